@@ -1,4 +1,4 @@
-"""What the benchmarks share: taking turns at the clock, telling the machine, printing and keeping figures.
+"""What the benchmarks share: timing in turns, a description of the machine, printing and keeping figures.
 
 Other programs run on the machines that these run on. So things that are compared are measured in turns in one run,
 each many times, and figures carry the load that they were taken under.
@@ -64,7 +64,7 @@ class Figure:
 
 @dataclass
 class Report:
-    """What one benchmark found out."""
+    """The figures of one benchmark."""
 
     name: str
     figures: list[Figure] = field(default_factory=list)
@@ -81,7 +81,7 @@ class Report:
 
     @staticmethod
     def from_json(data: dict[str, Any]) -> Report:
-        """The report that `as_json` told of."""
+        """The report that `as_json` returned."""
         known = {f.name for f in fields(Figure)}
         figures = [Figure(**{k: v for k, v in figure.items() if k in known}) for figure in data["figures"]]
         return Report(data["name"], figures, data["notes"])
@@ -164,7 +164,7 @@ def _processor() -> str:
 
 
 def number(value: float) -> str:
-    """A number with three or four digits that say something."""
+    """A number with three or four significant digits."""
     if not math.isfinite(value):
         return "-"
     digits = 0 if value == 0 else max(0, 2 - math.floor(math.log10(abs(value))))

@@ -1,8 +1,8 @@
 """Decoding of command words on one thread: to structured arrays and to JSON lines, through the public functions.
 
 The words are those that the shipped samples submit, repeated: lists of a 3DS as drivers write them, pushbuffers of a
-Switch with inline data and macros left out. What is measured are calls behind the first; nothing of a call before is
-used again but machine code and tables.
+Switch with inline data and macros left out. All calls after the first are measured. A call reuses only machine code
+and tables of the calls before.
 """
 
 from __future__ import annotations

@@ -21,14 +21,14 @@ LISTS, DATA = 0x20000000, 0x21000000
 
 
 def use_clock(clock: Callable[[], float]) -> None:
-    """Let the replay and the machine time their phases by another clock than that on the wall."""
+    """Let the replay and the machine time their phases by another clock than the wall clock."""
     for module in (driver, batch, draws, external, n3ds):
         if "perf_counter" in vars(module):
             vars(module)["perf_counter"] = clock
 
 
 class Guest:
-    """An N3DS and a simple way to hand out its memory: `place` for data, `place_list` for command lists.
+    """An N3DS and a simple allocator of its memory: `place` for data, `place_list` for command lists.
 
     tier: what draws run on; "specialised" code is what a program that has run for a moment runs on.
     """
@@ -46,7 +46,7 @@ class Guest:
         return address
 
     def place_list(self, commands: CommandList) -> tuple[int, int]:
-        """Put a finished command list into main memory; what `start` wants."""
+        """Put a finished command list into main memory; returns what `start` takes."""
         raw = commands.finalize().tobytes()
         address = self._lists
         self._lists += (len(raw) + 0xFFF) & ~0xFFF
@@ -76,7 +76,7 @@ class Guest:
             self.gpu.write_register(EXTERNAL[name].address, word)
 
     def check(self) -> None:
-        """Refuse to measure what went wrong."""
+        """Raise if something went wrong, so that it is not measured."""
         problems = [f"{event.id}: {event.message}" for event in self.gpu.events]
         if problems:
             raise RuntimeError("the machine reports: " + "; ".join(problems))

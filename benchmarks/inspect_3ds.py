@@ -1,4 +1,4 @@
-"""The debugger on real recordings of the 3DS: opening, events, going to an event with its picture, why a pixel is so.
+"""The debugger on real recordings of the 3DS: opening, events, seeking to an event with its picture, why of a pixel.
 
 Everything through the API, in one process, the second call of each; by the clock on the wall, for replaying uses no
 other thread. The slowest recording is what counts.
@@ -24,7 +24,7 @@ PIXELS, EVENTS = 6, 6
 
 
 def ask(inspection: Inspection, address: str) -> Callable[[], None]:
-    """Asking about a pixel, and writing the answer down both ways."""
+    """Why a pixel has its colour, and the answer as text and as JSON."""
 
     def work() -> None:
         answer = inspection.why(address)

@@ -1,4 +1,4 @@
-"""How long the debugger takes on recordings of the Switch: seeking with a picture, why a pixel is as it is, threads.
+"""How long the debugger takes on recordings of the Switch: seeking with a picture, why a pixel has its colour, threads.
 
 For each recording of the shared folder the worst and the median of many questions at random places, asked a second
 time in the same process (`--repeat` of them each). Wall-clock time, as somebody who waits has it.

@@ -1,8 +1,8 @@
 // A scalar software rasteriser of our own, built the way emulators build theirs: one pixel at a time, and whatever the
-// guest can set is data that every pixel looks at. It is here to be measured against (pixels.py), and it computes what
-// our fragment pipeline computes, in the same order, so that the two pictures can be compared byte by byte.
+// guest can set is data that every pixel reads. pixels.py compares its speed with ours. It computes what our fragment
+// pipeline computes, in the same order, so that the two pictures can be compared byte by byte.
 //
-// Layouts are the GPU's own: 8x8 tiles, inside them x and y bits take turns; colours are 0xRRGGBBAA, depth is 24 bits
+// Layouts are the GPU's own: 8x8 tiles, inside them x and y bits alternate; colours are 0xRRGGBBAA, depth is 24 bits
 // below 8 bits of stencil. Rows count from the bottom.
 
 #include <algorithm>
@@ -90,7 +90,7 @@ inline uint32_t texel(const State& state, const uint32_t* texture, int32_t x, in
     return texture[tiled(x, state.texture_height - 1 - y, state.texture_width)];
 }
 
-// Two channels at once, as emulators that care do it.
+// Two channels at once, as fast emulators do it.
 inline uint32_t mix(uint32_t a, uint32_t b, uint32_t f) {
     return ((a * (256 - f) + b * f + 0x00800080) >> 8) & 0x00FF00FF;
 }

@@ -91,7 +91,7 @@ def in_c(library: ctypes.CDLL, name: str, values: list[Any]) -> Callable[[], obj
 
 
 def _same(ours: list[Any], reference: list[Any]) -> bool:
-    """Whether all arrays agree but for roundings: both sum in the same order, C has another root and no fused steps."""
+    """Whether all arrays agree except for rounding: the order of sums is equal, but C has another root and no FMA."""
     pairs = [(a, b) for a, b in zip(ours, reference, strict=True) if isinstance(a, np.ndarray)]
     return all(np.allclose(a, b, rtol=1e-5, atol=1e-6 * float(np.abs(b).max())) for a, b in pairs)
 
@@ -130,7 +130,7 @@ def overhead(report: Report, repeat: int) -> None:
 
 
 def second_thread(report: Report, repeat: int) -> None:
-    """By the clock on the wall: both threads have to be free for it to say something."""
+    """By the wall clock: the figure only means something if both threads are free."""
 
     def wall(work: Callable[[], object]) -> float:
         began = perf_counter()

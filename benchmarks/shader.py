@@ -1,8 +1,8 @@
 """How fast the shader unit is: millions of vertices per second for a typical program of 40 instructions, one thread.
 
-What counts is the kernel that draws run, on 100 000 vertices that go through one buffer of 128 as those of a draw do.
-"exact" is the same with the unit's own rule for zero times infinity, to which draws choice when such a product comes
-up. The interpreter runs programs that are not compiled (yet).
+Measured is the kernel that draws run, on 100,000 vertices that go through one buffer of 128 as those of a draw do.
+"exact" is the same with the unit's own rule for zero times infinity; draws use it when such a product occurs. The
+interpreter runs programs that are not compiled (yet).
 """
 
 from __future__ import annotations

@@ -47,13 +47,13 @@ class Tile:
 
 
 class Stage:
-    """What every stage kernel knows of the draw, and its turn over the blocks of a tile."""
+    """What every stage kernel has of the draw, and its loop over the blocks of a tile."""
 
     def __init__(self, k: Lang, packet: Value, record: Value, static: dict[str, Any]) -> None:
         self.k, self.layout = k, WorkLayout(static["layout_start"], static["layout_size"])
         self.state = StaticRegisters(dict(static["words"]))
         powers = static["powers_of_two"]
-        self.draw = fragment.Draw(k, packet, self.state, powers, dict(static["switches"]), k.i64(self.layout.lights))
+        self.draw = fragment.Draw(k, packet, self.state, powers, dict(static["choices"]), k.i64(self.layout.lights))
         self.triangle = Triangle(k, record, slots_used(self.state))
 
     def each(self, body: Any) -> None:
@@ -108,11 +108,11 @@ def output(k: Lang, packet: Value, record: Value, number: Value, **static: Any) 
 
 @kernel(packet=I64, part=I32, parts=I32)
 def chain(k: Lang, packet: Value, part: Value, parts: Value, **static: Any) -> None:
-    """`fragment.draw_fragments` with the stages behind handles."""
+    """`fragment.draw_fragments` with each stage called through a handle."""
     layout = WorkLayout(static["layout_start"], static["layout_size"])
     state = StaticRegisters(dict(static["words"]))
     lights = k.i64(layout.lights)
-    draw = fragment.Draw(k, packet, state, static["powers_of_two"], dict(static["switches"]), lights)
+    draw = fragment.Draw(k, packet, state, static["powers_of_two"], dict(static["choices"]), lights)
     handles = [k.load(I64, k.i64(layout.inline + HANDLES + 8 * i)) for i in range(len(STAGES))]
     first, last = (k.load(I32, packet + getattr(PACKET, name)) for name in ("FIRST_TRIANGLE", "LAST_TRIANGLE"))
     for t in k.range(first, last):
@@ -186,7 +186,7 @@ class Chained(Machine):
 
 
 class Fixed:
-    """A handle that is there already."""
+    """A handle that already exists."""
 
     def __init__(self, handle: int) -> None:
         self._handle = handle

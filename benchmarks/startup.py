@@ -31,7 +31,7 @@ def capture() -> Path:
 
 
 class Starter:
-    """Starts the program with caches of its own."""
+    """Starts the program with its own caches."""
 
     def __init__(self, folder: Path, source: Path) -> None:
         self.folder, self.source = folder, source
@@ -70,7 +70,7 @@ class Starter:
         return run
 
     def first_picture(self) -> float:
-        """Seconds from process start until the first PNG lies there, whole."""
+        """Seconds from process start until the first PNG is complete."""
         out = self.folder / "pictures"
         shutil.rmtree(out, ignore_errors=True)
         start = perf_counter()

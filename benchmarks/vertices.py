@@ -42,12 +42,12 @@ BEGINS = 1000
 
 @kernel(32, launch=I32, slot=I32, warp=I32)
 def nothing(k: Lang, launch: Value, slot: Value, warp: Value) -> None:
-    """A program that has come to its end."""
+    """A program that has ended."""
     k.store(I32, slot + (WARPS + WARP.STATE), DONE)
 
 
 class Mesh:
-    """A mesh in memory, and the rooms of the vertex side."""
+    """A mesh in memory, and the buffers of the vertex side."""
 
     def __init__(self) -> None:
         self.memory = GpuMemory(work_size=64 * MIB, capacity=64 * MIB)

@@ -2,8 +2,8 @@
 
     python docs/generate_registers.py FOLDER
 
-Registers that differ only in a number (the entries of a table, the lights) share one section. Nothing is written
-that the tables do not say, so a mistake found here is corrected in src/pocketgpu/facts.
+Registers that differ only in a number (the entries of a table, the lights) share one section. All text comes
+from the tables, so correct a mistake in src/pocketgpu/facts.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def access(register: Register) -> str:
 
 
 def choices() -> str:
-    """The page of doubtful behaviours."""
+    """The page of doubtful behaviour."""
     lines = [
         "# Doubtful behaviour",
         "",

@@ -79,13 +79,13 @@ pgr_status pgr_about(pgr_recorder *r, const char *key, const char *value);
 
 /* What the recording covers, so that readers know what zeros mean. On a 3DS pgr_state says its part by itself. */
 #define PGR_COVERS_POWER_ON 0x03FFu       /* it begins at power-on: what pgr_state is not told was at its reset value */
-#define PGR_COVERS_VRAM 0x0400u           /* 3DS: pgr_memory is told of all of VRAM that the GPU reads */
+#define PGR_COVERS_VRAM 0x0400u           /* 3DS: pgr_memory is called for all of VRAM that the GPU reads */
 #define PGR_COVERS_FCRAM 0x0800u          /* 3DS: and of all of main memory */
 #define PGR_COVERS_MAPPINGS 0x0001u       /* Switch: all mappings are told, those from before the recording too */
-#define PGR_COVERS_CHANNELS 0x0002u       /* Switch: pgr_channel_state is told of all channels in use */
+#define PGR_COVERS_CHANNELS 0x0002u       /* Switch: pgr_channel_state is called for all channels in use */
 #define PGR_COVERS_MACROS 0x0004u         /* Switch: and of their macro engines */
-#define PGR_COVERS_HANDLES 0x0008u        /* Switch: pgr_handle_memory is told of all memory that the GPU reads */
-#define PGR_COVERS_SYNCPOINTS 0x0010u     /* Switch: pgr_syncpoint is told of all syncpoints in use */
+#define PGR_COVERS_HANDLES 0x0008u        /* Switch: pgr_handle_memory is called for all memory that the GPU reads */
+#define PGR_COVERS_SYNCPOINTS 0x0010u     /* Switch: pgr_syncpoint is called for all syncpoints in use */
 #define PGR_COVERS_ALL_CHANGES 0x20000u   /* every byte that the processor changes and the GPU reads is told in time */
 pgr_status pgr_covers(pgr_recorder *r, uint32_t bits);
 
@@ -286,7 +286,7 @@ static pgr_status pgr__fail(pgr_recorder *r, pgr_status status)
     return r->status;
 }
 
-/* Tables for CRC-32 of zip, PNG and zlib, four bytes at a time: table k is for a byte with k others behind it. */
+/* Tables for CRC-32 of zip, PNG and zlib, four bytes at a time: table k is for a byte that k others follow. */
 static void pgr__make_crc(uint32_t table[4][256])
 {
     uint32_t i, k;

@@ -2,8 +2,8 @@
 
     python tools/agreement.py FOLDER [NAME ...]
 
-FOLDER holds NAME.ctf.xz, INDEX.md, and reference/NAME/ with pictures (f0.top.png) and bytes of guest memory
-(f0.memory-2018ac00.bin). Without names, all recordings are compared and the page is written anew. It ends with 1 if a
+FOLDER has NAME.ctf.xz, INDEX.md, and reference/NAME/ with pictures (f0.top.png) and bytes of guest memory
+(f0.memory-2018ac00.bin). Without names, all recordings are compared and the page is rewritten. It ends with 1 if a
 recording misses what is promised, or if the page has no section that says why one has pixels beyond CLOSE.
 """
 
@@ -68,7 +68,7 @@ class Agreement:
         self.largest = max(self.largest, int(difference.max()))
 
     def row(self) -> str:
-        """A line of the table; the name leads to the section that explains, where one must."""
+        """A line of the table; the name links to the section that explains it, where there is one."""
         name = f"[{self.name}](#{self.name})" if self.beyond else self.name
         sampling = "nearest" if self.textured else "as programmed"
         share = f"{100 * self.share:.3f}".rstrip("0").rstrip(".") + " %"
@@ -92,7 +92,7 @@ def references(folder: Path, name: str) -> dict[int, list[Path]]:
 
 
 def compare(folder: Path, name: str, has_textures: bool) -> Agreement:
-    """Replay a recording and hold it against its reference."""
+    """Replay a recording and compare it with its reference."""
     agreement = Agreement(name, has_textures)
     expected = references(folder, name)
     capture = pocketgpu.open(folder / f"{name}.ctf.xz")
@@ -124,7 +124,7 @@ def table(found: list[Agreement]) -> str:
 
 
 def write_between_marks(page: Path, mark: str, text: str) -> None:
-    """Replace what stands between `<!-- MARK: ... -->` and `<!-- end of MARK -->`."""
+    """Replace the text between `<!-- MARK: ... -->` and `<!-- end of MARK -->`."""
     old = page.read_text(encoding="utf-8")
     pattern = rf"(<!-- {mark}:[^>]*-->\n\n).*?(\n\n<!-- end of {mark} -->)"
     new, count = re.subn(pattern, lambda match: match[1] + text + match[2], old, flags=re.DOTALL)

@@ -1,15 +1,15 @@
-"""What every command says with --json, kept in a folder and compared with what it says later.
+"""Keeps the JSON of every command in a folder, and compares it with what the commands print later.
 
     python tools/json_baseline.py record FOLDER [CAPTURE ...]
     python tools/json_baseline.py compare FOLDER [CAPTURE ...]
 
 `record` runs the commands on the two samples of the package and on the captures that are named, and writes a file for
-each of them into FOLDER. `compare` runs the commands of these files again and tells in which places of the JSON, or by
-which exit code, they differ; without captures it takes all files of the folder whose captures it finds. It ends with 1
+each of them into FOLDER. `compare` runs the commands of these files again and prints the places of the JSON, and the
+exit codes, that differ; without captures it takes all files of the folder whose captures it finds. It ends with 1
 if anything differs. What depends on the time or on the computer is masked: milliseconds, versions, folders.
 
-Which places of a capture are asked about is chosen from its events when it is recorded, and kept in the file. A capture
-takes some minutes. PYTHONPATH chooses the version of the package that runs:
+The addresses in a capture are chosen from its events when it is recorded, and kept in the file. A capture
+takes some minutes. PYTHONPATH selects the version of the package that runs:
 `PYTHONPATH=OTHER/src python tools/json_baseline.py record FOLDER`.
 """
 
@@ -41,7 +41,7 @@ SUFFIX = ".json.xz"
 GENERAL = "general"
 SAMPLES = ("sample.ctf.xz", "sample_switch.mxcap.zip")
 SHOWN = 12
-"""How many differing places of a command are told."""
+"""How many differing places of a command are printed."""
 
 MASKED = re.compile(r"(milli)?seconds|milliseconds_\w+|phases|\w+_per_second|version|python|platform|processor|folder")
 """Keys whose values depend on the time or the computer."""
@@ -58,11 +58,11 @@ CODE = "S2R R0, SR_TID.X\nISETP.GT.AND P0, PT, R0, RZ, PT\n@P0 BRA `(out)\nFFMA 
 MACRO = "parm r2 maddr r1\nagain:\nmov r2, r2 - 1\nbnz r2, again\nmov r3, add(r1, 1)\nexit send r3\nnop\n"
 FILES = {"vertex.v.pica": VERTEX, "nan.v.pica": NAN, "code.sass": CODE, "macro.mme": MACRO, "bad.ctf": "no capture"}
 
-# Commands without a capture. {out} is a folder of its own for each run, which has FILES.
+# Commands without a capture. {out} is a new folder for each run, with FILES.
 WITHOUT_CAPTURE = """
     demo --out {out}/demo
-    demo --console choice --out {out}/demo
-    choices
+    demo --console switch --out {out}/demo
+    switches
     doctor
     cache info
     check --list
@@ -263,7 +263,7 @@ def commands_for(path: Path) -> list[str]:
 
 
 def run_command(command: str, capture: Path | None, out: Path) -> dict[str, Any]:
-    """Run one command in this process; its exit code and what it said, masked."""
+    """Run one command in this process; returns its exit code and its masked output."""
     words = [word.format(capture=capture, out=out) for word in shlex.split(command)]
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(io.StringIO()):
@@ -312,7 +312,7 @@ def run_all(commands: list[str], capture: Path | None) -> Iterator[dict[str, Any
 
 
 def differences(a: Any, b: Any, place: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """Where two values differ: path, the old value, the new one; "absent" for what one side has not."""
+    """Where two values differ: path, the old value, the new one; "absent" where one side has none."""
     if isinstance(a, dict) and isinstance(b, dict):
         for key in [*a, *(key for key in b if key not in a)]:
             yield from differences(a.get(key, "absent"), b.get(key, "absent"), f"{place}.{key}")
@@ -329,12 +329,12 @@ def shortened(value: Any) -> str:
 
 
 def compare(name: str, capture: Path | None, kept: list[dict[str, Any]]) -> int:
-    """Run the commands of one file again and tell what differs; returns how many commands do."""
+    """Run the commands of one file again and print what differs; returns how many commands do."""
     wrong = 0
     patterns: Counter[str] = Counter()
     for old, new in zip(kept, run_all([one["command"] for one in kept], capture), strict=True):
         group = old["command"].split()[0]
-        found = list(differences(masked(old["said"], group), new["said"]))  # masked anew: the rules may have grown
+        found = list(differences(masked(old["said"], group), new["said"]))  # masked again: the rules may have grown
         if old["code"] != new["code"]:
             found.insert(0, ("exit code", old["code"], new["code"]))
         if found:

@@ -139,7 +139,7 @@ def sky_colors() -> Array:
 
 
 def moon() -> Array:
-    """RGBA, the sky of its rows behind it."""
+    """RGBA, with the sky of its rows as the background."""
     bands = sky_colors()[(MOON_TOP + np.arange(MOON)) // BAND]
     y, x = (np.mgrid[:MOON, :MOON] - (MOON - 1) / 2) / (MOON / 2 - 2)
     distance = np.hypot(x, y)

@@ -2,16 +2,16 @@
 
     python tools/mutations.py run [--only 3,17] [--tests ARGUMENT ...]   what `make quick` catches, or other tests
     python tools/mutations.py check                                      each fault can still be made
-    python tools/mutations.py choose [--seed N]                          draw faults anew, into mutations.json
+    python tools/mutations.py choose [--seed N]                          draw other faults, into mutations.json
 
-The faults are drawn by lot, so many in each room: a comparison that is off by one or turned round, a constant that is
+The faults are drawn at random, a number for each room: a comparison that is off by one or reversed, a constant that is
 one more, plus for minus, a branch that is taken when it should not be. Docstrings, annotations, messages and what is
 only shown to people (`__repr__`) are left alone. A fault is kept as text, old and new, and found by it, so it survives
-when a file moves. A fault that changes nothing that anybody can see proves nothing: `EQUIVALENT` names those that were
+when a file moves. A fault without any visible effect proves nothing: `EQUIVALENT` names those that were
 drawn and left out, with the reason.
 
 A run copies the tree (without .git) and the cache of compiled code into a temporary folder, so nothing here changes.
-Tests that fail, crash or do not come to an end within `--timeout` seconds have caught the fault. To save time, files of
+Tests that fail, crash or do not end within `--timeout` seconds have caught the fault. To save time, files of
 tests that import the module with the fault go first, and all of them only follow if those find nothing.
 """
 
@@ -71,7 +71,7 @@ ROOMS: dict[str, tuple[tuple[str, ...], int]] = {
     "cli": (("cli",), 1),
 }
 
-# Old text -> why the fault changes nothing that anybody can see.
+# Old text -> why the fault has no visible effect.
 EQUIVALENT: dict[str, str] = {}
 
 COMPARISONS = {
@@ -87,7 +87,7 @@ FOR_PEOPLE = {"__repr__", "__str__", "_repr_html_", "_repr_png_"}
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault of a room: `old` stands once in one file of the package, `file` when it was drawn, and becomes `new`."""
+    """A fault of a room: `old` occurs once in one file of the package, `file` when it was drawn, and becomes `new`."""
 
     room: str
     file: str
@@ -123,7 +123,7 @@ def places(tree: ast.Module, tables: bool) -> Iterator[ast.AST]:
 
 
 def inside(node: ast.AST) -> Iterator[ast.AST]:
-    """A node and what is in it, without text, messages, annotations and inner functions (which come by themselves)."""
+    """A node and what is in it, without text, messages, annotations and inner functions (which are separate)."""
     if isinstance(node, ast.Raise | ast.JoinedStr | ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom):
         return
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
@@ -145,7 +145,7 @@ def is_text(node: ast.AST) -> bool:
 
 
 def changed(node: ast.AST, source: str) -> tuple[str, str] | None:
-    """(kind, text in the place of the node's text), or None if it offers nothing to change."""
+    """(kind, text that replaces the node's text), or None if nothing in it can be changed."""
 
     def text(part: ast.AST) -> str:
         return str(ast.get_source_segment(source, part))
@@ -165,7 +165,7 @@ def changed(node: ast.AST, source: str) -> tuple[str, str] | None:
 
 
 def negated(node: ast.AST, source: str) -> tuple[ast.expr, str] | None:
-    """A branch that goes the other way: its test, and the text in its place."""
+    """A branch that goes the other way: its test, and the text that replaces it."""
     if isinstance(node, ast.If | ast.IfExp | ast.While) and "TYPE_CHECKING" not in ast.dump(node.test):
         return node.test, f"not ({ast.get_source_segment(source, node.test)})"
     return None
@@ -173,7 +173,7 @@ def negated(node: ast.AST, source: str) -> tuple[ast.expr, str] | None:
 
 @dataclass(frozen=True)
 class Change:
-    """Something that can be changed in a file: a node and the text in its place."""
+    """Something that can be changed in a file: a node and the text that replaces it."""
 
     kind: str
     node: ast.expr
@@ -181,7 +181,7 @@ class Change:
 
 
 def changes_of(source: str, facts: bool) -> list[Change]:
-    """All that a file offers. facts: also in its tables."""
+    """All that can be changed in a file. facts: also in its tables."""
     found: list[Change] = []
     for node in places(ast.parse(source), facts):
         branch, other = negated(node, source), changed(node, source)
@@ -193,7 +193,7 @@ def changes_of(source: str, facts: bool) -> list[Change]:
 
 
 def as_fault(room: str, path: Path, change: Change) -> Fault | None:
-    """The fault as old and new text: whole lines, with lines before them until they stand in the file once."""
+    """The fault as old and new text: whole lines, with lines before them until they occur in the file once."""
     source = path.read_text(encoding="utf-8")
     first, last = change.node.lineno - 1, int(change.node.end_lineno or 0)
     lines = source.splitlines(keepends=True)
@@ -214,7 +214,7 @@ def as_fault(room: str, path: Path, change: Change) -> Fault | None:
 
 
 def drawn(room: str, path: Path, r: random.Random) -> Fault | None:
-    """A fault in a file by lot: first the kind, then the place."""
+    """A random fault in a file: first the kind, then the place."""
     source = path.read_text(encoding="utf-8")
     offered = changes_of(source, "facts" in path.parts)
     kinds = sorted({change.kind for change in offered})
@@ -227,7 +227,7 @@ def drawn(room: str, path: Path, r: random.Random) -> Fault | None:
 
 
 def choose(seed: int) -> list[Fault]:
-    """So many faults in each room, by lot; no file twice in a room."""
+    """A number of random faults in each room; no file twice in a room."""
     chosen: list[Fault] = []
     for room, (folders, count) in ROOMS.items():
         r = random.Random(f"{seed} {room}")

@@ -7,7 +7,7 @@ samples are compared, and all that POCKETGPU_RECORDINGS has. Three ways run as m
 specialised on two threads that share all work, however small. NumPy takes seconds to minutes for a frame: it runs up to
 the first frame that draws (--numpy one), and is left out for pictures of a Switch above 320x180.
 
-Pictures, counts, warnings and all of guest memory have to be the same after each frame. Ends with 1 if any differ.
+Pictures, counts, warnings and all of guest memory must be the same after each frame. Ends with 1 if any differ.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ NUMPY = Way("numpy", evaluator="numpy")
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one frame left behind; drawn: whether it drew anything, pixels: of its largest picture."""
+    """What one frame left; drawn: whether it drew anything, pixels: of its largest picture."""
 
     pictures: str
     counts: tuple[tuple[str, int], ...]
@@ -121,7 +121,7 @@ def for_numpy(capture: pocketgpu.Capture, reference: list[Outcome], frames: rang
 
 
 def compare(path: Path, frames: range | None, numpy: str) -> int:
-    """Compare all ways on one recording, say what differs, and return how often."""
+    """Compare all ways on one recording, print what differs, and return how often."""
     capture = pocketgpu.open(path)
     last = capture.frame_count
     frames = range(last) if frames is None else range(min(frames.start, last), min(frames.stop, last))

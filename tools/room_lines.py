@@ -3,7 +3,7 @@
     python tools/room_lines.py [REVISION] [--depth N] [--against REVISION]
 
 Counts the modules of src/pocketgpu in the work tree, or in a revision of git. A room is a folder; modules beside the
-folders are a room of their own, ".". --depth 2 tells folders in folders apart. --against adds another revision's code.
+folders are a room of their own, ".". --depth 2 counts inner folders separately. --against adds another revision's code.
 
 What counts as a table: a statement at the top of a module or a class whose value is a literal (numbers, texts, lists,
 tuples, dicts, and calls of names with such arguments, as rows of facts are written), over more than two lines. In
@@ -36,7 +36,7 @@ def span(node: ast.AST) -> Lines:
 
 
 def docstrings(tree: ast.Module) -> Lines:
-    """Lines of docstrings, and of texts that stand below a name to explain it."""
+    """Lines of docstrings, and of strings below a name that explain it."""
     found: Lines = set()
     for node in ast.walk(tree):
         for statement in getattr(node, "body", []) if isinstance(getattr(node, "body", []), list) else []:

@@ -2,8 +2,8 @@
 
     python tools/switch_agreement.py FOLDER [NAME ...]
 
-FOLDER holds NAME.mxcap.zip and reference/NAME.png or reference/NAME_fN.png. Without names, all recordings are compared
-and the page is written anew. It ends with 1 if a recording misses what is promised, or if the page has no section that
+FOLDER has NAME.mxcap.zip and reference/NAME.png or reference/NAME_fN.png. Without names, all recordings are compared
+and the page is rewritten. It ends with 1 if a recording misses what is promised, or if the page has no section that
 says why one has pixels beyond its limit.
 """
 
@@ -57,7 +57,7 @@ class Agreement:
 
 
 def compare(folder: Path, name: str) -> Agreement:
-    """Replay a recording and hold it against its pictures."""
+    """Replay a recording and compare it with its pictures."""
     found = Agreement(name)
     for frame in pocketgpu.open(folder / f"{name}.mxcap.zip").render(threads=2):
         places = [folder / "reference" / f"{stem}.png" for stem in (f"{name}_f{frame.index}", name)]

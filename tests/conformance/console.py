@@ -1,4 +1,4 @@
-"""A console through the eyes of the register pages: addresses as programs see them, words, and what came of them.
+"""A console through the eyes of the register pages: addresses as programs see them, words, and what they did.
 
 Addresses, bits and layouts in the tests beside this file are written down from the pages, not taken from the package's
 tables, so that the two readings are compared.
@@ -122,7 +122,7 @@ class Console:
 
 
 def explained(capsys: Any, *words: str) -> dict[str, Any]:
-    """What `pocketgpu regs` tells of a register, and of a value in it, as data."""
+    """What `pocketgpu regs` says about a register and a value in it, as data."""
     assert main(["regs", *words, "--json"]) == 0
     (entry,) = json.loads(capsys.readouterr().out)["registers"]
     return dict(entry)

@@ -31,7 +31,7 @@ def fetch_state(to: int, word: int) -> int:
 
 
 def back_unless_zero(register: int, steps: int) -> int:
-    """Branch; the instruction behind it runs all the same."""
+    """Branch; the instruction after it runs all the same."""
     return (-steps & 0x3FFFF) << 14 | register << 11 | 0x17
 
 

@@ -43,7 +43,7 @@ def test_a_name_at_a_wrong_place_means_the_method_of_that_name(
     ],
 )
 def test_at_the_place_of_the_page_there_is_no_method(word: int, capsys: pytest.CaptureFixture[str]) -> None:
-    """The class header has none. A write is kept, does nothing else and is told of once."""
+    """The class header has none. A write is kept, does nothing else and is reported once."""
     assert B197.at(word) is None
     assert main(["regs", "b197", f"{word:#x}"]) == 2
     assert "Switchbrew's" in capsys.readouterr().err

@@ -180,7 +180,7 @@ def test_the_offset_has_a_limit(factor: float, limit: float, moved: float) -> No
     assert np.allclose(paint(draw, factor).depth - paint(draw, 0.0).depth, moved, atol=1e-6)
 
 
-# -- before or behind the program -------------------------------------------------------------------------------------
+# -- before or after the program --------------------------------------------------------------------------------------
 
 KILL = PIXEL.replace("EXIT", "FSETP.GT.AND P0, PT, R0, 0.5, PT\n@P0 KIL\nEXIT")
 """Throws away what is red."""
@@ -201,7 +201,7 @@ def test_early_tests_store_depth_of_what_the_program_throws_away(early: int, sto
 @pytest.mark.row("b197.0x084")
 @pytest.mark.parametrize(("early", "seen"), [(0, "G"), (1, ".")])
 def test_early_tests_do_not_see_depth_that_the_program_gives(early: int, seen: str) -> None:
-    """The program's depth is nearer than the triangle's, which is behind what is stored."""
+    """The program's depth is nearer than the triangle's, which is farther than what is stored."""
 
     def draw(s: Canvas) -> None:
         s.programs(PIXEL.replace("EXIT", "MOV R5, c[0x0][0x0]\nEXIT"), options={"depth": True})

@@ -209,7 +209,7 @@ INTEGER = PIXEL.replace("EXIT", "MOV32I R0, 0x63\nEXIT")
 def test_coverage_can_replace_what_goes_to_a_target(
     slot: int | None, edge: int, inside: int, tier: str, evaluator: str
 ) -> None:
-    """The samples that are left behind all tests, a bit each; only those are written. On the edge the first and third
+    """The samples that are left after all tests, a bit each; only those are written. On the edge the first and third
     are not covered; in the lower half a test lets none of the others pass but the fourth."""
 
     def draw(s: Canvas) -> None:

@@ -166,7 +166,7 @@ NUMBERS = """
     @P0 MOV32I R1, 0x3f800000
     EXIT
 """
-"""Green if what is no number becomes this integer."""
+"""Green if NaN becomes this integer."""
 
 
 @pytest.mark.row("b197.0x5a4")
@@ -212,7 +212,7 @@ def test_draws_are_left_out_by_a_condition(words: tuple[int, int], mode: str, ov
     assert paint(draw).picture == (row("8 x RRRRRRRR") if drawn else empty())
 
 
-# -- what is told of --------------------------------------------------------------------------------------------------
+# -- what is reported -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -236,7 +236,7 @@ def test_the_range_of_depth_may_be_zero_to_one_whatever_the_limits(whole: int, d
     ],
 )  # fmt: skip
 def test_each_viewport_has_rectangles_that_cut(number: int, methods: dict[str, dict[str, int]], picture: str) -> None:
-    """The ends of a scissor are those behind the last column and row."""
+    """The ends of a scissor are one past the last column and row."""
 
     def draw(s: Canvas, on: bool) -> None:
         chosen(s, number)

@@ -40,7 +40,7 @@ def test_a_release_writes_the_payload_alone_or_with_the_time(client: Client) -> 
     report(client, address + 32, RELEASE, 7)
     payload, zero, first = struct.unpack("<IIQ", client.get(address + 32, 16))
     assert (payload, zero) == (7, 0) and first > 0
-    client.feed(0x360, *range(200))  # time comes of work done
+    client.feed(0x360, *range(200))  # work done makes time pass
     report(client, address + 32, RELEASE, 8)
     assert struct.unpack("<IIQ", client.get(address + 32, 16))[2] > first
     assert client.get(address + 16, 16) == b"\x11" * 16 and client.events() == []
@@ -152,7 +152,7 @@ CASES = [
 def test_draws_and_clears_depend_on_the_words_at_the_address(
     client: Client, mode: int, first: tuple[int, int], second: tuple[int, int], drawn: bool
 ) -> None:
-    """Never, always, not zero, equal, not equal: the second value stands 16 bytes behind the first."""
+    """Never, always, not zero, equal, not equal: the second value is 16 bytes after the first."""
     address = client.room(32)
     client.poke(address, *first, 0x55, 0x55, *second)
     client.put(0x554, address >> 32, address & 0xFFFFFFFF, mode)

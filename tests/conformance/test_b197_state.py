@@ -1,7 +1,7 @@
 """Each method of the 3D class that the page has: name, place, fields, and that a pushbuffer's write is kept.
 
 What such a method does is in the other test_b197_* files; what it does to pixels, in test_b197_pixels_*. The note
-pixels=later stands where a register asks for what is told of by an event and not done.
+pixels=later stands where a register asks for what an event reports and nothing does.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Drawing by an array of indices: the set of commands behind glDrawElements, modes, indices (GPU/Commands of 2013)."""
+"""Drawing by an array of indices: the commands that glDrawElements sends, modes, indices (GPU/Commands of 2013)."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def rows_of_the_set() -> list[object]:
 
 @pytest.mark.parametrize("number", rows_of_the_set())
 def test_every_command_of_the_set_changes_its_bytes(gpu: Gpu, number: int) -> None:
-    """The register behind the id keeps the bytes that the id leaves out, and the rest reads as what is known of it.
+    """The register after the id keeps the bytes that the id leaves out, and the rest reads as what is known of it.
 
     The page explains only the mode, the indices and the number; the others are: triangle lists by index (0 to 2, 14,
     15), outputs per vertex untouched (4), a new primitive (5), no arrays (6), drawing and configuring (9, 11), the draw

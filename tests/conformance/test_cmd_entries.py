@@ -56,7 +56,7 @@ def test_the_last_command_ends_the_list_with_an_interrupt(gpu: Gpu) -> None:
     assert run_words(gpu, 1, 0x000F0000 | CONSTANT, *END, 2, 0x000F0000 | CONSTANT)
     assert core(gpu, CONSTANT) == 1
     assert not gpu.ids
-    # Without it the list runs out, and whoever waits for P3D waits for ever.
+    # Without it the list runs out, and whoever waits for P3D waits forever.
     assert not run_words(gpu, 3, 0x000F0000 | CONSTANT, *NO_OP)
     assert core(gpu, CONSTANT) == 3
     assert gpu.ids == {"list.no-finalize"}

@@ -106,7 +106,7 @@ def test_no_pixels_are_sent_during_the_front_porch(screen: Any, early: int) -> N
 
 
 def hsync_seen(scan: Scan) -> list[int]:
-    """At which of some clocks the status word tells of a line sync (bit 12)."""
+    """At which of some clocks the status word has a line sync (bit 12)."""
     seen = []
     for h in range(4, 440, 8):
         scan.go_to(h, 60)
@@ -266,7 +266,7 @@ def test_20_is_kept_and_changes_no_picture(scan: Scan, capsys: Any) -> None:
 @SCREENS
 @pytest.mark.parametrize(("low", "high"), [(0xD1, 0x1C1), (0xD1, 0x1A1), (0xE1, 0x1C1), (0xE1, 0x1A1)])
 def test_the_picture_begins_at_the_low_half_and_ends_at_the_high_half(screen: Any, low: int, high: int) -> None:
-    """Before and behind it the border is shown."""
+    """Before and after it the border is shown."""
     scan = Scan(screen)
     scan.set(HPICTURE, high << 16 | low)
     scan.set(HSTART, low)

@@ -73,7 +73,7 @@ def test_bit_0_starts_the_list_and_reads_as_0_afterwards(console: Console, word:
 
 @both("p3d.0x1EF018F0")
 def test_a_list_runs_to_the_entry_that_ends_it(console: Console) -> None:
-    """The interrupt comes of that entry, not of the end of the buffer; what stands behind is left alone."""
+    """That entry raises the interrupt, not the end of the buffer; the words after it are not read."""
     words = (1, 0x000F00C3, *FINALIZE, 2, 0x000F00C3, *FINALIZE)
     console.put(FCRAM, struct.pack("<8I", *words))
     assert start(console, FCRAM, 32) == DONE

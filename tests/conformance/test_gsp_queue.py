@@ -166,7 +166,7 @@ def test_byte_1_of_a_command_means_nothing(console: Console, client: Client) -> 
 @pytest.mark.row("gsp.cmdheader.2-1")
 @pytest.mark.parametrize("value", [0x01, 0xFF, 0x02, 0xFE])
 def test_bit_0_of_byte_2_of_a_command_stops_the_queue_after_it(console: Console, client: Client, value: int) -> None:
-    """The page does not know the byte; by now it is known that its lowest bit halts the queue behind the command."""
+    """The page does not know the byte; by now it is known that its lowest bit halts the queue after the command."""
     client.put(0, *fill(0, head=FILL | value << 16))
     client.put(1, *fill(1))
     client.set(1, 2)

@@ -1,5 +1,5 @@
-"""Damaged CiTrace captures: each is refused with a typed error or replays to its end; none crashes the host, runs for
-ever or writes where no guest memory is.
+"""Damaged CiTrace captures: each is refused with a typed error or replays to its end; none crashes the host, runs
+forever or writes where no guest memory is.
 
     python tests/fuzz/captures.py --cases 100000 --seed 1
 

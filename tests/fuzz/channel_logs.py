@@ -1,5 +1,5 @@
 """Damaged and hostile channel logs: each is either refused with an error that names a place, or replays to its end;
-none crashes the host, runs for ever or makes it unpack more than the limits.
+none crashes the host, runs forever or makes it unpack more than the limits.
 
     python tests/fuzz/channel_logs.py --cases 100000 --seed 1
 

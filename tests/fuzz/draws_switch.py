@@ -1,4 +1,4 @@
-"""Damaged draws for the Switch's GPU: none may crash the host, run for ever or write where nothing is mapped.
+"""Damaged draws for the Switch's GPU: none may crash the host, run forever or write where nothing is mapped.
 
     python tests/fuzz/draws_switch.py --cases 100000 --seed 1
 
@@ -96,7 +96,7 @@ class Stage:
         self.tables = self._tables()
 
     def _tables(self) -> np.ndarray:
-        """The upper level, and the only lower table that is in use with those behind it."""
+        """The upper level, and the only lower table that is in use, and those after it."""
         arena, size = self.gpu.memory.arena, page_table.TABLE_SIZE
         return np.concatenate([arena[: page_table.BOOKS], arena[page_table.TABLES :][: 3 * size]])
 
@@ -119,7 +119,7 @@ class Stage:
             if (memory.arena[canary.offset : canary.offset + 4096] != _CANARY).any():
                 return f"unmapped memory at arena {canary.offset:#x}"
         if memory.arena[self.end : self.end + (1 << 20)].any() or memory.arena[memory.guest_end :][:65536].any():
-            return "behind all memory"
+            return "past all memory"
         return "" if np.array_equal(self._tables(), self.tables) else "the page tables"
 
     def contents(self) -> bytes:

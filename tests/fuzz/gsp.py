@@ -1,4 +1,4 @@
-"""Random GX commands, queue states and service calls: none may crash the host, run for ever or write where no guest
+"""Random GX commands, queue states and service calls: none may crash the host, run forever or write where no guest
 memory is.
 
     python tests/fuzz/gsp.py --cases 100000 --seed 1

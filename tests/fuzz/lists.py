@@ -1,4 +1,4 @@
-"""Random command lists with draws: none may crash the host, run for ever or write where no guest memory is, and each
+"""Random command lists with draws: none may crash the host, run forever or write where no guest memory is, and each
 hang of the console is told.
 
     python tests/fuzz/lists.py --cases 100000 --seed 1

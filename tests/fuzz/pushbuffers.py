@@ -1,4 +1,4 @@
-"""Random work for the Switch's GPU: pushbuffers, macros and copies. None may crash the host, run for ever or write
+"""Random work for the Switch's GPU: pushbuffers, macros and copies. None may crash the host, run forever or write
 where nothing is mapped.
 
     python tests/fuzz/pushbuffers.py --cases 100000 --seed 1
@@ -99,7 +99,7 @@ class Stage:
             if (memory.arena[canary.offset : canary.offset + 4096] != _CANARY).any():
                 return f"unmapped memory at arena {canary.offset:#x}"
         if memory.arena[self.end : self.end + (1 << 20)].any() or memory.arena[memory.guest_end :][:65536].any():
-            return "behind all memory"
+            return "past all memory"
         return "before all memory" if memory.arena[:4096].any() else ""
 
     def contents(self) -> bytes:

@@ -1,5 +1,5 @@
 """Draws that kernels make without Python, and draws that Python finds prepared, against those that Python prepares
-anew each time: nobody may see which was which.
+again each time: nobody may see which was which.
 
     python tests/fuzz/quick_draws.py --cases 10000 --seed 1
 
@@ -110,7 +110,7 @@ class Case(NamedTuple):
     at_once: bool
 
 
-class Anew(GM20B):
+class AlwaysPrepared(GM20B):
     """A machine that prepares each draw as if it had never seen one."""
 
     def draw(self, draw: Draw, state: State, counters: Counters) -> None:
@@ -120,10 +120,10 @@ class Anew(GM20B):
 
 
 class Stage:
-    """A machine whose draws are "quick", "found" prepared by Python, or prepared "anew"."""
+    """A machine whose draws are "quick", "found" prepared by Python, or always prepared by it ("prepared")."""
 
     def __init__(self, how: str, evaluator: str = "llvm", threads: int = 1) -> None:
-        self.gpu, self.how = (Anew if how == "anew" else GM20B)(threads, evaluator), how
+        self.gpu, self.how = (AlwaysPrepared if how == "prepared" else GM20B)(threads, evaluator), how
         if threads > 1:
             self.gpu.workers = Sharing(threads)
 
@@ -326,7 +326,7 @@ _PAIRS: dict[str, tuple[int, str, tuple[str, int]]] = {
     "llvm": (1, "quick", ("llvm", 1)), "python": (3, "found", ("llvm", 1)), "threads": (10, "quick", ("llvm", 2)),
     "python's threads": (30, "found", ("llvm", 2)), "numpy": (400, "quick", ("numpy", 1)),
 }  # fmt: skip
-"""What is compared with draws that are prepared anew: one in so many cases, how, evaluator and threads."""
+"""What is compared with draws that are always prepared: one in so many cases, how, evaluator and threads."""
 
 
 def run(cases: int, seed: int, first: int = 0) -> Counter[str]:
@@ -340,15 +340,15 @@ def run(cases: int, seed: int, first: int = 0) -> Counter[str]:
             if number % each != each // 2:
                 continue
             if name not in pairs:
-                pairs[name] = Stage(how, *kind), Stage("anew", *kind)
+                pairs[name] = Stage(how, *kind), Stage("prepared", *kind)
             share = drawing.SHARE_VERTICES, drawing.SHARE_AREA
             if kind[1] > 1 and number & 1:
                 drawing.SHARE_VERTICES, drawing.SHARE_AREA = 1, 0
             try:
-                one, anew = (stage.run(case) for stage in pairs[name])
+                one, other = (stage.run(case) for stage in pairs[name])
             finally:
                 drawing.SHARE_VERTICES, drawing.SHARE_AREA = share
-            wrong = [key for key in anew if one[key] != anew[key]]
+            wrong = [key for key in other if one[key] != other[key]]
             assert not wrong, f"seed {seed}, case {number}, {name}: {', '.join(wrong)}"
             gpu = pairs[name][0].gpu
             counts[name] += 1

@@ -51,7 +51,7 @@ class Machine(GM20B):
         self.drawing.programs.limit, self.drawing.programs.budget = WARP_LIMIT, BUDGET
 
     def damage(self) -> bool:
-        """Whether anything was written before or behind all memory."""
+        """Whether anything was written before or after all memory."""
         memory = self.memory
         end = max((backing.offset + backing.size for backing in memory.backings), default=memory.guest_end)
         return bool(memory.arena[:4096].any() or memory.arena[end : end + (1 << 20)][: memory.guest_end - end].any())

@@ -1,4 +1,4 @@
-"""Random register writes through `N3DS.write_register`: none may crash the host, run for ever or write where no guest
+"""Random register writes through `N3DS.write_register`: none may crash the host, run forever or write where no guest
 memory is.
 
     python tests/fuzz/registers.py --cases 100000 --seed 1
@@ -101,7 +101,7 @@ def _outside(gpu: N3DS) -> bool:
 
 
 def run(cases: int, seed: int, first: int = 0, report: Callable[[Counter[str]], None] | None = None) -> Counter[str]:
-    """Run `cases` writes from episode `first` on; counts by what came of them. Raises AssertionError on a finding."""
+    """Run `cases` writes from episode `first` on; counts by outcome. Raises AssertionError on a finding."""
     counts: Counter[str] = Counter()
     for episode in range(first, first + -(-cases // EPISODE)):
         r = random.Random(f"{seed}/{episode}")

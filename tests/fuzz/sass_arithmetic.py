@@ -4,7 +4,7 @@
 
 A case is one instruction word, for 32 threads with registers of their own full of awkward numbers, predicates and
 condition codes. Words come from every form of the table in turn, and several go into one program. What is compared are
-all registers, predicates and the condition code behind the instruction.
+all registers, predicates and the condition code after the instruction.
 """
 
 from __future__ import annotations

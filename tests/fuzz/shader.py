@@ -1,4 +1,4 @@
-"""Random shader programs: none may crash the host or run for ever, and all ways to run one must agree bit for bit.
+"""Random shader programs: none may crash the host or run forever, and all ways to run one must agree bit for bit.
 
     python tests/fuzz/shader.py --cases 100000 --specialised 1000 --seed 1
 

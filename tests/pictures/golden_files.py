@@ -1,7 +1,7 @@
 """Golden hashes of pictures, and pictures kept for whoever looks into a failure.
 
 Where a golden is a picture, the fixture `assert_frame` compares; this is for what is more than a screen. `pytest
---update-goldens` writes the hashes anew; look at the pictures before you keep them.
+--update-goldens` rewrites the hashes; look at the pictures before you keep them.
 """
 
 from __future__ import annotations

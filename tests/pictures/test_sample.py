@@ -1,6 +1,6 @@
 """The shipped sample, pixel for pixel: pictures that this project stands for.
 
-They are in goldens/sample; `--update-goldens` writes them anew.
+They are in goldens/sample; `--update-goldens` rewrites them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The shipped sample of the Switch's GPU, pixel for pixel: macros, copies, blits, inline data and two channels.
 
-The pictures are in goldens/sample_switch; `--update-goldens` writes them anew.
+The pictures are in goldens/sample_switch; `--update-goldens` rewrites them.
 """
 
 from __future__ import annotations

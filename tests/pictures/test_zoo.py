@@ -1,8 +1,8 @@
 """The zoo: every variant of every feature gives its golden bytes, whatever code draws it.
 
-Scenes are in zoo/; `python tests/pictures/zoo --out build/zoo` shows them. POCKETGPU_UPDATE_GOLDENS=1 writes zoo.json
-anew, in one process (without -n); look at the pictures before you keep it. Failures name cells and leave pictures in
-build/failures/.
+Scenes are in zoo/; `python tests/pictures/zoo --out build/zoo` shows them. POCKETGPU_UPDATE_GOLDENS=1 rewrites
+zoo.json, in one process (without -n); look at the pictures before you keep it. Failures name cells and leave pictures
+in build/failures/.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Scenes are in zoo_switch/; `python tests/pictures/zoo --switch --out build/zoo_switch` shows them. General code on one
 thread draws all of every scene; two threads draw all again; specialised code and the oracle, which take longer, draw
-some cells of every scene. POCKETGPU_UPDATE_GOLDENS=1 writes zoo_switch.json anew, in one process (without -n); look at
+some cells of every scene. POCKETGPU_UPDATE_GOLDENS=1 rewrites zoo_switch.json, in one process (without -n); look at
 the pictures before you keep it. Failures name cells and leave pictures in build/failures/.
 """
 

@@ -1,4 +1,4 @@
-"""Calls of the recorder one by one: what they write, what they refuse, and what a failure leaves behind."""
+"""Calls of the recorder one by one: what they write, what they refuse, and what a failure leaves."""
 
 from __future__ import annotations
 
@@ -274,7 +274,7 @@ def test_every_status_has_a_sentence(library: Any) -> None:
 
 # -- failures ---------------------------------------------------------------------------------------------------------
 def scene(recording: Recorder) -> list[int]:
-    """Records three frames; the bytes of the file behind each."""
+    """Records three frames; the bytes of the file after each."""
     ends = []
     for number in range(3):
         recording.memory(0x20000000, bytes([number + 1]) * 5000, 5000)

@@ -56,7 +56,7 @@ def test_another_compiler_records_the_same_bytes(record: Recording, tmp_path: Pa
     if language == "c":
         source.write_bytes((RECORDER / f"example_{name}.c").read_bytes())
     else:
-        # The examples themselves are C: only the header is compiled as C++, behind the same program.
+        # The examples themselves are C: only the header is compiled as C++, with the same program after it.
         source.write_text('#define POCKETGPU_RECORDER_IMPLEMENTATION\n#include "pocketgpu_recorder.h"\n')
         program = (
             (RECORDER / f"example_{name}.c").read_text().replace("#define POCKETGPU_RECORDER_IMPLEMENTATION\n", "")

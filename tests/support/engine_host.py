@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pocketgpu.events import EventLog
+from pocketgpu.facts.choices import choose
 from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.compute.grids import Grids
 from pocketgpu.maxwell.engines.common.base import Engine as GpuEngine
@@ -28,7 +29,7 @@ class Host:
         self.engine = Engine(self.memory.arena, evaluator)
         self.events = EventLog()
         self.stats = ChannelStats()
-        self.choices = choices.choose(choices)
+        self.choices = choose(choices)
         self.syncpoints = Syncpoints()
         self.workers = Workers(2)
         self.log: list[Any] = []

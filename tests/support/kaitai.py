@@ -53,7 +53,7 @@ def _block(lines: list[str], indent: int) -> tuple[Any, list[str]]:
             found[key] = _scalar(value)
         elif lines and _indent(lines[0]) > indent:
             found[key], lines = _block(lines, _indent(lines[0]))
-        assert key in found, f"nothing behind {key}"
+        assert key in found, f"nothing follows {key}"
     return found, lines
 
 

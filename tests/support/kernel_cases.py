@@ -117,7 +117,7 @@ def _ulps(got: NDArray[Any], want: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _halves_wrong(got: NDArray[Any], want: NDArray[Any]) -> NDArray[np.bool_]:
-    """Words of two halves, or of an f32, where what is no number may have any form."""
+    """Words of two halves, or of an f32, where a NaN may have any form."""
     mine, theirs = got.view(np.float16), want.view(np.float16)
     halves = (mine.view("u2") != theirs.view("u2")) & ~(np.isnan(mine) & np.isnan(theirs))
     single = np.isnan(got.view("f4")) & np.isnan(want.view("f4"))

@@ -61,32 +61,32 @@ EXIT_CODES = {
     "PIPE_CLOSED": 141,
 }
 
-# Each command line that gives one JSON object ({3ds}, {choice}: recordings; {out}: a folder) -> its keys on the top.
+# Each command line that gives one JSON object ({3ds}, {switch}: recordings; {out}: a folder) -> its keys on the top.
 JSON_KEYS: dict[str, str] = {
     "render {3ds} --out {out}": "frames warnings",
-    "render {choice} --out {out}": "frames warnings",
+    "render {switch} --out {out}": "frames warnings",
     "info {3ds}": "capture totals states features programs doubts frames warnings",
-    "info {choice}": (
+    "info {switch}": (
         "capture totals after_last_frame headers classes unknown_methods macros features doubts frames warnings"
     ),
     "events {3ds} f0": "events frames warnings",
-    "events {choice} f0": "events frames warnings",
+    "events {switch} f0": "events frames warnings",
     "why {3ds} f0/px200,160": "why frames warnings",
     "why {3ds} f0/d1": "why frames warnings",
-    "why {choice} f0/px16,20": "why frames warnings",
-    "why {choice} f0/d1": "why frames warnings",
+    "why {switch} f0/px16,20": "why frames warnings",
+    "why {switch} f0/d1": "why frames warnings",
     "check {3ds}": "schema counts rules findings frames warnings",
-    "check {choice}": "schema counts rules findings frames warnings",
+    "check {switch}": "schema counts rules findings frames warnings",
     "state {3ds} f0/d1": "state frames warnings",
-    "state {choice} f0/d1": "state frames warnings",
+    "state {switch} f0/d1": "state frames warnings",
     "who {3ds} 0x18000000": "who frames warnings",
-    "who {choice} 0x500000000": "who frames warnings",
+    "who {switch} 0x500000000": "who frames warnings",
     "diff {3ds} {3ds}": "diff frames warnings",
-    "diff {choice} {choice}": "diff frames warnings",
+    "diff {switch} {switch}": "diff frames warnings",
     "dump {3ds} --at f0 --memory 0x18000000:16 --out {out}/bytes.bin": "memory frames warnings",
     "bench {3ds} --repeat 1": "repeat threads all frames warnings",
     "capture verify {3ds}": "different unknown frames warnings",
-    "convert {choice} {out}/again.pgc": "file bytes bytes_before frame_count frames warnings",
+    "convert {switch} {out}/again.pgc": "file bytes bytes_before frame_count frames warnings",
     "regs TEXUNIT0_DIM 1": "registers frames warnings",
     "regs b197 CLEAR_SURFACE": "registers frames warnings",
     "timing --screen top": "screens frames warnings",

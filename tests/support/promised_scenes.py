@@ -1,6 +1,6 @@
 """The two small recordings whose `.pgc` files are kept with the promises.
 
-Files of version 1 must be readable for ever, so tests do not make the files anew. This is how version 0.1.0 made them:
+Files of version 1 must be readable forever, so tests do not make the files again. This is how version 0.1.0 made them:
 `python tests/support/promised_scenes.py FOLDER`.
 """
 

@@ -1,6 +1,6 @@
-"""What `pytest --quick` runs, by `tests/quick.txt`: files, without the functions behind them, and a few cases of each.
+"""What `pytest --quick` runs, by `tests/quick.txt`: files, without some of their functions, a few cases of each.
 
-A line of the list is a file, from the folder of tests on, and behind it the names of test functions that take too long.
+A line of the list is a file, relative to the folder of tests, then the names of test functions that take too long.
 """
 
 from __future__ import annotations

@@ -343,7 +343,7 @@ class Raster:
             self.pieces.append(following)
             for part in range(0 if only_set_up else parts):
                 run(raster, region, slot, fragments, part, parts)
-        assert not self.arena[at:].any(), "something was written behind all that there is"
+        assert not self.arena[at:].any(), "something was written past all that there is"
         seen = self.words(calls, (int(self.words(output, 1)[0]) - calls) // 4 if logs else 0).reshape(-1, 8)[:, :7]
         self.calls = Calls(
             self.words(alpha, WIDTH * HEIGHT).view(np.float32).reshape(HEIGHT, WIDTH).copy(), seen.copy()

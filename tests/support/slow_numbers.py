@@ -26,7 +26,7 @@ class Format:
 
     @property
     def canonical(self) -> int:
-        """The one form of what is no number."""
+        """The one form of NaN."""
         return self.sign - 1
 
 
@@ -64,7 +64,7 @@ class Number:
 
 
 NAN = Number("nan", False)
-NOUGHT = Number("num", False)
+ZERO_VALUE = Number("num", False)
 ONE = Number("num", False, Fraction(1))
 
 
@@ -152,7 +152,7 @@ def flushed(bits: int, format: Format) -> int:
 
 
 def saturated(bits: int, format: Format) -> int:
-    """Between 0 and 1; what is no number is 0."""
+    """Between 0 and 1; NaN is 0."""
     one = encode(ONE, format)
     n = decode(bits, format)
     if n.is_nan or n.negative:
@@ -161,7 +161,7 @@ def saturated(bits: int, format: Format) -> int:
 
 
 def compares(a: Number, b: Number, test: int) -> bool:
-    """One of the sixteen comparisons: F LT EQ LE GT NE GE NUM, NAN and those that also hold for what is no number."""
+    """One of the sixteen comparisons: F LT EQ LE GT NE GE NUM, NAN and those that also hold for NaN."""
     unordered = a.is_nan or b.is_nan
     if test in (0, 15):
         return test == 15

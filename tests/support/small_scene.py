@@ -84,10 +84,10 @@ class SmallScene:
         pb.address("SET_VERTEX_STREAM_LIMIT_A_A", 0, VERTICES + 0xFFFF)
 
     def program(self, pipeline: int, code: str, **fields: Any) -> None:
-        """Put a program into memory and choice its stage on."""
+        """Put a program into memory and turn its stage on."""
         stage = STAGES[pipeline]
         data = header(stage, **fields) + assemble(code).code
-        # Code begins at a multiple of 128 bytes, behind the header of 80.
+        # Code begins at a multiple of 128 bytes, after the header of 80.
         at = (self._code_at + 0x50 + 127 & -128) - 0x50
         self.gpu.memory.write(at, data)
         self._code_at = at + len(data) + 256

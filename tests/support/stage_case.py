@@ -128,7 +128,7 @@ class StageCase:
         return layout
 
     def vectors(self, *lanes: Any) -> int:
-        """Vectors one behind the other."""
+        """Vectors one after the other."""
         at = self.allocate(128 * len(lanes))
         for n, v in enumerate(lanes):
             self.words(at + 128 * n, 32)[:] = v

@@ -39,7 +39,7 @@ Work = Callable[["Scene", CaptureBuilder], Any]
 @dataclass
 class Scene:
     """What tests may change before `build`. draw: draws, where it is not the usual way; edit: what the list says right
-    before; late: right behind; before, after: what the capture does before the list and after the picture was shown."""
+    before; late: right after; before, after: what the capture does before the list and after the picture was shown."""
 
     program: str = PROGRAM
     assembly: Assembly | None = None
@@ -61,7 +61,7 @@ class Scene:
     texels: int = 0
     indices: int = 0
     fresh: bool = False
-    """Whether vertices lie behind all else that is written, so that reads behind them find nothing."""
+    """Whether vertices are after all else that is written, so that reads past them find nothing."""
 
     def build(self) -> CaptureBuilder:
         """The recording."""

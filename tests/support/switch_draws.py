@@ -21,7 +21,7 @@ from pocketgpu.maxwell.sass.isa.assembler import assemble
 PROGRAMS, DATA, TARGETS, OUT = 0x5_0010_0000, 0x5_0020_0000, 0x5_0030_0000, 0x5_0040_0000
 SIZES = {PROGRAMS: 0x6000, DATA: 0x8000, TARGETS: 0x10000, OUT: 0x4000}
 PROGRAM_ROOM = 0x1000
-"""A program of each stage of the pipeline, one behind the other."""
+"""A program of each stage of the pipeline, one after the other."""
 VERTICES, INDICES, CONSTANTS, HEADERS, SAMPLERS, TEXELS = (
     DATA + at for at in (0, 0x1000, 0x2000, 0x3000, 0x3800, 0x4000)
 )

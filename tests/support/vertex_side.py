@@ -66,7 +66,7 @@ class VertexSide:
         shape = shape or InputShape.of(draw.state)
         inline_at = 0
         if draw.inline is not None:
-            inline_at = self.slot - 4096 + 2048  # behind the launch record
+            inline_at = self.slot - 4096 + 2048  # after the launch record
             self.words(inline_at, len(draw.inline))[:] = draw.inline.view(np.int32)
         state = draw.state
         self.words(self.map, len(shape.map))[:] = shape.map

@@ -1,11 +1,9 @@
-"""Captures: files that hold what a client asked the GPU to do, and their replay.
-
-`open` a file, ask it to `render`, look at the frames:
+"""Captures: files with the GPU commands of a program, and their replay.
 
     for frame in pocketgpu.capture.open("scene.ctf.xz").render():
         frame.top.image.save(f"{frame.index}.png")
 
-One module reads one format; `container` takes the compression off before any of them looks at the bytes.
+One module reads one format; `container` unpacks compressed files first.
 """
 
 from __future__ import annotations
@@ -21,17 +19,17 @@ from pocketgpu.capture.formats.pgc.traces import trace_of
 from pocketgpu.capture.replay import Capture, Frame
 from pocketgpu.errors import CaptureError
 
-# `open` is left out of the star import on purpose: it would hide the built-in function.
+# `open` is not in `__all__`, because a star import would hide the built-in function.
 __all__ = ["Capture", "Frame"]
 
 
 def open(path: str | os.PathLike[str]) -> Capture:
-    """Open the capture at `path`: a CiTrace recording (`.ctf`) or a GX log (`.gx.json`, with its `.mem.bin` beside
-    it) of a 3DS program, a channel log (`.mxcap.zip`) of a Switch program, or a `.pgc` of either; each file plain or
-    packed with xz, zstd or gzip.
+    """Open the capture at `path`: a CiTrace recording (`.ctf`) or a GX log (`.gx.json`, with its `.mem.bin` in the same
+    folder) of a 3DS program, a channel log (`.mxcap.zip`) of a Switch program, or a `.pgc` of either; each file plain
+    or packed with xz, zstd or gzip.
 
-    What the file is gets decided by its first bytes, not by its name. Raises CaptureError, with the offset (in the
-    unpacked bytes) where there is one, for a file that cannot be read, is damaged, or is no capture.
+    The first bytes of a file decide its format, not its name. Raises CaptureError, with the offset (in the unpacked
+    bytes) where there is one, for a file that cannot be read, is damaged, or is no capture.
     """
     name = os.fspath(path)
     data = container.read(path)
@@ -54,7 +52,7 @@ def open(path: str | os.PathLike[str]) -> Capture:
 
 
 def __getattr__(name: str) -> Any:
-    """`pocketgpu.capture.pgc`, which stands above this package and is loaded when somebody asks."""
+    """`pocketgpu.capture.pgc`, which imports this package and is loaded at first use."""
     if name == "pgc":
         return importlib.import_module("pocketgpu.capture.pgc")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

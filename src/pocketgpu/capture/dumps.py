@@ -1,7 +1,7 @@
-"""Rendering from memory dumps: a command list and what a debugger saved of a machine's memory.
+"""Rendering from memory dumps: a command list, and memory that a debugger has saved.
 
-There is no recording here, only a moment: bytes of memory, perhaps registers, and where a list starts. The list runs as
-the system software would start it, and what it drew lies in the colour buffers that it chose.
+The input is one moment, not a recording: bytes of memory, perhaps registers, and the address of a list. The list runs
+as the system software would start it, and its results are in the colour buffers that it selects.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from pocketgpu.pica.n3ds import N3DS
 
 LIST_LIMIT = PICA.field("CMDBUF_SIZE0.size").mask * 8
-"""Most bytes that the register for a list's size can hold."""
+"""The most bytes that the register for a list's size can hold."""
 
 _REGISTER_BLOCKS = (("external", EXTERNAL.base, 0x400), ("pica", PICA.base, 0x300), ("lcd", LCD.base, 0x400))
 
 
 @dataclass(frozen=True)
 class Dump:
-    """Bytes of memory or registers from `address`, physical or as a program sees it. `name` is for messages."""
+    """Bytes of memory or registers at `address`, physical or virtual. `name` is for messages."""
 
     address: int
     data: bytes
@@ -43,7 +43,8 @@ class Dump:
 
 @dataclass(frozen=True)
 class ListRun:
-    """What became of a list. fired: it raised its interrupt. targets: the colour buffers it drew to, in order."""
+    """The result of running a list. fired: it raised its interrupt. targets: the colour buffers that it drew to, in
+    order."""
 
     machine: N3DS
     targets: tuple[RenderTarget, ...]
@@ -52,10 +53,10 @@ class ListRun:
 
 
 def physical(address: int, size: int = 1) -> int | None:
-    """The physical address of a range given in either form; None if no memory is there.
+    """The physical address of a range given in either form; None if there is no memory.
 
-    Where physical memory is, the address is taken as physical. Only the upper half of the linear heap of old programs
-    (from virtual 0x18000000) cannot be given in a program's terms, because video memory is there.
+    An address in physical memory is taken as physical. Only the upper half of the linear heap of old programs (from
+    virtual 0x18000000) cannot be given as virtual addresses, because video memory is there.
     """
     if find(address, 1, FCRAM_NEW_SIZE):
         return address if find(address, size, FCRAM_NEW_SIZE) else None
@@ -72,15 +73,14 @@ def run_list(
     choices: Mapping[str, str] | None = None,
     evaluator: str = "llvm",
 ) -> ListRun:
-    """Run the command list of `size` bytes at `address` on a machine that holds the dumps `memory`; later dumps lie
-    over earlier ones, the rest of memory is zero.
+    """Run the command list of `size` bytes at `address` on a machine with the dumps `memory`; later dumps overwrite
+    earlier ones, the rest of memory is zero.
 
-    registers: words of the GPU's (0x10400000), the 3D core's (0x10401000) or the LCDs' (0x10202000) registers to start
-    with, as if they had been there before; without them, what start-up code leaves. threads, choices, evaluator: as
-    for `pocketgpu.N3DS`.
+    registers: initial words of the GPU's (0x10400000), the 3D core's (0x10401000) or the LCDs' (0x10202000) registers;
+    the others have the values after start-up code. threads, choices, evaluator: as for `pocketgpu.N3DS`.
 
-    Raises UsageError if a dump lies where no memory (or register) is, or none holds the list; NoPictureError if the
-    list draws nothing.
+    Raises UsageError if a dump is where there is no memory (or register), or none contains the list; NoPictureError if
+    the list draws nothing.
     """
     list_start = _place(address, size, "the list")
     if list_start % LIST_ALIGNMENT:
@@ -94,10 +94,10 @@ def run_list(
     if not _covered(list_start, size, [(place, len(d.data)) for place, d in zip(places, memory, strict=True)]):
         raise UsageError(
             f"no dump holds all of the list, {address:#010x} to {address + size - 1:#010x}",
-            hint="Dump the memory that the list lies in as well.",
+            hint="Dump the memory of the list as well.",
         )
     state = _with_registers(registers)
-    # Imported late: checking what was given must not wait for the machine and its compiler.
+    # Imported late: checking the arguments must not wait for the machine and its compiler.
     from pocketgpu.pica.n3ds import N3DS
 
     ends = [place + len(dump.data) for place, dump in zip(places, memory, strict=True)]
@@ -146,7 +146,7 @@ def _place(address: int, size: int, what: str) -> int:
 
 
 def _covered(start: int, size: int, parts: list[tuple[int, int]]) -> bool:
-    """Whether ranges (start, size) together hold all of a range."""
+    """Whether ranges (start, size) together cover a range."""
     end, reached = start + size, start
     for low, length in sorted(parts):
         if low <= reached < low + length:
@@ -155,11 +155,11 @@ def _covered(start: int, size: int, parts: list[tuple[int, int]]) -> bool:
 
 
 def _with_registers(dumps: Sequence[Dump]) -> InitialState:
-    """The start state with the words of register dumps in it."""
+    """The start state with the words of register dumps."""
     state = start_state()
     words = {name: np.array(getattr(state, name)) for name, _, _ in _REGISTER_BLOCKS}
     for dump in dumps:
-        # Programs see registers higher up.
+        # Programs use other addresses for registers.
         lowest = min(base for _, base, _ in _REGISTER_BLOCKS)
         start = dump.address - USER_OFFSET if dump.address >= lowest + USER_OFFSET else dump.address
         if start & 3 or len(dump.data) & 3:

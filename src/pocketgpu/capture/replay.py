@@ -1,4 +1,4 @@
-"""Captures as callers see them: opened, replayed frame by frame."""
+"""Captures in the public interface: opened, replayed frame by frame."""
 
 from __future__ import annotations
 
@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 class Capture:
     """An opened capture; get one with `pocketgpu.capture.open`.
 
-    path: as given. frame_count: complete frames. warnings: what the file itself lacks (events of the replay are in
-    each Frame). trace: the parsed file (its type tells the format), for those who want its events instead of its
-    pictures.
+    path: as given. frame_count: complete frames. warnings: problems of the file itself (events of the replay are in
+    each Frame). trace: the parsed file, with its events; its type is that of the format.
     """
 
     def __init__(self, path: str, trace: N3DSTrace | ChannelLog) -> None:
@@ -33,7 +32,7 @@ class Capture:
 
     @property
     def console(self) -> str:
-        """The console that it is a recording of: "3DS" or "Switch"."""
+        """The console of the recording: "3DS" or "Switch"."""
         return self.trace.console
 
     @property
@@ -50,12 +49,12 @@ class Capture:
         machine: N3DS | GM20B | None = None,
         pictures: bool = True,
     ) -> Iterator[Frame]:
-        """Replay from the start and yield the frames in `frames` (all if None) in rising order.
+        """Replay from the start and yield the frames in `frames` (all if None) in ascending order.
 
-        Frames before and between them run too, because each builds on the last; what comes after is left alone.
-        threads, choices, evaluator: as for `pocketgpu.N3DS` and `pocketgpu.GM20B`. machine: one that `self.machine`
-        made, to be used again instead of a new one; it is switched off and on first, and the three others do not count.
-        pictures: whether frames keep theirs when the machine moves on, for which every one is scanned out.
+        Frames before and between them run too, because each builds on the last; later frames do not. threads, choices,
+        evaluator: as for `pocketgpu.N3DS` and `pocketgpu.GM20B`. machine: one from `self.machine`, used again instead
+        of a new one; it is reset first, and the other three arguments are ignored. pictures: whether frames keep their
+        pictures when the machine moves on, for which all of them are scanned out.
 
         Raises NoPictureError, at once, if the capture has no frames or not all of `frames`.
         """
@@ -69,13 +68,13 @@ class Capture:
         evaluator: str = "llvm",
         machine: N3DS | GM20B | None = None,
     ) -> Driver[Any]:
-        """What replays it, at its beginning; arguments as for `render`."""
+        """A driver for the capture, at its start; arguments as for `render`."""
         return drive(self.trace, threads=threads, switches=switches, evaluator=evaluator, machine=machine)
 
     def machine(
         self, threads: int = 1, switches: Mapping[str, str] | None = None, evaluator: str = "llvm"
     ) -> N3DS | GM20B:
-        """A machine of the console that the capture is of, with as much memory as it needs."""
+        """A machine of the capture's console, with as much memory as it needs."""
         made: N3DS | GM20B = self.provider.make_machine(self.trace, threads, switches, evaluator)
         return made
 

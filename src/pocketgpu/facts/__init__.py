@@ -1,5 +1,5 @@
-"""What is known about the hardware, as tables and nothing else.
+"""Facts about the hardware, as tables and nothing else.
 
-Behaviour lives elsewhere and reads these tables; they import nothing from the rest of the package, so that a
-fact can be corrected in one place and checked without running a machine.
+The behaviour is elsewhere and reads these tables. They import nothing from the rest of the package, so a fact can be
+corrected in one place and checked without running a machine.
 """

@@ -1,8 +1,8 @@
-"""Sets of register values that programs begin with, as the documents and drivers list them.
+"""Sets of initial register values for programs, as documents and drivers list them.
 
-An `InitSet` is written in order; `values` gives what it says of each register. Where the wiki's lists contradict the
-rest of the field they are kept as they stand there, and facts/external.py has the values that work. The table is
-n3ds/inits.tsv; a register without a value there has its reset value.
+An `InitSet` is written in order; `values` has its value for each register. Where the wiki's lists contradict other
+sources they are kept unchanged, and facts/external.py has the values that work. The table is n3ds/inits.tsv; a register
+without a value there has its reset value.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _register(name: str) -> Register:
 
 
 def _value(register: Register, text: str) -> int:
-    """A word, or fields of one as "start=802 end=806"; the reset value if nothing is said."""
+    """A word, or fields of one as "start=802 end=806"; the reset value if the text is empty."""
     if "=" not in text:
         return int(text, 0) if text else register.reset
     parts = (part.partition("=") for part in text.split())
@@ -71,21 +71,21 @@ def _by_name(values: InitSet) -> Iterator[tuple[str, int]]:
 _SETS: Final = {entry["set"]: _set(entry) for entry in TABLES.read("inits")}
 
 START: Final = _SETS.pop("start")
-"""What the first registered program writes. Source: order and values of the public driver library; 3dbrew
+"""The writes of the first registered program. Source: order and values of the public driver library; 3dbrew
 GPU/External Registers for the meaning."""
 
 START_WRITES: Final = tuple(
     (address - EXTERNAL.base, value, mask) for (address, value), mask in zip(START.writes, START.masks, strict=True)
 )
-"""The same as (offset from the GPU's registers, value, mask), as service calls have it."""
+"""The same as (offset from the GPU's registers, value, mask), the form of service calls."""
 
 CORE_START: Final[Mapping[str, int]] = MappingProxyType(
     {name: value for name, value in _by_name(_SETS.pop("core-start"))}
 )
-"""Registers of the 3D core, by name, as a program's first command list finds them; the others are 0."""
+"""Registers of the 3D core, by name, before a program's first command list; the others are 0."""
 
 INITS: Final[Mapping[str, InitSet]] = MappingProxyType(_SETS)
-"""All sets that can be chosen, by name."""
+"""All selectable sets, by name."""
 
 POWER_ON: Final = INITS["power-on"]
 GPU_INIT: Final = INITS["gpu-init"]

@@ -1,7 +1,7 @@
-"""How pixels lie in memory: one description per format, whatever block of the chip uses it.
+"""Pixel formats of the 3DS: one description per format for all blocks of the chip.
 
-Four numberings exist for nearly the same formats; in particular 2 and 3 change places between the 3D unit and
-the display side, which is why each user has a table of its own here.
+Nearly the same formats have four numberings; in particular 2 and 3 are exchanged between the 3D unit and the display
+side. So each user has its own table here.
 
 Source: 3dbrew GPU/Internal Registers and GPU/External Registers, GPU/Textures.
 """
@@ -19,10 +19,10 @@ Kind = Literal["color", "depth", "etc1"]
 class PixelFormat:
     """One pixel format.
 
-    bits: size of a pixel. channels: (channel, lowest bit, width) inside the little-endian pixel word; channel is
-    "r" "g" "b" "a", "l" (luminance: red, green and blue alike), "d" (depth) or "s" (stencil). Channels that are
-    missing read as `defaults` (r, g, b, a as 8-bit numbers). For formats of 4 bits the even pixel is the low
-    half of a byte. kind "etc1": 4x4 blocks, `channels` is empty; `block_bytes` per block, alpha (if any) first.
+    bits: size of a pixel. channels: (channel, lowest bit, width) in the little-endian pixel word; channel is "r" "g"
+    "b" "a", "l" (luminance: red, green and blue), "d" (depth) or "s" (stencil). Missing channels read as `defaults` (r,
+    g, b, a as 8-bit numbers). In formats of 4 bits the even pixel is the low half of a byte. kind "etc1": 4x4 blocks,
+    `channels` is empty; `block_bytes` per block, alpha (if any) first.
     """
 
     name: str
@@ -84,7 +84,7 @@ DEPTH_FORMATS: Final[Mapping[int, PixelFormat]] = {0: D16, 2: D24, 3: D24S8}
 """By DEPTHBUFFER_FORMAT.format."""
 
 EXTERNAL_FORMATS: Final[Mapping[int, PixelFormat]] = {0: RGBA8, 1: RGB8, 2: RGB565, 3: RGB5A1, 4: RGBA4}
-"""By the numbers of the display and transfer registers: 2 and 3 are exchanged against the 3D unit."""
+"""By the numbers of the display and transfer registers: 2 and 3 are exchanged relative to the 3D unit."""
 
 BY_NAME: Final[Mapping[str, PixelFormat]] = {
     format.name: format for format in (*TEXTURE_FORMATS.values(), *DEPTH_FORMATS.values())

@@ -1,7 +1,7 @@
-"""What programs and the system software's graphics module (gsp) say to each other, as tables.
+"""The interface between programs and the system software's graphics module (gsp), as tables.
 
-Three doors lead from a program to the GPU, and all of them are described here as data: the block of shared memory with
-its queues, the GX commands that go through one of these queues, and the service calls (IPC). Behaviour lives in
+Programs reach the GPU in three ways, and all of them are described here as data: the block of shared memory with its
+queues, the GX commands that go through one of these queues, and the service calls (IPC). The behaviour is in
 pocketgpu.pica.gsp; builders, readers of GX logs and tools use the same tables, which are in n3ds/.
 
 Source: 3dbrew GSP Shared Memory, GSP Services and the pages of the calls; what public driver code relies on.
@@ -24,7 +24,7 @@ from pocketgpu.facts.n3ds.structures import structure
 SHARED_PAGE: Final = "3dbrew GSP Shared Memory"
 SERVICES_PAGE: Final = "3dbrew GSP Services"
 OURS: Final = "chosen here"
-"""Source of a number that nobody has published."""
+"""Source of an unpublished number."""
 
 CLIENTS: Final = 4
 """Programs that can be registered at the same time."""
@@ -35,7 +35,7 @@ CLIENTS: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class AddressRange:
-    """`size` bytes that a program sees from `virt` and the GPU from `phys`."""
+    """`size` bytes at virtual address `virt` of a program, and at physical address `phys` of the GPU."""
 
     virt: int
     phys: int
@@ -50,7 +50,7 @@ VIRT_TO_PHYS: Final[tuple[AddressRange, ...]] = (
     AddressRange(0x1FF00000, 0x1FF00000, 512 * KIB, "memory of the sound processor"),
     AddressRange(0x1E800000, 0x1F000000, 4 * MIB, "additional memory of the new model"),
 )
-"""Where addresses of GX commands lead when nothing else is said. Source: 3dbrew Memory layout."""
+"""The default mapping of addresses in GX commands. Source: 3dbrew Memory layout."""
 
 REGISTERS_VIRT: Final = 0x1EB00000
 """Register offsets of the service calls count from this virtual address, which is physical 0x10000000."""
@@ -95,12 +95,12 @@ class Layout:
 
 
 SHARED_SIZE: Final = 0x1000
-"""Bytes of the shared memory block that every registered program gets."""
+"""Bytes of the shared memory block of every registered program."""
 
 ENTRY: Final = structure("FRAMEBUFFER_ENTRY")
-"""A screen's framebuffer: seven words, in shared memory and in SetBufferSwap alike."""
+"""A screen's framebuffer: seven words, in shared memory and in SetBufferSwap."""
 ENTRY_WORDS: Final = tuple(field.name for field in ENTRY)
-"""Their names."""
+"""The words' names."""
 
 
 def _layout(entry: Entry) -> Layout:
@@ -118,23 +118,23 @@ def _layout(entry: Entry) -> Layout:
 INTERRUPT_QUEUE, FRAMEBUFFER_INFO, GX_QUEUE = map(_layout, TABLES.read("shared_memory"))
 
 RELAY_SIZE: Final = 0x34
-"""Entries that the ring of an interrupt queue holds."""
+"""Entries of an interrupt queue's ring."""
 RELAY_PDC_LIMIT: Final = 0x20
-"""With that many entries waiting, VBlanks are only counted."""
+"""With this number of waiting entries, VBlanks are only counted."""
 GX_SLOTS: Final = 15
 GX_SLOT_SIZE: Final = 0x20
 STATUS_HALTED: Final = 0x01
 STATUS_FAILED: Final = 0x80
 PLEASE_HALT: Final = 0x01
-"""In a command queue's control byte."""
+"""Bit of a command queue's control byte."""
 NO_VBLANKS: Final = 0x01
-"""In an interrupt queue's flags: VBlank entries are not wanted."""
+"""Bit of an interrupt queue's flags: no VBlank entries."""
 NEW_ENTRY: Final = 0x01
-"""In a screen's flag: the program wrote an entry that gsp has not read."""
+"""Bit of a screen's flag: the program wrote an entry that gsp has not read."""
 UPDATE_GAS: Final = 0x01
-"""In ProcessCommandList's update_gas: the result of gas rendering before is taken over."""
+"""Bit of ProcessCommandList's update_gas: use the result of the gas rendering before."""
 MAY_SAVE: Final = 0x01
-"""In RegisterInterruptRelayQueue's flags: video memory may be saved and restored for this program."""
+"""Bit of RegisterInterruptRelayQueue's flags: video memory may be saved and restored for this program."""
 
 
 # Interrupts
@@ -142,10 +142,10 @@ MAY_SAVE: Final = 0x01
 INTERRUPT_DOCS: Final[Mapping[str, str]] = MappingProxyType(
     {entry["interrupt"]: entry["doc"] for entry in TABLES.read("interrupts")}
 )
-"""What each interrupt says."""
+"""The meaning of each interrupt."""
 
 INTERRUPTS: Final[tuple[str, ...]] = tuple(INTERRUPT_DOCS)
-"""Names by the number that stands in interrupt queues."""
+"""Names by the number in interrupt queues."""
 
 
 # Result codes
@@ -153,7 +153,7 @@ INTERRUPTS: Final[tuple[str, ...]] = tuple(INTERRUPT_DOCS)
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A result code: 0 and positive ones mean success. `certainty` tells whether this use of it is documented."""
+    """A result code: 0 and positive ones mean success. `certainty`: whether this use of it is documented."""
 
     value: int
     name: str
@@ -203,8 +203,8 @@ NO_ROOM: Final = _BY_NAME["no room"]
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of a GX command. kind: "address", "end" (first address past), "size" (bytes), "value", "pair" (two
-    half-words, low one first), "flags" or "unused"."""
+    """A word of a GX command. kind: "address", "end" (first address after the range), "size" (bytes), "value", "pair"
+    (two half-words, low one first), "flags" or "unused"."""
 
     name: str
     kind: str
@@ -218,7 +218,7 @@ _UNUSED: Final = Word("unused", "unused")
 class GxCommand:
     """A GX command: word 0 holds `id` in its low byte, `words` are words 1 to 7.
 
-    aligned: addresses and sizes must be multiples of 8. interrupts: which ones tell that it is done.
+    aligned: addresses and sizes must be multiples of 8. interrupts: those that are raised at its end.
     """
 
     id: int
@@ -238,7 +238,7 @@ class GxCommand:
         raise KeyError(name)
 
     def values(self, words: Sequence[int], *names: str) -> list[int]:
-        """Those of the eight words of a command that have these names, in their order."""
+        """The values of the words with these names, in their order; `words` are the eight words of a command."""
         return [int(words[self.word(name)]) for name in names]
 
 
@@ -259,17 +259,17 @@ GX_COMMANDS: Final[tuple[GxCommand, ...]] = tuple(map(_command, TABLES.read("gx_
 REQUEST_DMA, PROCESS_LIST, MEMORY_FILL, DISPLAY_TRANSFER, TEXTURE_COPY, FLUSH_REGIONS = GX_COMMANDS
 
 GX_HEADER: Final = structure("GX_HEADER")
-"""Word 0 of each."""
+"""Word 0 of each command."""
 _GX_ID: Final = GX_HEADER["id"]
 
 
 def command_number(words: Sequence[int]) -> int:
-    """The number that the eight words of a GX command begin with; it need not be one of a command."""
+    """The command number in the eight words of a GX command; it may be undefined."""
     return _GX_ID.raw(int(words[0]))
 
 
 def command_of(words: Sequence[int]) -> GxCommand | None:
-    """The command that eight words are; None if there is none of that number."""
+    """The command in eight words; None if its number is undefined."""
     number = command_number(words)
     return GX_COMMANDS[number] if number < len(GX_COMMANDS) else None
 
@@ -290,8 +290,8 @@ CALL_HEADER: Final = structure("CALL_HEADER")
 class Call:
     """A call of gsp::Gpu. header: its first word, see CALL_HEADER.
 
-    request: the words after the header; reply: those after the result code. rights: "yes" where the program must
-    hold the GPU right, "no", or how it is. stub: does nothing in released systems.
+    request: the words after the header; reply: those after the result code. rights: "yes" if the program must hold the
+    GPU right, "no", or a condition. stub: does nothing in released systems.
     """
 
     header: int
@@ -332,11 +332,11 @@ CALLS: Final[tuple[Call, ...]] = tuple(map(_call, TABLES.read("calls")))
 """The service calls in order of their ids."""
 
 REGISTER_LIMIT: Final = 0x420000
-"""Register offsets of service calls lie below this."""
+"""Register offsets of service calls are below this."""
 REGISTER_BYTES: Final = 0x80
-"""Most bytes that one call carries to or from registers."""
+"""Maximum of bytes that one call transfers to or from registers."""
 PRIORITY_LIMIT: Final = 0x40
 FORCE_BLACK: Final = 0x01000000
 """What SetLcdForceBlack writes to the fill registers of both screens."""
 SWAP_FORMAT_BITS: Final = 0x00080000
-"""What gsp adds to a framebuffer's format word: the interval of the display's memory accesses."""
+"""The bits that gsp adds to a framebuffer's format word: the interval of the display's memory accesses."""

@@ -1,7 +1,7 @@
-"""The header of a command list entry, taken apart as n3ds/structures.tsv describes it.
+"""The header of a command list entry, decoded by n3ds/structures.tsv.
 
-A list is entries: a parameter, a header, further parameters, and a word of padding if their number is odd, so that each
-entry has whole pairs of words. Source: 3dbrew GPU/Internal Registers.
+A list consists of entries: a parameter, a header, further parameters, and a word of padding if their number is odd, so
+that each entry is a multiple of two words. Source: 3dbrew GPU/Internal Registers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CONSECUTIVE: Final = LIST_ENTRY["consecutive"]
 UNUSED: Final = LIST_ENTRY["unused"]
 
 MOST_PARAMETERS: Final = 1 << EXTRA.width
-"""Words that one entry can carry: its first parameter and as many more as the header can count."""
+"""Maximum of parameters in an entry: the first one and as many more as the header can count."""
 ALL_BYTES: Final = (1 << BYTE_MASK.width) - 1
 """The byte mask that writes whole registers."""
 
@@ -44,18 +44,18 @@ def header_of(word: int) -> Header:
 
 
 def header_columns(words: NDArray[np.uint32]) -> tuple[NDArray[np.int64], ...]:
-    """The same of each word of an array: ids, byte masks, extra parameters, steps."""
+    """The same for each word of an array: ids, byte masks, extra parameters, steps."""
     wide = words.astype(np.int64)
     return tuple(wide >> lo & mask for lo, mask in _SHAPES)
 
 
 def header_word(id: int, parameters: int, consecutive: bool, byte_mask: int = ALL_BYTES) -> int:
-    """The header of an entry that writes so many parameters. Raises ValueError where they do not fit."""
+    """The header of an entry with this number of parameters. Raises ValueError for values that do not fit."""
     values = {"id": id, "byte_mask": byte_mask, "extra": parameters - 1, "consecutive": consecutive}
     return LIST_ENTRY.pack(values)[0]
 
 
 def length_of(header: int) -> int:
-    """Words of an entry, its header, first parameter and padding included."""
+    """Words of an entry, including its header, first parameter and padding."""
     extra = header >> _SHAPES[2][0] & _SHAPES[2][1]
     return 2 + extra + (extra & 1)

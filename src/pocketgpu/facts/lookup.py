@@ -1,4 +1,4 @@
-"""Finding a register by address or words, whichever block it is in: what tools and event texts ask for."""
+"""Finds a register of any block by address or words; for tools and event texts."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ BLOCKS: Final[tuple[RegisterBlock, ...]] = (PICA, EXTERNAL, LCD)
 
 
 def physical(address: int) -> int:
-    """Physical address of a device address as programs write it; physical ones are returned as they are."""
+    """Physical address of a device's virtual address in programs; physical ones are returned unchanged."""
     return address - USER_OFFSET if 0x1EB00000 <= address < 0x1F000000 else address
 
 
 def register_at(address: int) -> Register | None:
-    """The register at a physical or program address, or None."""
+    """The register at a physical or virtual address, or None."""
     place = physical(address)
     for block in BLOCKS:
         found = block.at(place)
@@ -37,5 +37,5 @@ def register_named(name: str) -> Register | None:
 
 
 def search(text: str) -> list[Register]:
-    """Registers of all blocks that have all words of `text` in what is said of them."""
+    """Registers of all blocks whose names or descriptions contain all words of `text`."""
     return [register for block in BLOCKS for register in block.search(text)]

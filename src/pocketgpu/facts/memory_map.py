@@ -1,6 +1,6 @@
-"""Where physical addresses lead: memory that the GPU can reach, and address ranges that are not memory.
+"""The map of physical addresses: memory that the GPU can reach, and address ranges that are not memory.
 
-Kept here so that the allocator, the register front end and the tools agree on one map.
+The allocator, the register front end and the tools all use this map.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class Region:
 
     @property
     def end(self) -> int:
-        """First address past the region."""
+        """First address after the region."""
         return self.base + self.size
 
     def contains(self, address: int, size: int = 1) -> bool:
-        """Whether all of [address, address + size) lies inside."""
+        """Whether all of [address, address + size) is inside."""
         return self.base <= address and address + size <= self.end
 
 
@@ -44,7 +44,7 @@ FCRAM_NEW_SIZE: Final = 256 * MIB
 """Main memory of the new model, in bytes."""
 
 MEMORY: Final[tuple[Region, ...]] = (VRAM, DSP, AXI_WRAM, FCRAM)
-"""What holds data, in order of address; FCRAM with the size of the old model."""
+"""Regions that hold data, in order of address; FCRAM with the size of the old model."""
 
 IO_RANGES: Final[tuple[Region, ...]] = (
     Region("IO_ARM9", 0x10000000, 0x100000, "Devices of the ARM9.", "3dbrew IO Registers", memory=False),
@@ -57,7 +57,7 @@ IO_RANGES: Final[tuple[Region, ...]] = (
 
 
 def find(address: int, size: int = 1, fcram_size: int = FCRAM.size) -> Region | None:
-    """The memory region that holds all of [address, address + size), or None."""
+    """The memory region that contains all of [address, address + size), or None."""
     for region in MEMORY:
         extent = fcram_size if region is FCRAM else region.size
         if region.base <= address and address + size <= region.base + extent:

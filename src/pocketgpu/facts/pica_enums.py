@@ -1,6 +1,6 @@
-"""Names of the numbers that registers of the 3DS hold: for each a symbol for code and a text for people.
+"""Enumerations of the 3DS's registers: for each number a symbol for code and a text for readers.
 
-The table is n3ds/values.tsv. `COMPARE.LESS` is a number, `COMPARE[4]` its text; a field has its own at
+The table is n3ds/values.tsv. `COMPARE.LESS` is a number, `COMPARE[4]` its text. A field's own enumeration is
 `PICA.field("STENCIL_TEST.function").values`.
 """
 

@@ -1,6 +1,6 @@
 """The instruction set of the PICA200 shader units: formats, opcodes, registers.
 
-Source: 3dbrew GPU/Shader Instruction Set; numbers and field places are its facts.
+Source: 3dbrew GPU/Shader Instruction Set, for numbers and field positions.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from pocketgpu.facts.pica_enums import SEMANTIC
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """An instruction format: field name to (lowest bit, width). `wide` names the source that may be indexed and may
-    be a float uniform."""
+    """An instruction format: field name to (lowest bit, width). `wide` is the source that may be indexed and may be a
+    float uniform."""
 
     name: str
     fields: dict[str, tuple[int, int]]
     wide: str = ""
 
     def get(self, word: int, field: str) -> int:
-        """A field of an instruction word; 0 where the format lacks it."""
+        """A field of an instruction word; 0 if the format lacks it."""
         lo, width = self.fields.get(field, (0, 0))
         return (word >> lo) & ((1 << width) - 1)
 
@@ -31,11 +31,11 @@ class Format:
 
 
 OPCODE_AT = 26
-"""Lowest bit of the opcode, as most formats have it."""
+"""Lowest bit of the opcode in most formats."""
 
 
 def opcode_number(word: int) -> int:
-    """The top six bits of an instruction word, which OPCODES explains."""
+    """The top six bits of an instruction word, the key of OPCODES."""
     return word >> OPCODE_AT
 
 
@@ -60,7 +60,7 @@ F5I = Format("5i", {**_MAD, "src3": (5, 7), "src2": (12, 5)}, "src3")
 
 @dataclass(frozen=True, slots=True)
 class Opcode:
-    """`sources`: how many source operands it reads. `flow`: it may change the program counter."""
+    """`sources`: number of source operands. `flow`: it may change the program counter."""
 
     name: str
     format: Format
@@ -111,7 +111,7 @@ _TABLE |= {op: Opcode("CMP", F1C, 2) for op in (0x2E, 0x2F)}
 _TABLE |= {op: Opcode("MADI", F5I, 3) for op in range(0x30, 0x38)}
 _TABLE |= {op: Opcode("MAD", F5, 3) for op in range(0x38, 0x40)}
 OPCODES = _TABLE
-"""By the top six bits of the word (CMP and MAD share several of them); the others are undefined."""
+"""By the top six bits of the word (CMP and MAD have several numbers); the others are undefined."""
 
 
 def number_of(name: str) -> int:
@@ -120,59 +120,59 @@ def number_of(name: str) -> int:
 
 
 TEMPORARIES, UNIFORMS = 0x10, 0x20
-"""Register numbers: r0 as a source or a destination (outputs are before it, inputs as well), c0 as a source."""
+"""Register numbers: r0 as a source or a destination (outputs and inputs have lower numbers), c0 as a source."""
 OPDESC_FIELDS = {"mask": (0, 4), "neg1": (4, 1), "sel1": (5, 8), "neg2": (13, 1), "sel2": (14, 8), "neg3": (22, 1),
                  "sel3": (23, 8)}  # fmt: skip
-"""Operand descriptor. In `mask` bit 3 is x and bit 0 is w; in a selector the top two bits choose component x."""
+"""Operand descriptor. In `mask` bit 3 is x and bit 0 is w; in a selector the top two bits are for component x."""
 
 COMPONENT_MASKS = tuple((3 - i, 1) for i in range(4))
 """(lowest bit, width) of x, y, z and w in a write mask."""
 COMPONENT_SELECTORS = tuple((6 - 2 * i, 2) for i in range(4))
-"""(lowest bit, width) in a selector of the component that becomes x, y, z and w."""
+"""(lowest bit, width) in a selector of the source component for x, y, z and w."""
 
 LAST_SLOT = 3
 """The highest vertex slot of SETEMIT."""
 EMIT_STATE = 22, 4
-"""(lowest bit, width) of the three fields of SETEMIT, which lie side by side and are kept until EMIT."""
+"""(lowest bit, width) of the three adjacent fields of SETEMIT, which are kept until EMIT."""
 EMITTED = Format("4, kept", {name: (lo - EMIT_STATE[0], width) for name, (lo, width) in F4.fields.items()})
-"""Where the three fields stand in what is kept."""
+"""Positions of the three fields in the kept bits."""
 
 
 def emit_state(word: int) -> int:
-    """What is kept of a SETEMIT word."""
+    """The kept bits of a SETEMIT word."""
     lo, width = EMIT_STATE
     return word >> lo & ((1 << width) - 1)
 
 
 ANY, BOTH, ONLY_X, ONLY_Y = range(4)
-"""Which condition registers a format 2 instruction asks: one of the two, both, only x, only y."""
+"""The condition registers that a format 2 instruction tests: one of the two, both, only x, only y."""
 INVERTS = 1
-"""In NUM of JMPU: the jump is taken where the boolean is false."""
+"""In NUM of JMPU: the jump is taken if the boolean is false."""
 COMPARE_NAMES = ("EQ", "NE", "LT", "LE", "GT", "GE", "TRUE", "TRUE")
 CALL_DEPTH, IF_DEPTH, LOOP_DEPTH = 4, 8, 4
 SEMANTICS = tuple(SEMANTIC.get(number, "") for number in range(SEMANTIC.TEXCOORD2_V + 1))
-"""What SH_OUTMAP can make of an output component, by number; SEMANTIC.UNUSED means nothing."""
+"""Semantics of output components in SH_OUTMAP, by number; SEMANTIC.UNUSED has none."""
 
 
 def components(mask: int) -> list[int]:
-    """The components (0 x to 3 w) that a write mask names."""
+    """The components (0 x to 3 w) in a write mask."""
     return [i for i, (lo, _) in enumerate(COMPONENT_MASKS) if mask >> lo & 1]
 
 
 def selected(selector: int) -> list[int]:
-    """The components that a selector puts into x, y, z and w."""
+    """The source components that a selector moves to x, y, z and w."""
     return [selector >> lo & ((1 << width) - 1) for lo, width in COMPONENT_SELECTORS]
 
 
 def source_register(number: int) -> tuple[str, int]:
-    """The file (v, r or c) of a source operand, and the number in it."""
+    """The file (v, r or c) of a source operand, and its number in the file."""
     if number < TEMPORARIES:
         return "v", number
     return ("r", number - TEMPORARIES) if number < UNIFORMS else ("c", number - UNIFORMS)
 
 
 def target_register(number: int) -> tuple[str, int]:
-    """The file (o or r) of a destination, and the number in it."""
+    """The file (o or r) of a destination, and its number in the file."""
     return ("o", number) if number < TEMPORARIES else ("r", number - TEMPORARIES)
 
 

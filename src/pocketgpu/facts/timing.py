@@ -1,8 +1,9 @@
-"""How long things take: clocks of the chip, and what a unit of work costs in them.
+"""Durations: clocks of the chip, and the cost of each unit's work in them.
 
-Everything is counted in cycles of the old model's CPU clock, from which the display's clocks are divided. Rates of
-units are rough: some were measured by others in programs, the rest are stated constants of this model, and each says
-which. They shape when an interrupt comes, never what memory holds in the end.
+All durations are in cycles of the old model's CPU clock, from which the display's clocks are divided. Rates of units
+are
+rough: some were measured by others in programs, the rest are assumptions of this model, and each says which. They
+affect when an interrupt comes, never the final contents of memory.
 """
 
 from __future__ import annotations
@@ -13,15 +14,15 @@ from typing import Final
 from pocketgpu.facts.dialect.registers import Certainty
 
 CPU_CLOCK: Final = 268_111_856
-"""Cycles a second. Source: 3dbrew GPU/External Registers (VTotal), GBATEK."""
+"""Cycles per second. Source: 3dbrew GPU/External Registers (VTotal), GBATEK."""
 
 PIXEL_DIVIDER: Final = 24
-"""CPU cycles to a pixel clock. Source: 3dbrew GPU/External Registers (VTotal)."""
+"""CPU cycles per pixel clock. Source: 3dbrew GPU/External Registers (VTotal)."""
 FAST_PIXEL_DIVIDER: Final = 12
 """The same for the top screen when each of its 800 lines is sent. Source: GBATEK; a public driver's formula."""
 
 FRAME_CYCLES: Final = PIXEL_DIVIDER * 451 * 414
-"""Cycles of a frame with the timing that system software sets, 59.83 a second."""
+"""Cycles of a frame with the system software's timing, 59.83 per second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +56,14 @@ TRANSFER_VRAM_ONLY: Final = _throughput(5400 * _MIB, "measured in programs, by A
 """The same within video memory."""
 
 COMMAND: Final = Rate(2, CPU_CLOCK * 22e-9, "measured in programs, by Azahar", Certainty.ONE_PEER)
-"""Command list, by words: 22 ns a pair."""
+"""Command list, by words: 22 ns per pair."""
 TRIANGLE: Final = Rate(1, CPU_CLOCK * 0.4e-6, "measured in programs, by Azahar", Certainty.ONE_PEER)
-"""Vertices and set-up, by triangles that are drawn."""
+"""Vertices and set-up, by drawn triangles."""
 FRAGMENT: Final = Rate(4, 1.0, "four pixels a clock in the maker's leaflet of the PICA200", Certainty.UNKNOWN)
-"""Fragments; they overlap with commands and triangles, so that the longer of both counts."""
+"""Fragments; they overlap with commands and triangles, so the longer of both counts."""
 
 UNIT_LATENCY: Final = 512
-"""Cycles from a start to an end of a unit that does nothing at all; chosen here."""
+"""Cycles from start to end of a unit without any work; chosen here."""
 
 READ_CYCLES: Final = 32
-"""Cycles that the processor spends on reading a register; chosen here, so that loops that poll make time pass."""
+"""Cycles that the processor needs to read a register; chosen here, so that time passes in polling loops."""

@@ -1,4 +1,4 @@
-"""How registers describe vertices: lists of fields that go on from one register to the next, and what codes stand for.
+"""Register fields of vertices: lists that continue in the next register, and meanings of their codes.
 
 Source: 3dbrew GPU/Internal Registers ("Geometry pipeline registers", "Rasterizer registers").
 """
@@ -11,7 +11,7 @@ from typing import Final
 from pocketgpu.facts.pica_enums import ATTRIBUTE_TYPE, COMPONENT, SEMANTIC
 
 NIBBLES: Final = 8
-"""Fields of four bits in a register that is a list of them; such lists go on in the next register."""
+"""Number of four-bit fields in a register of a list; such lists continue in the next register."""
 
 ELEMENT_BYTES: Final[Mapping[int, int]] = {
     ATTRIBUTE_TYPE.S8: 1,
@@ -19,27 +19,27 @@ ELEMENT_BYTES: Final[Mapping[int, int]] = {
     ATTRIBUTE_TYPE.S16: 2,
     ATTRIBUTE_TYPE.F32: 4,
 }
-"""Bytes of an element of an attribute in memory, by its type."""
+"""Bytes of an attribute's element in memory, by its type."""
 
 
 def input_field(attribute: int, unit: str = "VSH") -> str:
-    """The field that has the input register of an attribute (0 to 15) of a shader unit, "VSH" or "GSH"."""
+    """The field with the input register of an attribute (0 to 15) of a shader unit, "VSH" or "GSH"."""
     return f"{unit}_ATTRIBUTES_PERMUTATION_{_half(attribute)}.input{attribute}"
 
 
 def format_fields(attribute: int) -> tuple[str, str]:
-    """The fields that have the type, and the elements less one, of an attribute (0 to 11) in memory."""
+    """The fields with the type, and the number of elements minus one, of an attribute (0 to 11) in memory."""
     register = f"ATTRIBBUFFERS_FORMAT_{_half(attribute)}"
     return f"{register}.type{attribute}", f"{register}.size{attribute}"
 
 
 def component_field(loader: int, place: int) -> str:
-    """The field that says what a loader (0 to 11) reads at a place (0 to 11) of its list: COMPONENT."""
+    """The field with the component that a loader (0 to 11) reads at a place (0 to 11) of its list: COMPONENT."""
     return f"ATTRIBBUFFER{loader}_CONFIG{1 if place < NIBBLES else 2}.component{place + 1}"
 
 
 def skipped_bytes(component: int) -> int:
-    """Bytes that a loader skips for a component; 0 for one that is an attribute."""
+    """Bytes that a loader skips for a component; 0 if the component is an attribute."""
     return max(0, 4 * (component - COMPONENT.SKIP_4 + 1))
 
 
@@ -48,7 +48,7 @@ def _half(n: int) -> str:
 
 
 UNUSED: Final = SEMANTIC.UNUSED
-"""Of an output component: it means nothing."""
+"""Semantic of an unused output component."""
 
 CLOCKS: Final[Mapping[str, frozenset[int]]] = {
     "position_z": SEMANTIC.numbers("POSITION_Z"),
@@ -61,7 +61,7 @@ CLOCKS: Final[Mapping[str, frozenset[int]]] = {
         "QUATERNION_X", "QUATERNION_Y", "QUATERNION_Z", "QUATERNION_W", "VIEW_X", "VIEW_Y", "VIEW_Z"
     ),
 }
-"""Which semantics of SH_OUTMAP each field of SH_OUTATTR_CLOCK is for."""
+"""The semantics of SH_OUTMAP for each field of SH_OUTATTR_CLOCK."""
 
 TEXTURE_COORDINATES: Final = frozenset().union(*(CLOCKS[f"texcoord{name}"] for name in ("0", "1", "2", "0_w")))
-"""Semantics that SH_OUTATTR_MODE.texture_coordinates is for."""
+"""The semantics for SH_OUTATTR_MODE.texture_coordinates."""

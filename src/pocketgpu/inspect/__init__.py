@@ -1,5 +1,5 @@
 """Questions about registers, captures and this installation, answered as data.
 
-The command line, the documentation and other clients print what the modules here return; none of them computes a
-picture. Nothing below this room knows of it.
+The command line, the documentation and other clients print what the modules here return. None of these modules
+computes a picture, and no room below imports them.
 """

@@ -1,4 +1,4 @@
-"""The door of the debugger: a capture's run as events, moments of it, and answers about pixels.
+"""The entry point of the debugger: a capture's run as events, its moments, and answers about pixels.
 
     run = pocketgpu.debug("scene.pgc")
     for event in run.events(1):
@@ -7,8 +7,8 @@
     moment.target.image.save("after.png")
     print(run.why("f1/px200,120"))
 
-`model/` has the types, the same for both consoles; `n3ds/` and `switch/` know how each does it. Only this module looks
-at which console a capture is of.
+`model/` has the types, the same for both consoles; `n3ds/` and `switch/` have the implementations. Only this module
+tests which console a capture is of.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 def debug(
     capture: Capture | str | os.PathLike[str], switches: Mapping[str, str] | None = None, evaluator: str = "llvm"
 ) -> Inspection:
-    """Look into a capture, or the file of one. choices, evaluator: as for the machines.
+    """Inspect a capture or a capture file. switches (choices by name), evaluator: as for the machines.
 
-    :raises CaptureError: the file is none, or damaged.
+    :raises CaptureError: the file is not a capture, or is damaged.
     """
     from pocketgpu.capture import open as open_capture
 

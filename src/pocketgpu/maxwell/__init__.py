@@ -1,1 +1,1 @@
-"""The GPU of the Nintendo Switch (GM20B, Tegra X1) as far as its channels, memory and data-moving engines go."""
+"""The GPU of the Nintendo Switch (GM20B, Tegra X1): channels, memory and engines, with shading and compute."""

@@ -1,8 +1,8 @@
-"""Checkpoints: a GM20B as it stands between two methods, to be brought back later.
+"""Checkpoints: the state of a GM20B between two methods, which can be restored later.
 
-Memory keeps its pages (those that did not change are shared between checkpoints), each channel a block of bytes of the
-work area, in which the parser keeps all that it knows. What parts keep in Python each says itself (`save`, `restore`);
-what they do not name there is a cache that looks at memory or registers.
+Memory keeps its pages (unchanged ones are shared between checkpoints), each channel a block of bytes of the work area
+with all of its parser's state. Parts with state in Python save and restore it (`save`, `restore`); everything else is a
+cache that compares memory or registers.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 class Checkpoint:
     """A machine's state; get one with `GM20B.checkpoint`.
 
-    memory: its bytes and mappings. channels: those that there were, in order, with what each held. syncpoints: of
-    `Syncpoints.save`. interrupts: those that nobody has taken yet. submissions: how many there were. spent: ticks that
-    passed beside those of channels.
+    memory: its bytes and mappings. channels: the existing ones, in order, with their states. syncpoints: of
+    `Syncpoints.save`. interrupts: those that were not taken yet. submissions: their number. spent: ticks besides those
+    of channels.
     """
 
     memory: Snapshot
@@ -34,7 +34,7 @@ class Checkpoint:
     spent: int
 
     def bytes_beside(self, other: Checkpoint) -> int:
-        """How many bytes it keeps that another does not share."""
+        """Bytes of this checkpoint that are not shared with another."""
         return self.memory.bytes_beside(other.memory) + sum(state.block.nbytes for _, state in self.channels)
 
     def __repr__(self) -> str:

@@ -1,12 +1,12 @@
 """The GPU of a Switch as an object: memory, channels, registers.
 
-gpu = GM20B()
-gpu.map(0x5_0000_0000, 0x10000)
-gpu.memory.write(0x5_0000_0000, words.tobytes())
-gpu.submit([0x5_0000_0000 | len(words) << 42])
-gpu.finish()
-gpu.registers(0xB197)[0x360]
-gpu.present(0x6_0000_0000, Surface(1280, 720)).image.save("screen.png")
+    gpu = GM20B()
+    gpu.map(0x5_0000_0000, 0x10000)
+    gpu.memory.write(0x5_0000_0000, words.tobytes())
+    gpu.submit([0x5_0000_0000 | len(words) << 42])
+    gpu.finish()
+    gpu.registers(0xB197)[0x360]
+    gpu.present(0x6_0000_0000, Surface(1280, 720)).image.save("screen.png")
 """
 
 from __future__ import annotations
@@ -68,9 +68,9 @@ T = TypeVar("T")
 MIB = 1 << 20
 SCRATCH_SIZE = 64 * MIB
 GRIDS_SIZE = 160 * MIB
-"""Where grids keep their threads; nothing of it is touched before there is one."""
+"""For the threads of grids; not touched before the first grid."""
 TEXTURES_SIZE = 256 * MIB
-"""For copies of texels as samplers want them."""
+"""For copies of texels in the samplers' storage."""
 DRAWING_SIZE = 256 * MIB
 """For vertices, shapes and programs of draws."""
 MACRO_BUDGET = 1 << 28
@@ -80,7 +80,7 @@ MACRO_BUDGET = 1 << 28
 class Areas(NamedTuple):
     """Parts of the work area after those of channels: arena offset and bytes of each.
 
-    scratch: free for whoever runs a kernel next. inline_places: see `layout.inline_places`.
+    scratch: free for the next kernel. inline_places: see `layout.inline_places`.
     """
 
     scratch: tuple[int, int]
@@ -91,20 +91,20 @@ class Areas(NamedTuple):
 
     @classmethod
     def after(cls, start: int, sizes: Sequence[int]) -> Areas:
-        """Areas of these sizes, side by side."""
+        """Areas of these sizes, one after the other."""
         return cls(*zip(accumulate(sizes[:-1], initial=start), sizes, strict=True))
 
 
 class GM20B(Observed[Observer]):
-    """A Tegra X1's GPU as far as its channels and the engines behind them go.
+    """A Tegra X1's GPU: its channels and engines.
 
     threads: how many an engine may use; any number gives the same bytes. evaluator: "llvm" (machine code) or "numpy"
-    (the oracle, slow). choices: chosen values of named choices; the others have their defaults.
+    (the oracle, slow). switches: values of named choices; the others have their defaults.
 
-    `submit` runs what can run and leaves channels waiting that must wait: a later submission, or the caller by writing
-    memory or `syncpoints`, may release them. `finish` is the moment of truth: who still waits then is in a deadlock,
-    which is an event naming both sides. `events` tells what the guest did wrong, `log` what was done, in order.
-    `observed` lets an observer look on (observer.py).
+    `submit` runs what can run and leaves the other channels waiting: a later submission, or the caller by writing
+    memory or `syncpoints`, may release them. After `finish`, a channel that still waits is in a deadlock, which is an
+    event that names both sides. `events` lists errors of the guest, `log` what was done, in order. `observed` adds an
+    observer (host/observer.py).
 
     :raises UsageError: an unknown choice or value of an argument, or less than one thread.
     """
@@ -131,16 +131,16 @@ class GM20B(Observed[Observer]):
         self.syncpoints = Syncpoints()
         self.engine_classes = ENGINE_CLASSES
         self.macro_budget = MACRO_BUDGET
-        """Instructions that the macros of one submission may take before that is called a hang."""
+        """Instructions that the macros of one submission may take; more of them are a hang."""
         self.ram_words = int(self.choices["mme.instruction_ram"])
         self.inline_places = 0
-        """Arena offset of where the parser notes the places of inline data (`layout.inline_places`); 0: nowhere."""
+        """Arena offset where the parser stores the places of inline data (`layout.inline_places`); 0: it does not."""
         self.parse = self._parser()
         self._code_table = code_table(self.choices)
         self._power_on()
 
     def _power_on(self) -> None:
-        """Everything but memory as it is at first."""
+        """Set everything but memory to its initial state."""
         size = FILES * FILE_WORDS
         self.codes = self.memory.arena[self.layout.effects : self.layout.effects + size].reshape(FILES, FILE_WORDS)
         self.codes[:] = self._code_table
@@ -152,23 +152,23 @@ class GM20B(Observed[Observer]):
         self._spent = 0
 
     def reset(self) -> None:
-        """Switch the GPU off and on: no mappings, no channels, nothing counted."""
+        """Reset the GPU: no mappings, no channels, all counts zero."""
         self.memory.reset()
-        self.__dict__.pop("drawing", None)  # what it knows of memory is gone; grids and textures look for themselves
+        self.__dict__.pop("drawing", None)  # its state refers to the old memory; grids and textures check memory
         self.events.drain()
         self.stats.reset()
         self.syncpoints.reset()
         self._power_on()
 
     def _parser(self) -> Callable[..., None]:
-        """The parser of pushbuffers for who looks on now."""
+        """The parser of pushbuffers for the current observers."""
         choices = tuple(name for name, _ in departures(self.choices, *pushbuffer.PARSE_CHOICES))
         return self.engine.get(
             pushbuffer.parse, start=self.memory.work_offset, ram_words=self.ram_words, choices=choices,
             inline_places=self.inline_places,
         )  # fmt: skip
 
-    # -- who looks on -----------------------------------------------------------------------------------------------
+    # -- observers --------------------------------------------------------------------------------------------------
     def _observers_changed(self) -> None:
         for one in self.observers:
             one.machine = self
@@ -181,11 +181,11 @@ class GM20B(Observed[Observer]):
 
     @property
     def single_draws(self) -> bool:
-        """Whether somebody wants to hear of every draw, so that kernels make none by themselves."""
+        """Whether an observer has `wants_draws`, so that kernels make no draws without Python."""
         return any(one.wants_draws for one in self.observers)
 
     def writing(self, run: Callable[[], T]) -> T:
-        """Do something that writes memory, and tell of the pages that it has written."""
+        """Run a function that writes memory, and notify observers of the pages that it wrote."""
         if not self.observers:
             return run()
         told = [one for one in self.observers if one.wants_pages]
@@ -202,12 +202,12 @@ class GM20B(Observed[Observer]):
     def map(
         self, gpu_va: int, size: int, backing: Backing | None = None, offset: int = 0, kind: str | int = "pitch"
     ) -> GpuMapping:
-        """Show memory at a GPU virtual address; see `GpuMemory.map`."""
+        """Map memory to a GPU virtual address; see `GpuMemory.map`."""
         return self.memory.map(gpu_va, size, backing, offset, kind)
 
     # -- channels ---------------------------------------------------------------------------------------------------
     def channel(self, id: int = 0) -> Channel:
-        """The channel of that number, made when first asked for.
+        """The channel of that number, made at first use.
 
         :raises UsageError: there are too many.
         """
@@ -219,24 +219,24 @@ class GM20B(Observed[Observer]):
         return found
 
     def ask(self, file: int, words: Iterable[int]) -> None:
-        """Have writes of these words of a register file come to Python."""
+        """Make writes of these words of a register file return to Python."""
         ask(self.codes, file, words)
 
     def defer(self, file: int, words: Iterable[int], code: str = "deferred") -> None:
-        """Let effects of these words of a register file wait for the next one that cannot; see `dispatch.defer`."""
+        """Mark effects of these words of a register file as deferred; see `dispatch.defer`."""
         defer(self.codes, file, words, code)
 
     def hurry(self, on: bool) -> None:
-        """Whether effects of the channel at work that could wait may not do so from now on."""
+        """Set whether effects of the current channel that are usually deferred run at once."""
         if self._running is not None:
             self._running.hurry(on)
 
     def submit(self, entries: Sequence[int] | NDArray[np.uint64], channel: int = 0) -> int:
-        """Hand GPFIFO entries (64 bits each) to a channel and run what can run; returns the submission's number.
+        """Submit GPFIFO entries (64 bits each) to a channel and run what can run; returns the submission's number.
 
         Nothing in what a guest submits raises: see `events`.
 
-        :raises UsageError: too many channels, or something that is no list of 64-bit numbers.
+        :raises UsageError: too many channels, or something that is not a list of 64-bit numbers.
         """
         try:
             words = np.array([int(entry) for entry in entries], np.uint64)
@@ -253,7 +253,7 @@ class GM20B(Observed[Observer]):
         return number
 
     def run(self) -> None:
-        """Let channels go on, in turn, until each has nothing to do or waits for something that has not happened."""
+        """Run the channels in turn, until each is idle or waits for something that has not happened."""
         going = True
         while going:
             going = False
@@ -264,13 +264,13 @@ class GM20B(Observed[Observer]):
         self._count()
 
     def finish(self) -> None:
-        """Wait until all work is done. A channel that waits for what nobody is left to do is told of as a hang."""
+        """Wait until all work is done. A channel whose wait nothing can release is reported as a hang."""
         self.run()
         while True:
             stuck = [channel for channel in self.channels.values() if channel.waiting is not None]
             if not stuck:
                 return
-            self._tell_deadlock(stuck)
+            self._report_deadlock(stuck)
             if self.choices["channel.deadlock"] == "stop":
                 for channel in stuck:
                     channel.drop()
@@ -278,39 +278,39 @@ class GM20B(Observed[Observer]):
                 stuck[0].waiting = None
             self.run()
 
-    def _tell_deadlock(self, stuck: Sequence[Channel]) -> None:
+    def _report_deadlock(self, stuck: Sequence[Channel]) -> None:
         sides = []
         for channel in stuck:
             assert channel.waiting is not None
             what = channel.waiting.text(self.memory, self.syncpoints)
             sides.append(f"channel {channel.id} waits at {channel.waiting.place} for {what}")
         rest = len(self.channels) - len(stuck)
-        others = f"the other {rest} have nothing left to do" if rest else "no other channel is there"
+        others = f"the other {rest} have nothing left to do" if rest else "there is no other channel"
         first = stuck[0].waiting
         assert first is not None
         self.events.report("hang", "channel.deadlock", "; ".join([*sides, others]), first.place)
 
-    # -- what engines are given -------------------------------------------------------------------------------------
+    # -- interface for engines --------------------------------------------------------------------------------------
     @property
     def running(self) -> Channel | None:
-        """The channel at work; None between submissions."""
+        """The current channel; None between submissions."""
         return self._running
 
     @property
     def place(self) -> str:
-        """Where the channel at work is: "s3/e2+17", submission 3, entry 2 of it, word 17 of the entry."""
+        """The current place: "s3/e2+17" is submission 3, entry 2 of it, word 17 of the entry."""
         return self._running.place if self._running is not None else ""
 
     def report(self, kind: EventKind, id: str, message: str) -> None:
-        """An event at the present place."""
+        """Report an event at the current place."""
         self.events.report(kind, id, message, self.place)
 
     def timestamp(self) -> int:
-        """Ticks of 614.4 MHz, which come of the work done: the same in every run."""
+        """Ticks of 614.4 MHz, computed from the work done: the same in every run."""
         return self._spent + sum(channel.work for channel in self.channels.values())
 
     def spend(self, ticks: int) -> None:
-        """Let time pass for work that no counter of methods tells of."""
+        """Add time for work that no counter of methods contains."""
         self._spent += max(ticks, 0)
 
     def interrupt(self, name: str) -> None:
@@ -323,12 +323,12 @@ class GM20B(Observed[Observer]):
         return taken
 
     def wait(self, wait: Wait) -> None:
-        """The channel at work goes on with its next word when this is over."""
+        """Make the current channel wait; then it continues with its next word."""
         if self._running is not None:
             self._running.waiting = wait
 
     def wait_semaphore(self, address: int, payload: int, operation: str) -> None:
-        """Let the channel at work wait for a word of memory: "equal", "geq", "and"."""
+        """Make the current channel wait for a word of memory: "equal", "geq", "and"."""
         if self.memory.unmapped(address, 4):
             self.report("fault", "channel.semaphore_unmapped", f"no memory for a semaphore at {address:#x}")
             return
@@ -336,7 +336,7 @@ class GM20B(Observed[Observer]):
 
     @property
     def inline_words(self) -> Offsets | None:
-        """Where the words of the inline data that has just come in full stood; None unless somebody wants to know."""
+        """Arena offsets of the words of the inline data that has just arrived; None if no observer wants them."""
         return self._running.inline_words if self._running is not None else None
 
     @property
@@ -346,26 +346,26 @@ class GM20B(Observed[Observer]):
 
     @cached_property
     def textures(self) -> Textures:
-        """What handles of textures mean to shaders. Whoever runs shaders sets its `pools` first."""
+        """The textures of shaders by handle. Before shaders run, its `pools` must be set."""
         from pocketgpu.maxwell.sampling.store import Textures
 
         return Textures(self.memory, self.engine, self.areas.textures, self.choices, self)
 
     @cached_property
     def grids(self) -> Grids:
-        """What runs the grids of compute launches."""
+        """Runs the grids of compute launches."""
         from pocketgpu.maxwell.compute.grids import Grids
 
         return Grids(self.memory, self.engine, self.events, self.areas.grids, self.threads, self.textures)
 
     @property
     def has_drawn(self) -> bool:
-        """Whether `drawing` was made, which takes a while: whether any draw was shaded."""
+        """Whether any draw was shaded, so that `drawing` exists; making it takes a while."""
         return "drawing" in self.__dict__
 
     @cached_property
     def drawing(self) -> Drawing:
-        """What runs draws."""
+        """Runs draws."""
         from pocketgpu.maxwell.graphics.draw.drawing import Drawing
 
         drawing = Drawing(self, self.areas.drawing, self.textures)
@@ -373,7 +373,7 @@ class GM20B(Observed[Observer]):
         return drawing
 
     def draw(self, draw: Draw, state: State, counters: Counters) -> None:
-        """Shade a draw, whose state the live registers are."""
+        """Shade a draw whose state is in the live registers."""
         if not self.observers:
             self._shade(draw, state, counters)
             return
@@ -388,8 +388,8 @@ class GM20B(Observed[Observer]):
         self.stats.add_draw(perf_counter() - started)
 
     def launch(self, launch: Launch, state: State, read: Read) -> Result:
-        """Run the grid of a launch. state: registers of the class; read: gives bytes of memory, and tells what is not
-        there.
+        """Run the grid of a launch. state: registers of the class; read: returns bytes of memory, and reports unmapped
+        ones.
 
         :raises UsageError: there is no program, or a size that this GPU does not have.
         """
@@ -408,22 +408,22 @@ class GM20B(Observed[Observer]):
         self.stats.add_draw(perf_counter() - started)
 
     def take_drawn(self, count: int, counters: Counters) -> tuple[NDArray[np.uint32], tuple[NDArray[np.uint32], ...]]:
-        """What kernels noted of draws that they made, see `EngineHost`."""
+        """The log of draws that kernels made, see `EngineHost`."""
         return self.drawing.quick.take(count, counters)
 
     # -- checkpoints ------------------------------------------------------------------------------------------------
     def checkpoint(self) -> Checkpoint:
-        """The machine as it is now, between two methods: after a submission, or in `Observer.stopped`."""
+        """The machine's current state, between two methods: after a submission, or in `Observer.stopped`."""
         kept = Checkpoint(
             self.memory.snapshot(), tuple((one, one.save()) for one in self.channels.values()), self.syncpoints.save(),
             dict(self.interrupts), self._submissions, self._spent,
         )  # fmt: skip
         for channel in self.channels.values():
-            channel.open_version()  # what is written from now on has stamps that the snapshot does not know
+            channel.open_version()  # later writes have stamps that are newer than the snapshot
         return kept
 
     def restore(self, checkpoint: Checkpoint) -> None:
-        """Bring the machine back to a state of its own. The log is empty then; events and statistics stay as they are.
+        """Restore a checkpoint of this machine. The log is empty then; events and statistics stay as they are.
 
         :raises UsageError: the checkpoint is of another machine.
         """
@@ -441,7 +441,7 @@ class GM20B(Observed[Observer]):
     def present(self, gpu_va: int, surface: Surface) -> Picture:
         """Finish all work and show a surface: its picture, as `image` and as `array`.
 
-        What is not mapped is black, with an event.
+        Unmapped bytes are black, with an event.
 
         :raises UsageError: the surface leaves the 40-bit address space.
         """
@@ -458,7 +458,7 @@ class GM20B(Observed[Observer]):
             one.presented(gpu_va, surface, picture)
         return picture
 
-    # -- looking ----------------------------------------------------------------------------------------------------
+    # -- searching --------------------------------------------------------------------------------------------------
     def registers(self, class_id: int, channel: int = 0) -> NDArray[np.uint32]:
         """The live registers of a class on a channel: 0x1000 words, word N of the class at index N.
 
@@ -471,7 +471,7 @@ class GM20B(Observed[Observer]):
         return self.channel(channel).files[classes.index(class_id)]
 
     def _count(self) -> None:
-        """Bring the statistics up to date."""
+        """Update the statistics."""
         totals = sum((channel.counters for channel in self.channels.values()), np.zeros(len(COUNTER), np.int64))
         calls = sum((channel.macro_counts for channel in self.channels.values()), np.zeros(1, np.int64))
         longest = max((int(c.counters[COUNTER["longest_macro"] // 8]) for c in self.channels.values()), default=0)

@@ -1,1 +1,1 @@
-"""How the GPU of the 3DS behaves: one module for each unit of the chip. What it *is* stands in `pocketgpu.facts`."""
+"""The behaviour of the 3DS's GPU, PICA200: a room for each unit of the chip. Its facts are in `pocketgpu.facts`."""

@@ -1,7 +1,7 @@
-"""The whole state of a machine, kept and brought back: memory, registers, banks, what units carry between draws.
+"""Checkpoints: the whole state of a machine (memory, registers, banks, units between draws), saved and restored.
 
-Memory is kept by its snapshots, which share pages that did not change; the rest is some 200 KiB. What was prepared for
-draws (code, decoded textures) is not state, it is looked up again by contents and versions.
+Memory uses the arena's snapshots, which share unchanged pages; the rest is about 200 KiB. Prepared draw state (code,
+decoded textures) is not saved: it is found again by contents and versions.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
 
 def _areas(layout: WorkLayout) -> list[tuple[int, int]]:
-    """(offset, size) of what the core and the external registers keep in the work area."""
+    """(offset, size) of the state of the core and the external registers in the work area."""
     return [
         (layout.control, CONTROL.size),
         (layout.registers, 4 * REGISTER_COUNT),
         (layout.external, 4 * EXTERNAL_WORDS),
         (layout.banks[0], layout.banks[-1] + 4 * BANKS[-1].words - layout.banks[0]),
         (layout.carry, 4 * VERTEX_SIZE),
-        # the unit, and after it the uniforms and vertices that a geometry program finds there from the draw before
+        # the unit, then the uniforms and vertices that the next draw's geometry program reads
         (layout.geometry, layout.geometry_in - layout.geometry),
         (layout.vertices + VERTEX_SIZE * MAX_RECORDS, VERTEX_SIZE * EMIT_SLOTS),
     ]
@@ -51,8 +51,8 @@ class Checkpoint:
     """A machine's state; get one with `N3DS.checkpoint`.
 
     memory: the guest's. areas: copies of ranges of the work area, by arena offset. lcd: words of the LCD registers.
-    interrupts: those that nobody has taken yet. moved: bytes by traffic counter. tables: the displays' colour tables.
-    vram_off: banks of video memory that are switched off. frame, place: where in the capture.
+    interrupts: those not taken yet. moved: bytes by traffic counter. tables: the displays' colour tables. vram_off:
+    banks of video memory that are off. frame, place: where in the capture.
     """
 
     memory: Snapshot
@@ -67,7 +67,7 @@ class Checkpoint:
 
     @classmethod
     def take(cls, memory: GuestMemory, core: Core3D, external: ExternalRegisters, frame: int) -> Checkpoint:
-        """Keep the state of a machine's parts."""
+        """Save the state of a machine's parts."""
         areas = {at: memory.arena[at : at + size].copy() for at, size in _areas(core.layout)}
         return cls(
             memory.snapshot(), areas, external.lcd.copy(), dict(external.interrupts), dict(external.moved),
@@ -75,13 +75,13 @@ class Checkpoint:
         )  # fmt: skip
 
     def bytes_beside(self, other: Checkpoint) -> int:
-        """How many bytes it keeps that another does not share."""
+        """The bytes it holds that are not shared with another."""
         return self.memory.bytes_beside(other.memory) + sum(area.nbytes for area in self.areas.values())
 
     def restore(self, memory: GuestMemory, core: Core3D, external: ExternalRegisters) -> int:
-        """Bring the parts back to this state; returns the number of the frame.
+        """Restore the parts to this state; returns the number of the frame.
 
-        :raises UsageError: the state was kept of another machine.
+        :raises UsageError: the state is from another machine.
         """
         memory.restore(self.memory)
         for at, data in self.areas.items():

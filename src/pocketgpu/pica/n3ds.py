@@ -54,27 +54,27 @@ MIB = 1 << 20
 TIMINGS = ("instant", "emulated")
 MODELS = ("old", "new")
 LINES = ("PSC0", "PSC1", "PDC0", "PDC1", "PPF", "P3D")
-"""Interrupts that the machine raises."""
+"""The machine's interrupts."""
 _SHOWN = np.array([r.address for r in (*EXTERNAL, *LCD) if r.name.startswith(("PDC", "LCD"))], np.uint32)
-"""Registers that decide what screens show."""
+"""Registers that affect what screens show."""
 _DISPLAY = (int(_SHOWN.min()), int(_SHOWN.max()))
 
 
 class N3DS(Observed[Observer]):
-    """A Nintendo 3DS as far as its GPU goes.
+    """A Nintendo 3DS, reduced to its GPU.
 
-    fcram: bytes of main memory (128 MiB, or 256 MiB for the new model). threads: how many draw; any number gives the
-    same bytes. evaluator: "llvm" (machine code) or "numpy" (the oracle, slow). choices: chosen values of named
-    choices (`pocketgpu switches` lists them); the others have their defaults. tier: "general" or "specialised" code
-    only, for tests and measurements; by default whatever is at hand sooner. model: "old" or "new", which HARDWARE_ID
-    tells; by default new with more than 128 MiB.
+    fcram: bytes of main memory (128 MiB, or 256 MiB for the new model). threads: number of drawing threads; any number
+    gives the same bytes. evaluator: "llvm" (machine code) or "numpy" (the oracle, slow). choices: chosen values of
+    named choices (`pocketgpu switches` lists them); the others have their defaults. tier: "general" or "specialised"
+    code only, for tests and measurements; by default whichever is available first. model: "old" or "new", visible in
+    HARDWARE_ID; by default new with more than 128 MiB.
 
-    timing: "instant": work is done when a call returns, and time stands still but for `step_vblank`. "emulated": units
-    are busy for a while, displays scan line by line, and time passes in `advance`, `run_until`, `step_vblank`, and a
-    little in every `read_register`. What memory holds in the end is the same.
+    timing: "instant": work is done when a call returns, and time advances only in `step_vblank`. "emulated": units are
+    busy for a while, displays scan line by line, and time passes in `advance`, `run_until`, `step_vblank`, and a little
+    in every `read_register`. The final contents of memory are the same.
 
-    `events` tells what the guest did wrong or what is not drawn yet. `observe` lets somebody hear what the machine
-    does, as it does it; see `pica.observer`.
+    `events` has errors of the guest and features that are not supported. `observe` adds an observer that is notified
+    while the machine works; see `pica.core.observer`.
 
     :raises UsageError: an unknown choice or value of an argument, or less than one thread.
     """
@@ -104,7 +104,7 @@ class N3DS(Observed[Observer]):
         if model not in (None, *MODELS):
             raise UsageError(f"model must be 'old' or 'new', not {model!r}")
         self.memory = GuestMemory(fcram)
-        # Render targets lie there, and nearly every program clears some at once.
+        # Render targets are there, and nearly every program clears some at once.
         self.memory.populate(self.memory.offset_of(VRAM.base, VRAM.size) or 0, VRAM.size)
         self.events = EventLog()
         self.stats = Stats()
@@ -112,13 +112,13 @@ class N3DS(Observed[Observer]):
         new = model == "new" or (model is None and fcram > 128 * MIB)
         self._core = Core3D(self.memory, self._engine, self.events, self.stats, threads, self.choices)
         self._core.runner.tier = tier
-        # Both remember what they worked out, as the core does, when the machine is switched off and on.
+        # Both have caches, which are kept when the machine is reset, like those of the core.
         self._fill = MemoryFill(self.memory, self._engine, self.choices)
         self._transfer = TransferEngine(self.memory, self._engine, self.choices)
         self._power_on(timing, new)
 
     def _power_on(self, timing: str, new: bool) -> None:
-        """Everything around the core, and the registers as they are at first."""
+        """The parts around the core, and the registers' values at power-on."""
         self._switched_on = (timing, new)
         units = (self._core, self._fill, self._transfer)
         parts = (self.memory, self._engine, *units, self.events, self.stats, self.choices)
@@ -135,8 +135,8 @@ class N3DS(Observed[Observer]):
         self._gsp: Gsp | None = None
 
     def reset(self) -> None:
-        """Switch the machine off and on: it is as it was when it was made. What memory of the host it uses it keeps,
-        so that the next run does not wait for pages. Whoever wants to hear of interrupts has to say so again."""
+        """Power cycle: the machine is as it was when it was made. It keeps its host memory, so that the next run need
+        not wait for pages. Listeners of interrupts must be added again."""
         self.memory.reset(keep_pages=True)
         self.events.drain()
         self.stats.reset()
@@ -156,7 +156,7 @@ class N3DS(Observed[Observer]):
             self._external.write(addresses, values)
 
     def _write_observed(self, addresses: np.ndarray, values: np.ndarray) -> None:
-        """Register writes; those of displays are told of apart, in their place between the others."""
+        """Register writes; those of displays are reported separately, in their place between the others."""
         for one in self.observers:
             one.writes_start(addresses, values)
         display = (addresses >= _DISPLAY[0]) & (addresses <= _DISPLAY[1])
@@ -173,7 +173,7 @@ class N3DS(Observed[Observer]):
                     one.display_written(addresses[first:end], values[first:end])
 
     def read_register(self, physical: int) -> int:
-        """A 32-bit register by physical address; 0 where there is none. Emulated time goes on a little."""
+        """A 32-bit register by physical address; 0 for unused addresses. Emulated time advances a little."""
         return self._external.read(physical & ~3)
 
     def at_work(self, unit: str) -> bool:
@@ -181,18 +181,18 @@ class N3DS(Observed[Observer]):
         return self._external.at_work(unit)
 
     def reset_units(self) -> None:
-        """Fills, transfers and lists stop where they are, those that hang too; no interrupts come of them."""
+        """Fills, transfers and lists stop, also those that hang; they raise no interrupts."""
         self._external.reset_units()
 
     def submit(self, words: Sequence[int] | np.ndarray) -> bool:
-        """Run command-list words without putting them into guest memory.
+        """Run command-list words without writing them to guest memory.
 
         Returns whether the list raised the P3D interrupt.
         """
         return self._external.submit(words) > 0
 
     def initialise(self, values: str | InitSet) -> None:
-        """Write a set of register values that programs begin with: a name of `facts.external_init.INITS`, or a set.
+        """Write a set of initial register values: a name of `facts.external_init.INITS`, or a set.
 
         :raises UsageError: there is no set of that name.
         """
@@ -219,7 +219,7 @@ class N3DS(Observed[Observer]):
             self._gsp = Gsp(self)
         return self._gsp
 
-    # -- looking at it ------------------------------------------------------------------------------------------------
+    # -- inspection -------------------------------------------------------------------------------------------------
     def _observers_changed(self) -> None:
         self._core.observers = self._external.observers = self.observers
         for one in self.observers:
@@ -231,46 +231,46 @@ class N3DS(Observed[Observer]):
         return self._core.registers
 
     def bank(self, name: str) -> np.ndarray:
-        """The live words, uint32, of a memory behind FIFO registers: "vs_code", "vs_uniforms", "lighting_lut" and so
+        """The live words, uint32, of a memory that FIFO registers fill: "vs_code", "vs_uniforms", "lighting_lut" and so
         on (`layout.BANKS`)."""
         return self._core.bank(name)
 
     def peek(self, physical: int) -> int:
-        """The word of a register of displays, LCDs, fills or transfers, without anything that reading it does."""
+        """The word of a register of displays, LCDs, fills or transfers, without side effects of a read."""
         return self._external.peek(physical)
 
     def transfer_of(self, words: Mapping[str, int]) -> Move:
-        """What the transfer engine would do with these words of its registers, by name; those left out hold 0."""
+        """The work of the transfer engine for these words of its registers, by name; missing ones are 0."""
         return self._transfer.described(words)
 
     @property
     def textures(self) -> TextureCache:
-        """Textures as registers describe them, and their decoded texels."""
+        """Textures by register words, and their decoded texels."""
         return self._core.runner.textures
 
     @property
     def work(self) -> WorkArea:
-        """The 3D core's part of the arena: packets, vertices and triangles of the draws at hand."""
+        """The 3D core's part of the arena: packets, vertices and triangles of the current draws."""
         return WorkArea(self.memory.arena, self._core.layout)
 
     @property
     def runner(self) -> DrawRunner:
-        """What prepares and runs recorded draws, for those who want to run parts of one."""
+        """Prepares and runs recorded draws; for callers that run parts of a draw."""
         return self._core.runner
 
     def see_again(self, packets: DrawPackets, draw: int) -> None:
-        """Let registers and memories behind FIFO registers hold what one of the draws at hand saw: by the time it runs,
-        its list has been walked further."""
+        """Restore the registers and banks that one of the current draws uses; when it runs, the walk of its list has
+        gone further."""
         self._core.see_again(packets, draw)
 
     def checkpoint(self) -> Checkpoint:
-        """The whole state, to be brought back by `restore`. Instant time only: no unit is at work between calls."""
+        """The whole state, for `restore`. Instant time only, in which no unit works between calls."""
         return Checkpoint.take(self.memory, self._core, self._external, self.frame)
 
     def restore(self, checkpoint: Checkpoint) -> None:
-        """Bring back a state of this machine. Whoever listens to interrupts goes on listening; events are dropped.
+        """Restore a state of this machine. Listeners of interrupts stay; events are dropped.
 
-        :raises UsageError: the state was kept of another machine.
+        :raises UsageError: the state is from another machine.
         """
         self.frame = checkpoint.restore(self.memory, self._core, self._external)
         self.events.drain()
@@ -284,7 +284,7 @@ class N3DS(Observed[Observer]):
 
     @property
     def time(self) -> int:
-        """CPU cycles that have passed, 268,111,856 a second; 0 for ever in instant time."""
+        """CPU cycles that have passed, 268,111,856 per second; always 0 in instant time."""
         return 0 if self._timed is None else self._timed.clock.now
 
     def _needs_time(self) -> TimedRegisters:
@@ -293,9 +293,9 @@ class N3DS(Observed[Observer]):
         return self._timed
 
     def advance(self, cycles: int) -> None:
-        """Let CPU cycles pass: units come to their end, displays scan, interrupts fire.
+        """Let CPU cycles pass: units finish, displays scan, interrupts fire.
 
-        :raises UsageError: in instant time, for less than no cycles, or from inside of a listener of interrupts.
+        :raises UsageError: in instant time, for a negative number, or called from a listener of interrupts.
         """
         if cycles < 0:
             raise UsageError(f"time cannot go back by {-cycles} cycles")
@@ -304,7 +304,7 @@ class N3DS(Observed[Observer]):
     def run_until(self, interrupt: str, limit: int = CPU_CLOCK) -> bool:
         """Let time pass until an interrupt (PSC0, PSC1, PDC0, PDC1, PPF, P3D) fires, `limit` cycles at most.
 
-        Returns whether it fired. Those that had fired before do not count. Errors as for `advance`.
+        Returns whether it fired. Earlier interrupts do not count. Errors as for `advance`.
         """
         timed = self._needs_time()
         if interrupt not in LINES:
@@ -314,7 +314,7 @@ class N3DS(Observed[Observer]):
         return timed.run_until(interrupt, limit)
 
     def position(self, screen: str) -> tuple[int, int]:
-        """(HCount, VCount) of the "top" or "bottom" screen's controller, without any time passing.
+        """(HCount, VCount) of the "top" or "bottom" screen's controller; no time passes.
 
         :raises UsageError: in instant time, or for another screen.
         """
@@ -340,7 +340,7 @@ class N3DS(Observed[Observer]):
             self._external.interrupt(f"PDC{unit}")
 
     def _vblank(self, unit: int) -> None:
-        """Emulated time came to the VBlank of a controller; its interrupt is about to be raised, unless masked."""
+        """Emulated time reached the VBlank of a controller; its interrupt is about to be raised, unless masked."""
         if unit == 0:
             self._next_frame()
         if self._gsp is not None and not self._external.display_masked(unit):
@@ -355,39 +355,39 @@ class N3DS(Observed[Observer]):
     # -- pictures -----------------------------------------------------------------------------------------------------
     @property
     def screens(self) -> dict[str, Screen]:
-        """What the screens show now: "top", "bottom", and "top-right" when the right eye sees another picture.
+        """The current pictures: "top", "bottom", and "top-right" when the right eye has another picture.
 
-        In instant time that is what the registers describe; in emulated time, what was scanned line by line so far.
+        In instant time they show what the registers describe; in emulated time, what was scanned line by line so far.
         """
         return self._external.screens()
 
     def display_mode(self, screen: str) -> DisplayMode:
-        """The timing that the registers of the "top" or "bottom" screen's controller describe now."""
+        """The timing in the current registers of the "top" or "bottom" screen's controller."""
         prefix = f"PDC{self._unit(screen)}_"
         words = {name: self._external.peek(EXTERNAL[prefix + name].address) for name in WORDS}
         return display_mode(screen, words, self.choices)
 
     @property
     def backlights(self) -> dict[str, Backlight]:
-        """The backlights of "top" and "bottom", as registers set them."""
+        """The backlights of "top" and "bottom", from their registers."""
         return {name: backlight(name, self._external.peek) for name in SCREENS}
 
     @property
     def render_targets(self) -> list[RenderTarget]:
-        """The colour buffers that draws went to so far, in order of their first draw."""
+        """The colour buffers of all draws so far, in order of their first draw."""
         return self._core.runner.color_targets()
 
     def finish(self) -> None:
-        """Wait until all work is done. In instant time it is done when a call returns, so this only states the intent.
+        """Wait until all work is done. In instant time work is done when a call returns, so this does nothing.
 
-        In emulated time, time passes until all units rest, those left aside that never end.
+        In emulated time, time passes until all units are idle, except units that never end.
         """
         if self._timed is not None:
             self._timed.finish()
 
     # -- loading state ------------------------------------------------------------------------------------------------
     def load_memory(self, physical: int, data: bytes | memoryview) -> None:
-        """Bytes to guest memory, as a capture's load; raises GuestMemoryError where no memory is."""
+        """Bytes to guest memory, as a capture's load; raises GuestMemoryError for unmapped addresses."""
         started = perf_counter()
         self.memory.write(physical, data)
         self.stats.seconds["loads"] += perf_counter() - started
@@ -408,7 +408,7 @@ class N3DS(Observed[Observer]):
         gs_opdescs: np.ndarray,
         gs_uniforms: np.ndarray,
     ) -> None:
-        """The state that a capture starts with: register words, and the memories behind the FIFO registers.
+        """The initial state of a capture: register words, and the memories that FIFO registers fill.
 
         Attributes (16, 4) and uniforms (96, 4) are 24-bit floats in the order x, y, z, w.
         """
@@ -427,18 +427,18 @@ class N3DS(Observed[Observer]):
             self._timed.restart()
 
     def load_tables(self, tables: Mapping[str, np.ndarray]) -> None:
-        """Words of look-up tables that a capture starts with: lighting_lut, fog_lut, proctex_lut, gas_lut; and, as
-        vs_uniforms_f32 and gs_uniforms_f32, bits of uniforms that hold more than 24."""
+        """Words of look-up tables in a capture's initial state: lighting_lut, fog_lut, proctex_lut, gas_lut; and, as
+        vs_uniforms_f32 and gs_uniforms_f32, bits of uniforms that need more than 24."""
         for name, words in tables.items():
             self._core.bank(name.removesuffix("_f32"))[: len(words)] = words
         self._core.touch_banks()
 
     def save_state(self) -> dict[str, np.ndarray]:
-        """Copies of all that `load_initial` and `load_tables` take, by name: what the registers and the memories of the
-        shader units hold now.
+        """Copies of the arguments of `load_initial` and `load_tables`, by name: the current registers and the memories
+        of the shader units.
 
-        Uniforms that need no more than 24 bits have zeros in the place of their wide form. Words of a vector that is
-        only half uploaded are not part of it.
+        Uniforms that fit 24 bits are zero in the wide arrays. Words of a vector that is only half uploaded are not
+        included.
         """
         core = self._core
         found = {"external": self._external.words[:0x400], "lcd": self._external.lcd, "pica": core.registers}
@@ -458,7 +458,7 @@ class N3DS(Observed[Observer]):
 
 
 def float24_words(bits: np.ndarray) -> np.ndarray:
-    """24-bit floats (uint32 arrays) from the f32 bits that stand for them; the other way of `float24_bits`."""
+    """24-bit floats (uint32 arrays) from f32 bits; the inverse of `float24_bits`."""
     exponent = bits >> 23 & 0xFF
     narrow = np.where(exponent == 0xFF, 0x7F, (exponent - 64) & 0x7F)
     words = bits >> 31 << 23 | narrow << 16 | bits >> 7 & 0xFFFF

@@ -35,7 +35,7 @@ SIDE = 32
 
 
 def clouds(s: Scene, kind: str | int) -> int:
-    """Sums of three overlapping clouds in a buffer of their own, behind a slope of depths; returns its address."""
+    """Sums of three overlapping clouds in a buffer of their own, a slope of depths in front; returns its address."""
     address = s.capture.allocate(4 * SIDE * SIDE, region="VRAM")
     depth = s.capture.allocate(4 * SIDE * SIDE, region="VRAM")
     x = (np.arange(SIDE) + 0.5) / SIDE

@@ -1,4 +1,4 @@
-"""Fragment lighting: its tables, what they are looked up with, and what comes of them."""
+"""Fragment lighting: its tables, what they are looked up with, and what they change."""
 
 from __future__ import annotations
 

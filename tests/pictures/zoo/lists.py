@@ -27,7 +27,7 @@ UNIFORM = assemble("""
 @scene(6, 1, 16, events=["list.no-finalize"])
 def list_jumps(s: Scene) -> None:
     """A list (red) that jumps through channel 0 to a second one (green), which jumps through channel 1 to a third
-    (blue). What stands behind the third's FINALIZE is not drawn (empty). A list without FINALIZE is drawn (yellow) but
+    (blue). What is after the third's FINALIZE is not drawn (empty). A list without FINALIZE is drawn (yellow) but
     raises no interrupt; of a list whose size ends before its draw nothing is seen (empty). One P3D in all."""
     lists: list[List] = []
 

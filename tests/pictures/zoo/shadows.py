@@ -26,7 +26,7 @@ def occluder(intensity: float) -> tuple[float, float, float, float]:
 def shadow_map_drawing(s: Scene) -> None:
     """The map itself: red is intensity, green is depth; empty is both full. A triangle at depth 0.25; a slope; the
     triangle after a nearer one and before it (nearest stays); soft values of intensity 0.6 over the triangle at depth
-    0.5 and beyond it; behind it (nothing); soft ones with constant 2; with a linear part, by depth; soft ones twice
+    0.5 and beyond it; farther away (nothing); soft ones with constant 2; with a linear part, by depth; soft ones twice
     (the smaller stays)."""
     s.surfaces = [s.surface("color", s.color, "RGBA8", shadow=True)]
     s.fill_color(np.array((255, 255, 255, 255)))

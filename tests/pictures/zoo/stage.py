@@ -68,7 +68,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Surface:
-    """What a scene leaves behind, which tests compare: memory at `address`, or a screen after a frame.
+    """What a scene leaves, which tests compare: memory at `address`, or a screen after a frame.
 
     layout: "tiled" or "linear". blocks32: tiles lie in blocks of 32x32. shadow: a shadow map, shown as intensity (red)
     and depth (green). cell: the cell that it belongs to, if it is not all of the target; frame: the number of the frame

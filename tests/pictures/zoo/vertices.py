@@ -156,7 +156,7 @@ OFF = 0x1F
 def output_map(s: Scene) -> None:
     """What the components of output registers mean. The colour as it is (red, green, blue, yellow at the corners, alpha
     0.5); reversed by the program, undone by the map; red, green and blue exchanged by the map; from two registers
-    (green is red's); alpha not mapped (1); green not mapped (1); registers 0 and 2 only, numbered anew; blue mapped
+    (green is red's); alpha not mapped (1); green not mapped (1); registers 0 and 2 only, renumbered; blue mapped
     twice (the later register counts); w not mapped (1); colours below 0 (without sign) and above 1."""
     s.cl.shader(OUTPUTS)
     hues = HUES.copy()

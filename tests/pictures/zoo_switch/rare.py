@@ -19,7 +19,7 @@ SHADES = [RED, GREEN, BLUE, YELLOW, WHITE, (1, 0, 1, 1)]
 def draw_methods(s: Scene) -> None:
     """A hexagon by each way to draw: an array, indices of three sizes, indices in the pushbuffer one, two and four to
     a word; whole draws in one word, of arrays and of indices; the topology from a register; a strip of vertices that
-    begins anew in an array; a second draw between BEGIN and END."""
+    begins again in an array; a second draw between BEGIN and END."""
     at = corners(6)
     first, _ = s.mesh(at, SHADES)
     order = [0, 1, 2, 0, 2, 3, 0, 3, 4, 0, 4, 5]

@@ -78,7 +78,7 @@ TEXTURED = sampled("TEX R0, R4, RZ, 0x0, 2D, 0xf")
 
 @dataclass(frozen=True)
 class Surface:
-    """What a scene leaves behind: a target, of width x height pixels, in one or several layers.
+    """What a scene leaves: a target, of width x height pixels, in one or several layers.
 
     grid: samples of a pixel beside and below each other. cell: the only cell that it belongs to, if it is not of the
     size of all of them.

@@ -217,7 +217,7 @@ def ring(count: int) -> np.ndarray:
 @scene(6, 2, 28)
 def geometry(s: Scene) -> None:
     """Geometry programs: points become quads, triangles outlines in three sizes, too many vertices are dropped, points
-    come of a strip; neighbours of lines and triangles; two streams; programs that only add words."""
+    made of a strip; neighbours of lines and triangles; two streams; programs that only add words."""
     for label, (text, topology, fields, count) in GEOMETRY.items():
         pb = s.cell(label)
         s.programs(PIXEL, VERTEX, geometry=(text, fields))
@@ -356,7 +356,7 @@ EACH_LAYER = """
 @scene(2, 2, 20, layers=3)
 def layers_from_geometry(s: Scene) -> None:
     """Three layers below each other. A geometry program draws a triangle to each, smaller from layer to layer, or to
-    each of three viewports; the layer as the pixel program sees it (red); feedback behind tessellation."""
+    each of three viewports; the layer as the pixel program sees it (red); feedback after tessellation."""
     three = {"OUTPUT_TOPOLOGY": 7, "MAX_OUTPUT_VERTEX_COUNT": 3, "THREADS_PER_INPUT_PRIMITIVE": 3}
     layer = "IPA.CONSTANT R0, a[0x64], RZ\nI2F.F32.U32 R0, R0\nFMUL R0, R0, 0.5\nMOV R1, RZ\nMOV R2, RZ\n"
     for label in ("layers", "layers seen", "viewports"):

@@ -43,7 +43,7 @@ def topologies(s: Scene) -> None:
 
 @scene(7, 4, 20)
 def restarts(s: Scene) -> None:
-    """Strips, loops and fans that begin anew at an index, from indices of 8, 16 and 32 bits and from the pushbuffer.
+    """Strips, loops and fans that restart at an index, from indices of 8, 16 and 32 bits and from the pushbuffer.
     Vertices are numbered from 3 on and the base is 3."""
     names = ["LINE_STRIP", "LINE_LOOP", "TRIANGLE_STRIP", "TRIANGLE_FAN", "QUAD_STRIP", "POLYGON", "LINESTRIP_ADJCY"]
     for size in (1, 2, 4, 0):
@@ -170,7 +170,7 @@ BY_PRIMITIVE = """
 def numbers(s: Scene) -> None:
     """What programs see as numbers of vertices (green), instances (red) and primitives: arrays with and without the
     start counted, indices with a base, an own base of ids; primitives of lists and a strip,
-    from a number on, from one that was added to, in a second draw that goes on counting, in one that begins anew."""
+    from a number on, from one that was added to, in a second draw that goes on counting, in one that begins again."""
     at = corners(6)
     for label, how in (("array", 0), ("array, start counts", 1), ("indices with a base", 2), ("base of ids", 3)):
         pb = s.cell(label)
@@ -226,7 +226,7 @@ INDEXED = """
 
 @scene(4, 2, 24)
 def inputs(s: Scene) -> None:
-    """Attributes that do not come from a stream, red and blue exchanged, what lies behind a stream's end (zero), a
+    """Attributes that do not come from a stream, red and blue exchanged, what is past a stream's end (zero), a
     stream that is off; two vertex programs in a row, and inputs that a program picks by a number."""
     at, colours = corners(6), [(1, 0.5, 0, 1), (0.2, 1, 0, 1), (1, 0, 0.2, 1)] * 2
     pb = s.cell("no stream: 0, 0, 0, 1")

@@ -21,7 +21,7 @@ def _fmul(x: One) -> None:
     mode = x.raw("fmz")
     a, b = x.float("a", ftz=mode != 0), x.float("b", ftz=mode != 0)
     if mode == 2 and (a.is_zero or b.is_zero):
-        x.give_float(num.NOUGHT)
+        x.give_float(num.ZERO_VALUE)
         return
     scale = (Fraction(1), Fraction(1, 2), Fraction(1, 4), Fraction(1, 8), Fraction(8), Fraction(4), Fraction(2))
     product = num.multiply(a, b)
@@ -33,7 +33,7 @@ def _fmul(x: One) -> None:
 def _ffma(x: One) -> None:
     mode, rounding = x.raw("fmz"), x.raw("rounding")
     a, b, c = (x.float(role, ftz=mode != 0) for role in "abc")
-    product = num.NOUGHT if mode == 2 and (a.is_zero or b.is_zero) else num.multiply(a, b)
+    product = num.ZERO_VALUE if mode == 2 and (a.is_zero or b.is_zero) else num.multiply(a, b)
     x.give_float(num.add(product, c, rounding), rounding, mode != 0)
 
 
@@ -58,7 +58,7 @@ def _fset(x: One) -> None:
 
 @of("FCMP")
 def _fcmp(x: One) -> None:
-    holds = num.compares(x.float("c", ftz=bool(x.raw("ftz"))), num.NOUGHT, x.raw("cmp"))
+    holds = num.compares(x.float("c", ftz=bool(x.raw("ftz"))), num.ZERO_VALUE, x.raw("cmp"))
     x.give(x.plain("a") if holds else x.plain("b"))
 
 
@@ -161,7 +161,7 @@ def _hadd2(x: One) -> None:
 
 
 def _product(x: One, p: Number, q: Number) -> Number:
-    return num.NOUGHT if _half_mode(x) == 2 and (p.is_zero or q.is_zero) else num.multiply(p, q)
+    return num.ZERO_VALUE if _half_mode(x) == 2 and (p.is_zero or q.is_zero) else num.multiply(p, q)
 
 
 @of("HMUL2", "HMUL2_32I")

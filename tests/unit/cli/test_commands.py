@@ -97,11 +97,12 @@ class FakeCapture:
     make: Callable[[int], FakeFrame] | None = None
     calls: list[tuple[range, int, dict[str, str]]] = field(default_factory=list)
     made: object = None
+    provider = N3DSDriver
 
-    def driver(self, threads: int, choices: Mapping[str, str]) -> FakeDriver:
+    def driver(self, threads: int, switches: Mapping[str, str]) -> FakeDriver:
         assert self.made is None, "one machine is enough"
-        self.made = ("machine", threads, choices)
-        return FakeDriver(self, threads, choices)
+        self.made = ("machine", threads, switches)
+        return FakeDriver(self, threads, switches)
 
     def render(
         self,
@@ -709,7 +710,7 @@ def test_ctrl_c_ends_cleanly(tmp_path: Path) -> None:
         try:
             status = process.wait(timeout=20)
         except subprocess.TimeoutExpired:
-            process.kill()  # else leaving the block waits for it, for ever
+            process.kill()  # else leaving the block waits for it forever
             raise
         assert status == 130
         assert process.stderr.read() == "interrupted\n" and process.stdout.read() == ""

@@ -16,7 +16,7 @@ CANONICAL_NAN = 0x7FC00000
 
 @pytest.fixture(scope="package", autouse=True)
 def own_kernel_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """The language is tested with what this run compiles, not with what an earlier one left behind."""
+    """The language is tested with what this run compiles, not with what an earlier one left."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("POCKETGPU_CACHE", str(tmp_path_factory.mktemp("kernels")))
         yield

@@ -180,7 +180,7 @@ def test_nested_loops_carry_variables_of_all_types(both: Any) -> None:
         ints, wide = k.var(k.iota()), k.var(k.i64(1))
         real, flag, flags = k.var(0.5), k.var(False), k.var(k.iota() > 3)
         for i in k.range(0, n):
-            inner = k.var(i)  # made anew by each run of the body
+            inner = k.var(i)  # made again by each run of the body
             for j in k.range(i, m, 2):
                 ints.value = ints.value * 3 + j
                 inner.value = inner.value + 1

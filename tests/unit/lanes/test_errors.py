@@ -271,7 +271,7 @@ ORACLE: dict[str, tuple[Body, str]] = {
     "misaligned": (lambda k, n, v: k.load(I32, n), "unaligned i32 access at 9999"),
     "misaligned lanes": (lambda k, n, v: k.gather(U16, v), "unaligned u16 access"),
     "before": (lambda k, n, v: k.load(U8, -n), "u8 access outside the arena"),
-    "behind": (lambda k, n, v: k.load(U8, n), "u8 access outside the arena at 9999"),
+    "past the end": (lambda k, n, v: k.load(U8, n), "u8 access outside the arena at 9999"),
     "across the end": (lambda k, n, v: k.load(I64, 8192 - 8 * 7, 8), "i64 access outside the arena"),
     "store across the end": (lambda k, n, v: k.store(I32, 8192 - 4 * 7, v), "i32 access outside the arena"),
     "lanes": (lambda k, n, v: k.scatter(U8, v + 8190, v), "u8 access outside the arena"),

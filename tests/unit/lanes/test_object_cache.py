@@ -181,7 +181,7 @@ def test_an_entry_under_another_name_is_not_loaded(place: Path) -> None:
 
 
 def test_an_interrupted_write_leaves_the_old_entry(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The entry changes in one step, or not at all; nothing half-written stays behind."""
+    """The entry changes in one step, or not at all; nothing half-written stays."""
     object_cache.write(KEY, b"old")
 
     def full(*_: Any) -> None:

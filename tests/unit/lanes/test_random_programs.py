@@ -1,4 +1,4 @@
-"""Random programs: both evaluators must leave the same bytes behind.
+"""Random programs: both evaluators must leave the same bytes.
 
 A program is data, made from a seed before any evaluator sees it: nested lists of statements over typed values. Each
 statement names its operands by their place in the list of values alive at that point. Several programs share one
@@ -303,7 +303,7 @@ class Runner:
         return self.k.select(v == v, self.k.bits_i32(v), NAN)
 
     def place(self, o: Any, type: Type, lanes: bool) -> Value:
-        """A byte offset inside the program's memory, aligned, with room for 32 elements behind it."""
+        """A byte offset inside the program's memory, aligned, with room for 32 elements after it."""
         limit = MEMORY_BYTES // 2 - 1 & ~(type.bytes - 1)
         return (self.exact(o, (I32, lanes)) & limit) + self.base
 

@@ -145,7 +145,7 @@ def test_nobody_is_told_after_the_end() -> None:
 
 
 def test_quick_draws_are_left_to_who_does_not_want_draws() -> None:
-    """A machine with an observer that does not ask for draws makes them quickly; then all are told of."""
+    """A machine with an observer that does not ask for draws makes them quickly; then all are reported."""
     scene = Scene(frames=2, extra=6)
     quiet, told = Observer(), Told()
     machine = replayed(scene, quiet)

@@ -99,7 +99,7 @@ def colored(gpu: Any) -> None:
 
 @case("vertex.alignment", 51, 153, 0)
 def _(gpu: Any) -> int:
-    """Red behind a byte: aligned it is 0.2; byte by byte 0.6; at the address cut to a multiple of 4 next to nothing."""
+    """Red after a byte: aligned it is 0.2; byte by byte 0.6; at the address cut to a multiple of 4 next to nothing."""
     colored(gpu)
     positions = gpu.place(BIG)
     reds = gpu.place(bytes([0, 0x9A, 0x99, 0x19, 0x3F, 0xCC, 0x4C, 0x3E]) * 3)
@@ -270,7 +270,7 @@ def _(gpu: Any) -> list[int]:
 
 # -- combiners ---------------------------------------------------------------------------------------------------------
 def stage(gpu: Any, color: float = 100, **setting: Any) -> int:
-    """What one stage makes of a vertex colour; a last stage that only hands on lies behind it."""
+    """What one stage makes of a vertex colour; after it is a last stage that passes its input on."""
     gpu.stage(0, **setting)
     gpu.quad(color=grey(color))
     return int(gpu.one_color()[0])

@@ -114,7 +114,7 @@ def test_who_looks_on_changes_nothing(sample: Any, plain: list[Any], alone: bool
 
 
 def test_several_observers_share_draws(sample: Any, plain: list[Any]) -> None:
-    """The first hands its parts on to the next one, and none is told of a draw twice."""
+    """The first hands its parts on to the next one, and none is notified of a draw twice."""
     machine, first, second = sample.machine(), Diary(alone=True), Diary()
     machine.observe(first)
     machine.observe(second)

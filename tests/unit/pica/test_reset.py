@@ -24,7 +24,7 @@ from pocketgpu.pica.vertex.programs import VertexProgram
 
 
 def outcome(machine: N3DS) -> tuple[str, ...]:
-    """Digests of all guest memory and of all registers, and what else a run leaves behind."""
+    """Digests of all guest memory and of all registers, and what else a run leaves."""
     memory = hashlib.sha256()
     for region, offset in machine.memory.regions:
         memory.update(machine.memory.arena[offset : offset + region.size].data)
@@ -91,7 +91,7 @@ def test_textures_are_decoded_again_only_when_their_own_bytes_change(gpu: Any, m
     gpu.texture(0, texels)
     assert draw() == [0x11, 0x22, 0x33, 0xFF]
     place = 0x21000000
-    gpu.memory.write(place + 256, b"\x77" * 64)  # on the same page, behind the texture
+    gpu.memory.write(place + 256, b"\x77" * 64)  # on the same page, after the texture
     assert draw() == [0x11, 0x22, 0x33, 0xFF]
     assert len(decoded) == 1
     gpu.memory.write(place, np.full(64, 0x445566FF, np.uint32))

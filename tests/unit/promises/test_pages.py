@@ -68,7 +68,7 @@ def test_what_the_text_calls_is_promised() -> None:
         text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
         for name in re.findall(rf"`(?:{objects})\.(\w+)", text):
             if name not in ("json", "bin"):
-                assert name in PROMISED, f"{page.name} tells of .{name}, which no table promises"
+                assert name in PROMISED, f"{page.name} names .{name}, which no table promises"
 
 
 def test_members_of_the_reference_are_promised() -> None:

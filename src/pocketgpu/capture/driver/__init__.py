@@ -1,9 +1,9 @@
-"""Replaying a capture: the machine that it needs, frame by frame, step by step, and there and back.
+"""Replay drivers: they make the machine for a capture, play it frame by frame or step by step, and seek.
 
-`base.py` says what a driver can do and holds all that does not depend on the console; `n3ds.py` and `switch.py` say how
-each console does it. `checkpoints.py` keeps places that can be come back to, within a budget of bytes.
+`base.py` has the interface of a driver and everything that does not depend on the console; `n3ds.py` and `switch.py`
+have the rest for each console. `checkpoints.py` keeps states of a replay within a budget of bytes.
 
-This is the only place that knows which machine a capture needs, and the only one that asks which console it is of.
+Only this package chooses the machine for a capture, and only here does the console matter.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ def drive(
     evaluator: str = "llvm",
     machine: Any = None,
 ) -> Driver[Any]:
-    """A driver for a parsed capture, at its beginning.
+    """A driver for a parsed capture, at its start.
 
-    threads, choices, evaluator: as for `pocketgpu.N3DS` and `pocketgpu.GM20B`. machine: one that was made for a
-    capture like this, to be used again instead of a new one; it is switched off and on, and the others do not count.
+    threads, switches, evaluator: as for `pocketgpu.N3DS` and `pocketgpu.GM20B`. machine: one that was made for such a
+    capture, used again instead of a new one; it is reset, and the other arguments are ignored.
     """
     chosen = provider(trace)
     if machine is None:

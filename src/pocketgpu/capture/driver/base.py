@@ -1,4 +1,4 @@
-"""What drivers of both consoles have in common: frames, steps, positions, going there and back."""
+"""Drivers of both consoles: frames, steps, positions, seeking."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from pocketgpu.pica.n3ds import N3DS
 
 RESTORING = 0.006
-"""Seconds that going back to a checkpoint takes, about."""
+"""Approximate seconds for restoring a checkpoint."""
 
 
 class Machine(Protocol):
-    """What machines of both consoles can do."""
+    """The common interface of both consoles' machines."""
 
     @property
     def events(self) -> EventLog: ...
@@ -38,8 +38,8 @@ M = TypeVar("M", bound=Machine)
 
 @dataclass(frozen=True)
 class Measure:
-    """What replays of a console are measured by: phases, and a count that the speed is told in (key: its name in JSON;
-    title: for people)."""
+    """What is measured in replays of a console: phases, and a count for the speed (key: its name in JSON; title: for
+    display)."""
 
     phases: tuple[str, ...]
     count: str
@@ -49,8 +49,8 @@ class Measure:
 
 @dataclass(frozen=True)
 class Played:
-    """How a frame went. counts: by name; milliseconds: from its first event to its end, all GPU work done; seconds: the
-    same time by phase."""
+    """Measurements of a frame. counts: by name; milliseconds: from its first event to its end, all GPU work done;
+    seconds: the same time by phase."""
 
     milliseconds: float
     counts: Mapping[str, int]
@@ -59,14 +59,14 @@ class Played:
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """A driver's state: the machine's checkpoint, what the driver itself knows, and what its player does."""
+    """A driver's state: the machine's checkpoint, the driver's own state, and its player's position."""
 
     machine: Any
     own: Any
     mark: Any = None
 
     def bytes_beside(self, other: Kept) -> int:
-        """How many bytes it keeps that another does not share."""
+        """Bytes of this state that are not shared with another."""
         assert isinstance(other, State)
         return int(self.machine.bytes_beside(other.machine))
 
@@ -74,11 +74,10 @@ class State:
 class Frame:
     """One replayed frame.
 
-    index: its number in the capture. draws, triangles, fragments: how many the machine counted; counts: these by
-    name, and whatever else the console counts. milliseconds: from the first event to the marker, all GPU work done;
-    phases: the same time by name of the phase, in milliseconds.
-    warnings: the machine's events since the frame yielded before, those of frames passed over included.
-    machine: as it stands after this frame; it moves on when the next frame is asked for.
+    index: its number in the capture. draws, triangles, fragments: as counted by the machine; counts: these by name, and
+    the console's other counts. milliseconds: from the first event to the marker, all GPU work done; phases: the same
+    time by name of the phase, in milliseconds. warnings: the machine's events since the last yielded frame, including
+    those of skipped frames. machine: the machine after this frame; it moves on when the next frame is requested.
     """
 
     def __init__(self, index: int, driver: Driver[Any], played: Played) -> None:
@@ -96,18 +95,18 @@ class Frame:
         self._left = False
 
     def leave(self, pictures: bool) -> None:
-        """The machine is about to move on: keep the pictures that it shows now, or do without."""
+        """The machine is about to move on: keep its current pictures, or drop them."""
         if pictures:
             _ = self.screens
         self._left = True
 
     @property
     def screens(self) -> dict[str, Screen]:
-        """The pictures that the console shows, by name: on a 3DS "top", "bottom" and, where the right eye sees another
-        one, "top-right"; on a Switch "screen". Read when first asked for, and kept when the replay goes on."""
+        """The pictures that the console shows, by name: on a 3DS "top", "bottom" and, if the right eye has a different
+        one, "top-right"; on a Switch "screen". Read at first use, and kept when the replay continues."""
         if self._screens is None:
             if self._left:
-                hint = "Look at a frame before you ask for the next one, or render with pictures=True."
+                hint = "Read the pictures of a frame before you request the next one, or render with pictures=True."
                 raise NoPictureError("the machine has moved on without", location=f"f{self.index}", hint=hint)
             self._screens = self._driver.shown(self.index)
             self.warnings += self._driver.machine.events.drain()
@@ -132,7 +131,7 @@ class Frame:
 
     @property
     def top_right(self) -> Screen | None:
-        """The upper screen's picture for the right eye; None if both eyes see the same."""
+        """The upper screen's picture for the right eye; None if both eyes have the same."""
         return self.screens.get("top-right")
 
     def __repr__(self) -> str:
@@ -143,17 +142,17 @@ class Frame:
 class Driver(ABC, Generic[M]):
     """A capture, and the machine that replays it. Get one with `drive`.
 
-    machine: it stands where the capture begins when the driver is made. frame: how many frames are over.
+    machine: in the start state of the capture when the driver is made. frame: how many frames are finished.
     """
 
     screens: ClassVar[tuple[str, ...]]
-    """Names of what the console shows, the first one first."""
+    """Names of the console's screens, the main one first."""
     measure: ClassVar[Measure]
     nothing_shown: ClassVar[str]
     """Why frames may show nothing, for people."""
 
     def __init__(self, trace: Any, machine: M) -> None:
-        """trace: the parsed capture. machine: one that was just switched on."""
+        """trace: the parsed capture. machine: one that was just reset."""
         self.machine, self.frame_count = machine, int(trace.frame_count)
         self.frame = 0
         self._begin()
@@ -163,7 +162,7 @@ class Driver(ABC, Generic[M]):
     def make_machine(
         trace: Any, threads: int = 1, choices: Mapping[str, str] | None = None, evaluator: str = "llvm"
     ) -> M:
-        """A machine for a parsed capture: the model that it is of, with as much memory as it needs."""
+        """A machine for a parsed capture: its model, with as much memory as it needs."""
 
     @staticmethod
     @abstractmethod
@@ -175,10 +174,10 @@ class Driver(ABC, Generic[M]):
 
     @abstractmethod
     def _begin(self) -> None:
-        """Put a machine that was just switched on into the state that the capture starts with."""
+        """Set a machine that was just reset to the start state of the capture."""
 
     def begin(self) -> None:
-        """Be at the beginning again: the machine is switched off and on."""
+        """Return to the start: the machine is reset."""
         self.machine.reset()
         self.frame = 0
         self._begin()
@@ -186,16 +185,16 @@ class Driver(ABC, Generic[M]):
     # -- frames -------------------------------------------------------------------------------------------------------
     @abstractmethod
     def play_frame(self) -> Played:
-        """Play the frame at hand to its end."""
+        """Play the current frame to its end."""
 
     @abstractmethod
     def steps(self) -> Iterator[int]:
-        """Play the frame at hand in steps: of a 3DS, register writes in a row, a load, or a GX command; of a Switch, a
-        submission with what comes before it. Gives the number of each step when it is over; after the last one the
-        frame ends. When all frames are over, these are the steps after the last frame, if there are any."""
+        """Play the current frame in steps: for a 3DS, consecutive register writes, a load, or a GX command; for a
+        Switch, a submission with what comes before it. Yields the number of each step after it; after the last one the
+        frame ends. When all frames are finished, these are the steps after the last frame, if there are any."""
 
     def play_rest(self) -> None:
-        """Play all frames that are left, and what comes after the last of them."""
+        """Play all remaining frames, and what comes after the last of them."""
         while self.frame < self.frame_count:
             self.play_frame()
         for _ in self.steps():
@@ -203,12 +202,12 @@ class Driver(ABC, Generic[M]):
 
     @abstractmethod
     def shown(self, frame: int) -> dict[str, Screen]:
-        """What is shown after a frame, as memory is now."""
+        """The pictures after a frame, from current memory."""
 
     def frames(self, wanted: range | None = None, pictures: bool = True) -> Iterator[Frame]:
-        """Play up to the last of the frames in `wanted` (rising; None: all), and yield those.
+        """Play up to the last of the frames in `wanted` (ascending; None: all), and yield those.
 
-        The caller may keep a frame while the machine moves on: its pictures are those of that moment, if `pictures`.
+        The caller may keep a frame while the machine moves on: with `pictures` it keeps its own pictures.
         """
         wanted = range(self.frame_count) if wanted is None else wanted
         while wanted and self.frame <= wanted[-1]:
@@ -222,18 +221,18 @@ class Driver(ABC, Generic[M]):
     # -- checkpoints --------------------------------------------------------------------------------------------------
     @abstractmethod
     def _save(self) -> Any:
-        """What the driver knows beside the machine, as a value that stays as it is."""
+        """The driver's state besides the machine, as a value that does not change later."""
 
     @abstractmethod
     def _restore(self, kept: Any) -> None:
-        """Know what `_save` gave."""
+        """Restore a state from `_save`."""
 
     def checkpoint(self) -> State:
-        """The state of the replay, to be brought back by `restore`."""
+        """The state of the replay, for `restore`."""
         return State(self.machine.checkpoint(), (self.frame, self._save()))
 
     def restore(self, state: State) -> None:
-        """Bring back a state of this replay.
+        """Restore a state of this replay.
 
         :raises UsageError: it is of another machine.
         """
@@ -252,62 +251,62 @@ D = TypeVar("D", bound=Driver[Any])
 
 
 class Player(ABC, Generic[D]):
-    """A replay that can be anywhere: after any event, forwards and backwards.
+    """A replay with random access: after any event, forwards and backwards.
 
     Events are counted in the same way in every replay. budget: bytes that checkpoints may keep.
     """
 
     interval: ClassVar[float] = INTERVAL
-    """Seconds of replay between two checkpoints, as long as there is room for all."""
+    """Seconds of replay between two checkpoints, while there is room for all."""
 
     def __init__(self, driver: D, budget: int = BUDGET) -> None:
         self.driver = driver
         self.checkpoints = Checkpoints(self._taken(), budget, self.interval)
-        self.spoilt = False
-        """Whether somebody has changed the machine, so that only a checkpoint leads on."""
+        self.diverged = False
+        """Whether the machine was changed from outside, so that the replay can only continue from a checkpoint."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.position.events} events of frame {self.position.frame} are over>"
 
-    # -- what consoles do in their way --------------------------------------------------------------------------------
+    # -- different for each console -----------------------------------------------------------------------------------
     @property
     @abstractmethod
     def position(self) -> Position:
-        """Where the machine is."""
+        """The current position."""
 
     @abstractmethod
     def _run(self, position: Position) -> None:
-        """Go on, from where the machine is, until a position or the end of the capture."""
+        """Continue from the current position to another one, or to the end of the capture."""
 
     @abstractmethod
     def _seconds(self, position: Position) -> float:
-        """Seconds of replay that are over at a position that was reached before."""
+        """Seconds of replay until a position that was reached before."""
 
     @abstractmethod
     def _mark(self) -> Any:
-        """What the player knows of its position, as a value that stays as it is."""
+        """The player's own state at its position, as a value that does not change later."""
 
     @abstractmethod
     def _came_back(self, position: Position, mark: Any) -> None:
-        """The driver was brought back to a position, where `_mark` gave `mark`."""
+        """The driver was restored to a position, where `_mark` returned `mark`."""
 
     @property
     def resumable(self) -> bool:
-        """Whether the machine can go on from where it is."""
+        """Whether the machine can continue from its position."""
         return True
 
     def proper(self, position: Position) -> Position:
-        """A position as this player counts; one that has other names is named in one way."""
+        """The canonical form of a position that can be written in several ways."""
         return position
 
-    # -- going --------------------------------------------------------------------------------------------------------
+    # -- seeking ------------------------------------------------------------------------------------------------------
     def go(self, position: Position) -> None:
-        """Be at a position, on the shortest way. Who asks for more than there is ends after the last frame."""
+        """Go to a position, on the shortest way; positions beyond the end lead to the end of the last frame."""
         position = self.proper(position)
-        if position == self.position and not self.spoilt:
+        if position == self.position and not self.diverged:
             return
         kept = self.checkpoints.before(position)
-        leads_on = not self.spoilt and self.resumable and self.position <= position
+        leads_on = not self.diverged and self.resumable and self.position <= position
         if not leads_on or (
             kept.position > self.position and kept.seconds - self._seconds(self.position) > RESTORING
         ):  # fmt: skip
@@ -315,14 +314,14 @@ class Player(ABC, Generic[D]):
         self._run(position)
 
     def play_to(self, position: Position, *observers: Any) -> None:
-        """Be at a position that is ahead, and let all up to there happen: no checkpoint is brought instead.
-        observers: who look on meanwhile; the replay is spoilt if any raises.
+        """Play forwards to a position: every event happens, no checkpoint is restored instead. observers: added to the
+        machine meanwhile; if one raises, the replay can only continue from a checkpoint.
 
-        :raises UsageError: the position is behind, or nothing leads on from here: `go` somewhere first.
+        :raises UsageError: the position is in the past, or the replay cannot continue from here: call `go` first.
         """
         position = self.proper(position)
-        if self.spoilt or not self.resumable or position < self.position:
-            raise UsageError(f"nothing leads on from {self.position} to {position}")
+        if self.diverged or not self.resumable or position < self.position:
+            raise UsageError(f"the replay cannot continue from {self.position} to {position}")
         machine = cast("Observed[Any]", self.driver.machine)
         try:
             with ExitStack() as stack:
@@ -330,19 +329,19 @@ class Player(ABC, Generic[D]):
                     stack.enter_context(machine.observed(one))
                 self._run(position)
         except BaseException:
-            self.spoilt = bool(observers)
+            self.diverged = bool(observers)
             raise
 
     def _bring_back(self, kept: Checkpoint[State]) -> None:
         self.driver.restore(kept.state)
         self._came_back(kept.position, kept.state.mark)
-        self.spoilt = False
+        self.diverged = False
 
     def _taken(self) -> State:
         return replace(self.driver.checkpoint(), mark=self._mark())
 
     def _keep(self, seconds: float) -> None:
-        """Keep a checkpoint of now; seconds: of replay, that are over."""
+        """Keep a checkpoint of the current state; seconds: of replay until now."""
         self.checkpoints.add(self.position, seconds, self._taken())
 
 

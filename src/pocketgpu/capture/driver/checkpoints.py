@@ -1,4 +1,4 @@
-"""Places of a replay that can be come back to, as many as a budget of bytes holds."""
+"""Checkpoints of a replay, within a budget of bytes."""
 
 from __future__ import annotations
 
@@ -10,22 +10,23 @@ from typing import Generic, Protocol, TypeVar
 INTERVAL = 0.008
 """Seconds of replay between two checkpoints, once there are too many of them."""
 BUDGET = 768 << 20
-"""Bytes that all checkpoints of a replay may keep together; beyond that every second one goes."""
+"""Bytes that all checkpoints of a replay may keep together; beyond that every second one is dropped."""
 
 
 @dataclass(frozen=True, order=True)
 class Position:
-    """A place in a replay: so many events of a frame are over. With 0 the frame begins, and the one before is over."""
+    """A position in a replay: so many events of a frame are done. With 0 the frame is about to start, and the one
+    before is finished."""
 
     frame: int
     events: int = 0
 
 
 class Kept(Protocol):
-    """What a checkpoint has to say."""
+    """What a checkpoint must provide."""
 
     def bytes_beside(self, other: Kept, /) -> int:
-        """How many bytes it keeps that another does not share."""
+        """Bytes of this state that are not shared with another."""
 
 
 C = TypeVar("C", bound=Kept)
@@ -33,7 +34,7 @@ C = TypeVar("C", bound=Kept)
 
 @dataclass(frozen=True)
 class Checkpoint(Generic[C]):
-    """A state of a replay. seconds: what had passed of it, without what looking on took."""
+    """A state of a replay. seconds: of replay until it, without the time of observers."""
 
     position: Position
     seconds: float
@@ -41,9 +42,9 @@ class Checkpoint(Generic[C]):
 
 
 class Checkpoints(Generic[C]):
-    """Checkpoints of one replay, in order. The first one always stays.
+    """Checkpoints of one replay, in order. The first one is never dropped.
 
-    interval: seconds of replay from one to the next, at first; it doubles whenever every second one goes.
+    interval: initial seconds of replay between checkpoints; it doubles whenever every second one is dropped.
     """
 
     def __init__(self, first: C, budget: int = BUDGET, interval: float = INTERVAL) -> None:
@@ -52,7 +53,7 @@ class Checkpoints(Generic[C]):
         self._budget, self._interval = budget, interval
         self._since = 0.0
         self.bytes = 0
-        """How many are kept beside those of the first."""
+        """Bytes that are kept besides those of the first."""
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -61,11 +62,11 @@ class Checkpoints(Generic[C]):
         return f"<Checkpoints: {len(self)} places, {self.bytes} of {self._budget} bytes>"
 
     def due(self, seconds: float) -> bool:
-        """Whether another one is wanted after so many seconds of replay."""
+        """Whether a checkpoint is due after so many seconds of replay."""
         return seconds - self._since > self._interval
 
     def add(self, position: Position, seconds: float, state: C) -> None:
-        """Keep a place after all others, and make room for it."""
+        """Add a checkpoint after all others, and drop some if there is no room."""
         self._kept.append(Checkpoint(position, seconds, state))
         self._since = seconds
         self.bytes += state.bytes_beside(self._kept[-2].state)
@@ -76,7 +77,7 @@ class Checkpoints(Generic[C]):
         self._positions = [one.position for one in self._kept]
 
     def before(self, position: Position) -> Checkpoint[C]:
-        """The last one at a position or before it."""
+        """The last checkpoint at or before a position."""
         return self._kept[bisect_right(self._positions, position) - 1]
 
 

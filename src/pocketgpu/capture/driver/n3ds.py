@@ -1,7 +1,7 @@
 """Replaying captures of a 3DS.
 
-The machine is used through a few calls, all of them in bulk, because the time between a frame's first event and its
-marker is what gets measured and promised.
+The machine is used through a few bulk calls, because the time between a frame's first event and its marker is what is
+measured and promised.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class N3DSDriver(Driver[N3DS]):
         self._end_frame()
 
     def do(self, runs: Sequence[StepOf3DS]) -> None:
-        """Let steps happen, as if they came next in the frame at hand."""
+        """Play steps, as if they came next in the current frame."""
         for run in runs:
             self._do(run)
 
@@ -104,13 +104,13 @@ class N3DSDriver(Driver[N3DS]):
         elif isinstance(run, LoadRun):
             self._load(run)
         elif isinstance(run, GxRun):
-            # A command of a log did run, whatever gsp would say of its alignment today.
+            # A command of a log did run, even if gsp would reject its alignment today.
             machine.gsp.gx(run.words, recorded=True, at=f"f{self.frame}/e{run.element}")
         else:
             self._write_narrow(run)
 
     def _load(self, run: LoadRun) -> None:
-        """Store the bytes of a load; an event tells of those that go where no memory is."""
+        """Store the bytes of a load; bytes where there is no memory are an event."""
         if not run.data:
             return
         try:
@@ -126,7 +126,7 @@ class N3DSDriver(Driver[N3DS]):
                 )
 
     def _load_parts(self, run: LoadRun) -> int:
-        """Store what lies in memory of a load that no single region holds (some lie next to each other); returns
+        """Store the parts of a load that is in no single region (some regions are adjacent); returns the stored
         bytes."""
         stored = 0
         for region, _ in self.machine.memory.regions:
@@ -138,7 +138,7 @@ class N3DSDriver(Driver[N3DS]):
         return stored
 
     def _write_narrow(self, run: NarrowWrite) -> None:
-        """The registers are words: the rest of the word keeps what the machine says it holds."""
+        """The registers are words: the rest of the word keeps its current value."""
         word = run.address & ~3
         shift = 8 * (run.address - word)
         mask = ((1 << run.width) - 1) << shift
@@ -150,14 +150,14 @@ class N3DSDriver(Driver[N3DS]):
 
     # -- checkpoints --------------------------------------------------------------------------------------------------
     def _save(self) -> None:
-        """Nothing: the machine holds all."""
+        """Nothing: the machine has all state."""
 
     def _restore(self, kept: None) -> None:
-        """Nothing to bring back."""
+        """Nothing to restore."""
 
 
 class _Reached(Exception):
-    """Internal: the event that was asked for has happened."""
+    """Internal: the requested event has happened."""
 
 
 class _Counter(Observer):
@@ -202,11 +202,11 @@ class _Counter(Observer):
 
 
 class N3DSPlayer(Player[N3DSDriver]):
-    """A 3DS that can be anywhere in a capture.
+    """Random access to a 3DS capture.
 
-    Events are loads, writes to display registers in a row, fills, transfers, flushes and copies of GX commands, lists
-    that begin, and draws. The machine stops in the middle of a list, from where nothing goes on: a later event of the
-    same frame is reached from the frame's beginning.
+    Events are loads, consecutive writes to display registers, fills, transfers, flushes and copies of GX commands,
+    starts of lists, and draws. If the machine stops in the middle of a list, it cannot continue from there: a later
+    event of the same frame is reached from the frame's start.
     """
 
     interval: ClassVar[float] = 0.0  # each frame begins with a checkpoint while there is room
@@ -216,7 +216,7 @@ class N3DSPlayer(Player[N3DSDriver]):
         self._counter = _Counter()
         driver.machine.observe(self._counter)
         self._clock = [0.0]
-        """Seconds of replay that are over when a frame begins."""
+        """Seconds of replay until the start of each frame."""
         super().__init__(driver, budget)
 
     @property
@@ -236,7 +236,7 @@ class N3DSPlayer(Player[N3DSDriver]):
         return self._clock[position.frame]
 
     def _mark(self) -> None:
-        """Nothing: frames are the driver's to count."""
+        """Nothing: the driver counts frames."""
 
     def _came_back(self, position: Position, mark: None) -> None:
         self._position = position
@@ -248,7 +248,7 @@ class N3DSPlayer(Player[N3DSDriver]):
             self._play(position.events)
 
     def _play(self, stop: int) -> None:
-        """Play the frame at hand, which has just begun, until so many of its events are over."""
+        """Play the current frame, which has just started, until so many of its events are done."""
         frame, counter = self.position.frame, self._counter
         counter.events, counter.stop = 0, stop
         self.machine.stats.reset()
@@ -258,7 +258,7 @@ class N3DSPlayer(Player[N3DSDriver]):
             self._position = Position(frame, counter.events)
             return
         except BaseException:
-            self.spoilt = True
+            self.diverged = True
             raise
         self._position = Position(frame + 1)
         if len(self._clock) == frame + 1:

@@ -1,7 +1,7 @@
-"""Replaying channel logs on the Switch's GPU, and the pictures that it shows.
+"""Replaying channel logs on the Switch's GPU, and the presented pictures.
 
-A frame ends with a present: the submissions since the one before run, then the surface is read. Memory lives as long as
-the log says: mappings come and go between submissions, those of one handle show the same bytes.
+A frame ends with a present: the submissions since the last one run, then the surface is read. Memory has the lifetimes
+of the log: mappings come and go between submissions, those of one handle show the same bytes.
 """
 
 from __future__ import annotations
@@ -37,21 +37,22 @@ COUNTS = (
     "draws", "clears", "copies", "blits", "uploads", "launches", "launch_steps", "semaphores", "syncpoint_increments",
     "constbuf_binds", "macro_calls", "macro_steps", "methods", "words",
 )  # fmt: skip
-"""What frames tell of the machine's counts. How many pixels were shaded is not counted."""
+"""The machine's counts in each frame. Shaded pixels are not counted."""
 
 LOAD, SUBMISSION, SHOW = "load", "submission", "show"
-"""What an event can be beside the record of an engine."""
+"""Kinds of events besides the records of engines."""
 Heard = Callable[[Any, Any], None]
-"""Told of each event: its kind or the record of an engine, and what goes with it (see `SwitchPlayer`)."""
+"""Called with each event: its kind or the record of an engine, and further data (see `SwitchPlayer`)."""
 Loaded = Callable[[ChunkRecord, int, int, int], None]
-"""Told of what a load of a log has brought: the chunk, the first byte of it, the arena offset of that, how many."""
+"""Called with what a load of a log has stored: the chunk, the first byte of it, the arena offset of that, number of
+bytes."""
 
 
 class SwitchDriver(Driver[GM20B]):
-    """A channel log, and the machine that replays it: submission by submission, with the memory side of each.
+    """A channel log, and the machine that replays it: submission by submission, with the memory changes of each.
 
-    loaded: told of all that the processor has stored, as far as memory is there. channels: of the machine, by number in
-    the recording. backings: memory by handle. live: mappings that there are now, by number in the log.
+    loaded: called with everything that the processor has stored, as far as it is mapped. channels: of the machine, by
+    number in the recording. backings: memory by handle. live: current mappings, by number in the log.
     """
 
     screens = (SCREEN,)
@@ -93,13 +94,13 @@ class SwitchDriver(Driver[GM20B]):
             channel_state.restore(machine.channel(self.channel_of(state.channel)), state)
 
     def channel_of(self, number: int) -> int:
-        """The machine's number of a channel: recordings number them as their system did, the machine from 0."""
+        """The machine's number of a channel: recordings use their system's numbers, the machine counts from 0."""
         return self.channels.setdefault(number, len(self.channels))
 
     # -- frames -------------------------------------------------------------------------------------------------------
     def play_frame(self) -> Played:
         counted, timed = self.totals(), self._times()
-        self.machine.log.clear()  # long recordings must not fill the memory: it tells of one frame
+        self.machine.log.clear()  # long recordings must not fill the memory: the log has one frame
         start = perf_counter()
         for number in self.trace.submissions_of(self.frame):
             self.prepare(number)
@@ -122,12 +123,12 @@ class SwitchDriver(Driver[GM20B]):
             self.end_frame()
 
     def end_frame(self) -> None:
-        """The frame at hand is shown."""
+        """Show the current frame."""
         self._check_fence(self.trace.presents[self.frame], self.frame)
         self.frame += 1
 
     def totals(self) -> dict[str, int]:
-        """All that the machine has counted so far."""
+        """All counts of the machine so far."""
         return {name: int(getattr(self.machine.stats, name)) for name in COUNTS}
 
     def _times(self) -> dict[str, float]:
@@ -143,7 +144,7 @@ class SwitchDriver(Driver[GM20B]):
 
     # -- submissions --------------------------------------------------------------------------------------------------
     def prepare(self, number: int) -> None:
-        """Do what comes before submission `number`: mappings, and what the processor wrote."""
+        """Do what comes before submission `number`: mappings, and the processor's writes."""
         start = perf_counter()
         for ending in self._ends.get(number, ()):
             self.machine.memory.unmap(self.live.pop(ending))
@@ -154,7 +155,7 @@ class SwitchDriver(Driver[GM20B]):
         self._loads += perf_counter() - start
 
     def submit(self, number: int) -> None:
-        """Hand over the entries of submission `number`."""
+        """Submit the entries of submission `number`."""
         submission = self.trace.submissions[number]
         try:
             self.machine.submit(submission.entries, channel=self.channel_of(submission.channel))
@@ -208,7 +209,7 @@ class SwitchDriver(Driver[GM20B]):
         return CaptureError(error.message, file=self.trace.file, location=location, hint=error.hint)
 
     def _check_fence(self, present: Present, frame: int) -> None:
-        """Tell if the program would have shown the surface before its fence was reached."""
+        """Report if the program would have shown the surface before its fence was reached."""
         if present.fence is None:
             return
         id, value = present.fence
@@ -223,8 +224,8 @@ class SwitchDriver(Driver[GM20B]):
         return {} if picture is None else {SCREEN: Screen(SCREEN, picture)}
 
     def picture(self, frame: int) -> NDArray[np.uint8] | None:
-        """Upright RGB (height, width, 3) of the surface that a frame shows, as it is in memory now; None where there is
-        no memory."""
+        """Upright RGB (height, width, 3) of the surface that a frame shows, from current memory; None if it is not
+        mapped."""
         memory, present = self.machine.memory, self.trace.presents[frame]
         backing = self.backings.get(present.handle) if present.handle is not None else None
         if backing is not None:
@@ -241,13 +242,13 @@ class SwitchDriver(Driver[GM20B]):
 
 
 class _Paused(Exception):
-    """Internal: the event that was wanted is over."""
+    """Internal: the requested event is done."""
 
 
 class _Ticks(Observer):
-    """Tells a player where the machine can stop."""
+    """Notifies a player where the machine can stop."""
 
-    wants_draws = True  # nobody could stop in front of others
+    wants_draws = True  # the machine cannot stop before other draws
 
     def __init__(self, stopped: Callable[[Channel], None]) -> None:
         self._stopped = stopped
@@ -257,23 +258,23 @@ class _Ticks(Observer):
 
 
 class SwitchPlayer(Player[SwitchDriver]):
-    """A Switch that can be anywhere in a recording.
+    """Random access to a Switch recording.
 
-    Events are counted over the whole run in *ticks*: memory that the processor writes, a submission that begins,
-    everything that an engine logs, a picture that is shown, which ends the frame. heard: told of ticks the first time
-    that they happen, in order: (LOAD, submission number), (SUBMISSION, its number), (a record of an engine, the
-    channel), (SHOW, frame number). tick: how many are over.
+    Events are counted over the whole run in *ticks*: memory that the processor writes, the start of a submission, every
+    record of an engine, a present, which ends the frame. heard: called with each tick the first time that it happens,
+    in order: (LOAD, submission number), (SUBMISSION, its number), (a record of an engine, the channel), (SHOW, frame
+    number). tick: how many are done.
     """
 
     def __init__(self, driver: SwitchDriver, heard: Heard = lambda what, more: None, budget: int = BUDGET) -> None:
         self.trace, self._heard = driver.trace, heard
         self.tick = 0
-        self._first = [0]  # ticks that are over when a frame begins
+        self._first = [0]  # ticks before each frame
         self._number, self._phase = 0, "prepare"
-        self._told = 0  # ticks that were heard
+        self._heard_ticks = 0  # ticks passed to `heard`
         self._stop = 0
         self._clock = [0.0]
-        """Seconds of replay that were over after each tick, when it was heard."""
+        """Seconds of replay until each tick, when it happened first."""
         self._heard_at = perf_counter()
         driver.machine.observe(_Ticks(self._stopped))
         super().__init__(driver, budget)
@@ -289,7 +290,7 @@ class SwitchPlayer(Player[SwitchDriver]):
         return self.at(self.tick)
 
     def at(self, tick: int) -> Position:
-        """The position where so many events of the whole run are over."""
+        """The position after so many events of the whole run."""
         frame = bisect_right(self._first, tick) - 1
         return Position(frame, tick - self._first[frame])
 
@@ -311,18 +312,18 @@ class SwitchPlayer(Player[SwitchDriver]):
         self.tick = self._tick(position)
         self._number, self._phase = mark
 
-    # -- going --------------------------------------------------------------------------------------------------------
+    # -- seeking ------------------------------------------------------------------------------------------------------
     def finish_frame(self, frame: int) -> None:
-        """Go on, from where the ticks heard end, until a frame has been shown."""
-        if self.spoilt or self.tick < self._told:
-            self.go(self.at(self._told))
+        """Continue from the last tick passed to `heard` until a frame has been shown."""
+        if self.diverged or self.tick < self._heard_ticks:
+            self.go(self.at(self._heard_ticks))
         self._heard_at = perf_counter()
         while self.driver.frame <= frame < self.driver.frame_count:
             self._step()
 
     def _run(self, position: Position) -> None:
         frame = min(position.frame, self.driver.frame_count)
-        while len(self._first) <= frame:  # nobody knows yet how many ticks there are before
+        while len(self._first) <= frame:  # the number of ticks before it is not known yet
             self._step()
         self._stop = tick = self._first[frame] + position.events
         while self.tick < tick and self.driver.frame < self.driver.frame_count:
@@ -330,7 +331,7 @@ class SwitchPlayer(Player[SwitchDriver]):
         self._stop = 0
 
     def _step(self) -> None:
-        """The next phase, as far as it goes. Whoever comes back finds the phase that goes on."""
+        """Run the next phase, until it ends or pauses. After a pause, `_phase` is the phase that continues."""
         with suppress(_Paused):
             getattr(self, f"_{self._phase}")()
             self._settle()
@@ -347,8 +348,8 @@ class SwitchPlayer(Player[SwitchDriver]):
 
     def _announce(self) -> None:
         self._phase = "submit"
-        with suppress(UsageError):  # `submit` will say what is wrong
-            # The channel is there before its first word runs, so that its registers can be compared.
+        with suppress(UsageError):  # `submit` will report the error
+            # The channel exists before its first word runs, so that its registers can be compared.
             self.machine.channel(self.driver.channel_of(self.trace.submissions[self._number].channel))
         self._count(SUBMISSION, self._number)
 
@@ -376,7 +377,7 @@ class SwitchPlayer(Player[SwitchDriver]):
 
     # -- ticks --------------------------------------------------------------------------------------------------------
     def _stopped(self, channel: Channel) -> None:
-        """The machine has come to a stop between two methods: count what it did."""
+        """The machine has stopped between two methods: count what it did."""
         log = self.machine.log
         if not len(log):
             return
@@ -390,15 +391,15 @@ class SwitchPlayer(Player[SwitchDriver]):
 
     def _count(self, what: Any, more: Any) -> None:
         self.tick += 1
-        if self.tick > self._told:
-            self._told = self.tick
+        if self.tick > self._heard_ticks:
+            self._heard_ticks = self.tick
             self._clock.append(self._clock[-1] + perf_counter() - self._heard_at)
             self._heard(what, more)
             self._heard_at = perf_counter()
 
     def _settle(self) -> None:
-        """What was counted is all that has happened: a place for a checkpoint."""
-        if self.tick == self._told and self.checkpoints.due(self._clock[-1]):
+        """All events are counted: a checkpoint can be made here."""
+        if self.tick == self._heard_ticks and self.checkpoints.due(self._clock[-1]):
             self._keep(self._clock[-1])
             self._heard_at = perf_counter()
 

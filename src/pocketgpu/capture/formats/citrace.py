@@ -1,12 +1,12 @@
 """Reader of CiTrace recordings (`.ctf`), the 3DS GPU recordings that Citra and its descendants write.
 
 A recording is a start state and a stream of 20-byte elements: memory loads, register writes, frame markers. It is
-taken apart once, with array operations only, into runs: many register writes become two arrays that the machine
-takes in one call, so that nothing per write happens in the interpreter, neither here nor in the replay.
+decoded once, with array operations only, into runs: many register writes become two arrays that the machine takes in
+one call, so no Python runs for each write, neither here nor in the replay.
 
-Two generations of recorders use the same 20 bytes of a register write in different ways, and nothing in the header
-tells them apart; see `_writes_are_classic`. The file comes from strangers: every number that is used as a place or a
-size is checked first, and what is wrong is named with the byte where it stands.
+Two generations of recorders use the same 20 bytes of a register write in different ways, and the header does not
+distinguish them; see `_writes_are_classic`. Files are not trusted: every offset and size is checked before use, and
+errors name the byte that is wrong.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ VERSION = 1
 HEADER_SIZE = 100
 ELEMENT_SIZE = 20
 STREAM_FIELD = 92
-"""Where in the header the stream's offset (and, 4 bytes later, its number of elements) stands."""
+"""Header offset of the stream's offset (and, 4 bytes later, of its number of elements)."""
 
 FRAME_MARKER, MEMORY_LOAD, REGISTER_WRITE = 0xE1, 0xE2, 0xE3
 WIDTH_8, WIDTH_16, WIDTH_32, WIDTH_64 = 0xD1, 0xD2, 0xD3, 0xD4
@@ -50,12 +50,12 @@ SECTIONS: Mapping[str, tuple[str, int]] = MappingProxyType(
         "gs_uniforms": ("geometry shader float uniforms", 96 * 4),
     }
 )
-"""The sections of the start state in header order: a name to print, and the words that the hardware has for it. A
-file may hold fewer (the rest is zero) or more (some recorders wrote bytes where words were meant)."""
+"""The sections of the start state in header order: a name to print, and their size in words in the hardware. A file may
+have fewer (the rest is zero) or more (some recorders wrote bytes where words were meant)."""
 
 _FLOAT24 = ("default_attributes", "vs_uniforms", "gs_uniforms")
 _MOST_ELEMENTS = 1 << 24
-"""Each element costs some fifty bytes here; this many are hours of recording, and no memory eater."""
+"""Each element costs some fifty bytes here; this many are hours of recording, and still fit into memory."""
 _MOST_COPIED = 256 << 20
 _OLD_FCRAM_END = 0x28000000
 _NEW_FCRAM_END = 0x30000000
@@ -63,11 +63,11 @@ _NEW_FCRAM_END = 0x30000000
 
 @dataclass(frozen=True, eq=False)
 class InitialState:
-    """What the GPU's registers and shader units held before the first element. All arrays are uint32.
+    """The GPU's registers and shader units before the first element. All arrays are uint32.
 
-    external (1024) from physical 0x10400000, lcd (1024) from 0x10202000, pica (768) by register id,
-    default_attributes (16, 4) and the uniforms (96, 4) as 24-bit floats in the order x, y, z, w,
-    vs_code (512), gs_code (4096) and both opdescs (128) as instruction and descriptor words.
+    external (1024) from physical 0x10400000, lcd (1024) from 0x10202000, pica (768) by register id, default_attributes
+    (16, 4) and the uniforms (96, 4) as 24-bit floats in the order x, y, z, w, vs_code (512), gs_code (4096) and both
+    opdescs (128) as instruction and descriptor words.
     """
 
     external: Words
@@ -83,7 +83,7 @@ class InitialState:
 
     @classmethod
     def of(cls, **sections: Any) -> InitialState:
-        """A state from arrays or lists of words by section name; what is shorter or missing is filled with zeros."""
+        """A state from arrays or lists of words by section name; shorter or missing sections are filled with zeros."""
         if unknown := sorted(set(sections) - set(SECTIONS)):
             raise TypeError(f"no such section: {', '.join(unknown)}")
         arrays: dict[str, Words] = {}
@@ -97,8 +97,8 @@ class InitialState:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class WriteRun:
-    """Consecutive register writes. `element`: number of the first one within its frame. Two uint32 arrays of the
-    same length: word-aligned physical `addresses` and `values`; a 64-bit write stands as two words, low word first."""
+    """Consecutive register writes. `element`: number of the first one within its frame. Two uint32 arrays of the same
+    length: word-aligned physical `addresses` and `values`; a 64-bit write is two words, low word first."""
 
     element: int
     addresses: Words
@@ -117,7 +117,7 @@ class NarrowWrite:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class LoadRun:
-    """One memory load: `data`, which stands in the file at `file_offset`, goes to physical `address`."""
+    """One memory load: `data`, which is at `file_offset` of the file, goes to physical `address`."""
 
     element: int
     address: int
@@ -133,8 +133,8 @@ _BULK, _NARROW, _LOAD, _MARKER = range(4)
 class Trace:
     """A parsed recording: start state and, frame by frame, the runs to replay.
 
-    Made by `parse`. `classic` tells which form the register writes had, `missing` which sections of the start state are
-    not there, `warnings` what else the file lacks.
+    Made by `parse`. `classic`: the form of the register writes. `missing`: sections of the start state that the file
+    does not have. `warnings`: other problems of the file.
     """
 
     console: Final = "3DS"
@@ -165,7 +165,7 @@ class Trace:
         else:
             self._value, self._width = elements[:, 2], np.full(len(types), WIDTH_32, np.uint32)
             wide = np.zeros(len(types), np.bool_)
-        # How many words each element adds to the long arrays of bulk writes: 64-bit writes give two.
+        # Words of each element in the long arrays of bulk writes: 64-bit writes have two.
         words = (kind == _BULK).astype(np.int64) + wide
         self._slot = np.concatenate((np.zeros(1, np.int64), np.cumsum(words)))
         owner = np.repeat(np.arange(len(types)), words)
@@ -186,7 +186,7 @@ class Trace:
 
     @cached_property
     def needs_new_model(self) -> bool:
-        """Whether a load reaches memory that only the newer model (256 MiB of FCRAM) has."""
+        """Whether a load accesses memory that only the newer model (256 MiB of FCRAM) has."""
         loads = self._kind == _LOAD
         start, size = self._address[loads].astype(np.int64), self._load[loads, 1].astype(np.int64)
         inside = (start < _NEW_FCRAM_END) & (start + size > _OLD_FCRAM_END) & (size > 0)
@@ -199,7 +199,7 @@ class Trace:
         return range(int(self._markers[frame - 1]) + 1 if frame else 0, int(self._markers[frame]))
 
     def runs(self, frame: int) -> list[Run]:
-        """What happens in frame `frame` before its marker, in order."""
+        """The runs of frame `frame` before its marker, in order."""
         elements = self.frame_elements(frame)
         low, high = np.searchsorted(self._run_start, (elements.start, elements.stop)).tolist()
         bounds = [*self._run_start[low:high].tolist(), elements.stop]
@@ -220,8 +220,9 @@ class Trace:
         return runs
 
     def _source(self, elements: range) -> Callable[[int, int], bytes | memoryview]:
-        """How to get (offset, size) of the file: as `bytes`, which machines store fastest, once for all loads of the
-        same data; as views where hostile loads of the same large range would otherwise fill the host's memory."""
+        """A function that reads (offset, size) of the file: as `bytes`, which machines store fastest, once for all
+        loads of the same data; as views where hostile loads of the same large range would otherwise fill the host's
+        memory."""
         span = slice(elements.start, elements.stop)
         sizes = self._load[span, 1][self._kind[span] == _LOAD]
         if int(sizes.sum(dtype=np.uint64)) > _MOST_COPIED:
@@ -259,14 +260,14 @@ class Trace:
 
 
 def _writes_are_classic(elements: Words) -> bool:
-    """Classic recorders put a width code behind the address, newer ones the value itself (and zeros after it). Only
-    the whole file can tell: it is classic if each of its writes has a width code there."""
+    """Classic recorders write a width code after the address, newer ones the value itself (and zeros after it). Only
+    the whole file can decide: it is classic if each of its writes has a width code there."""
     codes = elements[elements[:, 0] == REGISTER_WRITE, 2]
     return bool(len(codes)) and bool(np.all((codes >= WIDTH_8) & (codes <= WIDTH_64)))
 
 
 def parse(data: bytes, *, file: str = "") -> Trace:
-    """Take the plain bytes of a `.ctf` file apart. `file` is only used to name the place of errors.
+    """Decode the plain bytes of a `.ctf` file. `file` is only used in errors.
 
     Raises CaptureError (its offset counts plain bytes) for anything that does not fit: magic, version, a section,
     stream or load outside the file, an unknown element type or width, a misaligned register address.
@@ -320,7 +321,7 @@ class _Parser:
         return header
 
     def check_range(self, what: str, offset: int, size: int, field: int) -> None:
-        """`offset` and `size` in bytes, read from header byte `field`. Nothing is checked for an empty range."""
+        """`offset` and `size` in bytes, from header byte `field`. Empty ranges are not checked."""
         if not size:
             return
         end = len(self.data)

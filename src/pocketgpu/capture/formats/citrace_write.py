@@ -1,6 +1,6 @@
 """Writer of CiTrace recordings, in both forms that recorders use.
 
-It is here for samples and tests: a reader that has only ever met one recorder's files is not known to work.
+It is for samples and tests: a reader must be tested with more than one recorder's files.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ def encode_citrace(
     """The bytes of a recording.
 
     frames: the events of each frame, without its marker. initial: the start state, all zero if None. classic: write
-    registers in the older form, with width codes. tail: events after the last marker. leave_out: names of sections
-    of the start state that get size 0. Equal load data is stored once. Raises UsageError for what the form cannot say.
+    registers in the older form, with width codes. tail: events after the last marker. leave_out: names of sections of
+    the start state that get size 0. Equal load data is stored once. Raises UsageError for what the form cannot express.
     """
     left_out = set(leave_out)
     if unknown := sorted(left_out - set(SECTIONS)):

@@ -1,8 +1,8 @@
-"""The wrapping around a capture: plain bytes, or one of three compressions, told apart by their first bytes.
+"""Compression of capture files: plain bytes, or one of three compressions, recognised by their first bytes.
 
-Captures are passed around compressed, and they come from strangers. So the name's ending means nothing here, what
-comes out is bounded while it is being unpacked (a small file may claim to be huge), and a file that was cut short
-is named with the byte where it stops instead of being read as a shorter capture.
+Captures are distributed compressed, and are not trusted. So the file name does not matter, the size of the output is
+limited during unpacking (a small file may claim to be huge), and a file that was cut short is an error with the byte
+where it stops, not a shorter capture.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import zstandard
 from pocketgpu.errors import CaptureError
 
 LIMIT = 2 << 30
-"""Most bytes that a capture may have, unpacked."""
+"""The most bytes of an unpacked capture."""
 
 _CHUNK = 64 << 10
 _OUTPUT_CHUNK = 16 << 20
@@ -29,7 +29,7 @@ _XZ_MEMORY = 1 << 30
 _ZSTD_CHUNK = 1 << 10
 _ZSTD_WINDOW = 1 << 30
 _PARTS = 1 << 16
-"""Most streams one behind the other in a packed file: each one costs time even if it unpacks to nothing."""
+"""The most consecutive streams in a packed file: each one costs time even if it unpacks to nothing."""
 _ZEROS = re.compile(rb"\0*")
 
 
@@ -48,11 +48,11 @@ class _Damaged(Exception):
 
 
 class _TooLarge(Exception):
-    """Internal: the output passed the limit."""
+    """Internal: the output exceeds the limit."""
 
 
 def _next_part(packed: bytes, position: int, part: int) -> int:
-    """Where the stream after `position` begins; the zeros that may stand between two are passed over."""
+    """Start of the stream after `position`; skips zeros between two streams."""
     found = _ZEROS.match(packed, position) if part else None
     position = found.end() if found else position
     if part >= _PARTS and position < len(packed):
@@ -100,8 +100,8 @@ def _unpack_gzip(packed: bytes, sink: _Sink) -> None:
 
 
 def _unpack_zstd(packed: bytes, sink: _Sink) -> None:
-    # The decoder gives all that a chunk holds at once, and four packed bytes may stand for 128 KiB: with chunks of
-    # this size one call stays near 32 MiB.
+    # The decoder outputs all of a chunk at once, and four packed bytes may become 128 KiB: with chunks of this size one
+    # call stays near 32 MiB.
     context = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW)
     position, part = 0, 0
     while (position := _next_part(packed, position, part)) < len(packed):
@@ -133,10 +133,10 @@ def packing(data: bytes) -> str:
 
 
 def unpack(packed: bytes, *, file: str = "", limit: int = LIMIT) -> bytes:
-    """The plain bytes of a packed file; plain bytes come back as they are.
+    """The plain bytes of a packed file; plain bytes are returned unchanged.
 
-    `limit` bounds the result in bytes. Raises CaptureError (its offset counts packed bytes) for data that is
-    damaged, cut short, or larger than the limit.
+    `limit` limits the result in bytes. Raises CaptureError (its offset counts packed bytes) for data that is damaged,
+    cut short, or larger than the limit.
     """
     unpacker = next((call for magic, (_, call) in _UNPACKERS.items() if packed.startswith(magic)), None)
     if unpacker is None:
@@ -169,7 +169,7 @@ def _too_large(file: str, limit: int) -> CaptureError:
 
 
 def read(path: str | os.PathLike[str], *, limit: int = LIMIT) -> bytes:
-    """The plain bytes of the file at `path`, unpacked if need be. Raises CaptureError, also if it cannot be read."""
+    """The plain bytes of the file at `path`, unpacked if necessary. Raises CaptureError, also if it cannot be read."""
     name = os.fspath(path)
     try:
         with open(path, "rb") as stream:
@@ -184,7 +184,7 @@ def read(path: str | os.PathLike[str], *, limit: int = LIMIT) -> bytes:
 
 
 def _unread(name: str) -> str:
-    """What to do about a file that cannot be read."""
+    """Advice about a file that cannot be read."""
     if os.path.isdir(name):
         return "Give the file of a capture, not a folder."
     file, mark, address = name.rpartition("#")
@@ -194,7 +194,7 @@ def _unread(name: str) -> str:
 
 
 def pack(plain: bytes, packing: str) -> bytes:
-    """`plain` in the compression "xz", "zstd" or "gzip" ("" leaves it alone), without a date."""
+    """`plain` in the compression "xz", "zstd" or "gzip" ("": unchanged), without a date."""
     if packing == "xz":
         return lzma.compress(plain, preset=6 | lzma.PRESET_EXTREME)
     if packing == "zstd":

@@ -1,7 +1,7 @@
-"""JSON documents from strangers: checked access to what is in them, and complaints that name the place.
+"""Untrusted JSON documents: checked access to their values, with errors that name the place.
 
-JSON can hold anything. A reader of a format built on it derives from `Document` and asks for what it expects; what is
-wrong ends in a CaptureError with a place such as "events[12].words[3]".
+A reader of a JSON format derives from `Document` and requests values of the expected type; anything else raises a
+CaptureError with a place such as "events[12].words[3]".
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pocketgpu.errors import CaptureError
 from pocketgpu.events import Event
 
 LIMIT = 128 << 20
-"""Most bytes of JSON: what it describes takes twenty times the room."""
+"""The most bytes of JSON: its contents take twenty times as much memory."""
 
 _MOST_WARNINGS = 100
 _BOM = b"\xef\xbb\xbf"
@@ -26,7 +26,7 @@ def looks_like(data: bytes) -> bool:
 
 
 class Document:
-    """One document while it is read: `file` names it in complaints, `noun` is what messages call it."""
+    """One document while it is read: `file` is its name in errors, `noun` its kind in messages."""
 
     noun = "log"
 
@@ -35,7 +35,7 @@ class Document:
         self.data = data
         self.warnings: list[Event] = []
 
-    # -- complaints -------------------------------------------------------------------------------------------------
+    # -- errors -----------------------------------------------------------------------------------------------------
     def fail(self, message: str, place: str, hint: str = "") -> NoReturn:
         location = f"{self.file}, {place}" if self.file else place
         raise CaptureError(message, file=self.file, location=location, hint=hint or f"The {self.noun} is damaged.")
@@ -44,7 +44,7 @@ class Document:
         raise CaptureError(message, file=self.file, offset=offset, hint=hint)
 
     def warn(self, id: str, message: str, at: str) -> None:
-        """Note a warning; repeats of the same message raise its count."""
+        """Record a warning; repeats of the same message increase its count."""
         for i, known in enumerate(self.warnings):
             if (known.id, known.message) == (id, message):
                 self.warnings[i] = Event("warning", id, message, known.at, known.count + 1)
@@ -97,7 +97,7 @@ class Document:
 
     # -- text to values ---------------------------------------------------------------------------------------------
     def document(self) -> Any:
-        """The values that the text stands for."""
+        """The parsed values of the text."""
         if len(self.data) > LIMIT:
             self.fail_at_byte(f"the {self.noun} has more than {LIMIT:,} bytes", LIMIT, "Record fewer frames.")
         try:
@@ -106,7 +106,7 @@ class Document:
             self.fail_at_byte(f"the {self.noun} is not UTF-8 text", error.start, "The file is damaged.")
 
         def constant(name: str) -> NoReturn:
-            self.fail(f"{name} is no number that a {self.noun} can hold", "the document")
+            self.fail(f"{name} is not a number that a {self.noun} can hold", "the document")
 
         try:
             return json.loads(text, parse_constant=constant)
@@ -123,7 +123,7 @@ class Document:
 
 
 def kind_of(value: Any) -> str:
-    """What a JSON value is, for messages."""
+    """The type of a JSON value, for messages."""
     if value is None:
         return "null"
     names = {dict: "an object", list: "a list", str: "text", bool: "true or false", float: "a fraction"}

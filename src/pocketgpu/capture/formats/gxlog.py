@@ -1,11 +1,11 @@
-"""Reader of GX logs: NAME.gx.json with NAME.mem.bin beside it, a 3DS program's work as its system software got it.
+"""Reader of GX logs: NAME.gx.json and NAME.mem.bin in the same folder, a 3DS program's requests to its system software.
 
-A log holds no registers, only what the program handed over: GX commands with virtual addresses, framebuffer entries,
-and the memory that they read. It begins at power-on, with the registers that start-up code leaves. So its replay runs
-the same code as a program on the machine would: `N3DS.gsp` checks and translates each command.
+A log has no registers, only what the program submitted: GX commands with virtual addresses, framebuffer entries, and
+the memory that they read. It begins at power-on, with the registers after start-up code. So its replay runs the same
+code as a program on the machine would: `N3DS.gsp` checks and translates each command.
 
-The files come from strangers, and JSON can hold anything. Everything is checked before the first frame runs, and what
-is wrong is named by its place in the document ("events[12].words[3]").
+The files are not trusted, and JSON can contain anything. Everything is checked before the first frame runs, and errors
+name the place in the document ("events[12].words[3]").
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ class GxEvent:
 
 @dataclass(frozen=True, slots=True)
 class SwapEvent:
-    """A screen (0 top, 1 bottom) gets a new framebuffer: the entry as the program gave it (facts.gsp.ENTRY_WORDS),
-    and the register writes (physical address, value) that it leads to."""
+    """A screen (0 top, 1 bottom) gets a new framebuffer: the program's entry (facts.gsp.ENTRY_WORDS), and the register
+    writes (physical address, value) that result from it."""
 
     screen: int
     info: tuple[int, ...]
@@ -79,8 +79,8 @@ Run: TypeAlias = WriteRun | LoadRun | GxRun
 
 
 def start_state() -> InitialState:
-    """The registers that a program's start-up code leaves; all that the table of START_WRITES does not name is at its
-    reset value, the shader units are empty."""
+    """The registers after a program's start-up code; those that are not in the table START_WRITES have their reset
+    value, the shader units are empty."""
     external, lcd, core = (np.zeros(count, np.uint32) for count in (0x400, 0x400, 0x300))
     for block, words in ((EXTERNAL, external), (LCD, lcd)):
         for register in block:
@@ -89,7 +89,7 @@ def start_state() -> InitialState:
         core[PICA[name].offset] = value
     for offset, value, mask in START_WRITES:
         written = EXTERNAL.get(offset)
-        # Selects are taken over by the hardware and read as 0 afterwards; the 3D core has registers of its own.
+        # Selects are accepted by the hardware and read as 0 afterwards; the 3D core has its own registers.
         if written is not None and not written.name.endswith("_SELECT"):
             external[offset // 4] = (int(external[offset // 4]) & ~mask) | (value & mask)
     assert EXTERNAL_BANK.stride == LCD_BANK.stride == 1
@@ -100,8 +100,7 @@ class GxLog:
     """A parsed log. Made by `parse`.
 
     virt_to_phys: the program's addresses. frames: the events of each frame. memory: the bytes of the memory file.
-    warnings: what is odd about the log.
-    initial: registers before the first event (see `start_state`).
+    warnings: problems of the log. initial: registers before the first event (see `start_state`).
     """
 
     console: Final = "3DS"
@@ -126,7 +125,7 @@ class GxLog:
 
     @property
     def needs_new_model(self) -> bool:
-        """Whether something reaches memory that only the newer model (256 MiB of FCRAM) has."""
+        """Whether any access needs memory that only the newer model (256 MiB of FCRAM) has."""
         translate = AddressMap(self.virt_to_phys).translate
         for events in self.frames:
             for event in events:
@@ -145,12 +144,12 @@ class GxLog:
         return False
 
     def runs(self, frame: int) -> list[Run]:
-        """What happens in frame `frame`, in order."""
+        """The events of frame `frame`, in order."""
         if not 0 <= frame < self.frame_count:
             raise IndexError(f"no frame {frame}: the log has {self.frame_count}")
         events = self.frames[frame]
         view = memoryview(self.memory)
-        # Bytes are stored fastest, but many loads of one large range must not fill the host's memory.
+        # `bytes` are stored fastest, but many loads of one large range must not fill the host's memory.
         copy = sum(event.size for event in events if isinstance(event, MemoryEvent)) <= _MOST_COPIED
         runs: list[Run] = []
         for number, event in enumerate(events):
@@ -170,7 +169,7 @@ def _columns(pairs: tuple[tuple[int, int], ...]) -> tuple[Words, Words]:
 
 
 def memory_path(path: str | os.PathLike[str]) -> Path:
-    """Where the memory file of the log at `path` is, packed or not; the plain name if there is none."""
+    """The path of the memory file of the log at `path`, packed or not; the plain name if there is none."""
     log = Path(path)
     name = log.name
     packing = next((p for p in _PACKINGS[1:] if name.lower().endswith(p)), "")
@@ -186,13 +185,14 @@ def memory_path(path: str | os.PathLike[str]) -> Path:
 def read(path: str | os.PathLike[str], data: bytes) -> GxLog:
     """The log at `path`, whose plain bytes are `data`; its memory file is read as well.
 
-    Raises CaptureError for a log that is no log, and for a memory file that is missing, damaged or too short.
+    Raises CaptureError for something that is not a log, and for a memory file that is missing, damaged or too short.
     """
     return _Parser(os.fspath(path), data).parse(memory_path(path))
 
 
 def parse(data: bytes, memory: bytes, *, file: str = "") -> GxLog:
-    """A log from the plain bytes of both its files. `file` names it in errors. Raises CaptureError as `read` does."""
+    """A log from the plain bytes of both its files. `file` is its name in errors. Raises CaptureError as `read`
+    does."""
     return _Parser(file, data).parse(memory)
 
 

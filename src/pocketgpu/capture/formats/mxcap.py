@@ -1,12 +1,12 @@
-"""Reader of channel logs (`.mxcap.zip`), recordings of what a Switch program gave to its GPU.
+"""Reader of channel logs (`.mxcap.zip`), recordings of what a Switch program submitted to its GPU.
 
-A log begins at power-on and holds what the system software saw: mappings of GPU memory with their lives, runs of words
-that the processor changed, lists of GPFIFO entries in the order in which they were handed over, and the surfaces that
-were shown. It is a zip file with one JSON document and the bytes of the runs beside it.
+A log begins at power-on and has what passed through the system software: mappings of GPU memory with their lifetimes,
+runs of words that the processor changed, lists of GPFIFO entries in the order of submission, and the presented
+surfaces. It is a zip file with one JSON document and the bytes of the runs as separate files.
 
-The files come from strangers. A zip file can name more than it holds, and JSON can hold anything: everything is checked
-and bounded here, before the first submission runs, and what is wrong is named by its place in the document
-("submissions[3].gpfifo[2].raw") or by its file in the archive. Nothing is ever unpacked to disk.
+The files are not trusted. A zip file can claim more than it contains, and JSON can contain anything: everything is
+checked and limited here, before the first submission runs, and errors name the place in the document
+("submissions[3].gpfifo[2].raw") or the file in the archive. Nothing is ever unpacked to disk.
 """
 
 from __future__ import annotations
@@ -39,35 +39,36 @@ FORMAT, VERSION, GPU = "maxwell-capture", 1, "GM20B"
 VA_END = 1 << 40
 PAGE = 4096
 FILES_LIMIT = 1 << 30
-"""Most bytes of all files of memory in one log, unpacked."""
+"""The most bytes of all files of memory in one log, unpacked."""
 MEMORY_LIMIT = 1 << 30
-"""Most bytes of memory that the mappings of a log may stand for: each handle counts once."""
+"""The most bytes of memory of a log's mappings: each handle counts once."""
 MAPPED_LIMIT = 1 << 36
-"""Most bytes of address space that all mappings together may fill, one after the other or at once."""
+"""The most bytes of address space of all mappings together, at any time."""
 UPDATES_LIMIT = 1 << 34
-"""Most bytes that all memory updates together may store."""
+"""The most bytes that all memory updates together may store."""
 ENTRIES_LIMIT = 1 << 16
-"""Most files in the archive."""
+"""The most files in the archive."""
 CHANNELS = 256
 """Channels have numbers below this."""
 LARGEST_SIDE = 1 << 14
-"""Pixels of a side of a surface that is shown: what the GPU can draw to."""
+"""The most pixels of a side of a presented surface, the limit of the GPU's targets."""
 
 _CENTRAL = b"PK\x01\x02"
 _CHUNK = 1 << 20
 _HANDLES = 1 << 32
 _DIFFERS = "capture.entry-differs"
 _ENTRY_FLAGS = {"not_main": "LEVEL=SUBROUTINE", "no_prefetch": "SYNC=WAIT"}
-"""Flags of an entry, and what each means in the hardware's form."""
+"""Flags of an entry, and the hardware field and value of each."""
 
 PresentFormat: TypeAlias = str
 FORMATS: tuple[PresentFormat, ...] = tuple(SHOWN)
-"""What surfaces that are shown can hold."""
+"""Formats of presented surfaces."""
 
 
 @dataclass(frozen=True, slots=True)
 class MappingRecord:
-    """`size` bytes of the memory `handle`, from its byte 0, appear at `gpu_va` before submissions start .. end - 1."""
+    """`size` bytes of the memory `handle`, from its byte 0, are mapped to `gpu_va` before submissions start .. end -
+    1."""
 
     gpu_va: int
     size: int
@@ -89,7 +90,7 @@ class ChunkRecord:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Submission:
-    """GPFIFO entries handed over at once. `updates`: indices of the chunks that are stored before."""
+    """GPFIFO entries submitted together. `updates`: indices of the chunks that are stored before."""
 
     channel: int
     entries: NDArray[np.uint64]
@@ -98,10 +99,10 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """A surface that was shown after submission `after` (-1: before any) had run.
+    """A surface that was presented after submission `after` (-1: before any) had run.
 
-    stride: bytes of a row. fence: (syncpoint, value) that the program waited for, if known. transform: bit 0 turns left
-    and right, bit 1 top and bottom, bit 2 a quarter to the right.
+    stride: bytes of a row. fence: (syncpoint, value) that the program waited for, if known. transform: bit 0 mirrors
+    left and right, bit 1 top and bottom, bit 2 turns a quarter to the right.
     """
 
     after: int
@@ -152,13 +153,13 @@ class ChannelLog:
         self.warnings = tuple(warnings)
         self.frame_count = len(presents)
         self.state: tuple[State, ...] = ()
-        """What channels hold at first, for recordings that do not begin at power-on."""
+        """Initial state of channels, for recordings that do not begin at power-on."""
         self.handles: dict[int, int] = {}
         for mapping in mappings:
             self.handles[mapping.handle] = max(self.handles.get(mapping.handle, 0), mapping.size)
 
     def submissions_of(self, frame: int) -> range:
-        """The numbers of the submissions whose work frame `frame` shows and the one before did not."""
+        """The numbers of the submissions after the last present and before that of frame `frame`."""
         first = self.presents[frame - 1].after + 1 if frame else 0
         return range(first, self.presents[frame].after + 1)
 
@@ -169,7 +170,7 @@ class ChannelLog:
 
 
 def bytes_per_pixel(format: PresentFormat) -> int:
-    """Bytes of a pixel of a surface that is shown."""
+    """Bytes of a pixel of a presented surface."""
     return shown_layout(format).bytes
 
 
@@ -179,7 +180,7 @@ def looks_like(data: bytes) -> bool:
 
 
 def parse(data: bytes, *, file: str = "") -> ChannelLog:
-    """A log from the bytes of its archive. `file` names it in errors.
+    """A log from the bytes of its archive. `file` is its name in errors.
 
     Raises CaptureError for an archive or a document that is damaged, of another kind or beyond the limits above.
     """
@@ -188,11 +189,11 @@ def parse(data: bytes, *, file: str = "") -> ChannelLog:
 
 
 class _Archive:
-    """The files of a zip archive, by name; what is read is bounded whatever the archive says of itself."""
+    """The files of a zip archive, by name; reads are limited regardless of the sizes in the archive."""
 
     def __init__(self, data: bytes, file: str) -> None:
         self.file = file
-        # The directory is read as a whole: count it before anybody makes objects of it.
+        # The directory is read as a whole: check its number of files before making objects of them.
         if data.count(_CENTRAL) > ENTRIES_LIMIT:
             self._fail(f"the archive has more than {ENTRIES_LIMIT:,} files", "A channel log is refused at that size.")
         try:
@@ -209,7 +210,7 @@ class _Archive:
         return name in self._members
 
     def size(self, name: str) -> int:
-        """Bytes that a file says it has."""
+        """The claimed size of a file in bytes."""
         return self._members[name].file_size
 
     def read(self, name: str, limit: int) -> bytes:
@@ -242,7 +243,7 @@ class _Archive:
         raise CaptureError(message, file=self.file, location=location or None, hint=hint)
 
 
-# What the library raises for archives that lie; none of it may reach a user.
+# The exceptions of the library for inconsistent archives; none of them may reach a user.
 _ZIP_ERRORS = (
     zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, EOFError, OSError, ValueError, OverflowError,
     NotImplementedError, RuntimeError, IndexError, MemoryError,
@@ -327,7 +328,7 @@ class _Parser(Document):
             found.append(MappingRecord(va, size, kind, handle, start, end))
         if mapped > MAPPED_LIMIT or sum(self.handles.values()) > MEMORY_LIMIT:
             self.fail(
-                f"the mappings stand for {sum(self.handles.values()):,} bytes of memory and {mapped:,} of addresses",
+                f"the mappings have {sum(self.handles.values()):,} bytes of memory and {mapped:,} of addresses",
                 "mappings",
                 f"At most {MEMORY_LIMIT:,} and {MAPPED_LIMIT:,} are replayed.",
             )
@@ -347,7 +348,7 @@ class _Parser(Document):
             handle = self.number(flags["handle"], f"{place}.flags.handle", _HANDLES)
             offset = self.number(flags.get("offset", 0), f"{place}.flags.offset", VA_END)
             if handle not in self.handles:
-                handle = None  # never mapped: the address decides, and the replay tells if there is nothing
+                handle = None  # never mapped: the address is used, and the replay reports it if it is not mapped
             elif offset + size > self.handles[handle]:
                 message = f"bytes {offset} to {offset + size} of memory {handle}, which has {self.handles[handle]}"
                 self.fail(message, place)
@@ -387,7 +388,7 @@ class _Parser(Document):
         return tuple(found)
 
     def entry(self, entry: Any, place: str) -> int:
-        """A GPFIFO entry as the hardware takes it."""
+        """A GPFIFO entry in the hardware's form."""
         item = self.as_object(entry, place)
         if "raw" in item:
             raw = self.number(item["raw"], f"{place}.raw", 1 << 64)
@@ -473,7 +474,7 @@ class _Parser(Document):
         return id, value
 
     def syncpoints(self, listed: Any) -> dict[int, int]:
-        """What the syncpoints of channels hold at the start."""
+        """The initial values of the channels' syncpoints."""
         found = {}
         for i, entry in enumerate(self.as_list(listed, "events")):
             place = f"events[{i}]"

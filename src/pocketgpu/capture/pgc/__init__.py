@@ -1,7 +1,8 @@
-"""Our own captures, `.pgc`: everything that a frame needs, and what it must show. See docs/formats/pgc.md.
+"""Tools for our own captures, `.pgc`, which contain everything that a frame needs, and its expected pictures. See
+docs/formats/pgc.md.
 
-`write` makes one of any capture, `pocketgpu.open` reads it. `check` replays a capture and compares; `repair` keeps what
-is whole of a damaged file, `minimise` what some frames or one draw need, `redact` leaves textures out.
+`write` converts any capture, `pocketgpu.open` reads a `.pgc`. `check` replays a capture and compares; `repair` keeps
+the intact part of a damaged file, `minimise` what some frames or one draw need, `redact` removes textures.
 """
 
 from __future__ import annotations
@@ -48,9 +49,9 @@ def write(
     switches: Mapping[str, str] | None = None,
     packing: str = "smallest",
 ) -> Contents:
-    """Write any capture as a `.pgc`; returns what was written.
+    """Write any capture as a `.pgc`; returns the written contents.
 
-    pictures: replay it and put the digests of all pictures in; without, those that it knows stay. threads, choices:
+    pictures: replay it and store the digests of all pictures; otherwise, only existing ones are kept. threads, choices:
     as for `Capture.render`. packing: "stored", "zstd", "lzma", or "smallest" of them for each section.
 
     Raises UsageError if the file cannot be written.
@@ -63,7 +64,7 @@ def write(
 
 
 def save(path: str | os.PathLike[str], contents: Contents, packing: str = "smallest") -> int:
-    """Write contents to a file, the whole file or none; returns its bytes. Raises UsageError if that fails."""
+    """Write contents to a file, completely or not at all; returns its bytes. Raises UsageError if that fails."""
     from pocketgpu.errors import UsageError
 
     name = os.fspath(path)

@@ -1,7 +1,7 @@
-"""One draw of a Switch capture as a capture of its own: what the GPU held before it, the draw, and how it is shown.
+"""One draw of a Switch capture as its own capture: the GPU's state before it, the draw, and how it is shown.
 
-The registers are those of the moment when the draw came, whatever macro or packet they came by, so a short pushbuffer
-is enough to draw again. Copies and blits that carry what it drew on to the screen follow it.
+The registers are those at the time of the draw, so a short pushbuffer without the original macros and packets can
+repeat it. It is followed by the copies and blits that bring its results to the screen.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def one_draw(
 
 
 class _OneDraw(Observer):
-    """Finds the draw, takes what the machine holds then, and what follows of copies and blits."""
+    """Finds the draw, records the machine's state at that time, and the copies and blits that follow."""
 
     wants_draws = True
 
@@ -109,7 +109,7 @@ class _OneDraw(Observer):
             self.driver.play_frame()
 
     def draw_recorded(self, draw: Draw) -> None:
-        """Take all that the machine holds, if this is the draw."""
+        """Record the machine's state, if this is the draw."""
         if not self.counting:
             return
         self.draws += 1
@@ -142,7 +142,7 @@ class _OneDraw(Observer):
         self._carry(engine, target, source)
 
     def _carry(self, engine: Engine, target: Places, source: Places) -> None:
-        """Do a copy or blit again if it reads what the draw wrote, or what came of that."""
+        """Repeat a copy or blit if it reads what the draw wrote, directly or through other copies."""
         if self._files is None or not any(map(self._is_touched, self._spans(source))):
             return
         self._touched += self._spans(target)
@@ -166,7 +166,7 @@ class _OneDraw(Observer):
 
 
 def _state_of(channel: Channel, number: int) -> list[State]:
-    """What the channel holds, but bound and written as the short pushbuffer wants it."""
+    """The channel's state, but with the bindings and values that the short pushbuffer needs."""
     numbers = {item.name: item.number for item in F.STATE_SWITCH}
     own = {
         "bindings": [*CLASS_FILES, *[0] * (8 - len(CLASS_FILES))],
@@ -178,7 +178,7 @@ def _state_of(channel: Channel, number: int) -> list[State]:
 
 
 def _words_of(draw: Draw, pointers: list[int]) -> Iterator[int]:
-    """A pushbuffer that draws it again. pointers: of transform feedback."""
+    """A pushbuffer that repeats the draw. pointers: of transform feedback."""
     subchannel = _SUBCHANNEL[B197.class_id]
 
     def write(name: str, *values: int, index: int = 0) -> Iterator[int]:
@@ -222,7 +222,7 @@ def _packet(form: int, subchannel: int, word: int, values: list[int]) -> Iterato
 
 
 def _targets(draw: Draw) -> Iterator[Span]:
-    """Addresses of what the draw may write to: all targets that there are."""
+    """The addresses that the draw may write: all existing targets."""
     events: list[tuple[str, str]] = []
     for slot in [*range(MAX_TARGETS), None]:
         try:
@@ -238,7 +238,7 @@ def _targets(draw: Draw) -> Iterator[Span]:
 
 
 def _free(mapped: list[Span], size: int) -> int:
-    """An address where so many bytes are mapped to nothing: behind everything, or in a gap."""
+    """An address where so many bytes are unmapped: after all mappings, or in a gap."""
     at = _ROOM
     ends = [-(-sum(span) // _ROOM) * _ROOM for span in mapped]
     if ends and max(ends) + size <= VA_END:

@@ -1,8 +1,8 @@
-"""Where the bytes of a Switch's textures come from: which bytes of the capture, by way of uploads, copies and blits.
+"""The origin of the bytes of a Switch's textures: bytes of the capture, followed through uploads, copies and blits.
 
-Each byte of the GPU's memory has an origin: a byte that a store of the capture brought, a byte that nobody has written
-yet, or a conversion, whose sources stand beside it. Copies hand origins on. What a draw or a grid makes keeps the
-origin that was there, so an origin counts only as long as the byte still has the value that came from it.
+Each byte of the GPU's memory has an origin: a byte of a store of the capture, a byte that was never written, or a
+conversion, whose sources are recorded separately. Copies copy origins. Draws and grids do not change origins, so an
+origin is valid only while the byte still has the value that came from it.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ if TYPE_CHECKING:
     from pocketgpu.maxwell.host.channel import Channel
 
 Origin = NDArray[np.uint32]
-"""0: nobody has written the byte itself. 1 .. stored: a byte of a store, counted through the capture. Up to `stored` +
-the size of the GPU's memory: a byte of that memory that nobody had written. From the top downwards: MADE, LOST, then
+"""0: the byte was never written. 1 .. stored: a byte of a store, counted through the capture. Up to `stored` + the size
+of the GPU's memory: a byte of that memory that had not been written. Downwards from the largest value: MADE, LOST, then
 conversions by number."""
 
 MADE, LOST = 0xFFFFFFFF, 0xFFFFFFFE
-"""Made by the GPU; and come by a way that is not followed."""
+"""Made by the GPU; and written in a way that is not followed."""
 _FIRST_CONVERSION = LOST - 1
 _MOST_CONVERSIONS = 1 << 16
 _DIGEST = 16
 _SLICE = 12 << 20
-"""Bytes that are looked at in one go: whole elements of all formats, whole pages."""
+"""Bytes that are processed at a time: whole elements of all formats, whole pages."""
 
 
 @dataclass(frozen=True)
 class Use:
-    """A texture that was asked for. digest: of its bytes; origins: of each. layout: None for bytes without a format."""
+    """A texture that was read. digest: of its bytes; origins: of each. layout: None for bytes without a format."""
 
     layout: PixelLayout | None
     types: tuple[str, ...]
@@ -60,8 +60,8 @@ class Use:
 
 @dataclass
 class _Unread:
-    """A stretch of pushbuffer that a channel has come to. origins: of its words, (words, 4), as they were then.
-    commands: which of them are no inline data."""
+    """A stretch of pushbuffer that a channel is about to read. origins: of its words, (words, 4), at that time.
+    commands: which of them are not inline data."""
 
     offset: int
     origins: Origin
@@ -71,8 +71,8 @@ class _Unread:
 class Origins(Observer):
     """Replays a capture and finds the textures that it uses.
 
-    stored: all bytes of the capture's stores, one behind the other. kept: which of them serve as commands, vertices,
-    indices, headers. unwritten: bytes of memory, counted from its beginning, that a texture shows and nobody writes.
+    stored: all bytes of the capture's stores, one after the other. kept: which of them are used as commands, vertices,
+    indices, headers. unwritten: bytes of memory, counted from its start, that a texture shows and nothing writes.
     """
 
     wants_draws = wants_pages = wants_inline = True
@@ -89,7 +89,7 @@ class Origins(Observer):
         self.conversions: list[tuple[Origin, PixelLayout | None]] = []
         machine = SwitchDriver.make_machine(log, choices=choices)
         machine.observe(self)
-        # A replay never gives memory back, so it lies without gaps from the beginning on.
+        # A replay never frees memory, so backings have no gaps between them.
         self.origins = np.zeros(sum(-(-size // PAGE_SIZE) * PAGE_SIZE for size in log.handles.values()), np.uint32)
         self.drawn = np.zeros(len(machine.memory.page_versions), np.bool_)
         self._seen: set[tuple[TextureHeader, bytes, bytes]] = set()
@@ -97,7 +97,7 @@ class Origins(Observer):
         self.driver = SwitchDriver(log, machine, self._store)
 
     def watch(self) -> None:
-        """Replay everything that belongs to a frame."""
+        """Replay all frames."""
         while self.driver.frame < self.driver.frame_count:
             self.driver.play_frame()
         for channel in tuple(self._unread):
@@ -107,7 +107,7 @@ class Origins(Observer):
 
     @property
     def unwritten(self) -> int:
-        """Origins from here on, to the size of memory behind it, are bytes of memory."""
+        """Origins from here on, up to the size of memory, are bytes of memory."""
         return len(self.stored) + 1
 
     def of(self, offsets: Offsets) -> Origin:
@@ -118,7 +118,7 @@ class Origins(Observer):
         return np.where(offsets < 0, np.uint32(MADE), np.where(found == 0, own, found))
 
     def put(self, offsets: Offsets, origins: Origin | int) -> None:
-        """Bytes of the arena come from here now."""
+        """Set the origins of bytes of the arena."""
         there = offsets >= 0
         self.origins[offsets[there] - PHYSICAL] = origins[there] if isinstance(origins, np.ndarray) else origins
 
@@ -129,7 +129,7 @@ class Origins(Observer):
         self.origins[place : place + size] = np.arange(first, first + size, dtype=np.uint32)
 
     def keep(self, offsets: Offsets) -> None:
-        """These bytes serve as something else than a texture."""
+        """Mark bytes as used for something other than a texture."""
         origins = self.of(offsets)
         self.kept[origins[origins <= len(self.stored)]] = True
 
@@ -139,10 +139,10 @@ class Origins(Observer):
                 start = (offset or 0) + first
                 self.keep(np.arange(start, start + min(length - first, _SLICE), dtype=np.int64))
 
-    # What the machine tells
+    # Notifications of the machine
 
     def segments_read(self, channel: Channel, number: int, segments: Sequence[Segment]) -> None:
-        """All words are commands, unless `inline_read` says otherwise before others are read."""
+        """All words are commands, unless `inline_read` marks them as data before later words are read."""
         self._keep_commands(channel.index)
         unread = self._unread[channel.index] = []
         for one in segments:
@@ -157,17 +157,17 @@ class Origins(Observer):
             one.commands[(inside - one.offset) >> 2] = False
 
     def _keep_commands(self, channel: int) -> None:
-        """A channel has read all words that were told."""
+        """A channel has read all the words of its last segments."""
         for one in self._unread.pop(channel, ()):
             origins = one.origins[one.commands]
             self.kept[origins[origins <= len(self.stored)]] = True
 
     def launch_recorded(self, launch: Launch) -> None:
-        """The words that describe a launch serve as that."""
+        """Mark the words of a launch's metadata as used for something else."""
         self._keep_range(launch.address, QMD_BYTES)
 
     def draw(self, draw: Draw, run: Callable[[], None]) -> None:
-        """Vertices and indices of a draw serve as that."""
+        """Mark the vertices and indices of a draw as used for something else."""
         self._keep_vertices(draw)
         run()
 
@@ -193,7 +193,7 @@ class Origins(Observer):
                 self._keep_range(start, end - start)
 
     def texture_read(self, found: TextureRead) -> None:
-        """Keep what describes a texture, and find out where its texels come from."""
+        """Mark the texture's header and sampler as used for something else, and find the origins of its texels."""
         for place in found.entries:
             self._keep_range(*place)
         address, size = found.texels or (0, 0)
@@ -201,7 +201,7 @@ class Origins(Observer):
             self.uses_texels(found.texture, address + first, min(size - first, _SLICE))
 
     def uses_texels(self, texture: TextureHeader, address: int, size: int) -> None:
-        """Bytes of a texture serve as that."""
+        """Record the use of a texture's bytes."""
         data, _ = self.machine.memory.try_read(address, size)
         texels = np.frombuffer(data, np.uint8)
         pieces = [
@@ -217,11 +217,11 @@ class Origins(Observer):
             self.uses.append(Use(texture.format, texture.types, key[1], origins))
 
     def _counting(self, origins: Origin, texels: NDArray[np.uint8], offsets: Offsets) -> Origin:
-        """Origins that still count; MADE for the others."""
+        """Origins that are still valid; MADE for the others."""
         found = origins.copy()
         stored = origins <= len(self.stored)
         found[stored] = np.where(self.stored[origins[stored] - 1] == texels[stored], origins[stored], MADE)
-        # Memory that nobody wrote matters beside what somebody wrote: else blank places would show what was there.
+        # Unwritten memory matters next to written memory: otherwise blank areas would show the outline of the original.
         pages = np.arange(len(texels)) // PAGE_SIZE
         used = np.zeros(pages[-1] + 1, np.bool_)
         used[pages[found <= len(self.stored)]] = True
@@ -234,7 +234,7 @@ class Origins(Observer):
         return found
 
     def uploaded(self, target: Places, words: Offsets | None, padded: int) -> None:
-        """Hand on the origins of words of the pushbuffer."""
+        """Copy the origins of words of the pushbuffer."""
         place = 0
         lines = None
         if words is not None:
@@ -247,14 +247,14 @@ class Origins(Observer):
             place += len(offsets)
 
     def copied(self, engine: Engine, target: Places, source: Places) -> None:
-        """Hand on origins."""
+        """Copy origins."""
         memory = self.machine.memory
         wanted = target.offsets(memory)
         for offsets, sources in zip(wanted, source.offsets(memory), strict=True):
             self.put(offsets, self.of(sources))
 
     def converted(self, engine: Engine, target: Places, source: Places, layout: PixelLayout | None) -> None:
-        """Give what was made an origin of its own, and note what it was made of."""
+        """Give the results a new origin, and record their sources."""
         memory = self.machine.memory
         found = np.unique(np.concatenate([self.of(part).reshape(-1) for part in source.offsets(memory)]))
         memory_end = self.unwritten + len(self.origins)
@@ -269,7 +269,7 @@ class Origins(Observer):
             self.put(offsets, number)
 
     def filled(self, target: Places) -> None:
-        """The GPU made it."""
+        """The GPU wrote it."""
         for offsets in target.offsets(self.machine.memory):
             self.put(offsets, MADE)
 
@@ -278,6 +278,6 @@ class Origins(Observer):
         self.drawn[pages] = True
 
     def sources_of(self, origin: int) -> tuple[Origin, PixelLayout | None] | None:
-        """What a conversion was made of; None if the origin is none."""
+        """The sources of a conversion; None for other origins."""
         number = _FIRST_CONVERSION - origin
         return self.conversions[number] if 0 <= number < len(self.conversions) else None

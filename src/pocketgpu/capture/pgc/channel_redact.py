@@ -1,4 +1,4 @@
-"""Captures of a Switch without their textures: noise in the place of the bytes that textures come from."""
+"""Captures of a Switch without their textures: noise replaces the bytes that textures come from."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ _BYTES = PixelLayout(0, "bytes", 1)
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """A capture with noise in it. textures: different ones in use. replaced: bytes that stores bring, and left: those
-    that serve as something else, too. lost: bytes of textures that come by a way that is not followed."""
+    """A capture with noise in it. textures: number of different ones in use. replaced: bytes of stores that are noise
+    now, and left: bytes that are unchanged, as they are used for something else, too. lost: bytes of textures that were
+    written in a way that is not followed."""
 
     contents: Contents
     textures: int
@@ -34,7 +35,7 @@ class Replaced:
 
 
 def replace_textures(contents: Contents, log: PgcLog, choices: Mapping[str, str] | None = None) -> Replaced:
-    """The same events with noise for textures; pictures are not those of the result yet."""
+    """The same events with noise for textures; the pictures are still those of the original."""
     origins = Origins(log, choices)
     origins.watch()
     found = _Noise(origins)
@@ -74,7 +75,8 @@ class _Noise:
         self._converted: set[int] = set()
 
     def fill(self, layout: PixelLayout | None, types: Sequence[str], origins: Origin, contents: bytes) -> None:
-        """Noise for bytes of these origins, which make elements of a format; the same for contents of one digest."""
+        """Fill the bytes of these origins, which make elements of a format, with noise; the same for contents of one
+        digest."""
         layout = layout or _BYTES
         types = types or ("unorm",) * 4
         size = layout.bytes
@@ -83,11 +85,11 @@ class _Noise:
         stored: NDArray[np.bool_] = np.less(parts, self.origins.unwritten)
         kept = np.zeros(parts.shape, np.bool_)
         kept[stored] = self.origins.kept[parts[stored]]
-        spoilt: NDArray[np.bool_] = np.any(kept, axis=1)  # half an element of noise may be none
-        self.left[parts[stored & spoilt[:, None]] - 1] = True
+        partly_kept: NDArray[np.bool_] = np.any(kept, axis=1)  # half an element of noise may be invalid
+        self.left[parts[stored & partly_kept[:, None]] - 1] = True
         number = self._known.setdefault((contents, layout.name), len(self._known))
         made = noise(np.random.default_rng(number), layout, types, len(parts))
-        free = ~spoilt[:, None]
+        free = ~partly_kept[:, None]
         take = stored & free
         places = parts[take] - 1
         fresh = ~self.changed[places]
@@ -113,7 +115,7 @@ class _Noise:
         self.fill(layout, (), sources, digest(self.origins.stored[stored - 1].tobytes(), 16))
 
     def blanks(self) -> Iterator[Store]:
-        """Stores for memory that textures show and nobody writes."""
+        """Stores for memory that textures show and nothing writes."""
         places = np.flatnonzero(self.blank)
         if not len(places):
             return

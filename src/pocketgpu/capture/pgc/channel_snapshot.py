@@ -1,4 +1,4 @@
-"""A Switch machine as it stands between two frames, as the beginning of a capture."""
+"""The state of a Switch machine between two frames, as the beginning of a capture."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from pocketgpu.maxwell.gm20b import GM20B
 
 
 def begin_at(log: PgcLog, first: int, last: int, machine: GM20B) -> Contents | None:
-    """Frames `first` to `last` of a log after what `machine`, which replays the ones before, holds then.
+    """Frames `first` to `last` of a log, preceded by the current state of `machine`, which replays the earlier ones.
 
-    None if that is no state to begin with: a channel has work left.
+    None if a capture cannot begin with this state, because a channel has work left.
     """
     driver = drive(log, machine=machine)
     while driver.frame < first:
@@ -43,10 +43,10 @@ def begin_at(log: PgcLog, first: int, last: int, machine: GM20B) -> Contents | N
 
 
 def memory_of(driver: SwitchDriver) -> Iterator[Event]:
-    """Mappings as they are, in their order, then all pages that are not zero."""
+    """The current mappings in order, then all pages that are not zero."""
     log, live = driver.trace, set(driver.live)
     for handle, backing in driver.backings.items():
-        # A mapping that is gone may be the one that says how large its memory is.
+        # A removed mapping may be the one that determines the size of its memory.
         number = next(n for n, m in enumerate(log.mappings) if m.handle == handle and m.size == log.handles[handle])
         if number not in live:
             mapping = log.mappings[number]

@@ -38,7 +38,7 @@ _TABLES_COVERED = sum(1 << item.coverage for item in F.STATE_3DS if item.name in
 
 @singledispatch
 def contents_of(trace: Trace | GxLog | ChannelLog | SelfTesting) -> Contents:
-    """The contents of a parsed capture of any kind; those of a `.pgc` as they are, of others without pictures."""
+    """The contents of a parsed capture of any kind; those of a `.pgc` unchanged, of others without pictures."""
     raise TypeError(f"{type(trace).__name__} is no parsed capture")
 
 
@@ -48,7 +48,7 @@ def _of_pgc(trace: SelfTesting) -> Contents:
 
 
 def state_records(held: Mapping[str, Words]) -> list[State]:
-    """Records for what the parts of a 3DS hold, by name, where that is not what they hold without a record."""
+    """Records for the parts of a 3DS, by name, whose contents differ from those without a record."""
     usual = power_on()
     found = []
     for item in F.STATE_3DS:
@@ -100,7 +100,7 @@ def _of_channel_log(log: ChannelLog) -> Contents:
 
 
 def _short(contents: Contents) -> Contents:
-    """Digests and checks do not pack: many of them must not outweigh the rest."""
+    """Digests and checks do not compress: many of them must not outweigh the rest."""
     if len(contents.frames) > _MANY_FRAMES:
         contents.digest_size = F.DIGEST_SIZES[0]
         contents.check_size = F.CHECK_SIZE - F.CHECK_LEFT_OUT
@@ -138,7 +138,7 @@ def channel_contents(log: ChannelLog) -> Contents:
             record = log.mappings[number]
             yield Map(number, record.gpu_va, record.size, record.handle, kind_number(record.kind))
         for number in here:
-            if log.mappings[number].end == index:  # a life of no submission: it only says how large its memory is
+            if log.mappings[number].end == index:  # empty lifetime: it only determines the size of its memory
                 yield Unmap(number)
 
     def submissions(indices: range) -> Iterable[Event]:
@@ -154,7 +154,7 @@ def channel_contents(log: ChannelLog) -> Contents:
         events = [*submissions(log.submissions_of(index)), _present(log.presents[index])]
         contents.frames.append(FrameContents(tuple(events)))
     tail = [*submissions(log.tail)]
-    # Mappings that begin behind the last submission are of no use but may say how large a memory is.
+    # Mappings that begin after the last submission have no use, but may determine the size of a memory.
     tail += (event for event in before(len(log.submissions)) if isinstance(event, Map))
     contents.tail = tuple(tail)
     return contents

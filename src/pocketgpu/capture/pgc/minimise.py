@@ -1,7 +1,7 @@
-"""Captures made small: the frames or the draw that somebody wants to show, and the memory that these need.
+"""Minimising captures: keep some frames or one draw, and the memory that these need.
 
-What a frame needs of memory is found by leaving it out: a page goes if everything that is shown stays the same. That
-asks nothing of how a page is read (vertices, textures, lists, shaders), and it is its own proof.
+Memory that is needed is found by trial: a page is removed if all pictures stay the same without it. That does not
+depend on how a page is read (vertices, textures, lists, shaders), and proves itself.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 PAGE = 4096
 REPLAYS = 2000
-"""Replays that are spent on finding out what is needed; what was not asked about by then stays."""
+"""The most replays for finding out what is needed; pages that were not tried by then are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def minimise(
 ) -> Minimised:
     """Leave out the memory that no kept event needs; keep all frames, some of them, or one draw.
 
-    The digests of the result are those of what it shows. replays: the most that are made to find out; progress hears of
+    The digests of the result are those of its own pictures. replays: the most that are made; progress is called for
     each. Raises NoPictureError if there is no such frame or draw.
     """
     count = len(contents.frames)
@@ -141,8 +141,9 @@ _KEEPING: Mapping[str, Callable[..., tuple[Contents, list[tuple[int, int]]]]] = 
 
 
 def _keep_frames(contents: Contents, keep: Keep, machine: GM20B) -> Contents:
-    """The kept frames behind what the machine holds before them, if they show the same so; else behind all that
-    happened before. (Queries count on, and a channel may stop inside a packet: neither is state of a capture.)"""
+    """The kept frames, preceded by the machine's state before them, if they show the same then; otherwise preceded by
+    all earlier events. (Queries continue to count, and a channel may stop inside a packet: neither is in the state of a
+    capture.)"""
     if not keep.first:
         return replace(contents, frames=contents.frames[: keep.last + 1])
     from pocketgpu.capture.pgc.channel_snapshot import begin_at
@@ -166,7 +167,7 @@ def _keep_frames(contents: Contents, keep: Keep, machine: GM20B) -> Contents:
 
 
 class _Search:
-    """Leaves out parts as long as what is shown, and what `targets` hold in the end, stays the same.
+    """Leaves out parts as long as the pictures, and the final contents of `targets`, stay the same.
 
     single: it is about one draw, which stays even if it changes no pixel.
     """
@@ -213,7 +214,7 @@ class _Search:
         return self.frames[frame][event][part]
 
     def reduce(self, units: Sequence[tuple[int, int, int]]) -> None:
-        """Leave out as many of some units as can be: all, or else each half by itself."""
+        """Leave out as many of some units as possible: all, or else each half separately."""
         waiting = [list(units)]
         while waiting and self.replays < self.most:
             some = waiting.pop()
@@ -229,7 +230,7 @@ class _Search:
         try:
             return self.show(self.without(dropped)) == self.goal
         except PocketGPUError:
-            return False  # it does not even replay without
+            return False  # it does not even replay without them
 
     def without(self, dropped: set[tuple[int, int, int]]) -> Contents:
         frames = []
@@ -258,7 +259,7 @@ class _Search:
 
 
 def _cut(event: Event) -> Sequence[Event]:
-    """A load or store in parts of a page each; anything else as it is."""
+    """A load or store split into parts of a page each; other events unchanged."""
     if not isinstance(event, Load | Store):
         return (event,)
     data = bytes_of(event.pieces)
@@ -271,7 +272,7 @@ def _cut(event: Event) -> Sequence[Event]:
 
 
 def _joined(events: Sequence[Event]) -> list[Event]:
-    """Loads that follow each other in place and time as one again."""
+    """Join loads that are adjacent in order and address."""
     found: list[Event] = []
     for event in events:
         last = found[-1] if found else None

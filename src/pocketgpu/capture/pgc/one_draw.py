@@ -1,4 +1,4 @@
-"""One draw of a 3DS capture as a capture of its own: what the machine held before it, the draw, and how it is shown."""
+"""One draw of a 3DS capture as its own capture: the machine's state before it, the draw, and how it is shown."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MOST_JUMPS = 4096
 
 
 class _Reached(Exception):
-    """Internal: the list that was looked for is about to run."""
+    """Internal: the requested list is about to run."""
 
     def __init__(self, offset: int, size: int) -> None:
         self.offset, self.size = offset, size
@@ -52,7 +52,7 @@ class _StopAtList(Observer):
 
 
 class _Draws(Undrawn):
-    """Notes how many draws had been when each list of guest memory ended."""
+    """Records the number of draws at the end of each list in guest memory."""
 
     def __init__(self) -> None:
         self.ends: list[int] = []
@@ -65,8 +65,8 @@ class _Draws(Undrawn):
 def one_draw(contents: Contents, frame: int, draw: int, machine: N3DS) -> tuple[Contents, list[tuple[int, int]]]:
     """A capture of one frame that draws only draw `draw` of frame `frame`, then shows what that frame shows.
 
-    machine: one to work with, made for the capture. Also returns the physical ranges (address, bytes) of the buffers
-    that the draw writes. Raises NoPictureError if there is no such draw.
+    machine: one made for the capture. Also returns the physical ranges (address, bytes) of the buffers that the draw
+    writes. Raises NoPictureError if there is no such draw.
     """
     events = contents.frames[frame].events
     trace = PgcTrace("", contents)
@@ -84,7 +84,7 @@ def one_draw(contents: Contents, frame: int, draw: int, machine: N3DS) -> tuple[
     kept.ranges = list(contents.ranges)
     kept.state = snapshot.state_of(machine)
     memory = snapshot.memory_of(machine)
-    # The first entry starts the draw; those behind it may already name the next one's buffers.
+    # The first entry starts the draw; those after it may already set the next one's buffers.
     machine.submit(entries[first])
     targets = _targets(machine)
     later = _without_lists((*rest, *events[place + 1 :]))
@@ -121,7 +121,7 @@ def no_such_draw(frame: int, draw: int, count: int) -> NoPictureError:
 
 
 def _reach(driver: N3DSDriver, event: Event, number: int) -> tuple[Words, list[Event]]:
-    """Let an event happen up to its list `number`; the words of that list, and what of the event is left."""
+    """Play an event up to its list `number`; returns the words of that list, and the rest of the event."""
     rest: list[Event] = []
     parts: list[Event] = [event]
     if isinstance(event, Writes):
@@ -183,7 +183,7 @@ def _joined(entries: list[Words]) -> Words:
 
 
 def _bounds(start: Contents, entries: list[Words], draw: int, machine: N3DS) -> tuple[int, int]:
-    """The entries first .. end-1 that make draw `draw` of a list, found by how many draws the beginnings have."""
+    """The entries first .. end-1 that make draw `draw` of a list, found by counting the draws of its first entries."""
     trace = PgcTrace("", start)
     machine.observe(Undrawn())
 
@@ -204,7 +204,7 @@ def _bounds(start: Contents, entries: list[Words], draw: int, machine: N3DS) -> 
 
 
 def _list(entries: list[Words], memory: list[Load], machine: N3DS) -> list[Event]:
-    """A command list of these entries, where memory is free, and the writes that start it."""
+    """A command list of these entries, in free memory, and the writes that start it."""
     words = _joined(entries)
     finalize = PICA["FINALIZE"].offset
     if not any(header_of(int(entry[1])).id == finalize for entry in entries):
@@ -238,7 +238,7 @@ def _without_lists(events: tuple[Event, ...]) -> Iterator[Event]:
 
 
 def _targets(machine: N3DS) -> list[tuple[int, int]]:
-    """Where the draw that ran last wrote."""
+    """The memory that the last draw wrote."""
     from pocketgpu.pica.core.registers import StaticRegisters
     from pocketgpu.pica.front.draw_target import make_target
 

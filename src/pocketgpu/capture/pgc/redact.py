@@ -1,7 +1,7 @@
-"""Captures that may be shared: noise of the same format and size in the place of textures.
+"""Captures that may be shared: noise of the same format and size replaces textures.
 
-What is a texture is found by watching draws. Textures often come by way of the transfer engine, so what a transfer
-reads to make one is a texture as well. Bytes that also serve as vertices, indices or commands are left alone.
+Textures are found by observing draws. They often come from the transfer engine, so the source of a transfer that makes
+one is a texture as well. Bytes that are also used as vertices, indices or commands are not changed.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ Span = tuple[int, int]
 """An arena offset and a count of bytes."""
 
 _LINE_UNIT = 16
-"""Widths and gaps of texture copies count in units of so many bytes."""
+"""Widths and gaps of texture copies are in units of so many bytes."""
 _UNITS = 3
 _BUFFERS = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Redacted:
-    """textures: different ones that draws use. replaced: bytes of the file's memory that are noise now; left: those of
-    textures that were left alone, as they serve as something else too. lost: bytes of textures that came by a way that
-    is not followed, and so may still be in the file."""
+    """textures: number of different ones that draws use. replaced: bytes of the file's memory that are noise now; left:
+    those of textures that are unchanged, as they are used for something else too. lost: bytes of textures that were
+    written in a way that is not followed, and so may still be in the file."""
 
     contents: Contents
     textures: int
@@ -51,8 +51,8 @@ class Redacted:
 
 
 def redact(capture: Capture, *, threads: int = 1, switches: Mapping[str, str] | None = None) -> Redacted:
-    """A capture with noise for textures; its digests are those of what it shows then. The same bytes become the same
-    noise. choices: as for `Capture.render`."""
+    """A capture with noise for textures; its digests are those of its new pictures. The same bytes become the same
+    noise. switches: as for `Capture.render`."""
     contents = contents_of(capture.trace)
     found = _REDACTING[contents.console](contents, switches)
     from pocketgpu.capture.replay import Capture
@@ -81,7 +81,7 @@ _REDACTING = {"3DS": _redact_3ds, "Switch": _redact_switch}
 
 
 class _Textures(Undrawn):
-    """Notes of a replay which bytes of memory are textures, and which are something that must stay."""
+    """Records during a replay which bytes of memory are textures, and which must stay."""
 
     def __init__(self, contents: Contents) -> None:
         self.textures: set[Span] = set()
@@ -93,7 +93,7 @@ class _Textures(Undrawn):
         driver.machine.observe(self)
         driver.play_rest()
 
-    # What the machine tells
+    # Notifications of the machine
 
     def list_starts(self, offset: int, size: int) -> None:
         self.kept.add((offset, size))
@@ -125,7 +125,7 @@ class _Textures(Undrawn):
                     self.textures.update(source.ranges)
 
     def _vertices(self, registers: NDArray[np.uint32], indexed: bool) -> Iterable[Span]:
-        """Where vertices and indices of a draw are."""
+        """Addresses of vertices and indices of a draw."""
 
         def get(name: str, part: str) -> int:
             return int(PICA[name][part].raw(int(registers[PICA[name].offset])))
@@ -153,8 +153,8 @@ class _Textures(Undrawn):
                 yield offset, size
 
     def all_textures(self) -> NDArray[np.bool_]:
-        """For each byte of the arena's guest part, whether it is one of a texture that is not kept for something else
-        or of what becomes one."""
+        """For each byte of the arena's guest part, whether it is in a texture, or in the source of one, and not used
+        for something else."""
         marked = np.zeros(self.machine.memory.work_offset, np.bool_)
         for offset, size in self.textures:
             marked[offset : offset + size] = True
@@ -167,7 +167,7 @@ class _Textures(Undrawn):
 
 
 def _bytes_read(words: Mapping[str, int]) -> int:
-    """How far a transfer reads from its input address, at most."""
+    """The extent that a transfer may read from its input address."""
 
     def part(name: str, field: str) -> int:
         return int(EXTERNAL[name][field].raw(words[name]))
@@ -191,7 +191,7 @@ class _Noise:
         self.replaced = self.left = 0
 
     def event(self, event: Event) -> Event:
-        """The same event, with noise in the place of what belongs to a texture."""
+        """The same event, with noise instead of the bytes of textures."""
         if not isinstance(event, Load):
             return event
         data = bytearray(bytes_of(event.pieces))
@@ -202,7 +202,7 @@ class _Noise:
         return Load(event.address, (bytes(data),))
 
     def _fill(self, data: bytearray, at: int, offset: int, size: int) -> None:
-        """Noise for `size` bytes of `data` from `at`, which go to the arena from `offset`."""
+        """Write noise to `size` bytes of `data` at `at`, which are stored at `offset` of the arena."""
         free = self.free[offset : offset + size]
         self.left += int(np.count_nonzero(self.textures[offset : offset + size] & ~free))
         edges = np.flatnonzero(np.diff(free.astype(np.int8), prepend=0, append=0))
@@ -212,7 +212,7 @@ class _Noise:
             self.replaced += end - start
 
     def _noise(self, original: bytes) -> bytes:
-        """Noise in the place of some bytes; the same for the same, told by nothing but how many came before."""
+        """Noise for some bytes; the same for the same bytes. It depends only on how many different ones came before."""
         if original not in self.known:
             self.known[original] = np.random.default_rng(len(self.known)).bytes(len(original))
         return self.known[original]

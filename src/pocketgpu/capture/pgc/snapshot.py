@@ -1,4 +1,4 @@
-"""A 3DS machine as it stands, as the beginning of a capture."""
+"""The state of a 3DS machine as the beginning of a capture."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def state_of(machine: N3DS) -> list[State]:
 
 
 def memory_of(machine: N3DS) -> list[Load]:
-    """Loads for all pages that are not zero; those that lie together in one."""
+    """Loads for all pages that are not zero; adjacent ones are joined."""
     loads = []
     for region, offset in machine.memory.regions:
         pages = machine.memory.arena[offset : offset + region.size].view(np.uint64).reshape(-1, PAGE_SIZE // 8)

@@ -1,4 +1,4 @@
-"""Noise that a texture of some format may hold: every element decodes, every float is finite."""
+"""Valid noise for textures of any format: every element decodes, every float is finite."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from pocketgpu.facts.maxwell.formats import PixelLayout
 
 _CHANNELS = {"R": 0, "G": 1, "B": 2, "A": 3, "Y": 0}
-# A block of one part, with a grid of 4x4 weights of two bits and two colours of 8 bits without alpha: whatever its
-# other bits are, it decodes, and it fits blocks of every size.
+# A block with one partition, a grid of 4x4 weights of two bits and two colours of 8 bits without alpha: it decodes
+# whatever its other bits are, and fits blocks of every size.
 _ASTC_HEAD, _ASTC_BITS = 0x42 | 8 << 13, 17
 _BC7_MODE = 0x40
 _BC6H_RESERVED, _BC6H_MODE_BIT = 0x13, 0x10
@@ -19,8 +19,8 @@ _TOP_OF_EXPONENT = {32: 30, 16: 14, 11: 10, 10: 9}
 
 
 def noise(random: np.random.Generator, layout: PixelLayout, types: Sequence[str], count: int) -> NDArray[np.uint8]:
-    """`count` elements of a format, uint8 (count, bytes of an element). types: of red, green, blue and alpha where the
-    format leaves them open."""
+    """`count` elements of a format, uint8 (count, bytes of an element). types: of red, green, blue and alpha if the
+    format does not define them."""
     found = np.frombuffer(random.bytes(count * layout.bytes), np.uint8).reshape(count, -1).copy()
     if layout.compressed:
         _make_valid(found, layout.name)
@@ -38,7 +38,7 @@ def noise(random: np.random.Generator, layout: PixelLayout, types: Sequence[str]
 
 
 def _make_valid(blocks: NDArray[np.uint8], name: str) -> None:
-    """Blocks of other compressed formats are whatever their bits are."""
+    """Blocks of other compressed formats are valid with any bits."""
     if name.startswith("ASTC"):
         words = blocks.view("<u4")
         words[:, 0] = words[:, 0] >> _ASTC_BITS << _ASTC_BITS | _ASTC_HEAD

@@ -1,4 +1,4 @@
-"""Captures test themselves: what a replay shows against the digests in the file."""
+"""Verifying captures: the pictures of a replay against the digests in the file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FrameCheck:
-    """One frame against its file: digests (hex) by name of the screen. `expected` is None if the file knows none."""
+    """One frame against its file: digests (hex) by name of the screen. `expected` is None if the file has none."""
 
     frame: Frame
     expected: Mapping[str, str] | None
@@ -25,19 +25,19 @@ class FrameCheck:
 
     @property
     def same(self) -> bool:
-        """Whether it shows what it must; False too if nobody knows what that is."""
+        """Whether it shows what it must; False too if that is not known."""
         return self.expected is not None and dict(self.expected) == dict(self.found)
 
     @property
     def differing(self) -> list[str]:
-        """Names of screens that show something else."""
+        """Names of screens whose pictures differ."""
         expected = self.expected or {}
         names = dict.fromkeys([*expected, *self.found])
         return [name for name in names if expected.get(name) != self.found.get(name)]
 
 
 def pictures_of(frame: Frame, console: str, size: int) -> dict[int, bytes]:
-    """Digests of what a frame shows, by number of the screen."""
+    """Digests of a frame's pictures, by number of the screen."""
     names = F.SCREENS[console]
     return {names.index(name): digest(screen.array.tobytes(), size) for name, screen in frame.screens.items()}
 
@@ -45,7 +45,7 @@ def pictures_of(frame: Frame, console: str, size: int) -> dict[int, bytes]:
 def with_pictures(
     contents: Contents, capture: Capture, *, threads: int = 1, switches: Mapping[str, str] | None = None
 ) -> Contents:
-    """The same contents with the digests of what a replay of `capture`, which has the same frames, shows."""
+    """The same contents with the digests of the pictures from a replay of `capture`, which has the same frames."""
     frames = [
         FrameContents(part.events, pictures_of(frame, contents.console, contents.digest_size))
         for part, frame in zip(contents.frames, _render(capture, threads, switches), strict=True)
@@ -62,12 +62,12 @@ def _render(capture: Capture, threads: int, choices: Mapping[str, str] | None) -
 def check(capture: Capture, *, threads: int = 1, switches: Mapping[str, str] | None = None) -> Iterator[FrameCheck]:
     """Replay a `.pgc` and compare each frame with the digests inside.
 
-    Raises CaptureError, at once, for a capture of another kind: only `.pgc` files know what they must show.
+    Raises CaptureError, at once, for a capture of another kind: only `.pgc` files have expected pictures.
     """
     trace = capture.trace
     if not isinstance(trace, SelfTesting):
         hint = "'pocketgpu convert' makes a .pgc of it, with what it shows now."
-        raise CaptureError("the capture does not know what it must show", file=capture.path, hint=hint)
+        raise CaptureError("the capture has no digests of what it must show", file=capture.path, hint=hint)
     return _check(capture, trace, threads, switches)
 
 

@@ -1,9 +1,9 @@
 """Behaviour that the sources leave open, and what-ifs: each is one named choice with a default.
 
-Nothing of the kind is buried in the code. A choice stands where documents or simulators disagree, where only
-one source speaks, or where a picture with a different setting is of interest (`texture.filter`). Values are
-plain words; `sources` says for each who holds it. The short names of simulators: Azahar (SW: its software
-renderer, GL: its shader generator), Panda3DS, Mikage, 3Beans; all but the last have ancestors in common.
+Code contains no hidden decisions of this kind. A choice exists where documents or simulators disagree, where there is
+only one source, or where a picture with another setting is useful (`texture.filter`). Values are plain words; `sources`
+names the sources of each. Short names of simulators: Azahar (SW: its software renderer, GL: its shader generator),
+Panda3DS, Mikage, 3Beans; all but the last have common ancestors.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ CHOICES: Final[Mapping[str, Choice]] = {
 """Every choice by its name."""
 
 DEFAULTS: Final[Mapping[str, str]] = {name: choice.default for name, choice in CHOICES.items()}
-"""The value of each choice that nobody sets."""
+"""The default value of each choice."""
 
 
 def check(name: str, value: str) -> None:
-    """Raise ValueError, saying what there is instead, unless `value` can be chosen for the choice `name`."""
+    """Raise ValueError, with the existing names or values, unless `value` is valid for the choice `name`."""
     choice = CHOICES.get(name)
     if choice is None:
         close = difflib.get_close_matches(name, CHOICES, n=1)
@@ -37,7 +37,7 @@ def check(name: str, value: str) -> None:
 
 
 def parse(text: str) -> tuple[str, str]:
-    """("texture.filter", "linear") from "texture.filter=linear". ValueError if it is no such choice."""
+    """("texture.filter", "linear") from "texture.filter=linear". ValueError for an unknown choice or value."""
     name, equals, value = (part.strip() for part in text.partition("="))
     if not equals:
         raise ValueError(f"{text!r} is not of the form NAME=VALUE.")
@@ -47,7 +47,7 @@ def parse(text: str) -> tuple[str, str]:
 
 def departures(choices: Mapping[str, str], *names: str) -> tuple[tuple[str, str], ...]:
     """The choices that differ from the default, sorted by name: of `names`, which are choices or whole groups
-    ("combiner"). Code is specialised for these, so that the usual code has one form."""
+    ("combiner"). Code is specialised for these, so the default code has one form."""
     wanted = [name for name in CHOICES if name in names or name.partition(".")[0] in names]
     return tuple(sorted((name, choices[name]) for name in wanted if choices[name] != DEFAULTS[name]))
 

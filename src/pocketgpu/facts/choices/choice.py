@@ -1,4 +1,4 @@
-"""What a named choice is."""
+"""The type of a named choice."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One choice. alternatives: the values besides `default`. sources: who holds each value."""
+    """One choice. alternatives: the values besides `default`. sources: the sources of each value."""
 
     name: str
     default: str

@@ -1,4 +1,4 @@
-"""Switches of the 3D core: command lists, vertices, shaders, and all that makes a pixel."""
+"""Choices of the 3D core: command lists, vertices, shaders, and all that makes a pixel."""
 
 from __future__ import annotations
 
@@ -52,26 +52,26 @@ def _lists() -> Iterator[Choice]:
 def _vertices() -> Iterator[Choice]:
     yield named(
         "vertex.alignment",
-        "How components of a vertex are aligned inside a loader; alike for data laid out sanely.",
+        "How components of a vertex are aligned in a loader; no difference for aligned data.",
         element="Azahar: each to its element size, paddings to 4",
-        padding="Panda3DS: only paddings, to 4; elements are read where they lie",
-        address="3Beans: the address of each, cut to a multiple of its element size",
+        padding="Panda3DS: only paddings, to 4; elements are read unaligned",
+        address="3Beans: each address is rounded down to a multiple of its element size",
     )
     yield named(
         "vertex.repeated_attribute",
-        "Which loader counts when two name the same attribute.",
+        "Which loader wins when two have the same attribute.",
         last="simulators; not measured",
         first="not measured",
     )
     yield named(
         "vertex.fixed_and_loaded",
-        "Which wins for an attribute that a loader names and that is marked fixed.",
+        "Which value wins for an attribute that is in a loader and marked fixed.",
         loaded="3dbrew, 3Beans",
         fixed="Azahar, Panda3DS",
     )
     yield named(
         "vertex.fixed_index",
-        "Whether FIXEDATTRIB_INDEX moves on after an attribute.",
+        "Whether FIXEDATTRIB_INDEX increments after an attribute.",
         advance="Azahar, Panda3DS",
         keep="3Beans",
     )
@@ -83,7 +83,7 @@ def _vertices() -> Iterator[Choice]:
     )
     yield named(
         "vertex.immediate_strip",
-        "Whether every second triangle of an immediate strip is turned round, as in other strips.",
+        "Whether every second triangle of an immediate strip is reversed, as in other strips.",
         turned="all others",
         kept="Panda3DS",
     )
@@ -94,30 +94,30 @@ def _shaders() -> Iterator[Choice]:
         "shader.precision",
         "Number format of shader arithmetic.",
         f32="simulators",
-        f24="3dbrew for the format; cutting off the mantissa is the driver library's rounding",
+        f24="3dbrew for the format; truncation of the mantissa is the driver library's rounding",
     )
     yield named(
         "shader.reciprocal_zero",
-        "What RCP and RSQ make of negative zero.",
+        "The result of RCP and RSQ for negative zero.",
         positive="3dbrew: there is no negative zero, so +infinity; a test of Panda3DS",
         signed="Azahar: -infinity",
     )
     yield named(
         "shader.max_infinity",
-        "What MAX makes of a second source that is -infinity.",
+        "The result of MAX with -infinity as second source.",
         smaller="Azahar: it is below all numbers, so the first source",
         result="3dbrew's list of results, a test of Panda3DS: -infinity",
     )
     yield named(
         "shader.litp_nan",
-        "What LITP makes of NaN where it takes a maximum with 0.",
+        "The result of LITP's maximum of 0 and NaN.",
         zero="by analogy with MAX(NaN, 0); not measured",
         keep="by analogy with MAX(0, NaN); not measured",
     )
     yield named(
         "shader.nested_loop_counter",
-        "What aL holds after an inner loop.",
-        restored="Azahar, a test of it: what it held before",
+        "The value of aL after an inner loop.",
+        restored="Azahar, a test of it: its value before",
         kept="no other source restores it",
     )
     yield named(
@@ -128,7 +128,7 @@ def _shaders() -> Iterator[Choice]:
     )
     yield named(
         "shader.stacks",
-        "Whether calls, conditions and loops have a stack each.",
+        "Whether calls, conditions and loops have separate stacks.",
         separate="3dbrew",
         single="Azahar, Panda3DS, Mikage",
     )
@@ -146,8 +146,8 @@ def _shaders() -> Iterator[Choice]:
     )
     yield named(
         "geometry.winding",
-        "How a triangle emitted with the winding bit is turned round.",
-        swap_first="Azahar: first two vertices change places",
+        "How a triangle emitted with the winding bit is reversed.",
+        swap_first="Azahar: the first two vertices are exchanged",
         reverse="3Beans: vertices in reverse order",
     )
     yield named(
@@ -158,7 +158,7 @@ def _shaders() -> Iterator[Choice]:
     )
     yield named(
         "geometry.emit_buffers",
-        "How many vertices can be held for emission.",
+        "Number of vertex buffers for emission.",
         _4="3dbrew (two bits of SETEMIT)",
         _3="Azahar",
     )
@@ -195,7 +195,7 @@ def _textures() -> Iterator[Choice]:
     yield named(
         "texture.filter",
         "A what-if: filtering of all textures.",
-        as_programmed="what the texture registers say",
+        as_programmed="as in the texture registers",
         nearest="what-if",
         linear="what-if",
     )
@@ -209,11 +209,11 @@ def _textures() -> Iterator[Choice]:
         "texture.expand",
         "How 5- and 6-bit channels become 8 bits.",
         replicate="Azahar, Panda3DS, Mikage",
-        scale="3Beans: v * 255 / 31, cut off",
+        scale="3Beans: v * 255 / 31, truncated",
     )
     yield named(
         "texture.null_address",
-        "What an enabled unit without an address gives.",
+        "The colour of an enabled unit without an address.",
         black="Azahar",
         read="no special case",
     )
@@ -243,7 +243,7 @@ def _textures() -> Iterator[Choice]:
     )
     yield named(
         "texture.shadow_bias",
-        "What happens when the bias takes the depth below 0.",
+        "What happens when the bias makes the depth negative.",
         clamp="Azahar GL",
         wrap="Azahar SW",
     )
@@ -258,13 +258,13 @@ def _lighting() -> Iterator[Choice]:
     )
     yield named(
         "lighting.off_bits",
-        "Tables that bits 20, 21 and 22 of LIGHTING_CONFIG1 switch off.",
+        "Tables that bits 20, 21 and 22 of LIGHTING_CONFIG1 disable.",
         rb_rg_rr="3dbrew, driver library, Panda3DS, 3Beans",
         rr_rg_rb="Azahar",
     )
     yield named(
         "lighting.fresnel",
-        "Which lights make the Fresnel alpha.",
+        "Which lights contribute to the Fresnel alpha.",
         last="Azahar: the last one",
         sum="3Beans: all of them, added",
     )
@@ -279,7 +279,7 @@ def _lighting() -> Iterator[Choice]:
 def _combiners() -> Iterator[Choice]:
     yield named(
         "combiner.arithmetic",
-        "Numbers that the combiner stages compute with.",
+        "Number type of the combiner stages.",
         integer="Azahar SW, 3Beans, Mikage: 8-bit integers",
         float="Azahar GL, Panda3DS: rounded to 8 bits after each stage",
     )
@@ -291,7 +291,7 @@ def _combiners() -> Iterator[Choice]:
     )
     yield named(
         "combiner.add_signed",
-        "What add-signed takes away.",
+        "The amount that add-signed subtracts.",
         _128="Azahar SW",
         _127="Mikage",
     )
@@ -309,7 +309,7 @@ def _combiners() -> Iterator[Choice]:
     )
     yield named(
         "combiner.first_previous",
-        "What the first stage gets as result of the previous one.",
+        "The first stage's value of the source 'previous'.",
         vertex_color="3dbrew with a console test, Panda3DS",
         third_source="Azahar: for the first two operands, else 0",
         zero="3Beans",
@@ -317,13 +317,13 @@ def _combiners() -> Iterator[Choice]:
     )
     yield named(
         "combiner.first_buffer",
-        "What the first stage gets from the combiner buffer.",
+        "The first stage's value of the combiner buffer.",
         zero="3dbrew, Azahar, Panda3DS",
         buffer_color="Mikage, 3Beans",
     )
     yield named(
         "combiner.buffer_delay",
-        "When a result stored in the combiner buffer is seen.",
+        "When a result stored in the combiner buffer can be read.",
         one_stage="Azahar, Mikage, Panda3DS: a stage later",
         none="3Beans: by the next stage",
     )
@@ -335,17 +335,17 @@ def _combiners() -> Iterator[Choice]:
     )
     yield named(
         "gas.hypothesis",
-        "How gas is drawn, which no document tells. Whatever uses gas is reported.",
+        "How gas is drawn, which is undocumented. Every use of gas is reported.",
         none="Azahar: transparent black",
-        density="a guess: densities added up, looked up in the table of colours",
+        density="a guess: densities are added, and index the table of colours",
     )
 
 
 def _tests() -> Iterator[Choice]:
     yield named(
         "test.order",
-        "Which test comes first. Stencil and depth being first, a pixel that fails them changes the stencil whatever "
-        "its alpha; all else is written for pixels that pass alpha too.",
+        "Which test comes first. If stencil and depth come first, a pixel that fails them changes the stencil whatever "
+        "its alpha; everything else is only written for pixels that pass alpha too.",
         alpha_first="Azahar, Mikage",
         depth_first="3Beans: stencil and depth before alpha",
     )
@@ -357,13 +357,13 @@ def _tests() -> Iterator[Choice]:
     )
     yield named(
         "test.stencil_write",
-        "Which bit of DEPTHBUFFER_WRITE lets the stencil be written.",
+        "Which bit of DEPTHBUFFER_WRITE enables stencil writes.",
         stencil="3dbrew",
         any="Azahar",
     )
     yield named(
         "test.untested_depth_write",
-        "Whether depth is written while the depth test is off.",
+        "Whether depth is written while the depth test is disabled.",
         yes="3dbrew, Azahar",
         no="Mikage",
     )
@@ -371,7 +371,7 @@ def _tests() -> Iterator[Choice]:
         "blend.min_max",
         "What minimum and maximum compare.",
         with_factors="Azahar SW, 3Beans",
-        plain="Azahar GL: the colours alone",
+        plain="Azahar GL: the colours without factors",
     )
     yield named(
         "blend.factor_15",

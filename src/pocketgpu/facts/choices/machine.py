@@ -1,4 +1,4 @@
-"""Switches of all that lies around the 3D core: fills, transfers, displays, and the system software."""
+"""Choices outside of the 3D core: fills, transfers, displays, and the system software."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pocketgpu.facts.choices.choice import Choice, named
 def _external() -> Iterator[Choice]:
     yield named(
         "fill.tail_24",
-        "How a fill with a 24-bit pattern ends when the length is no multiple of 3.",
+        "How a fill with a 24-bit pattern ends when the length is not a multiple of 3.",
         stop="the end address is exclusive, as for other widths",
         whole_groups="Azahar: up to 2 bytes more",
         half_words="3Beans: whole half-words inside the range",
@@ -23,14 +23,14 @@ def _external() -> Iterator[Choice]:
     )
     yield named(
         "external.status",
-        "What the bits of STATUS say.",
+        "The meaning of the bits of STATUS.",
         interrupt="GBATEK, a driver library: interrupt pending",
-        busy="3dbrew: unit at work; while time stands still that is only one that never ends",
+        busy="3dbrew: unit busy; in instant time only one that never ends",
         busy_exchanged="3dbrew in 2013: the same, with the two fill units exchanged",
     )
     yield named(
         "external.hardware_id",
-        "Whether HARDWARE_ID tells the models apart.",
+        "Whether HARDWARE_ID differs between the models.",
         model="3dbrew: bit 2 is set on the new model",
         constant="GBATEK: always 0x00010002",
     )
@@ -42,9 +42,9 @@ def _external() -> Iterator[Choice]:
     )
     yield named(
         "vram.power_off",
-        "What half a bank of video memory holds when VRAM_POWER has switched it off.",
-        lose="GBATEK: nothing; here it reads as zero",
-        keep="3dbrew says disabled, and no more",
+        "The contents of half a bank of video memory after VRAM_POWER disabled it.",
+        lose="GBATEK: lost; here it reads as zero",
+        keep="3dbrew only says disabled",
     )
 
 
@@ -52,12 +52,12 @@ def _transfers() -> Iterator[Choice]:
     yield named(
         "transfer.uncropped_stride",
         "Row length of the input when the crop flag is off.",
-        output="GBATEK, 3Beans; fits what 3dbrew tells of such pictures",
+        output="GBATEK, 3Beans; fits 3dbrew's description of such pictures",
         input="Azahar, Mikage, Panda3DS",
     )
     yield named(
         "transfer.no_tiling",
-        "What the no-tiling flag makes of the layout.",
+        "The layouts with the no-tiling flag.",
         tiled="3dbrew, Azahar: tiled to tiled",
         raw="3Beans: linear to linear",
     )
@@ -83,11 +83,11 @@ def _transfers() -> Iterator[Choice]:
         "transfer.contract",
         "How the channels of pictures with 8 bits become fewer bits.",
         shift="Azahar, Mikage, Panda3DS",
-        scale="3Beans: v * 31 / 255, cut off; alpha unless 0",
+        scale="3Beans: v * 31 / 255, truncated; alpha is set unless 0",
     )
     yield named(
         "transfer.odd_formats",
-        "What pairs of formats do that the console does not convert.",
+        "What transfers between formats do that the console does not convert.",
         convert="Azahar, Panda3DS",
         hang="GBATEK",
     )
@@ -107,12 +107,12 @@ def _transfers() -> Iterator[Choice]:
         "transfer.linear_scale",
         "What scaling down a linear picture averages.",
         neighbours="the plain reading; not measured",
-        as_tiled="3Beans: pixels that follow each other",
+        as_tiled="3Beans: consecutive pixels",
         refuse="Azahar",
     )
     yield named(
         "transfer.block32",
-        "Order of pixels inside 32x32 blocks, in transfers and in render targets. Whatever uses them is reported.",
+        "Order of pixels in 32x32 blocks, in transfers and in render targets. Every use is reported.",
         morton="a guess from the 8x8 order; not measured",
         tiles="a guess: 8x8 tiles in rows; not measured",
     )
@@ -136,7 +136,7 @@ def _display() -> Iterator[Choice]:
         "display.expand",
         "How 5- and 6-bit channels become 8 bits on the screen.",
         replicate="Azahar",
-        scale="3Beans: v * 255 / 31, cut off",
+        scale="3Beans: v * 255 / 31, truncated",
     )
     yield named(
         "display.formats_5_7",
@@ -146,46 +146,46 @@ def _display() -> Iterator[Choice]:
     )
     yield named(
         "display.latch",
-        "When addresses, stride, format and select are taken over. Matters only in emulated time.",
-        position="GBATEK: at the place that LATCH names, usually the start of a frame",
+        "When addresses, stride, format and select are latched. Matters only in emulated time.",
+        position="GBATEK: at the position in LATCH, usually the start of a frame",
         vblank="3dbrew: at VBlank",
     )
     yield named(
         "display.select_read",
-        "What the select bit reads as.",
-        stored="a driver library, system software: what was written",
-        zero="3dbrew, of the value that programs write at their start",
+        "The value of the select bit when it is read.",
+        stored="a driver library, system software: the written value",
+        zero="3dbrew, about the value that programs write at their start",
     )
     yield named(
         "display.sync_bits",
-        "What the bits of POLARITY are. Matters only in emulated time.",
+        "The meaning of the bits of POLARITY. Matters only in emulated time.",
         polarity="GBATEK, a driver library: the level of the sync pulses, which no picture shows",
-        disable="3dbrew: bit 0 stops the line sync, bit 8 the frame sync, no other bit is there",
+        disable="3dbrew: bit 0 stops the line sync, bit 8 the frame sync, no other bit exists",
     )
     yield named(
         "display.vstart",
-        "The line from which VSTART cuts off the picture's top or pushes it down. Matters only in emulated time.",
+        "The line from which VSTART cuts off the picture's top or moves it down. Matters only in emulated time.",
         window="the first line of VPICTURE, as lines are in HPICTURE; GBATEK: first line of the picture",
         wiki="3dbrew: VTOTAL minus VSYNC",
     )
     yield named(
         "display.interleave",
-        "Which lines of two framebuffers alternate; 3dbrew knows of both. Matters only in emulated time.",
-        halves="every line of both, each of them 400 lines long",
-        skip="every other line of both, each of them 800 lines long",
+        "Which lines of two framebuffers alternate; 3dbrew describes both. Matters only in emulated time.",
+        halves="every line of both, each has 400 lines",
+        skip="every other line of both, each has 800 lines",
     )
     yield named(
         "display.dma_size_3",
         "What a display with DMA size 3 shows. Matters only in emulated time.",
         show="a driver library: the burst size is the longest; system software sets it",
-        black="3dbrew: nothing, since main memory cannot do it",
+        black="3dbrew: nothing, because main memory does not support it",
         always_black="3dbrew in 2013: nothing, wherever the framebuffer is",
     )
     yield Choice(
         "display.stride_unit",
         "16",
         ("8",),
-        "STRIDE is a multiple of so many bytes; lower bits stay 0.",
+        "STRIDE is a multiple of this number of bytes; lower bits stay 0.",
         {"16": "GBATEK", "8": "3dbrew"},
     )
 
@@ -193,13 +193,13 @@ def _display() -> Iterator[Choice]:
 def _gsp() -> Iterator[Choice]:
     yield named(
         "gsp.alignment",
-        "Whether GX commands with addresses or sizes that are no multiples of 8 are refused.",
+        "Whether GX commands with addresses or sizes that are not multiples of 8 are refused.",
         check="3dbrew",
         ignore="Azahar, Panda3DS",
     )
     yield named(
         "gsp.untranslatable",
-        "What addresses do that lead to no memory of the GPU.",
+        "What addresses do that the GPU cannot reach.",
         refuse="3dbrew: the request fails",
         zero="Azahar: they count as 0",
     )
@@ -211,21 +211,21 @@ def _gsp() -> Iterator[Choice]:
     )
     yield named(
         "gsp.swap_time",
-        "When framebuffer info in shared memory is taken over.",
+        "When framebuffer info in shared memory is applied.",
         vblank="Azahar, Panda3DS: at the screen's VBlank",
         transfer="3dbrew in 2013: after GX commands 3 and 4",
     )
     yield named(
         "gsp.swap_clients",
-        "Whose framebuffer info counts.",
+        "Whose framebuffer info is used.",
         right="the program that holds the right; not measured",
         all="Azahar: every registered program's",
     )
     yield named(
         "gsp.relay_limit",
-        "What happens to interrupts for which a queue has no room.",
+        "What happens to interrupts when a queue is full.",
         limited="3dbrew, Azahar: they are counted as missed",
-        unlimited="Panda3DS: they are stored over others",
+        unlimited="Panda3DS: they overwrite others",
     )
     yield named(
         "gsp.read_size",

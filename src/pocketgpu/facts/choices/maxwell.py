@@ -1,4 +1,4 @@
-"""Switches of the Switch's GPU: channels, macros, and the engines that move data."""
+"""Choices of the Switch's GPU: channels, macros, and the engines that move data."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pocketgpu.facts.choices.choice import Choice, named
 def _channel() -> Iterator[Choice]:
     yield named(
         "channel.deadlock",
-        "What follows when a channel waits for something that nobody is left to release.",
-        _continue="it goes on as if the wait were over, so that the rest can be looked at",
-        stop="the console stands still: what the channel still had to do is dropped",
+        "What happens when a channel waits for something that nothing can release any more.",
+        _continue="it continues as if the wait were over, so that the rest can be inspected",
+        stop="the console hangs: the rest of the channel's work is dropped",
     )
     yield named(
         "channel.unbound",
-        "What methods do on a subchannel that no object was bound to.",
+        "What methods do on a subchannel without a bound object.",
         convention="simulators: subchannels 0 to 4 have the classes that drivers put there",
         ignore="NVIDIA's headers: SET_OBJECT binds, nothing else does",
     )
@@ -35,15 +35,15 @@ def _channel() -> Iterator[Choice]:
     yield named(
         "channel.illegal_header",
         "What a method header of a reserved form does.",
-        skip="simulators: it is left out, the next word is a header",
-        end_segment="the rest of the GPFIFO entry is left out, as the console's error handling would",
+        skip="simulators: it is skipped, the next word is a header",
+        end_segment="the rest of the GPFIFO entry is skipped, as the console's error handling would",
     )
 
 
 def _memory() -> Iterator[Choice]:
     yield named(
         "memory.block_depth_base",
-        "Whether the depth of a texture's blocks shrinks for the largest level, too, where the level needs less.",
+        "Whether the depth of a texture's blocks shrinks for the largest level too, if the level needs less.",
         reduce="one simulator: as the height of blocks does",
         keep="another simulator: only from the second level on",
     )
@@ -52,26 +52,26 @@ def _memory() -> Iterator[Choice]:
 def _macros() -> Iterator[Choice]:
     yield named(
         "mme.reads",
-        "Which copy of a register a macro's read instruction sees.",
-        state="simulators: what was written last, in any mode of the shadow RAM",
-        shadow="notes of a recorder: the shadow copy, which pass-through leaves alone",
+        "Which copy of a register a macro's read instruction returns.",
+        state="simulators: the last write, in any mode of the shadow RAM",
+        shadow="notes of a recorder: the shadow copy, which pass-through does not change",
     )
     yield named(
         "mme.shadow_exempt",
-        "Which methods pass by the shadow RAM, beside those that start something.",
+        "Which methods bypass the shadow RAM, besides those that start something.",
         low_words="one simulator: all below word 0x80",
-        none="the header's names speak of no exception",
+        none="the header's names mention no exception",
     )
     yield named(
         "mme.wide_shift",
         "What a macro's shift by a register of 32 and more does.",
-        modulo="simulators, as their host has it: the lower 5 bits count",
+        modulo="simulators, like their host: the lower 5 bits count",
         zero="nothing is left",
     )
     yield named(
         "mme.instruction_ram",
-        "Words of the macro engine's instruction RAM. What is loaded beyond the end is lost.",
-        _8192="simulators have no end; far more than drivers load",
+        "Words of the macro engine's instruction RAM. Words loaded after the end are dropped.",
+        _8192="simulators have no limit; far more than drivers load",
         _2048="one source of reverse engineering",
     )
 
@@ -79,21 +79,21 @@ def _macros() -> Iterator[Choice]:
 def _engines() -> Iterator[Choice]:
     yield named(
         "inline.pitch_origin",
-        "Whether SET_DST_ORIGIN counts when inline data goes to a pitch target.",
+        "Whether SET_DST_ORIGIN applies when inline data goes to a pitch target.",
         ignore="simulators; drivers leave it at 0",
         add="as for a block-linear target",
     )
     yield named(
         "notify.write",
-        "What NOTIFY writes. The class headers give an address and a type, and no more.",
+        "What NOTIFY writes. The class headers only give an address and a type.",
         now="notifiers of the same vendor: 16 bytes with a time and a status of 0, at once",
         never="simulators: nothing",
     )
     yield named(
         "dma.layer",
-        "Whether SET_SRC_LAYER and SET_DST_LAYER choose a slice of a block-linear surface.",
+        "Whether SET_SRC_LAYER and SET_DST_LAYER select a slice of a block-linear surface.",
         slice="class header: they do",
-        ignore="one simulator: the first slice is always meant",
+        ignore="one simulator: always the first slice",
     )
     yield named(
         "report.release_size",
@@ -109,77 +109,77 @@ def _engines() -> Iterator[Choice]:
     )
     yield named(
         "twod.pitch_overrun",
-        "What a blit reads beyond the end of a line of a pitch source.",
-        next_line="one simulator, after a driver that needs it: the address goes on into the next line",
+        "What a blit reads after the end of a line of a pitch source.",
+        next_line="one simulator, after a driver that needs it: the address continues into the next line",
         clamp="as for a block-linear source: the last pixel again",
     )
     yield named(
         "twod.weights",
         "The precision of a bilinear blit's weights. Steps that drivers use give the same either way.",
-        exact="nobody has measured it",
-        _8_bits="as for textures of this chip: cut off after 8 bits",
+        exact="not measured",
+        _8_bits="as for textures of this chip: truncated to 8 bits",
     )
     yield named(
         "twod.and_operations",
         "What SRCCOPY_AND, ROP_AND and BLEND_AND do beyond SRCCOPY, ROP and a blend.",
-        alpha="older classes of the vendor: pixels whose source alpha is 0 are left alone",
-        plain="nobody uses them: no difference",
+        alpha="older classes of the vendor: pixels whose source alpha is 0 are unchanged",
+        plain="unused by programs: no difference",
     )
     yield named(
         "draw.zero_frequency",
-        "Which element an instanced stream of frequency 0 shows.",
+        "Which element an instanced stream of frequency 0 reads.",
         constant="one driver: that of the base instance, for all instances",
         per_vertex="one simulator: as if it were not instanced",
     )
     yield named(
         "draw.array_base_vertex",
-        "Whether SET_GLOBAL_BASE_VERTEX_INDEX counts for draws without indices.",
+        "Whether SET_GLOBAL_BASE_VERTEX_INDEX applies to draws without indices.",
         ignore="simulators: it does not",
         add="as for draws with indices",
     )
     yield named(
         "draw.quad_diagonal",
-        "Which two corners of a quad the edge between its triangles joins.",
+        "Which two corners of a quad are on the edge between its triangles.",
         first="notes on the chip: the first and the third, as in a fan",
         second="the second and the fourth, as in a strip; OpenGL leaves it open",
     )
     yield named(
         "tessellation.winding",
-        "How u and v lie where triangles are clockwise that SET_TESSELLATION_PARAMETERS calls so.",
+        "The direction of v in which SET_TESSELLATION_PARAMETERS's clockwise triangles are clockwise.",
         v_down="a driver: v points down, so that OpenGL's counter-clockwise is the register's clockwise",
         v_up="the names, read with OpenGL's axes",
     )
     yield named(
         "geometry.skip_mask",
-        "What a bit of SET_POST_VTG_SHADER_ATTRIBUTE_SKIP_MASK skips where a geometry program passes vertices on.",
-        program="simulators: what the program gives; the vertex keeps its own",
-        vertex="the other reading of the name: what the vertex has, even if the program gives nothing",
+        "What a bit of SET_POST_VTG_SHADER_ATTRIBUTE_SKIP_MASK skips with a pass-through geometry program.",
+        program="simulators: the program's output; the vertex keeps its own attribute",
+        vertex="the other reading of the name: the vertex's attribute, even if the program has no output",
     )
 
 
 def _textures() -> Iterator[Choice]:
     yield named(
         "texture.fraction",
-        "How a place in a texture becomes one in 1/256 of a texel, which is what weights of filters have.",
+        "How a texture coordinate is rounded to 1/256 of a texel, the precision of filter weights.",
         round="CUDA's programming guide: 8 bits of fraction, with which 1 is exact",
-        truncate="as the 2D engine of the same vendor is taken to do",
+        truncate="as the 2D engine of the same vendor is assumed to do",
     )
     yield named(
         "texture.gradient_order",
-        "What the four words of TXD are.",
+        "The order of the four words of TXD.",
         interleaved="NVIDIA's compiler: along x and y of the first coordinate, then of the second",
         pairs="one simulator: both coordinates along x, then both along y",
     )
     yield named(
         "texture.fetch_outside",
-        "What a fetch by texel numbers reads outside of the texture.",
+        "What a fetch by texel index reads outside of the texture.",
         zero="graphics interfaces with robust access: zero in all components",
         clamp="the nearest texel",
     )
     yield named(
         "texture.anisotropy",
         "What limits the samples of an anisotropic filter.",
-        sampler="drivers: the sampler, whatever the header has",
+        sampler="drivers: the sampler alone",
         least="class headers have a field in both: the smaller one",
     )
 
@@ -187,8 +187,8 @@ def _textures() -> Iterator[Choice]:
 def _raster() -> Iterator[Choice]:
     yield named(
         "raster.lower_left",
-        "What SET_WINDOW_ORIGIN with the origin at the lower left does to shapes, beside what programs read of it.",
-        nothing="drivers: they turn the viewport themselves",
+        "What SET_WINDOW_ORIGIN with the origin at the lower left does to shapes, besides what programs read.",
+        nothing="drivers: they flip the viewport themselves",
         mirror="one simulator: the viewport's y scale is negated",
     )
     yield named(
@@ -199,14 +199,14 @@ def _raster() -> Iterator[Choice]:
     )
     yield named(
         "raster.offset_step",
-        "The step that SET_DEPTH_BIAS counts in.",
-        format="OpenGL: the least step of the depth format, whatever SET_DEPTH_BIAS_CONTROL says",
-        control="that register's name: so only if its bit is set, else the step of 24 bits",
+        "The unit of SET_DEPTH_BIAS.",
+        format="OpenGL: the least step of the depth format, for any SET_DEPTH_BIAS_CONTROL",
+        control="that register's name: only if its bit is set, else the step of 24 bits",
     )
     yield named(
         "raster.window_offset",
         "What SET_WINDOW_OFFSET_X and SET_WINDOW_OFFSET_Y do. Drivers leave them at 0.",
-        shapes="class header: names and signed numbers of pixels. Shapes move, rectangles that cut stay",
+        shapes="class header: names and signed numbers of pixels. Shapes move, clip rectangles do not",
         ignore="simulators: nothing",
     )
 
@@ -214,26 +214,26 @@ def _raster() -> Iterator[Choice]:
 def _output() -> Iterator[Choice]:
     yield named(
         "output.blend_index",
-        "Which blend state and colour mask count for a colour that SET_CT_SELECT sends to a slot of another number.",
+        "Which blend state and colour mask apply to a colour that SET_CT_SELECT sends to a slot of another number.",
         target="the registers' names: those of the slot",
         output="one simulator: those of the program's output",
     )
     yield named(
         "output.alpha_equation",
-        "Whether alpha is blended with an equation of its own while SET_BLEND_SEPARATE_FOR_ALPHA is 0.",
-        flag="the register's name: it takes the one of the colours",
-        always="simulators: it has its own all the time",
+        "Whether alpha is blended with its own equation while SET_BLEND_SEPARATE_FOR_ALPHA is 0.",
+        flag="the register's name: it uses the colours' equation",
+        always="simulators: always with its own",
     )
     yield named(
         "output.depth_bounds",
-        "Where the depth bounds test stands.",
-        first="OpenGL's extension and Vulkan: before the stencil test; what it refuses changes nothing",
-        depth="notes on the chip: behind the stencil test; what it refuses has failed the depth test",
+        "The position of the depth bounds test.",
+        first="OpenGL's extension and Vulkan: before the stencil test; a pixel that fails it changes nothing",
+        depth="notes on the chip: after the stencil test; a pixel that fails it counts as failing the depth test",
     )
 
 
 def choices() -> Iterator[Choice]:
-    """All of them."""
+    """All choices of this file."""
     yield from _channel()
     yield from _memory()
     yield from _macros()

@@ -1,1 +1,1 @@
-"""How facts are written down: rows of tables, registers and fields, structures, values with symbols, certainty."""
+"""The dialect of the fact tables: rows of tables, registers and fields, structures, values with symbols, certainty."""

@@ -1,4 +1,4 @@
-"""How sure a fact is."""
+"""How certain a fact is."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from enum import StrEnum
 
 
 class Certainty(StrEnum):
-    """How sure a fact is, best first."""
+    """How certain a fact is, most certain first."""
 
     DOC = "doc"
     """Stated by the public documentation (3dbrew; the vendor's class headers for the Switch)."""
     GBATEK = "gbatek"
     """Stated by GBATEK, mostly measured on a console."""
     DRIVER = "driver"
-    """Relied upon by the public driver libraries, hence known to work on a console."""
+    """Used by the public driver libraries, so known to work on a console."""
     PEERS = "peers agree"
     """Other simulators do the same."""
     DIFFER = "peers differ"
@@ -21,4 +21,4 @@ class Certainty(StrEnum):
     ONE_PEER = "one peer"
     """A single simulator does it."""
     UNKNOWN = "unknown"
-    """Nobody has measured it."""
+    """Not measured by anybody."""

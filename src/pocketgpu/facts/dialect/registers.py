@@ -1,7 +1,7 @@
-"""How a register is described: the form in which all register tables of this package are written.
+"""Descriptions of registers and fields, the form of all register tables of this package.
 
-One description serves the simulator (where a value sits), the code generators (shift and width), the tools
-(readable text) and the reader (source and how sure we are of it).
+The simulator (positions of values), code generators (shift and width), tools (readable text) and readers (source and
+certainty) all use the same description.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _PLAIN = frozenset({"uint", "sint", "smag", "bool", "enum", "ieee32"})
 
 @cache
 def _scale(type_: str) -> int:
-    """Bytes in a unit of a type that counts units of several bytes ("pa", "pa8", "x16"), 0 for other types."""
+    """Bytes per unit of a type that counts units of several bytes ("pa", "pa8", "x16"), 0 for other types."""
     if type_ == "pa":
         return 1
     digits = type_.removeprefix("pa").removeprefix("x")
@@ -53,7 +53,7 @@ def _fixed_fraction(type_: str) -> tuple[bool, int] | None:
 def decode_float(raw: int, type_: str) -> float:
     """Value of the bits `raw` of a float type ("f16", "f20", "f24", "f31", "f32").
 
-    An exponent field of zero means zero whatever the mantissa says, as the arithmetic of the chip has it.
+    An exponent field of zero means zero for any mantissa, as in the chip's arithmetic.
     Source: 3dbrew GPU/Internal Registers, GPU/Shader Instruction Set.
     """
     exponent_bits, mantissa_bits = _FLOATS[type_]
@@ -69,9 +69,9 @@ def decode_float(raw: int, type_: str) -> float:
 
 
 def encode_float(value: float, type_: str) -> int:
-    """Bits of `value` in a float type: mantissa cut off, underflow to zero, overflow to infinity.
+    """Bits of `value` in a float type: mantissa truncated, underflow to zero, overflow to infinity.
 
-    This is the rounding of the public driver library; what the chip itself does is not known.
+    This is the rounding of the public driver library; that of the chip is unknown.
     """
     exponent_bits, mantissa_bits = _FLOATS[type_]
     top = (1 << exponent_bits) - 1
@@ -94,7 +94,7 @@ def encode_float(value: float, type_: str) -> int:
 def _encode_ieee(value: float) -> int:
     try:
         return int.from_bytes(struct.pack("<f", value), "little")
-    except OverflowError:  # finite, but beyond the largest binary32
+    except OverflowError:  # finite, but larger than the largest binary32
         return 0x7F800000 if value > 0 else 0xFF800000
 
 
@@ -103,17 +103,17 @@ class Field:
     """Bits lo .. lo+width-1 of a register.
 
     type: "uint", "sint" (two's complement), "smag" (sign bit on top of a magnitude), "bool", "enum",
-    "f16" "f20" "f24" "f31" "f32" (a PICA's floats), "ieee32" (binary32 as everybody has it),
+    "f16" "f20" "f24" "f31" "f32" (a PICA's floats), "ieee32" (standard binary32),
     "fixedN" / "ufixedN" (two's complement / unsigned with N fraction bits),
-    "pa" "paN" (physical address in bytes, or in units of N of them, such as "pa8"), "xN" (size in such units).
-    unit: a word for people; "minus one" means that the stored number is one less than what it counts.
-    view: the field shows bits that another field of the register also names (a second reading of them).
-    source, certainty: empty where they are those of the register.
-    step: bytes in a unit of a plain number that counts units of several bytes; see `bytes`.
+    "pa" "paN" (physical address in bytes, or in units of N bytes, such as "pa8"), "xN" (size in such units).
+    unit: a word for readers; "minus one" means that the stored number is one less than the count.
+    view: the field shows bits that another field of the register also has (a second interpretation).
+    source, certainty: empty if they are those of the register.
+    step: bytes per unit of a plain number that counts units of several bytes; see `bytes`.
     """
 
     size: ClassVar[int] = 32
-    """Bits of the word that the field is part of."""
+    """Bits of the word that contains the field."""
 
     name: str
     lo: int
@@ -152,7 +152,7 @@ class Field:
 
     @property
     def scale(self) -> int:
-        """What the stored number is multiplied with to be an address or a size in bytes; 1 for other types."""
+        """The factor from the stored number to an address or a size in bytes; 1 for other types."""
         return _scale(self.type) or self.step
 
     @property
@@ -167,7 +167,7 @@ class Field:
         return (word >> self.lo) & ((1 << self.width) - 1)
 
     def bytes(self, word: int) -> int:
-        """The address or the size in bytes that the field holds, also where people are shown what is stored."""
+        """The address or the size in bytes, even if `text` shows the stored number."""
         return self.raw(word) * self.scale
 
     def decode(self, word: int) -> Value:
@@ -193,7 +193,7 @@ class Field:
         return raw
 
     def encode(self, value: Value, word: int = 0) -> int:
-        """`word` with this field set to `value` (as `decode` would give it).
+        """`word` with this field set to `value` (in the form that `decode` returns).
 
         Raises ValueError when the value does not fit; float types saturate to infinity instead.
         """
@@ -206,7 +206,7 @@ class Field:
         return (word & ~self.mask) | (raw << self.lo)
 
     def text(self, word: int) -> str:
-        """The value for people: names of enumerations, addresses in hex, plain numbers."""
+        """The value as text: names of enumerations, addresses in hex, plain numbers."""
         value = self.decode(word)
         if self.enum is not None:
             number = int(value)
@@ -252,7 +252,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Bank:
-    """Where a set of registers sits: register `offset` answers at physical address base + offset * stride."""
+    """The place of a set of registers: register `offset` is at physical address base + offset * stride."""
 
     name: str
     base: int
@@ -263,10 +263,11 @@ class Bank:
 class Register:
     """One register.
 
-    offset: in units of the bank's stride (register id, or bytes). reset: contents when a machine starts: what
-    the system software leaves to programs, else the power-on value, else 0. access: "rw", "r" or "w".
-    writable: bits that keep what is written. trigger: a write does something besides storing, so that every
-    write counts, also of the value already there. known: False for ids that no source describes.
+    offset: in units of the bank's stride (register id, or bytes). reset: initial contents in a machine: the value that
+    the system software leaves to programs, else the power-on value, else 0. access: "rw", "r" or "w". writable: bits
+    that keep what is written. trigger: a write has an effect besides storing, so every write counts, also one of the
+    same value.
+    known: False for undocumented ids.
     """
 
     block: Bank
@@ -315,7 +316,7 @@ class Register:
 
 @dataclass(frozen=True, slots=True)
 class BoundField:
-    """A field together with its register, as code generators want it."""
+    """A field together with its register, for code generators."""
 
     register: Register
     field: Field
@@ -363,7 +364,7 @@ class BoundField:
 
 
 class Slot:
-    """A place in a block: its offset, its names, and its register, which is made when it is first asked for."""
+    """A place in a block: its offset, its names, and its register, which is made at its first use."""
 
     __slots__ = ("_made", "_make", "names", "number", "offset")
 
@@ -389,8 +390,8 @@ def _already(register: Register) -> Callable[[Slot], Register]:
 class RegisterBlock:
     """All registers of a bank, found by offset, name or alias (upper or lower case).
 
-    `registers` are the registers, or a function that tells of their places when the first of them is asked for.
-    Raises ValueError, then, for two of one name or place.
+    `registers` are the registers, or a function that returns their slots, called at the first use. Two registers with
+    the same name or place then raise ValueError.
     """
 
     def __init__(self, bank: Bank, registers: Iterable[Register] | Callable[[], Iterable[Slot]]) -> None:
@@ -442,7 +443,7 @@ class RegisterBlock:
         return found
 
     def get(self, key: int | str) -> Register | None:
-        """The register of that offset, name or alias, or None."""
+        """The register with that offset, name or alias, or None."""
         by_offset, by_name = self._index
         found = by_offset.get(key) if isinstance(key, int) else by_name.get(key.upper())
         return None if found is None else found.register
@@ -459,7 +460,7 @@ class RegisterBlock:
         return BoundField(register, register[field_name])
 
     def search(self, text: str) -> list[Register]:
-        """Registers that have all words of `text` in their name, aliases, field names or description."""
+        """Registers with all words of `text` in their name, aliases, field names or description."""
         words = text.lower().split()
         return [register for register in self.registers if all(word in _haystack(register) for word in words)]
 

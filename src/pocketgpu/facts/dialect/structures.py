@@ -37,7 +37,7 @@ def as_number(data: Data) -> int:
 
 @dataclass(frozen=True, slots=True)
 class BitField(Field):
-    """A field of a structure; with `count`, that many of them, `stride` bits apart. `field(3)` is number 3."""
+    """A field of a structure; with `count`, an array of them, `stride` bits apart. `field(3)` is number 3."""
 
     size: ClassVar[int] = 2048
 
@@ -58,16 +58,16 @@ class BitField(Field):
         return Field.encode(self, value, as_number(word))
 
     def text(self, word: Data) -> str:
-        """The value for people; `word` is the whole structure."""
+        """The value as text; `word` is the whole structure."""
         return Field.text(self, as_number(word))
 
     def elements(self) -> Iterator[BitField]:
-        """All elements, or the field itself if there is one only."""
+        """All elements, or the field itself if it is not an array."""
         return (self(index) for index in range(self.count)) if self.stride else iter((self,))
 
 
 class BitStructure:
-    """A structure in memory: `bits` long, its fields read from the table `file` when first asked for."""
+    """A structure in memory: `bits` long, its fields read from the table `file` at the first use."""
 
     def __init__(self, tables: Tables, file: str, name: str, bits: int, title: str) -> None:
         self._tables = tables
@@ -86,7 +86,7 @@ class BitStructure:
 
     @cached_property
     def fields(self) -> tuple[BitField, ...]:
-        """All fields, in the order of the table."""
+        """All fields, in table order."""
         tables = self._tables
         entry = next(one for one in tables.read(self.file.removesuffix(".tsv")) if one["structure"] == self.name)
         fields = [one for row in tables.fields(entry.rows) for one in (apart([row]) if "{" in row.name else [row])]
@@ -113,7 +113,7 @@ class BitStructure:
         return iter(self.fields)
 
     def elements(self) -> Iterator[BitField]:
-        """All fields, arrays taken apart."""
+        """All fields, arrays expanded."""
         return (element for field in self.fields for element in field.elements())
 
     def decode(self, data: Data) -> dict[str, Value]:
@@ -122,7 +122,7 @@ class BitStructure:
         return {field.name: field.decode(number) for field in self.elements()}
 
     def text(self, data: Data) -> list[str]:
-        """One line per field that is no reserved one, "NAME = value", for people."""
+        """One line per field, "NAME = value", without reserved fields."""
         number = as_number(data)
         return [f"{field.name} = {field.text(number)}" for field in self.elements() if "RESERVED" not in field.name]
 

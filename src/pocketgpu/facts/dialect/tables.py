@@ -1,6 +1,6 @@
-"""The dialect in which facts are written down, and its one reader.
+"""The dialect of the fact tables, and its reader.
 
-A table is a text file with columns between tabs. Its first line names the columns of *head rows* (a register, a
+A table is a text file with columns separated by tabs. Its first line names the columns of *head rows* (a register, a
 method, a structure, an enumeration, ...), its second those of the indented rows that belong to the head row above them
 (fields, values, words). Empty cells at the end of a row may be left out. Lines that begin with `#` are comments.
 
@@ -13,43 +13,45 @@ method, a structure, an enumeration, ...), its second those of the indented rows
         x	9:0	sint
         y	25:16	sint
 
-Cells that mean the same in all tables:
+Cells that have the same meaning in all tables:
 
 * offset: hexadecimal, in the units of the block (bytes, or register ids); also `081,091,099` and `070-07f`.
-* bits: `9:6`, highest first, or `5`; `9:6 view` is a second reading of bits that another field names.
-* type: a type of `registers.Field`, the name of an enumeration, or its values: `OFF=0 ON=0x2`. Their symbols are
-  their texts then. `uint*256` is a number that counts units of 256 bytes, but is shown to people as it is stored.
-* array: `16*0x10` is so many, so far apart: in units of the offset for registers, in bits for fields. `4x2*0x8` has two
-  dimensions.
-* unit: a word for people, as in `registers.Field`.
-* marks: `!` a write does something besides storing; `r` and `w` can only be read or only be written; `?` no source
-  describes it. One more word may say whom the row rests on: a row of `sources.tsv`. Rows beneath may have marks too,
-  where they rest on something else than their head row.
+* bits: `9:6`, highest first, or `5`; `9:6 view` is a second interpretation of bits that another field has.
+* type: a type of `registers.Field`, the name of an enumeration, or its values: `OFF=0 ON=0x2`. Their texts are then
+  their symbols. `uint*256` is a number that counts units of 256 bytes, but is shown to readers as it is stored.
+* array: `16*0x10` is a count and a distance: in units of the offset for registers, in bits for fields. `4x2*0x8` has
+  two dimensions.
+* unit: a word for readers, as in `registers.Field`.
+* marks: `!` a write has an effect besides storing; `r` and `w` can only be read or only be written; `?` undocumented.
+  One more word may name the source of the row: a row of `sources.tsv`. Field rows may have marks too, if their source
+  is not that of their head row.
 * doc: a sentence of meaning.
 
-What is the same several times is written once:
+Repetition is avoided with these forms:
 
 * Braces are a list: `{0..7}`, `{0,4..60}`, `{x,y,z,w}`. In the name of a register (with `array`) it makes that many
   registers of one row; every other cell with braces then has one text for each of them, as in `reset`
   `{0xc84,0x840c}`; `{id}` is the register's offset. In the name of a field (with `array`) it makes that many
-  fields. A field whose bits are `-` for a register is not part of it. Field arrays that follow each other are listed
+  fields. A field whose bits are `-` for a register is not part of it. Consecutive field arrays are listed by their
+  bits.
+* `@NAME` instead of a field is a group of fields, a head row of `groups.tsv`. A structure with groups lists its fields
   by their bits.
-* `@NAME` in the place of a field is a group of fields, a head row of `groups.tsv`. A structure that has groups lists
-  its fields by their bits.
-* `@NAME` in the place of a register is the table `NAME.tsv`, a part that stands there: its offsets are added.
-  `TEXUNIT{0..2}_@texture_unit` at `081,091,099` has it three times, under names with that prefix; braces in its rows
-  then choose by the part's number, if the row is no array itself. A row of the table itself replaces the row that a
-  part has at the same place.
-* `=NAME` among the marks: the row is that of `NAME.tsv` with the same name. Cells that are not empty say what is
-  different here, as do the rows beneath: those of the table come first, in its order.
+* `@NAME` instead of a register inserts the table `NAME.tsv` as a part: its offsets are added.
+  `TEXUNIT{0..2}_@texture_unit` at `081,091,099` inserts it three times, with names that begin with that prefix; braces
+  in its rows then select by the part's number, if the row is not an array itself. A row of the table itself replaces
+  the part's row at the same place.
+* `=NAME` among the marks: the row is that of `NAME.tsv` with the same name. Non-empty cells replace those of that row,
+  and so do field rows: those of this table come first, in its order.
+
+A folder of tables may also have:
 
 Beside the tables of a folder lie, if they are needed:
 
 * `values.tsv`, the enumerations: a head row has a name, and either all values in one cell (`OFF=0x0 ON=0x2`), or a row
-  for each: symbol, number, text, marks. Code compares with symbols, people read texts. Numbers may be decimal or
-  hexadecimal (`0x1f`); symbols and texts may have braces, for as many numbers from the given one on.
+  for each: symbol, number, text, marks. Code compares with symbols, readers see texts. Numbers may be decimal or
+  hexadecimal (`0x1f`); symbols and texts may have braces, for consecutive numbers from the given one on.
 * `groups.tsv`, groups of fields.
-* `sources.tsv`: mark, certainty, source. `{page}` in a source stands for the block's own document, and the row `-`
+* `sources.tsv`: mark, certainty, source. `{page}` in a source is replaced by the block's own document, and the row `-`
   is for rows without a mark.
 """
 
@@ -69,18 +71,18 @@ Row = Mapping[str, str]
 """Cells by the name of their column."""
 
 _AS_ABOVE: Final[tuple[Certainty | None, str]] = (None, "")
-"""Of rows that rest on what their head row rests on."""
+"""For rows with the source of their head row."""
 
 
 class Array(NamedTuple):
-    """What the cell "array" says. `shape` has the count of each dimension and is empty without an array."""
+    """The cell "array". `shape` has the count of each dimension and is empty without an array."""
 
     shape: tuple[int, ...]
     stride: int
 
     @property
     def elements(self) -> int:
-        """Elements in all, 1 without an array."""
+        """Number of elements, 1 without an array."""
         count = 1
         for one in self.shape:
             count *= one
@@ -88,14 +90,14 @@ class Array(NamedTuple):
 
 
 class Source(NamedTuple):
-    """What a mark stands for."""
+    """The meaning of a mark."""
 
     certainty: Certainty
     source: str
 
 
 class Marks(NamedTuple):
-    """The cell "marks", taken apart; `source` is the word that names a row of `sources.tsv`."""
+    """The cell "marks", parsed; `source` is the word that names a row of `sources.tsv`."""
 
     trigger: bool
     access: str
@@ -104,7 +106,7 @@ class Marks(NamedTuple):
 
 
 class FieldRow(NamedTuple):
-    """An indented row that is a field: what `Field` takes, in order, and `many` and `stride` (in bits) of an array."""
+    """An indented row of a field: the arguments of `Field`, in order, and `many` and `stride` (in bits) of an array."""
 
     name: str
     lo: int
@@ -122,15 +124,15 @@ class FieldRow(NamedTuple):
 
     @property
     def field(self) -> Field:
-        """The field itself, if it is no array."""
+        """The field itself, if it is not an array."""
         return Field(*self[:11])
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A head row with the rows under it.
+    """A head row with its indented rows.
 
-    `base` and `prefix` come from the part that it stands in, of which it is number `element`.
+    `base` and `prefix` come from its part, whose number is `element`.
     """
 
     cells: Row
@@ -140,12 +142,12 @@ class Entry:
     element: int = 0
 
     def __getitem__(self, column: str) -> str:
-        """A cell; "" where the row or the table has none."""
+        """A cell; "" if the row or the table has none."""
         return self.cells.get(column, "")
 
     @property
     def offsets(self) -> list[int]:
-        """All offsets that the row names."""
+        """All offsets in the row."""
         base = self.base
         return [base + offset for offset in parse_offsets(self.cells["offset"])]
 
@@ -158,28 +160,28 @@ def read(path: str) -> list[Entry]:
 
 
 def parse(path: str, text: str) -> list[Entry]:
-    """All head rows of a table with this text. Raises ValueError, which names `path`, for rows that belong to none."""
+    """All head rows of a table with this text. Raises ValueError, with `path`, for rows without a head row."""
     lines = [line for line in text.split("\n") if line and line[0] != "#"]
     head, *rest = lines
     columns = head.split("\t")
-    beneath: list[str] = []
+    row_columns: list[str] = []
     entries: list[tuple[Row, list[Row]]] = []
     for line in rest:
         cells = line.split("\t")
         if cells[0]:
             entries.append((dict(zip(columns, cells, strict=False)), []))
-        elif not beneath:
-            beneath = cells
+        elif not row_columns:
+            row_columns = cells
         elif not entries:
             raise ValueError(f"{path}: a row without a head: {line.strip()}")
         else:
-            entries[-1][1].append(dict(zip(beneath, cells, strict=False)))
+            entries[-1][1].append(dict(zip(row_columns, cells, strict=False)))
     return [Entry(cells, tuple(rows)) for cells, rows in entries]
 
 
 @lru_cache(4096)
 def parse_bits(text: str) -> tuple[int, int, bool]:
-    """(lowest bit, width, whether it is a second reading) out of "9:6", "5" or "9:6 view"."""
+    """(lowest bit, width, whether it is a second interpretation) from "9:6", "5" or "9:6 view"."""
     bits, _, view = text.partition(" ")
     high, _, low = bits.partition(":")
     lo = int(low or high)
@@ -216,7 +218,7 @@ def parse_marks(text: str) -> Marks:
 
 @lru_cache(1024)
 def parse_list(text: str) -> tuple[str, ...]:
-    """What stands between braces: "x,y,z", "0..7", "00..31" or "0,4..60"."""
+    """A list between braces: "x,y,z", "0..7", "00..31" or "0,4..60"."""
     *items, last = text.split(",")
     start, dots, end = last.partition("..")
     if not dots:
@@ -239,7 +241,7 @@ def expand(text: str, index: int) -> str:
 
 @lru_cache(1024)
 def _lists(text: str) -> tuple[str | tuple[str, ...], ...]:
-    """A cell taken apart: text, the items of a list, text, and so on."""
+    """A cell split into text, the items of a list, text, and so on."""
     before, *rest = text.split("{")
     parts: list[str | tuple[str, ...]] = [before]
     for part in rest:
@@ -249,13 +251,13 @@ def _lists(text: str) -> tuple[str | tuple[str, ...], ...]:
 
 
 def count_of(text: str) -> int:
-    """How many names a cell with braces stands for; 1 without."""
+    """The number of names in a cell with braces; 1 without."""
     inside = text.partition("{")[2].partition("}")[0]
     return len(parse_list(inside)) if inside and inside != "id" else 1
 
 
 def names_of(text: str) -> list[str]:
-    """All names that a cell with braces stands for; the cell itself without."""
+    """All names in a cell with braces; the cell itself without."""
     return [expand(text, index) for index in range(count_of(text))]
 
 
@@ -267,14 +269,14 @@ def parse_values(name: str, text: str) -> Values:
 
 @dataclass
 class Tables:
-    """The tables of one folder, with what they share."""
+    """The tables of one folder, with their shared rows."""
 
     folder: str
     loaded: dict[str, list[Entry]] = field(default_factory=dict)
-    """Tables that were read already, by name."""
+    """Tables that have been read, by name."""
 
     def read(self, name: str) -> list[Entry]:
-        """The head rows of `NAME.tsv`, as they stand there."""
+        """The head rows of `NAME.tsv`, without changes."""
         found = self.loaded.get(name)
         if found is None:
             found = self.loaded[name] = read(f"{self.folder}/{name}.tsv")
@@ -283,7 +285,7 @@ class Tables:
     # Registers
 
     def entries(self, name: str, column: str) -> list[Entry]:
-        """The head rows of `NAME.tsv` with those of the parts that it names; `column` is where names are."""
+        """The head rows of `NAME.tsv` with those of its parts; `column` has the names."""
         own: list[Entry] = []
         parts: list[Entry] = []
         for entry in self.read(name):
@@ -307,20 +309,20 @@ class Tables:
         return [*own, *(part for part in parts if part.offsets[0] not in taken)]
 
     def _borrowed(self, entry: Entry, column: str) -> Entry:
-        """A row with `=NAME` among its marks, filled up from the row of its name in that table; others as they are."""
+        """A row with `=NAME` among its marks, completed from the row of its name in that table; others unchanged."""
         other = next((word[1:] for word in entry["marks"].split() if word[0] == "="), "")
         if not other:
             return entry
         names = set(names_of(entry[column]))
         origin = next(one for one in self.read(other) if not names.isdisjoint(names_of(one[column])))
         own = {name: cell for name, cell in entry.cells.items() if cell}
-        # Further names are a block's own. The array of a row with a list of names is about that list.
+        # Aliases belong to one block only. The array of a row with a list of names applies to that list.
         left_out = {"aliases", "also"} | ({"array"} if "{" in origin[column] else set())
         rest = {name: cell for name, cell in origin.cells.items() if name not in left_out}
-        beneath = {row["field"]: row for row in origin.rows}
-        rows = [{**beneath.pop(row["field"], {}), **{k: v for k, v in row.items() if v}} for row in entry.rows]
+        under = {row["field"]: row for row in origin.rows}
+        rows = [{**under.pop(row["field"], {}), **{k: v for k, v in row.items() if v}} for row in entry.rows]
         cells = {**rest, **own, "marks": f"{origin['marks']} {entry['marks']}"}
-        return Entry(cells, (*rows, *beneath.values()))
+        return Entry(cells, (*rows, *under.values()))
 
     # What rows share
 
@@ -330,7 +332,7 @@ class Tables:
         return {entry["enumeration"]: self._values(entry) for entry in self.read("values")}
 
     def values(self, name: str) -> Values:
-        """An enumeration by its name; the table is read when its first value is asked for."""
+        """An enumeration by its name; the table is read when its first value is used."""
         return Values(name, lambda: self.enumerations[name].all())
 
     def _values(self, entry: Entry) -> Values:
@@ -349,14 +351,14 @@ class Tables:
 
     @cached_property
     def sources(self) -> Mapping[str, Source]:
-        """What the marks of this folder stand for."""
+        """The meanings of this folder's marks."""
         return {
             entry["mark"].removeprefix("-"): Source(Certainty(entry["certainty"]), entry["source"])
             for entry in self.read("sources")
         }
 
     def source(self, mark: str, page: str = "") -> Source:
-        """What a mark stands for, in a block whose document is `page`."""
+        """The meaning of a mark, in a block whose document is `page`."""
         certainty, source = self.sources[mark]
         return Source(certainty, source.replace("{page}", page))
 
@@ -368,14 +370,14 @@ class Tables:
     # Fields
 
     def type(self, text: str) -> tuple[str, Values | None]:
-        """Field.type and Field.enum out of the cell "type"."""
+        """Field.type and Field.enum from the cell "type"."""
         if "=" in text:
             return "enum", parse_values(text, text)
         shared = self.enumerations.get(text)
         return ("enum", shared) if shared is not None else (text or "uint", None)
 
     def rows(self, rows: Sequence[Row]) -> Iterator[Row]:
-        """The rows beneath a head row, with those of the groups that they name."""
+        """The field rows of a head row, with the rows of their groups."""
         for row in rows:
             name = row["field"]
             if name[0] == "@":
@@ -384,9 +386,9 @@ class Tables:
                 yield row
 
     def fields(self, rows: Sequence[Row], index: int = 0, page: str = "") -> list[FieldRow]:
-        """The fields beneath a head row, of element `index` of an array; field arrays are not taken apart.
+        """The fields of a head row, for element `index` of an array; field arrays are not expanded.
 
-        page: the document of the block, for sources that speak of it.
+        page: the document of the block, for sources that refer to it.
         """
         found = []
         for row in self.rows(rows):
@@ -407,7 +409,7 @@ class Tables:
 
 
 def apart(fields: Sequence[FieldRow]) -> list[FieldRow]:
-    """Fields with arrays taken apart; arrays that follow each other are listed by their bits."""
+    """Fields with arrays expanded; consecutive arrays are listed by their bits."""
     result: list[FieldRow] = []
     run: list[FieldRow] = []
     for one in fields:

@@ -1,4 +1,4 @@
-"""Values of a field: each number has a symbol, which code compares with, and a text, which people read."""
+"""Values of a field: each number has a symbol for code, and a text for readers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class Named(NamedTuple):
-    """One value. `source` and `certainty` are empty where they are those of the register."""
+    """One value. `source` and `certainty` are empty if they are those of the register."""
 
     number: int
     symbol: str
@@ -26,11 +26,11 @@ class Values(Mapping[int, str]):
         COMPARE = PICA.field("STENCIL_TEST.function").values
         COMPARE.LESS                # 4
         COMPARE[4]                  # "less"
-        COMPARE.number("LESS")      # the same as COMPARE.LESS, for symbols that are no Python names
+        COMPARE.number("LESS")      # the same as COMPARE.LESS; for symbols that are not Python names
         COMPARE.symbol(4)           # "LESS"
 
-    The values are made when the first of them is asked for. An unknown symbol raises AttributeError (`number`:
-    KeyError) with the symbols that there are.
+    The values are made at the first use. An unknown symbol raises AttributeError (`number`: KeyError) with the existing
+    symbols.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Values(Mapping[int, str]):
 
     @classmethod
     def of(cls, name: str, values: Iterable[Named]) -> Values:
-        """Values that are there already."""
+        """Values that exist already."""
         return cls(name, lambda: values)
 
     def _load(self) -> dict[int, str]:
@@ -55,13 +55,13 @@ class Values(Mapping[int, str]):
             self._all = list(self._make())
             for value in self._all:
                 if self._numbers.setdefault(value.symbol, value.number) != value.number:
-                    raise ValueError(f"values {self.name}: two are called {value.symbol}")
+                    raise ValueError(f"values {self.name}: two have the symbol {value.symbol}")
                 before = texts.get(value.number)
-                # Several symbols for one number stand beside each other in the text.
+                # The texts of several symbols for one number are joined.
                 texts[value.number] = value.text if before is None else f"{before}|{value.text}"
                 self._named.setdefault(value.number, value)
             self._texts = texts
-            # Plain attributes: the next time symbols are found without a call. No method is in capitals as they are.
+            # Instance attributes: symbols are then found without a call. No existing method has a name in capitals.
             vars(self).update(self._numbers)
         return texts
 
@@ -91,9 +91,9 @@ class Values(Mapping[int, str]):
         return frozenset(self.number(symbol) for symbol in symbols)
 
     def in_order(self, cases: Mapping[str, T], otherwise: T | None = None) -> list[T]:
-        """What each symbol stands for, as a list by number. otherwise: for numbers that nothing is called.
+        """The cases of the symbols, as a list by number. otherwise: for numbers without a symbol.
 
-        Raises KeyError for a symbol that there is not, or that has no case; ValueError for a number without one.
+        Raises KeyError for an unknown symbol or one without a case; ValueError for a number without one.
         """
         chosen = {self.number(symbol): case for symbol, case in cases.items()}
         for symbol, number in self.symbols.items():
@@ -107,12 +107,12 @@ class Values(Mapping[int, str]):
 
     @property
     def symbols(self) -> Mapping[str, int]:
-        """Symbol to number, all of them."""
+        """Symbol to number, for all symbols."""
         self._load()
         return self._numbers
 
     def all(self) -> list[Named]:
-        """All values in the order of the table; several may have the same number."""
+        """All values in table order; several may have the same number."""
         self._load()
         return self._all
 

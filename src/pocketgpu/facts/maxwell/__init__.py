@@ -1,4 +1,4 @@
-"""What is known about the Tegra X1's GPU (GM20B): methods of its classes, structures in memory, formats.
+"""Facts about the Tegra X1's GPU (GM20B): methods of its classes, structures in memory, formats.
 
 Names are those of NVIDIA's public headers; the names of Switchbrew's page are aliases. Importing this reads no table.
 """

@@ -1,16 +1,16 @@
-"""Methods of the Tegra X1's GPU, class by class: what a pushbuffer can write, under NVIDIA's names.
+"""Methods of the Tegra X1's GPU by class, with NVIDIA's names: everything that a pushbuffer can write.
 
-A class is what a subchannel is bound to: a set of methods, each a 32-bit word at an offset that pushbuffers count in
-words and the vendor's headers in bytes. The tables stand beside this file, one for each class, in the dialect of
-`facts/dialect/tables.py`. They are read when first asked for.
+A subchannel is bound to a class. A class is a set of methods, each a 32-bit word at an offset that pushbuffers count in
+words and the vendor's headers in bytes. The tables are in this folder, one per class, in the dialect of
+`facts/dialect/tables.py`. They are read at the first use.
 
 Sources: NVIDIA's public class headers (clb197.h, clb1c0.h, cla140.h, cl902d.h, clb0b5.h, clb06f.h). Counts of arrays
-are not in the headers; they follow from the offsets of neighbours. A method that is no part of the class header is
-marked with what it rests on (`sources.tsv`); `Method.certainty` tells.
+are not in the headers; they follow from the offsets of neighbours. A method that is not in the class header is marked
+with its source (`sources.tsv`); see `Method.certainty`.
 
-What fields mean is said in words of our own. It rests on the names in the headers, NVIDIA's Shader Program Header
+Descriptions of fields are our own words. They follow the names in the headers, NVIDIA's Shader Program Header
 Specification, the register database of envytools, the driver library deko3d, and the rules of OpenGL and Direct3D for
-state that these have too. Fields of which none of them says anything have no sentence.
+state that these also have. Fields that none of them describes have no sentence.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from pocketgpu.facts.dialect.tables import Array, Entry, Tables, apart, expand, 
 from pocketgpu.facts.dialect.values import Values
 
 WORDS: Final = 0x1000
-"""Words of a class' method space; a method's word number has 12 bits."""
+"""Words of a class's method space; a method's word number has 12 bits."""
 
 TABLES: Final = Tables("maxwell")
-"""The tables beside this file."""
+"""The tables in this folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,8 @@ class Method(Register):
     """One method of a class, or an array of them.
 
     `offset` and `word` count 32-bit words from the start of the class; `byte` counts bytes. An array has `count`
-    elements, `stride` words apart; otherwise these are 1 and 0. Two-dimensional arrays lie closely packed: `shape` has
-    both counts then, and elements are numbered through. `method(3)` is element 3, with `index` 3 and `count` 1.
+    elements, `stride` words apart; otherwise these are 1 and 0. Two-dimensional arrays have no gaps: `shape` has both
+    counts then, and elements are numbered consecutively. `method(3)` is element 3, with `index` 3 and `count` 1.
     """
 
     count: int = 1
@@ -48,23 +48,23 @@ class Method(Register):
 
     @property
     def word(self) -> int:
-        """Offset in 32-bit words, as pushbuffers have it."""
+        """Offset in 32-bit words, as in pushbuffers."""
         return self.offset
 
     @property
     def byte(self) -> int:
-        """Offset in bytes, as class headers have it."""
+        """Offset in bytes, as in class headers."""
         return 4 * self.offset
 
     @property
     def label(self) -> str:
-        """The name, with the number of the element where there is one."""
+        """The name, with the number of the element of an array."""
         return self.name if self.index is None else f"{self.name}({self.index})"
 
     def __call__(self, *index: int) -> Method:
-        """Element of an array, by its number or, if it has two dimensions, by both.
+        """Element of an array, by its number or, with two dimensions, by both numbers.
 
-        Raises IndexError outside the array, and for indices of something that is none.
+        Raises IndexError outside the array, and if the method is not an array.
         """
         limits = self.shape if self.shape and len(index) == len(self.shape) else (self.count,)
         if self.stride == 0 or len(index) != len(limits):
@@ -81,7 +81,7 @@ class Method(Register):
         return range(self.offset, self.offset + max(self.count * self.stride, 1), self.stride or 1)
 
     def gpu_address(self, registers: Any) -> int:
-        """The GPU address that this method and the next word hold: upper bits here, lower 32 there.
+        """The GPU address in this method and the next word: upper bits here, lower 32 there.
 
         `registers` is indexed by word. Source: every address of these classes is such a pair.
         """
@@ -108,7 +108,7 @@ class MethodBlock:
 
     @cached_property
     def methods(self) -> tuple[Method, ...]:
-        """All methods, by word; an array is one of them."""
+        """All methods, by word; an array is one method."""
         found = [method for entry in TABLES.entries(self.name, "method") for method in _methods(self, entry)]
         return tuple(sorted(found, key=lambda method: method.offset))
 
@@ -121,7 +121,7 @@ class MethodBlock:
         names = {method.name.upper(): method for method in self.methods}
         for method in self.methods:
             for alias in method.aliases:
-                # A pair of words shares the page's name, which then means its first word.
+                # On the page a pair of words has one name, which means its first word here.
                 names.setdefault(alias.upper(), method)
         return names
 
@@ -133,9 +133,9 @@ class MethodBlock:
         return found
 
     def get(self, key: int | str) -> Method | None:
-        """The method (element, for a word inside an array) of that word, name or alias, or None.
+        """The method (element, for a word in an array) of that word, name or alias, or None.
 
-        Names may carry an element: "SET_COLOR_TARGET_A(3)", "SET_COLOR_TARGET_A[3]", "RenderTarget3Addr".
+        Names may include an element: "SET_COLOR_TARGET_A(3)", "SET_COLOR_TARGET_A[3]", "RenderTarget3Addr".
         """
         if isinstance(key, int):
             found = self.at(key)
@@ -155,7 +155,7 @@ class MethodBlock:
         return self._at.get(word)
 
     def find(self, text: str) -> list[Method]:
-        """Methods whose official name or alias has `text` in it, in upper or lower case."""
+        """Methods whose official name or alias contains `text`, in upper or lower case."""
         part = text.upper()
         return [
             method
@@ -217,10 +217,10 @@ B0B5: Final = MethodBlock(0xB0B5, "MAXWELL_DMA_COPY_A", "DMA copy", "clb0b5.h")
 B06F: Final = MethodBlock(0xB06F, "MAXWELL_CHANNEL_GPFIFO_A", "host", "clb06f.h")
 
 CLASSES: Final[Mapping[int, MethodBlock]] = {block.class_id: block for block in (B197, B1C0, A140, TWOD, B0B5, B06F)}
-"""Class number to its methods. B06F is the channel's own class: words below 0x40 on any subchannel."""
+"""Methods by class number. B06F is the channel's own class: words below 0x40 on any subchannel."""
 
 SUBCHANNELS: Final[Mapping[int, MethodBlock]] = {0: B197, 1: B1C0, 2: A140, 3: TWOD, 4: B0B5}
-"""What a subchannel is bound to by convention of the drivers. Source: Switchbrew GPU (Subchannels)."""
+"""The class of each subchannel by the drivers' convention. Source: Switchbrew GPU (Subchannels)."""
 
 MISPLACED: Final[Mapping[int, str]] = {
     0x51F: "PolygonOffsetClamp0",
@@ -228,4 +228,4 @@ MISPLACED: Final[Mapping[int, str]] = {
     0x5A6: "InvalidateShaderCachesNoWfi",
     0x689: "SetSpare",
 }
-"""Words of class B197 where Switchbrew's page has a method that stands elsewhere, and its name there."""
+"""Words of class B197 where Switchbrew's page lists a method of another word, and its name there."""

@@ -1,11 +1,11 @@
-"""Pixel and vertex formats of the Tegra X1's GPU: code to name, size and where each component lies.
+"""Pixel and vertex formats of the Tegra X1's GPU: code to name, size and the bits of each component.
 
-Five name spaces of codes: colour targets, depth targets, textures (COMPONENTS of a texture header), vertex attributes
-(COMPONENT_BIT_WIDTHS) and the 2D engine. Bits count from the lowest bit of the first byte. What is left open by a
-format is said elsewhere: the type of texture components by the header, of vertex components by NUMERICAL_TYPE.
+Five sets of codes: colour targets, depth targets, textures (COMPONENTS of a texture header), vertex attributes
+(COMPONENT_BIT_WIDTHS) and the 2D engine. Bits count from the lowest bit of the first byte. Some formats have no types:
+texture components get theirs from the header, vertex components from NUMERICAL_TYPE.
 
-Source: names and codes from NVIDIA's public headers for class B197, A140 and 902D. Reading rule of the names: parts
-joined by an underscore follow each other in memory, letters run together are written from the highest bit down.
+Source: names and codes from NVIDIA's public headers for class B197, A140 and 902D. How to read the names: parts joined
+by an underscore are consecutive in memory, letters without underscores are written from the highest bit down.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class Component(NamedTuple):
 
     name: "R" "G" "B" "A", "Z" depth, "S" stencil, "Y" luminance, "E" exponent, "X" and "V" unused; "G0" and "G1" where
     two pixels share the rest. type: "unorm" "snorm" "uint" "sint" "float" (of 10, 11, 16 or 32 bits) "srgb" (unorm
-    that holds sRGB) "mantissa" "exponent" "ignored" "zero" and "one" (written as such), or "" where something else
-    decides. meaning: "Z", "S" or "X" where a texture shows depth or stencil as the colour `name`.
+    that holds sRGB) "mantissa" "exponent" "ignored" "zero" and "one" (written as such), or "" if the type is defined
+    elsewhere. meaning: "Z", "S" or "X" if a texture shows depth or stencil as the colour `name`.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Component(NamedTuple):
 class PixelLayout:
     """One format. `bytes` is per block of `block` (width, height) pixels; compressed formats have no components.
 
-    bytes is 0 where a format is not made of bytes, or not described (depth with virtual coverage).
+    bytes is 0 for a format that does not consist of bytes, or is not described (depth with virtual coverage).
     """
 
     code: int
@@ -51,7 +51,7 @@ class PixelLayout:
 
     @property
     def compressed(self) -> bool:
-        """Whether pixels are packed in blocks that have to be decoded together."""
+        """Whether blocks of pixels must be decoded together."""
         return self.bytes > 0 and not self.components
 
     def component(self, name: str) -> Component | None:
@@ -60,7 +60,7 @@ class PixelLayout:
 
 
 class FormatTable(Mapping[int, PixelLayout]):
-    """Code to format, of one name space; read when first asked for. `named` finds a format by name."""
+    """The formats of one set of codes; read at the first use. `named` finds a format by name."""
 
     def __init__(self, use: str) -> None:
         self.use = use
@@ -107,7 +107,7 @@ def _component(text: str) -> Component:
 
 
 COLOR_TARGET: Final = FormatTable("color")
-"""SET_COLOR_TARGET_FORMAT; code 0 switches the slot off."""
+"""SET_COLOR_TARGET_FORMAT; code 0 disables the slot."""
 DEPTH: Final = FormatTable("depth")
 """SET_ZT_FORMAT."""
 VERTEX: Final = FormatTable("vertex")
@@ -128,11 +128,11 @@ SHOWN: Final[Mapping[str, str]] = {
     "BGRA8_SRGB": "A8RL8GL8BL8",
     "BGRX8_SRGB": "X8RL8GL8BL8",
 }
-"""Formats of surfaces that the system's windows show, as recordings name them, to the colour target with these pixels.
-Components are in memory order, those of the 16-bit format from the top bit on. Source: libnx."""
+"""Formats of surfaces that the system's windows show, by their names in recordings: the colour target with these
+pixels. Components are in memory order, those of the 16-bit format from the top bit on. Source: libnx."""
 
 
 def shown_layout(name: str) -> PixelLayout:
-    """The layout of a format that windows show, by its name with or without "_UNORM" or "_SRGB": sRGB is shown as it
-    is. Raises KeyError."""
+    """The layout of a window format, by its name with or without "_UNORM" or "_SRGB": sRGB is shown unchanged. Raises
+    KeyError."""
     return COLOR_TARGET.named(SHOWN[f"{name.partition('_')[0]}_UNORM"])

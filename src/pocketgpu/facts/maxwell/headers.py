@@ -1,10 +1,10 @@
 """Structures that the Tegra X1's GPU reads from memory: texture and sampler headers, QMDs, shader headers, GPFIFO.
 
-`facts/structures.py` tells how they are read.
+Their dialect is explained in `facts/dialect/structures.py`.
 
 Sources: NVIDIA's public headers for class B197 and A140 (textures, samplers), B1C0 (QMD), A06F (GPFIFO); the shader
-program header is the Kepler one of the same vendor, the only public description. Texture handles are what drivers make
-them: Mesa's and deko3d's agree.
+program header is the Kepler one of the same vendor, the only public description. Texture handles are as in drivers
+(Mesa's and deko3d's agree).
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ TIC: Final[Mapping[str, BitStructure]] = _set(
         "LEGACY_V3": "texture header before Maxwell, third form",
     },
 )
-"""Texture headers by version. The legacy forms count where SET_SELECT_MAXWELL_TEXTURE_HEADERS is 0."""
+"""Texture headers by version. The legacy forms are used while SET_SELECT_MAXWELL_TEXTURE_HEADERS is 0."""
 
 TIC_BY_VERSION: Final[Mapping[int, BitStructure]] = dict(
     enumerate(TIC[name] for name in ("1D", "PITCHCK", "PITCH", "BL", "BLCK"))
 )
-"""HEADER_VERSION, which all Maxwell headers have at the same place, to the header that it selects."""
+"""The header for each HEADER_VERSION, which all Maxwell headers have at the same place."""
 
 HANDLE: Final = BitStructure(TABLES, "tic.tsv", "HANDLE", 32, "texture handle")
-"""What programs name a texture by."""
+"""The number by which programs select a texture and a sampler."""
 
 TSC: Final = BitStructure(TABLES, "tsc.tsv", "TSC", 256, "sampler")
 """The sampler."""
@@ -58,14 +58,14 @@ QMD: Final[Mapping[str, BitStructure]] = _set(
 SPH: Final[Mapping[str, BitStructure]] = _set(
     "sph.tsv", 640, {"VTG": "shader header, vertex to geometry", "PS": "shader header, pixel"}
 )
-"""Shader program headers, in front of the code of a graphics program."""
+"""Shader program headers, stored before the code of a graphics program."""
 
 GPFIFO: Final[Mapping[str, BitStructure]] = {
     "ENTRY": BitStructure(TABLES, "gpfifo.tsv", "ENTRY", 64, "GPFIFO entry"),
     "HEADER": BitStructure(TABLES, "gpfifo.tsv", "HEADER", 32, "pushbuffer method header"),
     "USERD": BitStructure(TABLES, "gpfifo.tsv", "USERD", 1152, "user channel memory"),
 }
-"""What feeds a channel: entries of the ring, headers inside a pushbuffer, and the page with the ring's pointers."""
+"""The structures that feed a channel: entries of the ring, headers in a pushbuffer, the page of the ring's pointers."""
 
 STRUCTURES: Final[tuple[BitStructure, ...]] = (
     *TIC.values(), HANDLE, TSC, *QMD.values(), *SPH.values(), *GPFIFO.values(),
@@ -74,11 +74,11 @@ STRUCTURES: Final[tuple[BitStructure, ...]] = (
 
 
 def numbers_of(handle: int, joined: bool = False) -> tuple[int, int]:
-    """Numbers of the texture header and of the sampler that a handle names. joined: samplers have those of headers."""
+    """Numbers of the texture header and of the sampler in a handle. joined: samplers use the header's number."""
     number = HANDLE["HEADER"].raw(handle)
     return number, number if joined else HANDLE["SAMPLER"].raw(handle)
 
 
 def tic_of(data: Data) -> BitStructure | None:
-    """The structure of a Maxwell texture header, by the version it says it has; None for a version that is none."""
+    """The structure of a Maxwell texture header, by its version field; None for an unknown version."""
     return TIC_BY_VERSION.get(TIC["BL"]["HEADER_VERSION"].raw(data))

@@ -1,4 +1,4 @@
-"""Kinds of pages: how a mapping says that its bytes lie. Source: public drivers of the Tegra X1 (libnx names them)."""
+"""Kinds of pages: the memory layout of a mapping's bytes. Source: public drivers of the Tegra X1 (libnx names them)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KINDS: Final[Mapping[str, int]] = MappingProxyType(
         "invalid": 0xFF,
     }
 )  # fmt: skip
-"""By name, as drivers and recordings call them. Every kind but 0 can hold block-linear surfaces."""
+"""Numbers by the names that drivers and recordings use. Every kind but 0 can hold block-linear surfaces."""
 
 
 def kind_number(kind: str | int) -> int:

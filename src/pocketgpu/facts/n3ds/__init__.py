@@ -1,4 +1,4 @@
-"""The tables of the 3DS, in the dialect that `facts/dialect/tables.py` reads; the modules above it use them."""
+"""The tables of the 3DS, in the dialect of `facts/dialect/tables.py`; the modules in `facts/` use them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Makes registers of a table's rows: parts put in their places, arrays taken apart, so that each register is there."""
+"""Makes one register for each element of a table's rows, arrays and parts."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _EVERYTHING = "*"
 
 
 def block(bank: Bank, name: str, page: str, size: int = 0, also: str = "") -> RegisterBlock:
-    """The registers of `NAME.tsv`, read when the first of them is asked for.
+    """The registers of `NAME.tsv`, read at their first use.
 
-    page: the document that describes them. size: number of offsets, for tables with a row `*`, which stands for all
-    offsets that no other row describes. also: a prefix under which each name works as well.
+    page: the document that describes them. size: number of offsets, for tables with a row `*`, which describes all
+    offsets without another row. also: a prefix under which each name works too.
     """
     return RegisterBlock(bank, lambda: _slots(bank, name, page, size, also))
 
@@ -58,7 +58,7 @@ class _Row:
         self.marks = parse_marks(entry["marks"])
 
     def slots(self, also: str) -> Iterator[Slot]:
-        """The places of the registers, with their names; with the prefix `also` each name works as well."""
+        """The places of the registers, with their names; with the prefix `also` each name works too."""
         entry, make = self.entry, self.register
         texts = [entry.prefix + entry["register"]]
         if entry["also"]:
@@ -90,7 +90,7 @@ class _Row:
         )
 
     def _element(self, number: int) -> int:
-        """What lists in braces choose by: a row that is no array goes by the number of its part."""
+        """The index into lists in braces; for a row that is not an array, the number of its part."""
         return number if len(self.offsets) > 1 else self.entry.element
 
     def _text(self, text: str, number: int) -> str:
@@ -99,7 +99,7 @@ class _Row:
         return expand(text, self._element(number))
 
     def _fields(self, number: int) -> tuple[Field, ...]:
-        """The fields, which are made once where they are the same for all."""
+        """The fields; made once if they are the same for all elements."""
         rows = self.entry.rows
         found = self.shared.get(id(rows)) if rows else ()
         if found is None:

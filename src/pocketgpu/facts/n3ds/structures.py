@@ -11,7 +11,7 @@ _FILE: Final = "structures.tsv"
 
 
 def structure(name: str) -> BitStructure:
-    """A structure of n3ds/structures.tsv by its name; its fields are read when the first of them is asked for."""
+    """A structure of n3ds/structures.tsv by its name; its fields are read at their first use."""
     entry = next(one for one in TABLES.read(_FILE.removesuffix(".tsv")) if one["structure"] == name)
     return BitStructure(TABLES, _FILE, name, int(entry["bits"]), entry["doc"])
 

@@ -214,7 +214,7 @@ class Structure:
 
 def _keys(events: Sequence[Event], log: FrameLog | None) -> list[tuple[Hashable, ...]]:
     return [
-        keys_of(event) if log is None or event.draw is None else keys_of(event, log.sight(event.draw))
+        keys_of(event) if log is None or event.draw is None else keys_of(event, log.state_digests(event.draw))
         for event in events
     ]  # fmt: skip
 

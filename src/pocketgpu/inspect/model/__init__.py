@@ -1,4 +1,4 @@
-"""The answers of the debugger: the same types for both consoles. Nothing here depends on a console.
+"""The debugger's answers: the same types for both consoles. Nothing here depends on a console.
 
 schema("pocketgpu.why/2")    # the JSON Schema of what `to_json` of an answer gives
 """

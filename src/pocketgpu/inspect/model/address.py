@@ -1,14 +1,14 @@
-"""Addresses: a place in the run of a capture, as one writes it down.
+"""Addresses: the text form of a place in the run of a capture.
 
-    f3              frame 3                           f3/d17        draw 17 of it
-    f3/e412         event 412 of it                   f3/p2         pass 2 of it
+    f3              frame 3                           f3/d17        draw 17 of frame 3
+    f3/e412         event 412 of frame 3              f3/p2         pass 2 of frame 3
     f1/px200,120    a pixel of the picture            f1/bottom/px10,20, f1/top-right/px…, f1/screen/px…
     f1/d17/px8,9    a pixel of a draw's target        f1/d17/v5, f1/d17/t3    a vertex, a primitive of a draw
     f1/e9/b0,1,0/t3,0,0    a block and a thread of a launch        …/s12     a step of a program
 
-All numbers count from 0. A pixel of a picture has its origin at the top left of the upright picture that `render`
-writes; a pixel of a draw has x and y as the viewport counts them. A file may stand in front: `scene.pgc#f1/d17`.
-Addresses do not depend on how a capture is replayed.
+All numbers count from 0. Pixels of a picture count from the top left of the upright picture that `render` writes.
+Pixels of a draw's target have x and y as the viewport counts them. A file name and "#" may precede an address:
+`scene.pgc#f1/d17`. Addresses do not depend on how a capture is replayed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Self
 from pocketgpu.errors import UsageError
 
 SCREENS = ("top", "top-right", "bottom", "screen")
-"""Names of screens; "screen" is that of a Switch."""
+"""Names of screens; a Switch has only "screen"."""
 _FORMS = (
     "Such as f3, f3/d17, f3/e412, f3/p2, f1/px200,120, f1/bottom/px10,20, f1/d17/px8,9, f1/d17/v5, f1/e9/b0,0,0/t3,0,0."
 )
@@ -30,10 +30,10 @@ _COUNTS = {"px": (2,), "b": (3,), "t": (1, 3)}
 
 @dataclass(frozen=True, order=True, slots=True)
 class Address:
-    """A place in the run of a capture. What is None is not said.
+    """A place in the run of a capture. A field that is None is not part of the address.
 
     draw, event, `pass_`: numbers within the frame. pixel: (x, y) of a screen or, with draw or event, of its target.
-    vertex: its place in the order that the draw names vertices in. primitive: likewise. block, thread: of a launch.
+    vertex, primitive: position in the order in which the draw names them. block, thread: of a launch.
     step: how many instructions of a program have run.
     """
 
@@ -51,9 +51,9 @@ class Address:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """An address from its text; a file in front is left out (`split` gives both).
+        """Parse an address. A file name before it is ignored (`split` returns both).
 
-        :raises UsageError: it is none; says what part is wrong.
+        :raises UsageError: the text is not an address; the message names the wrong part.
         """
         _, text = split(text)
         found: dict[str, object] = {}
@@ -84,12 +84,12 @@ class Address:
         return cls(**found)  # type: ignore[arg-type]
 
     def at(self, **parts: object) -> Self:
-        """The same address with parts said or (None) taken back."""
+        """A copy with some fields set, or (None) cleared."""
         return replace(self, **parts)  # type: ignore[arg-type]
 
     @property
     def place(self) -> Self:
-        """The frame, draw, event or pass alone."""
+        """The address of the frame, draw, event or pass, without what is inside it."""
         return type(self)(self.frame, self.draw, self.event, self.pass_)
 
     def __str__(self) -> str:

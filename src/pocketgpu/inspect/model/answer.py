@@ -1,4 +1,4 @@
-"""What all answers have: a place, a cause in one line, a text for people, and plain data with a schema."""
+"""Base class of answers: an address, the cause in one line, a text for people, and plain data with a schema."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pocketgpu.inspect.model.address import Address
 
 
 class Answer(ABC):
-    """An answer of `why`. The first line of its text is the conclusion; everything else follows.
+    """An answer of `why`. Its text begins with the conclusion; the details follow.
 
     schema: id and version of its JSON, as in `inspect/model/schemas/`. address: what was asked about.
     """
@@ -44,7 +44,7 @@ class Answer(ABC):
         }  # fmt: skip
 
     def text(self) -> str:
-        """The conclusion, then everything."""
+        """The conclusion, an empty line, the details."""
         return "\n".join([*self.conclusion, "", *self.details()])
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Registers that differ, with the fields of them that do: between two moments, or between two captures."""
+"""Registers, and their fields, that differ between two moments or two captures."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from pocketgpu.facts.dialect.registers import Register
 from pocketgpu.facts.lookup import register_named
 
 MOST_FIELDS = 6
-"""Fields that a line of text names."""
+"""Most fields that one line of text names."""
 MOST_WORDS = 8
-"""Words of one table that a text names."""
+"""Most words of one table that a text names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A register with two words. fields: (name, old value, new value) in words, of those that differ; empty where no
-    source describes the bits. table: of a word in a memory behind FIFO registers, which one ("vs_uniforms"…)."""
+    """A register with its old and new word. fields: (name, old value, new value) as text, only those that differ; empty
+    where no source describes the bits. table: the name of the memory ("vs_uniforms"…) if the word is in a memory that
+    FIFO registers fill, else ""."""
 
     register: str
     old: int
@@ -34,7 +35,7 @@ class Change:
         }  # fmt: skip
 
     def __str__(self) -> str:
-        if self.old == self.new and self.fields:  # something that has no words
+        if self.old == self.new and self.fields:  # a difference that is no register word
             return f"{self.register} {self.fields[0][1]} -> {self.fields[0][2]}"
         text = f"{self.register} {self.old:#010x} -> {self.new:#010x}"
         if not self.fields:
@@ -45,7 +46,7 @@ class Change:
 
 
 def change(name: str, old: int, new: int, register: Register | None = None) -> Change:
-    """One register's change; register: what it is, if that is known."""
+    """The change of one register. register: its description, if there is one."""
     parts = []
     for field in register.fields if register is not None else ():
         if not field.view and (old ^ new) & field.mask:
@@ -56,14 +57,14 @@ def change(name: str, old: int, new: int, register: Register | None = None) -> C
 def changes_between(
     old: Mapping[str, int], new: Mapping[str, int], lookup: Callable[[str], Register | None] = register_named
 ) -> list[Change]:
-    """All registers whose words differ, in the order of `new`. A register that one side lacks counts as 0 there."""
+    """All registers whose words differ, in the order of `new`. A register that is missing on one side counts as 0."""
     names = dict.fromkeys([*new, *old])
     pairs = ((name, old.get(name, 0), new.get(name, 0)) for name in names)
     return [change(name, a, b, lookup(name)) for name, a, b in pairs if a != b]
 
 
 def lines_of(changes: Sequence[Change]) -> Iterator[str]:
-    """A line for each change; of tables with many, the first and how many more."""
+    """One line for each change; for a table with many changes, the first ones and how many more there are."""
     counts = Counter(one.table for one in changes if one.table)
     seen: Counter[str] = Counter()
     for one in changes:

@@ -1,7 +1,7 @@
-"""Events: what happens in the run of a capture, one after the other, the same for both consoles.
+"""Events: what happens in the run of a capture, in order; the same for both consoles.
 
-An event is something that the GPU or the processor does: memory that the processor writes, a list or a submission that
-begins, a draw, a fill, a copy, a launch, a picture that is shown. Draws are events with a number of their own.
+An event is one thing that the GPU or the processor does: the processor writes memory, a command list or submission
+begins, a draw, a fill, a copy, a launch, a picture is shown. Draws are events that also have a draw number.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Words of the command stream that belong to an event. spans: where they lie in guest memory, in order; empty if
-    they came without memory. values: uint32, all of them."""
+    """Words of the command stream that belong to an event. spans: where they are in guest memory, in order; empty if
+    they are not in guest memory. values: all words, uint32."""
 
     spans: tuple[Range, ...]
     values: NDArray[np.uint32]
@@ -72,9 +72,10 @@ class Words:
 class Event:
     """One event of a frame.
 
-    number: among the events of its frame; draw: among its draws, if it is one. `pass_`: the pass that it belongs to.
-    title: one line for people. facts: what there is to say of it, ready for JSON. writes, reads: guest memory that it
-    writes for certain or may write, and reads. words: what of the command stream made it, if anything did.
+    number: its number among the events of the frame. draw: its number among the draws of the frame, None if it is no
+    draw. `pass_`: the number of its pass. title: one line for people. facts: its properties, ready for JSON. writes:
+    guest memory that it writes or may write. reads: guest memory that it reads. made_by: the words of the command
+    stream that caused it, or a function that returns them, or None.
     """
 
     frame: int
@@ -90,7 +91,7 @@ class Event:
 
     @property
     def words(self) -> Words | None:
-        """What of the command stream made it; None if nothing did."""
+        """The words of the command stream that caused it; None if it has none."""
         if callable(self.made_by):
             self.made_by = self.made_by()
         return self.made_by
@@ -102,7 +103,7 @@ class Event:
 
     @property
     def by_number(self) -> Address:
-        """f3/e412, for draws as well."""
+        """The address by event number (f3/e412), for draws too."""
         return Address(self.frame, event=self.number)
 
     def to_json(self, words: bool = False) -> dict[str, Any]:
@@ -132,7 +133,7 @@ class Event:
 
 @dataclass(slots=True)
 class Pass:
-    """Events in a row with the same render target. target: what draws of it draw to, in words; "" without draws."""
+    """Consecutive events with the same render target. target: the render target as text; "" without draws."""
 
     frame: int
     number: int

@@ -1,4 +1,4 @@
-"""What became of a draw, or of one triangle of it: what came to each stage, what passed, what stopped the rest."""
+"""The funnel of a draw, or of one of its triangles: what entered each stage, what passed, what stopped the rest."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from pocketgpu.inspect.model.stage import Stage
 class Funnel(Answer):
     """The answer for a draw.
 
-    stages: from vertices to bytes. triangle: what became of the one triangle that was asked for. example: the fate of
-    one fragment, if none was written. odd: what rules of `pocketgpu check` say of the draw's registers and program.
-    tiles: on how many tiles fragments were counted, of how many; None where all were counted. proved: whether the
-    counts end in what the machine wrote.
+    stages: from vertices to bytes. triangle: the fate of the triangle that the address names. example: the fate of
+    one fragment, if none was written. odd: findings of `pocketgpu check` on the draw's registers and program.
+    tiles: (tiles on which fragments were counted, all tiles); None if fragments were counted on all. proved: whether
+    the counts agree with the bytes that the machine wrote.
     """
 
     schema: ClassVar[str] = "pocketgpu.funnel/2"
@@ -41,7 +41,7 @@ class Funnel(Answer):
 
     @property
     def conclusion(self) -> list[str]:
-        """What became of the draw, and what is odd about it."""
+        """The fate of the draw, then the findings in `odd`."""
         lines = [f"{self.address}: {self.triangle}"] if self.triangle else []
         lines.append(f"{self.event.title}: {self.because}  {self.address.place}")
         lines += [f"  odd: {line}" for line in self.odd]

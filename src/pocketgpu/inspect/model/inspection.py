@@ -1,4 +1,4 @@
-"""A capture that is looked into: what can be asked of it, the same for both consoles."""
+"""Base class of inspections of a capture: its events, moments and answers, the same for both consoles."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 
 def as_address(place: Address | str) -> Address:
-    """An address from its text, or itself.
+    """Parse an address if it is text.
 
-    :raises UsageError: the text is no address.
+    :raises UsageError: the text is not an address.
     """
     return Address.parse(place) if isinstance(place, str) else place
 
 
 class Inspection(ABC):
-    """A capture that is looked into. Addresses may be given as text wherever one is asked for."""
+    """An inspection of a capture. Every address may be given as text."""
 
     capture: Capture
 
@@ -44,7 +44,7 @@ class Inspection(ABC):
 
     @abstractmethod
     def passes(self, frame: int) -> Sequence[Pass]:
-        """The same events, in rows that have their render target in common."""
+        """The same events, in groups of consecutive events with the same render target."""
 
     def draws(self, frame: int) -> list[Event]:
         """The draws of a frame, in order."""
@@ -58,7 +58,7 @@ class Inspection(ABC):
     def event(self, place: Address | str) -> Event:
         """The event that an address names.
 
-        :raises UsageError: it names none, or there is none of that number.
+        :raises UsageError: the address names no event, or the frame has no event of that number.
         """
         address = as_address(place)
         events = self.events(address.frame)
@@ -82,7 +82,7 @@ class Inspection(ABC):
     def pass_of(self, place: Address | str) -> Pass:
         """The pass that an address names.
 
-        :raises UsageError: it names none, or there is none of that number.
+        :raises UsageError: the address names no pass, or the frame has no pass of that number.
         """
         address = as_address(place)
         passes = self.passes(address.frame)
@@ -115,13 +115,14 @@ class Inspection(ABC):
     # -- moments ------------------------------------------------------------------------------------------------------
     @abstractmethod
     def seek(self, place: Address | str) -> Moment:
-        """The machine right after an event, or (an address of a frame alone) at a frame's end.
+        """The machine right after an event; for the address of a frame, at the end of the frame.
 
         :raises UsageError: there is no such event.
         """
 
     def draw_before(self, place: Address | str) -> Address | None:
-        """The draw before an event, or the last one of a frame or of those before; None before the first."""
+        """The last draw before an event, in its frame or an earlier one; None if there is none. For the address of a
+        frame: its last draw, or that of an earlier frame."""
         address = as_address(place)
         number = None if address.draw is None and address.event is None else self.event(address).number
         for frame in range(address.frame, -1, -1):
@@ -132,8 +133,8 @@ class Inspection(ABC):
         return None
 
     def who_wrote(self, address: int, size: int = 1, before: Address | str | None = None) -> Event | None:
-        """The last event that wrote, or may have written, any of these bytes. before: look only at what comes before
-        this event (default: at the whole capture)."""
+        """The last event that wrote, or may have written, any of these bytes. before: look only at events before this
+        one (default: at all events of the capture)."""
         wanted, found = Range(address, size), None
         limit = None if before is None else self.event(before)
         for event in self.all_events():
@@ -144,8 +145,8 @@ class Inspection(ABC):
         return found
 
     def who_changed(self, address: int, size: int = 1, before: Address | str | None = None) -> Event | None:
-        """Like `who_wrote`, but a draw counts only if it changed any of the bytes, which running it tells. Where a
-        console's inspection cannot tell, the two are the same."""
+        """Like `who_wrote`, but a draw counts only if it changed any of the bytes; it is run to find out. Where a
+        console's inspection cannot find out, the two are the same."""
         return self.who_wrote(address, size, before)
 
     # -- answers ------------------------------------------------------------------------------------------------------
@@ -154,28 +155,28 @@ class Inspection(ABC):
         geometry program, f1/d17/t3; on a Switch of the last fragment on a pixel of a draw's target, f1/d17/px8,9, and
         of a thread of a launch, f0/e9/b0,0,0/t3,0,0.
 
-        most: steps that are kept.
+        most: how many steps are kept.
 
-        :raises UsageError: the address names nothing that runs a program which can be traced.
+        :raises UsageError: the address names nothing that runs a traceable program.
         """
         raise UsageError(f"programs of a {self.capture.console} cannot be traced in a capture", location=str(place))
 
     @abstractmethod
     def why(self, place: Address | str) -> Any:
-        """Why a pixel has its colour; see the console's `why` for what comes back.
+        """Why a pixel has its colour; the console's `why` says what it returns.
 
-        :raises UsageError: the address names no pixel that there is.
+        :raises UsageError: there is no such pixel.
         """
 
 
 def draw_of(run: Inspection, address: Address) -> Address:
-    """The draw that `why` shall tell of, for an address without a pixel.
+    """The draw that `why` explains, for an address without a pixel.
 
-    :raises UsageError: the address names none, or a part of one that `why` has nothing to say of.
+    :raises UsageError: the address names no draw, or a part of one that `why` does not explain.
     """
     frame = f"f{address.frame}"
     if address.draw is None and address.event is None:
-        run.events(address.frame)  # a frame that there is none of is the first thing to say
+        run.events(address.frame)  # a missing frame is reported first
         raise UsageError(
             "this address names no pixel and no draw", location=str(address),
             hint=f"Such as {frame}/px200,120 or {frame}/d0; 'pocketgpu events CAPTURE {frame}' lists draws.",
@@ -184,12 +185,12 @@ def draw_of(run: Inspection, address: Address) -> Address:
     if event.draw is None:
         raise UsageError(
             f"this event is no draw: {event.title}", location=str(address),
-            hint=f"'pocketgpu events CAPTURE {address.place}' tells of it, and 'pocketgpu events CAPTURE {frame} "
+            hint=f"'pocketgpu events CAPTURE {address.place}' shows it, and 'pocketgpu events CAPTURE {frame} "
             "--draws' lists draws.",
         )  # fmt: skip
     if address.vertex is not None:
         raise UsageError(
-            "why tells of pixels and draws, not of a vertex", location=str(address),
+            "why explains pixels and draws, not a vertex", location=str(address),
             hint=f"'pocketgpu shader step CAPTURE {address}' shows what its program did.",
         )  # fmt: skip
     return address

@@ -1,4 +1,4 @@
-"""A draw's vertices as a mesh: in the space that the program's outputs are in, or as one of its inputs has them."""
+"""A draw's vertices as a mesh: in the space of the program's outputs, or with the values of one of its inputs."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def mesh_of(vertices: Vertices, space: str, textures: Mapping[int, Textured], na
     """The triangles of a draw.
 
     space: "output": positions divided by w, as the viewport takes them (x and y from -1 to 1, z from -1 near to 0 far);
-    "clip": x, y and z of the position as the program gave it; "input": the first input register or attribute; "v2"
-    (3DS) or "a2" (Switch) and so on: that one. Inputs of a draw with a geometry program are joined three by
-    three, as its vertices come.
+    "clip": x, y and z of the position that the program wrote; "input": the first input register or attribute; "v2"
+    (3DS), "a2" (Switch) and so on: that input. Inputs of a draw with a geometry program form triangles three by
+    three, in the order of its vertices.
 
-    :raises UsageError: there is no such space, or no triangle with a place in it.
+    :raises UsageError: there is no such space, or no triangle with finite positions in it.
     """
     if _INPUT.fullmatch(space):
         names = vertices.inputs.dtype.names or ()
@@ -54,14 +54,14 @@ def mesh_of(vertices: Vertices, space: str, textures: Mapping[int, Textured], na
         position = corners["position"]
         places, whole = position[:, :3], np.ones(len(corners), bool)
         if space == "output":
-            whole = position[:, 3] > 0  # behind the eye there is no place on the screen
-            with np.errstate(all="ignore"):  # what is not finite is left out below
+            whole = position[:, 3] > 0  # a point behind the camera has no place on the screen
+            with np.errstate(all="ignore"):  # values that are not finite are left out below
                 places = position[:, :3] / np.where(whole, position[:, 3], 1)[:, None]
     else:
         raise UsageError(f"there is no space {space!r}", location=name, hint=f"There are {_SPACES}.")
     whole &= np.isfinite(places).all(axis=1)
     kept = triangles[whole[triangles].all(axis=1)] if len(triangles) else triangles
-    # The same vertex named twice is one vertex of the mesh.
+    # A vertex that the draw names twice is one vertex of the mesh.
     own = np.arange(len(corners)) if len(corners) != len(vertices.numbers) else vertices.numbers
     if vertices.emitted is not None:
         own = np.arange(len(corners))
@@ -79,7 +79,7 @@ def mesh_of(vertices: Vertices, space: str, textures: Mapping[int, Textured], na
 
 
 def _shaded_at(vertices: Vertices, name: str, chosen: NDArray[np.int64]) -> NDArray[np.float32] | None:
-    """A semantic of some vertices, with numbers that files can hold; None where the shaded ones are not these."""
+    """A semantic of some vertices, with finite values only; None if the shaded vertices are not the chosen ones."""
     shaded = vertices.shaded
     if name not in (shaded.dtype.names or ()) or chosen.max(initial=-1) >= len(shaded):
         return None

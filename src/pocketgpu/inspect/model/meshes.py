@@ -1,7 +1,7 @@
 """Meshes as files that other programs open: OBJ as text, glTF 2.0 as one binary file (.glb).
 
 Source: Khronos glTF 2.0 specification, sections 3.6 (accessors), 3.7 (meshes) and 4.4 (GLB); Wavefront OBJ, with
-vertex colours behind positions as most programs take them.
+vertex colours after positions as most programs read them.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _TRIANGLES = 4
 
 @dataclass(frozen=True, eq=False)
 class Mesh:
-    """Triangles. positions: (n, 3) float32, finite. triangles: (m, 3), places in it. colors: (n, 4) float32, 0 to 1.
-    texcoords: each (n, 2) float32, t = 0 at the bottom of the picture. texture: a PNG file for the first of them.
-    left_out: triangles of the draw that are not here, because a corner has no place in this space."""
+    """Triangles. positions: (n, 3) float32, finite. triangles: (m, 3), indices into positions. colors: (n, 4) float32,
+    0 to 1. texcoords: each (n, 2) float32, t = 0 at the bottom of the picture. texture: a PNG file for the first of
+    them. left_out: how many triangles of the draw are left out, because a corner has no finite position here."""
 
     name: str
     positions: NDArray[np.float32]
@@ -60,7 +60,7 @@ def to_obj(mesh: Mesh) -> str:
 
 
 class _Buffer:
-    """The binary chunk in the making, with the views and accessors into it."""
+    """The binary chunk under construction, with the views and accessors into it."""
 
     def __init__(self) -> None:
         self.data = bytearray()

@@ -1,4 +1,4 @@
-"""A moment of a run: a machine as it stands right after an event, the same for both consoles."""
+"""Base class of moments: the state of the machine right after an event, the same for both consoles."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from pocketgpu.inspect.model.vertices import IndexBuffer, VertexBuffer, Vertices
 
 
 class Moment(ABC):
-    """A machine as it stands right after an event.
+    """The state of the machine right after an event.
 
-    All moments of an inspection share one machine. Whoever asks one after the machine has moved on is answered for its
-    own place, as the machine goes back there; that also holds for the pictures and records that it gives.
+    All moments of an inspection share one machine. A moment that is read after the machine has moved on first brings it
+    back to its own place, so answers are always for that place. The pictures and records of a moment do the same.
     """
 
     address: Address
@@ -29,7 +29,7 @@ class Moment(ABC):
 
     @abstractmethod
     def registers(self) -> dict[str, int]:
-        """Registers of the 3D engine by name, as words."""
+        """Words of the 3D engine's registers by name."""
 
     @abstractmethod
     def read(self, address: int, size: int) -> bytes:
@@ -41,7 +41,7 @@ class Moment(ABC):
     @property
     @abstractmethod
     def target(self) -> Any:
-        """The colour target that draws go to now, as a picture (`image`, `array`, upright); None without one."""
+        """The bound colour target as a picture (`image`, `array`, upright); None without one."""
 
     @property
     @abstractmethod
@@ -50,22 +50,22 @@ class Moment(ABC):
 
     @property
     def textures(self) -> Mapping[Any, Texture]:
-        """Textures that are bound."""
+        """Bound textures."""
         return {}
 
     @property
     def programs(self) -> Mapping[str, Program]:
-        """Shader programs, in order of the pipeline, by what they shade."""
+        """Shader programs in order of the pipeline, by unit ("vertex", "pixel"...)."""
         return {}
 
     @property
     def constants(self) -> list[ConstantBuffer]:
-        """Constant buffers that programs see; a 3DS has uniforms in its programs instead."""
+        """Bound constant buffers; a 3DS has uniforms in its programs instead."""
         return []
 
     @property
     def index_buffer(self) -> IndexBuffer | None:
-        """The indices of the draw; None of a draw without."""
+        """The indices of the draw; None if the draw has none."""
         return None
 
     @property
@@ -94,7 +94,7 @@ class Moment(ABC):
 
     @property
     def missing(self) -> str:
-        """What of textures, programs and vertices this moment cannot tell, in a sentence; "" if it tells all."""
+        """Which of textures, programs and vertices this moment does not have, in a sentence; "" if it has all."""
         return ""
 
     def to_json(self) -> dict[str, Any]:
@@ -109,7 +109,7 @@ class Moment(ABC):
         if self.address.draw is None and self.address.event is None:
             where = f"at the end of the {'pass' if self.address.pass_ is not None else 'frame'}"
         else:
-            where = f"behind {self.event.title}" if self.event is not None else "before the first event"
+            where = f"after {self.event.title}" if self.event is not None else "before the first event"
         return f"{where}; target: {self._target_text()}  {self.address}"
 
     def _target_text(self) -> str:

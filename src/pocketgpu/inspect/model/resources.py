@@ -1,4 +1,4 @@
-"""What a draw or launch uses besides vertices: textures, programs, constant buffers. Each console has its own kinds."""
+"""Resources of a draw or launch besides vertices: textures, programs, constant buffers. Consoles have subclasses."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TextureFacts:
-    """What there is to say of a texture without its texels.
+    """Properties of a texture, without its texels.
 
-    name: for files: "unit0" on a 3DS; on a Switch "pixel.c2.0x20", what the pixel program names by byte 0x20 of
-    constant bank 2. bound: where it is bound, in words. kind: "2D", "cube", ... width, height, depth in texels; layers:
-    6 of a cube; levels: of detail, the first one included. address: None where there is no memory. settings: wrapping
-    and filters, by the names that the console's registers have. fault: why it cannot be read; "" if it can.
+    name: for file names: "unit0" on a 3DS; on a Switch "pixel.c2.0x20", the texture whose handle the pixel program
+    reads at byte 0x20 of constant bank 2. bound: where it is bound, as text. kind: "2D", "cube", ... width, height,
+    depth: in texels. layers: 6 for a cube. levels: mipmap levels, the first one included. address: None where there is
+    no memory. settings: wrapping and filters, by the console's register names. fault: why it cannot be read, or "".
     """
 
     name: str
@@ -55,12 +55,12 @@ class TextureFacts:
 
 
 class Texture(ABC):
-    """A texture that is bound."""
+    """A bound texture."""
 
     @property
     @abstractmethod
     def facts(self) -> TextureFacts:
-        """What it is."""
+        """Its properties."""
 
     @property
     @abstractmethod
@@ -89,7 +89,7 @@ class Texture(ABC):
 
 
 class Program(ABC):
-    """A shader program that is bound. unit: what it shades: "vertex", "geometry", "pixel"."""
+    """A bound shader program. unit: what it shades: "vertex", "geometry", "pixel"."""
 
     unit: str
 
@@ -111,7 +111,7 @@ class Program(ABC):
     @property
     @abstractmethod
     def begins(self) -> int:
-        """Where it begins: an instruction's number on a 3DS, an address on a Switch."""
+        """Its entry point: the number of an instruction on a 3DS, an address on a Switch."""
 
     @property
     def uniforms(self) -> Mapping[str, list[Any]]:
@@ -130,13 +130,13 @@ class Program(ABC):
 
 
 def _plain(value: Any) -> Any:
-    """A number that JSON can hold."""
+    """The value as JSON can hold it."""
     return str(value) if isinstance(value, float) and not np.isfinite(value) else value
 
 
 @dataclass(frozen=True)
 class ConstantBuffer:
-    """A constant buffer that programs of a group see. data: its bytes."""
+    """A constant buffer that is bound to a group of programs. data: its bytes."""
 
     group: str
     slot: int
@@ -145,7 +145,7 @@ class ConstantBuffer:
     data: bytes
 
     def to_json(self) -> dict[str, Any]:
-        """Where it is; its bytes as hexadecimal."""
+        """Its place, and its bytes as hexadecimal."""
         return {
             "group": self.group, "slot": self.slot, "address": f"{self.address:#x}", "size": self.size,
             "data": self.data.hex(),
@@ -157,7 +157,7 @@ class ConstantBuffer:
         return np.frombuffer(self.data[: len(self.data) & ~3], "<u4").astype(np.uint32)
 
     def lines(self, most: int) -> Iterator[str]:
-        """Its words as hexadecimal and as floats, four a line; `most` of them."""
+        """Its words as hexadecimal and as floats, four per line; at most `most` words."""
         words = self.words
         for at in range(0, min(len(words), most), 4):
             row = words[at : at + 4]

@@ -1,4 +1,4 @@
-"""What a rule is, and what it finds."""
+"""Rules of `pocketgpu check`, sets of rules, and findings."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ Console = Literal["3DS", "Switch"]
 Look = TypeVar("Look", bound=Callable[..., Iterable[Any]])
 
 SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "note")
-"""Worst first. An error is a hang, or something that cannot be meant; a warning is likely a mistake or differs from
-console to simulator; a note is worth a look."""
+"""Worst first. An error is a hang, or something that nobody can intend. A warning is probably a mistake, or behaves
+differently on a console and in a simulator. A note is worth a look."""
 CONFIDENCES: Final[tuple[Confidence, ...]] = ("seen on hardware", "documented", "inferred")
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a rule found: a line for people, where first (such as "f1/d3"; "" for the whole capture), and how often."""
+    """A finding: a line for people, the first place (such as "f1/d3"; "" for the whole capture), and how often."""
 
     message: str
     at: str = ""
@@ -29,11 +29,11 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One thing that strict mode looks for.
+    """One rule of `pocketgpu check`.
 
     id: its name, such as "list.no-finalize". title: what it is about, in a few words. confidence: how sure it is that a
-    console minds. source: document and section. explanation: why that is a problem. hint: what to do. look: takes the
-    record of a run, `N3dsRecord` or `SwitchRecord`, and tells what it finds there.
+    console behaves differently. source: document and section. explanation: why it is a problem. hint: what to do. look:
+    takes the record of a run, `N3dsRecord` or `SwitchRecord`, and yields findings.
     """
 
     id: str
@@ -70,7 +70,7 @@ class RuleSet(Sequence[Rule]):
         self, id: str, title: str, *, severity: Severity, confidence: Confidence, source: str, explanation: str,
         hint: str,
     ) -> Callable[[Look], Look]:  # fmt: skip
-        """Make a rule of a function from the record of a run to what it finds there; see `Rule` for the parameters."""
+        """Decorate a function from the record of a run to findings: makes it a rule. Parameters: see `Rule`."""
 
         def registered(look: Look) -> Look:
             self._rules.append(Rule(id, title, self.console, severity, confidence, source, explanation, hint, look))
@@ -94,7 +94,7 @@ class RuleSet(Sequence[Rule]):
 
 @dataclass(frozen=True, slots=True)
 class RuleFinding:
-    """The same thing found, however often: the rule, what it said, where first, how many times."""
+    """Equal findings of a rule together: the rule, its message, the first place, how many times."""
 
     rule: Rule
     message: str

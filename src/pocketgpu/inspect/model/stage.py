@@ -1,7 +1,7 @@
-"""A stage of the pipeline: how many came to it, how many passed, and what it did.
+"""A stage of the pipeline: how many entered it, how many passed, and what it did.
 
-Draws, triangles and fragments are told in the same way: as stages, one after the other. Of a draw, a stage counts
-vertices, primitives, fragments. Of one fragment, one came, and one or none passed.
+Draws, triangles and fragments are described in the same way: as a list of stages. For a draw, a stage counts vertices,
+primitives or fragments. For one fragment, one entered, and one or none passed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Those that a stage stopped for one reason. register: what asks for that; "" if no register does."""
+    """How many a stage stopped for one reason. register: the register that causes it; "" if none does."""
 
     count: int
     reason: str
@@ -29,9 +29,9 @@ class Loss:
 class Stage:
     """One stage.
 
-    name: what it counts ("triangles") or what it is ("depth test"). came, passed: how many; where a stage counts other
-    things than the one before it (primitives after vertices), `passed` may be larger. lost: why the others did not
-    pass. text: what it did, as lines for people. values: the same as plain data, ready for JSON.
+    name: what it counts ("triangles") or what it is ("depth test"). came, passed: how many entered and passed. `passed`
+    may be larger where a stage counts other things than the stage before it (primitives after vertices). lost: why the
+    others did not pass. text: what it did, as lines for people. values: the same as plain data, ready for JSON.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Stage:
 
     @property
     def stops_all(self) -> bool:
-        """Whether something came and nothing passed."""
+        """Whether something entered and nothing passed."""
         return self.came > 0 and self.passed == 0
 
     def to_json(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The vertices of a draw, the buffers that they lie in, and the attributes that are read from there."""
+"""The vertices of a draw, its vertex and index buffers, and the attributes that are read from them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 Per = Literal["vertex", "instance", "draw"]
-"""What has a value of its own: each vertex, each instance, or only the draw (a constant)."""
+"""How often an attribute changes: for each vertex, for each instance, or once a draw (a constant)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Attribute:
-    """Where an input of the vertex program gets its values from.
+    """Where an input of the vertex program is read from.
 
-    register: the program's name of it: "v0" on a 3DS, "a0" on a Switch. format: of the bytes: "3 x f32",
+    register: its name in the program: "v0" on a 3DS, "a0" on a Switch. format: of the bytes: "3 x f32",
     "R32_G32_B32". type: of the numbers: "f32", "FLOAT", "UNORM"; "constant" for a value that all vertices share.
     address: of the first element, None if no memory is there; stride: bytes from element to element.
     """
@@ -50,7 +50,8 @@ class VertexBuffer:
     """A vertex buffer in use.
 
     number: of the loader (3DS) or stream (Switch). address: of its first element. size: bytes that may be read, None
-    if nothing says. stride: bytes from element to element. components: what lies in an element, in order, as texts.
+    if no register limits them. stride: bytes from element to element. components: the parts of an element, in order,
+    as texts.
     """
 
     number: int
@@ -74,8 +75,8 @@ class VertexBuffer:
 
 @dataclass(frozen=True, eq=False)
 class IndexBuffer:
-    """The indices of a draw. address: of the first; 0 if they came in the command stream. type: "u8", "u16" or "u32".
-    array: (n,) as many of them as lie in memory."""
+    """The indices of a draw. address: of the first; 0 if they are in the command stream. type: "u8", "u16" or "u32".
+    array: (n,) as many of them as are in memory."""
 
     address: int
     type: str
@@ -95,14 +96,14 @@ class IndexBuffer:
 
 @dataclass(eq=False)
 class Vertices:
-    """The vertices of a draw, in the order in which it names them: the same vertex may come several times.
+    """The vertices of a draw, in the order in which it names them; a vertex may appear several times.
 
-    numbers: (n,) int64, their numbers in the buffers (the indices, of an indexed draw). ids: (n,) uint32, what programs
-    read as the vertex number. inputs: structured (n,), four numbers for each input in use ("v0"… or "a0"…). outputs:
-    structured (n,), what the vertex program put out, by name ("position", "color", "generic0"…); empty where nothing
-    of it can be had. registers: structured (n,), output registers of a 3DS ("o0"…), four floats each; None on a Switch.
-    emitted: structured, what a later program (geometry, tessellation) put out, None without one; emitted_by names it.
-    triangles: (m, 3) int64, places in `outputs`, or in `emitted` if there is one. primitives: the topology, by its
+    numbers: (n,) int64, their numbers in the buffers (the indices of an indexed draw). ids: (n,) uint32, the vertex
+    number that programs read. inputs: structured (n,), four numbers for each input in use ("v0"… or "a0"…). outputs:
+    structured (n,), outputs of the vertex program by name ("position", "color", "generic0"…); empty where they are not
+    available. registers: structured (n,), output registers of a 3DS ("o0"…), four floats each; None on a Switch.
+    emitted: structured, outputs of a later program (geometry, tessellation), None without one; emitted_by names it.
+    triangles: (m, 3) int64, indices into `outputs`, or into `emitted` if there is one. primitives: the topology, by its
     official name. cut: how many vertices were left out because the draw has too many.
     """
 
@@ -120,11 +121,11 @@ class Vertices:
 
     @property
     def shaded(self) -> NDArray[Any]:
-        """What triangles are made of: `emitted`, or `outputs` without later programs."""
+        """The vertices that `triangles` index: `emitted`, or `outputs` without a later program."""
         return self.outputs if self.emitted is None else self.emitted
 
     def to_json(self) -> dict[str, Any]:
-        """Counts, names and attributes; not the numbers of each vertex."""
+        """Counts, names and attributes; not the values of each vertex."""
         return {
             "count": len(self), "distinct": len(set(self.numbers.tolist())), "triangles": len(self.triangles),
             "primitives": self.primitives, "attributes": [one.to_json() for one in self.attributes],

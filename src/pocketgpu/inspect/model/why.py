@@ -1,7 +1,7 @@
-"""Why a pixel has its colour: the events that touched it, and what each of their fragments went through.
+"""Why a pixel has its colour: the events that touched it, and the stages that each of their fragments passed.
 
-A pixel has a history: touches, in order. A touch by a transfer, a blit or a copy has sources, each with a history of
-its own. A touch by a draw has fragments, each with the stages that it came to.
+A pixel has a history: touches, in order. A touch by a transfer, a blit or a copy has sources, each with its own
+history. A touch by a draw has fragments, each with the stages that it reached.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pocketgpu.inspect.model.event import Event, Range
 from pocketgpu.inspect.model.stage import Stage
 
 MOST_NAMES = 12
-"""Draws that are named where a line lists those that did not cover the pixel."""
+"""Most draws that a line names as not covering the pixel."""
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,13 @@ class Shown:
 
 @dataclass
 class Fragment:
-    """A fragment that a primitive of a draw brought to the pixel.
+    """A fragment of a primitive on the pixel.
 
-    primitive: its number in the draw. front: which side it shows; None where that was not worked out. samples: numbers
-    of those that it covers, passed: of those that passed all tests. fate: what became of it, in a line. written:
-    whether it wrote its colour. before, after: bytes of the samples in the target, as hexadecimal. stages: what it came
-    to, in order. proved: whether its values end in the bytes that the machine's own code writes.
+    primitive: its number in the draw. front: whether it is front-facing; None if that was not computed. samples:
+    numbers of the samples that it covers; passed: of those that passed all tests. fate: what happened to it, in one
+    line. written: whether it wrote its colour. before, after: bytes of the samples in the target, as hexadecimal.
+    stages: the stages that it reached, in order. proved: whether its values lead to the bytes that the machine's own
+    code writes.
     """
 
     primitive: int
@@ -61,7 +62,7 @@ class Fragment:
     proved: bool = True
 
     def stage(self, name: str) -> Stage | None:
-        """The stage of a name; None if the fragment did not come to it."""
+        """The stage of a name; None if the fragment did not reach it."""
         return next((one for one in self.stages if one.name == name), None)
 
     def to_json(self) -> dict[str, Any]:
@@ -72,7 +73,7 @@ class Fragment:
         }  # fmt: skip
 
     def lines(self) -> Iterator[str]:
-        """Text without indentation. The program's instructions are left out of fragments that wrote nothing."""
+        """Text without indentation. For fragments that wrote nothing, the program's instructions are left out."""
         about = [] if self.front is None else ["front" if self.front else "back"]
         if self.samples != [0]:
             about.append(f"samples {', '.join(map(str, self.samples)) or 'none'}")
@@ -90,7 +91,7 @@ PROGRAM = "program"
 
 @dataclass
 class History:
-    """What happened to one pixel. place: its bytes; surface: what they belong to, in words; x, y: where in that."""
+    """What happened to one pixel. place: its bytes. surface: what they belong to, as text. x, y: its place in that."""
 
     place: Range
     surface: str = ""
@@ -113,8 +114,8 @@ class History:
 class Touch:
     """An event that touched the pixel.
 
-    surface: what the pixel belongs to for this event; x, y: where in it. text: what the event did there. before, after:
-    bytes of the samples as hexadecimal, empty where they were not looked at; value_before, value_after: what they mean.
+    surface: what the pixel belongs to for this event; x, y: its place in that. text: what the event did there. before,
+    after: bytes of the samples as hexadecimal, empty if they were not read; value_before, value_after: their meaning.
     sources: where the bytes came from, if the event moved them. depth_from: the event that last wrote the depth that
     this one was compared with.
     """
@@ -135,7 +136,7 @@ class Touch:
 
     @property
     def wrote(self) -> bool:
-        """Whether the pixel's bytes changed, or could have."""
+        """Whether the pixel's bytes changed, or may have changed."""
         return self.before != self.after or any(one.written for one in self.fragments) or not self.fragments
 
     @property
@@ -155,7 +156,7 @@ class Touch:
         }  # fmt: skip
 
     def lines(self) -> Iterator[str]:
-        """Text without indentation: what its sources went through first."""
+        """Text without indentation, the history of its sources first."""
         for source in self.sources:
             yield f"{source}:"
             yield from (f"  | {line}" for touch in source.touches for line in touch.lines())
@@ -171,14 +172,14 @@ class Touch:
 
 @dataclass(repr=False)
 class Why(Answer):
-    """Why a pixel is as it is.
+    """Why a pixel has its value.
 
     opening: the conclusion, as lines. color: what the screen shows, or what the pixel's bytes mean (red, green, blue,
     and alpha where there is one); None if that is not known. value: the bytes as hexadecimal, one string for each
-    sample. place: where they lie. shown: the pixel of the screen, if one was asked for. touches: the events that
-    touched the pixel, in order. misses: draws to the same surface that do not cover it. missing: why no draw reached
-    the pixel, where that can be told. overlapping: a draw whose colour and depth buffers overlap, so that other pixels
-    write these bytes as well. proved: whether every value ends in the machine's bytes.
+    sample. place: their address and size. shown: the pixel of the screen, if the address names one. touches: the events
+    that touched the pixel, in order. misses: draws to the same surface that do not cover it. missing: why no draw
+    reached the pixel, if that was found. overlapping: a draw whose colour and depth buffers overlap, so that other
+    pixels write these bytes too. proved: whether all values lead to the bytes that the machine's own code writes.
     """
 
     schema: ClassVar[str] = "pocketgpu.why/2"
@@ -198,7 +199,7 @@ class Why(Answer):
 
     @property
     def conclusion(self) -> list[str]:
-        """The cause; how it came to that; whether it is proved."""
+        """The cause, how it came about, and whether it is proved."""
         return self.opening
 
     @property
@@ -208,13 +209,13 @@ class Why(Answer):
 
     @property
     def last(self) -> Touch | None:
-        """The touch that gave the pixel its colour; where transfers or blits moved it, the one before them."""
+        """The touch that gave the pixel its colour; if transfers or blits moved it, the touch before those."""
         way = self.way
         return way[-1] if way else None
 
     @property
     def way(self) -> list[Touch]:
-        """From what the pixel shows back to what drew it: the touch that decides, then that of its first source."""
+        """From the pixel back to what drew it: the deciding touch, then that of its first source, and so on."""
         found: list[Touch] = []
         touch = deciding(self.touches)
         while touch is not None:
@@ -223,7 +224,7 @@ class Why(Answer):
         return found
 
     def all_touches(self) -> Iterator[Touch]:
-        """All touches, those of sources before what took from them."""
+        """All touches; those of a source come before the touch that read it."""
 
         def walk(touches: Sequence[Touch]) -> Iterator[Touch]:
             for touch in touches:
@@ -270,7 +271,7 @@ class Why(Answer):
 
 
 def deciding(touches: Sequence[Touch]) -> Touch | None:
-    """The last touch that changed anything or wrote a colour; else the last one; None of none."""
+    """The last touch that changed anything or wrote a colour; else the last touch; None if there is none."""
     for touch in reversed(touches):
         if touch.wrote:
             return touch

@@ -1,15 +1,15 @@
-"""Words that answers have in common."""
+"""Phrases that several answers use."""
 
 from __future__ import annotations
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """A number with its noun: "1 draw", "2 draws". many: the plural, where an s does not make it."""
+    """A number with its noun: "1 draw", "2 draws". many: the plural, if it is not formed by adding an s."""
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def there_are(number: int, one: str, names: str, many: str = "") -> str:
-    """What a place has, for the hint behind a number that is too high: "It has 2 draws, f0/d0 to f0/d1."
+    """What a place has, for the hint after a number that is too high: "It has 2 draws, f0/d0 to f0/d1."
 
     names: the address of the first, such as "f0/d0".
     """

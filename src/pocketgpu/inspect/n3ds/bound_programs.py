@@ -1,4 +1,4 @@
-"""Shader programs of a moment: disassembled, with the uniforms that they can read."""
+"""The bound shader programs of a moment: disassembly, and the uniforms that they can read."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NAMED = re.compile(r"\bc(\d+)\b(?!\[)")
 class UnitProgram(Program):
     """A program. unit: "vertex" or "geometry". words: code up to the last word that is not 0; descriptors: operand
     descriptors. floats: (96, 4) float32, c0 to c95. bools: (16,); ints: (4, 4) uint8, i0 to i3. digest: of code,
-    descriptors and entry, 16 digits: equal for equal programs."""
+    descriptors and entry point, 16 digits: equal for equal programs."""
 
     unit: str
     entry: int
@@ -41,7 +41,7 @@ class UnitProgram(Program):
 
     @property
     def begins(self) -> int:
-        """Its entry, as the number of an instruction."""
+        """Its entry point, as the number of an instruction."""
         return self.entry
 
     @property
@@ -56,12 +56,12 @@ class UnitProgram(Program):
 
     @property
     def text(self) -> str:
-        """The disassembled program; `main` stands where it begins."""
+        """The disassembled program; the label `main` is at the entry point."""
         return disassemble(self.words.tolist(), self.descriptors.tolist(), entry=self.entry)
 
     @property
     def uniforms(self) -> Mapping[str, list[Any]]:
-        """Values by name: floats that the code names or that are not 0, and all booleans and integers that it names."""
+        """Values by name: floats that the code reads or that are not 0; booleans and integers that it reads."""
         text = self.text
         named = {int(number) for number in _NAMED.findall(text)}
         wanted = sorted(named | set(np.flatnonzero(_not_zero(self.floats).any(axis=1)).tolist()))
@@ -80,7 +80,7 @@ class UnitProgram(Program):
 
 
 def _not_zero(values: NDArray[np.float32]) -> NDArray[np.bool_]:
-    """By their bits: NaN of any kind is not zero."""
+    """Which values have bits that are not 0; a NaN counts as not zero."""
     found: NDArray[np.bool_] = values.view(np.uint32) << np.uint32(1) != 0
     return found
 

@@ -1,4 +1,4 @@
-"""Index and vertex buffers of a draw as they lie in memory."""
+"""Index and vertex buffers of a draw, as they are in memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pocketgpu.pica.memory.guest import GuestMemory
 
 
 def index_buffer(memory: GuestMemory, registers: NDArray[np.uint32]) -> IndexBuffer:
-    """The index buffer that registers (0x300 words) name, for NUMVERTICES indices."""
+    """The index buffer of registers (0x300 words), with NUMVERTICES indices."""
     get = StaticRegisters(RegisterWords(registers))
     wide = get("INDEXBUFFER_CONFIG.type") == INDEX_TYPE.U16
     size = 2 if wide else 1
@@ -27,7 +27,7 @@ def index_buffer(memory: GuestMemory, registers: NDArray[np.uint32]) -> IndexBuf
 
 
 def vertex_buffers(registers: NDArray[np.uint32]) -> list[VertexBuffer]:
-    """The loaders in use, by what registers (0x300 words) say."""
+    """The attribute loaders that registers (0x300 words) turn on."""
     get, found = StaticRegisters(RegisterWords(registers)), []
     for loader in range(ATTRIBUTES):
         prefix = f"ATTRIBBUFFER{loader}"

@@ -1,7 +1,7 @@
-"""What is in a capture: counts by frame, features in use, and the doubtful behaviours that its pictures depend on.
+"""What is in a 3DS capture: counts by frame, features in use, and the choices that its pictures depend on.
 
-The capture is replayed by a machine whose observer leaves draws out: lists run, and each different state is described
-once. Long captures take about as long as their loads and lists do.
+The capture is replayed with an observer that leaves draws out: lists run, and each different draw state is described
+once. The time is that of loads and lists.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _STAGE = PICA.field("GEOSTAGE_CONFIG.mode")
 
 @dataclass
 class FrameCounts:
-    """What one frame asks for. `list_words`: 32-bit words of its command lists."""
+    """Counts of one frame. `list_words`: 32-bit words of its command lists."""
 
     index: int
     writes: int = 0
@@ -77,7 +77,7 @@ class CaptureInfo(Inventory[FrameCounts]):
 
 
 class _Collector(Undrawn):
-    """Fills a CaptureInfo with what a machine tells."""
+    """An observer that fills a CaptureInfo."""
 
     def __init__(self) -> None:
         self.info = CaptureInfo()
@@ -85,7 +85,7 @@ class _Collector(Undrawn):
         self._states = DrawStates()
         self._programs: dict[tuple[str, bytes, int], Program] = {}
 
-    # What the machine tells
+    # Notifications of the machine
 
     def memory_loaded(self, address: int, size: int) -> None:
         self.frame.loads += 1
@@ -176,10 +176,10 @@ class _Collector(Undrawn):
 
 
 def examine(capture: Capture, progress: Callable[[int], None] = lambda _: None) -> CaptureInfo:
-    """Look through all frames of a 3DS capture and tell what is in them. `progress` hears of each finished frame.
+    """Replay all frames of a 3DS capture and describe them. `progress` is called after each frame.
 
     :raises NoPictureError: the capture has no frames.
-    :raises UsageError: it is of another console; `maxwell_info` looks into those of a Switch.
+    :raises UsageError: it is of another console; `maxwell_info` is for those of a Switch.
     """
     from pocketgpu.capture.driver import drive, trace_of_3ds
 

@@ -1,7 +1,7 @@
 """Which words of a command list belong to which draw.
 
-A list is entries: a parameter, a header, further parameters, padding to eight bytes. The words of a draw are those of
-all entries behind the draw before it, up to and including the one that triggers it.
+A list consists of entries: a parameter, a header, further parameters, padding to eight bytes. The words of a draw are
+those of all entries after the previous draw, up to and including the entry that triggers it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MOST_PIECES = 1024
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """A stretch of a list as it lay in memory: physical address (None: no guest memory), arena offset, words."""
+    """A contiguous part of a list: physical address (None: not in guest memory), arena offset, words."""
 
     address: int | None
     offset: int
@@ -56,31 +56,30 @@ class ListWords:
         return int(self._ends[-1]) if self._ends else 0
 
     def entry_end(self, offset: int, after: int = 0, immediate: bool = False) -> int:
-        """The place behind the entry at an arena offset; immediate: and behind the attribute data that follows it.
+        """The index of the word after the entry at an arena offset. immediate: skip the attribute data after it, too.
 
-        after: where to look from, as pieces that are read several times lie at the same offset. Gives `after` if no
-        piece has the offset.
+        after: the index to search from, as a piece that is read several times has the same offset each time. Returns
+        `after` if no piece has the offset.
         """
         start = 0
         for piece, stop in zip(self.pieces, self._ends, strict=True):
             place = start + (offset - piece.offset) // 4
             if start <= place < stop and place >= after - 1:
                 words, at = piece.words, place - start
-                at = _behind(words, at)
+                at = _entry_end(words, at)
                 while immediate and at + 1 < len(words) and header_of(int(words[at + 1])).id in _DATA:
-                    at = _behind(words, at)
+                    at = _entry_end(words, at)
                 return start + min(at, len(words))
             start = stop
         return after
 
 
 def registers_of(words: NDArray[np.uint32]) -> NDArray[np.int64]:
-    """For each of some words that begin with an entry the id of the register that it is written to; -1 for headers and
-    padding."""
+    """The id of the register that each word is written to; -1 for headers and padding. `words` begins with an entry."""
     found = np.full(len(words), -1)
     at = 0
     while at + 1 < len(words):
-        end, header = _behind(words, at), header_of(int(words[at + 1]))
+        end, header = _entry_end(words, at), header_of(int(words[at + 1]))
         extra = min(header.extra, len(words) - at - 2)
         found[at] = header.id
         found[at + 2 : at + 2 + extra] = header.id + header.step * np.arange(1, extra + 1)
@@ -88,15 +87,15 @@ def registers_of(words: NDArray[np.uint32]) -> NDArray[np.int64]:
     return found
 
 
-def _behind(words: NDArray[np.uint32], at: int) -> int:
-    """The place behind the entry at `at`."""
+def _entry_end(words: NDArray[np.uint32], at: int) -> int:
+    """The index of the word after the entry at `at`."""
     if at + 1 >= len(words):
         return len(words)
     return at + length_of(int(words[at + 1]))
 
 
 def pieces_of(memory: GuestMemory, offset: int, size: int, jumps: int) -> list[Piece]:
-    """Copies of what a list at an arena range reads, jumps followed. jumps: how many it took."""
+    """Copies of the words that a list at an arena range executes, with its jumps. jumps: how many it took."""
     place = memory.address_of(offset)
 
     def copy(at: int, length: int) -> NDArray[np.uint32]:
@@ -121,11 +120,11 @@ def pieces_of(memory: GuestMemory, offset: int, size: int, jumps: int) -> list[P
 
 
 def _until_jump(words: NDArray[np.uint32], registers: NDArray[np.uint32]) -> tuple[int, tuple[int, int] | None]:
-    """(words read, (address, size) of where the list goes on); None: it does not."""
+    """(words read, (address, size) of the jump target); None instead of the target without a jump."""
     at, plain = 0, words.tolist()
     while at + 1 < len(plain):
         header = header_of(plain[at + 1])
-        end = _behind(words, at)
+        end = _entry_end(words, at)
         for i in range(min(header.extra, len(plain) - at - 2) + 1):
             number = header.id + i * header.step
             word = plain[at if i == 0 else at + 1 + i]

@@ -1,4 +1,4 @@
-"""A display mode for people: its numbers, and drawings of the scan in characters and as SVG."""
+"""Reports of a display mode: its numbers, and drawings of the scan in characters and as SVG."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ AREAS: Mapping[str, tuple[str, str, str]] = {
 
 
 def modes_of(words: Mapping[int, int], choices: Mapping[str, str] | None = None) -> dict[str, DisplayMode]:
-    """The modes of both screens. words: register words by physical address; what is missing has its reset value."""
+    """The modes of both screens. words: register words by physical address; missing ones have their reset value."""
     modes = {}
     for unit, screen in enumerate(("top", "bottom")):
         named = {
@@ -63,7 +63,7 @@ def _irq(low: int, high: int, fires: bool, masked: bool, what: str) -> str:
 
 
 def rows(mode: DisplayMode) -> Iterator[tuple[str, str]]:
-    """(what, value) pairs of the most telling numbers."""
+    """(name, value) pairs of the main numbers."""
     form = EXTERNAL["PDC0_FORMAT"]
     (left, right), (first, end) = mode.h_picture, mode.v_picture
     yield "refresh", f"{mode.refresh:.4f} Hz"
@@ -89,7 +89,7 @@ def rows(mode: DisplayMode) -> Iterator[tuple[str, str]]:
 
 
 def _area(line: str, column: str) -> str:
-    """What is shown where a line's mode and a frame's mode meet."""
+    """The name of the area where a span of the line and a span of the frame meet."""
     for name in ("sync", "front porch", "back porch"):
         if name in (line, column):
             return name
@@ -97,7 +97,8 @@ def _area(line: str, column: str) -> str:
 
 
 def _cells(spans: Sequence[Span], total: int, size: int) -> list[str]:
-    """The names of `size` equal parts of a line or frame. Of several in a part, the shortest is named: none is lost."""
+    """The span names of `size` equal parts of a line or frame. A part with several spans gets the shortest of them, so
+    that every span is named somewhere."""
     names = []
     for part in range(size):
         low, high = part * total // size, max((part + 1) * total // size, part * total // size + 1)
@@ -108,7 +109,7 @@ def _cells(spans: Sequence[Span], total: int, size: int) -> list[str]:
 
 def drawing(mode: DisplayMode, columns: int = 72, lines: int = 22) -> list[str]:
     """The scan to scale in characters: clocks go right, lines down. ">" marks the line of the frame's interrupt, "v"
-    the clock of the line's, "*" where new settings are taken over."""
+    the clock of the line's interrupt, "*" the place where new settings take effect."""
     across = _cells(mode.horizontal, mode.clocks, columns)
     down = _cells(mode.vertical, mode.lines, lines)
     cells = [[AREAS[_area(row, column)][0] for column in across] for row in down]
@@ -140,7 +141,7 @@ def legend(mode: DisplayMode) -> str:
 
 
 def svg(modes: Mapping[str, DisplayMode], scale: float = 1.0) -> str:
-    """A drawing of the screens' scans beside each other; one clock and one line are a pixel at scale 1.
+    """A drawing of the screens' scans side by side; one clock and one line are a pixel at scale 1.
 
     Modes with 800 lines are drawn half as high, so that all have the same proportions.
     """
@@ -168,7 +169,7 @@ def _text(x: float, y: float, text: str, more: str = "") -> str:
 
 
 def _pieces(span: Span, total: int) -> list[tuple[int, int]]:
-    """(start, length) of a span, in two where it goes round the end."""
+    """(start, length) of a span, in two parts if it wraps around the end."""
     first = min(span.length, total - span.start)
     return [(span.start, first)] + ([(0, span.length - first)] if span.length > first else [])
 
@@ -199,7 +200,7 @@ def _svg_screen(name: str, mode: DisplayMode, x: float, y: float, sx: float, sy:
 
 
 def _labels(spans: Sequence[Span], scale: float, room: float) -> list[tuple[float, str]]:
-    """(place, text) for the starts of spans; those that stand too close to each other share one label."""
+    """(place, text) for the starts of spans; starts that are too close to each other share one label."""
     groups: list[list[int]] = []
     for start in sorted({span.start for span in spans}):
         if groups and (start - groups[-1][0]) * scale < room:

@@ -1,8 +1,8 @@
 """Which doubtful behaviour a draw, fill, transfer or display depends on: one small test for each choice.
 
-"certain" means that the disputed case itself occurs: another value of the choice means another result, unless the data
-hide it. "possible" means that only the data can tell (a NaN, an exact tie, a coordinate just below 0). Choices that no
-register can tell anything about are not here.
+"certain" means that the disputed case itself occurs: another value of the choice gives another result, unless the data
+hide it. "possible" means that it depends on the data (a NaN, an exact tie, a coordinate just below 0). Choices on which
+registers give no information are not here.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from pocketgpu.pica.fragment.combiners import BUFFERED, STAGES
 from pocketgpu.pica.texture.units import SHADOW_TYPES
 
 _ORDERED = COMPARE.numbers("LESS", "LESS_OR_EQUAL", "GREATER", "GREATER_OR_EQUAL")
-"""Comparisons that change when their sides do."""
+"""Comparisons whose result changes when their operands are exchanged."""
 _EXTREMES = BLEND_EQUATION.numbers("MINIMUM", "MAXIMUM")
 _LONG_WRAPS = WRAP.numbers("EDGE_ABOVE", "BORDER_ABOVE", "REPEAT_6", "REPEAT_7")
 _24_BITS = FILL_WIDTH.numbers("BITS_24", "BITS_24_3")
@@ -190,7 +190,7 @@ def _tests(state: DrawState) -> Iterator[Doubt]:
 def of_program(code: bytes, geometry: bool) -> Iterator[Doubt]:
     """The doubts that the instructions in a shader unit's program memory (little-endian words) may depend on."""
     words = [int.from_bytes(code[i : i + 4], "little") for i in range(0, len(code), 4)]
-    # Zero is ADD too, but what stands for memory that nobody wrote is no program.
+    # 0 is also an ADD, but a word of 0 is memory that was never written.
     known = [(OPCODES.get(opcode_number(word)), word) for word in words if word]
     names = {op.name for op, _ in known if op is not None}
     loops = sum(1 for op, _ in known if op is not None and op.name == "LOOP")
@@ -210,7 +210,7 @@ def of_program(code: bytes, geometry: bool) -> Iterator[Doubt]:
 
 
 def of_list(ignored: int) -> Iterator[Doubt]:
-    """The doubts of a command list that wrote `ignored` times to ids without a register for lists."""
+    """The doubts of a command list with `ignored` writes to ids where lists have no register."""
     if ignored:
         yield Doubt("list.private_ids", "a list writes ids that belong to the ARM11, or above 0x2ff")
 

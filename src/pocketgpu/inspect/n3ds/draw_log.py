@@ -1,4 +1,4 @@
-"""A recorder that also keeps what each draw of the frame saw: registers, and memories behind FIFO registers.
+"""A recorder that also keeps the state of each draw: its registers, and the memories that FIFO registers fill.
 
 Events of processor loads get a digest of the bytes. Only the frame that was recorded last is kept.
 """
@@ -30,8 +30,8 @@ PLAIN = np.array([
     EFFECT_NAMES[code] not in _FED and number not in _LIST
     for number, code in enumerate(EFFECT_TABLE[:REGISTER_COUNT].tolist())
 ])  # fmt: skip
-"""For each register id whether its word is state of draws. The data ports of FIFOs only hold what went through last,
-and where a list lies is no state."""
+"""For each register id whether its word is state of a draw. It is not for data ports of FIFOs, which only hold the last
+word written, and not for addresses and sizes of lists."""
 _VERTICES, _TEXTURES = (
     np.array([register.offset for register in PICA if register.name.startswith(names)])
     for names in (
@@ -44,23 +44,23 @@ _WORDS = {bank.name: bank.words for bank in BANKS}
 
 @dataclass
 class FrameLog:
-    """What draws of a frame saw. registers: a row of 0x300 words a draw; banks: for each draw, digests by bank;
-    contents: words by digest."""
+    """The state of the draws of a frame. registers: a row of 0x300 words for each draw; banks: for each draw, digests
+    by bank; contents: words by digest."""
 
     registers: list[NDArray[np.uint32]] = field(default_factory=list)
     banks: list[dict[str, bytes]] = field(default_factory=list)
     contents: dict[bytes, NDArray[np.uint32]] = field(default_factory=dict)
 
     def tables(self, draw: int) -> dict[str, NDArray[np.uint32]]:
-        """The memories that a draw saw, by name; those that were never filled hold 0."""
+        """The memories filled by FIFO registers at a draw, by name; those that were never filled hold 0."""
         seen = self.banks[draw]
         return {
             name: self.contents[seen[name]] if name in seen else np.zeros(_WORDS[name], np.uint32) for name in NAMES
         }
 
-    def sight(self, draw: int) -> tuple[bytes, bytes, bytes, bytes]:
-        """What tells draws apart, the strictest first: all that it saw; program, vertices and textures; program and
-        vertices; the program. As digests; vertices and textures by where they lie."""
+    def state_digests(self, draw: int) -> tuple[bytes, bytes, bytes, bytes]:
+        """Digests of the state of a draw, the strictest first: all of it; program, vertices and textures; program and
+        vertices; the program. Vertices and textures count by their addresses and formats, not by their contents."""
         seen, row = self.banks[draw], self.registers[draw]
         everything = blake2b(row[PLAIN].tobytes(), digest_size=16)
         for name, digest in sorted(seen.items()):
@@ -71,7 +71,7 @@ class FrameLog:
 
 
 class DrawLog(Recorder):
-    """A recorder with a log. last: that of the frame that was finished last."""
+    """A recorder with a log. last: the log of the last finished frame."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -94,7 +94,7 @@ class DrawLog(Recorder):
         log.banks += [{} for _ in range(len(packets))]
         for name in NAMES:
             versions = packets.versions(name)
-            known: dict[int, bytes] = {}  # places in the work area mean something during this call only
+            known: dict[int, bytes] = {}  # places in the work area are valid during this call only
             for n, version in enumerate(versions.tolist()):
                 if not version:
                     continue

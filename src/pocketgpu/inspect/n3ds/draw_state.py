@@ -1,7 +1,7 @@
-"""What of a draw's registers can change how it is drawn: gathered once for all draws that have it in common.
+"""Draw states: the registers that select how a draw is drawn, gathered once for all draws with the same values.
 
-A capture has up to a thousand draws a frame and few different states. Columns that only hold data (colours, addresses,
-uniforms) are left out, equal rows are counted by array operations, and only the different ones reach Python code.
+A capture has up to a thousand draws a frame, but few different states. Columns that only hold data (colours, addresses,
+uniforms) are left out. Array operations count equal rows, and Python code runs only for the different ones.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from pocketgpu.pica.fragment.combiners import STAGES, USES
 from pocketgpu.pica.front.packets import DrawPackets
 
 MOST_STATES: Final = 1 << 14
-"""Different states that are kept; a capture with more is not made by a program, and only its counts go on."""
+"""Most different states that are kept. A real program does not have more; after that, draws are only counted."""
 
 UNITS: Final = 3
 _ALL: Final = 0xFFFFFFFF
@@ -56,13 +56,13 @@ _PARTS: Final = (
 )  # fmt: skip
 _PER_VERTEX: Final = field("VSH_NUM_ATTR.count")
 LIT_SOURCES: Final = TEXENV_SOURCE.numbers("FRAGMENT_PRIMARY", "FRAGMENT_SECONDARY")
-"""Sources of combiners that come from lighting."""
-# Above 255 a light is brighter than full; all else of its colour is data.
+"""Combiner sources that lighting computes."""
+# A colour channel above 255 is brighter than full brightness; otherwise a light's colour is data.
 BRIGHT: Final = sum(0x300 << field(f"LIGHT0_DIFFUSE.{channel}").lo for channel in "rgb")
 LIGHT_COLORS: Final = tuple(
     PICA[f"LIGHT{n}_{name}"].offset for n in range(8) for name in ("SPECULAR0", "SPECULAR1", "DIFFUSE", "AMBIENT")
 )
-# Registers of which only matters whether they are 0, and the bit that says so in the column after the words.
+# Registers that only matter by whether they are 0, and the bit for that in the column after the words.
 ZEROS: Final = ("TEXUNIT0_ADDR", "TEXUNIT1_ADDR", "TEXUNIT2_ADDR", "DRAWARRAYS", "DRAWELEMENTS")
 
 
@@ -83,7 +83,7 @@ _ZERO_IDS: Final = np.array([PICA[name].offset for name in ZEROS], np.int64)
 
 @dataclass
 class DrawState:
-    """One state: `words` by register id, how it was drawn, how often, and where first."""
+    """One state: `words` by register id, the kind of draw, how often it occurs, and where first."""
 
     words: dict[int, int]
     kind: int
@@ -93,7 +93,7 @@ class DrawState:
     vertices: int = 0
 
     def __call__(self, name: str) -> int:
-        """The raw bits of a field; only fields that states keep apart can be asked for."""
+        """The raw bits of a field. Raises KeyError for a field that is not part of the state."""
         part = field(name)
         if part.mask & ~_KNOWN.get(part.register.offset, 0):
             raise KeyError(f"{name} is not part of a draw state")
@@ -104,7 +104,7 @@ class DrawState:
         return self(name) * field(name).scale
 
     def text(self, name: str) -> str:
-        """The meaning of a field in words, without its number where it has a name."""
+        """The value of a field as text, without its number if it has a name."""
         part = field(name)
         raw = self(name)
         if part.field.enum is not None:
@@ -140,7 +140,7 @@ class DrawState:
         return self(f"TEXENV{stage}_COMBINER.rgb"), self(f"TEXENV{stage}_COMBINER.alpha")
 
     def passes_through(self, stage: int) -> bool:
-        """Whether a stage hands on the previous result unchanged."""
+        """Whether a stage passes the previous result on unchanged."""
 
         def get(name: str) -> int:
             return self(f"TEXENV{stage}_{name}")
@@ -151,7 +151,7 @@ class DrawState:
             and get(f"OPERAND.{part}0") == plain
             for part, plain in (("rgb", TEXENV_RGB_OPERAND.RGB), ("alpha", TEXENV_ALPHA_OPERAND.ALPHA))
         )
-        # Codes that nobody knows scale by 1.
+        # Unknown codes scale by 1.
         return replace and all(
             get(f"SCALE.{part}") == TEXENV_SCALE.X1 or get(f"SCALE.{part}") not in TEXENV_SCALE
             for part in ("rgb", "alpha")
@@ -159,7 +159,7 @@ class DrawState:
 
     @property
     def texture_units(self) -> list[int]:
-        """Units 0 to 2 that are on and read by a combiner, or by lighting for its bump map."""
+        """Units 0 to 2 that are on and that a combiner reads, or lighting as its bump map."""
         used = {code - TEXENV_SOURCE.TEXTURE0 for code in self.all_sources}
         if self.lit and self("LIGHTING_CONFIG0.bump_mode"):
             used.add(self("LIGHTING_CONFIG0.bump_unit"))
@@ -208,7 +208,7 @@ class DrawState:
 
 
 class DrawStates:
-    """All states met so far; feed it packets."""
+    """All different states of the packets that were added."""
 
     def __init__(self) -> None:
         self._known: dict[bytes, DrawState] = {}
@@ -221,7 +221,7 @@ class DrawStates:
         return len(self._known)
 
     def add(self, packets: DrawPackets, number: int = 0) -> int:
-        """Count some draws, the first of which is draw `number` of its frame; returns the vertices they ask for."""
+        """Add draws, the first of which is draw `number` of its frame. Returns how many vertices they have."""
         registers = packets.registers
         rows = np.empty((len(registers), len(STATE_IDS) + 2), np.uint32)
         rows[:, :-2] = registers[:, STATE_IDS] & STATE_MASKS

@@ -1,7 +1,6 @@
-"""A fragment's values in the terms of the hardware: inputs, textures, lighting, combiners, fog, tests, blending.
+"""The stages of a fragment with their values: inputs, textures, lighting, combiners, fog, tests, blending.
 
-Every number comes from a probe of the code that drew the fragment; names and constants beside them come from the
-draw's registers.
+Every value comes from a probe of the code that drew the fragment. Names and constants come from the draw's registers.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _CHANNELS = "rgba"
 
 
 def named(draw: DrawOnPixel, name: str) -> str:
-    """The meaning of a field, in the words of its table."""
+    """The value of a field as text, as the register table names it."""
     part = field(name)
     raw = draw.state(name)
     return part.field.enum.get(raw, f"code {raw}") if part.field.enum is not None else str(raw)
@@ -48,7 +47,7 @@ def _color(fragment: FragmentProbes, prefix: str, channels: str = _CHANNELS) -> 
 
 # -- sections -------------------------------------------------------------------------------------------------------
 def inputs(draw: DrawOnPixel, fragment: FragmentProbes) -> Section:
-    """Interpolated attributes by name of their semantic, and depth."""
+    """Interpolated attributes by semantic, and depth."""
     found: Section = {}
     for slot, name in enumerate(SEMANTICS):
         if name and f"input{slot}" in fragment.probes:
@@ -60,7 +59,7 @@ def inputs(draw: DrawOnPixel, fragment: FragmentProbes) -> Section:
 
 
 def texture(draw: DrawOnPixel, fragment: FragmentProbes, unit: int) -> Section | None:
-    """A texture unit's sample, with the texels that went into it; None if it was not sampled."""
+    """A texture unit's sample, with the texels that it was made from; None if it was not sampled."""
     color = _color(fragment, f"texture{unit}")
     if color is None:
         return None
@@ -91,7 +90,7 @@ def texture(draw: DrawOnPixel, fragment: FragmentProbes, unit: int) -> Section |
 
 
 def lighting(draw: DrawOnPixel, fragment: FragmentProbes) -> Section | None:
-    """Terms of the lighting unit; None if it was not asked."""
+    """Terms of the lighting unit; None if it did not run."""
     if "lighting.normal.x" not in fragment.probes:
         return None
     found: Section = {
@@ -123,7 +122,7 @@ def lighting(draw: DrawOnPixel, fragment: FragmentProbes) -> Section | None:
 
 
 def combiner(draw: DrawOnPixel, fragment: FragmentProbes, stage: int) -> Section | None:
-    """A combiner stage: operations, operands with where they come from, scale, result."""
+    """A combiner stage: operations, operands with their sources, scale, result."""
     color = _color(fragment, f"texenv{stage}")
     if color is None:
         return None
@@ -151,7 +150,7 @@ def combiner(draw: DrawOnPixel, fragment: FragmentProbes, stage: int) -> Section
 
 
 def _idle(draw: DrawOnPixel, stage: int) -> bool:
-    """Whether a stage hands on what the one before made."""
+    """Whether a stage passes the result of the previous stage on unchanged."""
     return all(
         draw.state(f"TEXENV{stage}_COMBINER.{part}") == TEXENV_COMBINER.REPLACE
         and draw.state(f"TEXENV{stage}_SOURCE.{part}0") == TEXENV_SOURCE.PREVIOUS
@@ -174,7 +173,7 @@ def fog(draw: DrawOnPixel, fragment: FragmentProbes) -> Section | None:
 
 
 def tests(draw: DrawOnPixel, fragment: FragmentProbes) -> dict[str, Section]:
-    """The tests that the fragment came to, in the order in which it did."""
+    """The tests that the fragment reached, in order."""
     functions = {
         "alpha test": ("alpha", "FRAGOP_ALPHA_TEST.function"),
         "stencil test": ("stencil", "STENCIL_TEST.function"),
@@ -232,7 +231,7 @@ def write_mask(draw: DrawOnPixel) -> Section:
 
 
 def outcome(draw: DrawOnPixel, fragment: FragmentProbes) -> str:
-    """What became of a fragment, in a line; begins with "written" if it was not rejected."""
+    """What happened to a fragment, in a line; begins with "written" if it was not rejected."""
     if fragment.scissored:
         x0, x1, y0, y1 = draw.rect
         mode = draw.state("SCISSORTEST_MODE.mode")
@@ -257,7 +256,7 @@ def outcome(draw: DrawOnPixel, fragment: FragmentProbes) -> str:
 
 
 def sections(draw: DrawOnPixel, fragment: FragmentProbes) -> dict[str, Section]:
-    """What a fragment came to, in order: name of the stage to its values. The others are left out."""
+    """The values of the stages that a fragment reached, by name, in order."""
     if not fragment.shaded:
         return {}
     found: dict[str, Section | None] = {"inputs": inputs(draw, fragment)}
@@ -274,7 +273,7 @@ def sections(draw: DrawOnPixel, fragment: FragmentProbes) -> dict[str, Section]:
 
 
 def explain(draw: DrawOnPixel, probes: FragmentProbes) -> Fragment:
-    """A fragment with all stages that it came to."""
+    """A fragment with all stages that it reached."""
     fate = outcome(draw, probes)
     written = fate.startswith("written") and fate != DEPTH_ONLY
     sides = [[part[::-1].hex() for part in side] for side in (probes.before, probes.after)]

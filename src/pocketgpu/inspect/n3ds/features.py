@@ -1,7 +1,7 @@
-"""Which features of the chip a draw uses, in words: the vocabulary of `pocketgpu info`.
+"""Which features of the GPU a draw uses, as `pocketgpu info` prints them.
 
-Each feature is a pair: what it is (a fixed word, for scripts) and how it is used (for people). A reader finds a new
-feature's place by its unit: targets, vertices, textures, lighting, combiners, tests.
+Each feature is a pair: what it is (a fixed word, for scripts) and how it is used (for people). Features are in order of
+their units: targets, vertices, textures, lighting, combiners, tests.
 """
 
 from __future__ import annotations

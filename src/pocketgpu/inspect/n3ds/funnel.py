@@ -1,7 +1,8 @@
-"""What became of a whole draw: how many vertices, triangles and fragments passed each stage, and what stopped the rest.
+"""The funnel of a draw: how many vertices, triangles and fragments passed each stage, and what stopped the rest.
 
-Vertices and triangles are judged by the code that clips and culls, over all of them at once. Fragments are counted on
-tiles that the triangles touch, at most so many, spread over the draw; the answer says on how many.
+Vertices and triangles are tested by the machine's code for clipping and culling, all of them at once. Fragments are
+counted on tiles that the triangles touch. If there are too many tiles, some are chosen, spread over the draw; the
+answer says how many.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ PLANES = {
     0: "right of the view", 1: "left of it", 2: "above it", 3: "below it", 4: "nearer than the near plane",
     5: "beyond the far plane", 6: "behind the eye (w too small)", 7: "cut off by the plane of FRAGOP_CLIP",
 }  # fmt: skip
-"""What each clip plane (pica/primitives.py) leaves out."""
+"""What each clip plane cuts off."""
 _NAN = 0x100
 _EMITTED = "triangles of the geometry program"
 _NOTHING_EMITTED = "no triangle of the geometry program is left: it emits none, or all are clipped away or culled"
@@ -55,7 +56,7 @@ _SIDES = {
     "stencil": ("stencil.reference", "stencil.tested", ("the reference is", "the buffer has")),
     "depth": ("depth.incoming", "depth.stored", ("their depth is", "the buffer has")),
 }
-"""For each test the probes of both sides, and what to call them."""
+"""For each test the probes of both operands, and how a text names them."""
 _COMPARED = {probe for own, other, _ in _SIDES.values() for probe in (own, other)}
 
 
@@ -77,7 +78,7 @@ class _Watch(DrawWatcher):
         """What clipping and culling did to each triangle."""
 
     def look(self, packets: DrawPackets, numbers: range, run: Run) -> None:
-        """As `DrawWatcher` asks: what comes before the draw runs as always, the draw runs alone."""
+        """See `DrawWatcher`. The draws before this one run as always; this one runs alone."""
         if self.draw not in numbers:
             run(0, len(numbers))
             return
@@ -90,11 +91,11 @@ class _Watch(DrawWatcher):
             run(place, place + 1)
         finally:
             self._place = None
-        if not self._seen:  # no triangle came so far
+        if not self._seen:  # no triangle so far
             self._between(packets.start + place, 0, 0, lambda first, end: None)
 
     def fragments(self, first: int, end: int, run: Run) -> None:
-        """As an observer is asked."""
+        """See `Observer`."""
         if self._place is None:
             run(first, end)
         else:
@@ -116,18 +117,18 @@ class _Watch(DrawWatcher):
         draw(first, end)
 
     def _vertices(self, at: int, program: Program | None) -> None:
-        """Judge the vertices that lie in the work area, and the triangles that they make."""
+        """Test the vertices in the work area, and the triangles that they form."""
         work = self._work
         get = StaticRegisters(RegisterWords(self._about.registers))
         if get("GEOSTAGE_CONFIG.mode") == GEOMETRY_STAGE.ON:
-            return  # the work area has the vertices of what was emitted, not those of the draw
+            return  # the work area has the emitted vertices, not those of the draw
         count = work.control("ASSEMBLE_COUNT") if work.control("PIECE") else 0
         slots = work.slots(count)
         positions = work.vertices(int(slots.max(initial=-1)) + 1)[slots, :4]
         nans = np.flatnonzero(np.isnan(positions).any(axis=1))
         numbers = len(nans)
         source = self._source_of_nan(program) if numbers else ""
-        # Of a draw that runs in pieces the work area has one of them, and numbers are not those of addresses.
+        # If a draw runs in pieces, the work area has one piece, and its numbers are not those that addresses name.
         first = f", v{nans[0]} first" if numbers and not source and count == get("NUMVERTICES.count") else ""
         loss = Loss(numbers, f"have NaN in their position{source}{first}", "" if source else _PROGRAM)
         self.stages = [Stage("vertices", count, count - numbers, [loss])]
@@ -142,7 +143,7 @@ class _Watch(DrawWatcher):
         self._judge(at, positions, places)
 
     def _program(self, packet: int) -> Program | None:
-        """The vertex program, with what of its uniforms is no number."""
+        """The vertex program, with the components of its uniforms that are NaN."""
         packets, get = self._packets, self._about.state
         if packets is None:
             return None
@@ -156,7 +157,7 @@ class _Watch(DrawWatcher):
         return program
 
     def _source_of_nan(self, program: Program | None) -> str:
-        """The uniform that positions have their NaN of, in words; "" if none that the program reads is NaN."""
+        """Text that names the NaN uniforms that the program reads; "" if there are none."""
         if program is None or self._about.state("GEOSTAGE_CONFIG.mode") == GEOMETRY_STAGE.ON:
             return ""
         used = program.uniforms
@@ -210,7 +211,7 @@ class _Watch(DrawWatcher):
     def _tell(self, corners: NDArray[np.float32], nan: NDArray[np.bool_], outside: NDArray[np.int64],
               flat: NDArray[np.bool_], back: NDArray[np.bool_], clockwise: NDArray[np.bool_],
               whole: NDArray[np.bool_]) -> None:  # fmt: skip
-        """A line for each triangle: what stopped it, and where its corners lie."""
+        """A line for each triangle: what stopped it, and the positions of its corners."""
         mode = named(self._about, "FACECULLING_CONFIG.mode")
         for n in range(len(nan)):
             beyond = [text for plane, text in PLANES.items() if outside[n] >> plane & 1]
@@ -229,7 +230,7 @@ class _Watch(DrawWatcher):
             self.triangles.append(f"{fate}; corners in clip space {where}")
 
     def _drawable(self, count: int) -> None:
-        """What came out as records; the rest lies between pixels, or where nothing may be drawn."""
+        """Count the triangles that have a record; the others are between pixels, or where nothing may be drawn."""
         if not self.stages:
             self.stages.append(Stage(_EMITTED, count, count))
             return
@@ -239,7 +240,7 @@ class _Watch(DrawWatcher):
         self.stages.append(Stage("triangles to draw", clipped, count, lost))
 
     def _why_beside(self) -> tuple[str, str]:
-        """Why triangles that were not clipped away cover nothing, and the registers that say so."""
+        """Why triangles that were not clipped away cover nothing, and the registers that cause it."""
         get = self._about.state
         width, height = get("FRAMEBUFFER_DIM.width"), get("FRAMEBUFFER_DIM.height") + 1
 
@@ -264,7 +265,7 @@ class _Watch(DrawWatcher):
 
     # -- fragments ----------------------------------------------------------------------------------------------------
     def _fragments(self, packet: int, head: NDArray[np.int32], low: int, high: int) -> None:
-        """Shade some tiles with the oracle and count; memory is then as it was."""
+        """Shade some tiles with the oracle and count fragments; then memory is restored."""
         work, arena = self._work, self._work.arena
         records = work.triangles(low, high)
         box = slice(TRIANGLE.MIN_X // 4, TRIANGLE.MAX_Y // 4 + 1)
@@ -312,7 +313,7 @@ class _Watch(DrawWatcher):
         self._count(covered, counts, bool(changed))
 
     def _compared(self, name: str) -> str:
-        """What a test compared, in words."""
+        """What a test compared, as text."""
         own, other, title = _SIDES[name]
         if own not in self._values or other not in self._values:
             return ""
@@ -374,13 +375,13 @@ def funnel(run: N3dsInspection, address: Address) -> Funnel:
 
 
 def because(found: Funnel) -> str:
-    """The cause, in a line: the first stage that stopped everything, or what came out."""
+    """The cause, in a line: the first stage that stopped everything, or how much was written."""
     stage = found.narrowest
     if stage is None:
         last = found.stages[-1]
         if not last.came:
             return "no vertices: NUMVERTICES is 0" if last.name != _EMITTED else _NOTHING_EMITTED
-        # What was counted on some tiles is not all that there is.
+        # A count on some tiles is a lower bound.
         least = "" if found.tiles is None else "at least "
         return f"{least}{last.passed} {last.name} changed something"
     most = max(stage.lost, key=lambda loss: loss.count, default=Loss(0, "nothing says why"))
@@ -389,17 +390,17 @@ def because(found: Funnel) -> str:
 
 
 def _triangle(address: Address, event: Event, watch: _Watch) -> str:
-    """What became of one triangle of the draw.
+    """What happened to one triangle of the draw.
 
-    :raises UsageError: there is none of that number, or triangles cannot be told apart.
+    :raises UsageError: there is none of that number, or the triangles have no numbers.
     """
     assert address.primitive is not None
     emitted = watch.stages[0].name == _EMITTED
     if emitted or watch.stages[0].came != event.facts.get("vertices"):
         reason = "a geometry program makes them" if emitted else "the draw runs in pieces"
         raise UsageError(
-            f"the triangles of this draw cannot be told apart: {reason}", location=str(address),
-            hint=f"{address.place} tells of the whole draw.",
+            f"the triangles of this draw have no numbers: {reason}", location=str(address),
+            hint=f"{address.place} explains the whole draw.",
         )  # fmt: skip
     if address.primitive < len(watch.triangles):
         return watch.triangles[address.primitive]

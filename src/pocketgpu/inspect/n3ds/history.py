@@ -1,8 +1,8 @@
-"""What draws did to one pixel: every fragment that fell on it, with the values that it went through.
+"""What draws did to one pixel: every fragment on it, with its intermediate values.
 
-The triangles of a draw lie ready in the work area when its fragment side is due. Those that cover the pixel are drawn
-once by the NumPy evaluator, for this pixel alone and watched: every value that the code names (`Lang.probe`) is noted.
-Then the pixel gets its old bytes back and the draw runs as it always does. Both must leave the same bytes.
+The triangles of a draw are in the work area before its fragments are drawn. The NumPy evaluator draws those that cover
+the pixel once, for this pixel only, and notes every value that the code names (`Lang.probe`). Then the pixel gets its
+old bytes back and the draw runs as always. Both must leave the same bytes.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ _BOX = slice(_WORD["MIN_X"], _WORD["MAX_Y"] + 1)
 
 @dataclass
 class FragmentProbes:
-    """What the code of a fragment on the pixel told of itself. primitive: number in the draw. probes: values by name,
-    in the order in which they came. before, after: bytes of colour and depth around it. scissored: it lies where the
-    draw may not touch anything, and was not shaded."""
+    """The probed values of a fragment on the pixel. primitive: number in the draw. probes: values by name, in the order
+    in which they were computed. before, after: bytes of colour and depth before and after it. scissored: it is where
+    the draw may not write, and was not shaded."""
 
     primitive: int
     edges: tuple[int, int, int]
@@ -65,8 +65,8 @@ class FragmentProbes:
 
 @dataclass
 class DrawOnPixel:
-    """What one draw did to the pixel. x, row: column and row of memory in its target. registers: the draw's, 0x300
-    words. after: bytes of colour and depth that the fast path left. proved: they are those of the last fragment."""
+    """What one draw did to the pixel. x, row: column and row of memory in its target. registers: of the draw, 0x300
+    words. after: bytes of colour and depth that the machine's own code left. proved: the last fragment left these."""
 
     draw: int
     x: int
@@ -80,14 +80,14 @@ class DrawOnPixel:
     overlapping: bool = False
     """Its colour and depth buffers overlap, so that other pixels write these bytes as well."""
     shift: int = 0
-    """How many bytes before the place that was asked for the pixel of this draw begins (its format may be another)."""
+    """How many bytes before the requested place the pixel of this draw begins (its format may differ)."""
 
     @property
     def proved(self) -> bool:
         return self.after == (self.fragments[-1].after if self.fragments else self.before)
 
     def agrees(self, final: bytes) -> bool:
-        """Whether what it left is in the bytes of the place that was asked for, as far as they have it in common."""
+        """Whether the bytes that it left are in the bytes of the requested place, where the two overlap."""
         mine = self.after[0][self.shift :][: len(final)]
         return final[: len(mine)] == mine
 
@@ -98,7 +98,7 @@ class DrawOnPixel:
 
 
 class PixelWatch(DrawWatcher):
-    """Watches the draws of a frame for what they do to a byte of colour. offset: where the pixel lies in the arena.
+    """Watches what the draws of a frame do to a pixel. offset: arena offset of the pixel.
 
     wanted: numbers of the draws to look at. `found` has those of them that draw to the pixel, in order.
     """
@@ -115,7 +115,7 @@ class PixelWatch(DrawWatcher):
 
     # -- draws run ----------------------------------------------------------------------------------------------------
     def look(self, packets: DrawPackets, numbers: range, run: Run) -> None:
-        """As `DrawWatcher` asks."""
+        """See `DrawWatcher`."""
         if not self.wanted & set(numbers):
             run(0, len(numbers))
             return
@@ -126,7 +126,7 @@ class PixelWatch(DrawWatcher):
             self._looking = False
 
     def fragments(self, first: int, end: int, run: Run) -> None:
-        """As an observer is asked."""
+        """See `Observer`."""
         low = first
         for entry in range(first, end) if self._looking else ():
             packet = self._runner.drawn(entry)
@@ -149,12 +149,12 @@ class PixelWatch(DrawWatcher):
     def _formats(self, get: StaticRegisters) -> tuple[PixelFormat, PixelFormat | None]:
         mode = get("COLOR_OPERATION.fragment_mode")
         color = color_format(get)
-        if mode in (FRAGMENT_MODE.GAS, FRAGMENT_MODE.SHADOW):  # these count in words of their own
+        if mode in (FRAGMENT_MODE.GAS, FRAGMENT_MODE.SHADOW):  # these have 32-bit formats of their own
             color = RGBA8
         return color, DEPTH_FORMATS.get(get("DEPTHBUFFER_FORMAT.format"))
 
     def _place(self, packet: int) -> tuple[int, int] | None:
-        """Column and row of memory of the pixel in a draw's target; None if it is no pixel of that."""
+        """Column and row of memory of the pixel in a draw's target; None if the pixel is not in it."""
         head, get = self._work.head(packet), StaticRegisters(RegisterWords(self._work.registers(packet)))
         color, _ = self._formats(get)
         number = (self.offset - int(head[_HEAD["COLOR"]])) // (color.bits // 8)
@@ -166,7 +166,7 @@ class PixelWatch(DrawWatcher):
         return (x, row) if row < height else None
 
     def _texels(self, packet: int) -> tuple[slice, slice]:
-        """Where the colour and the depth of the pixel lie in the arena."""
+        """Arena ranges of the colour and the depth of the pixel."""
         head, get = self._work.head(packet), StaticRegisters(RegisterWords(self._work.registers(packet)))
         color, depth = self._formats(get)
         size = color.bits // 8
@@ -183,7 +183,7 @@ class PixelWatch(DrawWatcher):
         return self._arena[color].tobytes(), self._arena[depth].tobytes()
 
     def _look(self, packet: int, x: int, row: int) -> None:
-        """Draw all triangles of a packet that cover the pixel, watched; memory is then as it was."""
+        """Draw all triangles of a packet that cover the pixel, and note values; then memory is restored."""
         head = self._work.head(packet)
         rect = tuple(head[_HEAD["RECT"] : _HEAD["RECT"] + 4].tolist())
         before = self._bytes(packet)
@@ -233,7 +233,7 @@ class PixelWatch(DrawWatcher):
     def _covering(
         self, head: NDArray[np.int32], x: int, row: int
     ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
-        """Records of a draw's triangles, the places of those that cover the pixel, and their edge functions there."""
+        """Records of a draw's triangles, the indices of those that cover the pixel, and their edge functions there."""
         low, high = int(head[_HEAD["FIRST_TRIANGLE"]]), int(head[_HEAD["LAST_TRIANGLE"]])
         records = self._work.triangles(low, high)
         a, b = (records[:, _WORD[name] : _WORD[name] + 3].astype(np.int64) for name in "AB")

@@ -1,4 +1,4 @@
-"""A capture of a 3DS that is looked into: its events, its moments, its pixels."""
+"""The inspection of a 3DS capture: its events, moments and pixels."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class _Memory:
 
 
 Judge: TypeAlias = Callable[[Mapping[int, int], int, "DrawProgram | None"], list[str]]
-"""From a draw's registers by id, its kind and its vertex program to lines about what is odd."""
+"""Takes a draw's registers by id, its kind and its vertex program; returns lines about what is odd."""
 
 
 class N3dsMoment(Moment):
@@ -66,7 +66,7 @@ class N3dsMoment(Moment):
 
     @property
     def machine(self) -> N3DS:
-        """The machine, brought back to this moment. It is that of the inspection: other moments move it on."""
+        """The machine, brought back to this moment. All moments of the inspection share it and move it."""
         player = self.inspection.player
         if self.event is None:
             player.go(Position(self.address.frame + 1))
@@ -97,7 +97,7 @@ class N3dsMoment(Moment):
 
     @property
     def textures(self) -> dict[int, UnitTexture]:
-        """Bound textures by unit, of units 0 to 2 that name one; also of units that are off (`enabled`)."""
+        """Bound textures by unit (0 to 2), for units that have one; units that are off are included (`enabled`)."""
         return textures_of(self.machine, self._words)
 
     @property
@@ -133,9 +133,9 @@ class N3dsMoment(Moment):
         return mesh_of(self.vertices, space, self.textures, str(self.address))
 
     def changes(self, to: Address | str = "previous") -> list[Change]:
-        """Registers, and words of memories behind FIFO registers (uniforms, programs, tables), that differ from those
-        of another moment: "reset", "previous" (the draw before, or reset before the first), or an address. Old values
-        are the other moment's.
+        """Registers, and words of memories that FIFO registers fill (uniforms, programs, tables), that differ from
+        those of another moment: "reset", "previous" (the draw before, or reset before the first), or an address. Old
+        values are the other moment's.
 
         :raises UsageError: there is no such event.
         """
@@ -150,19 +150,19 @@ class N3dsMoment(Moment):
         return [*changes_between(old, mine), *table_changes(old_tables, tables, geometry=staged)]
 
     def tables(self) -> dict[str, np.ndarray]:
-        """Copies of all memories behind FIFO registers, by name; see `bank`."""
+        """Copies of all memories that FIFO registers fill, by name; see `bank`."""
         return {name: self.bank(name) for name in NAMES}
 
     def bank(self, name: str) -> np.ndarray:
-        """A copy of a memory behind FIFO registers, as uint32 words: "vs_code", "vs_uniforms", "lighting_lut"…"""
+        """A copy of a memory that FIFO registers fill, as uint32 words: "vs_code", "vs_uniforms", "lighting_lut"…"""
         return self.machine.bank(name).copy()
 
 
 class N3dsInspection(Inspection):
-    """Looks into a capture of a 3DS.
+    """The inspection of a 3DS capture.
 
-    choices, evaluator: as for `pocketgpu.N3DS`. recorder: who notes the events, if it shall note more than usual.
-    judge: says what is odd about a draw's registers and program; without one nothing is.
+    choices, evaluator: as for `pocketgpu.N3DS`. recorder: notes the events, if it has to note more than usual.
+    judge: finds what is odd about a draw's registers and program; None: nothing is reported as odd.
     """
 
     def __init__(
@@ -207,11 +207,11 @@ class N3dsInspection(Inspection):
     # -- moments ------------------------------------------------------------------------------------------------------
     @cached_property
     def player(self) -> N3DSPlayer:
-        """The machine that goes to events."""
+        """The player that brings the machine to events."""
         return N3DSPlayer(drive(self._trace, switches=self.choices, evaluator=self.evaluator))
 
     def watch(self, event: Event, watcher: DrawWatcher) -> None:
-        """Play the frame of an event up to that event, while somebody looks at its draws."""
+        """Play the frame of an event up to that event, with a watcher of its draws."""
         self.player.go(Position(event.frame))
         self.player.play_to(Position(event.frame, event.number + 1), watcher)
 

@@ -1,4 +1,4 @@
-"""From a pixel of a screen to the bytes in memory that it shows, and through transfers to where those came from."""
+"""From a screen's pixel to the bytes in memory that it shows, and from those through transfers to their sources."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_SOURCES = 4
 
 @dataclass(frozen=True)
 class Source:
-    """A pixel, or some bytes, that a transfer reads: its bytes, and column and row where the source is a picture."""
+    """A pixel, or some bytes, that a transfer reads; column and row if the source is a picture."""
 
     bytes_: Range
     x: int | None = None
@@ -30,7 +30,7 @@ class Source:
 
 
 def shown_at(machine: N3DS, screen: str, x: int, y: int) -> Shown:
-    """Where the pixel (x, y) of an upright picture comes from, with the display registers as they are now.
+    """The memory that the pixel (x, y) of an upright picture shows, with the display registers as they are now.
 
     :raises UsageError: the screen shows no such pixel.
     """
@@ -74,7 +74,7 @@ def move_of(machine: N3DS, facts: Mapping[str, Any]) -> Move:
 
 
 def sources_of(machine: N3DS, move: Move, wanted: Range) -> list[Source]:
-    """What a transfer read for the first pixel (or the bytes) at an output range. Empty if it wrote nothing there."""
+    """What a transfer read for the first pixel (or for bytes) in an output range. Empty if it wrote nothing there."""
     memory = machine.memory
     offset = memory.offset_of(wanted.address, wanted.size)
     start, size = move.written
@@ -94,7 +94,7 @@ def sources_of(machine: N3DS, move: Move, wanted: Range) -> list[Source]:
         return []
     y = (height - 1 - row if flip else row) << how["scale_y"]
     x = column << how["scale_x"]
-    # A linear source takes its pixels in a row, if it takes several at all.
+    # From a linear source, several pixels are taken from one row.
     in_a_row = how["scale_x"] and not how["tiled_in"] and machine.choices["transfer.linear_scale"] == "as_tiled"
     found = []
     for j in range(1 + how["scale_y"]):
@@ -108,7 +108,7 @@ def sources_of(machine: N3DS, move: Move, wanted: Range) -> list[Source]:
 
 
 def _copied(machine: N3DS, move: Move, offset: int, size: int) -> list[Source]:
-    """The bytes that a texture copy read for some of those it wrote."""
+    """The source bytes of some bytes that a texture copy wrote."""
     source, target, units, in_width, in_gap, out_width, out_gap = move.arguments
     line, inside = divmod(offset - target, 16 * (out_width + out_gap))
     if inside >= 16 * out_width:

@@ -1,4 +1,4 @@
-"""Shader programs of a run, with what can be said of them before they run: ends, outputs, registers that they read."""
+"""Static analysis of a run's shader programs: ends, outputs, registers that they read."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pocketgpu.facts.shader_isa import F1C, TEMPORARIES, UNIFORMS, components, d
 from pocketgpu.pica.shader.program import ENDED, HUNG, Exit, Node, ProgramGraph, TooComplex, opcode
 
 Component = tuple[int, int]
-"""An output register and a component of it, 0 for x."""
+"""(output register, component), 0 for x."""
 _MOST_NODES, _MOST_INSTRUCTIONS = 1 << 12, 1 << 16
 
 
 @dataclass
 class Program:
     """A program as draws run it. unit: "vertex" or "geometry". bools: the boolean uniforms, a bit each. nans: float
-    uniforms with a component that is no number, by register and component. at: the first draw; draws: how many."""
+    uniforms that are NaN, by register and component. at: the first draw; draws: how many."""
 
     unit: str
     code: tuple[int, ...]
@@ -40,7 +40,7 @@ class Program:
             return None
 
     def exits(self, node: Node) -> Iterator[Exit]:
-        """The ways out of a node that the boolean uniforms leave open."""
+        """The exits of a node that are possible with these boolean uniforms."""
         for exit in node.exits:
             if exit.when is not None and exit.when[0] == "bool":
                 _, number, wanted = exit.when
@@ -75,7 +75,7 @@ class Program:
     def runs_out(self) -> int | None:
         """The last address before control leaves the program without END, None if it never does.
 
-        Words that are 0 are memory that nobody wrote: control that comes there has run out as well.
+        Words that are 0 are memory that was never written: control that reaches them has left the program.
         """
         if not self.entry < len(self.code):
             return self.entry
@@ -89,11 +89,11 @@ class Program:
 
     @property
     def hangs(self) -> bool:
-        """Whether a BREAK can be reached that has no loop to leave."""
+        """Whether a BREAK outside of all loops can be reached."""
         return any(exit.to == HUNG for node in self.reached for exit in self.exits(node))
 
     def sources(self, address: int) -> Iterator[tuple[int, int]]:
-        """(number of a source register, mask of its components with bit 0 for x) that an instruction reads."""
+        """What an instruction reads: (number of a source register, mask of its components with bit 0 for x)."""
         word = self.code[address]
         op = opcode(word)
         get = op.format.get
@@ -113,7 +113,7 @@ class Program:
 
     @cached_property
     def uniforms(self) -> dict[int, int]:
-        """Float uniforms that it names, with a mask of components each."""
+        """Float uniforms that it reads, with a mask of components each."""
         used: dict[int, int] = defaultdict(int)
         for address in self.addresses:
             for register, mask in self.sources(address):
@@ -140,8 +140,8 @@ class Program:
 
     @cached_property
     def output_writes(self) -> tuple[dict[Component, int], set[Component]]:
-        """Components that may be written a second time, with the address that does; and those that are written on
-        every way to END."""
+        """Components that may be written twice, with the address of the second write; and components that are written
+        on every path to END."""
         graph = self.graph
         if graph is None or graph.start < 0:
             return {}, set()
@@ -179,12 +179,12 @@ class Program:
 
 
 _BY_COMPONENT = frozenset({"ADD", "MUL", "SGE", "SGEI", "SLT", "SLTI", "FLR", "MAX", "MIN", "MOV", "MAD", "MADI"})
-"""Each component of what these give comes of the same component of what they read."""
+"""Instructions that compute each component of the result from the same component of their operands."""
 _LANES: dict[str, dict[int, tuple[int, ...]]] = {
     "RCP": {1: (0,)}, "RSQ": {1: (0,)}, "EX2": {1: (0,)}, "LG2": {1: (0,)},
     "DP3": {1: (0, 1, 2), 2: (0, 1, 2)}, "DPH": {1: (0, 1, 2)}, "DPHI": {1: (0, 1, 2)}, "MOVA": {1: (0, 1)},
     "CMP": {1: (0, 1), 2: (0, 1)},
 }  # fmt: skip
-"""Lanes of a source that an instruction looks at, where they are not all four (by its number)."""
+"""Components of a source that an instruction reads, if not all four (by source number)."""
 
 __all__ = ["Component", "Program"]

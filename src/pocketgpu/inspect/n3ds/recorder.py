@@ -1,7 +1,7 @@
-"""A capture's run written down as events: one pass over all frames in which nothing is drawn.
+"""The recorder of a 3DS capture's events: it plays all frames once, without drawing.
 
-Register values, lists, jumps, fills and transfers are exact, as the machine does them; draws are only noted. So the
-events of a frame are there long before its picture, and have the same numbers however it is drawn later.
+The machine runs lists, jumps, fills and transfers, so registers are exact; draws are only noted. So the events of a
+frame are available long before its picture, and their numbers do not depend on how it is drawn later.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from pocketgpu.pica.n3ds import N3DS
 _IDS, _MASKS = select_fields([*draw_target.FIELDS, "NUMVERTICES.count", "PRIMITIVE_CONFIG.mode"])
 _MODES = {0: "triangles", 1: "strip", 2: "fan", 3: "geometry"}
 KIND_TEXT = ("arrays", "elements", "immediate")
-"""How a draw names its vertices, by KIND of its packet."""
+"""The name of a draw's kind, by KIND of its packet."""
 
 
 @dataclass
 class Frame:
-    """What is noted of a frame. passes: made once all its events are there."""
+    """The events of a frame. passes: set when all its events are there."""
 
     events: list[Event] = field(default_factory=list)
     draws: list[Event] = field(default_factory=list)
@@ -45,7 +45,7 @@ class Frame:
 
 
 class Recorder(Undrawn):
-    """Notes events, while nothing is drawn. frames: those that were played, and the one at hand."""
+    """Notes events while nothing is drawn. frames: the frames that were played, and the current one."""
 
     def __init__(self) -> None:
         self.frames: list[Frame] = [Frame()]
@@ -68,7 +68,7 @@ class Recorder(Undrawn):
         frame.events.append(event)
         return event
 
-    # -- what the machine tells -----------------------------------------------------------------------------------
+    # -- notifications of the machine -----------------------------------------------------------------------------
     def vblank(self, frame: int) -> None:
         self.frames.append(Frame())
 
@@ -87,7 +87,7 @@ class Recorder(Undrawn):
     def unit_ended(self, unit: str, words: Mapping[str, int]) -> None:
         if unit == "PPF":
             self._transferred(words)
-        elif unit != "P3D":  # what a list does is told by itself
+        elif unit != "P3D":  # a list has its own events
             self._filled(unit, words)
 
     def _filled(self, unit: str, words: Mapping[str, int]) -> None:
@@ -183,8 +183,8 @@ class Recorder(Undrawn):
 
 
 def passes_of(events: Sequence[Event]) -> list[Pass]:
-    """Events in rows that draw to the same target. What happens between two passes belongs to the later one, but for
-    transfers, which take what the earlier one has drawn."""
+    """Groups of consecutive events with the same target. Events between two passes belong to the later one, except
+    transfers: they read what the earlier one has drawn."""
     passes: list[Pass] = []
     waiting: list[Event] = []
 
@@ -217,7 +217,7 @@ _ATTRIBUTES = register_field("VSH_NUM_ATTR.count").register.offset
 
 
 class _Cuts:
-    """Where the words of each draw of a list end; worked out when the first of them is asked."""
+    """Where the words of each draw of a list end; computed at the first use."""
 
     def __init__(self, whole: ListWords, draws: list[tuple[int, bool]]) -> None:
         self._whole, self._draws = whole, draws
@@ -233,7 +233,7 @@ class _Cuts:
 
 
 def describe_target(get: StaticRegisters) -> str:
-    """The render target that registers describe, in words."""
+    """The render target that registers describe, as text."""
     width, height = get("FRAMEBUFFER_DIM.width"), get("FRAMEBUFFER_DIM.height") + 1
     color = FRAMEBUFFER_COLOR_FORMATS[min(get("COLORBUFFER_FORMAT.format"), 4)]
     depth = DEPTH_FORMATS.get(get("DEPTHBUFFER_FORMAT.format"))

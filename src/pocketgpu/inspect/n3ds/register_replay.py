@@ -1,4 +1,4 @@
-"""Captures replayed for their registers alone: lists run, nothing is drawn."""
+"""Replays of captures for their registers only: lists run, nothing is drawn."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def registers_after(capture: Capture, frame: int) -> tuple[dict[int, int], list[Event]]:
-    """Words of the display registers, by physical address, after a frame of a capture; and what the replay tells."""
+    """Words of the display registers by physical address after a frame of a capture, and the events of the replay."""
     from pocketgpu.capture.driver import drive, trace_of_3ds
 
     driver = drive(trace_of_3ds(capture))

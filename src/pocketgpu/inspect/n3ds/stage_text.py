@@ -1,4 +1,4 @@
-"""The stages of a fragment as text: one or a few lines for each, with the values on both sides of what happened."""
+"""The stages of a fragment as text: one or a few lines for each, with operands and results."""
 
 from __future__ import annotations
 

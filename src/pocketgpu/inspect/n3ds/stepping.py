@@ -1,7 +1,7 @@
-"""A vertex or primitive of a draw, step by step: its inputs as the draw has them, its program as the draw runs it.
+"""The steps of a vertex or geometry program in a draw, with the inputs that the draw has.
 
-For a vertex the fetch that draws use runs once more, right before the draw; what it hands to the program is where the
-stepping begins. For a primitive the draw runs, and what its geometry program is given is kept on the way.
+For a vertex, the draw's own fetch runs once more right before the draw, and stepping begins with its result. For a
+primitive, the draw runs, and the inputs of its geometry program are kept.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _get(registers: np.ndarray[Any, Any], name: str) -> int:
 
 
 class _Watcher(DrawWatcher):
-    """Takes the trace when the draw comes by."""
+    """Takes the trace when the draw runs."""
 
     def __init__(self, machine: N3DS, address: Address, draw: int, most: int) -> None:
         self.machine, self.address, self.draw, self.most = machine, address, draw, most
@@ -84,7 +84,7 @@ def trace_of(inspection: N3dsInspection, address: Address, most: int | None = No
 
 
 def trace_draw(machine: N3DS, packets: DrawPackets, place: int, address: Address, most: int) -> Trace:
-    """The steps of vertex `address.vertex` of draw number `place` of some that are about to run.
+    """The steps of vertex `address.vertex` of draw number `place` of some packets, before they run.
 
     :raises UsageError: the draw has no such vertex.
     """
@@ -99,7 +99,7 @@ def trace_draw(machine: N3DS, packets: DrawPackets, place: int, address: Address
     staged = _get(registers, "GEOSTAGE_CONFIG.mode") == GEOMETRY_STAGE.ON
     if staged and _get(registers, "GSH_MISC0.mode") == GEOMETRY_MODE.VARIABLE:
         raise UsageError(
-            "the index list of this draw has the sizes of primitives in it: which vertices it names is not told",
+            "the index list of this draw has the sizes of primitives in it: vertices of such lists cannot be traced",
             location=str(address),
         )
     inputs = _inputs(machine, packets.start + place, vertex)
@@ -116,9 +116,9 @@ def trace_draw(machine: N3DS, packets: DrawPackets, place: int, address: Address
 def trace_primitive_of(
     machine: N3DS, packets: DrawPackets, place: int, address: Address, most: int, run: Callable[[], None]
 ) -> Trace:
-    """The steps of primitive `address.primitive` in the geometry program of a draw. run: what runs that draw.
+    """The steps of primitive `address.primitive` in the geometry program of a draw. run: runs that draw.
 
-    Primitives count as the unit runs them.
+    Primitives are counted in the order in which the unit runs them.
 
     :raises UsageError: the draw has no geometry program, or no such primitive.
     """
@@ -143,7 +143,7 @@ def trace_primitive_of(
 
 
 class _Relay:
-    """What geometry stages of an engine call. One for each engine, as callbacks stay."""
+    """The callback of an engine's geometry stages. One for each engine, as callbacks are never removed."""
 
     def __init__(self, engine: Engine) -> None:
         self.target: Callable[..., None] | None = None
@@ -158,7 +158,7 @@ _relays: WeakKeyDictionary[Engine, _Relay] = WeakKeyDictionary()
 
 
 class _Primitives:
-    """Stands between the geometry stage and the unit while a draw runs: keeps what one primitive gets."""
+    """Sits between the geometry stage and the unit while a draw runs, and keeps the inputs of one primitive."""
 
     def __init__(self, machine: N3DS, own: bool, wanted: int) -> None:
         self._own, self._wanted = own, wanted
@@ -184,7 +184,7 @@ class _Primitives:
         self._programs.stand_in = None
 
     def _primitives(self, inputs: int, uniforms: int, packet: int, count: int, emit: int) -> None:
-        """Called in place of the program, for primitives side by side; the batch's first ones may come again."""
+        """Called instead of the program, for several primitives; the first ones of a batch may come twice."""
         arena, layout = self._work.arena, self._work.layout
         first = (inputs - layout.geometry_in) // 4
         if first == 0:
@@ -244,7 +244,7 @@ def _inputs(machine: N3DS, packet: int, vertex: int) -> np.ndarray[Any, Any]:
 
     try:
         control[CONTROL.HANG // 4] = 0
-        stage[0] = before & ~part.mask  # the fetch is the same, but would look for what the geometry unit left
+        stage[0] = before & ~part.mask  # otherwise the fetch would also use what the geometry unit has left
         run_once(
             shade_vertices, arena, MOST_LANES, work.packet(packet), vertex, 1, 1, functions={1: program},
             **runner.static, choices=runner.fetch_choices,

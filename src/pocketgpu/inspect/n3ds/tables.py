@@ -1,4 +1,4 @@
-"""Memories behind FIFO registers, held against each other word by word: uniforms, programs, look-up tables."""
+"""Comparison of the memories that FIFO registers fill, word by word: uniforms, programs, look-up tables."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ NAMES: Mapping[str, tuple[Callable[[int], str], bool]] = {
     "proctex_lut": (_entry("procedural texture table"), False),
     "gas_lut": (_entry("gas table"), False),
 }
-"""For each memory that a draw sees: the name of a word by its place, and whether words are floats."""
+"""For each memory that a draw reads: the name of a word by its index, and whether words are floats."""
 assert set(NAMES) == {bank.name for bank in BANKS} - {"gs_uniform_marks"}
 
 
 def table_changes(
     old: Mapping[str, NDArray[np.uint32]] | None, new: Mapping[str, NDArray[np.uint32]], *, geometry: bool
 ) -> list[Change]:
-    """Words that differ. old: None for all zero, as after reset. geometry: also look at what only geometry programs
-    see."""
+    """Words that differ. old: None for all zero, as after reset. geometry: also compare what only geometry programs
+    read."""
     found = []
     for bank, (name, is_float) in NAMES.items():
         if bank.startswith("gs_") and not geometry:

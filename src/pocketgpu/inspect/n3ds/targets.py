@@ -1,4 +1,4 @@
-"""Render targets of a moment: as pictures, and where each of their pixels lies in memory."""
+"""Render targets of a moment: as pictures, and where each of their pixels is in memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Target:
-    """Where draws go. address, depth_address: physical; depth_format None: there is no depth buffer. flip: rows of
+    """A render target. address, depth_address: physical. depth_format: None without a depth buffer. flip: rows of
     memory run from the top of the viewport down. blocks: as for `RenderTarget`."""
 
     address: int
@@ -43,13 +43,13 @@ class Target:
 
     @property
     def rows(self) -> NDArray[np.uint8]:
-        """The same pixels in the order of memory: rows and columns of memory, not turned."""
+        """The same pixels as rows and columns of memory, not rotated."""
         return RenderTarget(self.address, self.width, self.height, self.format, self.blocks).read(self.memory)
 
     @property
     def depth(self) -> NDArray[Any] | None:
-        """Depth and stencil as stored, as `surface.DEPTH_DTYPE` (height, width), turned as `array` is; None without a
-        depth buffer, where no memory is, or in blocks of 32x32."""
+        """Depth and stencil as stored, as `surface.DEPTH_DTYPE` (height, width), rotated like `array`; None without a
+        depth buffer, without memory at its address, or in blocks of 32x32."""
         width = self.width & ~7
         if self.depth_format is None or self.blocks:
             return None
@@ -67,15 +67,15 @@ class Target:
         return to_image(self.array[..., :3])
 
     def row(self, y: int) -> int:
-        """The row of memory of a y as the viewport counts, and the other way round."""
+        """The row of memory of a viewport's y, or the y of a row."""
         return self.height - 1 - y if self.flip else y
 
     def number(self, x: int, row: int) -> int:
-        """Which pixel of memory lies at a column and a row of memory."""
+        """The number, in order of memory, of the pixel at a column and a row of memory."""
         return int(tile_order(x, row, self.width >> 3, self.blocks))
 
     def pixel_at(self, number: int) -> tuple[int, int]:
-        """Column and row of memory of a pixel of memory."""
+        """Column and row of memory of a pixel, by its number in order of memory."""
         return untiled(number, self.width >> 3, self.blocks)
 
     def texel(self, data: bytes) -> list[int]:
@@ -98,7 +98,7 @@ def target_of(memory: Readable, registers: NDArray[np.uint32], choices: Mapping[
     width, height = get("FRAMEBUFFER_DIM.width"), get("FRAMEBUFFER_DIM.height") + 1
     format = FRAMEBUFFER_COLOR_FORMATS[min(get("COLORBUFFER_FORMAT.format"), 4)]
     blocks = choices["transfer.block32"] if get("FRAMEBUFFER_BLOCK32.enable") else ""
-    # Draws look at no lower bits of an address.
+    # Draws ignore the lower bits of an address.
     place, depth = ((get(f"{name}_LOC.address") << 3) & ~63 for name in ("COLORBUFFER", "DEPTHBUFFER"))
     if width < 8 or memory.offset_of(place, (width & ~7) * ((height + 7) & ~7) * format.bits // 8) is None:
         return None
@@ -119,7 +119,7 @@ class RegisterWords(dict[int, int]):
 
 
 def untiled(number: int, tiles: int, blocks: str = "") -> tuple[int, int]:
-    """(x, y) of pixel `number` where rows have `tiles` tiles; the other way of `tile_order`."""
+    """(x, y) of pixel `number` where rows have `tiles` tiles; the inverse of `tile_order`."""
     side = 32 if blocks else 8
     first, inside = divmod(number, side * side)
     across = max(tiles >> 2 if blocks else tiles, 1)

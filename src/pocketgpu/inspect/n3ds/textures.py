@@ -1,6 +1,6 @@
-"""Textures that are bound at a moment: address, format, and every level of every face as the units see them.
+"""The bound textures of a moment: address, format, and every level of every face.
 
-The texels are those of the machine's own texture cache, so that a picture here is what draws would sample.
+The texels are those of the machine's own texture cache, so a picture here is what draws would sample.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 UNITS = 3
 FACES = ("+x", "-x", "+y", "-y", "+z", "-z")
-"""What the faces of a cube look along, in their order."""
+"""The axes of the faces of a cube, in order."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class UnitTexture(Texture):
-    """A texture of a unit. enabled: the unit is on. kind: as TEXUNIT0_PARAM.type says; "2D" of units 1 and 2. places:
-    the bytes of each face; empty where the texture reads as black, because its address is 0. parameters: wrapping and
-    filters in words. texels: for each face its levels, RGBA (height, width, 4), uint8, row 0 at the top (t = 1)."""
+    """A texture of a unit. enabled: the unit is on. kind: from TEXUNIT0_PARAM.type; "2D" for units 1 and 2. places:
+    the bytes of each face; empty if the texture reads as black, because its address is 0. parameters: wrapping and
+    filters as text. texels: for each face its levels, RGBA (height, width, 4), uint8, row 0 at the top (t = 1)."""
 
     unit: int
     enabled: bool
@@ -48,7 +48,7 @@ class UnitTexture(Texture):
 
     @property
     def levels(self) -> int:
-        """How many levels of detail there are, the first one included."""
+        """How many mipmap levels there are, the first one included."""
         return len(self.texels[0])
 
     @property
@@ -85,7 +85,7 @@ class UnitTexture(Texture):
 
 
 def textures_of(machine: N3DS, registers: NDArray[np.uint32]) -> dict[int, UnitTexture]:
-    """Textures by unit, of units that name one with a size and in memory. registers: 0x300 words."""
+    """Textures by unit, for units whose texture has a size and memory. registers: 0x300 words."""
     cache, get = machine.textures, StaticRegisters(RegisterWords(registers))
     found = {}
     for unit in range(UNITS):
@@ -95,7 +95,7 @@ def textures_of(machine: N3DS, registers: NDArray[np.uint32]) -> dict[int, UnitT
         enabled = bool(get(f"TEXUNIT_CONFIG.unit{unit}_enable"))
         kinds = PICA["TEXUNIT0_PARAM"]["type"].enum or {}
         code = get("TEXUNIT0_PARAM.type") if unit == 0 else 0
-        # A cube needs all faces; without memory behind them only the first is there.
+        # A cube needs all faces; without memory for all of them, it has only the first.
         assert code not in CUBE_TYPES or len(source.faces) == len(FACES)
         at = cache.rows(source)
         texels = []

@@ -1,7 +1,8 @@
-"""Vertices of a draw: what the unit read for each, what its program made of them, and how primitives name them.
+"""Vertices of a draw: their inputs, the outputs of the program, and how primitives name them.
 
-The machine's own code shades the draw's vertices a second time, a few at a time, right before the draw runs; after each
-few their rows and records lie in the work area. A geometry program runs likewise; what it emits is taken from there.
+The machine's own code shades the draw's vertices a second time, in pieces, right before the draw runs; after each piece
+their rows and records are read from the work area. A geometry program runs in the same way, and the vertices that it
+emits are read from there.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 
 MOST_VERTICES = 1 << 20
-"""Vertices of a draw that are looked at; a draw with more is cut there and says so."""
+"""Most vertices of a draw that are read; `Vertices.cut` counts those that are left out."""
 TYPES: tuple[tuple[str, str], ...] = (("s8", "<i1"), ("u8", "<u1"), ("s16", "<i2"), ("f32", "<f4"))
 """Name and NumPy type of an element, by TYPE of a plan."""
 _ROWS = 64
@@ -65,7 +66,7 @@ GROUPS = _groups()
 
 
 def triangles_of(mode: int, count: int) -> NDArray[np.int64]:
-    """Places (m, 3) of the corners of triangles; mode: PRIMITIVE_CONFIG.mode, 1 for strips, 2 for fans."""
+    """Indices (m, 3) of the corners of triangles; mode: PRIMITIVE_CONFIG.mode, 1 for strips, 2 for fans."""
     if mode not in CHAINED:
         return np.arange(count // 3 * 3).reshape(-1, 3)
     t = np.arange(max(count - 2, 0))
@@ -78,7 +79,7 @@ def triangles_of(mode: int, count: int) -> NDArray[np.int64]:
 
 
 class VertexWatch(DrawWatcher):
-    """Looks at the vertices of draws while a frame runs. wanted: their numbers; `found` has them by number."""
+    """Reads the vertices of draws while a frame runs. wanted: numbers of the draws; `found`: vertices by draw."""
 
     def __init__(self, machine: N3DS, wanted: set[int]) -> None:
         self.machine, self.wanted = machine, wanted
@@ -87,7 +88,7 @@ class VertexWatch(DrawWatcher):
         self._arena, self._layout = self._work.arena, self._work.layout
 
     def look(self, packets: DrawPackets, numbers: range, run: Run) -> None:
-        """As `DrawWatcher` asks."""
+        """See `DrawWatcher`."""
         done = 0
         for number in sorted(self.wanted & set(numbers)):
             place = number - numbers.start
@@ -112,7 +113,7 @@ class VertexWatch(DrawWatcher):
         return StaticRegisters(RegisterWords(self._work.registers(packet)))
 
     def _keep(self, staged: bool) -> list[tuple[int, NDArray[np.uint8]]]:
-        """What the units keep from draw to draw. Looking at a draw changes it; the draw must find it as it was."""
+        """A copy of the state that units keep from draw to draw: shading twice changes it, so it is restored."""
         layout = self._layout
         held = layout.vertices + VERTEX_SIZE * MAX_RECORDS
         areas = (
@@ -135,7 +136,7 @@ class VertexWatch(DrawWatcher):
         return get("NUMVERTICES.count")
 
     def _begin(self, packet: int) -> None:
-        """What the vertex driver does first: primitives are only gone on with in the same mode."""
+        """The first step of the vertex driver: primitives continue only in the same mode."""
         restart = self._work.head(packet)[PACKET.RESTART // 4]
         mode = self._get(packet)("GSH_MISC0.mode")
         if restart or int(self._work.geometry("MODE")[0]) != mode:
@@ -205,7 +206,7 @@ assert all(getattr(PLAN, name) == 4 * n for n, name in enumerate(PLAN_WORDS))
 
 @dataclass(frozen=True, eq=False)
 class _Piece:
-    """What the work area holds of some vertices: rows are (64, n), records (n, 24)."""
+    """Data of some vertices from the work area: rows are (64, n), records (n, 24)."""
 
     numbers: NDArray[np.int64]
     inputs: NDArray[np.float32]
@@ -234,7 +235,7 @@ def _together(pieces: list[_Piece], get: StaticRegisters, staged: bool, cut: int
 
 
 PRIMITIVES = ("triangles", "strip", "fan", "geometry")
-"""PRIMITIVE_CONFIG.mode in words; without a geometry program the last is a list of triangles, too."""
+"""PRIMITIVE_CONFIG.mode as text; without a geometry program the last is also a list of triangles."""
 
 
 def _registers(rows: NDArray[np.float32], letter: str, numbers: list[int]) -> NDArray[np.void]:
@@ -245,7 +246,7 @@ def _registers(rows: NDArray[np.float32], letter: str, numbers: list[int]) -> ND
 
 
 def _semantics(records: NDArray[np.float32], get: StaticRegisters) -> NDArray[np.void]:
-    """Records as a structured array of the semantics that any output is mapped to."""
+    """Records as a structured array, of the semantics that outputs are mapped to."""
     mapped = {
         get(f"SH_OUTMAP_O{n}.{axis}") for n in range(min(get("SH_OUTMAP_TOTAL.count"), 7)) for axis in "xyzw"
     }  # fmt: skip
@@ -257,7 +258,7 @@ def _semantics(records: NDArray[np.float32], get: StaticRegisters) -> NDArray[np
 
 
 def vertices_of(run: N3dsInspection, event: Event) -> Vertices:
-    """The vertices of a draw; the machine of the inspection then stands behind it.
+    """The vertices of a draw. Afterwards the machine of the inspection is right after the draw.
 
     :raises UsageError: the event is no draw.
     """

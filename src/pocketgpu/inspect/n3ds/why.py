@@ -1,7 +1,7 @@
-"""Why a pixel has its colour: from the screen through transfers to a render target, and there event by event.
+"""Why a pixel has its colour: from the screen through transfers back to a render target, and there event by event.
 
-Source of the behaviour is the machine itself: each step is worked out from what its units did, and the values of
-fragments are those that the fragment code went through (history.py).
+All of it comes from the machine itself: each step from what its units did, the values of fragments from the fragment
+code (history.py).
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 
 MOST_LINKS = 8
-"""Transfers in a row that are gone back through."""
+"""Most transfers in a row that are followed back."""
 MOST_BACK = 64
-"""Frames that are looked through for who drew to a pixel, before the frame that asks."""
+"""Most earlier frames that are searched for events on a pixel."""
 _COPIES = ("transfer", "copy")
 
 
@@ -61,7 +61,7 @@ def why(run: N3dsInspection, address: Address) -> Answer:
         answer.value = [machine.memory.read(shown.bytes_.address, shown.bytes_.size)[::-1].hex()]
         answer.touches = walk.follow(shown.bytes_, address.frame, None, MOST_LINKS)
         walk.explain_missing(answer, address.frame, None)
-    return _told(answer, walk)
+    return _concluded(answer, walk)
 
 
 def _of_target(run: N3dsInspection, address: Address, x: int, y: int) -> Why:
@@ -79,11 +79,11 @@ def _of_target(run: N3dsInspection, address: Address, x: int, y: int) -> Why:
     walk = _Walk(run)
     answer.touches = walk.history(place, event.frame, event.number + 1)
     walk.explain_missing(answer, event.frame, event.number + 1)
-    return _told(answer, walk)
+    return _concluded(answer, walk)
 
 
-def _told(answer: Why, walk: _Walk) -> Why:
-    """The answer with what the whole walk found, and its conclusion."""
+def _concluded(answer: Why, walk: _Walk) -> Why:
+    """Add the results of the walk and the conclusion to the answer."""
     answer.misses, answer.missing, answer.proved = walk.misses, walk.missing, walk.proved
     answer.overlapping = walk.overlapping
     answer.because = _because(answer)
@@ -118,7 +118,7 @@ def _because(answer: Why) -> str:
 
 
 def _rejected(answer: Why) -> str:
-    """What kept draws from a pixel, of the last of them that had a fragment there."""
+    """Why draws did not write a pixel: the fate of the last fragment there, or how many draws missed it."""
     touches = [touch for touch in answer.all_touches() if touch.fragments]
     if touches:
         return f"draw {touches[-1].event.address} was {touches[-1].fragments[-1].fate}"
@@ -126,7 +126,7 @@ def _rejected(answer: Why) -> str:
 
 
 def _cause(fragment: Fragment) -> str:
-    """What made a fragment's colour: the last combiner stage that is not idle."""
+    """What computed a fragment's colour: the last combiner stage that is not idle."""
     for number in reversed(range(STAGES)):
         stage = fragment.stage(f"combiner {number}")
         if stage is not None and not stage.values["idle"]:
@@ -138,11 +138,11 @@ def _cause(fragment: Fragment) -> str:
 
 # -- finding out ------------------------------------------------------------------------------------------------------
 class _Walk:
-    """Goes back from the bytes of a pixel to who wrote them.
+    """Goes back from the bytes of a pixel to the events that wrote them.
 
-    misses: draws to the pixel's target that do not cover it. missing: why no draw reached the pixel, where that can be
-    told. proved: whether all values end in the bytes that were drawn. overlapping: a draw whose colour and depth
-    buffers overlap, so that bytes of the pixel are not its own.
+    misses: draws to the pixel's target that do not cover it. missing: why no draw reached the pixel, if that was found.
+    proved: whether all values lead to the bytes that were drawn. overlapping: a draw whose colour and depth buffers
+    overlap, so that other pixels write these bytes too.
     """
 
     def __init__(self, run: N3dsInspection) -> None:
@@ -161,7 +161,7 @@ class _Walk:
             yield from reversed(events if index != frame or number is None else events[:number])
 
     def follow(self, place: Range, frame: int, number: int | None, links: int) -> list[Touch]:
-        """What touched some bytes before event `number` of a frame; back through as many transfers as `links`."""
+        """What touched some bytes before event `number` of a frame; back through at most `links` transfers."""
         writer = next((e for e in self._before(frame, number) if any(place.overlaps(w) for w in e.writes)), None)
         if not links or writer is None or writer.kind not in _COPIES or "PPF_CONTROL" not in writer.facts:
             return self.history(place, frame, number)
@@ -169,7 +169,7 @@ class _Walk:
         if not sources:
             return self.history(place, frame, number)
         found = []
-        # Of a mean of several pixels, the first is gone back through further transfers.
+        # Of a mean of several pixels, only the first is followed back through further transfers.
         for n, source in enumerate(sources):
             left = 0 if n else links - 1
             touches = self.follow(source.bytes_, writer.frame, writer.number, left)
@@ -234,7 +234,7 @@ class _Walk:
         return found
 
     def explain_missing(self, answer: Why, frame: int, number: int | None) -> None:
-        """Where no draw had a fragment on the pixel: what became of the last that draws there, or where draws go."""
+        """If no draw had a fragment on the pixel: the fate of the last draw to its target, or where draws go."""
         if answer.fragments:
             return
         run = self._run
@@ -245,7 +245,7 @@ class _Walk:
             return
         events = run.events(frame)
         if not answer.touches and answer.shown is not None:
-            # What a screen shows comes by transfers: say where those go instead.
+            # A screen shows the output of transfers: report where those go instead.
             moved = [event for event in events if event.kind in _COPIES and event.writes]
             places = list(dict.fromkeys(f"{event.writes[0].address:#x} ({event.address})" for event in moved))
             if places:

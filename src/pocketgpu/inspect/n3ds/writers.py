@@ -1,4 +1,4 @@
-"""Who changed bytes last: of draws that could have, those that did are told by running them."""
+"""Which event changed bytes last. Draws that may have are run to find out whether they did."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ChangeWatch(DrawWatcher):
-    """Notes which of some draws of a frame change a range. wanted: their numbers; `found` has those that did."""
+    """Notes which draws of a frame change a range. wanted: numbers of the draws to test; `found`: those that did."""
 
     def __init__(self, machine: N3DS, place: Range, wanted: set[int]) -> None:
         self.wanted = wanted
@@ -25,7 +25,7 @@ class ChangeWatch(DrawWatcher):
         self._machine, self._place = machine, place
 
     def look(self, packets: DrawPackets, numbers: range, run: Run) -> None:
-        """As `DrawWatcher` asks."""
+        """See `DrawWatcher`."""
         done = 0
         for number in sorted(self.wanted & set(numbers)):
             at = number - numbers.start
@@ -44,7 +44,7 @@ class ChangeWatch(DrawWatcher):
 
 
 def who_changed(run: N3dsInspection, place: Range, before: Event | None) -> Event | None:
-    """The last event before another (None: of the capture) that wrote any of the bytes; a draw, if it changed them.
+    """The last event before another (None: of the capture) that wrote any of the bytes. Draws must have changed them.
 
     :raises UsageError: no memory is there.
     """
@@ -60,7 +60,7 @@ def who_changed(run: N3dsInspection, place: Range, before: Event | None) -> Even
         events = [event for event in run.events(frame) if any(place.overlaps(one) for one in event.writes)]
         if before is not None and frame == before.frame:
             events = [event for event in events if event.number < before.number]
-        # What comes before a write that is certain does not matter.
+        # Events before a certain write do not matter.
         certain = max((n for n, event in enumerate(events) if event.draw is None), default=0)
         events = events[certain:]
         draws = {event.draw for event in events if event.draw is not None}

@@ -1,7 +1,7 @@
-"""Looking into recordings of a Switch: events, moments, and answers about pixels and threads.
+"""Inspection of Switch recordings: events, moments, and answers about pixels, draws and threads.
 
-`player` replays and can stop behind any event, `checkpoints` bring it back, `recorder` says what happened. On these
-stand `moments` (the state behind an event), `pixel_history` (who touched a pixel) and `why` (the answer).
+`recorder` turns a replay into events; `moments` has the state after an event; `touches` and `pixel_history` find who
+wrote a pixel, `answers`, `funnel` and `threads` make the answers of `why`.
 """
 
 from pocketgpu.inspect.switch.inspection import SwitchInspection

@@ -1,4 +1,4 @@
-"""Questions about pixels, taken apart and answered."""
+"""Answers of `why` about pixels of a Switch: of a shown picture, or of a draw's target."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.switch.inspection import SwitchInspection
 
 
-def _behind(present: Present, address: Address) -> tuple[int, int]:
-    """The pixel of a surface that a pixel of its upright picture shows.
+def _surface_pixel(present: Present, address: Address) -> tuple[int, int]:
+    """The pixel of the surface that a pixel of its upright picture shows.
 
-    :raises UsageError: there is none.
+    :raises UsageError: the picture has no such pixel.
     """
     assert address.pixel is not None
     x, y = address.pixel
@@ -35,7 +35,7 @@ def _behind(present: Present, address: Address) -> tuple[int, int]:
             f"the picture has no pixel {x},{y}", location=str(address), hint=f"It has {upright[0]}x{upright[1]}."
         )
     if present.transform & TURN:
-        x, y = y, height - 1 - x  # what was turned to the right goes back to the left
+        x, y = y, height - 1 - x  # undo the rotation
     if present.transform & FLIP_Y:
         y = height - 1 - y
     if present.transform & FLIP_X:
@@ -52,13 +52,13 @@ class PixelAnswers:
 
     @property
     def watch(self) -> Watch:
-        """What listens, made when it is first needed."""
+        """The watcher of the machine, made at the first use."""
         if self._watch is None:
             self._watch = Watch(self._inspection.player.machine)
         return self._watch
 
     def shown(self, address: Address) -> Why:
-        """Why a pixel of the shown picture is as it is.
+        """Why a pixel of the shown picture has its value.
 
         :raises UsageError: there is no such pixel.
         """
@@ -67,7 +67,7 @@ class PixelAnswers:
             raise UsageError(f"a Switch has no screen {address.screen}", location=str(address), hint='Say "screen".')
         tick = inspection.tick_of(Address(address.frame))
         present = inspection.log.presents[address.frame]
-        x, y = _behind(present, address)
+        x, y = _surface_pixel(present, address)
         surface = shown_surface(present)
         base = self._base(tick, present, surface)
         if base is None:
@@ -89,9 +89,9 @@ class PixelAnswers:
         return self._inspection.player.machine.memory.offset_of(surface.address, surface.size)
 
     def of_draw(self, address: Address) -> Why:
-        """Why a pixel of a draw's first target is as it is right behind the draw.
+        """Why a pixel of a draw's first target has its value right after the draw.
 
-        :raises UsageError: there is no such pixel or draw, or it draws to nothing.
+        :raises UsageError: there is no such pixel or draw, or the draw has no target.
         """
         assert address.pixel is not None
         inspection = self._inspection

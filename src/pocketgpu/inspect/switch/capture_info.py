@@ -1,7 +1,7 @@
 """What is in a channel log: counts by frame, classes and their methods, macros, what engines did, and doubts.
 
-The log is replayed on the machine, so that what is counted is what happened; beside it `method_use` tells what the
-words of pushbuffers are, as memory has them when their submission begins.
+The log is replayed on the machine, and what happens is counted. `method_use` decodes the words of pushbuffers, as they
+are in memory when their submission begins.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from pocketgpu.capture import Capture
 
 _MOST_RECORDS: Final = 1 << 16
-"""Different things that engines did, beyond which they are no longer told apart."""
+"""Most different features that are listed."""
 
 
 @dataclass
 class ChannelFrameCounts:
-    """What one frame asks for; `index` None: what comes after the last present. `words`: of pushbuffers."""
+    """Counts of one frame; `index` None: what comes after the last present. `words`: of pushbuffers."""
 
     index: int | None
     submissions: int = 0
@@ -88,7 +88,7 @@ class MaxwellInfo(Inventory[ChannelFrameCounts]):
 
 
 class _Collector(Observer):
-    """Fills a MaxwellInfo while a log is replayed. frame: the counts of the frame at hand."""
+    """Fills a MaxwellInfo while a log is replayed. frame: the counts of the current frame."""
 
     def __init__(self, log: ChannelLog, machine: GM20B) -> None:
         self.info, self._log = MaxwellInfo(source=log.source), log
@@ -96,7 +96,7 @@ class _Collector(Observer):
         self._methods = MethodUse(machine, self._note)
 
     def submitted(self, channel: Channel, number: int, entries: NDArray[np.uint64]) -> None:
-        """Count a submission, and name what its segments are going to write."""
+        """Count a submission, and note the words of its segments."""
         submission, frame = self._log.submissions[number], self.frame
         frame.submissions += 1
         frame.segments += len(submission.entries)
@@ -105,7 +105,7 @@ class _Collector(Observer):
         self._methods.note(channel, number, entries)
 
     def records(self, records: Iterable[Any], place: str) -> None:
-        """What engines did."""
+        """Count what engines did."""
         for record in records:
             for feature in _features(record):
                 if feature in self.info.features or len(self.info.features) < _MOST_RECORDS:
@@ -126,7 +126,7 @@ class _Collector(Observer):
 
 
 def _features(record: Any) -> Iterable[Feature]:
-    """A record in words, without what differs from one to the next."""
+    """A record as text, without the values that differ from one to the next."""
     match type(record).__name__:
         case "Clear":
             yield Feature("clear", f"{record.format}, channels {record.channels}")
@@ -161,7 +161,7 @@ def examine_capture(capture: Capture, progress: Callable[[int], None] = lambda _
 
 
 def examine(log: ChannelLog, progress: Callable[[int], None] = lambda _: None) -> MaxwellInfo:
-    """Replay a log, what follows its last present included, and tell what is in it. `progress` hears of each frame."""
+    """Replay a whole log, also after its last present, and describe it. `progress` is called after each frame."""
     driver = drive(log)
     machine, collector = driver.machine, _Collector(log, driver.machine)
     info = collector.info

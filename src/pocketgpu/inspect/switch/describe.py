@@ -1,4 +1,4 @@
-"""What events say of themselves: records of engines in words, as facts for JSON, and as ranges of memory."""
+"""Descriptions of events: records of engines as text, as facts for JSON, and as ranges of memory."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ Ranges = tuple[Range, ...]
 
 @dataclass
 class Description:
-    """An event to be. target: what it draws to or clears. surfaces: those that it writes. plan: of a blit or a copy."""
+    """The description of an event. target: what it draws to or clears. surfaces: those that it writes. plan: of a blit
+    or a copy."""
 
     kind: str
     title: str
@@ -79,7 +80,7 @@ def show(present: Present, frame: int) -> Description:
 
 
 def record(what: Any, channel: Channel) -> Description:
-    """What an engine logged, right after it was done."""
+    """Describe what an engine has just done, from its record."""
     for kind, describe in _KINDS.items():
         if isinstance(what, kind):
             found: Description = describe(what, channel)
@@ -88,7 +89,7 @@ def record(what: Any, channel: Channel) -> Description:
 
 
 def stores(machine: GM20B) -> bool:
-    """Whether programs of the draw that was run last can write memory."""
+    """Whether programs of the last draw can write memory."""
     plan = machine.drawing.plan if machine.has_drawn else None
     return plan is not None and (plan.stores or plan.streams)
 
@@ -165,14 +166,14 @@ def state_3d(channel: Channel) -> State:
 
 
 def dma_plan(channel: Channel) -> TransferPlan | None:
-    """The plan of the transfer that the copy engine did last; None without one."""
+    """The plan of the copy engine's last transfer; None without one."""
     engine = channel.engines[CLASS_FILES.index(B0B5.class_id)]
     assert isinstance(engine, DmaCopy)
     return engine.plan
 
 
 def blit_plan(channel: Channel) -> BlitPlan | None:
-    """The plan of the blit that the 2D engine did last; None without one."""
+    """The plan of the 2D engine's last blit; None without one."""
     engine = channel.engines[CLASS_FILES.index(TWOD.class_id)]
     assert isinstance(engine, TwoD)
     return engine.plan
@@ -276,4 +277,4 @@ def _report(report: Report, channel: Channel) -> Description:
 _KINDS: dict[type, Any] = {
     Draw: _draw, Clear: _clear, Copy: _copy, Blit: _blit, Upload: _upload, Launch: _launch, Report: _report,
 }  # fmt: skip
-"""How records of engines are described."""
+"""The describing function of each kind of record."""

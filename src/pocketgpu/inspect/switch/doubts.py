@@ -1,7 +1,7 @@
-"""Which doubtful behaviour of the Switch's GPU a recording depends on: small tests of what is written and done.
+"""Which doubtful behaviour of the GM20B a recording depends on: small tests of methods and of engines' records.
 
-"certain" means that the disputed case itself occurs; "possible" that only the data can tell. Most tests look at method
-writes, so they are one table: class, method, which values matter, which choice, why.
+"certain" means that the disputed case itself occurs; "possible" means that it depends on the data. Most tests look at
+method writes, so they are one table: class, method, which values matter, which choice, why.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pocketgpu.maxwell.sampling.records import FETCH, SAMPLE
 Test = Callable[[int], bool]
 
 OLD_RAM_WORDS: Final = 2048
-"""What one source gives as the size of the macro engine's instruction RAM."""
+"""The size of the macro engine's instruction RAM according to one source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def _watches() -> Iterator[_Watch]:
 
 @cache
 def watched(block_name: str) -> dict[int, list[tuple[Test, Doubt]]]:
-    """By word of the methods of a class: what matters, and what depends on it."""
+    """The tests for methods of a class, by word: (test of the value, doubt)."""
     found: dict[int, list[tuple[Test, Doubt]]] = {}
     for watch in _watches():
         if watch.block.name == block_name:
@@ -94,7 +94,7 @@ def watched(block_name: str) -> dict[int, list[tuple[Test, Doubt]]]:
 
 
 def of_record(record: Any) -> Iterator[Doubt]:
-    """What depends on something that an engine did."""
+    """The doubts about something that an engine did."""
     if type(record).__name__ == "Blit":
         if record.filter.upper() == "BILINEAR" and any(step * 256 % 1 for step in record.steps):
             yield Doubt("twod.weights", "a bilinear blit by an odd factor", False)

@@ -1,4 +1,4 @@
-"""From what was heard of a fragment to what people read: tests with both operands, blending, textures, its fate."""
+"""The explanation of a watched fragment: tests with both operands, blending, textures, its fate."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _SIGNS = {
 
 
 class Explainer:
-    """Explains fragments of one draw. surface: the target that the pixel belongs to. before: ticks that were over when
-    the draw began, to tell who wrote its textures."""
+    """Explains fragments of one draw. surface: the target that the pixel belongs to. before: how many ticks come before
+    the draw, to find the writers of its textures."""
 
     def __init__(self, watch: Watch, recorder: Recorder, surface: Surface, before: int) -> None:
         self._watch, self._recorder, self._surface, self._before = watch, recorder, surface, before
 
     def fragment(self, seen: Seen) -> Fragment:
-        """A fragment, explained."""
+        """A fragment with its stages and its fate."""
         tests, masked = self._tests(seen), self._mask(seen)
         written = any(seen.heard.get("write.cover", ()))
         name = self._surface.name
@@ -131,7 +131,7 @@ class Explainer:
 
     @staticmethod
     def _depth(seen: Seen, code: int) -> str:
-        """A depth as it is stored, and as a number."""
+        """A depth as a number, and as it is stored."""
         key = seen.plan.output.test_key
         if key.z_type == FLOAT32:
             return f"{as_float(code):.9g}"
@@ -140,7 +140,7 @@ class Explainer:
 
     # -- colours ------------------------------------------------------------------------------------------------------
     def _place(self, seen: Seen) -> int | None:
-        """Which of the draw's colours goes to the surface."""
+        """Which of the draw's colour outputs goes to the surface."""
         for n, target in enumerate(seen.plan.output.colours):
             if target.slot == self._surface.slot and self._surface.slot is not None:
                 return n
@@ -156,7 +156,7 @@ class Explainer:
         if not written:
             return []
         if key.mode != BLEND:
-            # Each colour names its source once, those of other targets as well.
+            # The code names the source of each colour once, also for other targets.
             every = [tuple(heard[f"write.{c}"][n] for c in "rgba") for n in range(len(heard.get("write.a", ())))]
             source = every[min(place, len(every) - 1)] if every else (0.0,) * 4
             how = "stored as it is"
@@ -216,7 +216,7 @@ class Explainer:
         return found
 
     def _handle(self, one: Any, step: Any) -> int:
-        """The handle that an instruction on a texture takes: a register's, or a word of a constant bank."""
+        """The handle of a texture instruction: from a register, or a word of a constant bank."""
         if step.texture.handle < 0:
             return int(one.reads.get(f"R{step.texture.sources[V_HANDLE]}", 0))
         watch = self._watch

@@ -1,4 +1,4 @@
-"""What a fragment went through, as stages with text and data: inputs, textures, its program, tests, blending, masks."""
+"""The stages of a fragment with text and data: inputs, textures, its program, tests, blending, masks."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from pocketgpu.inspect.switch.trace import Instruction, number_text
 
 @dataclass
 class TextureSample:
-    """What an instruction on a texture got. handle: the word in the constant bank; texture: which one it names.
+    """What a texture instruction did. handle: the word in the constant bank; texture: the texture that it names.
 
     coordinates: the registers that it read; result: those that it wrote. details: level of detail ("level"), the texels
     that were read ("x", "y", ..., "texel": words, or "texel.r" and so on), and their weights ("weight", or "part_x" and
     "part_y" in 256ths between a texel and the next), in the order in which they were read. written_by: the event that
-    wrote the texels last, as far as events tell.
+    wrote the texels last, if events show it.
     """
 
     instruction: int
@@ -68,7 +68,7 @@ def program(instructions: Sequence[Instruction], steps: int, outputs: Sequence[i
 
 
 def test(name: str, text: str, passed: bool, register: str = "") -> Stage:
-    """A comparison that lets a sample pass or not. text: with both operands; register: what asks for it."""
+    """A test of a sample. text: the comparison with both operands; register: the register that turns it on."""
     where = f" [{register}]" if register else ""
     lost = [] if passed else [Loss(1, text, register)]
     line = f"{name}: {text}: {'passes' if passed else 'FAILS'}{where}"
@@ -76,7 +76,7 @@ def test(name: str, text: str, passed: bool, register: str = "") -> Stage:
 
 
 def blend(equation: str, source: tuple[float, ...], target: tuple[float, ...], result: tuple[float, ...]) -> Stage:
-    """Blending of one sample. equation: in words. Colours are (red, green, blue, alpha); a target not read is empty."""
+    """Blending of one sample. equation: as text. Colours are (red, green, blue, alpha); a target not read is empty."""
     under = f", target {_colour(target)}" if target else ""
     text = f"{equation}: source {_colour(source)}{under} -> {_colour(result)}"
     values = {"equation": equation, "source": list(source), "target": list(target), "result": list(result)}

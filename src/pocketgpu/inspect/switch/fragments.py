@@ -1,9 +1,9 @@
-"""The fragments that a draw brings to one pixel, with everything that is computed for them.
+"""The fragments of a draw on one pixel, with all intermediate values.
 
-While a draw is replayed, its shapes are looked at before their pixels are drawn. For each shape that covers the pixel
-the block of 8 x 4 pixels around it is evaluated by NumPy and listened to; then what it wrote is put back, and the
-machine's own code does the same block: both must leave the same bytes. In the end all is as it was, and the machine
-draws the whole draw as always.
+While a draw is replayed, this reads its shapes before their pixels are drawn. For each shape that covers the pixel,
+NumPy evaluates the block of 8 x 4 pixels around it, and intermediate values are noted. Then memory is restored, and the
+machine's own code draws the same block: both must leave the same bytes. At the end memory is restored again, and the
+machine draws the whole draw as always.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH, VECTOR
 Samples = list[bytes]
 """The bytes of the samples of a pixel, in order."""
 MOST = 64
-"""Fragments of a draw that are looked at closely; further ones are counted."""
+"""Most fragments of a draw that are evaluated; further ones are only counted."""
 
 
 @dataclass
 class Seen:
-    """What was heard and found of one fragment. The values of `heard` are those of the pixel's lane, by name, in the
-    order in which they came; ballots are 0 or 1.
+    """The values of one fragment. heard: intermediate values of the pixel's lane by name, in the order in which they
+    were computed; ballots are 0 or 1.
 
-    samples, passed: numbers of the samples that the shape covers, and that are left behind all tests.
+    samples, passed: numbers of the samples that the shape covers, and of those that pass all tests.
     before, after: bytes of the samples of each target, by its name. proved: whether NumPy's bytes of the whole block
     are those of the machine's code.
     """
@@ -70,7 +70,7 @@ class Seen:
 
 
 class FragmentWatch(Observer):
-    """Listens to one draw for the sake of pixel x, y of the first layer of its targets.
+    """Watches one draw for its fragments on pixel x, y of the first layer of its targets.
 
     grid: samples of a pixel across and down. Afterwards `seen` has the fragments in order, `total` their number,
     `shapes` how many shapes the draw had.
@@ -88,9 +88,9 @@ class FragmentWatch(Observer):
         self.total = self.shapes = 0
         self._prepared: Plan | None = None
 
-    # -- what the draw tells ------------------------------------------------------------------------------------------
+    # -- notifications of the draw ------------------------------------------------------------------------------------
     def shapes_ready(self, plan: Plan) -> None:
-        """Shapes of a plan are in the region."""
+        """The region has the shapes of a plan."""
         region = self._watch.words(self._machine.drawing.region, REGION.size // 4)
         start, end = int(region[REGION.AT // 4]), int(region[REGION.SHAPES_END // 4])
         stride = room(SHAPE.size)
@@ -138,7 +138,7 @@ class FragmentWatch(Observer):
         return numbers[covered]
 
     def _points(self, plan: Plan) -> list[tuple[int, int]]:
-        """Where in a pixel its coverage is asked, 1/256 pixel."""
+        """The points of a pixel where its coverage is tested, in 1/256 pixel."""
         if not plan.multi:
             return [(128, 128)]
         words = plan.words
@@ -156,7 +156,7 @@ class FragmentWatch(Observer):
         ]
 
     def _areas(self, plan: Plan) -> list[tuple[int, int]]:
-        """(arena offset, bytes) of all that the block can write in the targets."""
+        """(arena offset, size) of all bytes of the targets that the block can write."""
         x, y = self._x & -BLOCK_WIDTH, self._y & -BLOCK_HEIGHT
         across, down = self._grid
         found = []
@@ -213,7 +213,7 @@ class FragmentWatch(Observer):
             used = range(max([*program.header.output_registers, 3]) + 1)
             seen.outputs = [int(watch.words(outputs + VECTOR * n, 32)[lane]) & 0xFFFFFFFF for n in used]
         ours = [watch.bytes(*area).copy() for area in areas]
-        # The same once more, by the machine's own code.
+        # The same block by the machine's own code.
         for area, data in zip(areas, before, strict=True):
             watch.bytes(*area)[:] = data
         watch.bytes(slot, size)[:], watch.bytes(fragments, FRAGMENTS.size)[:] = kept
@@ -226,7 +226,7 @@ class FragmentWatch(Observer):
         return seen
 
     def _one_shape(self, shape: int) -> None:
-        """A region with a copy of one shape, cut to the block."""
+        """Make a region with a copy of one shape, cut to the block."""
         watch = self._watch
         size = room(SHAPE.size)
         copy = watch.words(watch.shape, size // 4)
@@ -243,7 +243,7 @@ class FragmentWatch(Observer):
         region[REGION.AT // 4], region[REGION.SHAPES_END // 4] = watch.shape, watch.shape + size
 
     def _listen(self, seen: Seen, plan: Plan, slot: int, fragments: int) -> None:
-        """Evaluate the block by NumPy."""
+        """Evaluate the block by NumPy, and note values."""
         watch, lane = self._watch, self.lane
         program = plan.programs.get(PIXEL)
         tracer: Tracer | None = None
@@ -276,7 +276,7 @@ class FragmentWatch(Observer):
         seen.samples = self._covered(plan)
 
     def _covered(self, plan: Plan) -> list[int]:
-        """Samples that the shape covers, before anything else."""
+        """Samples that the shape covers, before any test."""
         shape = self._watch.bytes(self._watch.shape, room(SHAPE.size))
         words, wide = shape.view(np.int32).astype(np.int64), shape.view(np.int64)
         a, b = (words[at // 4 : at // 4 + 4] for at in (SHAPE.A, SHAPE.B))

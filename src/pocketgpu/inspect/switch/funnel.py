@@ -1,7 +1,7 @@
-"""What became of a draw: how much of it was left behind each stage, and which register took the rest.
+"""The funnel of a draw of the Switch: how much passed each stage, and which register stopped the rest.
 
-Counts of primitives are made here from the positions that the last program before raster gave, as the clipper sees
-them; shapes, samples and bytes are counted on what the machine made itself.
+Primitives are counted here, from the positions that the last program before raster wrote, by the clipper's rules.
+Shapes, samples and bytes are counted in what the machine itself computed.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 POSITION = 0x70
 """Address of the position's x in attribute space."""
 MOST_PIXELS = 1 << 22
-"""Pixels of boxes that are looked at to count what shapes cover."""
+"""Most pixels of bounding boxes that are tested to count covered pixels."""
 
 
 class _Counter(Observer):
-    """Listens to a draw and counts."""
+    """Watches a draw and counts."""
 
     wants_shapes = True
 
@@ -45,14 +45,14 @@ class _Counter(Observer):
         self.vertices = self.primitives = self.broken = self.outside = self.culled = self.flat = 0
         self.shapes = self.covered = 0
         self.complete = True
-        """Whether all that shapes cover was counted."""
+        """Whether all covered pixels were counted."""
         self.plan: Plan | None = None
         self.place: tuple[int, int] | None = None
-        """A pixel that is covered."""
+        """A covered pixel."""
         self._going = False
 
     def shapes_ready(self, plan: Plan) -> None:
-        """Shapes are in the region."""
+        """The region has shapes."""
         self.plan = plan
         region = self._watch.words(self._drawing.region, REGION.size // 4)
         count = int(self._watch.words(plan.lists[1], 1)[0])
@@ -86,7 +86,7 @@ class _Counter(Observer):
 
     # -- primitives ---------------------------------------------------------------------------------------------------
     def _list(self, plan: Plan, count: int) -> None:
-        """A list of primitives, with the positions of their vertices."""
+        """Count the primitives of a list, from the positions of their vertices."""
         vertices, words = self._watch.words(plan.lists[0], VERTICES.size // 4), plan.words
         kind = int(self._watch.words(plan.lists[1], 2)[PRIMITIVES.KIND // 4])
         self.vertices += int(vertices[VERTICES.COUNT // 4])
@@ -128,7 +128,7 @@ class _Counter(Observer):
         return np.stack(columns, axis=1).astype(np.int64)
 
     def _faces(self, plan: Plan, corners: NDArray[np.float64]) -> None:
-        """Triangles that show the side that is culled, or no side."""
+        """Count triangles that face the culled way, or have no area."""
         viewport = self._watch.words(plan.viewports, VIEWPORT.size // 4)
         scale, offset = (viewport.view(np.float32)[at // 4 : at // 4 + 2] for at in (VIEWPORT.SCALE, VIEWPORT.OFFSET))
         snapped = np.round((corners[..., :2] / corners[..., 3:] * scale + offset) * SUBPIXELS)
@@ -141,7 +141,7 @@ class _Counter(Observer):
 
 
 def draw_why(inspection: SwitchInspection, watch: Watch, address: Address) -> Funnel:
-    """What became of a draw.
+    """The funnel of a draw.
 
     :raises UsageError: the address names no draw.
     """
@@ -154,7 +154,7 @@ def draw_why(inspection: SwitchInspection, watch: Watch, address: Address) -> Fu
     player.go(player.at(tick - 1))
     memory, engine = player.machine.memory, player.machine.engine
     before = [surface.rows(memory, engine) for surface, _ in trace.surfaces]
-    drawing.forget_passed()  # repeated draws go on counting
+    drawing.forget_passed()  # otherwise repeated draws add to the count
     counter = _Counter(watch)
     player.play_to(player.at(tick), counter)
     left = drawing.passed
@@ -186,10 +186,10 @@ def _fill(found: Funnel, draw: Draw, counter: _Counter, passed: int, changed: li
     add("primitives that show", facing, culled, Loss(counter.flat, "have no area"))
     gone = max(facing - counter.shapes, 0)
     beside = "lie outside the scissor, the viewport or the surface clip, or between pixels"
-    asks = "SET_SCISSOR_HORIZONTAL(0)"
+    registers = "SET_SCISSOR_HORIZONTAL(0)"
     if plan is not None and plan.words[RASTER.USER_PLANES // 4]:
-        beside, asks = f"{beside}, or outside user clip planes", f"{asks}, SET_USER_CLIP_ENABLE"
-    add("shapes", counter.shapes, Loss(gone, beside, asks))
+        beside, registers = f"{beside}, or outside user clip planes", f"{registers}, SET_USER_CLIP_ENABLE"
+    add("shapes", counter.shapes, Loss(gone, beside, registers))
     add("pixels that shapes cover" + ("" if counter.complete else ", at least"), counter.covered)
     tested = plan is not None and plan.output.tests
     if tested:

@@ -1,4 +1,4 @@
-"""A recording of a Switch, looked into."""
+"""The inspection of a Switch recording: its events, moments and pixels."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 
 class SwitchInspection(Inspection):
-    """Looks into a recording of a Switch. Frames are replayed when something of them is first asked.
+    """The inspection of a Switch recording. A frame is replayed when something of it is first read.
 
     choices, evaluator: as for `pocketgpu.GM20B`.
 
-    :raises UsageError: the capture is of another console, or there is no such switch.
+    :raises UsageError: the capture is of another console, or there is no such choice.
     """
 
     def __init__(self, capture: Capture, choices: Mapping[str, str] | None = None, evaluator: str = "llvm") -> None:
@@ -51,7 +51,7 @@ class SwitchInspection(Inspection):
 
     # -- events -------------------------------------------------------------------------------------------------------
     def _frame(self, frame: int) -> None:
-        """Have the events of a frame."""
+        """Replay until the events of a frame are there."""
         if not 0 <= frame < self.frame_count:
             raise UsageError(
                 f"the capture has no frame {frame}", location=f"f{frame}",
@@ -60,7 +60,7 @@ class SwitchInspection(Inspection):
         self.player.finish_frame(frame)
 
     def events(self, frame: int) -> Sequence[Event]:
-        """The events of a frame, in order; `facts` of those of engines have the registers that changed.
+        """The events of a frame, in order; `facts` of engines' events have the registers that changed.
 
         :raises UsageError: there is no such frame.
         """
@@ -68,7 +68,7 @@ class SwitchInspection(Inspection):
         return self.recorder.events[frame]
 
     def passes(self, frame: int) -> Sequence[Pass]:
-        """The same events, in rows that draw to the same targets.
+        """The same events, in groups of consecutive events with the same targets.
 
         :raises UsageError: there is no such frame.
         """
@@ -76,7 +76,7 @@ class SwitchInspection(Inspection):
         return self.recorder.passes[frame].found
 
     def tick_of(self, place: Address | str) -> int:
-        """How many events of the whole run are over right behind an event, or at the end of a frame.
+        """How many events of the whole run are over right after an event, or at the end of a frame.
 
         :raises UsageError: there is no such event.
         """
@@ -89,7 +89,7 @@ class SwitchInspection(Inspection):
         return self.recorder.tick_of(self.event(address))
 
     def registers(self, tick: int, class_id: int = B197.class_id, channel: int = 0) -> NDArray[np.uint32]:
-        """Registers of a class when so many events of the run were over: 0x1000 words.
+        """Registers of a class after the first `tick` events of the run: 0x1000 words.
 
         :raises UsageError: there is no such class.
         """
@@ -100,7 +100,7 @@ class SwitchInspection(Inspection):
 
     # -- moments ------------------------------------------------------------------------------------------------------
     def seek(self, place: Address | str) -> SwitchMoment:
-        """The machine right behind an event ("f1/d17", "f1/e412"), a pass ("f1/p2") or a frame ("f1").
+        """The machine right after an event ("f1/d17", "f1/e412"), a pass ("f1/p2") or a frame ("f1").
 
         :raises UsageError: there is no such event.
         """
@@ -113,20 +113,21 @@ class SwitchInspection(Inspection):
         return SwitchMoment(self, address, event, tick)
 
     def who_wrote(self, address: int, size: int = 1, before: Address | str | None = None) -> Event | None:
-        """The last event that wrote, or may have written, any of these bytes; `address` counts as it is mapped there.
+        """The last event that wrote, or may have written, any of these bytes. `address` is a GPU address as mapped at
+        `before`.
 
-        The same bytes at another address count as well. What launches and programs of draws store is told by pages of
-        4096 bytes, and so are words for constant buffers, which belong to the event behind them. Semaphores of the
-        host are not told.
+        Writes to the same bytes at another address are found, too. Stores of launches and of programs of draws are
+        known only by pages of 4096 bytes. So are words for constant buffers, which belong to the event after them.
+        Semaphores of the host are not found.
 
         :raises UsageError: there is no such event.
         """
         return next((trace.event for _, trace, _ in self._writers(address, size, before)), None)
 
     def who_changed(self, address: int, size: int = 1, before: Address | str | None = None) -> Event | None:
-        """Like `who_wrote`, but what only may have written there counts if it did: clears, blits and copies by their
-        rectangles, draws, launches and words for constant buffers if they changed any of the bytes, which is looked up
-        in memory before and behind them.
+        """Like `who_wrote`, but an event that only may have written the bytes counts only if it did. Clears, blits and
+        copies are decided by their rectangles; draws, launches and words for constant buffers by whether the bytes
+        in memory differ before and after them.
 
         :raises UsageError: there is no such event.
         """
@@ -142,7 +143,7 @@ class SwitchInspection(Inspection):
     def _writers(
         self, address: int, size: int, before: Address | str | None
     ) -> Iterator[tuple[int, Trace, list[tuple[int, int]]]]:  # fmt: skip
-        """Ticks that wrote, or may have written, bytes, the last one first; with where the bytes lie in the arena."""
+        """Ticks that wrote, or may have written, bytes, the last one first; with arena ranges of the bytes."""
         if before is None:
             last = self.tick_of(f"f{self.frame_count - 1}") if self.frame_count else 0
         else:
@@ -155,7 +156,7 @@ class SwitchInspection(Inspection):
                 yield tick, trace, spots
 
     def _bytes(self, tick: int, spots: list[tuple[int, int]]) -> list[bytes]:
-        """What lay somewhere in the arena when so many events were over."""
+        """Bytes of the arena after the first `tick` events."""
         self.player.go(self.player.at(tick))
         arena = self.player.machine.memory.arena
         return [arena[at : at + size].tobytes() for at, size in spots]
@@ -178,9 +179,9 @@ class SwitchInspection(Inspection):
         return decoded.json_lines(decoded.select([str(event.address)]))
 
     def why(self, place: Address | str) -> Answer:
-        """Why a pixel has its colour: of the picture ("f1/px200,120"), or of a draw's first target right behind the
-        draw ("f1/d17/px8,9", y as in the viewport). Of a thread ("f0/e9/b0,1,0/t3,0,0") what it did, of a
-        draw ("f1/d17") how much of it was left behind each stage.
+        """Why a pixel has its colour: of the picture ("f1/px200,120"), or of a draw's first target right after the
+        draw ("f1/d17/px8,9", y as in the viewport). For a thread ("f0/e9/b0,1,0/t3,0,0"), what it did. For a
+        draw ("f1/d17"), how much of it passed each stage.
 
         :raises UsageError: there is no such pixel, thread or draw.
         """
@@ -190,8 +191,8 @@ class SwitchInspection(Inspection):
         if address.pixel is None:
             if address.primitive is not None:
                 raise UsageError(
-                    "on a Switch why does not tell of one primitive", location=str(address),
-                    hint=f"{address.place} tells of the whole draw.",
+                    "on a Switch why does not explain a single primitive", location=str(address),
+                    hint=f"{address.place} explains the whole draw.",
                 )  # fmt: skip
             return draw_why(self, self._pixels.watch, draw_of(self, address))
         if address.draw is not None or address.event is not None:

@@ -7,9 +7,9 @@ from pocketgpu.capture.driver import drive, log_of_switch
 
 
 def macros_of(capture: Capture) -> dict[int, list[int]]:
-    """Number to instruction words, as they are when the recording ends; of the first channel that has some.
+    """The instruction words of macros by number, at the end of the recording, of the first channel that has any.
 
-    :raises UsageError: it is no recording of a Switch.
+    :raises UsageError: the capture is no recording of a Switch.
     """
     driver = drive(log_of_switch(capture, "only recordings of a Switch have macros"))
     machine = driver.machine

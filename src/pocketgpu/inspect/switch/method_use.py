@@ -1,7 +1,7 @@
 """Which methods the pushbuffers of a recording write, in which form of header, and which of them raise doubts.
 
-Segments are noted as their submissions begin; the words are told apart by the channels' own parser (`inspect.decode`),
-some ten thousand segments at a time.
+Segments are noted when their submissions begin. The channels' own parser decodes the words (`inspect.decode`), some ten
+thousand segments at a time.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from pocketgpu.maxwell.host.channel import Channel
 from pocketgpu.maxwell.host.layout import CLASS_OF_FILE, FILES, HOST_FILE
 
 MOST_NOTED: Final = 1 << 20
-"""Words that are noted before they are told apart: 48 MB of rows."""
+"""Most words that are noted before they are decoded: 48 MB of rows."""
 FORM_NAMES: Final = {
     FORMS.GRP0_USE_TERT: "group_0",
     FORMS.INC_METHOD: "incrementing",
@@ -41,12 +41,12 @@ FORM_NAMES: Final = {
     FORMS.END_PB_SEGMENT: "end_segment",
 }
 ZERO: Final = "nop_word_0"
-"""What the word 0 is counted as, which does nothing."""
+"""The name of the word 0, which does nothing."""
 
 
 @dataclass
 class ClassUse:
-    """How one class is used: writes of each method, by word."""
+    """Use of one class. writes: how often each method is written, by word."""
 
     block: MethodBlock | None
     writes: NDArray[np.int64] = field(default_factory=lambda: np.zeros(WORDS, np.int64))
@@ -71,13 +71,13 @@ class ClassUse:
 
 @cache
 def _named(file: int) -> MethodBlock | None:
-    """The class of a register file, None for that of classes that do not exist."""
+    """The class of a register file, None for the file of classes that do not exist."""
     return CLASSES.get(CLASS_OF_FILE[file])
 
 
 @cache
 def _tables() -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Of each word of each register file: whether a table describes it, whether doubts are about it."""
+    """For each word of each register file: whether a table describes it, and whether a doubt is about it."""
     known, watched = (np.zeros((FILES, WORDS), bool) for _ in range(2))
     for file in range(FILES):
         block = _named(file)
@@ -90,10 +90,10 @@ def _tables() -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
 
 
 class MethodUse:
-    """What is counted; `note` takes submissions, `finish` must be called after the last of them.
+    """The counts. `note` takes submissions; `finish` must be called after the last of them.
 
-    doubt: told of each thing that raises a doubt, how often, and where first. headers: how many of each form; classes
-    by name; unknown: methods that no table describes, by class and word; open_words: that packets still wait for.
+    doubt: called with each doubt, how often it occurs, and where first. headers: how many of each form. classes: by
+    name. unknown: methods that no table describes, by class and word. open_words: how many words packets still lack.
     """
 
     def __init__(self, machine: GM20B, doubt: Callable[[Doubt, int, str], None]) -> None:
@@ -118,16 +118,16 @@ class MethodUse:
                 flags = SUBMISSION if index == 0 else 0
                 self._builder.add(PUSHBUFFER, words, 0, number, address, flags, channel.index, index)
         if self._builder.length > MOST_NOTED:
-            self._tell()
+            self._decode()
 
     def finish(self) -> None:
-        """Tell what was noted, and how many words are missing."""
-        self._tell()
+        """Count what was noted, and how many words are missing."""
+        self._decode()
         self.headers = Counter(dict(sorted(self.headers.items())))
         self.classes = dict(sorted(self.classes.items(), key=lambda item: sorted(item[1].subchannels)))
 
-    def _tell(self) -> None:
-        """Take apart what was noted so far. Packets, macros and bindings go on with what is noted next."""
+    def _decode(self) -> None:
+        """Decode what was noted so far. Open packets, macros and bindings continue in what is noted next."""
         machine = self._machine
         state = MaxwellState(machine.codes, self._channels, machine.ram_words)
         stream = self._builder.build(state, max(self._channels, default=0) + 1)
@@ -186,9 +186,10 @@ class MethodUse:
 
 
 class _Rows:
-    """Rows of a stream, and what packets they belong to. data: rows that write a method.
+    """Decoded rows, and the packets that they belong to. data: rows that write a method.
 
-    channels: of each row of `data`; firsts: whether it is the first of its packet, or of its part in this segment.
+    channels: channel of each row of `data`; firsts: whether it is the first of its packet, or of the packet's part in
+    this segment.
     """
 
     def __init__(self, rows: Rows, table: NDArray[np.void]) -> None:
@@ -230,7 +231,7 @@ class _Rows:
             yield block.name if block else "unknown", word, count, self.place(int(own[0]))
 
     def doubts(self) -> Iterator[tuple[Doubt, str]]:
-        """What written values raise doubts about, and where."""
+        """The doubts about written values, and where."""
         data, (_, watched) = self.data, _tables()
         for index in np.flatnonzero(watched[data["block"], data["id"]]).tolist():
             row = data[index]

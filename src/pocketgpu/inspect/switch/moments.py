@@ -1,4 +1,4 @@
-"""Moments: the machine right behind an event, and what one can ask of it."""
+"""Moments of a Switch recording: the state of the machine right after an event."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ class _Memory:
 
 
 class SwitchMoment(Moment):
-    """The machine right after an event; see `SwitchInspection.seek`.
+    """The state of the machine right after an event; see `SwitchInspection.seek`.
 
-    address, event: of the moment; event is None where a frame begins.
+    address, event: of the moment; event is None at the beginning of a frame.
     """
 
     def __init__(self, inspection: SwitchInspection, address: Address, event: Event | None, tick: int) -> None:
@@ -58,21 +58,21 @@ class SwitchMoment(Moment):
 
     @property
     def machine(self) -> GM20B:
-        """The machine, brought back to this moment. It is that of the inspection: other moments move it on."""
+        """The machine, brought back to this moment. All moments of the inspection share it and move it."""
         self._inspection.player.go(self._inspection.player.at(self._tick))
         return self._inspection.player.machine
 
     # -- registers ----------------------------------------------------------------------------------------------------
     @property
     def channel(self) -> int:
-        """Index of the channel that the last event of an engine came through."""
+        """Index of the channel of the last event of an engine."""
         for trace in reversed(self._inspection.recorder.traces[: self._tick]):
             if trace.channel >= 0:
                 return trace.channel
         return 0
 
     def words(self, class_id: int = B197.class_id) -> Registers:
-        """The register file of a class, 0x1000 words, as its last event found it.
+        """The register file of a class at its last event, 0x1000 words.
 
         :raises UsageError: there is no such class.
         """
@@ -84,7 +84,7 @@ class SwitchMoment(Moment):
         return State(B197, self.words())
 
     def registers(self, class_id: int = B197.class_id) -> dict[str, int]:
-        """Registers of a class by official name ("SET_COLOR_TARGET_A(0)"), as words; all that the class has.
+        """Words of all registers of a class by official name ("SET_COLOR_TARGET_A(0)").
 
         :raises UsageError: there is no such class.
         """
@@ -97,9 +97,9 @@ class SwitchMoment(Moment):
         }
 
     def changes(self, to: Address | str = "previous", class_id: int | None = None) -> list[Change]:
-        """Registers of a class (default: of the 3D class; behind a launch, a blit or a copy that of its engine) that
-        differ from those of another moment: "reset" (power-on), "previous" (the draw before, or power-on before the
-        first), or an address. Old values are the other moment's.
+        """Registers of a class (default: of the 3D class; after a launch, a blit or a copy the class of its engine)
+        that differ from those of another moment: "reset" (power-on), "previous" (the draw before, or power-on before
+        the first), or an address. Old values are the other moment's.
 
         :raises UsageError: there is no such event or class.
         """
@@ -118,7 +118,7 @@ class SwitchMoment(Moment):
 
     @property
     def _class(self) -> int:
-        """The class whose registers made the event of this moment."""
+        """The class of the engine that did the event of this moment."""
         what = self._inspection.recorder.traces[self._tick - 1].what if self._tick and self.event is not None else None
         engines = {Launch: B1C0, Blit: TWOD, Copy: B0B5}
         return engines.get(type(what), B197).class_id
@@ -133,7 +133,7 @@ class SwitchMoment(Moment):
 
     # -- pictures -----------------------------------------------------------------------------------------------------
     def surfaces(self) -> list[Surface]:
-        """The targets that draws go to now: of colours as outputs are routed, then of depth."""
+        """The bound targets: colour targets in the order of outputs, then the depth target."""
         state = self.state
         return [surface_of(target, samples_of(state)) for target in targets_of(state)]
 
@@ -161,7 +161,7 @@ class SwitchMoment(Moment):
 
     @property
     def screens(self) -> dict[str, Picture]:
-        """What is shown now: {"screen": picture} behind the first picture of the recording."""
+        """What is shown now: {"screen": picture}; empty before the first picture of the recording."""
         traces = self._inspection.recorder.traces[: self._tick]
         for tick in range(len(traces), 0, -1):
             if traces[tick - 1].what == "show":
@@ -172,10 +172,10 @@ class SwitchMoment(Moment):
                 return {} if array is None else {"screen": Picture(array)}
         return {}
 
-    # -- what a draw works with ---------------------------------------------------------------------------------------
+    # -- resources of a draw ------------------------------------------------------------------------------------------
     @property
     def draw(self) -> Draw:
-        """The draw that has just happened, as its record. What it reads from memory is what lies there at this moment.
+        """The record of the draw that has just happened. It reads memory as it is at this moment.
 
         :raises UsageError: the event of this moment is no draw.
         """
@@ -190,7 +190,7 @@ class SwitchMoment(Moment):
 
     @property
     def runs_programs(self) -> bool:
-        """Whether the event of this moment is a draw or a launch: only then there are `programs` and the like."""
+        """Whether the event of this moment is a draw or a launch: only those have `programs`, `buffers` and so on."""
         what = self._inspection.recorder.traces[self._tick - 1].what if self._tick and self.event is not None else None
         return isinstance(what, Draw | Launch)
 
@@ -202,8 +202,7 @@ class SwitchMoment(Moment):
 
     @property
     def programs(self) -> dict[str, StageShader]:
-        """Its programs by stage, in order of the pipeline ("vertex B", "pixel"…), or that of a launch ("compute");
-        `text` of each disassembles it.
+        """Its programs by stage, in order of the pipeline ("vertex B", "pixel"…), or that of a launch ("compute").
 
         :raises UsageError: the event is no draw and no launch.
         """
@@ -219,19 +218,19 @@ class SwitchMoment(Moment):
 
     @property
     def constants(self) -> list[ConstantBuffer]:
-        """The same as `buffers`, under the name that both consoles have."""
+        """The same as `buffers`; both consoles have this name."""
         return self.buffers
 
     @property
     def missing(self) -> str:
-        """What it cannot tell where no program runs."""
+        """What a moment without a program does not have."""
         if self.runs_programs:
             return ""
-        return "textures, programs, constants and vertices are told of draws and launches only"
+        return "only draws and launches have textures, programs, constants and vertices"
 
     @property
     def textures(self) -> dict[str, HandleTexture]:
-        """Textures that its programs name, by `HandleTexture.name`. Those of a launch are not told: there are none.
+        """Textures that its programs name, by `HandleTexture.name`; empty for a launch.
 
         :raises UsageError: the event is no draw and no launch.
         """
@@ -240,7 +239,7 @@ class SwitchMoment(Moment):
 
     @property
     def index_buffer(self) -> IndexBuffer | None:
-        """Its indices; None of a draw without.
+        """Its indices; None if the draw has none.
 
         :raises UsageError: the event is no draw, or has too many indices.
         """
@@ -248,12 +247,12 @@ class SwitchMoment(Moment):
 
     @property
     def vertex_buffers(self) -> list[VertexBuffer]:
-        """Vertex streams that are on; none of a launch."""
+        """Vertex streams that are on; empty for a launch."""
         return [] if isinstance(self._work, Launch) else vertex_buffers(self.draw)
 
     @cached_property
     def vertices(self) -> Vertices:
-        """Inputs and outputs of the draw's vertices, and how primitives name them. The draw is replayed for it.
+        """Inputs and outputs of the draw's vertices, and how primitives name them. The draw is replayed for this.
 
         :raises UsageError: the event is no draw, or has too many vertices.
         """

@@ -1,4 +1,4 @@
-"""Passes: events in a row that draw to the same targets."""
+"""Passes: consecutive events with the same render targets."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pocketgpu.inspect.model.event import Event, Pass
 
 @dataclass(frozen=True)
 class TargetKey:
-    """What draws draw to: `text` for people, `addresses` of all targets."""
+    """Render targets: `text` for people, `addresses` of all targets."""
 
     text: str
     addresses: tuple[int, ...]
 
 
 class Passes:
-    """The passes of a frame, as events come. A clear belongs to the pass that draws to what it clears."""
+    """The passes of a frame, built event by event. A clear belongs to the pass that draws to the cleared target."""
 
     def __init__(self, frame: int) -> None:
         self.frame = frame
@@ -24,7 +24,7 @@ class Passes:
         self._key: TargetKey | None = None
 
     def add(self, event: Event, key: TargetKey | None) -> None:
-        """The next event. key: what it draws to or clears, None for other events."""
+        """Add the next event. key: the targets that it draws to or clears, None for other events."""
         same = key is None or self._key is None or key == self._key
         if event.kind == "clear" and key is not None and self._key is not None:
             same = set(key.addresses) <= set(self._key.addresses)

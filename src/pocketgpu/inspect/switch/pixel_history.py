@@ -1,5 +1,5 @@
-"""The history of a pixel: who touched it is known from the events; here the machine goes through them once more, looks
-at the bytes before and behind each, and listens to the draws."""
+"""The history of a pixel: the machine replays the events that touched it; the bytes before and after each event are
+read, and draws are watched."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
 
 
 class Walk:
-    """Goes through the touches of tracks in the order of time, and tells what each did.
+    """Replays the touches of tracks in order, and describes what each did.
 
-    :param closely: whether fragments are listened to; else only what bytes become is told.
+    :param closely: whether fragments are watched; otherwise only the bytes before and after are reported.
     """
 
     def __init__(self, inspection: SwitchInspection, watch: Watch, closely: bool = True) -> None:
         self._inspection, self._watch, self._closely = inspection, watch, closely
         self.player, self.memory = inspection.player, inspection.player.machine.memory
         self.misses: list[Address] = []
-        """Draws that have the surface as a target and brought no fragment."""
+        """Draws with the surface as a target that have no fragment on the pixel."""
         self.chained = True
-        """Whether what one step left is what the next one found."""
+        """Whether each step finds the bytes that the step before left."""
         self._steps: dict[int, Touch | None] = {}
 
     def told(self, track: Track) -> list[Touch]:
-        """The touches of a track as an answer has them, those of its sources inside."""
+        """The touches of a track, as an answer has them, with those of its sources inside."""
         touches: list[tuple[Candidate, Track]] = []
 
         def gather(one: Track) -> None:
@@ -70,7 +70,7 @@ class Walk:
         return found
 
     def _history(self, touch: Candidate, track: Track) -> History:
-        """What the bytes that an event took went through before."""
+        """The history of the bytes that an event copied."""
         touches = self._of(track)
         place = Range(touch.taps[0].address, touch.taps[0].spot[1])
         if not touches:
@@ -97,7 +97,7 @@ class Walk:
             self._steps[id(touch)] = self._step(touch, old, new, watches.get(id(touch)))
 
     def _bytes(self, touch: Candidate, track: Track) -> list[bytes]:
-        """The pixel's samples in the event's surface, or the bytes that are followed."""
+        """The pixel's samples in the event's surface, or the bytes of the track."""
         spots = list(track.spots)
         surface = touch.surface
         if surface is not None and surface.samples > 1:
@@ -123,7 +123,7 @@ class Walk:
                 if watch.total <= MOST and final is not None:
                     proved = proved and final == [raw.hex() for raw in new]
                 elif not watch.total:
-                    proved = False  # something else than a fragment, such as a store of a program
+                    proved = False  # something other than a fragment wrote it, such as a program's store
                 count = sum(one.written for one in fragments)
                 text = f"{event.title}: {counted(watch.total, 'fragment')} here, {count} written"
             elif old == new:
@@ -145,7 +145,7 @@ class Walk:
 
 
 def _meaning(surface: Surface | None, samples: list[bytes]) -> str:
-    """Bytes of samples for people."""
+    """The meaning of samples' bytes, for people."""
     if surface is None or not samples or any(len(raw) != surface.format.bytes for raw in samples):
         return " ".join(raw.hex() for raw in samples[:8])
     each = list(dict.fromkeys(samples))

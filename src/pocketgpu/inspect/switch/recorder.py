@@ -1,8 +1,8 @@
-"""The recorder: turns what a replay does into events, while it happens.
+"""The recorder of a Switch recording's events: it turns a replay into events while it runs.
 
-An engine's record says what was done; where it lies in the command stream, which registers changed since the event
-before it, and which memory it may have written is found here. Memory is told by address for people and by place in the
-arena for comparisons, as drivers show the same bytes at several addresses.
+An engine's record says what was done. The recorder adds its place in the command stream, the registers that changed
+since the previous event, and the memory that it may have written. Memory has GPU addresses for people and arena offsets
+for comparisons, as drivers map the same bytes at several addresses.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from pocketgpu.maxwell.host.channel import Channel
 from pocketgpu.maxwell.host.layout import CLASS_FILES
 
 Spans = tuple[tuple[int, int], ...]
-"""(arena offset, bytes) of stretches of memory."""
+"""(arena offset, size in bytes) of ranges of memory."""
 _MOST_RANGES = 64
 
 
 @dataclass(frozen=True)
 class Change:
-    """Registers of a class that an event found changed: words, values before and after."""
+    """Registers of a class that changed before an event: words, values before and after."""
 
     file: int
     words: NDArray[np.int64]
@@ -46,11 +46,11 @@ class Change:
 
 @dataclass(frozen=True)
 class Trace:
-    """What is known of a tick beside its event. record: of the engine, or the number of what happened. writes: memory
-    that it wrote or may have written. channel: index of the channel that it came through, -1: of none.
+    """What is known of a tick besides its event. what: the engine's record, or a number for other events. writes:
+    memory that it wrote or may have written. channel: index of its channel, -1 without one.
 
-    surfaces: those that it wrote, with the place of each one's first byte. sources: address, place and bytes of what it
-    read. plan: of a blit or a copy.
+    surfaces: those that it wrote, with the arena offset of each one's first byte. sources: what it read, as (address,
+    arena offset, size). plan: of a blit or a copy.
     """
 
     event: Event
@@ -71,7 +71,7 @@ def register_name(file: int, word: int) -> str:
 
 
 class _Position:
-    """Where a channel is in its submission: entry, and the first word of it that no event has."""
+    """Where a channel is in its submission: the entry, and its first word that belongs to no event yet."""
 
     def __init__(self) -> None:
         self.submission = self.entry = self.word = -1
@@ -79,7 +79,7 @@ class _Position:
 
 
 class Recorder:
-    """Listens to a player: `events` by frame, `passes` by frame, `traces` by tick (the first tick is number 0)."""
+    """Records a player's events: `events` by frame, `passes` by frame, `traces` by tick (the first is number 0)."""
 
     def __init__(self, log: ChannelLog) -> None:
         self.log = log
@@ -87,7 +87,7 @@ class Recorder:
         self.passes: list[Passes] = []
         self.traces: list[Trace] = []
         self.first: list[int] = []
-        """Ticks that are over when a frame begins."""
+        """For each frame, how many ticks come before it."""
         self.machine: GM20B | None = None
         self._frame = -1
         self._draws = 0
@@ -99,9 +99,9 @@ class Recorder:
         self._versions: NDArray[np.uint32] = np.zeros(0, np.uint32)
         self._constants = 0  # words that went to constant buffers
 
-    # -- what the player tells ----------------------------------------------------------------------------------------
+    # -- notifications of the player ----------------------------------------------------------------------------------
     def hear(self, what: Any, more: Any) -> None:
-        """A tick."""
+        """Record a tick."""
         assert self.machine is not None
         if not self._open:
             self._frame += 1
@@ -145,13 +145,13 @@ class Recorder:
         self._know(channel)
         try:
             found = describe.record(record, channel)
-        except PocketGPUError as error:  # registers can ask for what there is not
+        except PocketGPUError as error:  # registers can name things that do not exist
             place = getattr(record, "place", "")
             kind = "draw" if isinstance(record, Draw) else "report"
             found = describe.Description(kind, f"{type(record).__name__}: {error.message}", {"place": place})
         constants = machine.constant_words - self._constants
         if constants:
-            # Words of the pushbuffer for constant buffers have no record: they are told with the event behind them.
+            # Words of the pushbuffer for constant buffers have no record: they belong to the event after them.
             found.facts["constant_words"] = constants
         if constants or isinstance(record, Launch) or (isinstance(record, Draw) and describe.stores(machine)):
             found.writes = (*found.writes, *self._ranges(self._changed()))
@@ -194,7 +194,7 @@ class Recorder:
         )  # fmt: skip
 
     def spans(self, ranges: tuple[Range, ...]) -> Spans:
-        """Where ranges of addresses lie in the arena now."""
+        """The arena ranges that ranges of addresses are mapped to now."""
         assert self.machine is not None
         memory = self.machine.memory
         return tuple(
@@ -205,7 +205,7 @@ class Recorder:
         )
 
     def tick_of(self, event: Event) -> int:
-        """How many ticks are over right behind an event."""
+        """How many ticks are over right after an event."""
         return self.first[event.frame] + event.number + 1
 
     # -- memory that changed ------------------------------------------------------------------------------------------
@@ -215,7 +215,7 @@ class Recorder:
         return memory.page_versions[: memory.used_end >> PAGE_SHIFT].copy()
 
     def _changed(self) -> Spans:
-        """Pages that were stamped since the event before, in stretches."""
+        """Arena ranges of the pages that were stamped since the previous event."""
         now, before = self._now(), self._versions
         old = np.zeros_like(now)
         old[: min(len(before), len(now))] = before[: len(now)]
@@ -226,7 +226,7 @@ class Recorder:
         return tuple((int(g[0]) << PAGE_SHIFT, len(g) * PAGE_SIZE) for g in groups[:_MOST_RANGES])
 
     def _ranges(self, spans: Spans) -> tuple[Range, ...]:
-        """Stretches of the arena as addresses."""
+        """Ranges of the arena as GPU addresses."""
         assert self.machine is not None
         found = []
         for offset, size in spans:
@@ -248,7 +248,7 @@ class Recorder:
         return tuple(found)
 
     def registers(self, tick: int, file: int = 0, channel: int = 0) -> NDArray[np.uint32]:
-        """Registers of a class when `tick` ticks were over, as far as events have seen them."""
+        """Registers of a class after `tick` ticks, as of the last event that compared them."""
         if channel not in self.power_on:
             return np.zeros(0x1000, np.uint32)
         found: NDArray[np.uint32] = self.power_on[channel][file].copy()
@@ -261,7 +261,7 @@ class Recorder:
 
     # -- words of the stream ------------------------------------------------------------------------------------------
     def _words(self, place: str, channel: Channel) -> Words | None:
-        """The words from behind the event before to the one at a place ("s3/e2+17")."""
+        """The words after those of the previous event, up to the word at a place ("s3/e2+17")."""
         machine = self.machine
         assert machine is not None
         head, _, word = place.partition("+")
@@ -273,7 +273,7 @@ class Recorder:
         if at.submission != number:
             at.submission, at.entry, at.word = number, 0, 0
         if (at.entry, at.word) == (last, end):
-            return at.last  # several events of one method, such as a macro that draws
+            return at.last  # one method has several events, such as a macro that draws
         entries = self.log.submissions[number].entries if number < len(self.log.submissions) else ()
         spans, values = [], []
         for index in range(at.entry, min(last + 1, len(entries))):

@@ -1,4 +1,4 @@
-"""What a draw works with, at a moment: programs, constant buffers, textures. Its vertices are `vertices.py`'s."""
+"""Resources of a draw or launch at a moment: programs, constant buffers, textures. `vertices.py` has its vertices."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
 _BINDINGS = B197.values("SET_SAMPLER_BINDING")
 MOST_PICTURES = 256
-"""Slices of a texture that are made pictures."""
+"""Most slices of a texture that become pictures."""
 
 
 @dataclass(frozen=True, repr=False)
 class StageShader(Program):
     """A program of a draw. unit: "vertex A", "vertex B", "control", "evaluation", "geometry" or "pixel". address: of
-    its header. registers: how many a thread has. code: as `pocketgpu shader` shows programs; `text` disassembles. data:
-    the bytes of the code. inputs, outputs: addresses in attribute space."""
+    its header. registers: how many a thread has. code: as `pocketgpu shader` shows programs. data: the bytes of the
+    code. inputs, outputs: addresses in attribute space."""
 
     unit: str
     address: int
@@ -55,7 +55,7 @@ class StageShader(Program):
 
     @property
     def digest(self) -> str:
-        """Of the code, 16 digits: equal for equal programs."""
+        """Digest of the code, 16 digits: equal for equal programs."""
         return sha256(self.data).hexdigest()[:16]
 
     @property
@@ -73,7 +73,7 @@ class StageShader(Program):
 
 
 class Standing(Protocol):
-    """A moment, as far as what it gives away needs it."""
+    """The part of a moment that its textures use."""
 
     @property
     def machine(self) -> GM20B:
@@ -86,7 +86,7 @@ class HandleTexture(Texture):
     """A texture that a program names. handle: the word in constant bank `bank`, at byte `at`; number: of its header.
 
     header: None if it cannot be read; then `fault` says why. sampler: the fields of its sampler by official name.
-    moment: where its texels are those that are meant.
+    moment: the moment at which its texels are read.
     """
 
     stage: str
@@ -103,7 +103,7 @@ class HandleTexture(Texture):
         return numbers_of(self.handle)[0]
 
     def array(self, level: int = 0, layer: int = 0, z: int = 0) -> NDArray[Any]:
-        """Texels of a slice as shaders get them: (height, width, 4).
+        """Texels of a slice as shaders read them: (height, width, 4).
 
         :raises UsageError: there is no such slice, or the header cannot be read.
         """
@@ -112,13 +112,13 @@ class HandleTexture(Texture):
 
     @property
     def name(self) -> str:
-        """A name for files: "pixel.c2.0x20" is what the pixel program names by byte 0x20 of constant bank 2."""
+        """A name for files: "pixel.c2.0x20" has its handle at byte 0x20 of constant bank 2 of the pixel program."""
         return f"{self.stage.replace(' ', '_').lower()}.c{self.bank}.{self.at:#x}"
 
     def pictures(self) -> dict[str, NDArray[np.uint8]]:
-        """All levels of all layers (of a cube its faces) and slices, by names such as "pixel.c2.0x20.layer1.level2":
-        RGBA (height, width, 4), uint8, row 0 at t = 0. Of a buffer or a texture that is too large only what fits
-        in MOST_PICTURES.
+        """All levels of all layers (of a cube, its faces) and slices, by names such as "pixel.c2.0x20.layer1.level2":
+        RGBA (height, width, 4), uint8, row 0 at t = 0. Of a buffer or a texture that is too large, only the first
+        MOST_PICTURES.
 
         :raises UsageError: the header cannot be read, or there is no decoder for the format.
         """
@@ -202,7 +202,7 @@ def buffers(machine: GM20B, draw: Draw | Launch) -> list[ConstantBuffer]:
 
 
 def textures(moment: Standing, draw: Draw) -> list[HandleTexture]:
-    """The textures that programs of a draw name by words of the constant bank with handles, each once a stage."""
+    """The textures of a draw whose handles are in the constant bank for handles, each once for a stage."""
     machine = moment.machine
     state, memory, found = draw.state, machine.memory, []
     bank = state.field("SET_BINDLESS_TEXTURE", "CONSTANT_BUFFER_SLOT_SELECT")

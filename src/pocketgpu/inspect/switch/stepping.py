@@ -1,7 +1,7 @@
-"""Steps of programs in a recording of a Switch: of a vertex, of a fragment, of a thread of a launch.
+"""Steps of programs in a Switch recording: of a vertex, of a fragment, of a thread of a launch.
 
-The draw or launch is replayed with somebody who looks on at one lane of it. Programs run on the interpreter for that;
-what comes behind is brought back from a checkpoint, so that nothing of it stays.
+The draw or launch is replayed with an observer of one lane. Programs run on the interpreter for that. Afterwards the
+machine continues from a checkpoint, so the replay leaves no trace.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 _HINT = "Such as f1/d17/v5, f1/d17/px8,9 or f0/e9/b0,0,0/t3,0,0."
 _MOST_FRAGMENTS = 64
-"""Fragments on one pixel that are looked at; the last of them is told."""
+"""Most fragments on one pixel that are traced; the last of them is returned."""
 
 
 def trace_of(inspection: SwitchInspection, address: Address, most: int | None = None) -> Trace:
-    """What `SwitchInspection.trace` gives."""
+    """See `SwitchInspection.trace`."""
     most = MOST if most is None else most
     if address.draw is None and address.event is None:
         raise UsageError("this address names no draw or launch", location=str(address), hint=_HINT)
@@ -42,7 +42,7 @@ def trace_of(inspection: SwitchInspection, address: Address, most: int | None = 
         raise UsageError("this event runs no program", location=str(address), hint=_HINT)
     if address.primitive is not None:
         raise UsageError(
-            "steps of control, evaluation and geometry programs are not told", location=str(address), hint=_HINT
+            "control, evaluation and geometry programs cannot be traced", location=str(address), hint=_HINT
         )
     if (address.vertex is None) == (address.pixel is None):
         raise UsageError("this address names no vertex or pixel of the draw", location=str(address), hint=_HINT)
@@ -62,7 +62,7 @@ def _thread(inspection: SwitchInspection, launch: Launch, address: Address, tick
         ) as watch:  # fmt: skip
             player.play_to(player.at(tick))
     finally:
-        player.spoilt = True  # blocks ran in another order than they do elsewhere
+        player.diverged = True  # blocks ran in another order than usual
     if not watch.traces:
         raise UsageError("the thread never ran: an earlier one hangs, or the launch was refused", location=str(address))
     (trace,) = watch.traces
@@ -103,10 +103,10 @@ def _lane(inspection: SwitchInspection, draw: Draw, address: Address, tick: int,
             player.play_to(player.at(tick))
     finally:
         drawing.tier = before
-        player.spoilt = True
+        player.diverged = True
     if watch.traces:
         trace = watch.traces[-1]
         trace.address = str(address)
         return trace
     what = "no fragment of the draw is on this pixel" if address.vertex is None else "the vertex was never shaded"
-    raise UsageError(what, location=str(address), hint=f"'why {address.place}' tells what became of the draw.")
+    raise UsageError(what, location=str(address), hint=f"'why {address.place}' shows what happened to the draw.")

@@ -1,4 +1,4 @@
-"""Surfaces: where the pixels of a target, a blit or a shown picture lie, and which pixel an address belongs to."""
+"""Surfaces: the addresses of the pixels of a target, a blit or a shown picture, and the pixel of an address."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 MOST_BYTES = 1 << 29
-"""The most bytes of a surface that is made a picture: registers can ask for more than the memory has."""
+"""Most bytes of a surface that becomes a picture: registers can describe more than the memory has."""
 
 
 @dataclass(frozen=True)
 class Surface:
     """One slice of a surface. width, height: in samples; grid: samples of a pixel across and down.
 
-    name: as people call it. slot: of a colour target, None for others.
+    name: for people. slot: of a colour target, None for others.
     """
 
     name: str
@@ -50,18 +50,18 @@ class Surface:
 
     @property
     def samples(self) -> int:
-        """Samples of a pixel."""
+        """How many samples a pixel has."""
         return self.grid[0] * self.grid[1]
 
     @property
     def size(self) -> int:
-        """Bytes from the address to the end of what the slice can reach."""
+        """Bytes from the address to the end of the slice."""
         if self.plane.layout is not None:
             return self.plane.layout.size
         return self.plane.pitch * max(self.height - 1, 0) + self.width * self.format.bytes
 
     def place(self, x: int, y: int) -> int:
-        """GPU address of the sample in column x, row y."""
+        """GPU address of the sample at column x, row y."""
         column = self.plane.columns(np.int64(x * self.format.bytes))  # type: ignore[arg-type]
         return self.plane.va + int(column) + int(self.plane.rows(np.int64(y)))  # type: ignore[arg-type]
 
@@ -112,7 +112,7 @@ class Surface:
         return to_array(memory, engine, side, self.width * self.format.bytes, self.height)[0]
 
     def value(self, raw: bytes) -> tuple[Any, ...]:
-        """What the bytes of a sample mean: red, green, blue and alpha, or depth and stencil (None: it has none)."""
+        """The meaning of a sample's bytes: red, green, blue and alpha, or depth and stencil (None if there is none)."""
         rows = np.frombuffer(raw, np.uint8).reshape(1, -1)
         if any(c.name in "ZS" for c in self.format.components):
             depth, stencil = arrays.decode_depth(rows, self.format)
@@ -125,10 +125,10 @@ class Surface:
 
 @dataclass(frozen=True, eq=False)
 class TargetPicture:
-    """A target as it was at a moment.
+    """The contents of a target at a moment.
 
     rows: bytes, (height, bytes of a row), in samples. `array`: values of pixels, (height, width, 4), or (height, width)
-    of depth; with several samples the first one's. `samples`: of all of them, (height, width, samples, …).
+    for depth; with several samples, those of the first. `samples`: values of all, (height, width, samples, …).
     """
 
     surface: Surface
@@ -141,7 +141,7 @@ class TargetPicture:
 
     @property
     def stored(self) -> NDArray[Any]:
-        """Values of all samples, row by row: (height, width, 4) of colours, (height, width) of depth or stencil."""
+        """Values of all samples, row by row: (height, width, 4) for colours, (height, width) for depth or stencil."""
         if not self.is_depth:
             return arrays.decode(self.rows, self.surface.format)
         depth, stencil = arrays.decode_depth(self.rows, self.surface.format)
@@ -184,7 +184,7 @@ class TargetPicture:
         pixels = np.ascontiguousarray(arrays.picture(self.rows, self.surface.format))
         if across * down == 1:
             return to_image(np.ascontiguousarray(pixels[..., :3]))
-        # Two channels in a word are added at once, each with 16 bits of room.
+        # Two channels are added at once, in 16 bits of a word each.
         words = pixels.view(np.uint32)[..., 0]
         cut = words[: self.height * down, : self.width * across]
         pairs = []
@@ -227,7 +227,7 @@ def surface_of(target: Target, grid: tuple[int, int], layer: int = 0) -> Surface
 
 
 def targets_of(state: State) -> list[Target]:
-    """The colour targets that registers route outputs to, then that of depth."""
+    """The colour targets that registers route outputs to, then the depth target."""
     found = []
     for slot in dict.fromkeys(colour_slots(state)):
         target = colour_target(state, slot, False, [])
@@ -238,7 +238,7 @@ def targets_of(state: State) -> list[Target]:
 
 
 def shown_surface(present: Present) -> Surface:
-    """What is shown, as a surface."""
+    """The surface of a present."""
     format = shown_layout(present.format)
     if present.block_linear:
         plane = Plane.blocks(present.gpu_va, present.stride, present.height, present.block_height_log2)

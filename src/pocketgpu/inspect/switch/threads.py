@@ -1,7 +1,7 @@
 """What one thread of a launch does, instruction by instruction.
 
-The launch is replayed in three parts: the blocks before the thread's, that block, and those behind it. The block in the
-middle is run by NumPy first and listened to; then memory is brought back, the machine's own code runs the same block,
+The launch is replayed in three parts: the blocks before the thread's block, that block, and those after it. NumPy runs
+the thread's block first, and its values are noted. Then memory is restored, the machine's own code runs the same block,
 and both must have written the same pages.
 """
 
@@ -37,8 +37,8 @@ Three = tuple[int, int, int]
 @dataclass(repr=False)
 class ThreadWhy(Answer):
     """What a thread did. instructions: those of its warp, with the registers of its lane; steps: how many there were,
-    those that are not kept included. proved: whether NumPy's block and the machine's wrote the same bytes, which are
-    `pages` pages of memory."""
+    including those that are not kept. proved: whether NumPy's block and the machine's wrote the same bytes. pages: how
+    many pages of memory they wrote."""
 
     schema: ClassVar[str] = "pocketgpu.thread/1"
 
@@ -55,11 +55,11 @@ class ThreadWhy(Answer):
         """At most three lines."""
         own = sum(one.executed for one in self.instructions)
         kept = f" (the first {len(self.instructions)} are kept)" if self.steps > len(self.instructions) else ""
-        end = "the block of NumPy and that of the machine wrote the same bytes"
+        same = "NumPy's block and the machine's wrote"
         return [
             f"ran {own} of the {self.steps} instructions of its warp{kept}, program {self.program:#x}  {self.address}",
             f"{self.event.title}; its block wrote to {self.pages} pages of memory  {self.event.address}",
-            f"proved: {end}" if self.proved else f"NOT proved: it is not so that {end}",
+            f"proved: {same} the same bytes" if self.proved else f"NOT proved: {same} different bytes",
         ]
 
     @property
@@ -80,7 +80,7 @@ class ThreadWhy(Answer):
 
 
 class _OneWarp:
-    """Looks on at one warp of a block, for a tracer that is made when the warp first runs."""
+    """Observes one warp of a block, and passes it to a tracer that is made when the warp first runs."""
 
     def __init__(self, warp: int, make: Callable[[], Tracer]) -> None:
         self._warp, self._make, self._mine = warp, make, False
@@ -109,13 +109,13 @@ class _OneWarp:
 
 
 class _OneThread(Observer):
-    """Listens to one block of one launch, for the sake of a thread of it. order: launches before it in the replay."""
+    """Observes one block of one launch, for one of its threads. order: how many launches the replay has before it."""
 
     def __init__(self, watch: Watch, found: ThreadWhy, block: Three, thread: Three, order: int) -> None:
         self._watch, self._found, self._block, self._thread, self._order = watch, found, block, thread, order
 
     def launch(self, launch: Launch, run: RunGrid) -> Result:
-        """The launch, with the block in the middle watched."""
+        """Run the launch, and watch the thread's block."""
         self._order -= 1
         if self._order != -1:
             return run()
@@ -175,7 +175,7 @@ def _number(place: Three, size: Three) -> int:
 
 
 def check_thread(launch: Launch, address: Address) -> tuple[Three, Three]:
-    """Block and thread that an address names; what it does not say is 0.
+    """Block and thread that an address names; a missing part is 0.
 
     :raises UsageError: the launch has no such block or thread.
     """
@@ -189,8 +189,8 @@ def check_thread(launch: Launch, address: Address) -> tuple[Three, Three]:
 
 
 def first_of_row(inspection: SwitchInspection, launch: Launch, tick: int) -> int:
-    """How many ticks are over before the first of the launches that come together with the one that `tick` is:
-    those that follow each other without a stop between them."""
+    """How many ticks come before the first launch of the group that the launch `tick` belongs to: launches that follow
+    each other without a stop between them."""
     traces, start = inspection.recorder.traces, tick - 1
     while start and isinstance(traces[start - 1].what, Launch):
         if traces[start - 1].record.place != launch.place:

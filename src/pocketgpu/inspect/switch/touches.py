@@ -1,7 +1,7 @@
-"""Who touched a few bytes of a surface: found in what events say of themselves, without replaying anything.
+"""Which events touched some bytes of a surface: found in the recorder's traces, without replaying.
 
-Clears, draws, blits and copies tell which pixel or byte of theirs it is, and blits and copies which bytes of their
-source went into it. So the way of a pixel is known back to the surfaces that were drawn to before the machine moves.
+The traces of clears, draws, blits and copies give the pixel or byte that they wrote there; those of blits and copies
+also give the source bytes. So a pixel is followed back to the surfaces that were drawn to before anything is replayed.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from pocketgpu.maxwell.engines.common.records import Blit, Clear, Copy
 from pocketgpu.maxwell.engines.threed.draws import Draw
 
 Spot = tuple[int, int]
-"""(arena offset, bytes)."""
+"""(arena offset, size in bytes)."""
 MOST_TOUCHES = 4096
 MOST_LOOKED = 16
 MOST_DEPTH = 4
-"""Blits and copies that one pixel is followed through."""
+"""Most blits and copies in a row that a pixel is followed through."""
 
 
 @dataclass(frozen=True)
 class Tap:
-    """Bytes of a source that go into a pixel. weight: how much, 1.0 together."""
+    """Bytes of a source that a pixel is made from. weight: their share; all shares add up to 1.0."""
 
     address: int
     spot: Spot
@@ -35,8 +35,8 @@ class Tap:
 
 @dataclass
 class Candidate:
-    """An event that may have written the bytes. x, y: the pixel of `surface` that they belong to, where that is known.
-    defines: whether nothing of what was there before is left. taps: what went into it, and `source` who made that."""
+    """An event that may have written the bytes. x, y: the pixel of `surface` that they belong to, if that is known.
+    defines: whether it overwrote all of the bytes. taps: the bytes that it copied; source: the track of those."""
 
     tick: int
     trace: Trace
@@ -50,7 +50,7 @@ class Candidate:
 
 @dataclass
 class Track:
-    """The bytes of a pixel (`spots`: its samples, as far as they are asked for) and who touched them, up to a tick."""
+    """The bytes of a pixel (`spots`: the requested samples) and the events that touched them, up to a tick."""
 
     spots: tuple[Spot, ...]
     until: int
@@ -62,14 +62,14 @@ def _overlaps(spot: Spot, spans: tuple[Spot, ...]) -> bool:
 
 
 class Finder:
-    """Finds tracks in what a recorder has."""
+    """Finds tracks in a recorder's traces."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
 
     def track(self, spots: tuple[Spot, ...], until: int, depth: int = 0) -> Track:
-        """Who touched these bytes in the ticks up to `until`: those of the last frame of them, and further back until
-        somebody leaves nothing of what was there before."""
+        """The events that touched these bytes in the ticks up to `until`: all of the last frame, and earlier ones back
+        to an event that overwrote all of the bytes."""
         found = Track(spots, until)
         traces = self._recorder.traces
         if not until:
@@ -94,7 +94,7 @@ class Finder:
         return found
 
     def touches(self, tick: int, spots: Sequence[Spot]) -> bool:
-        """Whether a tick writes any of some bytes, as far as rectangles tell; MOST_LOOKED of them are looked at."""
+        """Whether a tick writes any of some bytes, by its rectangles; at most MOST_LOOKED bytes a spot are tested."""
         trace = self._recorder.traces[tick - 1]
         for at, size in spots:
             step = -(-size // MOST_LOOKED)
@@ -136,7 +136,7 @@ class Finder:
 
     @staticmethod
     def _copied(tick: int, trace: Trace, spot: Spot) -> Candidate | None:
-        """A transfer of the copy engine, if the byte is one of those that it writes."""
+        """A transfer of the copy engine, if it writes the byte."""
         plan = trace.plan
         touch = Candidate(tick, trace, defines=True)
         if plan is None:

@@ -21,7 +21,7 @@ from pocketgpu.maxwell.sass.warp.variable_machine import VariableMachine
 
 _MEMORY = {"LD", "ST", "LDS", "STS", "LDL", "STL", "ATOM", "ATOMS", "RED"}
 MOST = 4096
-"""Instructions that are kept of a trace; the rest is counted."""
+"""Most instructions that a trace keeps; the rest is counted."""
 
 
 def as_float(word: int) -> float:
@@ -30,7 +30,7 @@ def as_float(word: int) -> float:
 
 
 def number_text(word: int) -> str:
-    """A word for people: as hexadecimal, and as an f32 where that is of a usual size."""
+    """A word as text: hexadecimal, and also as an f32 if that has a usual size."""
     word &= 0xFFFFFFFF
     value = as_float(word)
     usual = value == 0 or 1e-12 < abs(value) < 1e12
@@ -39,11 +39,11 @@ def number_text(word: int) -> str:
 
 @dataclass(slots=True)
 class Instruction:
-    """One instruction that was at work in a warp.
+    """One instruction that a warp ran.
 
-    number: its place in the program; address: of the code; executed: whether the lane took part (it was active and the
-    guard was true). reads: registers it reads, as they were before. writes: registers, predicates ("P0") and flags
-    ("CC") that it writes: before and after. more: of instructions on textures and inputs, what they asked for.
+    number: its index in the program; address: of the code; executed: whether the lane took part (it was active and the
+    guard was true). reads: registers that it reads, before it. writes: registers, predicates ("P0") and flags ("CC")
+    that it writes: (before, after). more: accesses of textures, inputs and memory: texels, weights, addresses.
     """
 
     number: int
@@ -82,7 +82,7 @@ def texts_of(data: bytes) -> tuple[str, ...]:
 
 
 class Tracer:
-    """Looks on at a warp and keeps what one lane does.
+    """Observes a warp and keeps what one lane does.
 
     :param arena: all memory. data: the bytes of the program. constants: arena offset of its constant banks.
     """
@@ -92,9 +92,9 @@ class Tracer:
         self._constants = arena[constants : constants + BANKS * BANK_SIZE].view(np.uint32)
         self.instructions: list[Instruction] = []
         self.total = 0
-        """Instructions of the warp, those that are not kept as well."""
+        """How many instructions the warp ran, including those that are not kept."""
         self._warp: VariableMachine | None = None
-        self._meant = False  # whether the texture that is being read is the lane's
+        self._meant = False  # whether the current texture access is the lane's
         self._open: tuple[Instruction, list[tuple[str, int, int]]] | None = None
 
     # -- as `sass.warp.observer.Observer` ------------------------------------------------------------------------------
@@ -103,10 +103,10 @@ class Tracer:
         self._warp = warp
 
     def comes_to(self, step: Step, active: Value) -> None:
-        """The warp comes to an instruction."""
+        """The warp reaches an instruction."""
         again = self._open is not None and self._open[0].number == step.index
         if again and step.op not in ENDS:
-            # The quick form of an access has found that it must be careful: the instruction begins once more.
+            # The fast form of an access had to give up: the instruction starts again in its careful form.
             self._open = None
             self.total -= 1
         self.close()
@@ -115,7 +115,7 @@ class Tracer:
             self._open[0].active = self._open[0].executed = self._in_lane(active)
 
     def holds_for(self, mask: Value) -> None:
-        """The instruction holds for these lanes."""
+        """The instruction is executed for these lanes."""
         if self._open is not None:
             self._open[0].executed = self._in_lane(mask)
 
@@ -125,9 +125,9 @@ class Tracer:
 
     # -- as a listener -----------------------------------------------------------------------------------------------
     def hear(self, name: str, value: Any) -> None:
-        """A value that a kernel names: those of textures belong to the instruction at hand.
+        """A value that a kernel names: those of textures belong to the current instruction.
 
-        Texels come as words. Lanes come by the texture that they mean.
+        Texels are words. Lanes are handled texture by texture.
         """
         if not name.startswith("texture."):
             return
@@ -141,7 +141,7 @@ class Tracer:
                 one = f"{int(one) & 0xFFFFFFFF:#010x}"
             self._open[0].more.setdefault("sample", {}).setdefault(name, []).append(one)
 
-    # -- the instruction at hand -------------------------------------------------------------------------------------
+    # -- the current instruction --------------------------------------------------------------------------------------
     def _begin(self, step: Step) -> None:
         self.total += 1
         if self.total > MOST or self._warp is None:
@@ -165,7 +165,7 @@ class Tracer:
         self._open = found, [(name, n, look(n, lane)) for n, name in written]
 
     def close(self) -> None:
-        """The instruction at hand is over."""
+        """The current instruction is over."""
         if self._open is None or self._warp is None:
             return
         found, written = self._open

@@ -1,7 +1,7 @@
-"""Vertices of a draw of the Switch: where they come from, what went in, what came out, how primitives name them.
+"""Vertices of a draw of the Switch: buffers and attributes, inputs, outputs, and how primitives name them.
 
-The draw is replayed for what came out: when its shapes are ready, the vertices that its last program before raster gave
-lie in the work area, and so do the lists of primitives that name them.
+The draw is replayed for the outputs: when its shapes are ready, the work area has the vertices that the last program
+before raster wrote, and the lists of primitives that name them.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.switch.inspection import SwitchInspection
 
 _NAMES = {0x64: "layer", 0x68: "viewport", 0x6C: "point_size"}
-"""Words of attribute space with a name of their own; vectors are named by `_vector`."""
+"""Words of attribute space that have names; `_vector` names vectors."""
 _NO_OUTPUTS = np.dtype([("position", np.float32, (4,))])
 
 
 def fresh(draw: Draw, memory: PartlyReadable | None = None) -> Draw:
-    """The draw with nothing read from memory yet: whoever asked before may have stood elsewhere. memory: where it
-    reads from then on, if not from the machine as it stands."""
+    """A copy of the draw that reads memory again: earlier reads may be of another moment. memory: where it reads from;
+    by default from the machine as it is."""
     found = copy(draw)
     if memory is not None:
         found.memory = memory
@@ -50,7 +50,7 @@ def index_buffer(draw: Draw) -> IndexBuffer | None:
 
 
 def attributes_of(draw: Draw) -> tuple[Attribute, ...]:
-    """The attributes that streams feed."""
+    """The attributes that are read from streams."""
     found = []
     for one in draw.attributes:
         assert one.format is not None
@@ -76,7 +76,7 @@ def vertex_buffers(draw: Draw) -> list[VertexBuffer]:
 
 
 def vertices_of(inspection: SwitchInspection, draw: Draw, tick: int) -> Vertices:
-    """Everything about the vertices of the draw that tick number `tick` is. The machine stands behind it afterwards.
+    """The vertices of the draw at tick number `tick`. Afterwards the machine is right after the draw.
 
     :raises UsageError: the draw has too many vertices.
     """
@@ -108,7 +108,7 @@ def _vector(address: int) -> str:
 
 
 class _Outputs(Observer):
-    """Listens to a draw and keeps what its last stage before raster puts out, list after list."""
+    """Observes a draw and keeps the outputs of its last stage before raster, list by list."""
 
     wants_shapes = True
 
@@ -120,7 +120,7 @@ class _Outputs(Observer):
         self._going = self._late = False
 
     def shapes_ready(self, plan: Plan) -> None:
-        """Shapes of a list of primitives are in the region; the list's vertices are there, too."""
+        """The region has the shapes of a list of primitives; the list's vertices are there, too."""
         drawing = self.machine.drawing
         count = int(self._words(plan.lists[1] + PRIMITIVES.COUNT, 1)[0])
         following = int(self._words(drawing.region + REGION.NEXT, 1)[0])
@@ -180,12 +180,12 @@ class _Outputs(Observer):
             return np.zeros(0, _NO_OUTPUTS), shaded, triangles
         if not self._parts:
             return shaded, None, triangles
-        # Each vertex is shaded once for several places of the draw; a place is the first that names it.
+        # A vertex that the draw names several times is shaded once; its place is the first.
         numbers = np.concatenate(self._numbers)
         order = np.argsort(numbers, kind="stable")
         at = np.minimum(np.searchsorted(numbers[order], named), len(numbers) - 1)
         slots = order[at]
-        if not len(named) or (numbers[slots] != named).any():  # a draw that was cut off: rows as they were shaded
+        if not len(named) or (numbers[slots] != named).any():  # a draw that was cut off: rows in the order of shading
             return shaded, None, triangles
         kept, first = np.unique(named, return_index=True)
         return shaded[slots], None, first[np.searchsorted(kept, numbers[triangles])]

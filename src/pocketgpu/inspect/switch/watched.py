@@ -1,8 +1,8 @@
-"""Watching code: the NumPy evaluator on a machine's own memory, with somebody who listens.
+"""Watching code: a NumPy evaluator on the machine's own memory that reports intermediate values.
 
-The watched engine runs the same kernels as the machine, on the same arena. What kernels call by handle is named in
-records. So a plan is watched through copies of its records: their handles are those of the watched engine, and their
-pixel program has an observer.
+The watched engine runs the same kernels as the machine, on the same arena. Records hold the handles of the kernels that
+kernels call. So a plan is watched through copies of its records: their handles are those of the watched engine, and
+their pixel program has an observer.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from pocketgpu.maxwell.sass.warp.specialise import run_stage_warp
 from pocketgpu.maxwell.sass.warp.variable_machine import VariableMachine
 
 Listener = Callable[[str, Any], None]
-"""Told of intermediate values: their name, and a number or an array of the lanes."""
+"""Called with each intermediate value: its name, and a number or an array of the lanes."""
 _PAGE = 4096
 
 
@@ -39,7 +39,7 @@ def _rounded(size: int) -> int:
 
 
 class _Relay:
-    """The observer that code of the watched engine has: it passes on what it is told to whoever observes now."""
+    """The observer of the watched engine's code: it passes notifications on to the current observer, if any."""
 
     def __init__(self) -> None:
         self.observer: Observer | None = None
@@ -58,7 +58,7 @@ class _Relay:
 
 
 class Watch:
-    """What watching a machine needs: an engine, and room in the work area behind that of draws.
+    """What watching a machine needs: an engine, and room in the work area after that of draws.
 
     raster, launch, region, shape: arena offsets of copies of records.
     """
@@ -67,7 +67,7 @@ class Watch:
         self.machine = machine
         self.engine = Engine(machine.memory.arena, "numpy", self._hear)
         self.relay = _Relay()
-        """What code has as its observer, to look on at programs."""
+        """The observer of programs that code is made with."""
         self._listener: Listener | None = None
         self.raster, size = spare(machine.areas.drawing)
         self.launch = self.raster + _rounded(RASTER.size)
@@ -75,7 +75,7 @@ class Watch:
         self.shape = self.region + _rounded(REGION.size)
         end = self.shape + _rounded(room(SHAPE.size))
         self.rest = (end, self.raster + size - end)
-        """Arena offset and bytes of what is left of that room."""
+        """Arena offset and size of the rest of that room."""
         if self.rest[1] < 0:
             raise AssertionError("the work area of draws has no room for copies of their records")
         self._resolve = 0
@@ -90,7 +90,7 @@ class Watch:
 
     # -- the twin of a plan -------------------------------------------------------------------------------------------
     def prepare(self, plan: Plan) -> None:
-        """Make the copies of a plan's records. They are there until the next plan's are made."""
+        """Make the copies of a plan's records. They are valid until the next plan is prepared."""
         engine, words = self.engine, self.words(self.raster, RASTER.size // 4)
         words[:] = plan.words
         wanted = plan.output.tests, plan.output.writes
@@ -109,7 +109,7 @@ class Watch:
             words[RASTER.PROGRAM // 4] = self.launch
 
     def make_twin(self, launch: NDArray[np.int32], program: StageProgram) -> None:
-        """Have a copy of a launch record name kernels of the watched engine, and the watched form of a program."""
+        """Put handles of the watched engine's kernels, and of the watched program, into a copy of a launch record."""
         set_kernels(launch, self.engine, program, self.textures)
         watched = self.engine.handle(run_stage_warp, **program.static, observer=self.relay)
         handles_at(launch, LAUNCH.RUN, 2)[:] = watched, 0
@@ -122,9 +122,9 @@ class Watch:
 
     @contextmanager
     def listening(self, listener: Listener, observer: Observer | None = None) -> Iterator[None]:
-        """Tell a listener of what kernels of the watched engine compute, and let them ask for textures.
+        """Call a listener with the values that kernels of the watched engine compute, and let them look up textures.
 
-        :param observer: is told what programs do, instruction by instruction.
+        :param observer: is notified of what programs do, instruction by instruction.
         """
         textures = self.textures
         if not self._resolve:

@@ -1,1 +1,1 @@
-"""Grids of threads: launches of the compute class, and kernels that a Python program launches itself."""
+"""Grids of threads: launches of the compute class, and cubin kernels that a Python program launches."""

@@ -1,9 +1,9 @@
-"""The grids that launches of the compute class describe: from queue metadata to threads at work.
+"""Grids of the compute class: from queue metadata to running threads.
 
-Program and constant buffers are read from memory as they are when a grid begins, so that whatever a channel wrote
-before counts and no cache needs to be told; what the grid itself writes there it does not see, as its constants are a
-copy. Shared and local memory are the launcher's own: where a program would find them in the memory that
-SET_SHADER_LOCAL_MEMORY names, no source says, and no program can ask.
+Program and constant buffers are read from memory when a grid begins, so everything that a channel wrote before is
+visible, without any cache. The grid's own writes to them are not visible to it, as its constants are a copy. Shared and
+local memory belong to the launcher: no source defines their layout in the memory of SET_SHADER_LOCAL_MEMORY, and no
+program can read it.
 """
 
 from __future__ import annotations
@@ -23,20 +23,21 @@ from pocketgpu.maxwell.sass.launch.launcher import Launcher, Result, Rules
 from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, INDEFINITE
 
 LIMIT = 1 << 28
-"""Instructions of a warp after which it is taken to hang: much more than a frame of the console has time for."""
+"""Instructions after which a warp counts as hung: much more than a frame of the console has time for."""
 BUDGET = 1 << 31
-"""Instructions of all warps of a grid after which that is: as many as the console's GPU can do in a quarter second."""
+"""Instructions of all warps after which a grid counts as hung: as many as the console's GPU can do in a quarter
+second."""
 
 Read = Callable[[int, int, str], bytes]
-"""Bytes of guest memory at an address, so many, and what they are for the event if they are not there."""
+"""Reads guest memory: address, bytes, and a name for the event if they are not mapped."""
 
 
 class Grids:
     """Runs grids on a GPU's memory.
 
-    :param area: arena offset and size of a part of the work area for nobody else.
+    :param area: arena offset and size of a part of the work area for its exclusive use.
     :param threads: of the host, over blocks, where the program allows it.
-    :param textures: what handles of textures mean, once its pools are set.
+    :param textures: the textures by handle, once its pools are set.
     """
 
     def __init__(
@@ -52,12 +53,12 @@ class Grids:
         self.programs = Programs(memory)
         self.limit, self.budget = LIMIT, BUDGET
         self.tier = "auto"
-        """Which code runs them; see `Launcher.launch`."""
+        """The code that runs grids; see `Launcher.launch`."""
 
     def run(self, launch: Launch, state: State, read: Read, order: Order = USUAL) -> Result:
-        """Run a grid, or what `order` says of it.
+        """Run a grid, or the part given by `order`.
 
-        :param state: the registers of the class, as they are or as `launch.state` has kept them.
+        :param state: the registers of the class, live or from `launch.state`.
         :raises UsageError: there is no program, or a size that this GPU does not have.
         """
         if 0 in launch.grid or 0 in launch.block:
@@ -103,7 +104,7 @@ class Grids:
 
 
 def pools_of(launch: Launch, state: State) -> Pools:
-    """Where a launch finds headers and samplers of its textures."""
+    """The pools of headers and samplers of a launch."""
     return Pools(
         state.address("SET_TEX_HEADER_POOL_A"),
         state.field("SET_TEX_HEADER_POOL_C", "MAXIMUM_INDEX"),

@@ -4,10 +4,10 @@
     sgemm = module.get_function("sgemm")
     sgemm((4, 4), (16, 16), (a, b, c, np.int32(64), np.float32(0.75)))
 
-Textures and surfaces are arguments like arrays (see texture_objects.py); references of a module get theirs by `bind`.
+Textures and surfaces are arguments like arrays (see texture_objects.py); `bind` sets a module's texture references.
 
-Arrays are copied to the GPU before a launch and what the kernel wrote is copied back into them after it. What a kernel
-did wrong (memory that is not there, loops without an end) is in `module.events`; nothing is raised for it.
+Arrays are copied to the GPU before a launch and back after it. Errors of a kernel (unmapped memory, endless loops) are
+events in `module.events`, not exceptions.
 """
 
 from __future__ import annotations
@@ -39,21 +39,21 @@ WORK_SIZE = 320 * MIB
 TEXTURE_ROOM = 256 * MIB
 """Host memory for copies of textures that kernels sample."""
 FIRST_ADDRESS = 1 << 32
-"""Where memory begins that kernels see: compilers take what is below 4 GiB for shared and local memory."""
+"""Start of the memory for kernels: compilers use addresses below 4 GiB for shared and local memory."""
 GAP = 1 << 16
-"""Bytes that nothing is mapped at behind each array, so that reaching beyond it is seen."""
+"""Unmapped bytes after each array, so that accesses beyond it are found."""
 CALL_STACK = 1024
-"""Bytes of local memory for functions whose depth of calls the compiler cannot know, as CUDA's own default."""
+"""Bytes of local memory for functions whose call depth the compiler does not know; CUDA's default."""
 
-# The head of constant bank 0, before the parameters, as CUDA's compiler has it.
+# The start of constant bank 0, before the parameters, as CUDA's compiler defines it.
 BANK0 = Struct("SHARED_WINDOW", "LOCAL_WINDOW", "BLOCK:3", "GRID:3", "STACK_POINTER")
 R_32, R_64, R_G32, R_G64 = 1, 2, 3, 4
 """Relocations of NVIDIA's ELF files that write an address: words and pairs."""
 R_TEXTURE, R_IMMEDIATE, R_SURFACE = 6, 42, 52
-"""Those that want the handle of a texture or surface, and the immediate of an instruction."""
+"""Relocations with the handle of a texture or surface, and with the immediate of an instruction."""
 DESCRIPTOR_SIZE_SYMBOL = ".nv.unified.texrefDescSize"
 DESCRIPTORS_AT = 0xB0
-"""Where bank 0 has the address of the table with a descriptor for each texture."""
+"""Offset in bank 0 of the address of the table with a descriptor for each texture."""
 _IMMEDIATE_BIT = 20
 
 
@@ -76,7 +76,7 @@ class Device:
 
     @cached_property
     def slots(self) -> Slots:
-        """Headers and samplers of textures; memory for them is taken when the first one is made."""
+        """Headers and samplers of textures; their memory is allocated with the first one."""
         sizes = (HEADER_BYTES, SAMPLER_BYTES, DESCRIPTOR)
         slots = Slots(self.memory, *(self.memory.map(self._step(SLOTS * size), SLOTS * size) for size in sizes))
         self.textures.pools = slots.pools
@@ -89,7 +89,7 @@ class Device:
         return at
 
     def allocate(self, size: int) -> GpuMapping:
-        """Mapped memory of at least so many bytes; its contents are what the last owner left."""
+        """Mapped memory of at least so many bytes; its contents are undefined."""
         pages = max(4096, (size + 4095) & -4096)
         spare = self._spare.get(pages)
         if spare:
@@ -97,7 +97,7 @@ class Device:
         return self.memory.map(self._step(pages), pages)
 
     def release(self, mapping: GpuMapping) -> None:
-        """Give memory back for others."""
+        """Free memory."""
         self._spare.setdefault(mapping.size, []).append(mapping)
 
 
@@ -170,7 +170,7 @@ class RawModule:
         return self._functions[name]
 
     def bind(self, name: str, texture: Texture | Surface) -> None:
-        """Give a module's texture or surface reference (`texture<float4, 2> name`) its texture.
+        """Set the texture or surface of a module's reference (`texture<float4, 2> name`).
 
         :raises UsageError: the module has no reference of the name.
         """
@@ -189,7 +189,7 @@ class RawModule:
         return [(r.offset, r.symbol.name) for r in handles if r.section in wanted]
 
     def code_of(self, kernel: Kernel) -> bytes:
-        """A kernel's code with the immediates that only a loader knows."""
+        """A kernel's code with the immediates that the loader sets."""
         code = bytearray(kernel.code)
         for relocation in self.cubin.relocations:
             at = relocation.offset
@@ -224,7 +224,7 @@ class RawModule:
         return int(bank) if section.startswith(".nv.constant") and bank.isdigit() else None
 
     def _load(self) -> None:
-        """Put global variables into memory, and their addresses where they are wanted."""
+        """Load global variables into memory, and apply their relocations."""
         memory = self.device.memory
         for section in self.cubin.sections:
             if section.name in (".nv.global", ".nv.global.init") and section.size:
@@ -242,7 +242,7 @@ class RawModule:
         if section is None or not section.name.startswith((".nv.constant", ".nv.global")):
             return
         if relocation.type in (R_TEXTURE, R_SURFACE):
-            return  # handles are known at a launch
+            return  # handles are set at a launch
         symbol = relocation.symbol
         base = self._globals[symbol.section].address if symbol.section in self._globals else 0
         value = (base + symbol.value + relocation.addend) & 0xFFFF_FFFF_FFFF_FFFF
@@ -257,7 +257,7 @@ class RawModule:
                 self._banks[bank][relocation.offset : relocation.offset + len(data)] = data
 
     def constants(self, kernel: str) -> dict[int, bytes]:
-        """Constant banks of a kernel but for bank 0, with what was written into variables since."""
+        """Constant banks of a kernel except for bank 0, with the current values of variables."""
         banks = self.cubin.constants(kernel)
         banks.update({bank: bytes(data) for bank, data in self._banks.items()})
         banks.pop(0, None)
@@ -269,7 +269,7 @@ class RawKernel:
 
     def __init__(self, module: RawModule, kernel: Kernel) -> None:
         self.module, self.kernel, self.name = module, kernel, kernel.name
-        # Texts can begin with other functions.
+        # Code can begin with other functions.
         start = next((s.value for s in kernel.functions if s.name == kernel.name), 0)
         targets = {a for branch in kernel.indirect for a in branch.targets}
         targets |= {s.value for s in kernel.functions if s.name != kernel.name} if kernel.indirect else set()
@@ -277,7 +277,7 @@ class RawKernel:
         self.code = Code(kernel.name, module.code_of(kernel), max(kernel.registers, 1), start, tuple(sorted(targets)))
 
     def _table_words(self) -> set[int]:
-        """Words of the kernel's own constants that could be code addresses: its tables of jumps."""
+        """Words of the kernel's own constants that could be code addresses: its jump tables."""
         data = self.module.cubin.constants(self.name).get(2, b"")
         words = {word for (word,) in struct.iter_unpack("<I", data[: len(data) & -4])}
         return {word for word in words if 0 < word < len(self.kernel.code) and word % 8 == 0}
@@ -304,13 +304,13 @@ class RawKernel:
         """Launch the kernel and wait for its end.
 
         :param grid, block: blocks of the grid, threads of a block: one to three sizes each.
-        :param args: one for each parameter: arrays, NumPy scalars, numbers of Python, bytes of a struct, textures and
-            surfaces, None for a null pointer. Arrays that cannot be written are read only.
+        :param args: one for each parameter: arrays, NumPy scalars, Python numbers, bytes of a struct, textures and
+            surfaces, None for a null pointer. Arrays that are not writeable are only read.
         :param shared_mem: bytes of dynamic shared memory.
-        :param limit: instructions after which a warp is taken to hang.
-        :param count: count instructions times lanes at work as well.
-        :param tier: "interpreter" or "specialised" to run on one kind of code only.
-        :param watch: who looks on (sass/launch.py); the stepping of `inspect` does.
+        :param limit: instructions after which a warp counts as hung.
+        :param count: also count instructions times active lanes.
+        :param tier: "interpreter" or "specialised" to use only one kind of code.
+        :param watch: observes the launch (see `Watch` in `sass/launch/launcher.py`), as the stepping of `inspect` does.
         :raises UsageError: arguments do not fit the kernel's parameters, or a size is out of range.
         """
         device = self.module.device
@@ -389,13 +389,13 @@ class _Arguments:
         elif isinstance(value, float):
             data = struct.pack("<d" if size == 8 else "<f", value)
         else:
-            raise UsageError(f"{name}: a {type(value).__name__} is nothing that a kernel takes")
+            raise UsageError(f"{name}: a {type(value).__name__} cannot be an argument of a kernel")
         if len(data) != size:
             raise UsageError(f"{name} has {size} bytes, not {len(data)}")
         return data
 
     def handle_of(self, texture: Texture | Surface) -> int:
-        """The handle of a texture or surface, its texels in the device's memory."""
+        """The handle of a texture or surface, after copying its texels to the device's memory."""
         if isinstance(texture, Surface):
             if texture not in self.surfaces:
                 self.surfaces.append(texture)
@@ -424,7 +424,7 @@ class _Arguments:
         return self.device.memory.view(mapping.address, mapping.size)
 
     def take_back(self) -> None:
-        """What the kernel wrote into the arrays that it was given."""
+        """Copy the kernel's writes back into its arrays."""
         for array, mapping in self.arrays.values():
             if array.flags.writeable:
                 array[...] = self._view(mapping)[: array.nbytes].view(array.dtype).reshape(array.shape)

@@ -4,8 +4,8 @@
     target = pocketgpu.Surface(np.zeros((64, 64), np.uint32))
     kernel((2, 2), (32, 32), (picture, target))
 
-A `Texture` keeps a copy of its array. A `Surface` is copied in before each launch and back after it, as arrays are.
-Both have real texture headers and samplers in the device's memory, and block-linear texels.
+A `Texture` keeps a copy of its array. A `Surface` is copied to the GPU before each launch and back after it, as arrays
+are. Both have real texture headers and samplers in the device's memory, and block-linear texels.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _ADDRESSES = {
     "mirror_once": "MIRROR_ONCE_CLAMP_TO_EDGE", "mirror_once_border": "MIRROR_ONCE_BORDER",
     "mirror_once_gl": "MIRROR_ONCE_CLAMP_OGL",
 }  # fmt: skip
-# Other interfaces' names for them.
+# Common names of formats in other interfaces.
 _SAME_ADDRESS = {
     "repeat": "wrap", "clamp_to_edge": "clamp", "clamp_to_border": "border", "mirrored_repeat": "mirror",
     "mirror_clamp_to_edge": "mirror_once",
@@ -58,17 +58,17 @@ _COMPARES = {
 }  # fmt: skip
 _NUMBERS = [name for name in texture_types().values() if not name.endswith("16")]
 _ANISOTROPY = tuple(ANISOTROPIES.values())
-_BLOCK_HEIGHT = 4  # log2 of GOBs; levels that need less have smaller blocks
+_BLOCK_HEIGHT = 4  # log2 of GOBs; small levels have smaller blocks
 SLOTS = 4096
-"""Headers, and samplers, that a device has room for."""
+"""The most headers, and the most samplers, of a device."""
 DESCRIPTOR = 64
-"""Bytes of what kernels of CUDA's runtime can read about a texture, by its number."""
+"""Bytes of a texture's descriptor, which kernels of CUDA's runtime read by its number."""
 _LEVELS_WORD = 0x2C
 
 
 @cache
 def _layout_of(bytes: int, channels: int) -> PixelLayout | None:
-    """The format whose texels are so many channels one after the other, each of so many bytes, of any type."""
+    """The format whose texels are so many channels in order, each of so many bytes, of any type."""
     if channels > len(CHANNELS):
         return None
     wanted = [(name, "", 8 * bytes * n, 8 * bytes) for n, name in enumerate(CHANNELS[:channels])]
@@ -79,7 +79,7 @@ def _layout_of(bytes: int, channels: int) -> PixelLayout | None:
 class Slots:
     """A device's pools of headers and samplers, and the table of descriptors, which share their numbers.
 
-    Number 0 stays free, so that a handle of 0 is a mistake that is seen.
+    Number 0 is never used, so that a handle of 0 is an error.
     """
 
     def __init__(self, memory: GpuMemory, headers: GpuMapping, samplers: GpuMapping, table: GpuMapping) -> None:
@@ -88,7 +88,7 @@ class Slots:
         self.pools = Pools(headers.address, SLOTS - 1, samplers.address, SLOTS - 1)
 
     def take(self) -> int:
-        """A number that is not in use.
+        """Allocate a number.
 
         :raises UsageError: there is none left.
         """
@@ -110,23 +110,24 @@ class Slots:
 
 @dataclass
 class _Placed:
-    """Where a texture is on one device."""
+    """A texture's place on one device."""
 
     handle: int
     mapping: GpuMapping
 
 
 class Image:
-    """Texels in a layout of the GPU: what textures and surfaces share.
+    """Texels in a layout of the GPU: base class of textures and surfaces.
 
-    :param array: texels, shape (z, y, x) as the kind has them and then 1 to 4 channels, which one channel may lack;
-        for a texture with mip levels a list of arrays. With `format` the last axis are the bytes of an element.
+    :param array: texels, shape (z, y, x) as the kind requires and then 1 to 4 channels; the channel axis is optional
+        for one channel. For a texture with mip levels a list of arrays. With `format` the last axis is the bytes of an
+        element.
     :param kind: "1d", "2d", "3d", "1d_array", "2d_array", "cube" (6 faces: +x -x +y -y +z -z), "cube_array", "buffer".
     :param format: a format of texture headers by name (such as "DXT1") instead of the one that fits the array; or a
-        usual name of the one that fits ("R8G8B8A8_UNORM"), which says what its numbers mean.
-    :param numbers: what numbers of the texels mean: "uint", "sint", "float", "unorm" or "snorm".
-    :param size: (width, height) in texels where the blocks of a compressed format reach beyond it.
-    :raises UsageError: there is no such kind or format, or the array has no shape of it.
+        common name of the one that fits ("R8G8B8A8_UNORM"), which also defines the type.
+    :param numbers: the type of the texels: "uint", "sint", "float", "unorm" or "snorm".
+    :param size: (width, height) in texels if the blocks of a compressed format reach beyond it.
+    :raises UsageError: there is no such kind or format, or the array has a wrong shape for it.
     """
 
     def __init__(
@@ -215,7 +216,7 @@ class Image:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory of the GPU."""
+        """Bytes of GPU memory."""
         return self.arrays[0].nbytes if self.mips is None else self.mips.size
 
     def _header(self, address: int) -> list[int]:
@@ -248,7 +249,7 @@ class Image:
         })  # fmt: skip
 
     def _more(self) -> dict[str, Any]:
-        """Fields of the header that a kind of image adds."""
+        """Further fields of the header for a kind of image."""
         return {}
 
     def _sampler(self) -> list[int]:
@@ -260,11 +261,11 @@ class Image:
         return self._header(address)
 
     def sampler(self) -> list[int]:
-        """The eight words of a sampler; zeros for what has none."""
+        """The eight words of a sampler; zeros for images without one."""
         return self._sampler()
 
     def tobytes(self) -> bytes:
-        """The texels in the layout that the header tells of, `nbytes` of them."""
+        """The texels in the header's layout, `nbytes` of them."""
         data = np.zeros(self.nbytes, np.uint8)
         for number, level in enumerate(self.arrays):
             rows = self._rows(number, level)
@@ -278,7 +279,7 @@ class Image:
 
     # -- on a device ------------------------------------------------------------------------------------------------
     def place(self, device: Device) -> _Placed:
-        """Memory and a handle on a device, with nothing in it."""
+        """Allocate memory and a handle on a device, without contents."""
         placed = self._places.get(device)
         if placed is None:
             mapping = device.allocate(self.nbytes)
@@ -301,7 +302,7 @@ class Image:
                 memory.write(at, tile(rows[layer], self.mips.levels[number].layout).tobytes())
 
     def download(self, device: Device) -> None:
-        """Copy what a device has into the arrays."""
+        """Copy the device's texels into the arrays."""
         placed, memory = self.place(device), device.memory
         for number, level in enumerate(self.arrays):
             if self.mips is None:
@@ -323,12 +324,12 @@ class Texture(Image):
 
     :param array, kind, format, numbers, size: as for `Image`.
     :param filter: "nearest" or "linear"; `mip_filter` the same between mip levels, or "none".
-    :param address: what lies outside the texture, one mode for all axes or one each: "wrap", "mirror", "clamp",
+    :param address: address mode outside of the texture, one for all axes or one each: "wrap", "mirror", "clamp",
         "border", "clamp_gl", "mirror_once", "mirror_once_border", "mirror_once_gl".
-    :param normalized: whether coordinates go from 0 to 1 instead of counting texels.
+    :param normalized: whether coordinates go from 0 to 1 instead of being in texels.
     :param border: red, green, blue and alpha of the border.
-    :param srgb: red, green and blue hold sRGB.
-    :param compare: "less", "less_equal", ...: what a reference is compared with depths by.
+    :param srgb: red, green and blue are sRGB.
+    :param compare: "less", "less_equal", ...: the comparison of a reference with depths.
     :param anisotropy: samples of an anisotropic filter, 1 to 16.
     :param lod_bias, lod_range: added to the level of detail, and its bounds.
     :param seamless: filter across the edges of a cube.
@@ -374,7 +375,7 @@ class Texture(Image):
             "MIP_LOD_BIAS": fixed(lod_bias, -16.0), "MIN_LOD_CLAMP": fixed(lod_range[0], 0.0),
             "MAX_LOD_CLAMP": fixed(lod_range[1], 0.0),
         })  # fmt: skip
-        # The border is whatever the texels are: the same bits, as numbers with a fraction or without.
+        # The border has the type of the texels: floats or integers, in the same bits.
         first = TSC["BORDER_COLOR_R"].lo // 32
         self._words[first : first + 4] = words
         self._uploaded: weakref.WeakSet[Device] = weakref.WeakSet()
@@ -409,7 +410,7 @@ def _packed(structure: BitStructure, values: Mapping[str, Any]) -> list[int]:
 
 
 class Surface(Image):
-    """Texels that kernels read and write in place; the array has what they left after a launch.
+    """Texels that kernels read and write in place; after a launch the array has the new texels.
 
     :param array, kind, format, numbers: as for `Image`. Cubes are arrays of faces here.
     """
@@ -421,12 +422,12 @@ class Surface(Image):
         super().__init__(array, kind, format=format, numbers=numbers)
 
     def handle(self, device: Device) -> int:
-        """The handle of the surface on a device, its texels copied there."""
+        """The handle of the surface on a device, after copying its texels there."""
         self.upload(device)
         return self.place(device).handle
 
     def take_back(self, device: Device) -> None:
-        """What kernels wrote, into the array."""
+        """Copy the kernels' writes into the array."""
         if all(array.flags.writeable for array in self.arrays):
             self.download(device)
 

@@ -1,7 +1,7 @@
-"""What a surface in memory shows on the screen.
+"""Presented surfaces: from bytes in memory to the picture on the screen.
 
-Programs hand such surfaces to the system's window, which knows few formats. sRGB bytes are shown as they are, alpha is
-left out. Source: the notes of the recordings; libnx, for what its windows take.
+Programs pass such surfaces to the system's window, which supports few formats. sRGB bytes are not converted, alpha is
+left out. Source: the notes of the recordings; libnx, for the formats of its windows.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 FLIP_X, FLIP_Y, TURN = 1, 2, 4
-"""Bits of a transform: left and right, top and bottom, a quarter to the right."""
+"""Bits of a transform: mirror left and right, mirror top and bottom, a quarter turn to the right."""
 
 
 class Shown(Protocol):
-    """What `to_picture` needs to know of a surface. stride: bytes of a row; row: those of them that are pixels."""
+    """The part of a surface that `to_picture` reads. stride: bytes of a row; row: those of them that are pixels."""
 
     @property
     def width(self) -> int: ...
@@ -55,11 +55,11 @@ class Shown(Protocol):
 
 @dataclass(frozen=True)
 class Surface:
-    """A surface to be shown. format: RGBA8, BGRA8, RGBX8, BGRX8 or RGB565, with or without a suffix such as _UNORM.
+    """A surface to be presented. format: RGBA8, BGRA8, RGBX8, BGRX8 or RGB565, with or without a suffix such as _UNORM.
 
     block_height: log2 of GOBs in a block, None for plain rows. pitch: bytes of a row, 0 for those of its pixels.
 
-    :raises UsageError: an unknown format, or numbers that describe nothing.
+    :raises UsageError: an unknown format, or invalid numbers.
     """
 
     width: int
@@ -108,7 +108,7 @@ class Surface:
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """What was shown: `array` is upright RGB of shape (height, width, 3)."""
+    """A presented picture: `array` is upright RGB of shape (height, width, 3)."""
 
     array: NDArray[np.uint8]
 

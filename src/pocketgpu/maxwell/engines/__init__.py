@@ -1,4 +1,4 @@
-"""What the classes of a GM20B do when a method is written."""
+"""The engines of a GM20B: what each class does when a method is written."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ from pocketgpu.maxwell.engines.twod.engine import TwoD
 ENGINE_CLASSES: dict[int, type[Engine]] = {
     engine.class_id: engine for engine in (ThreeD, Compute, InlineToMemory, TwoD, DmaCopy)
 }
-"""The engine of each class id. A class without one keeps its registers and does nothing."""
+"""The engine of each class id. A class without one stores its registers and has no effects."""
 
 __all__ = ["ENGINE_CLASSES", "Engine", "EngineHost"]

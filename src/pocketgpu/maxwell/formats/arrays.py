@@ -1,9 +1,9 @@
-"""Surfaces as arrays of red, green, blue and alpha, and back: the codec over NumPy arrays, for people, tools and tests.
+"""Surfaces as arrays of red, green, blue and alpha, and back: the codec over NumPy arrays, for users, tools and tests.
 
-A surface's rows are uint8 of shape (height, bytes of a row), as `blocklinear.detile` and `surface_copy.to_array` give
+A surface's rows are uint8 of shape (height, bytes of a row), as `blocklinear.detile` and `surface_copy.to_array` return
 them. Colours are arrays of shape (height, width, 4):
 
-* float32 for everything that is not made of integers only (unorm in 0..1, snorm in -1..1; stencil counts as a number);
+* float32, unless all components are integers (unorm in 0..1, snorm in -1..1; stencil becomes a float);
 * uint32 or int32 where all components are integers of that kind.
 
 Missing colours are 0 and missing alpha is 1. Rounding: unorm and snorm to the nearest step, halves away from zero;
@@ -47,9 +47,9 @@ from pocketgpu.maxwell.textures import blocks
 
 Numbers = NDArray[Any]
 _EVERY_TYPE = range(ZERO + 1)
-_PIECE = 1 << 14  # elements that are converted at once: what the processor's caches hold
+_PIECE = 1 << 14  # elements that are converted at a time: what fits into the processor's caches
 _AS_F32 = (FLOAT32, FLOAT16, FLOAT11, FLOAT10, SRGB)  # types whose values are rounded to f32 first
-_SRGB_FLOATS = ("DXT1", "DXT23", "DXT45")  # compressed formats that mix sRGB colours to more than 8 bits
+_SRGB_FLOATS = ("DXT1", "DXT23", "DXT45")  # compressed formats whose sRGB colours are interpolated to more than 8 bits
 _RGBA8, _INTEGER_RGBA8 = "A8B8G8R8", "AU8BU8GU8RU8"
 
 # Guests may store any NaN and any size.
@@ -63,12 +63,12 @@ _quiet = np.errstate(invalid="ignore", over="ignore")
 def decode(rows: Bytes, layout: PixelLayout, types: Sequence[str] = UNORM_TYPES, srgb: bool = False) -> Numbers:
     """Colours of a surface's rows, shape (height, width, 4); of a compressed format with whole blocks.
 
-    :param types: of red, green, blue and alpha where the format leaves them open: "unorm", "snorm", "uint", "sint",
-        "float", "uscaled" and "sscaled" (integers that count as numbers), "unorm16" and "snorm16" (which pass through
+    :param types: of red, green, blue and alpha if the format does not define them: "unorm", "snorm", "uint", "sint",
+        "float", "uscaled" and "sscaled" (integers converted to floats), "unorm16" and "snorm16" (which pass through
         half floats).
-    :param srgb: red, green and blue hold sRGB, whatever the format says; they come out linear. Compressed formats that
+    :param srgb: red, green and blue are sRGB, whatever the format says; the results are linear. Compressed formats that
         have no sRGB version ignore it (BC4, BC5, BC6H, EAC), and so do integers.
-    :raises UsageError: the format has no description, or rows are no whole elements.
+    :raises UsageError: the format has no description, or rows are not whole elements.
     """
     elements = _elements(rows, layout)
     if layout.compressed:
@@ -88,14 +88,14 @@ def decode(rows: Bytes, layout: PixelLayout, types: Sequence[str] = UNORM_TYPES,
 
 
 def dtype_of(channels: Channels) -> Any:
-    """The type of arrays with the colours of a format: uint32, int32 or float32."""
+    """The dtype of arrays with the colours of a format: uint32, int32 or float32."""
     if channels.numbers != NUMBER_INTEGER:
         return np.float32
     return np.int32 if any(channel.type == SINT for channel in channels.channels) else np.uint32
 
 
 def _decode_words(elements: Bytes, channels: Channels, srgb: bool) -> Numbers:
-    """Colours of elements, taken apart in words."""
+    """Colours of elements, decoded from words."""
     dtype = dtype_of(channels)
     values = np.empty((elements.shape[0] * elements.shape[1], 4), dtype)
     for i, channel in enumerate(channels.channels):
@@ -120,7 +120,7 @@ def _decode_words(elements: Bytes, channels: Channels, srgb: bool) -> Numbers:
 
 
 def _alike(channels: Channels) -> list[tuple[Channel, list[int]]]:
-    """The channels that a format has, by type and width: those that agree are converted at once."""
+    """The channels of a format, by type and width: equal ones are converted together."""
     found: dict[Channel, list[int]] = {}
     for i, channel in enumerate(channels.channels):
         if channel.type != ABSENT:
@@ -129,7 +129,7 @@ def _alike(channels: Channels) -> list[tuple[Channel, list[int]]]:
 
 
 def _values(k: ArrayLang, words: Words, kind: Channel, channels: Sequence[Channel]) -> Numbers:
-    """Values of several channels of one kind, (channels, elements). kind: one of them, in the lowest bits."""
+    """Values of several channels of one kind, (channels, elements). kind: one of them, moved to the lowest bits."""
     bits = []
     for c in channels:
         assert isinstance(c.word, int)
@@ -142,14 +142,14 @@ def _values(k: ArrayLang, words: Words, kind: Channel, channels: Sequence[Channe
 
 
 def _decode_bytes(elements: Bytes, channels: Channels, order: Sequence[int | None], srgb: bool) -> Numbers:
-    """The same where each channel is a byte: a byte has 256 values, which are looked up."""
+    """The same if each channel is a byte: looked up in a table of 256 values."""
     values = np.empty((*elements.shape[:2], 4), np.float32)
     for i, (channel, byte) in enumerate(zip(channels.channels, order, strict=True)):
         if byte is None:
             values[..., i] = i == 3
             continue
         linear = channel.type == SRGB or (srgb and i < 3)
-        # This mode is quicker than the one that raises.
+        # This mode is faster than the one that raises.
         values[..., i] = np.take(_values_of_bytes(SRGB if linear else UNORM), elements[..., byte], mode="clip")
     return values
 
@@ -171,18 +171,18 @@ def _values_of_codes(channel: Channel) -> Numbers:
 
 @cache
 def _bytes_of_codes(width: int) -> Bytes:
-    """The byte that shows each code of unorm."""
+    """The byte for each code of unorm."""
     values = _values_of_codes(Channel(UNORM, 0, 0, width)).astype(np.float32)
     return _codes([values], Channel(UNORM, 0, 0, 8))[0].astype(np.uint8)
 
 
 @_quiet
 def decode_depth(rows: Bytes, layout: PixelLayout) -> tuple[NDArray[np.float64] | None, Bytes | None]:
-    """Depth (float64, unorm in 0..1) and stencil (uint8) of a surface's rows; None for what the format lacks.
+    """Depth (float64, unorm in 0..1) and stencil (uint8) of a surface's rows; None for a missing part.
 
-    Works for depth targets and for texture formats that show depth and stencil.
+    Works for depth targets and for texture formats with depth and stencil.
 
-    :raises UsageError: the format holds neither, or rows are no whole elements.
+    :raises UsageError: the format has neither, or rows are not whole elements.
     """
     channels = Channels.of_depth(layout)
     elements = _elements(rows, layout)
@@ -199,8 +199,8 @@ def decode_depth(rows: Bytes, layout: PixelLayout) -> tuple[NDArray[np.float64] 
 
 @_quiet
 def to_rgba8(values: Numbers) -> Bytes:
-    """Colours in 8 bits each, shape (height, width, 4): floats from 0..1 (what is outside is clamped, NaN is 0),
-    integers clamped to 0..255."""
+    """Colours in 8 bits each, shape (height, width, 4): floats from 0..1 (clamped, NaN is 0), integers clamped to
+    0..255."""
     name = _RGBA8 if values.dtype.kind == "f" else _INTEGER_RGBA8
     return encode(values, COLOR_TARGET.named(name)).reshape(values.shape)
 
@@ -208,9 +208,9 @@ def to_rgba8(values: Numbers) -> Bytes:
 def picture(
     rows: Bytes, layout: PixelLayout, types: Sequence[str] = UNORM_TYPES, srgb: bool = False, count: int = 4
 ) -> Bytes:  # fmt: skip
-    """Rows of a surface as a picture: RGBA of 8 bits, shape (height, width, count). sRGB stays as it is, for screens.
+    """Rows of a surface as a picture: RGBA of 8 bits, shape (height, width, count). sRGB is not converted, for screens.
 
-    :param srgb: as for `decode`; only ASTC makes other codes of the same blocks then.
+    :param srgb: as for `decode`; it only matters for ASTC, which decodes blocks differently with it.
     :param count: 3 leaves alpha out.
     :raises UsageError: as `decode`.
     """
@@ -225,7 +225,7 @@ def picture(
 
 
 def _has_tables(channels: Channels) -> bool:
-    """Whether all channels are unorm of so few bits that a table has a byte for each code."""
+    """Whether all channels are unorm with few enough bits for a table with a byte for each code."""
     narrow = (isinstance(c.width, int) and c.width <= 16 and c.type in (ABSENT, UNORM) for c in channels.channels)
     return all(narrow) and not any(channels.halves)
 
@@ -260,11 +260,11 @@ def _pictured(elements: Bytes, channels: Channels, count: int) -> Bytes:
 def encode(
     values: Numbers, layout: PixelLayout, types: Sequence[str] = UNORM_TYPES, srgb: bool = True
 ) -> Bytes:  # fmt: skip
-    """The rows of a surface that holds these colours, shape (height, width, 4): the reverse of `decode`.
+    """The rows of a surface with these colours, shape (height, width, 4): the reverse of `decode`.
 
     Values outside a format's range are clamped. Bits that a format ignores are 0.
 
-    :param srgb: whether components that hold sRGB are converted; else they take values as unorm does.
+    :param srgb: whether sRGB components are converted; otherwise they are encoded as unorm.
     :raises UsageError: the array has another shape, or the format cannot be written (compressed, shared by pixels).
     """
     if values.ndim != 3 or values.shape[2] != 4:
@@ -278,7 +278,7 @@ def encode(
 def encode_depth(depth: Numbers | None, stencil: Numbers | None, layout: PixelLayout) -> Bytes:
     """The rows of a depth surface; a part that is None is stored as 0.
 
-    :raises UsageError: the format holds neither depth nor stencil, or arrays have other shapes than (height, width).
+    :raises UsageError: the format has neither depth nor stencil, or arrays have other shapes than (height, width).
     """
     given = [a for a in (depth, stencil) if a is not None]
     if not given or any(a.ndim != 2 or a.shape != given[0].shape for a in given):
@@ -316,7 +316,7 @@ def _codes(values: Sequence[Numbers], kind: Channel) -> Numbers:
 
 
 def _taken(k: ArrayLang, values: Numbers, channel: Channel) -> Value:
-    """Values of one channel as `Channels.pack` takes them: bits of integers, else f32, or f64 to be rounded once."""
+    """Values of one channel as inputs of `Channels.pack`: bits of integers, or f32, or f64 to be rounded once."""
     if channel.type in (UINT, SINT):
         whole = values.dtype.kind != "f"
         exact = values.astype(np.int64) if whole else np.nan_to_num(np.trunc(values.astype(np.float64)), nan=0.0)
@@ -340,7 +340,7 @@ def _elements(rows: Bytes, layout: PixelLayout) -> Bytes:
 
 @cache
 def _tables() -> Bytes:
-    """`srgb_tables` as memory of lanes, from byte 0 on."""
+    """`srgb_tables` as memory of lanes, starting at byte 0."""
     data = srgb_tables()
     return np.frombuffer(data + bytes(-len(data) % 8), np.uint8)
 
@@ -375,7 +375,7 @@ def _decode_blocks(elements: Bytes, layout: PixelLayout, types: Sequence[str], s
     values = blocks.texels(elements, layout, codec)
     if values.dtype == np.uint8:
         return decode(values.reshape(values.shape[0], -1), COLOR_TARGET.named(_RGBA8), srgb=srgb)
-    if codec.srgb:  # 8 bits, too
+    if codec.srgb:  # 8 bits as well
         values[..., :3] = _values_of_bytes(SRGB)[np.rint(values[..., :3] * 255).astype(np.uint8)]
     elif srgb and layout.name in _SRGB_FLOATS:
         values[..., :3] = srgb_to_linear(values[..., :3])

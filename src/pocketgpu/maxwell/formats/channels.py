@@ -1,6 +1,6 @@
 """The channels of a format in the words of its pixels, for formats known while tracing and for those read at run time.
 
-A colour is four vectors of f32, red to alpha; where a format holds integers these are their bits.
+A colour is four vectors of f32, red to alpha; for integer formats these are the integers' bits.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ from pocketgpu.maxwell.formats.components import (
 from pocketgpu.maxwell.formats.words import Number, Words, words_of
 
 NUMBER_UNORM, NUMBER_SNORM, NUMBER_FLOAT, NUMBER_INTEGER = range(4)
-"""What the colours of a format are: clamped to 0..1, to -1..1, not at all; integers, which are never blended."""
+"""Number type of a format's colours: clamped to 0..1, to -1..1, not at all; integers, which are never blended."""
 UNORM_TYPES = ("unorm", "unorm", "unorm", "unorm")
-"""Types of the four channels for formats that leave them open."""
+"""Types of the four channels for formats that do not define them."""
 CHANNELS = "RGBA"
 LUMINANCE = "Y"
-"""The component that is red, green and blue at once."""
+"""The component that is copied to red, green and blue."""
 _ALPHA = 3
-_HALF = "16"  # ends the names of types that pass through half floats
+_HALF = "16"  # suffix of types that pass through half floats
 _NONE = Channel(ABSENT, 0, 0, 1)
 _SCALED = {UINT: USCALED, SINT: SSCALED}
 _EXPONENT_BIAS = 15 + 9  # of a shared exponent, for mantissas that are integers of 9 bits
@@ -57,7 +57,7 @@ Colour = list[Value]
 
 @cache
 def texture_types() -> Mapping[int, str]:
-    """Names of types by the numbers of texture headers; "unorm16" and "snorm16" pass through half floats."""
+    """Names of types by the numbers in texture headers; "unorm16" and "snorm16" pass through half floats."""
     return _type_names(TIC["BL"]["R_DATA_TYPE"].values)
 
 
@@ -78,7 +78,7 @@ def channel_of(component: Component, type: str) -> Channel:
 
 
 def _component(layout: PixelLayout, name: str, pixel: int) -> Component | None:
-    """The component that a channel of a pixel comes from. pixel: of those that share an element."""
+    """The component of a pixel's channel. pixel: of those that share an element."""
     for wanted in (name, f"{name}{pixel}", LUMINANCE if name != "A" else name):
         found = layout.component(wanted)
         if found is not None:
@@ -87,7 +87,7 @@ def _component(layout: PixelLayout, name: str, pixel: int) -> Component | None:
 
 
 def _scaled(channel: Channel) -> Channel:
-    """A channel of integers as one of numbers: where others are numbers, integers count as such."""
+    """A channel of integers as one of floats: if the other channels are floats, integers are converted."""
     assert isinstance(channel.type, int) and isinstance(channel.width, int)
     if channel.type not in INTEGERS:
         return channel
@@ -96,7 +96,7 @@ def _scaled(channel: Channel) -> Channel:
 
 
 def _numbers(types: Collection[int]) -> int:
-    """The NUMBER_* of the types of all channels that are there."""
+    """The NUMBER_* of the types of all existing channels."""
     if types and INTEGERS.issuperset(types):
         return NUMBER_INTEGER
     if {UNORM, UNORM32, SRGB}.issuperset(types):
@@ -109,8 +109,9 @@ class Channels:
     """The channels of a format: red, green, blue and alpha; or depth and stencil.
 
     bytes: of an element. fixed: bits of the first word that are always written as ones. numbers: NUMBER_*. exponent:
-    the channel that scales red, green and blue, which are mantissas then; such a format can only be read. halves: which
-    channels pass through half floats when textures are read ("unorm16", "snorm16"); that is left to the reader.
+    the channel with the shared exponent of red, green and blue, which are mantissas then; such a format can only be
+    read. halves: which channels pass through half floats when textures are read ("unorm16", "snorm16"); the caller does
+    that conversion.
     """
 
     bytes: Number
@@ -127,8 +128,8 @@ class Channels:
     ) -> Channels:  # fmt: skip
         """The channels of a format.
 
-        :param types: names of the types of red, green, blue and alpha where the format leaves them open.
-        :param srgb: whether components that hold sRGB are converted; else they are unorm (SET_SRGB_WRITE).
+        :param types: names of the types of red, green, blue and alpha if the format does not define them.
+        :param srgb: whether sRGB components are converted; otherwise they are unorm (SET_SRGB_WRITE).
         :param pixel: which of the pixels that share an element.
         :raises UsageError: there is no such type; or the format is compressed or has no description.
         """
@@ -158,25 +159,25 @@ class Channels:
     @classmethod
     @cache
     def of_depth(cls, layout: PixelLayout) -> Channels:
-        """Depth and stencil of a format, of depth targets or of textures that show them as colours.
+        """Depth and stencil of a format, of depth targets or of textures with depth and stencil.
 
-        :raises UsageError: the format holds neither.
+        :raises UsageError: the format has neither.
         """
         named = {part.meaning or part.name: part for part in layout.components}
         parts = [named.get(name) for name in "ZS"]
         if not any(parts):
-            raise UsageError(f"{layout.name} holds neither depth nor stencil")
+            raise UsageError(f"{layout.name} has neither depth nor stencil")
         channels = tuple(_NONE if part is None else channel_of(part, part.type) for part in parts)
         return cls(layout.bytes, channels, 0, NUMBER_FLOAT)
 
     @property
     def words(self) -> int:
-        """Words of an element; as many as there can be, if the format is read at run time."""
+        """Words of an element; the maximum if the format is read at run time."""
         return words_of(self.bytes) if isinstance(self.bytes, int) else 4
 
     @property
     def bytes_of_channels(self) -> tuple[int | None, ...] | None:
-        """Which byte of an element each channel is (None: absent), if all are whole bytes of unorm or sRGB."""
+        """The byte of an element for each channel (None: absent), if all are whole bytes of unorm or sRGB."""
         if any(self.halves):
             return None
         found: list[int | None] = []
@@ -188,7 +189,7 @@ class Channels:
         return tuple(found)
 
     def clamp(self, k: Lang, colour: Colour) -> Colour:
-        """A colour as blending sees it."""
+        """A colour clamped for blending."""
         unorm: Callable[[], tuple[Value, ...]] = lambda: tuple(k.clamp(v, 0.0, 1.0) for v in colour)
         snorm: Callable[[], tuple[Value, ...]] = lambda: tuple(k.clamp(v, -1.0, 1.0) for v in colour)
         return list(k.switch(self.numbers, [unorm, snorm, lambda: tuple(colour)]))
@@ -197,7 +198,7 @@ class Channels:
         self, k: Lang, words: Words, tables: Value | None, quotient: Quotient, *, one: Value | float = 1.0,
         types: Collection[int] = OF_TARGETS,
     ) -> Colour:  # fmt: skip
-        """The colour of an element. Channels that the format lacks are 0, alpha `one`.
+        """The colour of an element. Missing channels are 0, missing alpha is `one`.
 
         :param tables, types: as for `components.decode`.
         """
@@ -213,13 +214,13 @@ class Channels:
         return [value for _, value in done]
 
     def scale(self, k: Lang, words: Words) -> Value:
-        """What the mantissas of red, green and blue are multiplied with (f32), in formats that have an exponent."""
+        """The factor of the mantissas of red, green and blue (f32), in formats with a shared exponent."""
         assert self.exponent is not None
         code = self.exponent.code(k, _select_word(k, words, self.exponent.word))
         return k.bits_f32((code + (_F32_BIAS - _EXPONENT_BIAS)) << _F32_MANTISSA)
 
     def from_steps(self, k: Lang, steps: Colour) -> Colour:
-        """The colour of what `unpack` gave with Quotient.STEPS, perhaps mixed since."""
+        """The colour from results of `unpack` with Quotient.STEPS, which may have been filtered since."""
         return [
             divided(k, value, channel, Quotient.NEAREST) if channel.type in (UNORM, UNORM32) else value
             for value, channel in zip(steps, self.channels, strict=True)
@@ -229,7 +230,7 @@ class Channels:
         self, k: Lang, colour: Sequence[Value], tables: Value | None, rounding: Rounding = Rounding.SINGLE, *,
         types: Collection[int] = OF_TARGETS,
     ) -> Words:  # fmt: skip
-        """The words of an element of that colour. Luminance takes red; bits that the format ignores are 0."""
+        """The words of an element with that colour. Luminance takes red; bits that the format ignores are 0."""
         codes = (
             encode(k, channel, value, tables, rounding, types) if stored else None
             for value, channel, stored in zip(colour, self.channels, self.stored, strict=True)
@@ -238,7 +239,7 @@ class Channels:
 
     @property
     def stored(self) -> tuple[bool, ...]:
-        """Which channels have bits of their own: not absent ones, and of luminance only red."""
+        """Which channels have their own bits: not absent ones, and of luminance only red."""
         return tuple(
             not (isinstance(channel.type, int) and channel.type == ABSENT)
             and not any(channel is before for before in self.channels[:i])
@@ -248,7 +249,7 @@ class Channels:
     def assembled(self, k: Lang, codes: Iterable[Value | None], lanes: int) -> Words:
         """The words of an element whose channels have these codes; None for those that are not `stored`.
 
-        Each code goes into its word before the next one is asked for: vectors of 32 lanes need many registers.
+        Each code is put into its word before the next one is computed, because vectors of 32 lanes need many registers.
         """
         words: list[Value | None] = [None] * self.words
         for code, channel in zip(codes, self.channels, strict=True):
@@ -266,7 +267,7 @@ class Channels:
 
 
 def written_bits(layout: PixelLayout, names: Collection[str]) -> int:
-    """The bits of an element that change where these channels ("R" to "A") are written.
+    """The bits of an element that change when these channels ("R" to "A") are written.
 
     Bits that belong to no channel are written only if all of the format's channels are.
     """

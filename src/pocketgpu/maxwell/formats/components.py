@@ -1,9 +1,9 @@
-"""One channel of a pixel: what its bits mean, as a value in lanes, and the bits for a value.
+"""One channel of a pixel: decoding its bits to a value in lanes, and encoding a value as bits.
 
-A channel has a *type*, a number below, which is known while tracing or read at run time. Values are f32 lanes. Where a
-type holds integers, the value is the integer's 32 bits, as a shader's register has them.
+A channel has a *type*, a number below, which is known while tracing or read at run time. Values are f32 lanes. For
+integer types the value is the integer's 32 bits, as in a shader's register.
 
-What units of the chip do differently is a parameter: how they divide by the largest code (`Quotient`), and how they
+Where units of the chip differ, there is a parameter: how they divide by the largest code (`Quotient`), and how they
 round to a code (`Rounding`). Source: OpenGL and Direct3D 11 for the meaning of the types.
 """
 
@@ -25,22 +25,23 @@ from pocketgpu.maxwell.formats.words import Number
     ABSENT, UNORM, SNORM, UINT, SINT, FLOAT32, FLOAT16, FLOAT11, FLOAT10, SRGB, UNORM32, SNORM32, USCALED, SSCALED,
     USCALED32, ZERO,
 ) = range(16)  # fmt: skip
-"""Types of channels. UNORM, SNORM and USCALED have at most 24 bits, which f32 holds; those with 32 bits have types of
-their own. USCALED and SSCALED are integers that count as numbers. ZERO reads as 0 and is stored as 0."""
+"""Types of channels. UNORM, SNORM and USCALED have at most 24 bits, which f32 represents exactly; those with 32 bits
+have their own types. USCALED and SSCALED are integers that are converted to floats. ZERO reads as 0 and is stored as 0.
+"""
 INTEGERS: Final = frozenset({UINT, SINT})
 OF_TARGETS: Final = range(UNORM32 + 1)
-"""The types that colour targets have."""
+"""The types of colour targets."""
 OF_TEXTURES: Final = frozenset({*range(SRGB), UNORM32, SNORM32})
-"""The types that texels have by the header of their texture, but for sRGB, which is a bit of its own there."""
+"""The types of texels that texture headers can name; sRGB is a separate bit there."""
 OF_VERTICES: Final = frozenset({*range(ZERO + 1)} - {SRGB})
-"""The types that components of vertices have."""
+"""The types of vertex components."""
 _BY_NAME = {
     "unorm": UNORM, "snorm": SNORM, "uint": UINT, "sint": SINT, "srgb": SRGB, "uscaled": USCALED, "sscaled": SSCALED,
     "mantissa": USCALED, "zero": ZERO,
 }  # fmt: skip
 _WIDE = {UNORM: UNORM32, SNORM: SNORM32, USCALED: USCALED32}
 _FLOATS = {32: FLOAT32, 16: FLOAT16, 11: FLOAT11, 10: FLOAT10}
-_WIDEST = 24  # bits of an integer that f32 always holds
+_WIDEST = 24  # bits of an integer that f32 represents exactly
 _LARGEST = (1 << _WIDEST) - 1
 _TWO_16, _TWO_52 = 65536.0, 2.0**52
 
@@ -55,7 +56,7 @@ class Quotient(Enum):
 
 
 class Rounding(Enum):
-    """How a value between two codes of a normalised channel is rounded. Halves always go away from zero."""
+    """How a value between two codes of a normalised channel is rounded. Halves are always rounded away from zero."""
 
     SINGLE = "the product with the largest code, and its sum with a half, are rounded to f32: targets, blits, surfaces"
     EXACT = "as if the product were exact; f32 and unorm of at most 24 bits: depth"
@@ -63,7 +64,7 @@ class Rounding(Enum):
 
 
 def type_of(name: str, width: int) -> int:
-    """The type of a channel by its name in the table of facts and its bits; "uscaled" and "sscaled" are known as well.
+    """The type of a channel by its name in the table of facts and its bits; "uscaled" and "sscaled" are valid as well.
 
     :raises UsageError: there is no such type, or no float of so many bits.
     """
@@ -79,7 +80,7 @@ def type_of(name: str, width: int) -> int:
 
 @dataclass(frozen=True)
 class Channel:
-    """One channel: its type, the word that it is in, its lowest bit there and its width in bits."""
+    """One channel: its type, its word, its lowest bit in the word and its width in bits."""
 
     type: Number
     word: Number
@@ -87,21 +88,22 @@ class Channel:
     width: Number
 
     def mask(self, k: Lang) -> Number:
-        """As many ones as the channel has bits."""
+        """A mask with as many bits as the channel."""
         if isinstance(self.width, int):
             return (1 << self.width) - 1
         return k.i32(-1).lsr(32 - self.width)
 
     def code(self, k: Lang, word: Value) -> Value:
-        """The channel's bits in the word that it is in."""
+        """The channel's bits of a word."""
         return word.lsr(self.low) & self.mask(k)
 
     def signed(self, k: Lang, word: Value) -> Value:
-        """The same as a signed number."""
+        """The same, sign-extended."""
         return (word << (32 - self.low - self.width)) >> (32 - self.width)
 
     def largest(self, k: Lang, signed: bool = False) -> Value:
-        """The largest code, or the largest signed one, as f32. A signed bit alone is 0 or -1, so its step is 1."""
+        """The largest code, or the largest signed one, as f32. A signed channel of one bit is 0 or -1, so its step is
+        1."""
         mask = self.mask(k)
         return k.f32(max(mask >> signed, 1)) if isinstance(mask, int) else k.to_f32(mask.lsr(int(signed)))
 
@@ -113,7 +115,7 @@ def decode(
     """The value of a channel of a word.
 
     :param tables: offset of `srgb_tables` (of the first 256 words at least) where SRGB may occur.
-    :param absent: gives the value of a channel that the format lacks; 0 without it.
+    :param absent: returns the value of a channel that the format does not have; 0 without it.
     :param types: those that may occur where the type is read at run time.
     """
     zero = lambda: k.splat(k.f32(0.0), word.lanes)
@@ -135,8 +137,8 @@ def encode(
     k: Lang, channel: Channel, value: Value, tables: Value | None, rounding: Rounding,
     types: Collection[int] = OF_TARGETS,
 ) -> Value:  # fmt: skip
-    """The code for a value, in the lowest bits of i32. Values that the type cannot hold become its nearest one; NaN
-    becomes 0 but in floats. tables, types: as for `decode`, but all of the tables."""
+    """The code for a value, in the lowest bits of i32. Values outside the type's range become the nearest code; NaN
+    becomes 0 except in floats. tables, types: as for `decode`, but with all of the tables."""
     zero = lambda: k.splat(0, value.lanes)
 
     def case(type: int) -> Value:
@@ -156,18 +158,18 @@ def encode(
 def _possible(
     case: Callable[[int], Value], types: Collection[int], zero: Callable[[], Value]
 ) -> Sequence[Callable[[], Value]]:  # fmt: skip
-    """The cases of a `switch` over types of which only some occur; the rest costs no code."""
+    """The cases of a `switch` over types of which only some occur; the others produce no code."""
     return [partial(case, type) if type in types else zero for type in range(max(types) + 1)]
 
 
 def divided(k: Lang, steps: Value, channel: Channel, quotient: Quotient, signed: bool = False) -> Value:
-    """Steps of a normalised channel (f32) divided by the largest code, not in f64."""
+    """Steps of a normalised channel (f32) divided by the largest code, without f64."""
     largest = channel.largest(k, signed)
     return steps * (k.f32(1.0) / largest) if quotient is Quotient.RECIPROCAL else steps / largest
 
 
 class _Bits:
-    """The bits of a channel in its word, taken out when first asked for; and the tables of sRGB."""
+    """The bits of a channel in its word, extracted at first use; and the tables of sRGB."""
 
     def __init__(self, k: Lang, channel: Channel, word: Value, tables: Value | None) -> None:
         self._k, self._channel, self.word, self.tables = k, channel, word, tables
@@ -181,7 +183,7 @@ class _Bits:
         return self._channel.signed(self._k, self.word)
 
 
-# From codes. Each takes (k, bits, channel, quotient), to a value.
+# Decoders. Each takes (k, bits, channel, quotient) and returns a value.
 
 
 def _from_unorm(k: Lang, bits: _Bits, c: Channel, quotient: Quotient) -> Value:
@@ -262,7 +264,7 @@ _DECODE: Mapping[int, Callable[..., Value]] = {
 }  # fmt: skip
 
 
-# To codes. Each takes (k, value, channel, rounding) to a code.
+# Encoders. Each takes (k, value, channel, rounding) and returns a code.
 
 
 def _to_unorm(k: Lang, v: Value, c: Channel, rounding: Rounding) -> Value:
@@ -270,7 +272,7 @@ def _to_unorm(k: Lang, v: Value, c: Channel, rounding: Rounding) -> Value:
         return _whole(k, k.clamp(_double(k, v), 0.0, 1.0) * _double(k, c.largest(k)) + 0.5)
     if rounding is Rounding.EXACT:
         return nearest_step(k, v, c.largest(k))
-    # Where the bounds of the conversion are known they clamp as well, with the same outcome.
+    # Conversions with constant bounds clamp as well, with the same result.
     if isinstance(c.width, int):
         return k.to_i32(v * c.largest(k) + 0.5, 0, (1 << c.width) - 1)
     return k.to_i32(k.clamp(v, 0.0, 1.0) * c.largest(k) + 0.5, 0, _LARGEST)
@@ -279,11 +281,11 @@ def _to_unorm(k: Lang, v: Value, c: Channel, rounding: Rounding) -> Value:
 def nearest_step(k: Lang, value: Value, largest: Value) -> Value:
     """The nearest step (i32) of unorm f32 values, as if the product with the largest code (f32) were exact, halves up.
 
-    Up to 24 bits. It costs no f64.
+    For up to 24 bits. It needs no f64.
     """
     value = k.clamp(value, 0.0, 1.0)
     scaled = value * largest
-    lost = k.fma(value, largest, -scaled)  # where only rounding made the product a half, it goes down
+    lost = k.fma(value, largest, -scaled)  # where only rounding made the product a half, it is rounded down
     whole = k.to_i32(scaled, 0, _LARGEST)
     rest = scaled - k.to_f32(whole)
     return whole + k.select((rest > 0.5) | ((rest == 0.5) & (lost >= 0.0)), 1, 0)
@@ -299,7 +301,7 @@ def _whole(k: Lang, v: Value) -> Value:
 
 
 def _away(k: Lang, v: Value, low: float, high: float, scale: float, rest: float) -> Value:
-    """f64 values from low to high times `scale`, with `rest` added away from zero and cut, as the bits of i32."""
+    """f64 values from low to high times `scale`, with `rest` added away from zero and truncated, as the bits of i32."""
     scaled = k.clamp(v, low, high) * scale
     size = _whole(k, k.abs(scaled) + rest)
     return k.select(v == v, k.select(scaled < 0.0, -size, size), 0)

@@ -1,7 +1,7 @@
-"""Samples of multisampled pixels: how many a pixel has beside and below each other, and which lies where.
+"""Samples of multisampled pixels: their number across and down, and their positions in memory.
 
-A multisampled surface is stored as a larger one, in which the samples of a pixel are neighbours. Modes with virtual
-coverage (VC) store what the first part of their name says.
+A multisampled surface is stored as a larger one, in which the samples of a pixel are adjacent. Modes with virtual
+coverage (VC) store the samples of the first part of their name.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ONE = (1, 1)
 
 @cache
 def sample_grids() -> Mapping[int, tuple[int, int]]:
-    """Samples of a pixel in x and y by number of the mode, which SET_ANTI_ALIAS and texture headers share."""
+    """Samples of a pixel in x and y by mode number, for SET_ANTI_ALIAS and texture headers."""
     modes = B197["SET_ANTI_ALIAS"]["SAMPLES"].values.symbols
     found = ((number, _MODE.match(symbol)) for symbol, number in modes.items())
     return {number: (int(mode[1]), int(mode[2])) for number, mode in found if mode is not None}
@@ -40,8 +40,9 @@ def sample_count(state: State) -> int:
 
 
 def sample_place(sample: int) -> tuple[int, int]:
-    """Column and row of a sample among those of its pixel: the bits of its number go to columns and rows in turn.
+    """Column and row of a sample in its pixel: the bits of its number alternate between columns and rows.
 
-    Source: the offsets that an open driver gives its programs for modes of up to 4 x 2 samples; the rest follows suit.
+    Source: the offsets that an open driver gives its programs for modes of up to 4 x 2 samples; other modes continue
+    the pattern.
     """
     return (sample & 1) | (sample >> 1 & 2), (sample >> 1 & 1) | (sample >> 2 & 2)

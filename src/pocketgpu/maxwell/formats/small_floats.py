@@ -1,7 +1,7 @@
 """Floats with five bits of exponent in lanes: 16 bits with a sign, 11 and 10 bits without one.
 
 They have denormal numbers, infinities and NaN like IEEE floats, and rounding goes to the nearest even mantissa. Source:
-OpenGL and Direct3D 11 for the formats; no source tells how the chip rounds to 11 and 10 bits.
+OpenGL and Direct3D 11 for the formats; the chip's rounding to 11 and 10 bits is not documented.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _INFINITY = 0x7F800000
 
 
 def float_of(k: Lang, bits: Value, width: int) -> Value:
-    """The f32 of small floats of `width` bits; bits above them do not count."""
+    """The f32 of small floats of `width` bits; higher bits are ignored."""
     mantissa, signed = MANTISSA[width], width == 16
     size = EXPONENT_BITS + mantissa
     magnitude = (bits & ((1 << size) - 1)) << (_F32_MANTISSA - mantissa)
@@ -37,14 +37,14 @@ def float_of(k: Lang, bits: Value, width: int) -> Value:
 def float_to(k: Lang, v: Value, width: int) -> Value:
     """The bits of the nearest small float of `width` bits. Without a sign negative values become 0.
 
-    NaN becomes the one with only the highest bit of the mantissa, and its own sign.
+    NaN becomes the one with only the highest bit of the mantissa set; its sign is kept.
     """
     mantissa, signed = MANTISSA[width], width == 16
     word = k.bits_i32(v)
     magnitude = word & 0x7FFFFFFF
     drop = _F32_MANTISSA - mantissa
     rounded = (magnitude + (magnitude.lsr(drop) & 1) + ((1 << (drop - 1)) - 1)).lsr(drop) - (112 << mantissa)
-    # Below the smallest normal number an addition rounds: the last place of this constant is the smallest step.
+    # Below the smallest normal number an addition rounds: the last bit of this constant is the smallest step.
     magic = 2.0 ** (_F32_MANTISSA - 14 - mantissa)
     small = k.bits_i32(k.bits_f32(magnitude) + magic) - int(np.float32(magic).view(np.int32))
     infinity = _LARGEST_EXPONENT << mantissa

@@ -1,6 +1,7 @@
 """The sRGB curve: for arrays, and as tables in memory by which lanes convert between 8-bit codes and linear values.
 
-Both evaluators read the same tables, so they give the same bits, and a code survives the way to linear and back.
+Both evaluators read the same tables, so they give the same bits, and a code is unchanged after conversion to linear and
+back.
 Source: IEC 61966-2-1.
 """
 
@@ -15,20 +16,20 @@ from numpy.typing import NDArray
 from pocketgpu.lanes import F32, I64, U8, Lang, Value
 
 CODES: Final = 256
-"""Codes of 8 bits, and so the linear values (f32) that `srgb_tables` begins with."""
-_BINS = 4096  # so narrow that a bin never holds more than one threshold
+"""Number of 8-bit codes, and of the linear values (f32) at the start of `srgb_tables`."""
+_BINS = 4096  # so narrow that a bin never contains more than one threshold
 _THRESHOLDS = 4 * CODES
 _GUESSES = _THRESHOLDS + 4 * (CODES + 1)
 
 
 def srgb_to_linear(v: Any) -> Any:
-    """The curve, decoding, in f64; what is below 0 stays on its straight part."""
+    """The decoding curve, in f64; values below 0 continue its straight part."""
     v = np.asarray(v, np.float64)
     return np.where(v <= 0.04045, v / 12.92, ((np.maximum(v, 0.0) + 0.055) / 1.055) ** 2.4)
 
 
 def linear_to_srgb(v: Any) -> Any:
-    """The curve, encoding, in f64."""
+    """The encoding curve, in f64."""
     v = np.asarray(v, np.float64)
     return np.where(v <= 0.0031308, v * 12.92, 1.055 * np.maximum(v, 0.0) ** (1 / 2.4) - 0.055)
 
@@ -52,7 +53,7 @@ def srgb_tables() -> bytes:
 
 
 def linear_words() -> NDArray[np.int32]:
-    """The bits (i32) of the linear value of each code, as `srgb_tables` begins."""
+    """The bits (i32) of the linear value of each code, the start of `srgb_tables`."""
     return np.frombuffer(srgb_tables(), np.int32, CODES)
 
 
@@ -71,6 +72,6 @@ def encode_srgb(k: Lang, tables: Value, v: Value) -> Value:
     """The nearest 8-bit codes of linear values, which are clamped to 0..1; NaN gives 0. tables: as i64."""
     x = k.clamp(v, 0.0, 1.0)
     code = k.gather(U8, k.to_i64(k.to_i32(x * float(_BINS), 0, _BINS)) + (tables + _GUESSES))
-    # The bin begins at or below the value and holds at most one threshold.
+    # The bin begins at or below the value and contains at most one threshold.
     above = k.gather(F32, _offsets(k, tables + _THRESHOLDS, code + 1))
     return k.select(x >= above, code + 1, code)

@@ -1,9 +1,9 @@
-"""Texture headers (TIC): what a texture is, where its levels lie, and its texels as arrays and pictures.
+"""Texture headers (TIC): their fields, the layout of levels and layers, and texels as arrays and pictures.
 
 A header is 32 bytes in one of five forms: buffer, pitch or block-linear, the latter two with or without a colour key.
-This is the Maxwell form; the older one, which SET_SELECT_MAXWELL_TEXTURE_HEADERS = 0 asks for, is not read here.
+This is the Maxwell form; the older one (SET_SELECT_MAXWELL_TEXTURE_HEADERS = 0) is not decoded here.
 
-Sources: NVIDIA's public headers for class B197 (fields); drivers and simulators for what they mean together: swizzle
+Sources: NVIDIA's public headers for class B197 (fields); drivers and simulators for their combined meaning: swizzle
 after conversion, the blocks of small levels, the distance of layers.
 """
 
@@ -31,7 +31,7 @@ from pocketgpu.maxwell.memory.page_table import ADDRESS_SPACE
 from pocketgpu.maxwell.memory.surface_copy import SurfaceSide, to_array
 
 HEADER_SIZE = 32
-#: More bytes than this of one level are not read: the largest level that programs have is a quarter of it.
+#: Levels with more bytes are not read: the largest level that programs have is a quarter of it.
 MAX_LEVEL_BYTES = 1 << 29
 
 #: Codes of X_SOURCE.
@@ -43,19 +43,19 @@ _FACES = 6
 
 
 def sources_of(texel: Sequence[Any], one: Any) -> dict[int, Any]:
-    """What the codes of X_SOURCE stand for, of a texel's red, green, blue and alpha."""
+    """The values of the codes of X_SOURCE for a texel's red, green, blue and alpha."""
     return {SOURCES.IN_ZERO: 0, **dict(zip(_IN_ORDER, texel, strict=True)),
             SOURCES.IN_ONE_INT: one, SOURCES.IN_ONE_FLOAT: one}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class TextureHeader:
-    """What a texture header says; make it with `TextureHeader.parse`.
+    """A decoded texture header; make it with `TextureHeader.parse`.
 
     kind: TEXTURE_TYPE as the class header names it. layout: "block-linear", "pitch" or "buffer". types, swizzle: of
-    red, green, blue, alpha; swizzle as codes of X_SOURCE (`SOURCES`). width,
-    height, depth: in texels; layers: array elements, six for each cube. levels: all that are in memory; the view shows
-    `first_level` to `last_level` of them. samples: of a pixel in x and y.
+    red, green, blue, alpha; swizzle as codes of X_SOURCE (`SOURCES`). width, height, depth: in texels; layers: array
+    elements, six for each cube. levels: all that are in memory; the view has `first_level` to `last_level` of them.
+    samples: of a pixel in x and y.
     """
 
     address: int
@@ -81,9 +81,9 @@ class TextureHeader:
 
     @staticmethod
     def parse(data: Data) -> TextureHeader:
-        """Read a Maxwell texture header, of 32 bytes or eight words.
+        """Decode a Maxwell texture header, of 32 bytes or eight words.
 
-        :raises UsageError: the version, the format, a component's type or the texture's type is none that exists.
+        :raises UsageError: unknown version, format, component type or texture type.
         """
         number = as_number(data)
         form = tic_of(number)
@@ -146,14 +146,15 @@ class TextureHeader:
 
     @cached_property
     def mips(self) -> MipLayout:
-        """Where levels and layers of a block-linear texture lie, by the default of the choice memory.block_depth_base.
+        """The layout of levels and layers of a block-linear texture, with the default of the choice
+        memory.block_depth_base.
 
         :raises UsageError: the texture is not block-linear, its format has no description, or blocks are too large.
         """
         return self.mips_with(DEFAULTS)
 
     def mips_with(self, choices: Mapping[str, str]) -> MipLayout:
-        """`mips` as the given choices have it."""
+        """`mips` with the given choices."""
         if self.layout != "block-linear":
             raise UsageError(f"a {self.layout} texture has no blocks")
         if not self.format.bytes:
@@ -173,7 +174,7 @@ class TextureHeader:
         )
 
     def surface(self, level: int = 0, layer: int = 0, choices: Mapping[str, str] = DEFAULTS) -> tuple[Level, int]:
-        """One level of one layer, and the GPU address where it begins. Levels count from the first of the view.
+        """One level of one layer, and its GPU address. Levels count from the first of the view.
 
         :raises UsageError: there is no such level or layer, or as `mips`.
         """
@@ -198,7 +199,7 @@ class TextureHeader:
         z: int = 0,
         choices: Mapping[str, str] = DEFAULTS,
     ) -> tuple[Bytes, int]:
-        """Rows of elements of one slice, uint8 (rows, bytes), and how many bytes of them nothing is mapped for.
+        """Rows of elements of one slice, uint8 (rows, bytes), and the number of unmapped bytes.
 
         :raises UsageError: there is no such slice, it has more than 512 MiB, or as `mips`.
         """
@@ -223,9 +224,10 @@ class TextureHeader:
         z: int = 0,
         choices: Mapping[str, str] = DEFAULTS,
     ) -> arrays.Numbers:
-        """Texels of one slice as a shader gets them, (height, width, 4): converted, linear, swizzled. Unmapped is 0.
+        """Texels of one slice as a shader reads them, (height, width, 4): converted, linear, swizzled. Unmapped bytes
+        are 0.
 
-        Multisampled textures come with all samples, side by side.
+        Multisampled textures have all samples, side by side.
 
         :raises UsageError: as `read`, or there is no decoder for the format.
         """
@@ -242,7 +244,7 @@ class TextureHeader:
         z: int = 0,
         choices: Mapping[str, str] = DEFAULTS,
     ) -> Bytes:
-        """Texels of one slice as RGBA of 8 bits, (height, width, 4), swizzled. sRGB stays sRGB, as screens want it.
+        """Texels of one slice as RGBA of 8 bits, (height, width, 4), swizzled. sRGB is not converted, for screens.
 
         :raises UsageError: as `decode`.
         """
@@ -251,7 +253,7 @@ class TextureHeader:
         return self._swizzled(self._cropped(values, level, choices), 255)
 
     def _cropped(self, values: Any, level: int, choices: Mapping[str, str]) -> Any:
-        """Without the texels that fill a compressed texture's last blocks."""
+        """Remove the texels that pad a compressed texture's last blocks."""
         found, _ = self.surface(level, 0, choices)
         return values[: found.height, : found.width]
 

@@ -16,17 +16,17 @@ UNITS: Final[dict[int, Type]] = {1: U8, 2: U16, 4: I32}
 
 
 def words_of(bytes: int) -> int:
-    """How many words a pixel of so many bytes has."""
+    """Number of words of a pixel of so many bytes."""
     return -(-bytes // 4)
 
 
 def unit_of(bytes: int) -> Type:
-    """The memory type in which a pixel of so many bytes is loaded and stored."""
+    """The memory type for loads and stores of a pixel of so many bytes."""
     return UNITS[min(bytes, 4)]
 
 
 def load(k: Lang, bytes: int, offsets: Value, mask: Value | None = None) -> Words:
-    """The words of one pixel for each lane, from lane offsets that are multiples of a word; 0 outside the mask.
+    """The words of one pixel for each lane, at lane offsets that are multiples of a word; 0 outside the mask.
 
     bytes: 1, 2, 4, 8, 12 or 16.
     """
@@ -35,6 +35,6 @@ def load(k: Lang, bytes: int, offsets: Value, mask: Value | None = None) -> Word
 
 
 def store(k: Lang, bytes: int, offsets: Value, words: Sequence[Value], mask: Value) -> None:
-    """Store the words of one pixel for each lane of the mask; words beyond the pixel's bytes are left out."""
+    """Store the words of one pixel for each lane of the mask; words beyond the pixel's bytes are ignored."""
     for n in range(words_of(bytes)):
         k.scatter(unit_of(bytes), offsets + 4 * n if n else offsets, words[n], mask)

@@ -1,1 +1,1 @@
-"""Channels: what is submitted, the pushbuffer parser, host methods, waits and syncpoints."""
+"""Channels: submissions, the pushbuffer parser, host methods, waits and syncpoints."""

@@ -1,7 +1,7 @@
-"""One channel: what was submitted to it, its engines, and the compiled parser's stops.
+"""One channel: its queue of submissions, its engines, and what happens when the compiled parser stops.
 
-The parser does everything plain by itself. Here is what it comes back for: methods with an effect, inline data that is
-complete, things to tell, and the end of the pieces of pushbuffer that it was given.
+The parser runs plain methods without Python. It returns here for methods with an effect, for complete inline data, for
+something to report, and at the end of its pieces of pushbuffer.
 
 Source: NVIDIA's header of the channel class A06F for GPFIFO entries; recorded drivers for what spans them.
 """
@@ -56,14 +56,14 @@ INLINE_LIMIT = 256 << 20
 """Bytes of inline data that one upload may have."""
 
 MOST_EFFECTS_SHIFT = 17
-"""Methods that engines act upon count for macros as so large a part of their budget: 1 / 2^17."""
+"""A method that an engine acts on costs a macro 1 / 2^17 of its instruction budget."""
 _QUICK = CHANNEL.QUICK // 4
 _MACRO_STATE, _MACRO_LEFT = CHANNEL.MME_STATE // 4, CHANNEL.MME_BUDGET // 4
 _OPCODE = ENTRY["OPCODE"]
 _IDLE_OPCODES = _OPCODE.values.numbers("NOP", "GP_CRC", "PB_CRC")
 """Control entries that have nothing to do."""
 
-# What the parser found odd: kind of event, id, message.
+# Errors that the parser found: kind of event, id, message.
 _ODD = {
     "missing_parameter": ("fault", "mme.missing_parameter", "a macro fetches a parameter that never comes; it gets 0"),
     "leftover_parameter": ("fault", "mme.leftover_parameter", "a parameter for a macro that does not wait for one"),
@@ -73,14 +73,14 @@ _ODD = {
     "macro_call": ("fault", "mme.nested_call", "a macro calls a macro"),
     "ram_overflow": ("fault", "mme.ram", "a load beyond the end of the macro engine's memory"),
     "header": ("fault", "channel.illegal_header", "a method header of a reserved form"),
-    "inline_data": ("warning", "inline.not_expected", "inline data that no launch has asked for"),
+    "inline_data": ("warning", "inline.not_expected", "inline data without a launch that expects it"),
     "constant": ("fault", "channel.constant_unmapped", "words for a constant buffer go where no memory is"),
 }
 
 
 @dataclass
 class Submission:
-    """GPFIFO entries as they were handed in; `next` is the first that the parser has not been given."""
+    """GPFIFO entries of one submission; `next` is the first that the parser has not been given."""
 
     number: int
     entries: NDArray[np.uint64]
@@ -90,8 +90,8 @@ class Submission:
 
 @dataclass(frozen=True, eq=False)
 class ChannelState:
-    """What a channel held; see `Channel.save`. block: bytes of its part of the work area. pieces: inline data that came
-    so far, by class. engines: what each of them keeps in Python, by register file."""
+    """The state of a channel; see `Channel.save`. block: bytes of its part of the work area. pieces: inline data
+    received so far, by class. engines: the Python state of each engine, by register file."""
 
     block: NDArray[np.uint8]
     pieces: tuple[tuple[NDArray[np.uint8], ...], ...]
@@ -105,23 +105,24 @@ class ChannelState:
 
 
 class Channel:
-    """Made by the machine; `id` is the number under which programs submit, `index` the place in the work area."""
+    """A channel; the machine makes it. `id`: the number that programs submit to; `index`: its position in the work
+    area."""
 
     def __init__(self, machine: GM20B, id: int, index: int) -> None:
         self.machine, self.id, self.index = machine, id, index
         base = machine.layout.channel(index)
         arena = machine.memory.arena
         part = lambda offset, size: arena[base + offset : base + offset + size]
-        part(0, CHANNEL_LAYOUT.staging)[:] = 0  # a machine before this one may have used it
+        part(0, CHANNEL_LAYOUT.staging)[:] = 0  # an earlier machine may have used it
         self.state = part(CHANNEL_LAYOUT.state, CHANNEL.size).view(np.int32)
         self._words = self.state.data
         first = CHANNEL.STATUS // 4
-        self._told = self._words[first : first + 7]
+        self._stop_words = self._words[first : first + 7]
         unsigned = part(CHANNEL_LAYOUT.state, CHANNEL.size).view(np.uint32).data
         self.counters = part(CHANNEL_LAYOUT.counters, 8 * len(COUNTERS)).view(np.int64)
         self._constants = self.counters[COUNTER["constbuf_words_inline"] // 8 :].data
         self._version = self._stamped = -1
-        self._place = ""  # as long as the parser stands still
+        self._place = ""  # valid while the parser does not run
         self.macro_counts = part(CHANNEL_LAYOUT.macro_counts, 8 * MACROS).view(np.int64)
         size = 4 * FILE_WORDS * FILES
         self.files = part(CHANNEL_LAYOUT.registers, size).view(np.uint32).reshape(FILES, FILE_WORDS)
@@ -135,10 +136,10 @@ class Channel:
         self._pieces: list[list[NDArray[np.uint8]]] = [[] for _ in range(FRONT_END_FILES)]
         self._inline_words: list[list[Offsets]] = [[] for _ in range(FRONT_END_FILES)]
         self.inline_words: Offsets | None = None
-        """While an engine is given inline data, where its words stood; None unless an observer wants to know."""
+        """Arena offsets of the inline data's words while an engine receives it; None unless an observer wants them."""
         self.host_registers = self.files[HOST_FILE]
         self.reference = 0
-        """What the last SET_REFERENCE published."""
+        """The number that the last SET_REFERENCE published."""
         self.waiting: Wait | None = None
         self.yielded = False
         self.submission = 0
@@ -162,7 +163,7 @@ class Channel:
                     words = unsigned[first : first + len(DRAW_STATE)], unsigned[groups : groups + CONSTANT_GROUPS]
                     engine.attach(*words)
                     self._drawing = engine
-        self.shadows[:] = self.files  # what engines are at power-on, their shadow is
+        self.shadows[:] = self.files  # at power-on the shadow RAM equals the registers
         self._listen(HOST_FILE, HostMethods(self).effects)
 
     def _listen(self, file: int, effects: dict[int, Effect]) -> None:
@@ -171,7 +172,8 @@ class Channel:
 
     # -- state words ------------------------------------------------------------------------------------------------
     def get(self, name: str, index: int = 0) -> int:
-        """A word of the channel's state by its name in `layout.CHANNEL`; `index`: of those that are several."""
+        """A word of the channel's state by its name in `layout.CHANNEL`; `index`: which one, for names with several
+        words."""
         return int(self._words[getattr(CHANNEL, name) // 4 + index])
 
     def put(self, name: str, value: int, index: int = 0) -> None:
@@ -180,11 +182,11 @@ class Channel:
 
     @property
     def subchannel(self) -> int:
-        """That of the packet at hand."""
+        """The subchannel of the current packet."""
         return self.get("SUBCHANNEL")
 
     def bind(self, file: int) -> None:
-        """The subchannel of the packet at hand writes to this register file from now on."""
+        """Bind the subchannel of the current packet to this register file."""
         self.put("BINDINGS", file, self.subchannel)
 
     def macros(self) -> dict[int, list[int]]:
@@ -208,18 +210,18 @@ class Channel:
 
     @property
     def constant_words(self) -> int:
-        """Words that it has written into constant buffers so far."""
+        """Words written into constant buffers so far."""
         return int(self._constants[0])
 
     @property
     def work(self) -> int:
-        """A number that grows with everything done."""
+        """A number that grows with all work that is done."""
         return int(self.counters[COUNTER["methods"] // 8] + self.counters[COUNTER["macro_steps"] // 8])
 
     # -- checkpoints ------------------------------------------------------------------------------------------------
     def save(self) -> ChannelState:
-        """What it holds, in the middle of a packet as well. Nothing may be running."""
-        # Inline data is copied only where some is under way: it is most of a channel's room.
+        """The channel's state, in the middle of a packet as well. Nothing may be running."""
+        # Inline data is copied only where a transfer is under way, because its area is most of a channel's block.
         staged = any(self.get("INLINE_STAGED", file) for file in range(FRONT_END_FILES))
         return ChannelState(
             self.block[: CHANNEL_LAYOUT.size if staged else CHANNEL_LAYOUT.staging].copy(),
@@ -229,7 +231,7 @@ class Channel:
         )  # fmt: skip
 
     def restore(self, state: ChannelState) -> None:
-        """Be as `save` found it."""
+        """Return to a state from `save`."""
         self.block[: len(state.block)] = state.block
         self._pieces = [list(pieces) for pieces in state.pieces]
         self._inline_words = [[] for _ in range(FRONT_END_FILES)]
@@ -243,12 +245,13 @@ class Channel:
 
     @property
     def block(self) -> NDArray[np.uint8]:
-        """Its part of the work area, as `layout.CHANNEL_LAYOUT` has it; staged inline data is the end of that."""
+        """The channel's part of the work area, in the order of `layout.CHANNEL_LAYOUT`; staged inline data is at its
+        end."""
         start = self.machine.layout.channel(self.index)
         return self.machine.memory.arena[start : start + CHANNEL_LAYOUT.size]
 
     def open_version(self) -> None:
-        """Have what it writes from now on stamped with a new version."""
+        """Begin a new version: later writes of this channel are stamped with it."""
         self._version = -1
 
     # -- submissions ------------------------------------------------------------------------------------------------
@@ -258,11 +261,11 @@ class Channel:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is left to do."""
+        """Whether there is nothing left to do."""
         return self.waiting is None and not self._queue
 
     def drop(self) -> None:
-        """Forget what is left to do."""
+        """Drop all remaining work."""
         self.waiting = None
         self._queue.clear()
         self._fresh = True
@@ -270,7 +273,7 @@ class Channel:
             self.put(name, 0)
 
     def _load(self) -> bool:
-        """Give the parser the next pieces of pushbuffer; whether there are any."""
+        """Give the parser the next pieces of pushbuffer. Returns whether there are any."""
         while self._queue:
             head = self._queue[0]
             if head.next == 0:
@@ -282,7 +285,7 @@ class Channel:
             first = head.next
             runs = self._pieces_of(head)
             if self.machine.observers and first < head.next:
-                self._tell_segments(head, first, runs)
+                self._notify_segments(head, first, runs)
             if runs:
                 self._runs[: len(runs)] = runs
                 self.put("RUNS", len(runs))
@@ -291,8 +294,8 @@ class Channel:
             self._queue.popleft()
         return False
 
-    def _tell_segments(self, submission: Submission, first: int, runs: Sequence[tuple[int, int, int, int]]) -> None:
-        """Tell of the entries from `first` to where the submission is now."""
+    def _notify_segments(self, submission: Submission, first: int, runs: Sequence[tuple[int, int, int, int]]) -> None:
+        """Notify observers of the entries from `first` to the submission's current position."""
         pieces: dict[int, list[tuple[int, int]]] = {}
         for offset, words, number, _ in runs:
             pieces.setdefault(number, []).append((offset, words))
@@ -304,7 +307,7 @@ class Channel:
             one.segments_read(self, submission.number, segments)
 
     def _pieces_of(self, submission: Submission) -> list[tuple[int, int, int, int]]:
-        """The next pieces of a submission, as `RUN` has them."""
+        """The next pieces of a submission, as records of `RUN`."""
         runs: list[tuple[int, int, int, int]] = []
         memory, entries = self.machine.memory, submission.entries
         while submission.next < len(entries) and len(runs) < MAX_RUNS // 2:
@@ -334,7 +337,7 @@ class Channel:
         return runs
 
     def _control(self, number: int, entry: int) -> None:
-        """An entry without words."""
+        """A control entry: it has no pushbuffer."""
         if _OPCODE.raw(entry) in _IDLE_OPCODES:
             return
         place = f"s{self._queue[0].number}/e{number}"
@@ -342,7 +345,7 @@ class Channel:
 
     # -- running ----------------------------------------------------------------------------------------------------
     def run(self) -> bool:
-        """Go on until nothing is left, something must be waited for, or others are let go first.
+        """Continue until nothing is left, the channel waits, or it yields to the others.
 
         Returns whether anything was done.
         """
@@ -368,9 +371,9 @@ class Channel:
                 one.stopped(self)
 
     def _step(self) -> None:
-        """One run of the parser, and what it came back for."""
+        """Run the parser once, and handle the reason why it stopped."""
         machine, memory = self.machine, self.machine.memory
-        # A version that nobody has stamped anything with yet need not be followed by another.
+        # If nothing has been stamped with the current version, no new one is needed.
         if memory.version != self._version or self._constants[0] != self._stamped:
             self._version, self._stamped = memory.open_version(), self._constants[0]
         started = perf_counter()
@@ -379,17 +382,17 @@ class Channel:
         parsed = perf_counter()
         seconds = machine.stats.seconds
         seconds["parse"] += parsed - started
-        status, odd, file, word, value, deferred, drawn = self._told.tolist()
+        status, odd, file, word, value, deferred, drawn = self._stop_words.tolist()
         if drawn:
             self.put("QUICK_DRAWS", 0)
-            # Nearly all of the time went into them.
+            # Nearly all of the time was spent in them.
             seconds["draws"] += parsed - started
             seconds["parse"] -= parsed - started
             self._drawing.drew(drawn, status == pushbuffer.RESUME)
         if deferred:
             self._take_deferred(deferred)
         if odd:
-            self._tell_odd(odd)
+            self._report_odd(odd)
         if status == pushbuffer.ENDED:
             self._fresh = True
             if machine.inline_places:
@@ -398,7 +401,7 @@ class Channel:
         if status == pushbuffer.EFFECT:
             self._effects[file * FILE_WORDS + word](value & 0xFFFFFFFF)
         elif status == pushbuffer.UNKNOWN:
-            self._tell_unknown(file, word)
+            self._report_unknown(file, word)
         elif status in (pushbuffer.STAGED, pushbuffer.STAGE_FULL):
             self._take_staged(file, status == pushbuffer.STAGED)
         elif status == pushbuffer.MACRO_BUDGET:
@@ -411,7 +414,7 @@ class Channel:
         seconds["effects"] += perf_counter() - parsed
 
     def _take_deferred(self, count: int) -> None:
-        """Effects that could wait for this stop."""
+        """Run the effects that were deferred to this stop."""
         first = CHANNEL.DEFERRED_METHODS // 4
         methods = self._words[first : first + 3 * count].tolist()
         self.put("DEFERRED", 0)
@@ -419,10 +422,10 @@ class Channel:
             self._effects[file * FILE_WORDS + word](value & 0xFFFFFFFF)
 
     def hurry(self, on: bool) -> None:
-        """Whether effects that could wait may not do so from now on."""
+        """Whether effects that are usually deferred must run at once."""
         self.put("URGENT", int(on))
 
-    def _tell_odd(self, found: int) -> None:
+    def _report_odd(self, found: int) -> None:
         self.put("ODD_SEEN", self.get("ODD_SEEN") | found)
         self.put("ODD", 0)
         for name, bit in pushbuffer.ODD.items():
@@ -434,8 +437,8 @@ class Channel:
                     text += f" (macro {self.get('MME_MACRO')})"
                 self.machine.report("warning" if kind == "warning" else "fault", id, text)
 
-    def _tell_unknown(self, file: int, word: int) -> None:
-        """A word that the class does not have: told once for each, then only counted."""
+    def _report_unknown(self, file: int, word: int) -> None:
+        """A write to a word that the class does not have: reported once for each word, then only counted."""
         block = block_of(file)
         name = "the host" if file == HOST_FILE else f"class {block.class_id:#06x}" if block else "no class"
         text = f"{name} has no method at word {word:#x}"
@@ -443,18 +446,18 @@ class Channel:
         self.machine.codes[file, word] = CODE["known_unknown"]
 
     def _take_all_staged(self) -> None:
-        """Inline data that came so far, before other words are read, so that all can be told of."""
+        """Take the inline data received so far, before other words are read, so that observers get all of it."""
         for file in range(FRONT_END_FILES):
             if self.get("INLINE_STAGED", file):
                 self._take_staged(file, False)
 
     def _take_staged(self, file: int, complete: bool) -> None:
-        """Inline data that came so far; all of it goes to the engine."""
+        """Take the inline data received so far; the engine gets it once it is complete."""
         count = self.get("INLINE_STAGED", file)
         self.put("INLINE_STAGED", 0, file)
         pieces, words = self._pieces[file], self._inline_words[file]
         if not self.get("INLINE_TAKEN", file):
-            pieces.clear()  # of a launch before
+            pieces.clear()  # from an earlier launch
             words.clear()
         self.put("INLINE_TAKEN", 1, file)
         pieces.append(self._staging[file, : 4 * count].copy())
@@ -469,7 +472,7 @@ class Channel:
             pieces.clear()
             found = np.concatenate(words) if words else np.empty(0, np.int64)
             words.clear()
-            # None where a macro sent some, or nobody wanted to know when the first of them came.
+            # None where a macro sent some words, or no observer wanted them when the first of them came.
             self.inline_words = found if len(found) == len(data) >> 2 and (found >= 0).all() else None
             engine = self.engines.get(file)
             if engine is not None:
@@ -477,7 +480,7 @@ class Channel:
             self.inline_words = None
 
     def _places_of_staged(self, file: int, count: int) -> Offsets:
-        """Where `count` staged words stood; observers hear of them."""
+        """Arena offsets of `count` staged words; notifies observers."""
         machine = self.machine
         start = WorkLayout.inline_places(machine.inline_places, self.index, file)
         found = machine.memory.arena[start : start + 4 * count].view(np.int32).astype(np.int64)

@@ -1,7 +1,7 @@
 """What a write of each method does: a code for every word of every class, which the compiled parser looks up.
 
 The table follows from the class descriptions (which words exist), from what the parser does itself, and from the
-engines (which words Python must hear of).
+engines (which words have an effect in Python).
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ CODES = (
     "plain",  # stored
     "tracked",  # stored under the rules of the shadow RAM
     "effect",  # stored; Python acts
-    "deferred",  # stored; Python acts before the next effect, unless it is urgent
+    "deferred",  # stored; Python acts before the next effect, unless the channel is in a hurry
     "draw",  # stored; Python acts, unless it is a quick draw
-    "unknown",  # stored; the class has no such method, which Python hears once
-    "known_unknown",  # the same, after that
-    "ignored",  # for something that is no class of this machine
+    "unknown",  # stored; the class has no such method, which Python reports once
+    "known_unknown",  # the same, after it was reported
+    "ignored",  # for a class that this machine does not have
     "mme_pointer", "mme_load", "mme_start_pointer", "mme_start_load", "shadow_control",
     "falcon",  # a call of the front end's firmware
     "constant",  # a word for the selected constant buffer
@@ -32,10 +32,10 @@ CODES = (
 )  # fmt: skip
 CODE = {name: number for number, name in enumerate(CODES)}
 
-# Words below are exempt from the shadow RAM; so are methods that start something.
+# Words below this one are exempt from the shadow RAM; so are methods that start something.
 FIRST_TRACKED = 0x80
 
-# By name of the method, what the parser does itself.
+# What the parser does itself, by name of the method.
 _NATIVE = {
     "LOAD_MME_INSTRUCTION_RAM_POINTER": "mme_pointer",
     "LOAD_MME_INSTRUCTION_RAM": "mme_load",
@@ -56,7 +56,7 @@ def block_of(file: int) -> MethodBlock | None:
 
 
 def code_table(choices: Mapping[str, str]) -> NDArray[np.uint8]:
-    """What each word does before any engine has asked to hear of it, as (files, words)."""
+    """The code of each word before any engine has registered effects, as (files, words)."""
     table = np.full((FILES, FILE_WORDS), CODE["unknown"], np.uint8)
     for file in range(FILES):
         block = block_of(file)
@@ -80,14 +80,14 @@ def code_table(choices: Mapping[str, str]) -> NDArray[np.uint8]:
 
 
 def defer(table: NDArray[np.uint8], file: int, words: Iterable[int], code: str = "deferred") -> None:
-    """Let effects of these words wait for the next one; or "draw": let quick draws do without."""
+    """Mark effects of these words as deferred to the next effect; or as "draw": quick draws run them without Python."""
     for word in words:
         if table[file, word] == CODE["effect"]:
             table[file, word] = CODE[code]
 
 
 def ask(table: NDArray[np.uint8], file: int, words: Iterable[int]) -> None:
-    """Let writes of these words of a file come to Python, but for those that the parser handles itself."""
+    """Return to Python for writes of these words of a file, except for those that the parser handles itself."""
     for word in words:
         if table[file, word] in (CODE["plain"], CODE["tracked"], CODE["unknown"]):
             table[file, word] = CODE["effect"]

@@ -1,7 +1,7 @@
-"""Where a GM20B keeps what channels and kernels share, in the arena's work area.
+"""Layout of the work area of a GM20B: what channels and kernels share in the arena.
 
-Kernels see one pointer, so everything has a fixed place: a block for each channel with its parser, its macro engine
-and a register file for each class. Offsets are bytes; `Struct` names the 32-bit words of a record.
+Kernels get one pointer, so everything has a fixed place: a block for each channel with its parser, its macro engine and
+a register file for each class. Offsets are bytes; `Struct` names the 32-bit words of a record.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ HOST_FILE = len(CLASS_FILES)
 OTHER_FILE = HOST_FILE + 1
 FILES = OTHER_FILE + 1
 FRONT_END_FILES = 4
-"""The first files: classes behind the graphics front end, which macros and inline data belong to."""
+"""The first files: classes of the graphics front end, which have macros and inline data."""
 CLASS_OF_FILE = (*CLASS_FILES, B06F.class_id, 0)
 
 FILE_WORDS = WORDS  # that a method header can address
@@ -25,47 +25,48 @@ FILE_SIZE = 4 * FILE_WORDS
 MACRO_WORDS = B197["CALL_MME_MACRO"].word  # methods from here on call macros, in the classes that have them
 
 CHANNEL_COUNT = 32
-MAX_RUNS = 8192  # contiguous pieces of pushbuffer known to the parser at a time; an entry has 2049 at most
+MAX_RUNS = 8192  # contiguous pieces of pushbuffer given to the parser at a time; an entry has 2049 at most
 MME_WORDS = 0x2000  # instruction RAM
 MACROS = 0x80  # start addresses
 MAX_DEFERRED = 32
-STAGING_SIZE = 256 << 10  # inline data kept natively, for each front-end class; more of it goes on in pieces
+STAGING_SIZE = 256 << 10  # inline data that the parser stages, for each front-end class; longer data is taken in pieces
 
 INLINE_PLACES_SIZE = CHANNEL_COUNT * FRONT_END_FILES * STAGING_SIZE
-"""Bytes for the places that staged inline data came from: four for each word of it."""
+"""Bytes for the arena offsets of staged inline data: four for each word of it."""
 
 # A piece of pushbuffer: arena offset of its first word, words, GPFIFO entry it is from, index of its first word there.
 RUN = Struct("OFFSET", "WORDS", "ENTRY", "FIRST")
 
 DRAW_STATE = ("TOPOLOGY", "INSTANCE", "PRIMITIVE", "DRAWN", "BEGUN")
-"""What the 3D class knows of draws beside its registers, in the order of the words."""
+"""State of the 3D class's draws that is not in its registers, in the order of the words."""
 CONSTANT_GROUPS = 5
 """Groups of constant buffers of the 3D class."""
 
 # State of one channel. INLINE_*: for each front-end class.
 CHANNEL = Struct(
     f"INLINE_LEFT:{2 * FRONT_END_FILES}",  # 64 bits each, so they come first: words of inline data still to come
-    "QUICK_CALL:2",  # handle of what makes draws without Python (graphics/draw/quick.py)
-    # what Python is asked to do, or told; it reads these seven at once
+    "QUICK_CALL:2",  # handle of the kernel that makes draws without Python (graphics/draw/quick.py)
+    # why the parser stopped, and for what; Python reads these seven at once
     "STATUS", "ODD", "EFFECT_FILE", "EFFECT_WORD", "EFFECT_VALUE", "DEFERRED", "QUICK_DRAWS",
-    # methods that Python hears of with the next effect (DEFERRED: how many), and each one's file, word and value;
-    # whether they are effects for the time being
+    # methods that Python runs with the next effect (DEFERRED: how many), and each one's file, word and value; whether
+    # they are effects at present
     f"DEFERRED_METHODS:{3 * MAX_DEFERRED}", "URGENT",
-    # quick draws: the record that they start from (0: there are none), how the last one ended, how many Python has not
-    # heard of (above); what they take of a macro's budget
+    # quick draws: the record that they start from (0: there are none), how the last one ended; QUICK_DRAWS (above): how
+    # many Python has not read yet; what they cost of a macro's budget
     "QUICK", "QUICK_RESULT", "MME_COST",
-    # between BEGIN and END (engines/draws.py), and numbers of the bindings of constants (engines/constants.py)
+    # between BEGIN and END (engines/threed/draws.py), and numbers of the bindings of constants
+    # (engines/common/constants.py)
     *(f"DRAW_{name}" for name in DRAW_STATE), f"GROUPS:{CONSTANT_GROUPS}",
     "SUBMISSION",
     "RUN", "RUNS", "POSITION", "END", "ENTRY",
-    # the packet at hand
+    # the current packet
     "METHOD", "STEP", "LATER_STEP", "REMAINING", "SUBCHANNEL", "IMMEDIATE", "IMMEDIATE_VALUE", "HEADER",
     "BINDINGS:8", "SHADOW_MODE",
     # the macro engine
     "MME_POINTER", "MME_TOP", "MME_START_POINTER", "MME_STATE", "MME_MACRO", "MME_FILE", "MME_PC", "MME_NEXT",
     "MME_IN_SLOT", "MME_LAST", "MME_REGISTERS:8", "MME_CARRY", "MME_METHOD", "MME_INCREMENT", "MME_PARAMETER",
     "MME_FULL", "MME_DRY", "MME_BUDGET", "MME_RUN_STEPS", "ODD_SEEN",
-    # words of inline data that are staged, and whether Python has the ones before them
+    # words of inline data that are staged, and whether Python has taken the ones before them
     f"INLINE_STAGED:{FRONT_END_FILES}", f"INLINE_TAKEN:{FRONT_END_FILES}",
 )  # fmt: skip
 
@@ -107,7 +108,7 @@ class ChannelLayout:
 
 CHANNEL_LAYOUT = ChannelLayout()
 assert CHANNEL_LAYOUT.staging + FRONT_END_FILES * STAGING_SIZE == CHANNEL_LAYOUT.size
-"""Inline data lies at the end, so that who copies a channel can leave it out."""
+"""Inline data is at the end, so that copies of a channel can leave it out."""
 
 
 class WorkLayout:
@@ -129,5 +130,5 @@ class WorkLayout:
 
 
 def work_size(extra: int = 0) -> int:
-    """Bytes of work area that a GM20B needs, `extra` bytes for others behind it; a multiple of 4096."""
+    """Bytes of work area that a GM20B needs, followed by `extra` bytes for others; a multiple of 4096."""
     return (WorkLayout(0).end + extra + 4095) & ~4095

@@ -1,4 +1,4 @@
-"""What a machine has done, in order: a list whose records may be made when somebody asks for them."""
+"""A list of what a machine has done, whose records can be made when they are first read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, overload
 
 
 class Later(ABC):
-    """Some records to come. `count`: how many."""
+    """Records that are made later. `count`: how many."""
 
     count: int
 
@@ -25,7 +25,7 @@ class Log(MutableSequence[Any]):
         self._count = len(self._parts)
 
     def later(self, records: Later) -> None:
-        """Append records that need not be made now."""
+        """Append records that are made when they are read."""
         self._parts.append(records)
         self._count += records.count
 
@@ -44,12 +44,12 @@ class Log(MutableSequence[Any]):
         self._count += 1
 
     def insert(self, index: int, value: Any) -> None:
-        """Put a record somewhere."""
+        """Insert a record."""
         self._list().insert(index, value)
         self._count += 1
 
     def clear(self) -> None:
-        """Forget all."""
+        """Remove all records."""
         self._parts, self._count = [], 0
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""Running one macro without a machine: what it sends, for given parameters and a given state of the class."""
+"""Running one macro without a machine: the methods it sends, for given parameters and a given state of the class."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from pocketgpu.maxwell.mme.interpreter import BUSY, WAITING, MacroEngine
 BASE = 4096  # the first page of an arena stays zero
 LOG = BASE + CHANNEL_LAYOUT.staging
 MAX_SENDS = 1 << 16
-"""Methods kept of one run; those after them are counted and act on the state."""
+"""Methods kept of one run; later ones are counted and act on the state."""
 BUDGET = 1 << 20
 
 
 @kernel(1)
 def run_macro(k: Lang) -> None:
-    """Go on with the macro that the state words describe; sends are logged as pairs (method, value)."""
+    """Continue the macro that the state words describe; sends are logged as pairs (method, value)."""
     state = State(k, k.i64(BASE))
     engine, sent = k.var(state.get("MME_STATE")), k.var(state.get("RUN"))
 
@@ -56,7 +56,7 @@ class MacroRun:
     """What a macro did. ended: "exit", "parameter" (it waits for one more), or "budget" (it took all its steps).
 
     sends: (method word, value) in order, the first `MAX_SENDS` of `sent`. left: parameters that it did not take. odd:
-    what hardware would not accept, by the names of `pushbuffer.ODD`. state: the words of the class afterwards.
+    what hardware would not accept, by name in `pushbuffer.ODD`. state: the words of the class afterwards.
     """
 
     ended: str

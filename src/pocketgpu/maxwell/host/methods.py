@@ -1,7 +1,7 @@
 """The host methods of a channel (class B06F): binding, semaphores, syncpoints, fences, interrupts.
 
-They are words 0x00 to 0x3F of every subchannel. What only invalidates or flushes caches (FB_FLUSH, the MEM_OPs, WFI)
-has nothing to do here: everything is done in order, and memory is one.
+They are words 0x00 to 0x3F of every subchannel. Methods that only invalidate or flush caches (FB_FLUSH, the MEM_OPs,
+WFI) have no effect here: all work is done in order, and there is one memory without caches.
 
 Sources: NVIDIA's header of class B06F; for syncpoints that of its sibling A26F.
 """
@@ -29,11 +29,11 @@ _SYNCPOINTS = _SYNCPOINT["OPERATION"].values
 _ENGINES = B06F.values("SET_OBJECT.ENGINE")
 _YIELDS = B06F.values("YIELD.OP")
 _SHORT_INDEX = 0xFF
-"""Of a syncpoint's number, if it has eight bits."""
+"""The bits of a syncpoint's number in methods with eight of them."""
 
 
 class HostMethods:
-    """The host's side of one channel: `effects` by word of the class."""
+    """The host methods of one channel: `effects` by word of the class."""
 
     def __init__(self, channel: Channel) -> None:
         self.channel, self.machine = channel, channel.machine
@@ -52,7 +52,7 @@ class HostMethods:
         self.effects = {B06F[name].word: effect for name, effect in named.items()}
 
     def _bind(self, value: int) -> None:
-        """The subchannel of the header gets a class."""
+        """Bind the subchannel of the header to a class."""
         method = B06F["SET_OBJECT"]
         number = method["NVCLASS"].raw(value)
         if number in CLASS_FILES:
@@ -67,7 +67,7 @@ class HostMethods:
         self.machine.report("fault", "channel.illegal_method", "the method ILLEGAL")
 
     def _reference(self, value: int) -> None:
-        """All work before this has been done; publish the number."""
+        """All earlier work is done; publish the number."""
         self.channel.reference = value
 
     def _yield(self, value: int) -> None:
@@ -114,4 +114,5 @@ class HostMethods:
         elif operation == _SYNCPOINTS.INCR:
             machine.stats.syncpoint_increments += 1
             machine.syncpoints.increment(index)
-        # Bases serve waits relative to them, which no driver of this console uses; they are kept as registers.
+        # Syncpoint bases are for waits relative to them, which no driver of this console uses; they are kept as
+        # registers.

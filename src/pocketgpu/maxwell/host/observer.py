@@ -1,4 +1,5 @@
-"""What a GM20B tells who looks on: commands, draws, launches, textures, and the memory that they touch.
+"""What an observer of a GM20B is notified of: commands, draws, launches, textures, and the memory that they read or
+write.
 
     class Counting(Observer):
         wants_draws = True
@@ -10,8 +11,8 @@
     with gpu.observed(Counting()):
         gpu.submit(...)
 
-Every method does nothing unless a subclass overrides it; `draw` and `launch` let happen what they are told of. What an
-observer raises ends `GM20B.submit`; only what `stopped` raises leaves the machine at a place from which it can go on.
+Every method does nothing unless a subclass overrides it; by default, `draw` and `launch` run the draw or launch. An
+exception of an observer ends `GM20B.submit`; only after one from `stopped` can the machine continue.
 """
 
 from __future__ import annotations
@@ -41,9 +42,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Segment:
-    """A GPFIFO entry that a channel comes to. number: of the entry in its submission; entry: its 64 bits.
+    """A GPFIFO entry that a channel is about to read. number: of the entry in its submission; entry: its 64 bits.
 
-    pieces: arena offset and words of each stretch of its pushbuffer that is there.
+    pieces: arena offset and words of each mapped stretch of its pushbuffer.
     """
 
     number: int
@@ -53,9 +54,9 @@ class Segment:
 
 @dataclass(frozen=True)
 class TextureRead:
-    """A texture that a program asks for. entries: GPU address and bytes of its header and, if it has one, its sampler.
+    """A texture that a program reads. entries: GPU address and bytes of its header and, if it has one, its sampler.
 
-    texels: GPU address and bytes of all its levels and layers; None of those that are larger than any memory.
+    texels: GPU address and bytes of all its levels and layers; None if they are larger than any memory.
     """
 
     texture: TextureHeader
@@ -65,10 +66,10 @@ class TextureRead:
 
 @dataclass(frozen=True)
 class Order:
-    """How to run a grid. first, last: the blocks [first, last) of it, by number; None: to the end.
+    """How to run a grid. first, last: run its blocks [first, last), by number; None: to the end.
 
-    backwards: the last block first. silent: nothing that goes wrong is an event. launcher: who runs the blocks instead
-    of the machine's own.
+    backwards: run the last block first. silent: report no events. launcher: what runs the blocks instead of the
+    machine's own launcher.
     """
 
     first: int = 0
@@ -89,83 +90,84 @@ class RunGrid(Protocol):
 
 
 class Observer(observer.Observer):
-    """Who is told what a GM20B does.
+    """Base class of observers of a GM20B.
 
-    machine: the one that is observed, set when the observer is given to it.
+    machine: the machine that is observed, set when the observer is added to it.
     """
 
     machine: GM20B
 
     wants_shapes = False
-    """Whether `shapes_ready` shall be told. Draws go stage by stage then, with the same result."""
+    """Whether `shapes_ready` is called. Draws then run stage by stage, with the same result."""
     wants_inline = False
-    """Whether `inline_read` shall be told, and `uploaded` where the bytes come from."""
+    """Whether `inline_read` is called, and `uploaded` gets the source of the bytes."""
 
     # -- commands -----------------------------------------------------------------------------------------------------
     def submitted(self, channel: Channel, number: int, entries: NDArray[np.uint64]) -> None:
-        """GPFIFO entries were handed to a channel as submission `number`; nothing of them is read yet."""
+        """GPFIFO entries were submitted to a channel as submission `number`; none of them is read yet."""
 
     def segments_read(self, channel: Channel, number: int, segments: Sequence[Segment]) -> None:
-        """A channel has come to the next entries of submission `number`, and reads their words now."""
+        """A channel is about to read the words of the next entries of submission `number`."""
 
     def inline_read(self, channel: Channel, words: Offsets) -> None:
-        """Words of pushbuffers, by arena offset, were taken as inline data. Told before the upload that they are for,
-        and at the latest before the channel's next `segments_read`."""
+        """Words of pushbuffers, by arena offset, were taken as inline data. Called before the upload that they belong
+        to, and at the latest before the channel's next `segments_read`."""
 
     def stopped(self, channel: Channel) -> None:
-        """A channel has come to a stop between two methods: all that it did so far is done. What this raises ends
-        `GM20B.submit` there, and `GM20B.run` goes on from that place."""
+        """A channel has stopped between two methods: everything before is done. An exception raised here ends
+        `GM20B.submit` at this place, and `GM20B.run` continues from it."""
 
     # -- draws --------------------------------------------------------------------------------------------------------
     def draw_recorded(self, draw: Draw) -> None:
-        """A draw is on record; nothing of it is drawn yet. Of draws that kernels make by themselves only who
-        `wants_draws` is told."""
+        """A draw was recorded; nothing of it is drawn yet. Draws that kernels make without Python call this only for
+        observers with `wants_draws`."""
 
     def draw(self, draw: Draw, run: Callable[[], None]) -> None:
-        """A draw that has vertices is due: `run` makes it. Nothing is drawn if that is not called."""
+        """A draw that has vertices is about to be made: `run` makes it. Without that call, nothing is drawn."""
         run()
 
     def shapes_ready(self, plan: Plan) -> None:
-        """Shapes of a draw lie in the region (`Drawing.region`); their pixels come next."""
+        """The shapes of a draw are in the region (`Drawing.region`); its pixels come next."""
 
     # -- launches -----------------------------------------------------------------------------------------------------
     def launch_recorded(self, launch: Launch) -> None:
-        """A launch is on record; nothing of it has run yet."""
+        """A launch was recorded; nothing of it has run yet."""
 
     def launch(self, launch: Launch, run: RunGrid) -> Result:
-        """A launch is due: `run` runs its grid, or parts of it. What this gives is the launch's result."""
+        """A launch is about to run: `run` runs its grid, or parts of it. The return value is the launch's result."""
         return run()
 
     # -- memory -------------------------------------------------------------------------------------------------------
     def texture_read(self, found: TextureRead) -> None:
-        """A program asks for a texture that its draw or launch has not asked for before."""
+        """A program reads a texture for the first time in its draw or launch."""
 
     def uploaded(self, target: Places, words: Offsets | None, padded: int) -> None:
-        """Inline data went to memory. words: where each 4 bytes of it stood in pushbuffers; None if some came from a
-        macro, or nobody `wants_inline`. padded: bytes of a line of it, a multiple of 4."""
+        """Inline data was written to memory. words: the arena offset in pushbuffers of each 4 bytes of it; None if a
+        macro sent some of them, or no observer has `wants_inline`. padded: bytes of a line of the data, a multiple of
+        4."""
 
     def copied(self, engine: Engine, target: Places, source: Places) -> None:
-        """Each byte went where the one of the same number was."""
+        """Bytes were copied: byte n of `source` to byte n of `target`."""
 
     def converted(self, engine: Engine, target: Places, source: Places, layout: PixelLayout | None) -> None:
-        """Bytes were made of others. layout: of pixels of the source, None if only its components are known."""
+        """Bytes were computed from others. layout: of the source's pixels, None if only its components are known."""
 
     def filled(self, target: Places) -> None:
-        """A constant went to memory."""
+        """A constant was written to memory."""
 
     # -- pictures -----------------------------------------------------------------------------------------------------
     def presented(self, gpu_va: int, surface: Surface, picture: Picture) -> None:
-        """A surface was shown."""
+        """A surface was presented."""
 
 
 class Undrawn(Observer):
-    """An observer whose machine draws nothing. Pushbuffers are read as always, so registers are exact; all else
+    """An observer whose machine draws nothing. Pushbuffers are read as always, so registers are exact; everything else
     happens."""
 
     wants_draws = True
 
     def draw(self, draw: Draw, run: Callable[[], None]) -> None:
-        """Leaves the draw out."""
+        """Skips the draw."""
 
 
 __all__ = ["USUAL", "Observer", "Order", "RunGrid", "Segment", "TextureRead", "Undrawn"]

@@ -1,8 +1,8 @@
-"""The channel's parser, compiled: words of a pushbuffer become register state, uploads, and runs of macros.
+"""The channel's parser, compiled: words of a pushbuffer become register writes, uploads, and runs of macros.
 
-It returns to Python when its pushbuffer ends, when a method has an effect that Python must see to, or when something is
-to be told. Everything that it knows is in the channel's state words, so that a packet may begin in one segment and end
-in another, and a macro may wait for parameters that come with a later submission.
+It returns to Python when its pushbuffer ends, when a method has an effect in Python, or when there is something to
+report. All its state is in the channel's state words, so a packet may begin in one segment and end in another, and a
+macro may wait for parameters that come with a later submission.
 
 Source: NVIDIA's headers for GPFIFO and class B06F (forms of words); recorded drivers and simulators for the rest.
 """
@@ -36,8 +36,8 @@ from pocketgpu.maxwell.mme.interpreter import BUSY, IDLE, WAITING
 (
     RUNNING, ENDED, EFFECT, UNKNOWN, STAGED, STAGE_FULL, ODD_STOP, MACRO_BUDGET, DEFERRED_FULL, DRAW, DRAWN, RESUME
 ) = range(12)  # fmt: skip
-"""How a run of the parser ended. DRAW does not last: a draw comes next. DRAWN: quick draws were made, and Python wants
-to see them; RESUME: it goes on with the last one."""
+"""Why a run of the parser ended. DRAW is never final: a draw comes next. DRAWN: quick draws were made, and Python must
+process them; RESUME: the parser continues with the last one."""
 
 ODD = {
     name: 1 << bit
@@ -48,11 +48,11 @@ ODD = {
         )
     )
 }  # fmt: skip
-"""What hardware would not accept; the parser stops at the first of each kind in a submission."""
+"""Errors that hardware would report; the parser stops at the first of each kind in a submission."""
 
 _WORD = lambda name: B197[name].word
 SCRATCH = _WORD("SET_MME_SHADOW_SCRATCH")
-"""The first of the macros' scratch words, in which firmware acknowledges."""
+"""The first of the macros' scratch words, where firmware writes its acknowledgement."""
 FALCONS = range(_WORD("SET_FALCON00"), _WORD("SET_FALCON31") + 1)
 """Calls of the front end's firmware."""
 _SELECTOR_UPPER, _SELECTOR_LOWER = _WORD("SET_CONSTANT_BUFFER_SELECTOR_B"), _WORD("SET_CONSTANT_BUFFER_SELECTOR_C")
@@ -60,7 +60,7 @@ CONSTANT_OFFSET = B197["LOAD_CONSTANT_BUFFER_OFFSET"]
 LINE_LENGTH, LINE_COUNT = _WORD("LINE_LENGTH_IN"), _WORD("LINE_COUNT")
 _SHADOW_MODE = B197["SET_MME_SHADOW_RAM_CONTROL"]["MODE"]
 SHADOW_MODES = _SHADOW_MODE.values
-"""Modes of the shadow RAM. The two below METHOD_PASSTHROUGH keep what is written."""
+"""Modes of the shadow RAM. The two below METHOD_PASSTHROUGH store what is written."""
 
 
 def header(word: Value, name: str) -> Value:
@@ -70,7 +70,7 @@ def header(word: Value, name: str) -> Value:
 
 
 class State:
-    """The state words, counters and arrays of one channel, seen from a kernel."""
+    """The state words, counters and arrays of one channel, as a kernel reads them."""
 
     def __init__(self, k: Lang, base: Value) -> None:
         self.k, self.base = k, base
@@ -94,7 +94,7 @@ class State:
 
 
 class _Write:
-    """A method that is written, and what its code (`dispatch.CODES`) makes of that."""
+    """A method write, and what its code (`dispatch.CODES`) does."""
 
     def __init__(self, parser: Parser, file: Value, word: Value, value: Value, from_macro: bool) -> None:
         self.k, self.state, self.parser = parser.k, parser.state, parser
@@ -103,7 +103,7 @@ class _Write:
         self.shadow = self.place + (CHANNEL_LAYOUT.shadows - CHANNEL_LAYOUT.registers)
 
     def cases(self) -> dict[str, Callable[[], None]]:
-        """What to do, by the name of the code."""
+        """The actions by name of the code."""
         parser, file, word, value = self.parser, self.file, self.word, self.value
         return {
             "plain": self.plain,
@@ -140,7 +140,7 @@ class _Write:
         k.store(I32, self.shadow, k.select(mode < SHADOW_MODES.METHOD_PASSTHROUGH, value, kept))
 
     def both(self) -> None:
-        """Store in the register, and in the shadow RAM unless methods pass it by."""
+        """Store in the register, and in the shadow RAM unless its mode passes methods through."""
         self.plain()
         for _ in self.k.when(self.parser.shadow_mode.value < SHADOW_MODES.METHOD_PASSTHROUGH):
             self.k.store(I32, self.shadow, self.value)
@@ -187,7 +187,7 @@ class _Write:
         k.store(I32, k.to_i64(at << 2) + (self.parser.base + CHANNEL_LAYOUT.mme_known), 1)
 
     def load(self, name: str, target: int, words: int, counter: str, note: Callable[[Value], None]) -> None:
-        """A word for a memory of the macro engine, at a pointer that moves on."""
+        """A word for a memory of the macro engine, at a pointer that advances."""
         k, state = self.k, self.state
         self.plain()
         at = state.get(name)
@@ -205,7 +205,7 @@ class _Write:
         self.parser.shadow_mode.value = self.value.bits(_SHADOW_MODE.lo, _SHADOW_MODE.width)
 
     def falcon(self) -> None:
-        # Firmware acknowledges in the first scratch word, for which macros wait.
+        # Firmware acknowledges in the first scratch word, which macros wait for.
         self.plain()
         scratch = self.parser.place(self.file, SCRATCH)
         for at in (scratch, scratch + (CHANNEL_LAYOUT.shadows - CHANNEL_LAYOUT.registers)):
@@ -219,7 +219,7 @@ class _Write:
 
 
 class Parser:
-    """The pieces of the walk. `inspect.decode` tells of each method by a class derived from it."""
+    """The parts of the walk. `inspect.decode` derives a class from it that logs each method."""
 
     def __init__(
         self, k: Lang, layout: WorkLayout, channel: Value, ram_words: int, choices: frozenset[str],
@@ -228,7 +228,7 @@ class Parser:
         self.k, self.layout = k, layout
         self.channel, self.inline_places = channel, inline_places
         self.position: Value | None = None
-        """Where the word at hand stands in the arena, -1 if it stands in a header; known if places are noted."""
+        """Arena offset of the current word, -1 if it is in a header; None unless places are recorded."""
         self.ram_words, self.choices = ram_words, choices
         base = k.to_i64(channel) * CHANNEL_LAYOUT.size + layout.channels
         self.state = State(k, base)
@@ -237,7 +237,7 @@ class Parser:
         self.shadow_mode = k.var(self.state.get("SHADOW_MODE"))
         self.engine = k.var(self.state.get("MME_STATE"))
 
-    # -- telling Python ---------------------------------------------------------------------------------------------
+    # -- stops for Python -------------------------------------------------------------------------------------------
     def stop(self, status: int, file: Value, word: Value, value: Value) -> None:
         self.status.value = status
         self.state.put("EFFECT_FILE", file)
@@ -245,7 +245,7 @@ class Parser:
         self.state.put("EFFECT_VALUE", value)
 
     def odd(self, what: str) -> None:
-        """Something that hardware would not accept: stop for it if it is the first of its kind in this submission."""
+        """An error that hardware would report: stop if it is the first of its kind in this submission."""
         k, state, bit = self.k, self.state, ODD[what]
         for _ in k.when((state.get("ODD_SEEN") & bit) == 0):
             state.put("ODD", state.get("ODD") | bit)
@@ -254,12 +254,12 @@ class Parser:
 
     # -- methods ----------------------------------------------------------------------------------------------------
     def place(self, file: Value, word: Value | int) -> Value:
-        """Where a register of a file is."""
+        """Offset of a register of a file."""
         at = word << 2 if isinstance(word, Value) else 4 * word
         return self.k.to_i64(file * FILE_SIZE + at) + self.base + CHANNEL_LAYOUT.registers
 
     def method(self, file: Value, word: Value, value: Value, from_macro: bool) -> None:
-        """One method, with whatever it sets off."""
+        """One method, with everything that it triggers."""
         k = self.k
         write = _Write(self, file, word, value, from_macro)
         code = k.load(U8, k.to_i64(file * (FILE_SIZE // 4) + word) + self.layout.effects)
@@ -267,7 +267,8 @@ class Parser:
         k.switch(code, [cases[name] for name in CODES])
 
     def draw(self, save: Callable[[], None]) -> None:
-        """A method that draws: quickly, or in Python. `save`: keep what the parser has in variables."""
+        """A method that draws: as a quick draw, or in Python. `save`: store the parser's variables in its state
+        words."""
         k, state = self.k, self.state
         record = state.get("QUICK")
         self.status.value = EFFECT
@@ -278,7 +279,7 @@ class Parser:
             self.status.value = state.get("QUICK_RESULT")
 
     def constant(self, file: Value, value: Value) -> None:
-        """A word for the selected constant buffer, at the offset that moves on by itself."""
+        """A word for the selected constant buffer, at the offset that advances by itself."""
         k, state = self.k, self.state
         upper = k.load(I32, self.place(file, _SELECTOR_UPPER)).bits(0, page_table.ADDRESS_BITS - 32)
         lower = k.load(I32, self.place(file, _SELECTOR_LOWER))
@@ -300,11 +301,11 @@ class Parser:
         return k_place(self.k, self.state.at("INLINE_LEFT"), file, 8)
 
     def launch_inline(self, file: Value, word: Value, value: Value) -> None:
-        """Data follow: each line padded to whole words."""
+        """Start of inline data: each line is padded to whole words."""
         k = self.k
         k.store(I32, self.place(file, word), value)
         words = (k.load(I32, self.place(file, LINE_LENGTH)) + 3).lsr(2)
-        # A length within 3 of 2^32 comes out as 0 words; nothing is lost by taking it so.
+        # A length within 3 of 2^32 becomes 0 words, which loses nothing.
         total = k.to_i64(words, signed=False) * k.to_i64(k.load(I32, self.place(file, LINE_COUNT)), signed=False)
         k.store(I64, self.inline_left(file), total)
         self.state.count("inline_launches")
@@ -337,7 +338,7 @@ class Parser:
 
     # -- macros -----------------------------------------------------------------------------------------------------
     def call(self, file: Value, word: Value, value: Value) -> None:
-        """Start a macro, or give the one that waits its next parameter."""
+        """Start a macro, or give the waiting one its next parameter."""
         k, state = self.k, self.state
         macro = (word - MACRO_WORDS).lsr(1) & (MACROS - 1)
         data = (word & 1) != 0
@@ -362,7 +363,7 @@ class Parser:
         return (self.engine.value == WAITING) & (word == own) & (file == self.state.get("MME_FILE"))
 
     def run_macro(self) -> None:
-        """Let the macro engine go on, and keep account of it."""
+        """Let the macro engine continue, and count what it does."""
         k, state = self.k, self.state
         file = state.get("MME_FILE")
         bank = CHANNEL_LAYOUT.shadows - CHANNEL_LAYOUT.registers if "mme.reads" in self.choices else 0
@@ -394,12 +395,12 @@ class Parser:
 
 
 def k_place(k: Lang, start: Value, file: Value, size: int) -> Value:
-    """Where the element of a front-end class is in an array that has one for each; of other files, the first."""
+    """Offset of a front-end class's element in an array with one for each; the first for other files."""
     return start + k.to_i64(k.select(file.below(FRONT_END_FILES), file, 0) * size)
 
 
 class Packet:
-    """The packet at hand, in variables while the parser runs."""
+    """The current packet, in variables while the parser runs."""
 
     _HELD = ("METHOD", "STEP", "LATER_STEP", "REMAINING", "SUBCHANNEL", "IMMEDIATE", "POSITION", "END", "RUN", "ENTRY")
 
@@ -416,7 +417,7 @@ class Packet:
         self.vars[name].value = value
 
     def find_file(self) -> None:
-        """The register file that the subchannel at hand is bound to."""
+        """Find the register file that the current subchannel is bound to."""
         k = self.k
         at = self.state.at("BINDINGS") + k.to_i64(self["SUBCHANNEL"] << 2)
         self.file.value = k.load(I32, at)
@@ -426,7 +427,7 @@ class Packet:
             self.state.put(name, self[name])
 
     def begin(self, word: Value, odd: Callable[[str], None]) -> None:
-        """Take in a header."""
+        """Decode a header."""
         k, state = self.k, self.state
         form = header(word, "SEC_OP")
         at = k.to_i64(form << 3) + (state.base + (CHANNEL_LAYOUT.counters + COUNTER["header_0"]))
@@ -445,7 +446,7 @@ class Packet:
         increasing = (form == FORMS.INC_METHOD) | (form == FORMS.GRP0_USE_TERT)
         self["STEP"] = k.select(increasing | (form == FORMS.ONE_INC), 1, 0)
         self["LATER_STEP"] = k.select(increasing, 1, 0)
-        # Legacy words of other kinds speak of masks of sub-devices, of which there is one: nothing follows them.
+        # Legacy words of other kinds set masks of sub-devices, of which there is one: no data follows them.
         old = k.select(kind == TERTIARY.INC_METHOD, header(word, "COUNT_OLD"), 0)
         some = k.select(legacy, old, k.select(form == FORMS.IMMD_DATA_METHOD, 1, count))
         self["REMAINING"] = k.select((form == FORMS.RESERVED6) | (form == FORMS.END_PB_SEGMENT), 0, some)
@@ -458,7 +459,7 @@ class Packet:
             self.end_segment()
 
     def end_segment(self) -> None:
-        """Leave out the rest of this GPFIFO entry."""
+        """Skip the rest of this GPFIFO entry."""
         k, entry = self.k, self["ENTRY"]
         self["POSITION"] = self["END"]
         more = k.var(True)
@@ -475,7 +476,7 @@ class Packet:
         return self.k.to_i64(index * RUN.size) + (self.state.base + CHANNEL_LAYOUT.runs)
 
     def next_run(self) -> Value:
-        """Go to the next piece of pushbuffer; whether there is one."""
+        """Go to the next piece of pushbuffer. Returns whether there is one."""
         k, state = self.k, self.state
         following = self["RUN"] + 1
         there = following < state.get("RUNS")
@@ -491,18 +492,18 @@ class Packet:
 
 
 PARSE_CHOICES = ("mme.reads", "mme.wide_shift", "channel.illegal_header")
-"""Switches with two values that shape the parser."""
+"""Choices with two values that change the compiled parser."""
 
 
 @kernel(1, channel=I32)
 def parse(
     k: Lang, channel: Value, *, start: int, ram_words: int, choices: tuple[str, ...] = (), inline_places: int = 0
 ) -> None:
-    """Go on with a channel's pushbuffer from where its state words say; ends with STATUS set.
+    """Continue a channel's pushbuffer from its state words; sets STATUS at the end.
 
     `start`: the work area. ram_words: instruction RAM of the macro engine, a power of 2. choices: those of
-    `PARSE_CHOICES` that do not have their default. inline_places: arena offset of an area for the place that each word
-    of inline data came from (`layout.inline_places`); 0: nobody wants to know.
+    `PARSE_CHOICES` that do not have their default. inline_places: arena offset of an area for the place of each word of
+    inline data (`layout.inline_places`); 0: not recorded.
     """
     chosen = frozenset(choices)
     walk = Parser(k, WorkLayout(start), channel, ram_words, chosen, inline_places)
@@ -538,7 +539,7 @@ def go_on(k: Lang, walk: Parser, packet: Packet) -> None:
 
 
 def _data(k: Lang, walk: Parser, packet: Packet, immediate: Value) -> None:
-    """Data words of the packet at hand, as many as there are, up to something that interrupts."""
+    """Data words of the current packet, as many as there are, until something interrupts."""
     state, engine = walk.state, walk.engine
     is_immediate = packet["IMMEDIATE"] != 0
     here = (packet["END"] - packet["POSITION"]).lsr(2)
@@ -548,7 +549,7 @@ def _data(k: Lang, walk: Parser, packet: Packet, immediate: Value) -> None:
         word = packet["METHOD"]
         host = word < HOST_WORDS
         file = k.select(host, HOST_FILE, packet.file.value)
-        # A macro that waits gets nothing more once the front end sees anything but its parameter.
+        # A waiting macro gets no more parameters once the front end reads any other method.
         disturbed = (engine.value == WAITING) & (file < FRONT_END_FILES) & ~walk.awaits(file, word)
         for _ in k.when(disturbed):
             state.put("MME_DRY", 1)
@@ -558,7 +559,7 @@ def _data(k: Lang, walk: Parser, packet: Packet, immediate: Value) -> None:
             value = k.load(I32, k.select(is_immediate, immediate, k.to_i64(position)))
             packet["POSITION"] = k.select(is_immediate, position, position + 4)
             left.value = left.value - 1
-            # Binding is the one host method that is about its subchannel, and counted there.
+            # Binding is the one host method that belongs to its subchannel, and is counted there.
             hosts.value = hosts.value + k.select(host & (word != 0), 1, 0)
             packet["METHOD"] = (word + packet["STEP"]) & HEADER["ADDRESS"].mask
             packet["STEP"] = packet["LATER_STEP"]

@@ -1,4 +1,4 @@
-"""What semaphores do to a word of memory instead of storing one."""
+"""Reductions of semaphores: how they combine a payload with a word of memory."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pocketgpu.maxwell.host.waits import signed
 
 
 def reduce_word(operation: str, old: int, payload: int, is_signed: bool) -> int:
-    """What a reduction (MIN, MAX, XOR, AND, OR, ADD, INC, DEC) leaves of a 32-bit word.
+    """The result of a reduction (MIN, MAX, XOR, AND, OR, ADD, INC, DEC) of a 32-bit word.
 
     INC counts up to the payload and starts again at 0; DEC counts down to 0 and starts again at the payload.
-    Source: the fields' names in NVIDIA's class headers; counting wraps as that of CUDA's atomics does.
+    Source: the fields' names in NVIDIA's class headers; the wrapping is that of CUDA's atomics.
     """
     key: Callable[[int], int] = signed if is_signed else int
     match operation:

@@ -1,4 +1,4 @@
-"""What a GM20B counts while it works."""
+"""Counters of a GM20B's work."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ HEADERS = (
 class ChannelStats:
     """Counts since the last `reset`, over all channels.
 
-    What the parser counts natively is brought up to date when a submission ends. `macro_steps` are instructions of
-    macros, `launch_steps` those of the warps of grids; `calls` tells how often each macro was called; `seconds` goes by
-    phase.
+    The parser's own counts are updated when a submission ends. `macro_steps` are instructions of macros, `launch_steps`
+    those of the warps of grids; `calls`: how often each macro was called; `seconds`: time by phase.
     """
 
     draws: int
@@ -58,7 +57,7 @@ class ChannelStats:
         self.reset()
 
     def reset(self) -> None:
-        """All counts zero."""
+        """Set all counts to zero."""
         self.draws = self.clears = self.copies = self.blits = self.launches = self.uploads = 0
         self.launch_steps = 0
         self.semaphores = self.syncpoint_increments = self.syncpoint_waits = 0
@@ -72,18 +71,18 @@ class ChannelStats:
                 setattr(self, name, 0)
 
     def add_launch(self, steps: int, seconds: float) -> None:
-        """A grid of so many instructions was run, in an effect that is timed as a whole."""
+        """Add a grid's instructions and seconds; it ran in an effect that is timed as a whole."""
         self.launch_steps += steps
         self.seconds["launches"] += seconds
         self.seconds["effects"] -= seconds
 
     def add_draw(self, seconds: float) -> None:
-        """A draw was shaded, in an effect that is timed as a whole."""
+        """Add a draw's seconds of shading; it ran in an effect that is timed as a whole."""
         self.seconds["draws"] += seconds
         self.seconds["effects"] -= seconds
 
     def take(self, totals: Mapping[str, int], calls: NDArray[np.int64]) -> None:
-        """Set what the parser counts to these totals."""
+        """Set the parser's counts to these totals."""
         for name, value in totals.items():
             if not name.startswith(("header_", "subchannel_")):
                 setattr(self, name, value)

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
-COUNT = 256  # what SYNCPOINTB can name in bits 15:8; the engine's own method names up to 4096
+COUNT = 256  # the range of SYNCPOINTB's bits 15:8; the engine's own method has numbers up to 4096
 _LIMIT = 4096
 
 
 class Syncpoints:
-    """All syncpoints of a machine, 0 at first; `syncpoints[8] = 64` gives one another value.
+    """All syncpoints of a machine, 0 at first; `syncpoints[8] = 64` sets one.
 
-    foreign_reached: whether waits for syncpoints that no channel of this machine ever counts are over at once, because
-    another unit (a display) counts them. Replays of recordings say so; else such a wait is a deadlock.
+    foreign_reached: whether a wait is over at once if no channel of this machine ever raises its syncpoint, because
+    another unit (a display) does. Replays of recordings set it; otherwise such a wait is a deadlock.
     """
 
     def __init__(self) -> None:
@@ -32,11 +32,11 @@ class Syncpoints:
         self._values[index % _LIMIT] = value & 0xFFFFFFFF
 
     def values(self) -> dict[int, int]:
-        """All that ever had a value."""
+        """All syncpoints that ever had a value."""
         return dict(self._values)
 
     def increment(self, index: int, by: int = 1) -> int:
-        """Raise one; returns its new value."""
+        """Increment one; returns its new value."""
         self[index] = self[index] + by
         self.counted.add(index % _LIMIT)
         return self[index]
@@ -52,11 +52,11 @@ class Syncpoints:
         return dict(self._values), frozenset(self.counted), self.foreign_reached
 
     def restore(self, kept: Any) -> None:
-        """Be as `save` found it."""
+        """Return to a state from `save`."""
         values, counted, self.foreign_reached = kept
         self._values, self.counted = dict(values), set(counted)
 
     def reset(self) -> None:
-        """All zero again."""
+        """Set all to zero."""
         self._values.clear()
         self.counted.clear()

@@ -23,7 +23,8 @@ def read_word(memory: GpuMemory, address: int) -> int:
 
 @dataclass(frozen=True)
 class SemaphoreWait:
-    """Until the word at `address` compares with `payload` ("equal", "geq", "and"); `place` is where it was asked."""
+    """A wait until the word at `address` compares with `payload` ("equal", "geq", "and"). `place`: of the wait
+    in the pushbuffer."""
 
     address: int
     payload: int
@@ -31,7 +32,7 @@ class SemaphoreWait:
     place: str
 
     def over(self, memory: GpuMemory, syncpoints: Syncpoints, choices: Mapping[str, str]) -> bool:
-        """Whether it is."""
+        """Whether the wait is over."""
         word = read_word(memory, self.address)
         if self.operation == "equal":
             return word == self.payload
@@ -50,14 +51,14 @@ class SemaphoreWait:
 
 @dataclass(frozen=True)
 class SyncpointWait:
-    """Until a syncpoint has reached a threshold."""
+    """A wait until a syncpoint reaches a threshold."""
 
     index: int
     threshold: int
     place: str
 
     def over(self, memory: GpuMemory, syncpoints: Syncpoints, choices: Mapping[str, str]) -> bool:
-        """Whether it has."""
+        """Whether the wait is over."""
         return syncpoints.reached(self.index, self.threshold)
 
     def text(self, memory: GpuMemory, syncpoints: Syncpoints) -> str:

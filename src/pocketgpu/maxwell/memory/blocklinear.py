@@ -1,11 +1,12 @@
-"""Block-linear layouts: where the bytes of a surface lie, its mip levels and layers; whole surfaces to and from rows.
+"""Block-linear layouts: where the bytes of a surface, its mip levels and its layers are; conversion of whole surfaces
+to and from rows.
 
-A *GOB* is 64 bytes wide and 8 rows high. A *block* is one GOB wide, 2^a GOBs high and 2^b slices deep; in it GOBs go
-down first, then to the next slice. Blocks follow each other along the row, then down, then to the next 2^b slices.
-Everything counts in bytes and rows of *elements*: a compressed format has one element for each block of texels.
+A *GOB* is 64 bytes wide and 8 rows high. A *block* is one GOB wide, 2^a GOBs high and 2^b slices deep; GOBs in it go
+down first, then to the next slice. Blocks follow each other along the row, then down, then to the next 2^b slices. All
+counts are in bytes and rows of *elements*: a compressed format has one element for each block of texels.
 
-Sources: the order of bits in a GOB and of blocks is what open drivers and simulators agree on; so are the rules for
-mip levels and layers, but for one thing (the switch memory.block_depth_base).
+Sources: open drivers and simulators agree on the order of bits in a GOB and of blocks; they also agree on the rules for
+mip levels and layers, except for one (the choice memory.block_depth_base).
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ Offsets = NDArray[np.int64]
 class Layout:
     """A block-linear surface of `depth` slices with `height` rows of `width_bytes` bytes, all at least 1.
 
-    tile_width_log2: a sparse texture has whole tiles of so many GOBs to a row, where it is at least one tile large.
+    tile_width_log2: rows of a sparse texture consist of whole tiles of 2^this GOBs, if it is at least one tile large.
 
     :raises UsageError: a size is not positive, or a block is larger than 32 GOBs high or deep.
     """
@@ -64,12 +65,12 @@ class Layout:
 
     @property
     def block_size(self) -> int:
-        """Bytes of a block; as far as that it is from one column of GOBs to the next."""
+        """Bytes of a block; also the distance from one column of GOBs to the next."""
         return GOB_SIZE << (self.block_height_log2 + self.block_depth_log2)
 
     @property
     def gobs_per_row(self) -> int:
-        """Columns of GOBs, those of sparse tiles included."""
+        """Columns of GOBs, including the padding of sparse tiles."""
         gobs = -(-self.width_bytes // GOB_WIDTH)
         tile = 1 << self.tile_width_log2
         if gobs >= tile and self.height >= self.block_height and self.depth >= self.block_depth:
@@ -87,7 +88,7 @@ class Layout:
 
     @property
     def slice_size(self) -> int:
-        """Bytes of all rows of blocks, which hold `block_depth` slices."""
+        """Bytes of all rows of blocks; they contain `block_depth` slices."""
         return self.rows_of_blocks * self.row_size
 
     @property
@@ -100,15 +101,15 @@ class Layout:
         return z // self.block_depth * self.slice_size + z % self.block_depth * (GOB_SIZE << self.block_height_log2)
 
     def offset_of(self, x: int, y: int, z: int = 0) -> int:
-        """Offset of byte `x` of row `y` of slice `z`. Beyond the surface the formula goes on, as in the chip."""
+        """Offset of byte `x` of row `y` of slice `z`. Beyond the surface the formula continues, as in the chip."""
         return int(self.columns(np.int64(x))) + int(self.rows(np.int64(y), z))
 
     def columns(self, x: Any) -> Any:
-        """What byte columns (int64) add to an offset."""
+        """Byte columns' (int64) part of an offset."""
         return (x >> 6) * self.block_size + ((x >> 5 & 1) << 8 | (x >> 4 & 1) << 5 | x & 15)
 
     def rows(self, y: Any, z: int = 0) -> Any:
-        """What rows (int64) add to an offset, the place of slice `z` included."""
+        """Rows' (int64) part of an offset, including that of slice `z`."""
         gob = y >> 3
         within = (gob & ((1 << self.block_height_log2) - 1)) * GOB_SIZE + ((y >> 1 & 3) << 6 | (y & 1) << 4)
         return self.start_of(z) + (gob >> self.block_height_log2) * self.row_size + within
@@ -127,7 +128,7 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A mip level: its size in texels, its elements, and where it begins in its layer."""
+    """A mip level: its size in texels, its elements, and its offset in its layer."""
 
     width: int
     height: int
@@ -138,7 +139,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class MipLayout:
-    """All levels of a texture, and how far its layers (array elements or cube faces) are apart."""
+    """All levels of a texture, and the distance between its layers (array elements or cube faces)."""
 
     levels: tuple[Level, ...]
     layers: int
@@ -151,7 +152,7 @@ class MipLayout:
         return (self.layers - 1) * self.layer_stride + last.offset + last.layout.size
 
     def offset_of(self, level: int, layer: int = 0) -> int:
-        """Where a level of a layer begins."""
+        """Offset of a level of a layer."""
         return layer * self.layer_stride + self.levels[level].offset
 
 
@@ -176,12 +177,12 @@ def mip_layout(
     tile_width_log2: int = 0,
     reduce_base_depth: bool = True,
 ) -> MipLayout:
-    """The layout of a texture, as texture headers mean it. Sizes are in texels, `element` is a block of texels.
+    """The layout of a texture as texture headers define it. Sizes are in texels, `element` is a block of texels.
 
-    Blocks shrink with the levels, and already for level 0 where it does not need them. (Render targets and the copying
-    engines use blocks as given: that is a plain `Layout`.)
+    Blocks shrink with the levels; those of level 0 shrink, too, if the texture is smaller. (Render targets and the
+    copying engines use blocks as given: that is a plain `Layout`.)
 
-    :param reduce_base_depth: whether the depth of blocks shrinks for level 0, too (switch memory.block_depth_base).
+    :param reduce_base_depth: whether the depth of blocks shrinks for level 0, too (choice memory.block_depth_base).
     :raises UsageError: sizes or counts are not positive, there are more than 16 levels, or blocks are too large.
     """
     if not 0 < levels <= MAX_LEVELS or layers < 1 or element_bytes < 1:
@@ -204,7 +205,7 @@ def mip_layout(
     return MipLayout(tuple(found), layers, stride)
 
 
-# Whole surfaces in the host
+# Whole surfaces in host memory
 
 
 def detile(data: bytes | bytearray | memoryview | NDArray[Any], layout: Layout) -> Bytes:
@@ -220,7 +221,7 @@ def detile(data: bytes | bytearray | memoryview | NDArray[Any], layout: Layout) 
 
 
 def tile(rows: NDArray[Any], layout: Layout) -> Bytes:
-    """The bytes of a block-linear surface from its rows (the reverse of `detile`); what no row covers is 0.
+    """The bytes of a block-linear surface from its rows (the reverse of `detile`); padding is 0.
 
     :raises UsageError: the array has another shape than (depth, height, width_bytes), or is not of bytes.
     """
@@ -235,13 +236,13 @@ def tile(rows: NDArray[Any], layout: Layout) -> Bytes:
 
 
 def _padded_shape(layout: Layout) -> tuple[int, int, int]:
-    """Slices, rows and bytes of a row, whole blocks counted."""
+    """Slices, rows and bytes of a row, padded to whole blocks."""
     slices = -(-layout.depth // layout.block_depth) * layout.block_depth
     return slices, layout.rows_of_blocks * layout.block_height, layout.gobs_per_row * GOB_WIDTH
 
 
 def _in_rows(raw: Bytes, layout: Layout) -> NDArray[np.complex128]:
-    """A surface as pieces of 16 bytes, seen in row order. A complex number is only 16 bytes that NumPy moves in one go.
+    """A view of a surface as pieces of 16 bytes in row order. The complex type is only a way to move 16 bytes in NumPy.
 
     Axes: blocks in depth, slices in a block, rows of blocks, GOBs in a block, y2 and y1, y0; GOBs in a row, x5, x4.
     """

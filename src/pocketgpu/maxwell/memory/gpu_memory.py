@@ -1,12 +1,12 @@
-"""The memory of a GM20B: physical bytes in one arena, and the 40-bit address space that shows them to the GPU.
+"""The memory of a GM20B: physical bytes in one arena, and the 40-bit virtual address space of the GPU.
 
-Bytes live in *backings* (what a driver allocates and names by a handle). A *mapping* shows a range of a backing at a
-GPU virtual address, with a *kind*; any number of mappings can show the same bytes. Where mappings overlap the last one
-counts, and what it covers comes back when it is unmapped.
+Bytes are in *backings* (what a driver allocates and names by a handle). A *mapping* maps a range of a backing to a GPU
+virtual address, with a *kind*; any number of mappings can show the same bytes. Where mappings overlap the newest
+counts, and the older ones are visible again when it is unmapped.
 
-Python asks a sorted list of extents, kernels the page table (`page_table.py`); both are kept here and nowhere else.
-Source: reference for the address space and kinds is the public class headers and libnx; the page table of the chip
-itself is the driver's business and not modelled.
+Python looks up a sorted list of extents, kernels the page table (`page_table.py`); only this module changes them.
+Source: the public class headers and libnx for the address space and kinds. The chip's own page table belongs to the
+driver and is not modelled.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from pocketgpu.maxwell.memory.page_table import ADDRESS_SPACE, TABLE_SHIFT, TABL
 MIB = 1 << 20
 TAIL_GUARD_SIZE = 64 * 1024
 DEFAULT_CAPACITY = 1 << 30
-#: Unmapping can take a look at every mapping, so there is an end to them: several times what programs have.
+#: Unmapping may have to look at every mapping, so their number is limited to several times what programs have.
 MAX_MAPPINGS = 1 << 15
 #: The largest single read or write.
 MAX_ACCESS = 1 << 31
@@ -50,7 +50,7 @@ class Backing:
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """`size` bytes of a backing, from byte `offset` of it on, shown at `address`; numbered as they come."""
+    """`size` bytes of a backing from its byte `offset`, mapped to `address`; numbered in the order of mapping."""
 
     number: int
     address: int
@@ -58,7 +58,7 @@ class Mapping:
     backing: Backing
     offset: int
     kind: int
-    #: Whether there was something beneath it when it was mapped.
+    #: Whether it covered other mappings when it was made.
     covers: bool = False
 
     @property
@@ -76,7 +76,7 @@ class _Extent(NamedTuple):
 
 
 class _State(NamedTuple):
-    """What a snapshot keeps beside the bytes."""
+    """The part of a snapshot that is not the bytes."""
 
     backings: tuple[Backing, ...]
     free: tuple[tuple[int, int], ...]
@@ -86,7 +86,7 @@ class _State(NamedTuple):
 
 
 class PartlyReadable(Protocol):
-    """Memory of which not everything is mapped."""
+    """Memory that is only partly mapped."""
 
     def try_read(self, va: int, size: int, /) -> tuple[bytes, int]:
         """See `GpuMemory.try_read`."""
@@ -94,9 +94,9 @@ class PartlyReadable(Protocol):
 
 
 class GpuMemory(Arena):
-    """Backings, mappings and the bytes behind them.
+    """Backings, mappings and their bytes.
 
-    :param work_size: bytes of host scratch behind the guest's memory.
+    :param work_size: bytes of host scratch after the guest's memory.
     :param capacity: bytes of all backings together. Costs nothing until touched.
     :raises UsageError: a size is not a positive multiple of 4096, or the arena would reach 2 GiB.
     """
@@ -108,18 +108,18 @@ class GpuMemory(Arena):
         self.capacity = capacity
         end = page_table.PHYSICAL + capacity
         self._backings: dict[int, Backing] = {}
-        self._free: list[tuple[int, int]] = []  # (offset, size), by offset, never two in touch
+        self._free: list[tuple[int, int]] = []  # (offset, size), by offset, never adjacent
         self._top = page_table.PHYSICAL
         self._numbers = 0
         self._mappings: dict[int, Mapping] = {}
         self._extents: list[_Extent] = []
         self._starts: list[int] = []
         self._spare_tables: list[int] = []
-        #: How often what addresses show has changed: who remembers offsets of addresses asks whether it is the same.
+        #: How often the mapping of addresses has changed: caches of their offsets compare it.
         self.map_changes = 0
         self._tables_top = page_table.TABLES
         super().__init__(end, end + TAIL_GUARD_SIZE, work_size)
-        # Where kernels can write it; fresh memory of the arena is zero, too.
+        # In the arena, where kernels can write it; a fresh arena is zero, too.
         self.page_versions = self.arena[page_table.VERSIONS :][: 4 * (end >> PAGE_SHIFT)].view(np.uint32)
         self._root = self.arena[page_table.ROOT :][:TABLE_SIZE].view(np.uint32)
         self._books = self.arena[page_table.BOOKS :][:64].view(np.int64)
@@ -149,7 +149,7 @@ class GpuMemory(Arena):
         return backing
 
     def release(self, backing: Backing) -> None:
-        """Give a backing up; its bytes are zero when they are allocated again.
+        """Free a backing; its bytes are zero when they are allocated again.
 
         :raises UsageError: it is not one of this memory's, or something still maps it.
         """
@@ -180,15 +180,16 @@ class GpuMemory(Arena):
 
     @property
     def mappings(self) -> list[Mapping]:
-        """All mappings in the order in which they were made: where they overlap the last one counts."""
+        """All mappings in the order in which they were made: where they overlap the newest counts."""
         return list(self._mappings.values())
 
     def map(
         self, gpu_va: int, size: int, backing: Backing | None = None, offset: int = 0, kind: str | int = "pitch"
     ) -> Mapping:
-        """Show `size` bytes of a backing, from its byte `offset` on, at `gpu_va`; without a backing, of a new one.
+        """Map `size` bytes of a backing, from its byte `offset`, to `gpu_va`; without a backing, of a new one.
 
-        The size is rounded up to whole pages of 4096 bytes. What was mapped there is covered until this is unmapped.
+        The size is rounded up to whole pages of 4096 bytes. Older mappings there are covered until this one is
+        unmapped.
 
         :param kind: a page kind by number or name (`facts.maxwell.kinds`, "kind_0xNN").
         :raises UsageError: an address or offset is no multiple of 4096, the range leaves the 40-bit address space or
@@ -222,24 +223,24 @@ class GpuMemory(Arena):
         return mapping
 
     def unmap(self, mapping: Mapping | int) -> None:
-        """Take a mapping away (by address: the newest that begins there); what it covered shows again.
+        """Remove a mapping (by address: the newest that begins there); what it covered is visible again.
 
         :raises UsageError: there is no such mapping.
         """
         found = self._find(mapping)
         del self._mappings[found.number]
         shown = [e for e in self._overlapping(found.address, found.size) if e.mapping is found]
-        beneath = [m for m in self._mappings.values() if found.covers and m.number < found.number]
+        covered = [m for m in self._mappings.values() if found.covers and m.number < found.number]
         for extent in shown:
             self._hide(extent.start, extent.end)
-            for other in beneath:
+            for other in covered:
                 start, end = max(extent.start, other.address), min(extent.end, other.end)
                 if start < end:
                     self._show(other, start, end)
         self._drop_tables(found.address, found.size)
 
     def set_kind(self, mapping: Mapping | int, kind: str | int) -> Mapping:
-        """Change the kind of a mapping; returns what the mapping is now.
+        """Change the kind of a mapping; returns the changed mapping.
 
         :raises UsageError: there is no such mapping or kind.
         """
@@ -281,7 +282,7 @@ class GpuMemory(Arena):
         return self._extents[first : bisect_right(self._starts, va + size - 1)]
 
     def _show(self, mapping: Mapping, start: int, end: int) -> None:
-        """Let a part of a mapping be what counts at its addresses."""
+        """Make a part of a mapping the one that counts at its addresses."""
         self._hide(start, end)
         offset = mapping.backing.offset + mapping.offset + start - mapping.address
         at = bisect_right(self._starts, start)
@@ -290,7 +291,7 @@ class GpuMemory(Arena):
         self._enter(start, end, offset | mapping.kind, PAGE_SIZE)
 
     def _hide(self, start: int, end: int) -> None:
-        """Let nothing be mapped in a range."""
+        """Make a range unmapped."""
         cut = self._overlapping(start, end - start)
         if not cut:
             return
@@ -307,7 +308,7 @@ class GpuMemory(Arena):
     # The page table
 
     def _enter(self, start: int, end: int, word: int, step: int) -> None:
-        """Write words into the lower tables: `word` for the first page, `step` more for each further one."""
+        """Write words into the lower tables: `word` for the first page, increasing by `step` for each further page."""
         self.map_changes += 1
         for at in range(start >> TABLE_SHIFT, ((end - 1) >> TABLE_SHIFT) + 1):
             table = int(self._root[at])
@@ -323,7 +324,7 @@ class GpuMemory(Arena):
                 words[first : first + count] = word
 
     def _need_tables(self, va: int, size: int) -> None:
-        """Have lower tables for a range, or raise before anything is changed."""
+        """Allocate lower tables for a range, or raise before anything is changed."""
         first, last = va >> TABLE_SHIFT, (va + size - 1) >> TABLE_SHIFT
         missing = (np.flatnonzero(self._root[first : last + 1] == 0) + first).tolist()
         fresh = len(missing) - len(self._spare_tables)
@@ -337,7 +338,7 @@ class GpuMemory(Arena):
                 self._tables_top += TABLE_SIZE
 
     def _drop_tables(self, va: int, size: int) -> None:
-        """Keep lower tables of a range for others where nothing is mapped any more; they are all zero then."""
+        """Free the lower tables of a range where nothing is mapped any more; they are all zero then."""
         for at in range(va >> TABLE_SHIFT, ((va + size - 1) >> TABLE_SHIFT) + 1):
             if self._root[at] and not self._overlapping(at << TABLE_SHIFT, 1 << TABLE_SHIFT):
                 self._spare_tables.append(int(self._root[at]))
@@ -346,7 +347,7 @@ class GpuMemory(Arena):
     # Addresses
 
     def offset_of(self, va: int, size: int) -> int | None:
-        """Arena offset of a range, or None unless all of it is mapped and lies in one piece."""
+        """Arena offset of a range, or None unless it is completely mapped and contiguous in the arena."""
         extent = self._extent(va)
         if extent is None or size < 0:
             return None
@@ -404,7 +405,7 @@ class GpuMemory(Arena):
         return data
 
     def write(self, va: int, data: Buffer) -> bool:
-        """Store `data` at `va`; pages that already hold these bytes are neither written nor stamped.
+        """Store `data` at `va`; pages that already contain these bytes are neither written nor stamped.
 
         :returns: whether any byte changed.
         :raises GuestMemoryError: not all of the range is mapped; nothing is written then.
@@ -418,7 +419,7 @@ class GpuMemory(Arena):
         return self._store_spans(va, source)[0]
 
     def try_read(self, va: int, size: int) -> tuple[bytes, int]:
-        """`size` bytes from `va`, zero where nothing is mapped, and how many bytes that are.
+        """`size` bytes from `va`, zero where nothing is mapped, and the number of unmapped bytes.
 
         :raises GuestMemoryError: the range has more than 2^31 bytes.
         """
@@ -431,7 +432,7 @@ class GpuMemory(Arena):
         return pieces[0] if len(pieces) == 1 else b"".join(pieces), missed
 
     def try_write(self, va: int, data: Buffer) -> int:
-        """Store `data` at `va` as far as something is mapped there; returns how many bytes are lost."""
+        """Store `data` at `va` where it is mapped; returns how many bytes are lost."""
         return self._store_spans(va, flat(data))[1]
 
     def _store_spans(self, va: int, source: bytes) -> tuple[bool, int]:
@@ -445,9 +446,9 @@ class GpuMemory(Arena):
         return changed, missed
 
     def view(self, va: int, size: int) -> Bytes:
-        """A writable uint8 array over mapped memory. Who writes through it calls :meth:`touch` with `offset_of`.
+        """A writable uint8 array over mapped memory. After writing through it, call :meth:`touch` with `offset_of`.
 
-        :raises GuestMemoryError: not all of it is mapped, or not in one piece.
+        :raises GuestMemoryError: not all of it is mapped, or it is not contiguous in the arena.
         """
         offset = self.offset_of(va, size)
         if offset is None:
@@ -463,7 +464,7 @@ class GpuMemory(Arena):
     def _hole(self, va: int, size: int) -> GuestMemoryError:
         holes = self.unmapped(va, size) if size > 0 else []
         if not holes:
-            return GuestMemoryError(va, size, hint="These pages do not lie side by side.")
+            return GuestMemoryError(va, size, hint="These pages are not contiguous in memory.")
         at, length = holes[0]
         return GuestMemoryError(va, size, hint=f"Nothing is mapped in {at:#x}..{at + length:#x}.")
 
@@ -471,17 +472,17 @@ class GpuMemory(Arena):
 
     @property
     def used_end(self) -> int:
-        """Arena offset after the last byte that any backing had since the last reset."""
+        """Arena offset of the end of the highest backing since the last reset."""
         return self._top
 
     def open_version(self) -> int:
-        """Begin a new version, with which kernels stamp what they write from now on (`page_table.stamp`)."""
+        """Begin a new version, with which kernels stamp their writes from now on (`page_table.stamp`)."""
         version = self._next_version()
         self.arena[page_table.VERSION :][:4].view(np.uint32)[0] = version
         return version
 
     def take_missed(self) -> int:
-        """Bytes that kernels could not reach since the last call, because nothing was mapped there."""
+        """Bytes since the last call that kernels could not access because nothing was mapped there."""
         missed = int(self._books[1])
         self._books[1] = 0
         return missed
@@ -513,7 +514,7 @@ class GpuMemory(Arena):
         self._mappings, self._extents, self._starts = {}, [], []
 
     def reset(self, keep_pages: bool = False) -> None:
-        """Nothing allocated, nothing mapped, all bytes zero. The work area stays, and older snapshots stay valid."""
+        """Remove all backings and mappings, zero all bytes. The work area stays, and older snapshots stay valid."""
         self._forget_mappings()
         self._backings, self._free, self._top = {}, [], page_table.PHYSICAL
         self._clear(page_table.PHYSICAL, keep_pages)

@@ -1,13 +1,14 @@
-"""From GPU virtual addresses to arena offsets, for kernels; and where a GPU's memory keeps its own books in the arena.
+"""The page table: from GPU virtual addresses to arena offsets, for kernels; and the layout of a GPU's memory in the
+arena.
 
 Addresses have 40 bits and pages 4 KiB: two levels of 14 bits each. A word of the upper level is the arena offset of a
 lower table, a word of a lower table the arena offset of a page with the page's kind in the bits below 4096. Both are 0
 where nothing is mapped, and that needs no test: a table at offset 0 is all zeros, and a page at offset 0 reads as zero.
 
-The places are constants, so that machine code that looks up addresses is the same for every GPU.
+The offsets are constants, so that machine code that looks up addresses is the same for every GPU.
 
 ==============  =====================================================================================
-zeros           128 KiB that nobody writes: the table and the page of everything unmapped
+zeros           128 KiB that are never written: the table and the page of everything unmapped
 root            the upper level
 books           words that kernels and Python share (`VERSION`, `MISSED`)
 versions        a stamp for each page of the arena: `Arena.page_versions`, where kernels can write it
@@ -37,9 +38,9 @@ ZEROS_SIZE = 2 * TABLE_SIZE
 ROOT = ZEROS_SIZE
 BOOKS = ROOT + TABLE_SIZE
 VERSION = BOOKS
-"""Word: what kernels stamp pages with; `GpuMemory.open_version` sets it."""
+"""Word: the stamp for written pages; `GpuMemory.open_version` sets it."""
 MISSED = BOOKS + 8
-"""64 bits: bytes that kernels could not reach since somebody last looked."""
+"""64 bits: bytes that kernels could not access since the last `GpuMemory.take_missed`."""
 VERSIONS = BOOKS + TABLE_SIZE
 STAGING = VERSIONS + 4 * (ARENA_LIMIT >> PAGE_SHIFT)
 STAGING_SIZE = 1 << 20
@@ -50,9 +51,9 @@ KIND_MASK = 0xFF
 
 
 def entry(k: Lang, va: Value) -> Value:
-    """The word that a lower table has for addresses (i64, a scalar or lanes): 0 where nothing is mapped.
+    """The lower table's word for addresses (i64, a scalar or lanes): 0 where nothing is mapped.
 
-    Bits above the 40 of an address count for nothing.
+    Bits of an address above the lower 40 are ignored.
     """
     upper = k.low32(va.lsr(TABLE_SHIFT)) & (TABLE_WORDS - 1)
     lower = k.low32(va.lsr(PAGE_SHIFT)) & (TABLE_WORDS - 1)
@@ -62,19 +63,19 @@ def entry(k: Lang, va: Value) -> Value:
 
 
 def translate(k: Lang, va: Value) -> tuple[Value, Value]:
-    """Arena offsets (i64) of addresses (i64, a scalar or lanes), and whether anything is mapped there.
+    """Arena offsets (i64) of addresses (i64, a scalar or lanes), and whether they are mapped.
 
-    The offset of an unmapped address lies among zeros: reading there is right, writing is not. What is good for an
-    address is good for the rest of its page of 4096 bytes, not beyond.
+    The offset of an unmapped address is in the zeros: reads may use it, writes must not. The result holds for the rest
+    of the address's page of 4096 bytes, not beyond.
     """
     word = entry(k, va)
     return k.to_i64(word & -PAGE_SIZE) + (va & (PAGE_SIZE - 1)), word != 0
 
 
 def stamp(k: Lang, offset: Value, mask: Value | None = None) -> None:
-    """Note that the pages of these arena offsets (a scalar or lanes, i32 or i64) are written.
+    """Stamp the pages of these arena offsets (a scalar or lanes, i32 or i64) as written.
 
-    Who runs a kernel that stamps calls `GpuMemory.open_version` before.
+    Before a kernel that stamps runs, its caller calls `GpuMemory.open_version`.
     """
     at = k.low32(offset) if offset.type is I64 else offset
     place, version = (at.lsr(PAGE_SHIFT) << 2) + VERSIONS, k.load(I32, VERSION)
@@ -88,5 +89,5 @@ def stamp(k: Lang, offset: Value, mask: Value | None = None) -> None:
 
 
 def miss(k: Lang, bytes: Value) -> None:
-    """Count bytes (a scalar, i32) that a kernel could not reach; `GpuMemory.take_missed` tells."""
+    """Count bytes (a scalar, i32) that a kernel could not access; `GpuMemory.take_missed` returns the sum."""
     k.store(I64, MISSED, k.load(I64, MISSED) + k.to_i64(bytes))

@@ -1,4 +1,4 @@
-"""Places: which bytes of GPU memory an upload, a copy, a blit or a fill touches, one by one."""
+"""Places: the GPU address of each byte that an upload, a copy, a blit or a fill reads or writes."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 Offsets = NDArray[np.int64]
 """Arena offsets of bytes; -1 where nothing is mapped."""
 CHUNK = 1 << 20
-"""Bytes whose places are worked out in one go."""
+"""Bytes whose offsets are computed at a time."""
 
 
 @dataclass(frozen=True)
 class Places:
-    """Bytes at GPU addresses base + rows[y] + columns[x], in rows; both int64, columns one for each byte."""
+    """Bytes at GPU addresses base + rows[y] + columns[x], in rows. Both are int64; one column for each byte."""
 
     base: int
     rows: NDArray[np.int64]
@@ -45,12 +45,12 @@ class Places:
 
     @property
     def reach(self) -> tuple[int, int]:
-        """Addresses [low, high) of everything."""
+        """The range of addresses [low, high) of all bytes."""
         low = self.base + int(self.rows.min()) + int(self.columns.min())
         return low, self.base + int(self.rows.max()) + int(self.columns.max()) + 1
 
     def offsets(self, memory: GpuMemory) -> Iterator[Offsets]:
-        """Where the bytes are in the arena, some rows at a time: (rows, columns)."""
+        """Arena offsets of the bytes, some rows at a time: (rows, columns)."""
         if not len(self.rows) or not len(self.columns):
             return
         low, high = self.reach

@@ -1,12 +1,12 @@
 """Copies between surfaces of any layout, and between surfaces and arrays, at the speed of memory.
 
-Nearly always a surface lies in the arena in one piece; then kernels move GOBs with plain vector loads and stores, 16
-bytes at a time, because so many bytes of a row stay together. Two block-linear surfaces are copied through a small
-staging area, which stays in the second-level cache. Where a surface lies in several pieces, or has holes, a slower
-kernel looks up every address: what is not mapped reads as zero, and is lost when written.
+Nearly always a surface is contiguous in the arena; then kernels move GOBs with plain vector loads and stores, 16 bytes
+at a time, because so many bytes of a row are adjacent. Two block-linear surfaces are copied through a small staging
+area, which stays in the second-level cache. Where a surface is in several pieces, or has holes, a slower kernel looks
+up every address: unmapped bytes read as zero, and writes to them are lost.
 
-Source: `blocklinear.py` for the layout. Copies go in ascending order of rows; what a copy onto itself gives, nobody
-has documented.
+Source: `blocklinear.py` for the layout. Copies go in ascending order of rows; the result of a copy onto itself is not
+documented.
 """
 
 from __future__ import annotations
@@ -25,20 +25,19 @@ from pocketgpu.maxwell.memory.blocklinear import GOB_HEIGHT, GOB_SIZE, GOB_WIDTH
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.maxwell.memory.page_table import STAGING, STAGING_SIZE
 
-_UNIT = 16  # bytes of a row that stay together in a GOB
+_UNIT = 16  # adjacent bytes of a row in a GOB
 _MAX_PIECE = 64 * 1024  # bytes of a row in the staging area
-_LINE = 64  # bytes that a copy of plain rows moves in one go
+_LINE = 64  # bytes that a copy of plain rows moves at a time
 MAX_WIDTH = 1 << 30
-"""No row of a copy has more bytes, and no copy more rows."""
+"""The limit for the bytes of a row, and for the rows of a copy."""
 
 
 @dataclass(frozen=True, slots=True)
 class SurfaceSide:
     """One side of a copy: where its first byte is.
 
-    address: GPU address of the surface. x (bytes), y (rows), z (slices): where the rectangle begins in it.
-    pitch: bytes from a row to the next (can be negative), if there is no `layout`; with one the surface is
-    block-linear.
+    address: GPU address of the surface. x (bytes), y (rows), z (slices): start of the rectangle in it. pitch: bytes
+    from a row to the next (can be negative), if there is no `layout`; with one the surface is block-linear.
     """
 
     address: int
@@ -49,7 +48,7 @@ class SurfaceSide:
     layout: Layout | None = None
 
     def reach(self, width_bytes: int, lines: int) -> tuple[int, int]:
-        """Addresses [low, high) of all that a rectangle touches; of a block-linear surface whole blocks."""
+        """The range of addresses [low, high) of a rectangle; for a block-linear surface, of whole blocks."""
         if self.layout is not None:
             low, high = self.layout.reach(self.x, self.y, self.z, width_bytes, lines)
             return self.address + low, self.address + high
@@ -58,7 +57,7 @@ class SurfaceSide:
         return min(first, last), max(first, last) + width_bytes
 
     def moved(self, x: int, y: int) -> SurfaceSide:
-        """The same surface, from `x` bytes to the right and `y` rows further down on."""
+        """The same surface, with its start moved `x` bytes to the right and `y` rows down."""
         return replace(self, x=self.x + x, y=self.y + y)
 
 
@@ -98,7 +97,7 @@ def copy_gobs(
 ) -> None:  # fmt: skip
     """Copy a rectangle between rows at arena offset `linear` and a block-linear surface (a slice begins at `base`).
 
-    x, y: where the rectangle begins in the surface. block_height: log2.
+    x, y: start of the rectangle in the surface. block_height: log2.
     """
 
     def move(row: Value, piece: Value, count: int) -> None:
@@ -145,7 +144,7 @@ _SIDES = {f"{side}_{name}": type for side in ("source", "target") for name, type
 def copy_anywhere(
     k: Lang, width: Value, lines: Value, *sides: Value, source_kind: str, target_kind: str
 ) -> None:  # fmt: skip
-    """Copy a rectangle, looking up every GPU address. Stamps the pages that it writes, counts what is not mapped.
+    """Copy a rectangle, looking up every GPU address. Stamps the pages that it writes, counts unmapped bytes.
 
     Kinds of sides are "tiled", "pitch" (`row_size` is the pitch), and "host" for rows at an arena offset.
     """
@@ -202,8 +201,7 @@ def copy_rect(
 ) -> int:
     """Copy `lines` rows of `width_bytes` bytes; returns how many bytes are lost because an end is not mapped.
 
-    Positions beyond a surface follow the address formula, as in the chip. How much a guest may copy is the caller's to
-    bound.
+    Positions beyond a surface follow the address formula, as in the chip. The caller limits how much a guest may copy.
 
     :raises UsageError: a size or position does not fit 30 bits, or a block-linear position is negative.
     """
@@ -212,7 +210,7 @@ def copy_rect(
     if not width_bytes or not lines:
         return 0
     read, write = (_in_one_piece(memory, side, width_bytes, lines) for side in (source, target))
-    # Rows that overlap in the target must come in order, and kernels that move GOBs have another one.
+    # Rows that overlap in the target must be copied in order, and kernels that move GOBs use another order.
     tangled = target.layout is None and source.layout is not None and lines > 1 and abs(target.pitch) < width_bytes
     if read is None or write is None or tangled:
         return _copy_anywhere(memory, engine, source, target, width_bytes, lines)
@@ -234,7 +232,8 @@ def copy_rect(
 
 
 def to_array(memory: GpuMemory, engine: Engine, side: SurfaceSide, width_bytes: int, lines: int) -> tuple[Bytes, int]:
-    """The rectangle as uint8 of shape (lines, width_bytes), zero where nothing is mapped, and how many bytes that are.
+    """The rectangle as uint8 of shape (lines, width_bytes), zero where nothing is mapped, and the number of unmapped
+    bytes.
 
     :raises UsageError: as `copy_rect`.
     """
@@ -250,7 +249,7 @@ def to_array(memory: GpuMemory, engine: Engine, side: SurfaceSide, width_bytes: 
 def from_array(memory: GpuMemory, engine: Engine, side: SurfaceSide, rows: NDArray[np.uint8]) -> int:
     """Store rows, uint8 of shape (lines, width_bytes), in a surface; returns how many bytes are lost in holes.
 
-    :raises UsageError: the array is of another kind, or as `copy_rect`.
+    :raises UsageError: the array has another type or shape, or as `copy_rect`.
     """
     if rows.ndim != 2 or rows.dtype != np.uint8:
         raise UsageError(f"rows are uint8 of shape (lines, width_bytes), not {rows.dtype} of shape {rows.shape}")
@@ -273,7 +272,7 @@ def _check(side: SurfaceSide, width_bytes: int, lines: int) -> None:
 
 
 def _in_one_piece(memory: GpuMemory, side: SurfaceSide, width_bytes: int, lines: int) -> int | None:
-    """Arena offset of the surface (pitch: of the rectangle's first byte) if all that is touched lies side by side."""
+    """Arena offset of the surface (pitch: of the rectangle's first byte) if all accessed bytes are contiguous there."""
     low, high = side.reach(width_bytes, lines)
     offset = memory.offset_of(low, high - low)
     if offset is None:

@@ -1,8 +1,9 @@
-"""From texture and surface instructions to calls: which register is which coordinate, and what the kernel shall do.
+"""Texture and surface instructions as calls of kernels: the registers of coordinates and results, and the kernel's
+options.
 
-Coordinates follow each other in the registers from the first operand on, everything else from the second one on; the
-short forms (TEXS, TLDS, TLD4S) have an order of their own for each target. Source: NVIDIA's disassembler for the
-fields, drivers' code generators for the order of operands.
+Coordinates are in consecutive registers starting at the first operand, everything else at the second one; the short
+forms (TEXS, TLDS, TLD4S) have a different order for each target. Source: NVIDIA's disassembler for the fields, drivers'
+code generators for the order of operands.
 """
 
 from __future__ import annotations
@@ -15,17 +16,18 @@ from pocketgpu.maxwell.sampling import records as r
 from pocketgpu.maxwell.sampling.records import Call, SurfaceCall, packed
 
 RZ, ABSENT = 255, 256
-"""The register that reads as zero, and what stands for no register."""
+"""The register that reads as zero, and a number for no register."""
 SLOTS = 12
-"""Vectors that an instruction may hand over."""
+"""The most vectors that an instruction passes."""
 
 LEVEL_OF_DETAIL = 63
-"""The question of TMML, beside those that TXQ can ask."""
+"""The query of TMML, in addition to those of TXQ."""
 SURFACE_OPS = ("SULD", "SUST", "SUATOM", "SURED")
 _DIMS = ("1", "1a", "2", "2a", "3", "3a", "c", "ca")
 _MASKS_1 = ("R", "G", "B", "A", "RG", "RA", "GA", "BA")
 _MASKS_2 = ("RGB", "RGA", "RBA", "GBA", "RGBA")
-# Targets of the short forms: dimensions, level of detail, and what the registers hold; "|" parts the two operands.
+# Targets of the short forms: dimensions, level of detail, and contents of the registers; "|" separates the two
+# operands.
 _TEXS: Mapping[int, tuple[str, int, bool, str]] = {
     0: ("1", r.ZERO, False, "x|"), 1: ("2", r.AUTO, False, "x|y"), 2: ("2", r.ZERO, False, "x|y"),
     3: ("2", r.LEVEL, False, "xy|l"), 4: ("2", r.AUTO, True, "xy|r"), 5: ("2", r.LEVEL, True, "xy|lr"),
@@ -47,7 +49,7 @@ _PLACES = {
 
 
 class Reader(Protocol):
-    """What is asked of an instruction (steps.py has it)."""
+    """The parts of an instruction that are read here (steps.py implements it)."""
 
     @property
     def form(self) -> str:
@@ -63,16 +65,16 @@ class Reader(Protocol):
         """The value of an immediate operand or of a name, None if there is none."""
 
     def has(self, text: str) -> bool:
-        """Whether a piece of text is always there."""
+        """Whether a piece of text is always in its disassembly."""
 
 
 @dataclass(frozen=True)
 class TextureCall:
-    """What an instruction hands to a kernel.
+    """What an instruction passes to a kernel.
 
     kernel: one of records.SAMPLE to SURFACE. what: a `records.Call` or `SurfaceCall`. handle: number of the word of the
-    handle's constant bank, -1 if a register has it. sources: registers of the scratch vectors from 0 on, ABSENT
-    where nothing is handed over. results: registers for the words that come out, RZ for none.
+    handle's constant bank, -1 if a register has it. sources: registers of the scratch vectors starting at 0, ABSENT for
+    unused ones. results: registers for the result words, RZ for none.
     """
 
     kernel: int
@@ -83,12 +85,12 @@ class TextureCall:
 
     @property
     def action(self) -> int:
-        """What is done to memory: records.LOAD, STORE or ATOMIC."""
+        """The memory access: records.LOAD, STORE or ATOMIC."""
         return self.what >> SurfaceCall.ACTION[0] & 3 if self.kernel == r.SURFACE else r.LOAD
 
 
 def _placed(first: int, second: int, a: str, b: str) -> tuple[int, ...]:
-    """Registers by scratch vector; letters: what the registers from `first` and from `second` on are."""
+    """Registers by scratch vector; letters: the contents of the registers starting at `first` and at `second`."""
     sources = [ABSENT] * SLOTS
     for start, letters in ((first, a), (second, b)):
         for n, letter in enumerate(letters):
@@ -111,7 +113,7 @@ def _letters(dims: str) -> str:
 
 
 def _by_mask(first: int, mask: int) -> tuple[int, ...]:
-    """Registers of the components of a mask, which follow each other."""
+    """Registers of the components of a mask, which are consecutive."""
     found, n = [], 0
     for component in range(4):
         wanted = mask >> component & 1
@@ -138,7 +140,7 @@ Bits = dict[str, tuple[tuple[int, int], int]]
 
 
 def texture_call(op: str, o: Reader) -> TextureCall | None:
-    """The call of an instruction, None if it is none of textures or surfaces."""
+    """The call of an instruction, None if it is not a texture or surface instruction."""
     if op in SURFACE_OPS:
         return _surface(op, o)
     make = _MAKERS.get(op)
@@ -206,7 +208,7 @@ def _txq(o: Reader) -> TextureCall:
 
 
 def _txa(o: Reader) -> TextureCall:
-    """What it is for nobody has told; it gives zeros here."""
+    """Its purpose is not documented; it gives zeros here."""
     return _call(o, r.QUERY, [ABSENT] * SLOTS, _results(o), {"question": (Call.QUESTION, 0)})
 
 
@@ -251,7 +253,7 @@ def _tld4(o: Reader) -> TextureCall:
 
 
 def _txd(o: Reader) -> TextureCall:
-    """The layer and the offsets share a word behind the coordinates."""
+    """The layer and the offsets share a word after the coordinates."""
     dims, offset = _DIMS[o.raw("dim")], o.raw("aoffi")
     plain = _letters(dims).removeprefix("a")
     first = _bindless(o) + plain + ("a" if dims.endswith("a") or offset else "")
@@ -271,7 +273,7 @@ _MAKERS: Mapping[str, Callable[[Reader], TextureCall]] = {
 # Surfaces: words of an access by its size code, and coordinates by dimension.
 _WORDS = (1, 1, 1, 1, 1, 2, 4, 1)
 _COORDINATES = (1, 1, 2, 2, 3, 3, 1, 1)
-# Types of atomic operations on surfaces by the numbers that ATOM has for them; SD32 and SD64 compare and swap.
+# Types of atomic operations on surfaces by ATOM's numbers; SD32 and SD64 compare and swap.
 _ATOMIC_TYPES = (0, 1, 2, 3, 4, 5, 0, 2)
 _SWAPS_WIDE = (0, 0, 1, 0, 0, 1, 0, 1)
 

@@ -1,7 +1,7 @@
-"""From coordinates to texels: wrapping, faces of cubes, fixed-point places and the level of detail.
+"""From coordinates to texels: wrapping, faces of cubes, fixed-point positions and the level of detail.
 
-Places are in 1/256 of a texel, as the filters' weights have 8 bits (CUDA's programming guide says so of this vendor's
-texture units). Lanes are quads: lane = 4 * quad + 2 * y + x, which is what differences between neighbours need.
+Positions are in 1/256 of a texel, as the filters' weights have 8 bits (CUDA's programming guide documents it for this
+vendor's texture units). Lanes are quads: lane = 4 * quad + 2 * y + x, which differences between neighbours use.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ ONE = 256
 _FARTHEST = float(1 << 30)
 _FAR_TEXEL = float(1 << 22)
 LOWEST = -1000.0
-"""The level of detail where nothing changes from pixel to pixel."""
+"""The level of detail where coordinates are the same at all pixels."""
 
 
 def places(k: Lang, scaled: Value, linear: Value, choices: Mapping[str, str]) -> Value:
-    """Places in 1/256 texel of coordinates counted in texels; lanes that are not linear have no fraction."""
+    """Positions in 1/256 texel of coordinates in texels; lanes that are not linear have no fraction."""
     shift = 0.5 if choices["texture.fraction"] == "round" else 0.0
     smooth = k.to_i32(k.floor(scaled * float(ONE) - (ONE / 2 - shift)), -_FARTHEST, _FARTHEST)
     near = k.to_i32(k.floor(scaled), -_FAR_TEXEL, _FAR_TEXEL) << 8
@@ -28,7 +28,7 @@ def places(k: Lang, scaled: Value, linear: Value, choices: Mapping[str, str]) ->
 
 
 def modulo(k: Lang, x: Value, size: Value, powers: Value) -> Value:
-    """x modulo size, from 0 on. |x| is at most 2^22; powers: all sizes are powers of two."""
+    """x modulo size, never negative. |x| is at most 2^22; powers: all sizes are powers of two."""
 
     def general() -> Value:
         q = k.to_i32(k.floor(k.to_f32(x) / k.to_f32(size)), -_FAR_TEXEL, _FAR_TEXEL)
@@ -41,14 +41,14 @@ def modulo(k: Lang, x: Value, size: Value, powers: Value) -> Value:
 
 
 def confined(k: Lang, place: Value, size: Value, mode: Value, linear: Value) -> Value:
-    """Places for the modes that confine a coordinate to the texture before the filter looks at it (the CLAMP_OGLs).
+    """Positions for the modes that clamp a coordinate to the texture before filtering (the CLAMP_OGLs).
 
-    Half of the border comes in where lanes are linear; the others have the last texel there.
+    Linear lanes include half of the border; the others have the last texel there.
     """
     once = (mode == r.ONCE_OGL) | (mode == r.CLAMP_OGL)
 
     def clamp() -> Value:
-        # A coordinate of 0 lies half a texel before the first one.
+        # A coordinate of 0 is half a texel before the first one.
         mirrored = k.select(mode == r.ONCE_OGL, k.max(place, -ONE - place), place)
         low, high = k.select(linear, k.splat(-ONE // 2), 0), k.select(linear, ONE // 2, ONE)
         return k.min(k.max(mirrored, low), (size << 8) - high)
@@ -58,7 +58,7 @@ def confined(k: Lang, place: Value, size: Value, mode: Value, linear: Value) -> 
 
 
 def wrap(k: Lang, x: Value, size: Value, mode: Value, powers: Value) -> tuple[Value, Value]:
-    """(texel inside of the texture, where the border shows instead) for a texel number and an address mode."""
+    """(texel inside of the texture, whether it is the border instead) for a texel number and an address mode."""
     inside = k.fit(False, BOOL, x.lanes)
     edge = lambda x: k.clamp(x, 0, size - 1)
     once = lambda: k.select(x < 0, -1 - x, x)
@@ -84,7 +84,8 @@ Faced = tuple[Value, Value, Value, Value]
 
 
 def face_of(k: Lang, x: Value, y: Value, z: Value) -> Faced:
-    """The face that a direction (numbers or integers) points to, its coordinates there, and how long it is along it."""
+    """The face that a direction (floats or integers) points to, its coordinates there, and its length along the major
+    axis."""
     ax, ay, az = k.abs(x), k.abs(y), k.abs(z)
     on_x, on_y = (ax >= ay) & (ax >= az), ay >= az
     zero = 0.0 if x.type.kind == "float" else 0
@@ -98,7 +99,7 @@ def face_of(k: Lang, x: Value, y: Value, z: Value) -> Faced:
 
 
 def direction_of(k: Lang, face: Value, s: Value, t: Value, one: Value) -> tuple[Value, Value, Value]:
-    """The direction of a point on a face, `one` being how far the face is away; the reverse of `face_of`."""
+    """The direction of a point on a face at distance `one`; the reverse of `face_of`."""
     minus = (face & 1) != 0
     on_x, on_y = face < 2, face < 4
     far = k.select(minus, -one, one)
@@ -110,7 +111,7 @@ def direction_of(k: Lang, face: Value, s: Value, t: Value, one: Value) -> tuple[
 
 
 def across_edges(k: Lang, face: Value, x: Value, y: Value, n: Value) -> tuple[Value, Value, Value, Value]:
-    """(face, x, y) where texels beside a face of n x n texels lie, and where there is none: beyond a corner."""
+    """(face, x, y) of texels beside a face of n x n texels, and whether there is none: beyond a corner."""
     nowhere = ~x.below(n) & ~y.below(n)
     doubled = lambda v: 2 * v + 1 - n
     direction = direction_of(k, face, doubled(x), doubled(y), n)
@@ -130,7 +131,7 @@ def slopes(k: Lang, v: Value) -> tuple[Value, Value]:
 
 
 def level_of(k: Lang, along_x: Sequence[Value], along_y: Sequence[Value]) -> Value:
-    """log2 of how many texels the next pixel is away, by the longer side of the footprint."""
+    """log2 of the distance in texels of the next pixel, along the longer side of the footprint."""
     longer = k.max(_squares(along_x), _squares(along_y))
     return k.select(longer > 0.0, 0.5 * quick_log2(k, longer), LOWEST)
 

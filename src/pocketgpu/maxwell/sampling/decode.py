@@ -1,4 +1,4 @@
-"""Copies of textures: which storage a texture gets, and its texels in it."""
+"""Copies of textures: the storage kind of a texture, and its decoded texels."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from pocketgpu.maxwell.sampling import records as r
 from pocketgpu.maxwell.textures import blocks
 
 MAX_SLICES = 2048
-"""Layers and slices that textures of this chip can have."""
+"""The most layers and slices of a texture of this chip."""
 _ALPHA = SOURCES.IN_A
 _OF_ALPHA = SOURCES.numbers("IN_A", "IN_ZERO", "IN_ONE_INT", "IN_ONE_FLOAT")
-"""What alpha may come from without anything that the linear curve is for."""
+"""Sources of alpha that the sRGB curve does not apply to."""
 
 
 def _channels(texture: TextureHeader) -> Sequence[Channels]:
     """The channels of each of the pixels that share an element.
 
-    None of compressed formats; none where a type does not exist for a component's bits, which reading texels will tell.
+    Empty for compressed formats, and if a type does not exist for a component's bits, which is reported when texels are
+    read.
     """
     layout = texture.format
     count = layout.block[0] if layout.components else 0
@@ -37,12 +38,12 @@ def _channels(texture: TextureHeader) -> Sequence[Channels]:
 
 
 def is_integer(texture: TextureHeader) -> bool:
-    """Whether texels are integers, which no filter mixes."""
+    """Whether texels are integers, which are never filtered."""
     return any(channels.numbers == NUMBER_INTEGER for channels in _channels(texture))
 
 
 def kind_of(texture: TextureHeader) -> int:
-    """The storage of a texture's copy.
+    """The storage kind of a texture's copy.
 
     :raises UsageError: the format has no description.
     """
@@ -51,7 +52,7 @@ def kind_of(texture: TextureHeader) -> int:
         raise UsageError(f"the texture format {layout.name} has no description")
     if is_integer(texture):
         return r.INTEGER
-    # What the linear curve is for comes before the swizzle.
+    # The sRGB curve applies before the swizzle.
     plain = all(code != _ALPHA for code in texture.swizzle[:3]) and texture.swizzle[3] in _OF_ALPHA
     if layout.compressed:
         codec = blocks.codec(layout, texture.types, texture.srgb)
@@ -67,7 +68,7 @@ def kind_of(texture: TextureHeader) -> int:
 def storage_of(texture: TextureHeader, choices: Mapping[str, str]) -> tuple[int, int]:
     """(address, bytes) of all memory that the texels of a texture are read from.
 
-    :raises UsageError: it is too much, or more than the chip can have.
+    :raises UsageError: it is too much, or more than the chip supports.
     """
     if texture.layout == "block-linear":
         size = texture.mips_with(choices).size

@@ -1,4 +1,4 @@
-"""What a texture header and a sampler say, as the words of a record."""
+"""A texture header and a sampler as the words of a record."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NOTHING: Mapping[str, Any] = {
     "FLAGS": 0, "WRAP": [r.CLAMP_TO_EDGE] * 3, "MAG": r.POINT, "MIN": r.POINT, "MIP": r.MIP_NONE, "MAX_LOD": 0.0,
     "ANISOTROPY": 1, "ELEMENT": 1,
 }  # fmt: skip
-"""The record of handles that name nothing: zeros."""
+"""The record of invalid handles: zeros."""
 
 
 def _log2(n: int) -> int:
@@ -78,7 +78,7 @@ def describe(texture: TextureHeader, header: bytes, sampler: bytes, choices: Map
 def _sampling(
     texture: TextureHeader, header: bytes, sampler: bytes, choices: Mapping[str, str], integer: bool
 ) -> dict[str, Any]:  # fmt: skip
-    """Everything that the sampler decides."""
+    """All words from the sampler."""
     form, words, number = tic_of(header), as_number(header), as_number(sampler)
     assert form is not None
     of_header = lambda name: form[name].decode(words) if name in form else 0
@@ -125,7 +125,7 @@ def _border(texture: TextureHeader, get: Any, integer: bool) -> list[int]:
 
 
 def _surface(texture: TextureHeader, choices: Mapping[str, str]) -> dict[str, Any]:
-    """Where texels lie in guest memory, and what their bits are."""
+    """The memory layout of texels, and the positions of their bits."""
     level, address = texture.surface(0, 0, choices)
     layout = level.layout
     stride = texture.mips_with(choices).layer_stride if texture.layout == "block-linear" else 0
@@ -138,7 +138,8 @@ def _surface(texture: TextureHeader, choices: Mapping[str, str]) -> dict[str, An
 
 
 def _channels(texture: TextureHeader) -> list[Channel]:
-    """How surfaces convert red to alpha. What no surface has (luminance, shared exponents) reads and writes nothing."""
+    """How surfaces convert red to alpha. Channels that surfaces do not have (luminance, shared exponents) have no
+    bits."""
     found = []
     for name, of_header in zip(CHANNELS, texture.types, strict=True):
         part, channel = texture.format.component(name), Channel(ABSENT, 0, 0, 1)

@@ -1,4 +1,5 @@
-"""Single texels by their numbers (TLD, TLDS), four around a place (TLD4, TLD4S), and questions about textures."""
+"""Single texels by their numbers (TLD, TLDS), four around a position (TLD4, TLD4S), and queries of textures (TXQ,
+TMML)."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ def fetch(
     k: Lang, launch: Value, slot: Value, warp: Value, instruction: Value, mask: Value, what: Value, handle: Value,
     *, choices: tuple[tuple[str, str], ...],
 ) -> None:  # fmt: skip
-    """Texels by number. What is outside of the texture reads as zero, or as the choice texture.fetch_outside says."""
+    """Texels by number. Outside of the texture they are zero, or what the choice texture.fetch_outside selects."""
     request = Request(k, launch, slot, warp, instruction, what)
     clamps = dict(choices)["texture.fetch_outside"] == "clamp"
 
@@ -117,7 +118,7 @@ DIMENSION, TEXTURE_TYPE, SAMPLE_POSITION, FILTER, LOD, WRAPPING, BORDER_COLOUR, 
     22,
     63,
 )
-"""What can be asked: numbers of TXQ, and one of ours for TMML."""
+"""The queries: numbers of TXQ, and one of ours for TMML."""
 
 
 @kernel(lanes=32, launch=I32, slot=I32, warp=I32, instruction=I32, mask=I32, what=I32, handle=I32)
@@ -125,7 +126,7 @@ def query(
     k: Lang, launch: Value, slot: Value, warp: Value, instruction: Value, mask: Value, what: Value, handle: Value,
     *, choices: tuple[tuple[str, str], ...],
 ) -> None:  # fmt: skip
-    """Sizes of a level, and what header and sampler say (TXQ); the level of detail in 1/256 (TMML)."""
+    """Sizes of a level, and fields of header and sampler (TXQ); the level of detail in 1/256 (TMML)."""
     request = Request(k, launch, slot, warp, instruction, what)
     question = request.bits(Call.QUESTION)
 

@@ -1,4 +1,4 @@
-"""From a handle to the record of its texture, inside kernels."""
+"""Finding the record of a texture by its handle, inside kernels."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Request:
         return self.what.lsr(low) & ((1 << width) - 1)
 
     def fault(self, kind: int, lanes: Value, low: Value) -> None:
-        """Note a fault of the first of some lanes."""
+        """Record a fault of the first of some lanes."""
         k = self.k
         lane = k.trailing_zeros(lanes) & 31
         note_fault(k, self.slot, kind, lane, low, k.i32(0), (self.instruction, self.warp, k.i32(0)))
@@ -62,7 +62,7 @@ class Record:
 
 
 def find(request: Request, handle: Value, use: int) -> Value:
-    """Arena offset of the record of a handle (a scalar). The host makes it if it is not in the table."""
+    """Arena offset of the record of a handle (a scalar). If it is not in the table, the host makes it."""
     k = request.k
     book = k.load(I32, request.launch + LAUNCH.TEXTURES)
     place, found = k.var((handle * _MULTIPLIER).lsr(32 - TABLE_BITS) + use), k.var(0)
@@ -81,10 +81,10 @@ def find(request: Request, handle: Value, use: int) -> Value:
 
 
 def each_texture(request: Request, mask: Value, handle: Value, use: int, body: Callable[[Record, Value], None]) -> None:
-    """Run `body` with a record and the lanes (a mask) that mean it, for each different handle among the lanes at work.
+    """Run `body` with a record and the lanes (a mask) that use it, for each different handle among the active lanes.
 
-    handle: number of a word of the bank of handles; below 0, handles are in a scratch vector. What a bad handle gives
-    is in the record of bad handles; it is noted as a fault here.
+    handle: number of a word of the bank of handles; below 0, handles are in a scratch vector. A bad handle uses the
+    record of bad handles, and is recorded as a fault.
     """
     k = request.k
     launch = request.launch

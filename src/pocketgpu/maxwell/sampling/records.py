@@ -1,10 +1,10 @@
-"""Where textures lie in the work area, as byte offsets: the book, which every kernel starts from, and records.
+"""Layout of textures in the work area, as byte offsets: the book, which every kernel starts from, and records.
 
-The book is at the beginning of the area that a `Textures` object has. Its table finds the record of a handle; an entry
-is (handle, use + 1, offset of the record). An empty entry does not end a search: look at all PROBES places. CHANGES
-grows whenever a launch begins, or a handle is resolved.
+The book is at the start of a `Textures` object's area. Its table has the record of each handle; an entry is (handle,
+use + 1, offset of the record). An empty entry does not end a search, which covers all PROBES places. CHANGES increases
+whenever a launch begins, or a handle is resolved.
 
-A record has what kernels need of a texture header and a sampler, in plain numbers:
+A record has the fields of a texture header and a sampler that kernels need, decoded:
 
 =====================  =================================================================================================
 KIND                   storage of the copy of the texels, one of UNORM8 to INTEGER below
@@ -22,12 +22,12 @@ COMPARE                DEPTH_COMPARE_FUNC
 ANISOTROPY             samples along the longer side of a footprint, 1 for none
 REDUCTION              0 weighted sum, 1 minimum, 2 maximum
 SAMPLES                log2 of the samples of a pixel in x and y
-ADDRESS ... STRIDE     where a surface lies in guest memory (surface.py)
+ADDRESS ... STRIDE     address and layout of a surface in guest memory (surface.py)
 CHANNEL                for each of red to alpha: type, word, lowest bit and width, as `formats.components.Channel`
 =====================  =================================================================================================
 
 Texels of UNORM8 and SRGB8 are words with red in the lowest byte, those of FLOAT and INTEGER four words. They are
-swizzled already. Red, green and blue of SRGB8 are not linear yet: the table LINEAR of the book makes them so.
+swizzled already. Red, green and blue of SRGB8 are not linear yet: the table LINEAR of the book converts them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ ENTRIES = 1 << TABLE_BITS
 ENTRY_WORDS = 4
 PROBES = 8
 HASH = 0x9E3779B1
-"""A handle times this, the upper bits of the product: the first place to look at."""
+"""The upper bits of a handle times this are the first index in the table."""
 
 BOOK = Struct("RESOLVE:2", "COUNT", "CHANGES", "LINEAR:256", f"TABLE:{ENTRIES * ENTRY_WORDS}")
 
@@ -54,20 +54,20 @@ RECORD = Struct(
 )  # fmt: skip
 RECORD_ROOM = (RECORD.size + 63) // 64 * 64
 
-# Storage of texels.
+# Storage kinds of texels.
 UNORM8, SRGB8, FLOAT, INTEGER = range(4)
 TEXEL_BYTES = (4, 4, 16, 16)
 FORMAT_OF_BYTES = {UNORM8: "A8B8G8R8", SRGB8: "A8BL8GL8RL8"}
-"""The formats of colour targets whose pixels are like these texels."""
+"""The formats of colour targets with the same pixels as these texels."""
 
-# What a handle is used for: only records for sampling have a copy of the texels.
+# Uses of a handle: only records for sampling have a copy of the texels.
 SAMPLED, HEADER = range(2)
 
 # Bits of FLAGS.
 FAST = 1
 """Two dimensions, no integers, no border, no anisotropy, no reduction, normalized coordinates."""
 NEEDS_LEVEL = 2
-"""The level of detail decides about something."""
+"""The level of detail has an effect."""
 NORMALIZED = 4
 POWERS = 8
 """All sides are powers of two."""
@@ -88,7 +88,7 @@ ONCE_BORDER, ONCE_OGL = _MODES.MIRROR_ONCE_BORDER, _MODES.MIRROR_ONCE_CLAMP_OGL
 POINT, LINEAR = TSC["MIN_FILTER"].values.MIN_POINT, TSC["MIN_FILTER"].values.MIN_LINEAR
 MIP_NONE, MIP_POINT, MIP_LINEAR = _MIPS.MIP_NONE, _MIPS.MIP_POINT, _MIPS.MIP_LINEAR
 
-# Scratch vectors of a call: what goes in, and where four words of results come out.
+# Scratch vectors of a call: inputs, and the first of four words of results.
 V_HANDLE, V_X, V_Y, V_Z, V_LAYER, V_LOD, V_REFERENCE, V_OFFSETS = range(8)
 V_SAMPLE = 8
 """Number of the sample; of a gather the second word of offsets; of gradients the first of four."""
@@ -97,12 +97,12 @@ V_DATA = 4
 """Data of a surface's store or atomic operation, four words from here on."""
 V_RESULT = 12
 
-# Kernels, by their place in a launch's record.
+# Kernels, by their index in a launch's record.
 SAMPLE, FETCH, GATHER, QUERY, SURFACE = range(5)
 
 
 class Call:
-    """Bits of the word that tells a kernel what an instruction wants; calls.py packs it."""
+    """Bits of the word with an instruction's options for a kernel; calls.py packs it."""
 
     DIMENSIONS, CUBE, ARRAY = (0, 2), (2, 1), (3, 1)
     LOD, COMPARE, OFFSETS = (4, 3), (7, 1), (8, 3)
@@ -119,11 +119,11 @@ class SurfaceCall:
     OPERATION, TYPE, SWAP, SILENT = (16, 4), (20, 3), (23, 1), (24, 1)
 
 
-# Level of detail: from neighbours, level 0, from neighbours with a bias, as given, by gradients.
+# Level of detail: from neighbours, level 0, from neighbours with a bias, explicit, from gradients.
 AUTO, ZERO, BIAS, LEVEL, GRADIENTS = range(5)
 # Offsets in texels: none, four bits each, six bits each in bytes, one pair for each texel, four bits each from bit 16.
 NO_OFFSETS, NIBBLES, BYTES, EACH, UPPER_NIBBLES = range(5)
-# What a surface instruction does.
+# Accesses of a surface instruction.
 LOAD, STORE, ATOMIC = range(3)
 
 

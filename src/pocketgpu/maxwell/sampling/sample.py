@@ -1,8 +1,8 @@
 """Filtered texture reads: TEX, TEXS, TXD.
 
-Two ways lead to the same kind of result. The quick one is for what nearly all programs do: two-dimensional textures
-without a border, each lane one bilinear read, or two with mipmaps. The general one serves every target, filter and
-address mode, and loops over the texels of a footprint with one piece of code for all of them.
+There are two paths with the same kind of result. The quick path is for what nearly all programs do: two-dimensional
+textures without a border, each lane one bilinear read, or two with mipmaps. The general path handles every target,
+filter and address mode, and loops over the texels of a footprint with one piece of code for all of them.
 
 Weights have 8 bits. Products of 8-bit colours and weights are summed exactly and divided once; other formats are summed
 as f32 in the order of texels (x first, then y, z, levels, samples).
@@ -24,7 +24,7 @@ _FULL = 255.0 * 65536.0
 
 
 class Sampling:
-    """One call, for the lanes that mean one texture."""
+    """One call, for the lanes that use one texture."""
 
     def __init__(self, request: Request, record: Record, lanes: Value, choices: Mapping[str, str]) -> None:
         self.k, self.request, self.record, self.lanes = request.k, request, record, lanes
@@ -39,13 +39,14 @@ class Sampling:
 
     # -- the level of detail ----------------------------------------------------------------------------------------
     def quads(self) -> Value:
-        """Whether neighbouring lanes are neighbouring pixels."""
+        """Whether adjacent lanes are adjacent pixels."""
         k, request = self.k, self.request
         known = k.load(I32, request.launch + LAUNCH.QUADS) | request.bits(Call.QUADS)
         return k.fit(known != 0, BOOL, 1)
 
     def gradients(self, scale: tuple[Value, Value, Value]) -> tuple[list[Value], list[Value]]:
-        """How coordinates change along x and y, times `scale` (texels for coordinates); 0 where nothing tells."""
+        """Derivatives of coordinates along x and y, times `scale` (texels for coordinates); 0 if there is no source for
+        them."""
         k = self.k
         xyz = [self._f32(n) for n in (r.V_X, r.V_Y, r.V_Z)]
         zero = k.splat(0.0, type=F32)
@@ -66,7 +67,7 @@ class Sampling:
         along = [list(found[:3]), list(found[3:])]
 
         def on_faces() -> tuple[Value, ...]:
-            """Of the coordinates on the face: by the rule for quotients."""
+            """Derivatives of the coordinates on the face: by the quotient rule."""
             _, s, t, major = c.face_of(k, *xyz)
             x_major, y_major = k.abs(xyz[0]) == major, k.abs(xyz[1]) == major
             pick = lambda v: k.select(x_major, v[0], k.select(y_major, v[1], v[2]))
@@ -84,7 +85,7 @@ class Sampling:
         return scaled[:3], scaled[3:]
 
     def _on_face(self, xyz: list[Value], d: list[Value]) -> tuple[Value, Value, Value]:
-        """A change of a direction in the coordinates of the face that the direction is on."""
+        """A change of a direction in the coordinates of its face."""
         k = self.k
         ax, ay, az = (k.abs(v) for v in xyz)
         on_x, on_y = (ax >= ay) & (ax >= az), ay >= az
@@ -95,19 +96,19 @@ class Sampling:
         return on_x, s, t
 
     def scale(self) -> tuple[Value, Value, Value]:
-        """Texels of a coordinate's unit on the first level; 1 where coordinates count texels."""
+        """Texels for a coordinate's unit on the first level; 1 where coordinates are in texels."""
         k, record = self.k, self.record
         normalized = record.flag(r.NORMALIZED)
         one = lambda name: k.select(normalized, k.to_f32(record.word(name)), 1.0)
         return one("WIDTH"), one("HEIGHT"), one("DEPTH")
 
     def bounded(self, level: Value) -> Value:
-        """A level of detail with the bias of header and sampler, in their bounds."""
+        """A level of detail with the bias of header and sampler, clamped to their range."""
         record = self.record
         return self.k.clamp(level + record.number("LOD_BIAS"), record.number("MIN_LOD"), record.number("MAX_LOD"))
 
     def explicit(self) -> Value:
-        """Level of detail that an instruction gives, or 0; of the lanes without one it is added to what quads say."""
+        """The level of detail or bias of the instruction, or 0."""
         k = self.k
         given = self._f32(r.V_LOD)
         used = (self.lod == r.LEVEL) | (self.lod == r.BIAS)
@@ -234,7 +235,7 @@ class Sampling:
             xs, ys = (x0, x1()), (y0, y1())
             for n in range(4):
                 weight = k.to_f32((fx if n & 1 else 256 - fx) * (fy if n & 2 else 256 - fy)) * (1.0 / 65536.0)
-                # What has no weight does not count, even if it is infinite.
+                # Texels with weight 0 are ignored, even if they are infinite.
                 products = [k.select(weight > 0.0, weight * v, 0.0) for v in numbers(xs[n & 1], ys[n >> 1])]
                 total = [a + b for a, b in zip(total, products, strict=True)] if total else products
             return tuple(total)
@@ -315,7 +316,7 @@ class Sampling:
             fixed = c.places(k, scaled, linear, self.choices) + (offsets[axis] << 8)
             place.append(c.confined(k, fixed, sizes[axis], record.word("WRAP", axis), linear))
         whole, parts = [p >> 8 for p in place], [p & 255 for p in place]
-        # Axes that a target has not got hold one texel.
+        # Axes that a target does not have are one texel wide.
         dimensions = request.bits(Call.DIMENSIONS)
         for axis, has in ((1, dimensions >= 2), (2, (dimensions >= 3) & ~self.cube)):
             whole[axis] = k.select(has, whole[axis], 0)
@@ -327,7 +328,7 @@ class Sampling:
             w = weight
             for axis in range(3):
                 w = w * (k.to_f32(k.select(bits[axis] != 0, parts[axis], 256 - parts[axis])) * (1.0 / 256.0))
-            # A whole level's weight without what a corner of the cube, which has no texel, would have had.
+            # A whole level's weight without that of a cube's corner, which has no texel.
             w = w + lost * weight * (1.0 / 3.0)
             x, y, z = (whole[n] + bits[n] for n in range(3))
             found, nowhere = texel(request, record, x, y, z, layer, number, sizes, self.cube, self.lanes)

@@ -6,9 +6,9 @@
     launch record: TEXTURES = textures.book, TEXTURE_BANK = the constant bank with handles,
                    TEXTURE + 8 * n = textures.kernel(n) for the kernels that the program calls
 
-Kernels find handles in the book's table and call `resolve` for others. What was resolved counts until the next `begin`,
-which asks again wherever a page of the header, the sampler or the texels has been written since; the texels are decoded
-again only if their bytes have changed. Copies that nobody uses any more make room for others.
+Kernels find handles in the book's table and call `resolve` for others. A resolved handle is valid until the next
+`begin`, which resolves it again if a page of the header, the sampler or the texels has been written since; the texels
+are decoded again only if their bytes have changed. Unused copies are removed to make room for others.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ CHOICES = (
     "texture.fraction", "texture.gradient_order", "texture.fetch_outside", "texture.anisotropy",
     "memory.block_depth_base",
 )  # fmt: skip
-"""Choices that matter here."""
+"""The choices that affect textures."""
 _OF_KERNELS = ("texture.fraction", "texture.gradient_order", "texture.fetch_outside")
 MIN_AREA = 1 << 20
 
 
 @dataclass(frozen=True)
 class Pools:
-    """Where headers and samplers are: GPU addresses, and the last number that there is (-1: none).
+    """The pools of headers and samplers: GPU addresses, and the last valid number (-1: none).
 
     joined: samplers have the numbers of headers (SET_SAMPLER_BINDING), not those of handles.
     """
@@ -69,7 +69,7 @@ class Pools:
 
 @dataclass
 class _Copy:
-    """Texels of a header in the work area. offset -1: not there any more."""
+    """Texels of a header in the work area. offset -1: removed."""
 
     offset: int
     size: int
@@ -84,15 +84,16 @@ class _Copy:
 
 @lru_cache(maxsize=MAX_RECORDS)
 def _parsed(header: bytes) -> TextureHeader:
-    """Programs have the same headers in every frame."""
+    """Cached, because programs have the same headers in every frame."""
     return TextureHeader.parse(header)
 
 
 @dataclass
 class _Use:
-    """What a handle came to: a record, and the stretches of the arena that it was made of with their newest version.
+    """The result for a handle: a record, and the stretches of the arena that it was made from with their newest
+    version.
 
-    sure: a change of them will show in the version.
+    sure: whether any change of them will show in the version.
     """
 
     at: int
@@ -105,8 +106,8 @@ class _Use:
 class Textures:
     """Records and copies of the textures in use.
 
-    :param area: arena offset and size, at least 1 MiB, of a part of the work area that nobody else uses.
-    :param machine: whose observers are told of textures that are looked up.
+    :param area: arena offset and size, at least 1 MiB, of a part of the work area for its exclusive use.
+    :param machine: its observers are notified of textures that are looked up.
     :raises UsageError: the area is too small.
     """
 
@@ -127,7 +128,7 @@ class Textures:
         self._texels = (self._records + count * RECORD_ROOM + 127) & -64
         if area[1] < MIN_AREA:
             raise UsageError(f"textures need {MIN_AREA} bytes of work area, not {area[1]}")
-        self._room = end - self._texels - 64  # vectors may be read a little beyond the last texel
+        self._room = end - self._texels - 64  # vectors may read a little beyond the last texel
         self._free_records = list(range(self._records + (count - 1) * RECORD_ROOM, self._records, -RECORD_ROOM))
         self.pools = Pools()
         self.generation = 0
@@ -153,20 +154,20 @@ class Textures:
         words[BOOK.RESOLVE // 4 : BOOK.RESOLVE // 4 + 2].view(np.int64)[0] = handle
         at = BOOK.LINEAR // 4
         words[at : at + CODES] = linear_words()
-        # The record of bad handles: one texel of zeros, which lie in front of the other texels.
+        # The record of bad handles: one texel of zeros, which is before the other texels.
         self._bad = self._records
         self._put_record(self._bad, {**NOTHING, "LEVEL": self._texels - 64})
         self.memory.arena[self._texels - 64 : self._texels] = 0
 
     # -- for launches -----------------------------------------------------------------------------------------------
     def kernel(self, number: int, engine: Engine | None = None) -> int:
-        """The handle of a kernel, `records.SAMPLE` to `SURFACE`. engine: which is to run it, another one on the same
+        """The handle of a kernel, `records.SAMPLE` to `SURFACE`. engine: the one that runs it, if another on the same
         arena."""
         return (engine or self.engine).handle(KERNELS[number], **self._static)
 
     @contextmanager
     def resolved_by(self, handle: int) -> Iterator[None]:
-        """Let kernels of another engine ask for textures meanwhile. handle: its callback that does `resolve`."""
+        """Let kernels of another engine resolve textures in this context. handle: its callback that calls `resolve`."""
         words = self._book[BOOK.RESOLVE // 4 : BOOK.RESOLVE // 4 + 2].view(np.int64)
         kept = int(words[0])
         words[0] = handle
@@ -176,21 +177,21 @@ class Textures:
             words[0] = kept
 
     def later(self, number: int) -> None:
-        """Have a kernel made in the background."""
+        """Compile a kernel in the background."""
         self.engine.later(KERNELS[number], **self._static)
 
     def ready(self, number: int) -> bool:
-        """Whether a kernel can be had without compiling."""
+        """Whether a kernel can be used without compiling."""
         return self.engine.has(KERNELS[number], **self._static)
 
     def begin(self) -> None:
-        """What follows sees headers, samplers and texels as they are now."""
+        """Start a launch or draw: it uses headers, samplers and texels as they are now."""
         with self._lock:
             self.generation += 1
             self._note_change()
             now = (self.pools, self.memory.map_changes)
             kept = {key: use for key, use in self._found.items() if now == self._found_in and self._is_as_before(use)}
-            # Who may be in use cannot be told: with much there everybody has to ask again.
+            # It is unknown which records are in use: if there are many, all are resolved again.
             if self._is_full(len(kept)):
                 kept = {}
             self._found_in = now
@@ -205,8 +206,8 @@ class Textures:
                     self._enter(*key, use.at)
 
     def unchanged(self) -> tuple[int, list[tuple[int, int]]] | None:
-        """While what begins could as well go on: BOOK.CHANGES, and the stretches of the arena (offset, bytes) that must
-        not get newer versions for that. None if it cannot."""
+        """The conditions under which `begin` need not be called: BOOK.CHANGES, and the stretches of the arena (offset,
+        bytes) that must not get newer versions. None if there are none."""
         with self._lock:
             found, now = self._found.values(), (self.pools, self.memory.map_changes)
             if now != self._found_in or self._is_full(len(found)) or not all(map(self._is_as_before, found)):
@@ -218,17 +219,18 @@ class Textures:
         self._book[BOOK.CHANGES // 4] = int(self._book[BOOK.CHANGES // 4]) % 0x7FFFFFFF + 1
 
     def _is_full(self, handles: int) -> bool:
-        """Whether so much is there that it must be found out who is in use."""
+        """Whether there are so many records that unused ones must be found."""
         return handles > ENTRIES // 4 or sum(copy.size for copy in self._copies.values()) > self._room // 2
 
     def forget(self) -> None:
-        """Have every handle resolved anew from the next `begin` on, so that `used` tells of one draw or launch."""
+        """Resolve every handle again from the next `begin` on, so that `used` lists the textures of one draw or
+        launch."""
         self._found_in = (self.pools, -1)
         self._note_change()  # draws that kernels could set up begin, too
 
     @property
     def used(self) -> list[tuple[int, int]]:
-        """Where the texels of sampled handles that were found since `begin` lie: (GPU address, bytes)."""
+        """The texels of sampled handles that were found since `begin`: (GPU address, bytes)."""
         return [use.copy.span for use in self._found.values() if use.copy is not None]
 
     def _is_as_before(self, use: _Use) -> bool:
@@ -236,18 +238,18 @@ class Textures:
         return use.sure and max((newest(*span) for span in use.spans), default=0) == use.stamp
 
     def check(self) -> None:
-        """Raise what went wrong in calls from kernels, where nothing can be raised."""
+        """Raise the error of a call from kernels, which cannot raise it themselves."""
         with self._lock:
             if self.errors:
                 raise self.errors.pop()
 
     def reason(self, handle: int) -> str:
-        """Why a handle is a bad one, "" if it is not."""
+        """Why a handle is bad, "" if it is not."""
         return self._reasons.get(handle & 0xFFFFFFFF, "")
 
     # -- handles ----------------------------------------------------------------------------------------------------
     def resolve(self, answer: int, handle: int, use: int) -> None:
-        """What kernels call: write the arena offset of a handle's record to `answer`."""
+        """Called by kernels: writes the arena offset of a handle's record to `answer`."""
         try:
             at = self.record(handle & 0xFFFFFFFF, use)
         except BaseException as error:  # none may pass through compiled code
@@ -256,7 +258,7 @@ class Textures:
         self._words(answer, 1)[0] = at
 
     def record(self, handle: int, use: int = r.SAMPLED) -> int:
-        """Arena offset of the record of a handle, made if need be; that of bad handles if it names nothing good."""
+        """Arena offset of the record of a handle, made if it does not exist; that of bad handles for a bad one."""
         with self._lock:
             key = (handle, use)
             if key not in self._found:
@@ -270,13 +272,13 @@ class Textures:
             return self._found[key].at
 
     def _enter(self, handle: int, use: int, at: int) -> None:
-        """Put a record into the table, if there is a place for it."""
+        """Add a record to the table, if there is a place for it."""
         first = ((handle * HASH & 0xFFFFFFFF) >> (32 - TABLE_BITS)) + use
         table = self._words(self.book + BOOK.TABLE, ENTRIES * ENTRY_WORDS).reshape(ENTRIES, ENTRY_WORDS)
         for n in range(PROBES):
             row = table[(first + n) % ENTRIES]
             if row[1] == 0:
-                # Other threads look for it: the number that makes the entry count comes last.
+                # Other threads search the table: the word that makes the entry valid is written last.
                 row[2], row[0] = at, np.uint32(handle).view(np.int32)
                 row[1] = use + 1
                 return
@@ -306,14 +308,14 @@ class Textures:
             words[RECORD.LEVEL // 4 : RECORD.LEVEL // 4 + len(copy.levels)] = copy.levels
             places.append(copy.span)
         if self._machine.observers:
-            self._tell(texture, tuple(places if copy is None else places[:-1]))
+            self._notify_observers(texture, tuple(places if copy is None else places[:-1]))
         pieces = [piece for place in places for piece in self.memory.spans(*place)]
         spans = [(offset, size) for offset, size in pieces if offset is not None]
         stamp = max((self.memory.newest(*span) for span in spans), default=0)
         return _Use(at, spans, stamp, stamp < self.memory.version and (copy is None or copy.sure), copy)
 
-    def _tell(self, texture: TextureHeader, entries: tuple[tuple[int, int], ...]) -> None:
-        """Tell of a texture that was looked up."""
+    def _notify_observers(self, texture: TextureHeader, entries: tuple[tuple[int, int], ...]) -> None:
+        """Notify observers of a texture that was looked up."""
         texels = None
         with suppress(UsageError):  # of those that are too large, nothing is read
             texels = storage_of(texture, self.choices)
@@ -332,7 +334,7 @@ class Textures:
         return data
 
     def _drop_records(self) -> None:
-        """Forget records that nothing found since `begin` uses."""
+        """Remove the records that were not found since `begin`."""
         used = {use.at for use in self._found.values()}
         for key, at in list(self._known.items()):
             if at not in used:
@@ -355,7 +357,7 @@ class Textures:
 
     # -- copies -----------------------------------------------------------------------------------------------------
     def _copy(self, header: bytes, texture: TextureHeader) -> _Copy:
-        """Texels of a header as they are now."""
+        """Decode the current texels of a header."""
         memory = self.memory
         known = self._copies.get(header)
         span = storage_of(texture, self.choices) if known is None else known.span
@@ -368,7 +370,7 @@ class Textures:
         if missed == span[1]:
             raise UsageError(f"nothing is mapped at {span[0]:#x}, where the texture begins")
         digest = hashlib.blake2b(data, digest_size=16).digest()
-        # Kernels of the launch that runs now stamp with the version of now: what they write later looks the same.
+        # Kernels of the current launch stamp with the current version, so later writes by them would not be noticed.
         sure = stamp < memory.version
         if known is not None and known.digest == digest:
             known.stamp, known.sure = stamp, sure
@@ -394,9 +396,10 @@ class Textures:
         return max((self.memory.newest(offset, size) for offset, size in spans if offset is not None), default=0)
 
     def _allocate(self, size: int) -> int:
-        """Room for texels: the first gap that is large enough, after what was used longest ago went."""
+        """Allocate room for texels: the first gap that is large enough, after removing the least recently used
+        copies."""
         if size > self._room:
-            raise UsageError(f"a texture of {size} bytes is larger than the {self._room} that there are for textures")
+            raise UsageError(f"a texture of {size} bytes is larger than the {self._room} bytes for all textures")
         while True:
             at = self._texels
             for copy in sorted(self._copies.values(), key=lambda copy: copy.offset):

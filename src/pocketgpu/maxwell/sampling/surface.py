@@ -1,8 +1,8 @@
 """Surfaces: texels of guest memory read and written in place (SULD, SUST, SUATOM, SURED).
 
-A texel's address comes from the header, in its block-linear or plain layout; the bytes go through the kernels that all
-global memory goes through, which note what is not mapped. `.P` forms convert between texels and 32-bit values by the
-header's format, `.D` forms move bytes. Values beyond what a format can hold become its nearest one.
+A texel's address comes from the header, in its block-linear or plain layout; the bytes are accessed by the same kernels
+as all global memory, which count unmapped bytes. `.P` forms convert between texels and 32-bit values by the header's
+format, `.D` forms copy bytes. Values outside a format's range become the nearest one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pocketgpu.maxwell.sass.thread_memory import access, atomics
 from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH, OUTSIDE_SURFACE
 
 _GOB = 512
-# What `clamp` can be; other numbers ignore what is outside, as IGN does.
+# Values of `clamp`; other numbers ignore accesses outside, as IGN does.
 _TO_EDGE, _TRAP = 1, 2
 _ARRAY_1D, _ARRAY_2D, _VOLUME = 2, 4, 5
 
@@ -38,7 +38,7 @@ class _Surface:
 
     # -- addresses --------------------------------------------------------------------------------------------------
     def size_code(self) -> Value:
-        """The size of the access, as loads and stores number them."""
+        """The size code of the access, as in loads and stores."""
         k, element = self.k, self.element
         whole = k.select(
             element == 1, 0, k.select(element == 2, 2, k.select(element <= 4, 4, k.select(element <= 8, 5, 6)))
@@ -57,7 +57,7 @@ class _Surface:
         layer = k.select(dimension == _ARRAY_1D, second, k.select(dimension == _ARRAY_2D, third, zero))
         in_bytes = (request.bits(SurfaceCall.BYTES) != 0) & ~self.formatted
         width = record.word("WIDTH") * self.element
-        # A coordinate in texels that is far outside must not come back in as bytes.
+        # A coordinate far outside must not wrap to one inside when it is converted to bytes.
         near = k.select(in_bytes, x, k.clamp(x, -1, 1 << 26) * self.element)
         most = k.max(width - bytes + 1, 0)
         limits = [record.word(name) for name in ("HEIGHT", "DEPTH", "LAYERS")]
@@ -144,7 +144,7 @@ class _Surface:
         k.switch(action, [load, store, combine])
 
     def _type(self) -> Value:
-        """The type of an atomic operation: as the instruction says, or by the format."""
+        """The type of an atomic operation: the instruction's, or that of the format."""
         k, first = self.k, self.channels.channels[0].type
         by_format = k.select(first == SINT, atomics.S32, k.select(first == FLOAT32, atomics.F32_ADD, atomics.U32))
         return k.select(self.formatted, by_format, self.request.bits(SurfaceCall.TYPE))

@@ -1,4 +1,4 @@
-"""Single texels, sums of texels, and the results that instructions get."""
+"""Single texels, sums of texels, and the results of instructions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Words = tuple[Value, Value, Value, Value]
 
 
 def texel_offsets(request: Request) -> list[Value]:
-    """Offsets in texels along x, y and z that an instruction gives, or 0."""
+    """Offsets in texels along x, y and z of an instruction, or 0."""
     k, mode = request.k, request.bits(Call.OFFSETS)
     nibbles = (mode == r.NIBBLES) | (mode == r.UPPER_NIBBLES)
     word = request.take(r.V_OFFSETS)
@@ -37,7 +37,7 @@ def texel_offsets(request: Request) -> list[Value]:
 def level_start(k: Lang, record: Record, number: Value, layer: Value, sizes: Sequence[Value]) -> tuple[Value, Value]:
     """(arena offset of a level's copy, texels before a layer): per lane."""
     start = k.gather(I32, (number << 2) + (record.at + RECORD.LEVEL))
-    volume = record.word("TARGET") == 2  # THREE_D: slices are where layers are
+    volume = record.word("TARGET") == 2  # THREE_D: slices are stored like layers
     return start, k.select(volume, k.splat(0), layer * (sizes[0] * sizes[1]))
 
 
@@ -66,7 +66,7 @@ def texel(
     request: Request, record: Record, x: Value, y: Value, z: Value, layer: Value, number: Value,
     sizes: Sequence[Value], cube: Value, lanes: Value,
 ) -> tuple[Words, Value]:  # fmt: skip
-    """(words of texels at places on a level, address modes applied; where there is none, beyond a cube's corner)."""
+    """(words of texels at positions on a level, after address modes; whether there is none: beyond a cube's corner)."""
     k = request.k
     powers = record.flag(r.POWERS)
     no = k.fit(False, BOOL, 32)
@@ -100,7 +100,8 @@ def texel(
 
 
 def compared(request: Request, record: Record, words: Words) -> Words:
-    """1 or 0 in all four for a comparison of the reference with the first component, if the instruction wants one."""
+    """The result (1 or 0) of comparing the reference with the first component, in all four words, if the instruction
+    compares."""
     k = request.k
     depth, reference = k.bits_f32(words[0]), k.bits_f32(request.take(r.V_REFERENCE))
 
@@ -118,7 +119,7 @@ def compared(request: Request, record: Record, words: Words) -> Words:
 
 
 class Colour:
-    """A sum of texels by weights, or the least or greatest of those that have a weight."""
+    """A weighted sum of texels, or the minimum or maximum of those with a weight."""
 
     def __init__(self, k: Lang) -> None:
         self.k = k
@@ -152,14 +153,14 @@ class Colour:
         return [v.value for v in self.sums]
 
     def words(self) -> list[Value]:
-        """Of the texel that was added last: integers are not filtered."""
+        """The words of the last texel: integers are not filtered."""
         return [v.value for v in self.last]
 
 
 def finish(
     request: Request, values: Sequence[Value], integers: tuple[Value, Sequence[Value]] | None, lanes: Value
 ) -> None:  # fmt: skip
-    """Give four f32 to the instruction, or the four words of `integers[1]` where the scalar `integers[0]` holds."""
+    """Return four f32 to the instruction, or the four words of `integers[1]` where the scalar `integers[0]` holds."""
     k = request.k
     words = [k.bits_i32(v) for v in values]
     if integers is not None:
@@ -169,7 +170,7 @@ def finish(
 
 
 def hand_over(request: Request, words: Sequence[Value], lanes: Value, integers: Value | None) -> None:
-    """Give four words to the instruction, as pairs of f16 where it asks for those (of integers the lower halves)."""
+    """Return four words to the instruction, as pairs of f16 if it uses those (of integers the lower halves)."""
     k = request.k
     for n, word in enumerate(words):
         request.put(r.V_RESULT + n, word, lanes)

@@ -1,4 +1,4 @@
-"""Assembly text to code: `assemble`. How it is written is told in `isa/assembler.py`."""
+"""Assembly text to code: `assemble`. `isa/assembler.py` describes the syntax."""
 
 from __future__ import annotations
 

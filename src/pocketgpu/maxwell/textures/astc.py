@@ -1,9 +1,9 @@
 """ASTC of low dynamic range, 2D: blocks of 16 bytes for 4x4 to 12x12 texels.
 
-A block has a grid of weights, which is stretched over its texels, and for one to four parts two colours each; with two
-planes one channel has weights of its own. Everything else about a block is in the block, so lanes differ in all of it;
-what they share is where scratch values lie. Illegal blocks, and parts whose colours have high dynamic range, give
-opaque magenta.
+A block has a grid of weights, which is stretched over its texels, and two colours for each of its one to four
+partitions; with two planes one channel has its own weights. Blocks have no state outside themselves, so lanes differ in
+all of it; they share only the positions of scratch values. Illegal blocks, and partitions whose colours have high
+dynamic range, give opaque magenta.
 
 Results are the sixteen bits of the interpolation as a half float rounded towards zero; with sRGB red, green and blue
 are their upper eight bits.
@@ -28,7 +28,7 @@ BLOCKS: Final = (
 )  # fmt: skip
 MAX_WEIGHTS, MAX_COLOURS, MAX_PARTS = 64, 18, 4
 WEIGHT_BITS: Final = (24, 96)
-# Scratch, in vectors of 32-bit words: values of colours, weights as they come, weights of a texel and its neighbour.
+# Scratch, in vectors of 32-bit words: values of colours, decoded weights, weights of a texel and its neighbour.
 _COLOUR_CELLS, _WEIGHT_CELLS, _GRID_CELLS = 32, 136, 80
 SCRATCH_CELLS: Final = _COLOUR_CELLS + _WEIGHT_CELLS + _GRID_CELLS
 _LOW = 0x00FF00FF
@@ -36,7 +36,7 @@ _LOW = 0x00FF00FF
 
 @dataclass
 class _Header:
-    """What the fixed bits of the blocks say. Where a block is not `legal`, the numbers are harmless ones."""
+    """The fixed bits of the blocks. If a block is not `legal`, the numbers are harmless."""
 
     legal: Value
     void: Value
@@ -50,7 +50,7 @@ class _Header:
     parts: Value
     partition: Value
     ways: list[Value]
-    """How the colours of each part are stored."""
+    """The colour endpoint mode of each partition."""
     own_channel: Value
     """The channel with the second plane's weights."""
     colours: Ranges
@@ -68,7 +68,7 @@ def decode(k: Lang, words: Words, sink: Sink, scratch: Value, block: tuple[int, 
 
     (width, height), lane = block, k.iota()
     own = k.select(head.two_planes, head.own_channel, -1)
-    # The halves of words that hold red and blue, and green and alpha: which have the second plane's weight.
+    # The halves of words with red and blue, and green and alpha: which use the second plane's weight.
     red_blue = k.select(own == 0, 0xFFFF, k.select(own == 2, -0x10000, k.splat(0)))
     green_alpha = k.select(own == 1, 0xFFFF, k.select(own == 3, -0x10000, k.splat(0)))
     constant = [field(words, 64 + 16 * channel, 16) for channel in range(4)]
@@ -117,7 +117,7 @@ def decode(k: Lang, words: Words, sink: Sink, scratch: Value, block: tuple[int, 
 
 
 def _half(k: Lang, code: Value) -> Value:
-    """16 bits as a number from 0 to 1: 65535 is 1, others are 65536ths with 11 significant bits, cut off."""
+    """16 bits as a number from 0 to 1: 65535 is 1, others are x / 65536 with 11 significant bits, truncated."""
     full = k.to_f32(code + (code + 1).lsr(16))
     return k.bits_f32(k.bits_i32(full) & -8192) * (1 / 65536)
 
@@ -146,7 +146,7 @@ def _header(k: Lang, words: Words, block: tuple[int, int]) -> _Header:
     legal = legal & ~(two_planes & (parts == MAX_PARTS))
     single, same = parts == 1, (low.bits(23, 2) == 0) | (parts == 1)
     extra = k.select(same, 0, 3 * parts - 4)
-    end = 128 - size - extra  # harmless beyond the block: `read` takes any place
+    end = 128 - size - extra  # harmless beyond the block: `read` takes any position
     more = read(k, words, end & 127) & low_bits(k, extra)
     common = k.select(single, low.bits(13, 4), low.bits(25, 4))
     selectors = low.bits(25, 4) | (more << 4)
@@ -183,7 +183,7 @@ def _header(k: Lang, words: Words, block: tuple[int, int]) -> _Header:
 
 
 def _grid(k: Lang, low: Value) -> tuple[Value, Value, Value]:
-    """Columns and rows of the grid of weights, and whether the block mode is none of the reserved ones."""
+    """Columns and rows of the grid of weights, and whether the block mode is not reserved."""
     a, b = low.bits(5, 2), low.bits(7, 2)
     form = low.bits(2, 2)
     odd, upper = (form & 1) == 1, form >= 2
@@ -216,7 +216,7 @@ def _colour_range(k: Lang, count: Value, room: Value) -> tuple[Ranges, Value]:
 
 
 def _void_is_legal(k: Lang, words: Words) -> Value:
-    """Low dynamic range, reserved bits set, and an extent that is empty nowhere, or no extent."""
+    """Low dynamic range, reserved bits set, and an extent that is not empty in any direction, or no extent."""
     marks = (words[0] & 0xE00) == 0xC00
     low_s, high_s, low_t, high_t = (field(words, 12 + 13 * i, 13) for i in range(4))
     none = (low_s & high_s & low_t & high_t) == 0x1FFF
@@ -227,7 +227,7 @@ def _void_is_legal(k: Lang, words: Words) -> Value:
 
 
 def _kept(k: Lang, words: Words, size: Value) -> list[Value]:
-    """Words without the bits from `size` on."""
+    """Words with the bits from `size` on cleared."""
     kept = []
     for i, word in enumerate(words):
         left = k.clamp(size - 32 * i, 0, 32)
@@ -236,7 +236,7 @@ def _kept(k: Lang, words: Words, size: Value) -> list[Value]:
 
 
 def _endpoints(k: Lang, words: Words, head: _Header, scratch: Value) -> tuple[list[Value], list[Value]]:
-    """The two colours of each part, as unorm8 words."""
+    """The two colours of each partition, as unorm8 words."""
     single, zero = head.colour_start == 17, k.splat(0)
     shifted = [
         k.select(single, *(word.lsr(by) | (after << (32 - by)) for by in (17, 29)))
@@ -298,7 +298,7 @@ def _weights(k: Lang, words: Words, head: _Header, raw: Value, grid: Value) -> N
 
 
 class _Pattern:
-    """Which part a texel belongs to: four numbers of 6 bits that grow along the block, and the largest of them."""
+    """The partition of a texel: four numbers of 6 bits that grow along the block, and the largest of them."""
 
     def __init__(self, k: Lang, seed: Value, parts: Value, small: bool) -> None:
         self.k, self.parts, self.step = k, parts, 2 if small else 1
@@ -313,7 +313,7 @@ class _Pattern:
         self.lines = [(grow[2 * i], grow[2 * i + 1], n.lsr(14 - 4 * i)) for i in range(4)]
 
     def at(self, x: Value, y: Value) -> Value:
-        """The part of the texel in column x, row y (scalars)."""
+        """The partition of the texel in column x, row y (scalars)."""
         k = self.k
         a, b, c, d = (
             (across * (x * self.step) + down * (y * self.step) + start) & 63 for across, down, start in self.lines

@@ -1,4 +1,5 @@
-"""ASTC's colour ends: the ten ways to store two colours of low dynamic range, and the error colour for the others.
+"""ASTC's colour endpoints: the ten modes that store two colours of low dynamic range, and the error colour for the
+others.
 
 Source: OpenGL extension KHR_texture_compression_astc_hdr, sections C.2.11 and C.2.14.
 """
@@ -9,7 +10,7 @@ from typing import Final
 
 from pocketgpu.lanes import Lang, Value
 
-# Ways whose colours have high dynamic range: luminance, base and scale, RGB direct, with either alpha.
+# Modes with high dynamic range: luminance, base and scale, RGB direct, with either alpha.
 HDR: Final = 1 << 2 | 1 << 3 | 1 << 7 | 1 << 11 | 1 << 14 | 1 << 15
 ERROR: Final = -0xFF01  # 0xFFFF00FF, opaque magenta
 Rgba = tuple[Value, Value, Value, Value]
@@ -17,11 +18,11 @@ Rgba = tuple[Value, Value, Value, Value]
 
 def ends(k: Lang, way: Value, v: list[Value]) -> tuple[Value, Value]:
     """Two colours as unorm8 words of eight values of 0 to 255; `way` is the colour endpoint mode."""
-    offset = (way & 1) == 1  # every LDR way with an odd number
+    offset = (way & 1) == 1  # every LDR mode with an odd number
     kind = way.lsr(2)  # luminance, luminance and alpha or base and scale, RGB, RGBA
     scaled = (way == 6) | (way == 10)
     v = list(v)
-    # Base and offset: bits move from the odd values to the even ones. Luminance without alpha has its own rule.
+    # Base and offset: bits move from the odd values to the even ones. Luminance without alpha has a different rule.
     moved: list[Value] = []
     for i in range(0, 8, 2):
         base, by = v[i].lsr(1) | (v[i + 1] & 0x80), v[i + 1].bits(1, 6)
@@ -29,7 +30,7 @@ def ends(k: Lang, way: Value, v: list[Value]) -> tuple[Value, Value]:
     of = lambda i: k.select(offset, moved[i], v[i])
     second = lambda i: k.select(offset, moved[i] + moved[i + 1], v[i + 1])
 
-    # RGB and RGBA; the sum decides about exchanged ends.
+    # RGB and RGBA; the sum decides whether the endpoints are exchanged.
     a = [of(0), of(2), of(4)]
     b = [second(0), second(2), second(4)]
     total = lambda first: moved[first] + moved[first + 2] + moved[first + 4]
@@ -43,7 +44,7 @@ def ends(k: Lang, way: Value, v: list[Value]) -> tuple[Value, Value]:
     alpha_a = k.select(has_alpha, k.select(contract, alpha[1], alpha[0]), 255)
     alpha_b = k.select(has_alpha, k.select(contract, alpha[0], alpha[1]), 255)
 
-    # Base and scale: the first end is a share of the second.
+    # Base and scale: the first endpoint is the second one, scaled.
     scale_a = [(value * v[3]).lsr(8) for value in v[:3]]
     ten = way == 10
     scale_alpha = [k.select(ten, v[i], 255) for i in (4, 5)]

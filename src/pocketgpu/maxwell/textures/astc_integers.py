@@ -1,7 +1,7 @@
-"""ASTC's integer sequences: numbers that share trits or quints, and what the numbers mean.
+"""ASTC's integer sequences: decoding numbers with shared trits or quints, and converting them to values.
 
-A range of values has 2^b, 3 * 2^b or 5 * 2^b of them. Five trits share 8 bits and three quints 7; the b lower bits of
-the numbers stand between them. All lanes can have different ranges.
+A range has 2^b, 3 * 2^b or 5 * 2^b values. Five trits share 8 bits and three quints 7; the b lower bits of the numbers
+are between them. All lanes can have different ranges.
 
 Source: OpenGL extension KHR_texture_compression_astc_hdr, sections C.2.12, C.2.13 and C.2.17.
 """
@@ -17,11 +17,11 @@ from pocketgpu.maxwell.textures.bits import Words, low_bits, read
 
 PLAIN, TRITS, QUINTS = 0, 1, 2
 STEP: Final = 15
-"""Numbers are decoded so many at a time: three groups of trits, five of quints."""
+"""Numbers that are decoded at a time: three groups of trits, five of quints."""
 
 
 class Range(NamedTuple):
-    """One range: kind and plain bits; how a number becomes a value, as below.
+    """One range: kind and plain bits; the conversion of a number to a value is below.
 
     With x the plain bits (without the lowest one for trits and quints), B = x * spread >> drop. That is the value of a
     plain number. Otherwise the value is (trit * scale + B) ^ (all ones if the lowest bit is set), without its two
@@ -40,13 +40,13 @@ class Range(NamedTuple):
         return self.spread | self.scale << 9 | self.drop << 17 | self.bits << 20 | self.kind << 24
 
 
-# Of weights, 0 to 63; where trits or quints stand alone, 0 to 64 at once.
+# Of weights, 0 to 63; for trits or quints without plain bits directly 0 to 64.
 WEIGHTS: Final = (
     Range(PLAIN, 1, 63), Range(TRITS, 0, 0, 0, 128), Range(PLAIN, 2, 21), Range(QUINTS, 0, 0, 0, 64),
     Range(TRITS, 1, 0, 0, 50), Range(PLAIN, 3, 9), Range(QUINTS, 1, 0, 0, 28), Range(TRITS, 2, 69, 0, 23),
     Range(PLAIN, 4, 17, 2), Range(QUINTS, 2, 66, 0, 13), Range(TRITS, 3, 33, 0, 11), Range(PLAIN, 5, 33, 4),
 )  # fmt: skip
-# Of colours, 0 to 255, from the smallest range on.
+# Of colours, 0 to 255, starting at the smallest range.
 COLOURS: Final = (
     Range(TRITS, 1, 0, 0, 204), Range(PLAIN, 3, 73, 1), Range(QUINTS, 1, 0, 0, 113), Range(TRITS, 2, 278, 0, 93),
     Range(PLAIN, 4, 17), Range(QUINTS, 2, 268, 0, 54), Range(TRITS, 3, 133, 0, 44), Range(PLAIN, 5, 33, 2),
@@ -58,7 +58,7 @@ COLOURS: Final = (
 
 @dataclass
 class Ranges:
-    """The range of each lane, of words as `Range.packed` gives them."""
+    """The range of each lane, from words of `Range.packed`."""
 
     k: Lang
     packed: Value
@@ -71,13 +71,13 @@ class Ranges:
         self.mixed = self.trits | self.quints
 
     def size(self, count: Value) -> Value:
-        """The bits that `count` (below 300) numbers take."""
+        """The size in bits of `count` (below 300) numbers."""
         k = self.k
         shared = k.select(self.trits, trit_bits(count), k.select(self.quints, quint_bits(count), 0))
         return count * self.bits + shared
 
     def value(self, digit: Value, plain: Value, top: int) -> Value:
-        """What a number means; `top` is the highest bit of values."""
+        """The value of a number; `top` is the highest bit of values."""
         k = self.k
         spread = (k.select(self.mixed, plain.lsr(1), plain) * self.spread).lsr(self.drop)
         ones = -(plain & 1)
@@ -100,7 +100,7 @@ def numbers(
 ) -> None:
     """Call `each(number, digit, plain bits)` for the first `count` (a scalar) numbers of four words, and some more.
 
-    The number is a scalar. Bits behind the sequence must be zero.
+    The number is a scalar. Bits after the sequence must be zero.
     """
     bits, mask = ranges.bits, low_bits(k, ranges.bits)
     trit_group, quint_group = 5 * bits + 8, 3 * bits + k.select(ranges.quints, k.splat(7), 0)

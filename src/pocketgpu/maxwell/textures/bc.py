@@ -1,11 +1,12 @@
-"""BC1 to BC5 (DXT1, DXT23, DXT45, DXN1, DXN2): 4x4 texels between two ends, an index a texel.
+"""BC1 to BC5 (DXT1, DXT23, DXT45, DXN1, DXN2): 4x4 texels, two endpoints and an index for each texel.
 
-BC1 has two colours of 16 bits and an index of 2 bits that chooses one of them or a mixture; BC2 has 4 bits of alpha a
-texel before that. BC3 has two alphas of 8 bits and an index of 3 bits instead; BC4 is such a block on its own, BC5 two.
+BC1 has two colours of 16 bits and an index of 2 bits that selects one of them or an interpolation; BC2 has 4 bits of
+alpha a texel before that. BC3 has two alphas of 8 bits and an index of 3 bits instead; BC4 is such a block alone, BC5
+two of them.
 
-Mixtures are exact fractions, rounded to float32 once. How many bits the chip keeps on the way nobody has published.
-Ends of a signed block are compared as they are stored; what happens with -127 and -128, which mean the same, the
-specification leaves open.
+Interpolations are exact fractions, rounded to float32 once. How many bits the chip keeps is not published. Endpoints of
+a signed block are compared as they are stored; the specification does not define -127 and -128, which have the same
+value.
 
 Source: Khronos Data Format Specification, S3TC and RGTC; EXT_texture_compression_s3tc; Direct3D 11 functional
 specification, section 19.5.
@@ -84,7 +85,7 @@ def _colours(k: Lang, words: Words, may_be_clear: bool) -> list[Row]:
 
 
 def _ramp(k: Lang, words: Words, signed: bool) -> list[Value]:
-    """The 16 values of a block with two ends of 8 bits and indices of 3."""
+    """The 16 values of a block with two endpoints of 8 bits and indices of 3."""
     a, b = words[0].bits(0, 8, signed), words[0].bits(8, 8, signed)
     wide = a > b
     top = 127 if signed else 255

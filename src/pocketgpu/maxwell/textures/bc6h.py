@@ -1,7 +1,7 @@
 """BC6H: 4x4 texels of RGB with half floats, signed or not, in fourteen modes.
 
-Ends are integers of 6 to 16 bits whose bits are strewn over the block, in each mode another way; most modes store all
-ends but the first as differences. Reserved modes give black.
+Endpoints are integers of 6 to 16 bits whose bits are spread over the block, in each mode differently; most modes store
+all endpoints but the first as differences. Reserved modes give black.
 
 Source: Khronos Data Format Specification, BPTC Compressed Texture Image Formats; Direct3D 11, BC6H format.
 """
@@ -20,10 +20,11 @@ from pocketgpu.maxwell.textures.sink import Sink
 
 
 class Mode(NamedTuple):
-    """One mode: its number; bits of an end and of the differences of red, green, blue (0: stored as they are); layout.
+    """One mode: its number; bits of an endpoint and of the differences of red, green, blue (0: not differences);
+    layout.
 
-    The layout lists what follows the mode's own bits, lowest bit first: end 0 to 3 of red, green or blue, and which of
-    its bits. Of "9:0" bit 0 comes first, of "10:11" bit 11.
+    The layout lists what follows the mode's own bits, lowest bit first: endpoint 0 to 3 of red, green or blue, and
+    which of its bits. In "9:0" bit 0 comes first, in "10:11" bit 11.
     """
 
     number: int
@@ -64,7 +65,8 @@ _PARTITION = 77
 
 
 def runs(mode: Mode) -> list[tuple[str, int, int, int]]:
-    """Where a mode keeps its ends: (end, its lowest bit, the block's bit, how many bits, all going up)."""
+    """The positions of a mode's endpoints: (endpoint, its lowest bit, the block's bit, number of bits, all
+    ascending)."""
     found, at = [], 2 if mode.number < 2 else 5
     for end, high, low in re.findall(r"([rgb]\d)\.(\d+):?(\d*)", mode.layout):
         first, last = int(low or high), int(high)
@@ -78,7 +80,7 @@ def runs(mode: Mode) -> list[tuple[str, int, int, int]]:
 
 
 def _by_run() -> dict[str, dict[tuple[int, int, int], int]]:
-    """For each end, its runs of bits and, as a mask of mode numbers, which modes have them."""
+    """For each endpoint, its runs of bits and, as a mask of mode numbers, which modes have them."""
     found: dict[str, dict[tuple[int, int, int], int]] = defaultdict(lambda: defaultdict(int))
     for mode in MODES:
         for end, bit, at, count in runs(mode):
@@ -119,7 +121,7 @@ def decode(k: Lang, words: Words, sink: Sink, signed: bool) -> None:
 
 
 def _ends(k: Lang, words: Words, mode: Value, width: Value, signed: bool) -> dict[str, list[Value]]:
-    """The four ends of red, green and blue, in 17 bits with sign."""
+    """The four endpoints of red, green and blue, in 17 bits with sign."""
     member = {}
     strewn = _by_run()
     mask, sign = low_bits(k, width), k.splat(1) << (width - 1)
@@ -159,16 +161,16 @@ def _unquantised(k: Lang, value: Value, width: Value, signed: bool) -> Value:
 
 
 def _half(k: Lang, scaled: Value, signed: bool) -> Value:
-    """The half float whose bits an interpolated value (here times 64) stands for, as f32."""
+    """The f32 of the half float whose bits are an interpolated value (here times 64)."""
     value = scaled >> 6
     if not signed:
         return _float_of(k, (value * 31) >> 6)
     bits = (k.abs(value) * 31) >> 5
-    # Of all values only -32768, an end of 16 bits, leaves the finite numbers.
+    # Only -32768, an endpoint of 16 bits, would give an infinity.
     magnitude = k.select(bits == 0x7C00, math.inf, _float_of(k, bits))
     return k.select(value < 0, -magnitude, magnitude)
 
 
 def _float_of(k: Lang, bits: Value) -> Value:
-    """The value of a finite half float's 15 lower bits: moved into place, the exponent is 112 too small."""
+    """The value of a finite half float's 15 lower bits: moved into position, the exponent is 112 too small."""
     return k.bits_f32(bits << 13) * 2.0**112

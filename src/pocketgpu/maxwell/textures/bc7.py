@@ -1,7 +1,7 @@
 """BC7: 4x4 texels of RGBA with 8 bits, in eight modes.
 
-All modes have the same fields in the same order, with other widths; so blocks of all modes are decoded together, each
-lane with its own positions. A block whose first byte is 0 gives transparent black.
+All modes have the same fields in the same order, with different widths; so blocks of all modes are decoded together,
+each lane with its own positions. A block whose first byte is 0 gives transparent black.
 
 Source: Khronos Data Format Specification, BPTC Compressed Texture Image Formats; Direct3D 11, BC7 format modes.
 """
@@ -17,7 +17,7 @@ from pocketgpu.maxwell.textures.sink import Sink
 
 
 class Mode(NamedTuple):
-    """How many parts a block has, and how wide its fields are."""
+    """The number of a mode's subsets, and the widths of its fields."""
 
     parts: int
     partition: int
@@ -45,7 +45,7 @@ _EVEN = 0x00FF00FF  # two 8-bit channels in a word
 
 
 def _starts(mode: int) -> dict[str, int]:
-    """Where the fields of a mode begin."""
+    """Positions of the fields of a mode."""
     m, at = MODES[mode], {}
     at["partition"] = mode + 1
     at["rotation"] = at["partition"] + m.partition
@@ -106,7 +106,7 @@ def decode(k: Lang, words: Words, sink: Sink) -> None:
 
 
 def _ends(k: Lang, words: Words, mode: Value, of, at):  # type: ignore[no-untyped-def]
-    """For each part, colours and alphas as (start, by): start + by * weight is the value times 64, rounded.
+    """For each subset, colours and alphas as (start, by): start + by * weight is the value times 64, rounded.
 
     A colour is two words: red and blue in halves of one, and green. A difference may borrow from the upper half; the
     sum is right again.

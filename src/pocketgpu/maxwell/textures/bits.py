@@ -20,7 +20,7 @@ def field(words: Words, lo: int, width: int) -> Value:
 
 
 def read(k: Lang, words: Words, at: Value) -> Value:
-    """32 bits from bit `at` (0 to 127, another one in each lane) on of four words; zeros follow the last word."""
+    """32 bits of four words, starting at bit `at` (0 to 127, different in each lane); zeros follow the last word."""
     odd, high = (at & 32) != 0, (at & 64) != 0
     first, second, third, fourth = words
     low = k.select(high, k.select(odd, fourth, third), k.select(odd, second, first))
@@ -37,7 +37,7 @@ def low_bits(k: Lang, count: Value) -> Value:
 def lookup(k: Lang, index: Value, values: Sequence[int], width: int) -> Value:
     """values[index] of a table of unsigned numbers of `width` bits, a power of two; no more values than the index has.
 
-    Several numbers share a constant where they fit; between the constants the bits of the index choose.
+    Several numbers share a constant where they fit; the bits of the index select between the constants.
     """
     each = 32 // width
     packed = [sum(v << width * i for i, v in enumerate(values[at : at + each])) for at in range(0, len(values), each)]
@@ -54,13 +54,13 @@ def lookup(k: Lang, index: Value, values: Sequence[int], width: int) -> Value:
 
 
 def big_endian(word: Value) -> Value:
-    """The word with its bytes in the other order."""
+    """The word with its bytes reversed."""
     pairs = ((word & 0x00FF00FF) << 8) | (word.lsr(8) & 0x00FF00FF)
     return (pairs << 16) | pairs.lsr(16)
 
 
 def reverse(word: Value) -> Value:
-    """The word with its bits in the other order."""
+    """The word with its bits reversed."""
     for shift, mask in ((1, 0x55555555), (2, 0x33333333), (4, 0x0F0F0F0F)):
         word = ((word & mask) << shift) | (word.lsr(shift) & mask)
     return big_endian(word)
@@ -74,6 +74,6 @@ def interleave(k: Lang, columns: Sequence[Value]) -> list[Value]:
         [k.shuffle(a, [p for i in range(at, at + lanes // 2) for p in (i, i + lanes)], b) for at in halves]
         for a, b in (columns[:2], columns[2:])
     ]
-    # Lanes 2i and 2i+1 of the pairs are neighbours.
+    # Lanes 2i and 2i+1 of the pairs are adjacent.
     fours = [[p for i in range(at, at + lanes // 2, 2) for p in (i, i + 1, i + lanes, i + 1 + lanes)] for at in halves]
     return [k.shuffle(pairs[0][half], places, pairs[1][half]) for half in range(2) for places in fours]

@@ -1,7 +1,7 @@
-"""Compressed textures to texels: which decoder a format has, its kernel, and arrays of blocks to arrays of colours.
+"""Decoding compressed textures: the codec of each format, its kernel, and arrays of blocks to arrays of colours.
 
-Decoders work on many blocks at once, one in each lane, and come out the same on both evaluators. They give texels in
-one of two forms (`sink`): "unorm8" where a format's texels have 8 bits by definition (BC7, ETC2), else "float".
+Decoders work on many blocks at once, one in each lane, with the same results on both evaluators. Texels have one of two
+forms (`sink`): "unorm8" for formats whose texels have 8 bits by definition (BC7, ETC2), otherwise "float".
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from pocketgpu.maxwell.textures import astc, bc, bc6h, bc7, etc2
 from pocketgpu.maxwell.textures.sink import TEXEL_BYTES, Sink
 
 MAX_LANES: Final = 64
-"""Rows of texels must have room for as many blocks as this, less one, beyond the last one."""
+"""After the last block of a row of texels there must be room for this many blocks, less one."""
 SCRATCH_BYTES: Final = 4 * MAX_LANES * astc.SCRATCH_CELLS
 """Arena bytes that a decoder may use while it runs."""
-_PIECE = 1 << 21  # bytes of texels that are decoded in one go
+_PIECE = 1 << 21  # bytes of texels that are decoded at a time
 _SIGNED = "snorm"
 
 
 @dataclass(frozen=True)
 class Codec:
-    """How a format is decoded. form: see above. signed, srgb: what of a texture's types and sRGB bit matters."""
+    """How a format is decoded. form: see above. signed, srgb: the relevant part of a texture's types and sRGB bit."""
 
     name: str
     bytes: int
@@ -96,7 +96,7 @@ def decode_blocks(
     k: Lang, source: Value, target: Value, scratch: Value, columns: Value, rows: Value, pitch: Value,
     *, name: str, block_bytes: int, block: tuple[int, int], form: str, signed: tuple[bool, ...], srgb: bool,
 ) -> None:  # fmt: skip
-    """Rows of blocks at `source`, without gaps, to rows of texels at `target`, `pitch` bytes from one to the next.
+    """Decode rows of blocks at `source`, without gaps, to rows of texels at `target`, `pitch` bytes apart.
 
     `scratch`: SCRATCH_BYTES bytes. A row of texels needs room for MAX_LANES - 1 more blocks. See `Codec.static`.
     """
@@ -123,7 +123,7 @@ class _Room(threading.local):
 
     def get(self, evaluator: str) -> tuple[Bytes, Engine]:
         if evaluator not in self.engines:
-            widest = MAX_LANES * 12 * 12 * 16 * 2  # a vector of the largest blocks, and room beyond
+            widest = MAX_LANES * 12 * 12 * 16 * 2  # a vector of the largest blocks, and room after it
             arena = np.zeros(PAGE_SIZE + SCRATCH_BYTES + 2 * _PIECE + widest + PAGE_SIZE, np.uint8)
             self.engines[evaluator] = arena, Engine(arena, evaluator)
         return self.engines[evaluator]
@@ -135,7 +135,7 @@ _room = _Room()
 def texels(blocks: Bytes, layout: PixelLayout, used: Codec, evaluator: str = "llvm") -> NDArray[Any]:
     """Texels of blocks, uint8 of shape (rows, blocks, bytes of a block): (height, width, 4), with whole blocks.
 
-    Their type is uint8 or float32, as the codec's form says. sRGB is not made linear.
+    Their type is uint8 or float32, according to the codec's form. sRGB is not made linear.
 
     :raises UsageError: blocks have another size.
     """

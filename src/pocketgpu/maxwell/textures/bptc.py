@@ -1,4 +1,4 @@
-"""What BC6H and BC7 share: how blocks are split, which texels have a shorter index, and what indices weigh.
+"""Shared by BC6H and BC7: partitions of blocks, texels with a shorter index, and weights of indices.
 
 Source: Khronos Data Format Specification, BPTC Compressed Texture Image Formats; the tables are Direct3D's.
 """
@@ -11,7 +11,7 @@ from typing import Final
 from pocketgpu.lanes import Lang, Value
 from pocketgpu.maxwell.textures.bits import Words, lookup, low_bits, read
 
-# Texel i belongs to the second part of a block in two parts if bit i is set.
+# Texel i belongs to the second of two subsets if bit i is set.
 HALVES: Final = (
     0xCCCC, 0x8888, 0xEEEE, 0xECC8, 0xC880, 0xFEEC, 0xFEC8, 0xEC80, 0xC800, 0xFFEC, 0xFE80, 0xE800, 0xFFE8, 0xFF00,
     0xFFF0, 0xF000, 0xF710, 0x008E, 0x7100, 0x08CE, 0x008C, 0x7310, 0x3100, 0x8CCE, 0x088C, 0x3110, 0x6666, 0x366C,
@@ -19,7 +19,7 @@ HALVES: Final = (
     0x324C, 0x3BDC, 0x6996, 0xC33C, 0x9966, 0x0660, 0x0272, 0x04E4, 0x4E40, 0x2720, 0xC936, 0x936C, 0x39C6, 0x639C,
     0x9336, 0x9CC6, 0x817E, 0xE718, 0xCCF0, 0x0FCC, 0x7744, 0xEE22,
 )  # fmt: skip
-# Of blocks in three parts: two bits a texel.
+# Three subsets: two bits a texel.
 THIRDS: Final = (
     0xAA685050, 0x6A5A5040, 0x5A5A4200, 0x5450A0A8, 0xA5A50000, 0xA0A05050, 0x5555A0A0, 0x5A5A5050, 0xAA550000,
     0xAA555500, 0xAAAA5500, 0x90909090, 0x94949494, 0xA4A4A4A4, 0xA9A59450, 0x2A0A4250, 0xA5945040, 0x0A425054,
@@ -30,7 +30,8 @@ THIRDS: Final = (
     0xAA141414, 0x96960000, 0xAAAA1414, 0xA05050A0, 0xA0A5A5A0, 0x96000000, 0x40804080, 0xA9A8A9A8, 0xAAAAAA44,
     0x2A4A5254,
 )  # fmt: skip
-# The texels whose index has one bit less: of the second half, of the second and the last third. Texel 0 always has.
+# The texels whose index has one bit less: in the second of two subsets, in the second and the third of three. Texel 0
+# always has.
 HALF_ANCHORS: Final = (
     15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 2, 8, 2, 2, 8, 8, 15, 2, 8, 2, 2, 8, 8, 2, 2,
     15, 15, 6, 8, 2, 8, 15, 15, 2, 8, 2, 2, 2, 15, 15, 6, 6, 2, 6, 8, 15, 15, 2, 2, 15, 15, 15, 15, 15, 2, 2, 15,
@@ -52,18 +53,18 @@ _THIRD_SHORT = [1 | 1 << one | 1 << two for one, two in zip(*THIRD_ANCHORS, stri
 
 
 def halves(k: Lang, number: Value, count: int = 64) -> tuple[Value, Value]:
-    """The first `count` ways to split a block in two: each texel's part in two bits, a bit where indices are short."""
+    """The first `count` partitions into two subsets: each texel's subset in two bits, and a mask of short indices."""
     return lookup(k, number, _TWO_BITS[:count], 32), lookup(k, number, _HALF_SHORT[:count], 16)
 
 
 def thirds(k: Lang, number: Value) -> tuple[Value, Value]:
-    """The same for blocks in three parts."""
+    """The same for three subsets."""
     return lookup(k, number, THIRDS, 32), lookup(k, number, _THIRD_SHORT, 16)
 
 
 @dataclass
 class Indices:
-    """A stream of indices of `width` bits (1 to 4), one bit less where `short` has a bit; 64 bits from `at` on."""
+    """A stream of indices of `width` bits (1 to 4), one bit less where `short` has a bit; 64 bits, starting at `at`."""
 
     k: Lang
     words: Words
@@ -87,7 +88,7 @@ class Indices:
 
 @dataclass
 class Weights:
-    """What indices of `width` bits (2 to 4) weigh, in 64ths: i * 64 / (2^width - 1) to the nearest."""
+    """Weights of indices of `width` bits (2 to 4), in 1/64: i * 64 / (2^width - 1) to the nearest."""
 
     k: Lang
     width: Value
@@ -101,5 +102,5 @@ class Weights:
         self.step, self.start = reciprocal << 6, reciprocal * half
 
     def of(self, index: Value) -> Value:
-        """The weight of the second end."""
+        """The weight of the second endpoint."""
         return (index * self.step + self.start).lsr(19)

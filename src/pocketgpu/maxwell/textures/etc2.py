@@ -1,7 +1,7 @@
 """ETC2 and EAC: 4x4 texels, RGB with or without one bit of alpha, RGBA, and one or two channels of 11 bits.
 
-A colour block has two halves with a base colour and brighter and darker ones beside it, or, where the second base
-colour would leave its range, one of three other modes: T and H (four colours around two) and planar. Bytes are
+A colour block has two halves, each with a base colour and brighter and darker variants. Where the second base colour
+would leave its range, the block is in one of three other modes: T and H (four colours around two) and planar. Bytes are
 big-endian and texels go down columns.
 
 Source: Khronos Data Format Specification, ETC2 Compressed Texture Image Formats.
@@ -16,9 +16,9 @@ from pocketgpu.maxwell.textures.sink import Row, Sink
 # The two magnitudes of each intensity modifier table.
 SMALL = (2, 5, 9, 13, 18, 24, 33, 47)
 LARGE = (8, 17, 29, 42, 60, 80, 106, 183)
-# What T and H blocks add to a base colour.
+# The distances that T and H blocks add to a base colour.
 DISTANCES = (3, 6, 11, 16, 23, 32, 41, 64)
-# EAC: the four negative modifiers of each table, without their sign; the positive ones are one less.
+# EAC: the magnitudes of each table's four negative modifiers; the positive ones are one less.
 EAC = (
     (3, 6, 9, 15), (3, 7, 10, 13), (2, 5, 8, 13), (2, 4, 6, 13), (3, 6, 8, 12), (3, 7, 9, 11), (4, 7, 8, 11),
     (3, 5, 8, 11), (2, 6, 8, 10), (2, 5, 8, 10), (2, 4, 8, 10), (2, 5, 7, 10), (3, 4, 7, 10), (1, 2, 3, 10),
@@ -35,7 +35,7 @@ def decode_rgb(k: Lang, words: Words, sink: Sink, punch_through: bool = False) -
 
 
 def decode_rgba(k: Lang, words: Words, sink: Sink) -> None:
-    """A block of alphas and then one of colours."""
+    """A block of alphas followed by one of colours."""
     texels = _colours(k, big_endian(words[2]), big_endian(words[3]), False)
     base, multiplier, modifiers = _eac(k, words[:2])
     for y in range(4):
@@ -59,7 +59,7 @@ def decode_eac(k: Lang, words: Words, sink: Sink, signed: tuple[bool, ...]) -> N
 def _colours(k: Lang, high: Value, low: Value, punch_through: bool) -> dict[tuple[int, int], Value]:
     """The unorm8 words of the texels; `high` and `low` are bits 63..32 and 31..0 of the block."""
     flip, mark = high.bits(0, 1) == 1, high.bits(1, 1) == 1
-    # Without individual blocks their bit says whether all texels are opaque.
+    # Without individual mode its bit says whether all texels are opaque.
     differential = mark | True if punch_through else mark
     seconds = [high.bits(lo, 5) + high.bits(lo - 3, 3, signed=True) for lo in (27, 19, 11)]
     out_of_range = [differential & ((second & 32) != 0) for second in seconds]  # -4 .. -1 and 32 .. 34
@@ -105,7 +105,7 @@ def _pack(red: Value, green: Value, blue: Value) -> Value:
 
 
 def _shifted(k: Lang, base: list[Value], by: Value) -> Value:
-    """The word of a colour that is brighter by so much."""
+    """The word of a colour, brighter by `by`."""
     red, green, blue = (k.clamp(part + by, 0, 255) for part in base)
     return _pack(red, green, blue)
 
@@ -124,7 +124,7 @@ def _paints_of_th(k: Lang, high: Value, t_mode: Value) -> list[Value]:
     distance = lookup(k, k.select(t_mode, t_index, h_index), DISTANCES, 8)
     first = [k.select(t_mode, t, h) * 17 for t, h in zip(t_first, h_first, strict=True)]
     second = [k.select(t_mode, t, h) * 17 for t, h in zip(t_second, h_second, strict=True)]
-    # T: the first colour, the second one brighter, as it is, darker. H: both brighter and darker.
+    # T: the first colour; the second one brighter, unchanged, darker. H: both brighter and darker.
     near = [k.select(t_mode, b, a) for a, b in zip(first, second, strict=True)]
     zero = k.select(t_mode, k.splat(0), distance)
     return [

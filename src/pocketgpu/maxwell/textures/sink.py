@@ -1,7 +1,7 @@
-"""Where the texels of blocks go: rows of RGBA texels, in the one or the other form.
+"""Output of block decoders: rows of RGBA texels, in one of two forms.
 
-"unorm8": a 32-bit word, red in its lowest byte. "float": four float32. The rows must have room for as many blocks as
-there are lanes beyond the last one: lanes without a block write there.
+"unorm8": a 32-bit word, red in its lowest byte. "float": four float32. The rows must have room after the last block for
+as many blocks as there are lanes: lanes without a block write there.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ Row = tuple[Value | float, Value | float, Value | float, Value | float]
 
 @dataclass(frozen=True)
 class Sink:
-    """Texels of the blocks in the lanes: `target` (i64) is the first texel of lane 0's, `width` a block's in texels."""
+    """Output of the blocks in the lanes: `target` (i64) is the first texel of lane 0's block, `width` a block's in
+    texels."""
 
     k: Lang
     target: Value

@@ -1,4 +1,4 @@
-"""Guest physical addresses inside kernels: a small table of memory regions in the work area."""
+"""Guest physical addresses in kernels: a small table of memory regions in the work area."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ REGION_COUNT = 4
 
 
 def locate(k: Lang, layout: WorkLayout, address: Value) -> tuple[Value, Value]:
-    """(arena offset, bytes to the end of the region) of a physical address; (0, 0) where no memory is."""
+    """(arena offset, bytes to the end of the region) of a physical address; (0, 0) if unmapped."""
     offset, room = k.i32(0), k.i32(0)
     for i in range(REGION_COUNT):
         base, size, start = (k.load(I32, layout.regions + 12 * i + 4 * j) for j in range(3))

@@ -1,7 +1,7 @@
-"""Where the 3D core keeps its things in the arena's work area.
+"""The layout of the 3D core's work area in the arena.
 
-Kernels see one pointer, so everything they share has a fixed place here: the live registers, the memories behind the
-FIFO registers ("banks"), draw packets, shaded vertices and triangle records. Offsets are bytes from the start of the
+Kernels get one pointer, so everything they share has a fixed place here: the live registers, the memories that FIFO
+registers fill ("banks"), draw packets, shaded vertices and triangle records. Offsets are bytes from the start of the
 work area; `Struct` names the 32-bit words of a record.
 """
 
@@ -14,12 +14,12 @@ from pocketgpu.facts.pica_enums import PROCTEX_TABLE
 from pocketgpu.struct_words import Struct
 
 REGISTER_COUNT = COUNT
-ID_SPACE = 0x400  # ids that are told apart; lists may name more, which do nothing, or wrap
+ID_SPACE = 0x400  # distinct ids; lists may name higher ones, which do nothing, or wrap
 
 
 @dataclass(frozen=True)
 class Bank:
-    """A memory behind FIFO registers. `words` 32-bit words; each draw sees its own version of it."""
+    """A memory that FIFO registers fill. `words` 32-bit words; each draw reads its own version of it."""
 
     name: str
     words: int
@@ -37,14 +37,14 @@ BANKS = (
     Bank("lighting_lut", LIGHT_TABLES * 256),
     Bank("proctex_lut", 3 * 128 + 2 * 256),
     Bank("gas_lut", 16),
-    # When each uniform of the geometry unit was last uploaded: a number that rises. Primitives write there too.
+    # The upload count at which each uniform of the geometry unit was last uploaded; primitives write uniforms too.
     Bank("gs_uniform_marks", FLOAT_UNIFORMS),
 )
 BANK_INDEX = {bank.name: i for i, bank in enumerate(BANKS)}
 
 
 def words_of(bank: str) -> int:
-    """Words that a bank has."""
+    """Number of words of a bank."""
     return BANKS[BANK_INDEX[bank]].words
 
 
@@ -66,14 +66,13 @@ CONTROL = Struct(
     "SHADE_COUNT", "NAN_PRODUCTS", "VERTEX_FAULTS", "CARRY", "CARRY_PARITY", "TRIANGLES", "NEXT_PRIMITIVE", "CLIPPED",
     "HANG", "VERTEX_ENTRY", "VERTEX_START", "VERTEX_STAGE", "VERTEX_STATUS", "VERTICES", "AREA",
     "GROUP_WORDS", "GROUPS", "WRITE_INDEX", "LOWEST_VERTEX",
-    # the geometry stage; the counts rise with each upload of a float uniform, each write to the booleans
+    # the geometry stage; the first two count uploads of float uniforms and writes to the booleans
     "GS_UPLOADS", "GS_BOOLS", "PIECE", "PIECE_VERTICES", "ASSEMBLE_COUNT", "EMITTED",
     "SHADER_STEPS", "SHADER_STEPS_LOW",
     f"VERSIONS:{len(BANKS)}",
 )  # fmt: skip
 
-# One draw as the walk recorded it: this head, then the registers at PACKET_REGISTERS.
-# The settings of a texture unit as general code wants them. FIRST_REGISTER: id of TEXUNITn_BORDER_COLOR.
+# The settings of a texture unit for general code. FIRST_REGISTER: id of TEXUNITn_BORDER_COLOR.
 UNIT = Struct(
     "ENABLED", "KIND", "WRAP_S", "WRAP_T", "MAG", "MIN", "TRILINEAR", "MIPMAPPED", "POWER_OF_TWO", "SLOT",
     "FIRST_REGISTER",
@@ -82,6 +81,7 @@ UNIT_SIZE = 48
 assert UNIT.size <= UNIT_SIZE
 MAX_STATE_WORDS = 96
 
+# One draw as the walk recorded it: this head, then the registers at PACKET_REGISTERS.
 PACKET = Struct(
     "PROGRAM:2", "GEOMETRY:2",  # 64 bits each, so they come first
     "KIND", "RESTART", "IMMEDIATE_DATA", "IMMEDIATE_COUNT", "GS_BOOLS", f"VERSIONS:{len(BANKS)}",
@@ -103,8 +103,8 @@ KIND_ARRAYS, KIND_ELEMENTS, KIND_IMMEDIATE = range(3)
 VERTEX_FLOATS = 24
 VERTEX_SIZE = 128
 
-# A triangle ready to be rasterised; BASE, D1, D2 hold one float for each semantic: value = base + d1*e1 + d2*e2.
-# PRIMITIVE: which primitive it is (part) of, counted from vertex START of the draw on.
+# A triangle ready to be rasterised; BASE, D1, D2 hold one float per semantic: value = base + d1*e1 + d2*e2.
+# PRIMITIVE: the primitive it is (part) of, counted from vertex START of the draw on.
 TRIANGLE = Struct(
     "MIN_X", "MAX_X", "MIN_Y", "MAX_Y", "A:3", "B:3", "PRIMITIVE", "START", "C:6", "BASE:24", "D1:24", "D2:24", "END:2",
 )  # fmt: skip
@@ -113,45 +113,45 @@ assert TRIANGLE.size <= TRIANGLE_SIZE
 
 assert PACKET.PROGRAM % 8 == PACKET.GEOMETRY % 8 == 0
 
-# The geometry unit between draws, and its way through one piece of a draw; see geometry.py.
+# The geometry unit's state between draws, and the stage's state during one piece of a draw (primitives/geometry.py).
 GEOMETRY = Struct(
     "EMIT:2",  # handle of the kernel that EMIT calls
     "MODE", "FILLED", "WANTED", "PLACE", "BOOL15", "SEEN_BOOLS", "EMIT_BUFFERS:4",
-    # vertices that the index list still owes the primitive at hand, of how many; the same behind this piece
+    # vertices that the current primitive still needs, and its size; the same after this piece
     "OWED", "SIZE", "OWED_AFTER", "SIZE_AFTER",
     "STARTED", "VERTEX", "PRIMITIVE", "READY", "RUN", "LIMIT", "TOP", "COLLECT", "COLLECT_END", "LINK", "MORE",
 )  # fmt: skip
 
 MAX_PACKETS = 1024
 MAX_GROUP_WORDS = 256
-# Packets FIRST .. END-1 agree in all words of the group table, which follow here (of the first packet, masked).
-# LOW, HIGH: the physical range that vertices and indices may be read from, high end exclusive; empty if not low < high.
+# Packets FIRST .. END-1 are equal in all words of the group table; WORDS are the first packet's, masked.
+# LOW, HIGH: the physical range of vertices and indices, high end exclusive; empty unless low < high.
 # All four are 64 bits.
 GROUP = Struct("LOW:2", "HIGH:2", "FIRST:2", "END:2", f"WORDS:{MAX_GROUP_WORDS}")
 EXTERNAL_WORDS = 0x2000 // 4
-MAX_WRITES = 16384  # register writes handed to the compiled store at once
+MAX_WRITES = 16384  # register writes per call of the compiled store
 POOL_SIZE = 24 << 20
 INLINE_SIZE = 4 << 20  # command words that are not in guest memory
-CHUNK = 128  # vertices shaded at a time: their 64 input and 64 output components stay in the caches
-MAX_PIECE = 49152  # vertices of one draw handled at a time; a multiple of 3
+CHUNK = 128  # vertices per step: their 64 input and 64 output components stay in the caches
+MAX_PIECE = 49152  # vertices of one draw per step; a multiple of 3
 MAX_RECORDS = 65536 + 64  # with room for a last group of lanes
 MAX_TRIANGLES = 32768
-LIGHT_SIZE = 128  # bytes; a light as the fragment side reads it (lighting.py)
+LIGHT_SIZE = 128  # bytes; one light's record (lighting.py)
 LIGHTS_SIZE = 8 * LIGHT_SIZE
-# The most triangles one primitive can become: a polygon of 3 + 8 clipped corners.
+# The largest number of triangles from one primitive: a polygon of 3 + 8 clipped corners.
 MAX_FAN = 9
-PLAN_ENTRY = 32  # bytes; see vertex_fetch.py
-GEOMETRY_PIECE = 8192  # vertices of one draw with a geometry shader handled at a time
-OUTPUTS_SIZE = 256  # bytes; all outputs of one vertex, as a geometry shader gets them
+PLAN_ENTRY = 32  # bytes; see fetch.py
+GEOMETRY_PIECE = 8192  # vertices of one draw with a geometry shader per step
+OUTPUTS_SIZE = 256  # bytes; all outputs of one vertex, as inputs of a geometry shader
 UNIFORMS_SIZE = 96 * 16
-MOST_LANES = 64  # that any evaluator has
+MOST_LANES = 64  # of any evaluator
 EMIT_ROW = 4 * MOST_LANES
-EMIT_ONES, EMIT_MASK, EMIT_STATE, EMIT_ROWS = 64, 65, 66, 67  # rows behind the 64 output components
+EMIT_ONES, EMIT_MASK, EMIT_STATE, EMIT_ROWS = 64, 65, 66, 67  # rows after the 64 output components
 EMIT_SLOTS = 4
 
 
 class WorkLayout:
-    """Byte offsets of each thing, absolute in the arena."""
+    """Byte offsets of each part, absolute in the arena."""
 
     def __init__(self, start: int, size: int) -> None:
         self._at = start
@@ -184,7 +184,7 @@ class WorkLayout:
         self.output_registers = take(4 * 16)
         self.carry = take(VERTEX_SIZE * 4)
         self.clip = take(VERTEX_SIZE * 16 * 2)
-        # The last records are what the emission buffers of the geometry unit hold between draws.
+        # The last records are the contents of the geometry unit's emission buffers between draws.
         self.vertices = take(VERTEX_SIZE * (MAX_RECORDS + EMIT_SLOTS))
         self.geometry = take(GEOMETRY.size)
         self.geometry_packet = take(PACKET_SIZE)

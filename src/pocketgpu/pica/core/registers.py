@@ -1,8 +1,7 @@
-"""PICA registers as code that runs on lanes sees them.
+"""PICA registers for code over lanes.
 
-Two views with one interface, `view("TEXUNIT0_DIM.width")`: `LiveRegisters` loads the word at run time,
-`StaticRegisters` knows it while tracing, so that the code around it is specialised. Where a field sits comes from the
-fact tables alone.
+Two views have one interface, `view("TEXUNIT0_DIM.width")`: `LiveRegisters` loads the word at run time,
+`StaticRegisters` has it while tracing, so the code is specialised. Field positions come only from the fact tables.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ def field(name: str) -> BoundField:
 
 
 def part(word: Value, of: Field | BoundField) -> Value:
-    """The bits of a field, of a word that is a register's or a structure's."""
+    """The bits of a field from a word of its register or structure."""
     return word.bits(of.lo, of.width)
 
 
 def nibble_of(k: Lang, n: Value, low: Value, high: Value) -> Value:
-    """The word that has element n of a list of four-bit fields, shifted so that the element comes lowest."""
+    """The word with element n of a list of four-bit fields, shifted so that the element is in the lowest bits."""
     return k.select(n < NIBBLES, low, high).lsr((n & (NIBBLES - 1)) << 2)
 
 
@@ -71,13 +70,13 @@ class LiveRegisters:
         return self.k.load(I32, self.base + 4 * number)
 
     def __call__(self, name: str) -> Value:
-        """A field's raw bits, sign-extended where the table says so."""
+        """A field's raw bits, sign-extended if the table says so."""
         f = field(name)
         signed = f.type == "sint" or f.type.startswith("fixed")
         return self.word(f.register.offset).bits(f.lo, f.width, signed=signed)
 
     def bytes(self, name: str) -> Value:
-        """An address or size in bytes, whatever units the register counts."""
+        """An address or size in bytes, whatever the register's unit."""
         return self(name) << field(name).scale.bit_length() - 1
 
     def float(self, name: str) -> Value:
@@ -96,14 +95,14 @@ class StaticRegisters:
         return f.field.raw(self.words.get(f.register.offset, 0))
 
     def bytes(self, name: str) -> int:
-        """An address or size in bytes, whatever units the register counts."""
+        """An address or size in bytes, whatever the register's unit."""
         return self(name) * field(name).scale
 
 
 class StateWords:
-    """A normal form of state registers that lies in the arena: `place[id]` is the byte offset of a word from `base`.
+    """A normal form of state registers in the arena: `place[id]` is the byte offset of a word from `base`.
 
-    Every field is read at once, so that the values can be used anywhere in the kernel.
+    Every field is read immediately, so the values can be used anywhere in the kernel.
     """
 
     def __init__(self, k: Lang, base: Value, place: Mapping[int, int], names: Iterable[str]) -> None:
@@ -130,11 +129,11 @@ Number = Value | int
 Flag = Value | bool
 """A yes or no: a Python bool in specialised code, a scalar bool in general code."""
 State = Callable[[str], Any]
-"""What gives a Number by field name: StaticRegisters or StateWords."""
+"""Returns a Number by field name: StaticRegisters or StateWords."""
 
 
 def select_fields(names: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
-    """(register ids, word masks) that cover the named fields: what a state key is cut out with."""
+    """(register ids, word masks) that cover the named fields; they extract a state key from registers."""
     masks: dict[int, int] = {}
     for name in names:
         f = field(name)

@@ -1,4 +1,4 @@
-"""What a machine counts while it works."""
+"""Counters of a machine's work."""
 
 from __future__ import annotations
 

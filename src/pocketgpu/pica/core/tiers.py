@@ -1,7 +1,7 @@
-"""Two tiers of code for what a guest programs: general code that draws anything, and specialised code that is faster.
+"""Two tiers of code for guest state: general code that draws anything, and specialised code that is faster.
 
-Nobody waits for specialised code while general code is at hand. Both give the same bits, so it does not matter when the
-one takes over.
+Draws never wait for specialised code while general code is available. Both give the same bits, so the time of the
+change has no effect on results.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import Any
 from pocketgpu.lanes import Engine, Kernel
 
 TIERS = ("auto", "general", "specialised")
-# Machine code is never unloaded; a guest that makes up more states than this has had its share. Programs have dozens.
+# Machine code is never unloaded, so specialisations are limited. Programs have dozens of states.
 MAX_SPECIALISED = 1000
-# Without any general code at hand, so many specialisations are made on the spot: making general code takes as long.
+# Without compiled general code, this many specialisations are compiled immediately, because general code takes as long.
 ON_THE_SPOT = 6
-# How many specialisations of a kernel have been asked for in this process, and how many were made on the spot.
+# For each kernel: specialisations requested in this process, and those compiled immediately.
 _made: dict[Kernel, int] = {}
 _on_the_spot: dict[Kernel, int] = {}
 
@@ -25,10 +25,10 @@ Code = tuple[Kernel, dict[str, Any]]
 
 
 def choose_tier(engine: Engine, special: Code, general: Code, covered: bool, tier: str, asked: bool) -> bool:
-    """Whether to take general code for now (and have the special code made meanwhile).
+    """Whether to use general code for now (the special code is then compiled in the background).
 
-    covered: general code can do it at all. tier: "auto", or the one that must be used. asked: the special code has been
-    asked for before.
+    covered: general code supports the state. tier: "auto", or the tier that must be used. asked: the special code has
+    been requested before.
     """
     if tier != "auto" or not covered or engine.evaluator == "numpy":
         return covered and tier == "general"
@@ -41,10 +41,10 @@ def choose_tier(engine: Engine, special: Code, general: Code, covered: bool, tie
         _made[kernel] = _made.get(kernel, 0) + 1
     if not engine.loaded(general[0], **general[1]):
         if engine.has(kernel, **static):
-            return False  # from the disk, at once
+            return False  # from the disk, which is fast
         spots = _on_the_spot.get(kernel, 0)
         if spots < ON_THE_SPOT and not engine.has(general[0], **general[1]):
-            # Neither is there. The special one is made sooner; the general one will serve new states later on.
+            # Neither is compiled. The special one compiles faster; the general one will be needed for new states.
             if not spots:
                 engine.later(general[0], **general[1])
             _on_the_spot[kernel] = spots + 1
@@ -55,7 +55,8 @@ def choose_tier(engine: Engine, special: Code, general: Code, covered: bool, tie
 
 
 class Tiered:
-    """One piece of code in two tiers: `handle` gives what is at hand, for good once it is the special one."""
+    """One piece of code in two tiers: `handle` gives the available one, and keeps the special one once it is
+    compiled."""
 
     def __init__(self, engine: Engine, special: Code, general: Code, covered: bool = True) -> None:
         self._engine, self._special, self._general, self._covered = engine, special, general, covered

@@ -1,6 +1,6 @@
 """The 3D core's part of the arena, as arrays: packets, control words, vertices and triangles by name.
 
-All arrays show the bytes as they are; none is a copy. `layout.py` says where everything lies.
+All arrays are views of the bytes, not copies. `layout.py` has the offsets.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from pocketgpu.pica.core.layout import (
 
 
 class WorkArea:
-    """The work area of a machine; see `N3DS.work`. Packets are counted as the walk recorded them."""
+    """The work area of a machine; see `N3DS.work`. Packets are numbered in the order in which the walk recorded
+    them."""
 
     def __init__(self, arena: NDArray[np.uint8], layout: WorkLayout) -> None:
         self.arena, self.layout = arena, layout
@@ -44,7 +45,7 @@ class WorkArea:
         return self.words(self.packet(packet), PACKET_REGISTERS // 4)
 
     def registers(self, packet: int) -> NDArray[np.uint32]:
-        """The registers (0x300,) that a packet's draw sees."""
+        """The registers (0x300,) that a packet's draw reads."""
         return self.words(self.packet(packet) + PACKET_REGISTERS, (PACKET_SIZE - PACKET_REGISTERS) // 4, "<u4")
 
     def control(self, name: str) -> int:
@@ -52,20 +53,20 @@ class WorkArea:
         return int(self.words(self.layout.control + int(getattr(CONTROL, name)), 1)[0])
 
     def geometry(self, name: str) -> NDArray[np.int32]:
-        """A word (1,) of what the geometry unit keeps between draws: one of `layout.GEOMETRY`."""
+        """A word (1,) of the geometry unit's state between draws: one of `layout.GEOMETRY`."""
         return self.words(self.layout.geometry + int(getattr(GEOMETRY, name)), 1)
 
     def vertices(self, count: int) -> NDArray[np.float32]:
-        """The first records (count, 24) of shaded vertices: a float for each semantic."""
+        """The first records (count, 24) of shaded vertices: a float per semantic."""
         records = self.words(self.layout.vertices, count * VERTEX_SIZE // 4, "<f4")
         return records.reshape(-1, VERTEX_SIZE // 4)[:, :VERTEX_FLOATS]
 
     def slots(self, count: int) -> NDArray[np.int32]:
-        """Numbers of the records of the first vertices that are assembled, in the order of the primitives."""
+        """Record numbers of the first vertices to assemble, in the order of the primitives."""
         return self.words(self.layout.slot_list, count)
 
     def triangles(self, first: int, end: int) -> NDArray[np.int32]:
-        """Triangle records `first` to before `end`, a row each; `layout.TRIANGLE` has offsets in bytes."""
+        """Triangle records `first` to before `end`, one per row; `layout.TRIANGLE` has offsets in bytes."""
         at = self.layout.triangles + first * TRIANGLE_SIZE
         return self.words(at, (end - first) * TRIANGLE_SIZE // 4).reshape(-1, TRIANGLE_SIZE // 4)
 

@@ -1,4 +1,4 @@
-"""From framebuffers to the pictures that the screens show."""
+"""From framebuffers to the pictures on the screens."""
 
 from pocketgpu.pica.display.screens import Screen
 

@@ -1,4 +1,4 @@
-"""The LCDs behind the display controllers, as far as registers tell: colours that cover the picture, and backlights.
+"""The LCDs' registers: fill colours that cover the picture, and backlights.
 
 Source: 3dbrew LCD Registers, GPU/External Registers.
 """
@@ -14,7 +14,7 @@ ReadRegister = Callable[[int], int]
 
 
 def fill_colour(name: str, read: ReadRegister) -> tuple[int, int, int] | None:
-    """The colour that an LCD ("top", "bottom") shows instead of any picture, None when it shows the picture."""
+    """The colour that an LCD ("top", "bottom") shows instead of the picture; None when it shows the picture."""
     register = LCD[f"{name.upper()}_FILL"]
     word = read(register.address)
     if not register["enable"].raw(word):
@@ -26,8 +26,8 @@ def fill_colour(name: str, read: ReadRegister) -> tuple[int, int, int] | None:
 class Backlight:
     """The backlight of one screen as its registers set it; it changes no pixel.
 
-    duty, period: lengths of the pulses that drive it. enabled: there are pulses. may_turn_off: BACKLIGHT does not keep
-    it on (0x20000000 does). Source: 3dbrew LCD Registers, GPU/External Registers.
+    duty, period: lengths of the pulses that drive it. enabled: pulses are on. may_turn_off: BACKLIGHT does not keep it
+    on (0x20000000 does). Source: 3dbrew LCD Registers, GPU/External Registers.
     """
 
     duty: int
@@ -37,7 +37,7 @@ class Backlight:
 
     @property
     def level(self) -> float:
-        """Share of the time in which it is lit, 0 to 1."""
+        """Fraction of the time in which it is lit, 0 to 1."""
         return min(1.0, self.duty / self.period) if self.enabled and self.period else 0.0
 
 

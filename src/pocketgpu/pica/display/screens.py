@@ -1,9 +1,9 @@
 """The display controllers PDC0 and PDC1: from framebuffers in memory to upright pictures.
 
-Both screens are mounted turned by a quarter: one row of a framebuffer is one *column* of the picture, bottom pixel
-first, so that the pixel at column X and row Y lies at base + X * stride + (239 - Y) * bytes per pixel. This module
-models what a whole frame shows, with the settings at VBlank; timing registers move no pixel here. `pdc/` is for
-machines in which time passes.
+Both screens are mounted rotated by 90 degrees: one row of a framebuffer is one *column* of the picture, bottom pixel
+first. The pixel at column X and row Y is at base + X * stride + (239 - Y) * bytes per pixel. This module models the
+picture of a whole frame, with the settings at VBlank; timing registers have no effect here. `pdc/` is for machines with
+emulated time.
 
 Source: 3dbrew GPU/External Registers (LCD source framebuffer setup), LCD Registers; GBATEK for the line modes.
 """
@@ -40,13 +40,13 @@ ReadRegister = Callable[[int], int]
 HEIGHT = 240
 TOP_WIDTH = 400
 BOTTOM_WIDTH = 320
-#: Columns of the top screen when every one of its lines shows a row of its own.
+#: Columns of the top screen when each of its lines shows a different row.
 WIDE_WIDTH = 800
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Screen:
-    """What one screen (or one eye) shows: `array` is upright RGB of shape (240, width, 3)."""
+    """The picture of one screen (or one eye): `array` is upright RGB of shape (240, width, 3)."""
 
     name: str
     array: Bytes
@@ -75,20 +75,20 @@ _LUT_ENTRIES = 1 << _LUT_INDEX.width
 class ColorTable:
     """The colour look-up table of one display controller: a byte of each channel in, a byte out.
 
-    Feed it the writes to PDCn_LUT_INDEX and PDCn_LUT_DATA. It starts as the identity, which system software uploads.
+    Pass it the writes to PDCn_LUT_INDEX and PDCn_LUT_DATA. It starts as the identity, which system software uploads.
     """
 
     def __init__(self) -> None:
         self.reset()
 
     def reset(self) -> None:
-        """Back to the identity."""
+        """Reset to the identity."""
         self.index = 0
         self._entries = np.repeat(np.arange(_LUT_ENTRIES, dtype=np.uint8)[:, None], 3, axis=1)
         self.is_identity = True
 
     def copy_from(self, other: ColorTable) -> None:
-        """Hold what another table holds, and its index."""
+        """Copy the contents and the index of another table."""
         self.index, self._entries, self.is_identity = other.index, other._entries.copy(), other.is_identity
 
     def select(self, word: int) -> None:
@@ -96,19 +96,19 @@ class ColorTable:
         self.index = _LUT_INDEX.raw(word)
 
     def store(self, word: int) -> None:
-        """A write to LUT_DATA (red in the low byte); the index steps on, and wraps."""
+        """A write to LUT_DATA (red in the low byte); the index increments, and wraps."""
         self._entries[self.index] = [field.raw(word) for field in _LUT_DATA.fields]
         self.index = (self.index + 1) % _LUT_ENTRIES
         self.is_identity = bool((self._entries == np.arange(_LUT_ENTRIES)[:, None]).all())
 
     def load(self) -> int:
-        """A read of LUT_DATA; the index steps on as well."""
+        """A read of LUT_DATA; the index increments too."""
         red, green, blue = self._entries[self.index].tolist()
         self.index = (self.index + 1) % _LUT_ENTRIES
         return _LUT_DATA.encode(r=red, g=green, b=blue)
 
     def apply(self, array: Bytes) -> Bytes:
-        """RGB of any shape (..., 3) through the table."""
+        """Look up RGB of any shape (..., 3) in the table."""
         if self.is_identity:
             return array
         return np.stack([self._entries[array[..., channel], channel] for channel in range(3)], axis=-1)
@@ -127,16 +127,16 @@ def scan_out(
     at: str = "",
     choices: Mapping[str, str] | None = None,
 ) -> dict[str, Screen]:
-    """The pictures of both screens as the registers stand now: "top", "bottom", perhaps "top-right".
+    """The pictures of both screens under the current registers: "top", "bottom", perhaps "top-right".
 
     :param read: gives the 32-bit word of an external or LCD register by physical address.
     :param luts: colour tables of PDC0 and PDC1; none: identity.
-    :param events: gets "display.unmapped" and "display.mode"; `at` is the place that they name.
-    :param choices: chosen values of "display.expand" and "display.formats_5_7"; the rest by default.
+    :param events: gets "display.unmapped" and "display.mode" with the place `at`.
+    :param choices: chosen values of "display.expand" and "display.formats_5_7"; otherwise the defaults.
 
-    "top" has 400 columns, or 800 when neither line mode nor scan doubling is on. In the stereo modes it is the picture
-    of the left eye, and "top-right" is there if the right eye's comes from another address. A screen that is off
-    is black; the fill colour of the LCD covers everything.
+    "top" has 400 columns, or 800 when both line mode and scan doubling are off. In the stereo modes it is the picture
+    of the left eye, and "top-right" exists if the right eye's picture has another address. A screen that is off is
+    black; the fill colour of the LCD covers everything.
     """
     log = EventLog() if events is None else events
     reader = _Reader(memory, read, log, at, {**DEFAULTS, **(choices or {})})
@@ -150,7 +150,7 @@ def scan_out(
 
 
 def cover(screens: dict[str, Screen], name: str, fill: tuple[int, int, int] | None) -> None:
-    """Let the fill colour of an LCD, if there is one, hide the pictures of that screen."""
+    """Replace the pictures of a screen by the fill colour of its LCD, if there is one."""
     if fill is not None:
         screens[name] = Screen(name, _plain(screens[name].width, fill))
         screens.pop(f"{name}-right", None)
@@ -163,7 +163,7 @@ def _plain(width: int, colour: tuple[int, int, int] = (0, 0, 0)) -> Bytes:
 
 
 def _rescaled(texels: Bytes, format: PixelFormat) -> Bytes:
-    """Colours widened by repeating bits, as they are when widened by scaling with the fraction cut off."""
+    """Colours expanded by repeating bits, converted to expansion by scaling with truncation."""
     texels = texels.copy()
     for channel, (_, _, bits) in enumerate(format.channels[:3]):  # red, green, blue in all external formats
         values = np.arange(256) >> (8 - bits)
@@ -172,7 +172,7 @@ def _rescaled(texels: Bytes, format: PixelFormat) -> Bytes:
 
 
 class _Reader:
-    """One scan-out: where to read, and where to complain."""
+    """One scan-out: where to read, and where to report events."""
 
     def __init__(
         self, memory: GuestMemory, read: ReadRegister, events: EventLog, at: str, choices: Mapping[str, str]
@@ -194,7 +194,7 @@ class _Reader:
         eyes = {name: a}
         width = BOTTOM_WIDTH
         if unit == 0:
-            # Bit 5 alone makes a stereo mode; with bits 5 and 6 clear the system software scans 800 lines (3dbrew).
+            # Bit 5 alone is a stereo mode; with bits 5 and 6 clear the system software scans 800 lines (3dbrew).
             width = TOP_WIDTH if lines or doubling else WIDE_WIDTH
             if shows_both(lines):
                 # Even lines reach the left eye: A's in mode AB, B's in mode BA.
@@ -214,9 +214,10 @@ class _Reader:
         ]
 
     def picture(self, name: str, base: int, stride: int, color_format: int, width: int, twice: bool = False) -> Bytes:
-        """Upright RGB (240, width, 3) of a framebuffer. twice: each pixel of a row fills two, and half of them do."""
+        """Upright RGB (240, width, 3) of a framebuffer. twice: rows have half the pixels, and each is shown
+        twice."""
         if base == 0:
-            return _plain(width)  # no framebuffer was ever given: dark, and nobody's fault
+            return _plain(width)  # no framebuffer was ever set: black, not an error
         row_bytes = HEIGHT * pixel_bits(color_format, self.choices) // 8 // (1 + twice)
         rows, missing = fetch_rows(self.memory, base, stride, width, row_bytes)
         if missing:
@@ -229,12 +230,12 @@ class _Reader:
 
 
 def _doubled(color_format: int, choices: Mapping[str, str]) -> bool:
-    """Formats past the table may show every pixel twice."""
+    """Formats after the table may show every pixel twice."""
     return color_format not in TRANSFER_FORMAT and choices["display.formats_5_7"] == "doubled"
 
 
 def pixel_bits(color_format: int, choices: Mapping[str, str]) -> int:
-    """Bits of memory for each pixel that is shown (display.formats_5_7 decides of the codes 5 to 7)."""
+    """Bits of memory for each visible pixel (the choice display.formats_5_7 defines the codes 5 to 7)."""
     if _doubled(color_format, choices):
         return RGBA8.bits // 2
     return EXTERNAL_FORMATS.get(color_format, RGBA4).bits
@@ -253,9 +254,10 @@ def row_colors(rows: Bytes, color_format: int, choices: Mapping[str, str]) -> By
 
 
 def fetch_rows(memory: GuestMemory, base: int, stride: int, count: int, row_bytes: int) -> tuple[Bytes, int]:
-    """`count` rows of memory, an array (count, row_bytes), and how many of them miss some bytes, which are 0.
+    """`count` rows of memory, an array (count, row_bytes), and how many of them are partly unmapped; missing bytes are
+    0.
 
-    A negative or odd stride may lead anywhere; what leaves the 32-bit address space comes back at its other end.
+    A negative or odd stride may lead anywhere; addresses wrap at 32 bits.
     """
     first, last = sorted((base, base + (count - 1) * stride))
     offset = memory.offset_of(first, last - first + row_bytes)

@@ -17,14 +17,14 @@ from pocketgpu.pica.memory.guest import GuestMemory
 
 BYTES = FILL_WIDTH.in_order({"BITS_16": 2, "BITS_24": 3, "BITS_32": 4, "BITS_24_3": 3})
 """Bytes of the pattern, by PSCn_CONTROL.width."""
-_STEP = 96  # bytes written in one go: a multiple of every pattern and of eight words
-# Fills that are remembered: far more than programs have.
+_STEP = 96  # bytes written per step: a multiple of every pattern and of eight words
+# Limit of cached fills; far more than programs use.
 _MAX_PLANS = 4096
 
 
 @kernel(8, target=I64, steps=I32, word0=I32, word1=I32, word2=I32)
 def fill_steps(k: Lang, target: Value, steps: Value, word0: Value, word1: Value, word2: Value) -> None:
-    """Write the 12 bytes of three words over and over: `steps` times 96 bytes from `target` (a multiple of 4)."""
+    """Write the 12 bytes of three words repeatedly: `steps` times 96 bytes from `target` (a multiple of 4)."""
     words = [k.splat(w) for w in (word0, word1, word2)]
     turn = [i % 3 for i in range(24)]
     vectors = []
@@ -40,7 +40,7 @@ def fill_steps(k: Lang, target: Value, steps: Value, word0: Value, word1: Value,
 
 @dataclass(frozen=True)
 class _Plan:
-    """A fill as native code does it, and the bytes behind its last whole step; or why nothing can be filled."""
+    """A fill as native code runs it, and the bytes after its last whole step; or the reason why nothing is filled."""
 
     problem: str | None = None
     arguments: tuple[int, ...] = ()
@@ -50,7 +50,7 @@ class _Plan:
 
 
 class MemoryFill:
-    """Runs fills. What one does is worked out once: programs clear the same buffers every frame."""
+    """Runs fills. Each fill is prepared once, because programs clear the same buffers every frame."""
 
     def __init__(self, memory: GuestMemory, engine: Engine, choices: Mapping[str, str]) -> None:
         self.memory, self._engine = memory, engine
@@ -62,9 +62,10 @@ class MemoryFill:
         return self._engine.get(fill_steps)
 
     def run(self, start: int, end: int, value: int, width: int) -> str | None:
-        """Fill physical [start, end) as PSCn_CONTROL.width says; returns why nothing was filled, or None.
+        """Fill physical [start, end) with the pattern width PSCn_CONTROL.width; returns why nothing was filled, or
+        None.
 
-        The phase of the pattern is counted from `start`; the low byte of `value` comes first.
+        The phase of the pattern starts at `start`; the low byte of `value` comes first.
         """
         key = (start, end, value, width)
         plan = self._plans.get(key)

@@ -1,7 +1,7 @@
 """The transfer engine (PPF): display transfer with its conversions, and raw texture copy.
 
-Source: 3dbrew GPU/External Registers, "Transfer Engine"; GBATEK for strides and allowed formats. What the sources
-leave open is a choice (transfer.*, texture_copy.*).
+Source: 3dbrew GPU/External Registers, "Transfer Engine"; GBATEK for strides and allowed formats. Open questions are
+choices (transfer.*, texture_copy.*).
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ from pocketgpu.pica.memory.pixels import (
 
 
 def external_format(code: int) -> PixelFormat:
-    """Formats of the display side; codes that nobody knows act as the last one."""
+    """The format of a display transfer code; unknown codes act as the last one."""
     return EXTERNAL_FORMATS[min(code, max(TRANSFER_FORMAT))]
 
 
 def _extent(width: int, height: int, pitch: int, tiled: bool, block: int) -> int:
-    """Pixels from the first one to the end of what a picture touches; block: the side of a tile. Tile rows may be wider
-    than their pitch."""
+    """Pixels of memory from a picture's first pixel to its end; block: the side of a tile. Tile rows may be wider than
+    their pitch."""
     if not tiled:
         return pitch * (height - 1) + width
     return ((height - 1) // block * (pitch // block) + (width - 1) // block + 1) * block * block
 
 
 def tile_order(x: Any, y: Any, tiles: Any, block: str = "") -> Any:
-    """Texel number of (x, y) in 8x8 Morton tiles, `tiles` to a row; of values of lanes, or of plain numbers.
+    """Texel number of (x, y) in 8x8 Morton tiles, `tiles` to a row; for lane values or Python ints.
 
-    block: how it is in blocks of 32x32, "morton" or "tiles" (the choice transfer.block32).
+    block: the order in blocks of 32x32, "morton" or "tiles" (the choice transfer.block32).
     """
     spread = lambda v: (v & 1) | ((v & 2) << 1) | ((v & 4) << 2)
     if not block:
@@ -61,7 +61,7 @@ def tile_order(x: Any, y: Any, tiles: Any, block: str = "") -> Any:
 
 
 def _mean(texels: list[Value], format: PixelFormat) -> Value:
-    """The mean of two or four pixel words, channel by channel in the format's own bits."""
+    """The mean of two or four pixel words, for each channel with the format's own bits."""
     word: Value | int = 0
     for _, lo, width in format.channels:
         total = texels[0].bits(lo, width)
@@ -80,7 +80,7 @@ def convert_rows(
 ) -> None:  # fmt: skip
     """Write `width` x `height` pixels from a source of `stride` pixels a line.
 
-    With scale_x, scale_y each output pixel is the mean of a 2x1 or 2x2 box. flip: output row r shows row height-1-r.
+    With scale_x, scale_y each output pixel is the mean of a 2x1 or 2x2 box. flip: output row r is input row height-1-r.
     block: the order of pixels in 32x32 blocks; "" for the usual tiles.
     """
     read, write = external_format(input), external_format(output)
@@ -153,8 +153,8 @@ def copy_units(
 
 @dataclass(frozen=True)
 class Outcome:
-    """finished: the unit raises its interrupt. problem: what the user should know. hang: a console would stand still.
-    moved: bytes were written. event: the id of the problem, if it is not the usual one. read, written: bytes moved."""
+    """finished: the unit raises its interrupt. problem: a message for the user. hang: a console would hang. moved:
+    bytes were written. event: the id of the problem, if it is not the usual one. read, written: number of bytes."""
 
     finished: bool
     problem: str | None = None
@@ -167,9 +167,9 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Move:
-    """What a transfer does: native code with its arguments, and the arena range that it writes. code None: nothing
-    moves. how: static arguments of the conversion (input, output, tiled_in, tiled_out, scale_x, scale_y, block); empty
-    for copies."""
+    """The work of a transfer: native code with its arguments, and the arena range that it writes. code None: nothing is
+    written. how: static arguments of the conversion (input, output, tiled_in, tiled_out, scale_x, scale_y, block);
+    empty for copies."""
 
     outcome: Outcome
     code: Callable[..., None] | None = None
@@ -184,10 +184,10 @@ WORDS = slice(FIRST, FIRST + max(_PLACES.values()) + 1)
 """The registers of the unit among the words of the external block."""
 _CONTROL = _PLACES["PPF_CONTROL"]
 COPY_UNIT = EXTERNAL["PPF_COPY_INPUT"]["width"].scale
-"""Bytes that texture copies move at once."""
-# Pixels along the shorter side from which 16-bit pictures are known to be transferred.
+"""Bytes per unit of a texture copy."""
+# The shortest side in pixels for which transfers of 16-bit pictures are known to work.
 LEAST_16_BIT = 64
-# Moves that are remembered: far more than programs have.
+# Limit of cached transfers; far more than programs use.
 _MAX_MOVES = 4096
 
 
@@ -198,7 +198,7 @@ def _address(words: Mapping[str, int], side: str) -> int:
 
 
 class TransferEngine:
-    """Runs transfers as the PPF registers describe them."""
+    """Runs the transfers that the PPF registers describe."""
 
     def __init__(self, memory: GuestMemory, engine: Engine, choices: Mapping[str, str]) -> None:
         self.memory, self.engine, self.choices = memory, engine, choices
@@ -214,7 +214,7 @@ class TransferEngine:
         return move.outcome
 
     def prepare(self, words: np.ndarray) -> Move:
-        """What the transfer that the registers describe would do. The same one comes again every frame."""
+        """The work of the transfer that these registers describe; cached, because it repeats every frame."""
         key = words[:_CONTROL].tobytes() + words[_CONTROL + 1 :].tobytes()
         move = self._moves.get(key)
         if move is None:
@@ -226,7 +226,7 @@ class TransferEngine:
         return move
 
     def described(self, words: Mapping[str, int]) -> Move:
-        """What the transfer would do that these words of the PPF registers, by name, describe; others hold 0."""
+        """The work of the transfer that these words of the PPF registers, by name, describe; others are 0."""
         given = np.zeros(WORDS.stop - WORDS.start, np.uint32)
         for name, word in words.items():
             given[_PLACES[name]] = word
@@ -266,8 +266,9 @@ class TransferEngine:
             return Outcome(False, f"display transfer from {read.name} to {write.name} never ends", hang=True)
         least = LEAST_16_BIT if read.bits == write.bits == 16 else 0
         if self.choices["transfer.small"] == "hang" and min(out_width, out_height) < least:
-            told = f"display transfer of {out_width}x{out_height} 16-bit pixels, fewer than {least}x{least}, never ends"
-            return Outcome(False, told, hang=True)
+            pixels = f"{out_width}x{out_height}"
+            message = f"display transfer of {pixels} 16-bit pixels, fewer than {least}x{least}, never ends"
+            return Outcome(False, message, hang=True)
         if scale_x and not tiled_in and self.choices["transfer.linear_scale"] == "refuse":
             return Outcome(True, "display transfer of a linear picture cannot scale it down: nothing moves")
         block = self.choices["transfer.block32"] if flags["block32"] and (tiled_in or tiled_out) else ""
@@ -295,13 +296,13 @@ class TransferEngine:
         taken, given = rows * columns * read.bits // 8, width * height * write.bits // 8
         done = Outcome(True, moved=True, read=taken, written=given)
         if block and (out_width | out_height) & 31:
-            told = f"display transfer in 32x32 blocks to {out_width}x{out_height}, which are no multiples of 32"
-            done = replace(done, problem=told, event="transfer.block32-size")
+            message = f"display transfer in 32x32 blocks to {out_width}x{out_height}, which are no multiples of 32"
+            done = replace(done, problem=message, event="transfer.block32-size")
         elif block:
             done = replace(done, problem=BLOCK32, event="pica.block32")
         elif flags["scale"] not in TRANSFER_SCALE:
-            told = "display transfer with scale code 3, which is invalid: scaled as by code 2"
-            done = replace(done, problem=told, event="transfer.scale")
+            message = "display transfer with scale code 3, which is invalid: scaled as by code 2"
+            done = replace(done, problem=message, event="transfer.scale")
         return Move(done, run, (start, place, stride, width, height, flags["flip"]), (place, made), how)
 
     def _copy(self, words: Mapping[str, int]) -> Outcome | Move:
@@ -319,7 +320,7 @@ class TransferEngine:
                         False, "texture copy with a gap but no line width never ends on the console", hang=True
                     )
                 gap = 0
-            # Without gaps a side is contiguous whatever its width says.
+            # Without a gap a side is contiguous, whatever its width.
             lines.append((width, gap) if gap else (units, 0))
         ranges = []
         for (width, gap), side in zip(lines, ("INPUT", "OUTPUT"), strict=True):

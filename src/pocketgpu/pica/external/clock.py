@@ -1,8 +1,7 @@
-"""Emulated time: CPU cycles, and what comes due in them.
+"""Emulated time: CPU cycles, and the events scheduled in them.
 
-Time moves only when somebody asks for it, and jumps from one thing that is due to the next. Sources say when they are
-due. Watchers are asked before each step what has changed for them, and told after it, because memory and registers
-change only in between.
+Time advances only on request, and jumps from one due event to the next. Sources report when they are due. Watchers are
+called before and after each step, because memory and registers change only between steps.
 """
 
 from __future__ import annotations
@@ -14,7 +13,8 @@ from pocketgpu.errors import UsageError
 
 
 class Source(Protocol):
-    """Something that happens at `due` (None: nothing is planned). `run` must move `due` on, past `now`."""
+    """Something that happens at cycle `due` (None: nothing is scheduled). `run` must set a `due` after `now`, or
+    None."""
 
     @property
     def due(self) -> int | None: ...
@@ -22,17 +22,17 @@ class Source(Protocol):
 
 
 class Watcher(Protocol):
-    """Something that goes on all the time."""
+    """Something that runs continuously."""
 
     def settle(self, now: int) -> None:
-        """Time is about to go on from `now`."""
+        """Called before time advances from `now`."""
 
     def pass_to(self, now: int) -> None:
-        """Time went on to `now`."""
+        """Called after time advanced to `now`."""
 
 
 class Clock:
-    """`now` counts CPU cycles from 0. sources run in their order when they are due at once."""
+    """`now` counts CPU cycles from 0. Sources that are due at the same time run in their order."""
 
     def __init__(self) -> None:
         self.now = 0
@@ -42,7 +42,7 @@ class Clock:
 
     @property
     def running(self) -> bool:
-        """Whether something that came due is at work, so that time stands still."""
+        """Whether a due source is running, so that time stands still."""
         return self._running
 
     def _next(self) -> int | None:
@@ -51,13 +51,13 @@ class Clock:
         return min((due for source in self.sources if (due := source.due) is not None), default=None)
 
     def advance_to(self, target: int, stop: Callable[[], bool] | None = None) -> None:
-        """Let everything happen that is due up to `target`, or until `stop` says so after a moment's happenings.
+        """Run all sources due up to `target`, or until `stop()` is true after the sources of one moment.
 
-        :raises UsageError: called from inside of what happens (a listener of interrupts).
+        :raises UsageError: called from a source (a listener of interrupts).
         """
         if self._running:
             raise UsageError(
-                "time cannot be moved on while an interrupt is told", hint="Note it, and go on when the call returned."
+                "time cannot advance while an interrupt is reported", hint="Note it; advance after the call returned."
             )
         self._running = True
         try:

@@ -1,10 +1,10 @@
-"""The external registers: what the processor writes, and the units that a write starts.
+"""The external registers: the processor's writes, and the units that they start.
 
-Writes come in bulk. Plain registers are stored as arrays; only the few addresses that start something are looked at
-one by one, in order. Units work at once: when `write` returns, memory holds their result and the busy bits are clear.
-In `timed.py` the same registers belong to units that take their time.
+Writes come in bulk. Plain registers are stored as arrays; only writes to the few addresses that start something are
+processed one by one, in order. Units work at once: when `write` returns, memory holds their result and the busy bits
+are clear. In `timed.py` the same units take time.
 
-Source: 3dbrew GPU/External Registers; GBATEK for writable masks, interrupt bits, mirrors and where no register is.
+Source: 3dbrew GPU/External Registers; GBATEK for writable masks, interrupt bits, mirrors and unused addresses.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _SELECT_PULSE = EXTERNAL["PDC0_SELECT"]["reset_fifo"].mask
 _SELECT_FLAGS = sum(EXTERNAL["PDC0_SELECT"][name].mask for name in ("h_irq", "v_irq", "error_irq"))
 
 _SYNC_OFF = EXTERNAL["PDC0_POLARITY"]["h"].mask | EXTERNAL["PDC0_POLARITY"]["v8"].mask
-"""The bits of POLARITY that stop sync pulses, where they do that (display.sync_bits)."""
+"""The bits of POLARITY that stop sync pulses, if they have that function (display.sync_bits)."""
 
 _STATUS, _BUSY = _address("STATUS"), _address("BUSY")
 _STATUS_BITS = {field.name.upper(): field.mask for field in EXTERNAL["STATUS"].fields}
@@ -67,7 +67,7 @@ _CONTROLS = {
     unit: (_address(f"{unit}_CONTROL"), *(EXTERNAL[f"{unit}_CONTROL"][name].mask for name in ("start", "finished")))
     for unit in ("PSC0", "PSC1", "PPF")
 }
-"""Of each unit: the word of its control register, and the bits "start" and "finished"."""
+"""For each unit: the word index of its control register, and the bits "start" and "finished"."""
 _LUTS = {_address(f"PDC{unit}_LUT_DATA"): unit for unit in range(2)}
 _TRAFFIC = {_address(f"TRAFFIC_{name}"): name for name in COUNTED_TRAFFIC}
 _HOME = {
@@ -75,12 +75,12 @@ _HOME = {
     for area in MIRRORS
     for at in range(area.start, area.end, 4)
 }
-"""Word of the register that answers at a mirrored word."""
+"""For each mirror word: the word of the register that it mirrors."""
 
 FIRST_REQUEST = PICA["FINALIZE"].offset
-"""Ids before it are those of acknowledge bytes."""
+"""Smaller ids are acknowledge bytes."""
 FIRST_STATE = PICA["FACECULLING_CONFIG"].offset
-"""Ids before it are about interrupts."""
+"""Smaller ids are interrupt registers."""
 _REQUEST = slice(FIRST_REQUEST, PICA["IRQ_CMP0"].offset)
 _COMPARE = slice(PICA["IRQ_CMP0"].offset, PICA["IRQ_MASK_LOW"].offset)
 _MASKS = slice(PICA["IRQ_MASK_LOW"].offset, PICA["IRQ_STAT_LOW"].offset)
@@ -88,9 +88,9 @@ _UNIT_WORDS = {
     unit: {register.name: register.offset // 4 for register in EXTERNAL if register.name.startswith(f"{unit}_")}
     for unit in ("PSC0", "PSC1", "PPF")
 }
-"""Of each unit: the word of each of its registers."""
+"""For each unit: the word index of each of its registers."""
 
-# What starts the command list of each channel; where its size and its address stand.
+# The register that starts the command list of each channel; the registers with its size and address.
 LIST_STARTS = tuple(PICA[f"CMDBUF_JUMP{channel}"].offset for channel in range(2))
 _LIST_STARTS = np.array([PICA[number].address for number in LIST_STARTS], np.uint32)
 _LISTS = [
@@ -101,20 +101,20 @@ _LISTS = [
     for n in range(2)
 ]
 
-# Lists whose place is remembered.
+# Limit of cached list ranges.
 _MOST_LISTS = 4096
 
-# What a write to a word of the GPU block is: only a store (here, or to a register of the 3D core), or more; or one to
-# where another register answers, or none.
+# The kind of a word: a plain store (here, or to a register of the 3D core), more than a store (likewise), outside the
+# GPU block, a mirror of another register, no register.
 PLAIN, CORE_PLAIN, TRIGGER, CORE, ELSEWHERE, MIRROR, HOLE = range(7)
 _WRITE_INDEX = C.WRITE_INDEX // 4
 
 
 @kernel(1, first=I32, count=I32)
 def store_writes(k: Lang, first: Value, count: Value, *, layout_start: int, layout_size: int) -> None:
-    """Store pending writes from `first` on until one is more than a store; WRITE_INDEX says which (or `count`).
+    """Store pending writes from `first` on until one is more than a store; WRITE_INDEX is its index (or `count`).
 
-    Unwritable bits keep what they hold.
+    Unwritable bits keep their value.
     """
     layout = WorkLayout(layout_start, layout_size)
     i, going = k.var(first), k.var(True)
@@ -137,7 +137,7 @@ def store_writes(k: Lang, first: Value, count: Value, *, layout_start: int, layo
 
 
 def starts_list(addresses: NDArray[np.uint32], values: NDArray[np.uint32]) -> NDArray[np.bool_]:
-    """Which of some register writes start a command list."""
+    """The writes among these that start a command list."""
     started: NDArray[np.bool_] = np.isin(addresses, _LIST_STARTS) & ((values & START_LIST) != 0)
     return started
 
@@ -164,16 +164,16 @@ class ExternalRegisters:
         self._static = {"layout_start": memory.work_offset, "layout_size": memory.work_size}
         part = lambda offset, size: memory.arena[offset : offset + size]
         self.words = part(layout.external, 4 * WORDS).view(np.uint32)
-        self.words[:] = 0  # the machine may have been on before
+        self.words[:] = 0  # the machine may have run before
         self.lcd = np.zeros(LCD_WORDS, np.uint32)
         self.luts = (ColorTable(), ColorTable())
         self.interrupts: dict[str, int] = {}
         self.listeners: list[Callable[[str, int], None]] = []
         self.observers: tuple[Observer, ...] = ()
-        """Who is told of units that start and end."""
-        self._at_work: dict[str, Mapping[str, int]] = {}  # what observers were told of units that have not ended
+        """Observers of unit starts and ends."""
+        self._at_work: dict[str, Mapping[str, int]] = {}  # registers passed to observers, for units that have not ended
         self.moved = dict.fromkeys(COUNTED_TRAFFIC, 0)
-        """Bytes by the name of the counter that tells of them."""
+        """Bytes by the name of their traffic counter."""
         self._writable = part(layout.external_writable, 4 * WORDS).view(np.uint32)
         self._writable[:] = 0xFFFFFFFF
         self._pending = part(layout.writes, 8 * MAX_WRITES).view(np.uint32).reshape(2, MAX_WRITES)
@@ -207,7 +207,7 @@ class ExternalRegisters:
         self._kind[_PICA_FIRST : _PICA_FIRST + len(core.registers)][EFFECT_TABLE[: len(core.registers)] == _STORE] = (
             CORE_PLAIN
         )
-        # Below the first register of the core proper: acknowledge bytes, and what only this side writes.
+        # Ids below the first core register: acknowledge bytes, and registers that only this side writes.
         self._kind[_PICA_FIRST : _PICA_FIRST + FIRST_STATE] = CORE
         self._kind[[_PICA_FIRST + number for number in LIST_STARTS]] = CORE
         self._kind[list(_HOME)] = MIRROR
@@ -215,7 +215,7 @@ class ExternalRegisters:
             self._kind[hole.start // 4 : hole.end // 4] = HOLE
 
     def set_model(self, new: bool) -> None:
-        """Say in HARDWARE_ID which model this is."""
+        """Set the model in HARDWARE_ID."""
         if self.choices["external.hardware_id"] == "model":
             self._put("HARDWARE_ID", "new_model", int(new))
 
@@ -244,12 +244,12 @@ class ExternalRegisters:
         return 0
 
     def peek(self, address: int) -> int:
-        """What a register of the displays or LCDs holds, without anything that reading it does."""
+        """The value of a display or LCD register, without side effects of a read."""
         index = (address - BASE) >> 2
         return int(self.words[index] if 0 <= index < WORDS else self.lcd[(address - LCD.base) >> 2])
 
     def _read_active(self, index: int) -> int:
-        """A register that does more than to hold its word."""
+        """A register with a side effect or a computed value."""
         if index == _STATUS:
             return self._status()
         if index == _BUSY:
@@ -269,7 +269,7 @@ class ExternalRegisters:
         return int(self.core.registers[number]) if number < len(self.core.registers) else 0
 
     def _in_hole(self, address: int) -> bool:
-        """Tell of an access to the GPU's block where nothing answers; False if it is none."""
+        """Report an access to an unused address of the GPU block; returns False for other addresses."""
         for hole in HOLES:
             if hole.start <= address - BASE < hole.end:
                 if hole.hangs:
@@ -280,7 +280,7 @@ class ExternalRegisters:
         return False
 
     def report(self, kind: EventKind, id: str, message: str) -> None:
-        """An event, here and now."""
+        """Report an event at the current place."""
         self.events.report(kind, id, message, self.core.place)
 
     def write(self, addresses: np.ndarray, values: np.ndarray) -> None:
@@ -318,7 +318,7 @@ class ExternalRegisters:
             self._store(index, word)
 
     def _store(self, index: int, word: int) -> None:
-        """A plain store: unwritable bits keep what they hold."""
+        """A plain store: unwritable bits keep their value."""
         writable = int(self._writable[index])
         self.words[index] = int(self.words[index]) & ~writable | word & writable
 
@@ -337,7 +337,7 @@ class ExternalRegisters:
                 listener(name, count)
 
     def display_masked(self, unit: int) -> bool:
-        """Whether a display's VBlank interrupt is switched off."""
+        """Whether a display's VBlank interrupt is disabled."""
         word = int(self.words[_address(f"PDC{unit}_CONTROL")])
         return bool(EXTERNAL["PDC0_CONTROL"]["v_irq_off"].raw(word))
 
@@ -351,26 +351,26 @@ class ExternalRegisters:
         self.words[index] = EXTERNAL[name][field].encode(value, int(self.words[index]))
 
     def at_work(self, unit: str) -> bool:
-        """Whether PSC0, PSC1, PPF or P3D is at work; while time stands still, that is one that never ends."""
+        """Whether PSC0, PSC1, PPF or P3D is working; without emulated time only a unit that never ends is."""
         if unit == "P3D":
             return self._core_at_work()
         index, start, _ = _CONTROLS[unit]
         return bool(int(self.words[index]) & start)
 
     def reset_units(self) -> None:
-        """Fills, transfers and lists stop, those that hang too. They leave what they have done, and raise nothing."""
+        """Fills, transfers and lists stop, also endless ones. Their finished work stays; no interrupt is raised."""
         for index, start, finished in _CONTROLS.values():
             self.words[index] = int(self.words[index]) & ~(start | finished)
 
     def _core_at_work(self) -> bool:
-        return False  # a list has come to its end when the write that starts it is done
+        return False  # the write that starts a list returns after its end
 
     def _busy(self) -> int:
         fill, word = self.at_work("PSC0") or self.at_work("PSC1"), int(self.words[_BUSY])
         return EXTERNAL["BUSY"].encode(word, fill=fill, transfer=self.at_work("PPF"))
 
     def _status(self) -> int:
-        """The STATUS register: interrupts that are pending, or units at work (external.status)."""
+        """The STATUS register: pending interrupts, or working units (choice external.status)."""
         reading = self.choices["external.status"]
         if reading == "interrupt":
             on = [unit for unit, (index, _, finished) in _CONTROLS.items() if int(self.words[index]) & finished]
@@ -383,36 +383,36 @@ class ExternalRegisters:
         return sum(_STATUS_BITS[unit] for unit in on)
 
     def _core_matches(self) -> bool:
-        """Whether a byte of the core's interrupt request is the one that it is compared with."""
+        """Whether a byte of the core's interrupt request equals its compare byte."""
         request, compare, masks = (self.core.registers[part].view(np.uint8) for part in (_REQUEST, _COMPARE, _MASKS))
         disabled = np.unpackbits(masks, bitorder="little").astype(bool)
         return bool(((request == compare) & ~disabled).any())
 
     # -- units ------------------------------------------------------------------------------------------------------
-    def _tell_start(self, unit: str, word: int) -> None:
-        """PSC0, PSC1 or PPF is about to work: `word` was written to its control register."""
+    def _notify_start(self, unit: str, word: int) -> None:
+        """Notify observers that PSC0, PSC1 or PPF starts: `word` was written to its control register."""
         if self.observers:
             words = {name: int(self.words[place]) for name, place in _UNIT_WORDS[unit].items()}
             words[f"{unit}_CONTROL"] = word
-            self._announce(unit, words)
+            self._notify_observers(unit, words)
 
-    def _announce(self, unit: str, words: Mapping[str, int]) -> None:
+    def _notify_observers(self, unit: str, words: Mapping[str, int]) -> None:
         self._at_work[unit] = words
         for one in self.observers:
             one.unit_starts(unit, words)
 
-    def _tell_end(self, unit: str) -> None:
+    def _notify_end(self, unit: str) -> None:
         words = self._at_work.pop(unit, None)
         if words is not None:
             for one in self.observers:
                 one.unit_ended(unit, words)
 
     def rest(self) -> None:
-        """No unit is at work: observers will not hear that one has ended."""
+        """No unit is working: observers get no end of earlier starts."""
         self._at_work.clear()
 
     def _controlled(self, word: int, index: int, finished: int) -> int:
-        """A word written to a unit's control register: "finished" can only be cleared by a write."""
+        """A word written to a unit's control register: a write can only clear "finished"."""
         writable = int(self._writable[index])
         return word & writable & ~finished | word & int(self.words[index]) & finished
 
@@ -420,18 +420,18 @@ class ExternalRegisters:
         """A write to a fill's control register."""
         first, index, name = FILLS[unit]
         if word & FILL_START:
-            self._tell_start(name, word)
+            self._notify_start(name, word)
         self.words[index] = word = self._controlled(word, index, FILL_FINISHED)
         if word & FILL_START:
             self._run_fill(unit, *self._fill_range(first), FILL_WIDTH.raw(word))
 
     def _fill_range(self, first: int) -> tuple[int, int, int]:
-        """Addresses from and until which a unit fills, and with what; `first` is the word of its first register."""
+        """Start address, end address and value of a fill; `first` is the word of the unit's first register."""
         start, end, value = self.words[first : first + 3].tolist()
         return int(_FILL_ADDRESS.decode(start)), int(_FILL_ADDRESS.decode(end)), value
 
     def _run_fill(self, unit: int, start: int, end: int, value: int, width: int) -> None:
-        """Fill [start, end) as a unit's registers say, and let it be finished."""
+        """Fill [start, end) with a pattern, and set the unit to finished."""
         started = perf_counter()
         _, index, name = FILLS[unit]
         self._fill_memory(unit, start, end, value, width)
@@ -441,7 +441,7 @@ class ExternalRegisters:
         self.words[index] = word
         self.interrupt(name, int(start > 0))
         self.stats.seconds["fill"] += perf_counter() - started
-        self._tell_end(name)
+        self._notify_end(name)
 
     def _fill_memory(self, unit: int, start: int, end: int, value: int, width: int) -> None:
         problem = self.fill.run(start, end, value, width)
@@ -458,13 +458,13 @@ class ExternalRegisters:
         """A write to the transfer engine's control register."""
         index = TRANSFER_CONTROL
         if word & TRANSFER_START:
-            self._tell_start("PPF", word)
+            self._notify_start("PPF", word)
         self.words[index] = word = self._controlled(word, index, TRANSFER_FINISHED)
         if word & TRANSFER_START:
             self._run_transfer(self.words[TRANSFER_WORDS])
 
     def _run_transfer(self, words: np.ndarray) -> None:
-        """Transfer, as words of the engine's registers say, and let it be finished, unless it never ends."""
+        """Run the transfer of these registers, and set the unit to finished, unless it never ends."""
         started = perf_counter()
         outcome = self.transfer.run(words)
         if outcome.problem:
@@ -481,7 +481,7 @@ class ExternalRegisters:
             self.words[index] = int(self.words[index]) & ~TRANSFER_START | TRANSFER_FINISHED
             self.interrupt("PPF")
         self.stats.seconds["transfer"] += perf_counter() - started
-        self._tell_end("PPF")
+        self._notify_end("PPF")
 
     def _vram_power(self, word: int) -> None:
         index = _address("VRAM_POWER")
@@ -492,7 +492,7 @@ class ExternalRegisters:
             self.report("warning", "vram.off", f"video memory is switched off: bank {halves}")
 
     def _select(self, unit: int, word: int) -> None:
-        """PDC framebuffer select: interrupt flags are cleared by writing ones; the rest is for the display to take."""
+        """PDC framebuffer select: writing ones clears interrupt flags; the display uses the rest."""
         index = _SELECTS[unit]
         current, flags = int(self.words[index]), _SELECT_FLAGS
         taken = word & ~(flags | _SELECT_KEPT | _SELECT_PULSE)
@@ -501,7 +501,7 @@ class ExternalRegisters:
     # -- the 3D core's registers --------------------------------------------------------------------------------------
     def _core_write(self, number: int, word: int) -> None:
         registers = self.core.registers
-        if number < FIRST_REQUEST:  # acknowledge: the same storage as the request bytes
+        if number < FIRST_REQUEST:  # acknowledge bytes: the same storage as the request bytes
             registers[FIRST_REQUEST + number] = word
         elif number in LIST_STARTS:
             registers[number] = word
@@ -520,10 +520,10 @@ class ExternalRegisters:
         self.list_done(self._run_list(channel))
 
     def _run_list(self, channel: int) -> int:
-        """Run the list that a channel's registers name; returns how often it raised the P3D interrupt."""
+        """Run the list in a channel's registers; returns how often it raised the P3D interrupt."""
         if self.observers:
             names = [f"CMDBUF_{what}{channel}" for what in ("SIZE", "ADDR", "JUMP")]
-            self._announce("P3D", {name: int(self._core_words[PICA[name].offset]) for name in names})
+            self._notify_observers("P3D", {name: int(self._core_words[PICA[name].offset]) for name in names})
         words = self._core_words[_LISTS[channel][0][0]], self._core_words[_LISTS[channel][1][0]]
         known = self._lists.get(words)
         if known is None:
@@ -541,17 +541,17 @@ class ExternalRegisters:
         return fired
 
     def list_done(self, fired: int) -> None:
-        """A list came to its end and raised so many interrupts."""
+        """A list ended and raised this many interrupts."""
         self.interrupt("P3D", fired)
-        self._tell_end("P3D")
+        self._notify_end("P3D")
 
     def submit(self, words: Sequence[int] | np.ndarray) -> int:
-        """Run command words that lie in no guest memory; returns how often they raised the P3D interrupt."""
+        """Run command words that are not in guest memory; returns how often they raised the P3D interrupt."""
         fired = self.core.run_words(words)
         self.list_done(fired)
         return fired
 
     # -- screens ------------------------------------------------------------------------------------------------------
     def screens(self) -> dict[str, Screen]:
-        """What both screens show."""
+        """The pictures of both screens."""
         return scan_out(self.memory, self.peek, self.luts, self.events, self.core.place, self.choices)

@@ -1,9 +1,9 @@
-"""The external registers of a machine in which time passes: units are busy for a while, displays scan.
+"""The external registers of a machine with emulated time: units take time, displays scan.
 
-A fill or a transfer writes its memory when it is done. A fill that is started again while it runs has filled what its
-time allowed for. A command list writes memory when it starts, because what it costs is known only then; its interrupt
-comes when it is done. Registers of the display controllers count, and every read of a register takes a little time, so
-that a program that polls gets to the end of its loop.
+A fill or a transfer writes its memory when it is done. A fill that is restarted while it runs keeps what it filled
+until then. A command list writes memory when it starts, because its cost is known only afterwards; its interrupt comes
+when it is done. Registers of the display controllers count. Every read of a register takes a little time, so that a
+program's polling loop ends.
 
 Source: 3dbrew GPU/External Registers; GBATEK for reads that wait; facts/timing.py for durations.
 """
@@ -56,11 +56,11 @@ _COUNTERS = {
 }
 _ADDRESS = EXTERNAL["PPF_INPUT_ADDRESS"]["address"]
 _FILL_GRAIN = 48
-"""Bytes in which the progress of a fill is counted: whole stores of 16 bytes, and whole patterns."""
+"""Bytes per step of a fill's progress: whole stores of 16 bytes, and whole patterns."""
 
 
 class Job:
-    """A unit at work. due: when it is done, None while it rests."""
+    """The work of a unit. due: when it is done, None while the unit is idle."""
 
     def __init__(self) -> None:
         self.due: int | None = None
@@ -68,11 +68,11 @@ class Job:
         self._finish: Callable[[], None] | None = None
 
     def start(self, now: int, cycles: int, finish: Callable[[], None]) -> None:
-        """Be done in so many cycles."""
+        """Be done in this number of cycles."""
         self.started, self.due, self._finish = now, now + max(1, cycles), finish
 
     def stop(self) -> None:
-        """Work no more, without being done."""
+        """Stop without finishing."""
         self.due = self._finish = None
 
     def run(self, _now: int) -> None:
@@ -83,7 +83,8 @@ class Job:
 
 
 class TimedRegisters(ExternalRegisters):
-    """`clock` is the machine's time; `displays` are both controllers. on_vblank is told of each one's VBlank (0, 1)."""
+    """`clock` is the machine's time; `displays` are both controllers. on_vblank is called at each one's VBlank (0,
+    1)."""
 
     def __init__(
         self,
@@ -124,13 +125,13 @@ class TimedRegisters(ExternalRegisters):
         self.clock.advance_to(self.clock.now + cycles)
 
     def run_until(self, name: str, limit: int) -> bool:
-        """Let time pass until an interrupt is raised, or `limit` cycles at most; whether it was."""
+        """Let time pass until an interrupt is raised, or for `limit` cycles at most; returns whether it was raised."""
         self.raised.discard(name)
         self.clock.advance_to(self.clock.now + limit, lambda: name in self.raised)
         return name in self.raised
 
     def step_vblank(self) -> None:
-        """Let time pass until both controllers came to their VBlank; one that never does is not waited for."""
+        """Let time pass until both controllers reached VBlank; a controller that never does is ignored."""
         self.settle()
         waiting = {unit for unit, display in enumerate(self.displays) if display.has_vblank}
         frames = [self.displays[unit].mode.frame_cycles for unit in waiting]
@@ -139,12 +140,12 @@ class TimedRegisters(ExternalRegisters):
         self.clock.advance_to(self.clock.now + max(frames, default=timing.FRAME_CYCLES), stop)
 
     def finish(self) -> None:
-        """Let time pass until no unit is at work."""
+        """Let time pass until no unit is working."""
         while (ends := [job.due for job in self._jobs if job.due is not None]) and not self.clock.running:
             self.clock.advance_to(max(ends))
 
     def settle(self) -> None:
-        """Let the displays take notice of what was written."""
+        """Pass register writes on to the displays."""
         for display in self.displays:
             display.settle(self.clock.now)
 
@@ -159,7 +160,7 @@ class TimedRegisters(ExternalRegisters):
             self.raised.add(name)
         super().interrupt(name, count)
 
-    # -- what the displays need ---------------------------------------------------------------------------------------
+    # -- displays --------------------------------------------------------------------------------------------------
     def traffic(self, name: str, count: int) -> None:
         self.moved[name] += count
 
@@ -233,7 +234,7 @@ class TimedRegisters(ExternalRegisters):
         if job.due is not None:
             self._stop_fill(unit)
             self.report("warning", "fill.aborted", f"PSC{unit} was started again before it was done")
-        self._tell_start(name, written)
+        self._notify_start(name, written)
         start, end, value = self._fill_range(first)
         self._filling[unit] = start, end, value, FILL_WIDTH.raw(word)
         self.words[index] = word
@@ -241,7 +242,7 @@ class TimedRegisters(ExternalRegisters):
         job.start(now, timing.UNIT_LATENCY + timing.FILL.cost(size), lambda: self._run_fill(unit, *self._filling[unit]))
 
     def _stop_fill(self, unit: int) -> None:
-        """A fill at work stops where it is."""
+        """Stop a running fill; its progress is written."""
         job = self._fills[unit]
         start, end, value, width = self._filling[unit]
         worked = max(0, self.clock.now - job.started - timing.UNIT_LATENCY)
@@ -260,14 +261,14 @@ class TimedRegisters(ExternalRegisters):
                 )
             word |= TRANSFER_START
         elif word & TRANSFER_START:
-            self._tell_start("PPF", written)
+            self._notify_start("PPF", written)
             words = self.words[TRANSFER_WORDS].copy()
             job.start(self.clock.now, self._transfer_cycles(words), lambda: self._run_transfer(words))
         self.words[index] = word
 
     def _transfer_cycles(self, words: np.ndarray) -> int:
         outcome = self.transfer.prepare(words).outcome
-        # Input and output address come first.
+        # The input and output addresses are the first two words.
         sides = [VRAM.contains(int(_ADDRESS.decode(int(word)))) for word in words[:2]]
         rate = (timing.TRANSFER, timing.TRANSFER_VRAM, timing.TRANSFER_VRAM_ONLY)[sum(sides)]
         return timing.UNIT_LATENCY + rate.cost(max(outcome.read, outcome.written))
@@ -277,16 +278,16 @@ class TimedRegisters(ExternalRegisters):
         self._work_on(lambda: self._run_list(channel))
 
     def submit(self, words: Sequence[int] | np.ndarray) -> int:
-        """As always; its time has passed when this returns."""
+        """As in `ExternalRegisters`; returns after the list's time has passed."""
         fired = self._work_on(lambda: self.core.run_words(words))
         self._await_list()
         return fired
 
     def _work_on(self, run: Callable[[], int]) -> int:
-        """Run a list, and be done with it when its time is over; returns how often it raises the P3D interrupt."""
+        """Run a list; it is done after its time. Returns how often it raises the P3D interrupt."""
         self._await_list()
         triangles, fragments = self.stats.triangles, self.stats.fragments
-        self.core.control[C.WORDS // 4] = 0  # a list outside of memory is not walked at all
+        self.core.control[C.WORDS // 4] = 0  # a list at unmapped addresses is not walked at all
         fired = run()
         front = timing.COMMAND.cost(int(self.core.control[C.WORDS // 4]))
         front += timing.TRIANGLE.cost(self.stats.triangles - triangles)
@@ -295,7 +296,7 @@ class TimedRegisters(ExternalRegisters):
         return fired
 
     def _await_list(self) -> None:
-        """Wait until the 3D core rests."""
+        """Wait until the 3D core is idle."""
         if self._list.due is None:
             return
         if self.clock.running:

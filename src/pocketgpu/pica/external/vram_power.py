@@ -1,7 +1,7 @@
-"""Power of video memory: the register that switches off halves of its two banks.
+"""Power of video memory: the register that disables halves of its two banks.
 
-Each bank is 128 bits wide. A half is its lower or upper 64 bits: 8 bytes of every 16. What is switched off loses what
-it held (choice vram.power_off), and what is written there meanwhile is lost as well.
+Each bank is 128 bits wide. A half is its lower or upper 64 bits: 8 bytes of every 16. A half that is off loses its
+contents (choice vram.power_off), and writes to it are lost too.
 
 Source: 3dbrew GPU/External Registers (VRAM bank control); GBATEK.
 """
@@ -16,7 +16,7 @@ _BANK = VRAM.size // 2
 
 
 class VramPower:
-    """Which half banks are off, by name ("a_low", "a_high", "b_low", "b_high")."""
+    """The half banks that are off, by name ("a_low", "a_high", "b_low", "b_high")."""
 
     def __init__(self, memory: GuestMemory, reading: str) -> None:
         """reading: the value of vram.power_off."""
@@ -25,13 +25,13 @@ class VramPower:
         self._loses = reading == "lose"
 
     def set(self, word: int) -> None:
-        """VRAM_POWER holds `word` now."""
+        """VRAM_POWER has the value `word` now."""
         fields = EXTERNAL["VRAM_POWER"].fields
         self.off = tuple(f.name.removesuffix("_off") for f in fields if f.raw(word)) if self._loses else ()
         self.lose()
 
     def lose(self) -> None:
-        """Clear what is off; to be called after anything that may have written there."""
+        """Clear the halves that are off; to be called after anything that may have written there."""
         for name in self.off:
             bank, side = name.split("_")
             start = VRAM.base + _BANK * (bank == "b")

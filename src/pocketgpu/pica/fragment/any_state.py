@@ -1,7 +1,7 @@
-"""General fragment code: the colours of any state, with everything that shapes them read at run time.
+"""General fragment code: draws any state, because it reads all settings at run time.
 
-It is there at once, for every state, while specialised code is still being compiled, and gives the same bits. Shadow
-textures, shadow maps, gas and 32x32 blocks are left to specialised code.
+It is available at once for every state while specialised code is still being compiled, and produces the same bits.
+Shadow textures, shadow maps, gas and 32x32 blocks have specialised code only.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def state_words(k: Lang, packet: Value) -> StateWords:
 
 
 def covers(state: FragmentState) -> bool:
-    """Whether general code can draw a state."""
+    """Whether general code supports a state."""
     get = state.registers
     kind = get("TEXUNIT0_PARAM.type") if 0 in state.units else TEXTURE_TYPE.FLAT
     plain = get("COLOR_OPERATION.fragment_mode") == FRAGMENT_MODE.DEFAULT
@@ -81,13 +81,13 @@ class AnyState:
             self.sources[4 * code + i] = color[ch]
 
     def _texture(self, unit: Value | int) -> Color:
-        """A texture unit's colour, once it is in the array."""
+        """A texture unit's colour; also stored in the array of sources."""
         code = unit + TEXENV_SOURCE.TEXTURE0
         first = code << 2 if isinstance(code, Value) else 4 * code
         return {ch: self.sources[first + i] for i, ch in enumerate(CHANNELS)}
 
     def colors(self, pixels: Pixels) -> Color:
-        """What the combiners make of a group of pixels."""
+        """The colours after the combiners for a group of pixels."""
         k, state = self.k, self.state
         self._put(TEXENV_SOURCE.VERTEX_COLOR, pixels.primary())
         fill_textures(pixels, self.draw.packet, self.sources, self.choices)
@@ -105,7 +105,7 @@ class AnyState:
 
     @staticmethod
     def _ratio(pixels: Pixels, slot: Value) -> Ratio:
-        """A perspective-correct attribute of a slot known at run time."""
+        """A perspective-correct attribute whose slot is known at run time."""
         value = pixels.any_plane(slot) * pixels.w
 
         def slopes() -> tuple[Value, Value]:

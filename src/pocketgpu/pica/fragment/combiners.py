@@ -1,6 +1,6 @@
 """The six texture combiner stages, in exact integers on channels 0-255.
 
-Source: 3dbrew GPU/Internal Registers ("Texture environment registers"); truncation of /255 as hardware tests fit it.
+Source: 3dbrew GPU/Internal Registers ("Texture environment registers"); the truncation of /255 fits hardware tests.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from pocketgpu.pica.core.registers import LiveRegisters, Number, StaticRegisters
 
 STAGES = 6
 BUFFERED = 4
-"""Stages whose result can go to the buffer: nobody reads it after the last ones."""
+"""Stages whose result can go to the buffer; nothing reads it after the last ones."""
 INVERTED = 1
-"""The bit of an operand code that takes 255 minus what the code without it takes."""
+"""The bit of an operand code that inverts: 255 minus the operand of the code without this bit."""
 _RGB = {"RGB": None, "ALPHA": "a", "RED": "r", "GREEN": "g", "BLUE": "b"}
 RGB_OPERANDS = {TEXENV_RGB_OPERAND.number(symbol): channel for symbol, channel in _RGB.items()}
-"""Which channel a code takes; None: each its own."""
+"""The channel that a code selects for r, g and b; None: each channel its own."""
 _ALPHA = {"ALPHA": "a", "RED": "r", "GREEN": "g", "BLUE": "b"}
 ALPHA_OPERANDS = {TEXENV_ALPHA_OPERAND.number(symbol): channel for symbol, channel in _ALPHA.items()}
 OPERANDS = 3
@@ -30,20 +30,20 @@ DOT_PRODUCTS = TEXENV_COMBINER.numbers("DOT3_RGB", "DOT3_RGBA")
 
 
 class Arithmetic:
-    """The operations on operands of 0-255. What `combine` and `dot3` give is for `scaled` to finish."""
+    """The operations on operands of 0-255. `scaled` completes the results of `combine` and `dot3`."""
 
     def __init__(self, k: Lang, choices: Mapping[str, str]) -> None:
         self.k = k
         self.middle = 127 if choices.get("combiner.add_signed") == "127" else 128
         self.unlimited = choices.get("combiner.add_multiply") == "unlimited"
         self.widest = 3 if choices.get("combiner.scale_3") == "x8" else 2
-        """The highest scale code that means anything: a shift by so many bits."""
+        """The highest valid scale code: a shift by so many bits."""
 
     def combine(self, op: int, a: Value, b: Value, c: Value) -> Value:
-        """One channel of every operation but the dot products."""
+        """One channel of every operation except the dot products."""
         k = self.k
         sum_times = lambda: div255(k.min(a + b, 255) * c)
-        if self.unlimited:  # from 255 * 255 on the quotient is above 255 anyway
+        if self.unlimited:  # 255 * 255 already gives a quotient above 255
             sum_times = lambda: div255(k.min((a + b) * c, 255 * 255))
         table: dict[str, Callable[[], Value]] = {
             "REPLACE": lambda: a,
@@ -60,7 +60,7 @@ class Arithmetic:
         return table[TEXENV_COMBINER.symbol(op)]() if op in TEXENV_COMBINER else a * 0
 
     def dot3(self, a: Color, b: Color) -> Value:
-        """Sum over r, g, b of ((2a - 255)(2b - 255) + 128) / 256, each cut toward zero."""
+        """Sum over r, g, b of ((2a - 255)(2b - 255) + 128) / 256, each truncated toward zero."""
         k = self.k
         total: Value | None = None
         for ch in "rgb":
@@ -71,7 +71,7 @@ class Arithmetic:
         return k.clamp(total, 0, 255)
 
     def scaled(self, value: Value, code: Number) -> Value:
-        """A result multiplied as a scale code says, 0-255."""
+        """A result multiplied by a scale code's factor, 0-255."""
         k = self.k
         if isinstance(code, int):
             return k.min(value << code, 255) if 0 < code <= self.widest else value
@@ -79,7 +79,7 @@ class Arithmetic:
 
 
 class FloatArithmetic(Arithmetic):
-    """The same on floats of 0..1, rounded to 8 bits when a stage is done."""
+    """The same on floats of 0..1, rounded to 8 bits at the end of a stage."""
 
     def _floats(self, *values: Value) -> list[Value]:
         return [self.k.to_f32(v) / 255.0 for v in values]
@@ -115,12 +115,12 @@ class FloatArithmetic(Arithmetic):
 
 
 def arithmetic(k: Lang, choices: Mapping[str, str]) -> Arithmetic:
-    """The numbers that the stages compute with."""
+    """The arithmetic of the stages under these choices."""
     return (FloatArithmetic if choices.get("combiner.arithmetic") == "float" else Arithmetic)(k, choices)
 
 
 def first_previous(choices: Mapping[str, str], operand: int, code: int, third: int) -> int:
-    """The source that the first stage reads for an operand with source `code`; `third`: that of the third operand."""
+    """The source that the first stage reads for an operand with source `code`; `third`: source of the third operand."""
     borrowed = choices.get("combiner.first_previous") == "third-source" and operand < 2
     return third if borrowed and code == TEXENV_SOURCE.PREVIOUS else code
 
@@ -156,7 +156,7 @@ class Combiners:
         first = self.choices.get("combiner.first_previous")
         if first is not None:
             previous = self.buffer if first == "buffer-color" else dict.fromkeys("rgba", zero)
-        # Stage k reads the buffer as stage k-2 left it.
+        # Stage k reads the buffer as it was after stage k-2.
         buffer: Color = dict.fromkeys("rgba", zero)
         pending = self.buffer
         if self.choices.get("combiner.first_buffer") == "buffer-color":

@@ -1,7 +1,7 @@
-"""The combiner stages with their settings read at run time: one piece of code for every state.
+"""The combiner stages with settings read at run time: one piece of code for every state.
 
-The same operations as combiners.py, chosen by `k.switch`; the stages are a loop, and the colours that a stage can name
-lie in an array. Slower than specialised code, but there at once.
+The operations are those of combiners.py, selected by `k.switch`. The stages are a loop, and all source colours are in
+an array. This is slower than specialised code, but always available.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pocketgpu.pica.fragment.combiners import (
 
 SOURCES = 16
 CHANNELS = "rgba"
-# Ids of the first register of each stage; the distance is not the same everywhere.
+# Ids of the first register of each stage; the distances differ.
 _STAGE_IDS = [register_id(f"TEXENV{stage}_SOURCE") for stage in range(STAGES)]
 _WORDS = ("SOURCE", "OPERAND", "COMBINER", "COLOR", "SCALE")
 
@@ -51,7 +51,7 @@ class GeneralCombiners:
         return self.table[stage * len(_WORDS) + _WORDS.index(name)]
 
     def run(self, sources: Array) -> Color:
-        """`sources` holds the channels of source code c at 4c to 4c+3, for all but the three made here."""
+        """`sources` holds the channels of source code c at 4c to 4c+3, except for the three sources made here."""
         k = self.k
         put = lambda code, i, value: sources.__setitem__(4 * code + i, value)
         at_once = self.choices.get("combiner.buffer_delay") == "none"
@@ -115,7 +115,7 @@ class GeneralCombiners:
             first, second = ({ch: abc[n] for ch, abc in zip("rgb", rgb, strict=True)} for n in range(2))
             return (self.arithmetic.dot3(first, second),) * 3
 
-        operations = range(max(TEXENV_COMBINER) + 2)  # the last one stands for all that nobody knows
+        operations = range(max(TEXENV_COMBINER) + 2)  # the last one is for all unknown codes
         cases = [products if op in DOT_PRODUCTS else plain(op, rgb) for op in operations]
         red, green, blue = k.switch(rgb_op, cases)
         (a,) = k.switch(alpha_op, [plain(op, alpha) for op in operations])

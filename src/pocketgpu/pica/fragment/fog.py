@@ -1,6 +1,7 @@
-"""Fog: a colour mixed in by depth, through a table of 128 values and differences.
+"""Fog: mixes in a colour by depth, through a table of 128 values and differences.
 
-Source: 3dbrew GPU/Internal Registers ("Fog registers"); the cut toward zero after mixing is a choice (fog.arithmetic).
+Source: 3dbrew GPU/Internal Registers ("Fog registers"); the truncation toward zero after mixing is a choice
+(fog.arithmetic).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ _SCALE = 1.0 / 2047.0
 
 
 class Fog:
-    """Fog of one draw; does nothing unless the state asks for it."""
+    """Fog of one draw; does nothing unless the state enables it."""
 
     def __init__(self, k: Lang, state: State, live: LiveRegisters, packet: Value, choices: dict[str, str]) -> None:
         self.k = k
@@ -29,7 +30,7 @@ class Fog:
         self.table = k.load(I32, packet + (PACKET.VERSIONS + 4 * BANK_INDEX["fog_lut"]))
 
     def factor(self, depth: Value) -> Value:
-        """How much of the fragment's own colour stays (1: no fog) at a depth of 0..1."""
+        """The share of the fragment's own colour (1: no fog) at a depth of 0..1."""
         k = self.k
         position = k.branch(self.flip, lambda: 1.0 - depth, lambda: depth) * float(ENTRIES)
         entry = k.to_i32(position, 0, ENTRIES - 1)
@@ -40,7 +41,7 @@ class Fog:
         return k.clamp((base + (position - k.to_f32(entry)) * change) * _SCALE, 0.0, 1.0)
 
     def apply(self, color: Color, depth: Callable[[], Value]) -> Color:
-        """The colour as seen through fog, if there is any; alpha stays."""
+        """The colour after fog, if fog is enabled; alpha stays."""
         mixed = lambda: tuple(self._mixed(color, depth())[ch] for ch in "rgb")
         rgb = self.k.branch(self.enabled, mixed, lambda: tuple(color[ch] for ch in "rgb"))
         return {**color, **dict(zip("rgb", rgb, strict=True))}

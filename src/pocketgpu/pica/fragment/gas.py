@@ -1,21 +1,22 @@
-"""Gas: clouds whose density is added up in one pass and coloured in another.
+"""Gas: clouds whose density is accumulated in one pass and coloured in another.
 
-Registers, table and triggers are documented; what the unit computes is not, and no public simulator draws it. So the
-arithmetic is one choice, `gas.hypothesis`, and whatever uses gas is reported:
+Registers, table and triggers are documented. What the unit computes is not, and no public simulator draws it. So the
+arithmetic is one choice, `gas.hypothesis`, and every use of gas is reported:
 
-"none"     nothing is added up, and shaded gas is transparent black (as one simulator has it).
+"none"     nothing is accumulated, and shaded gas is transparent black (as in one simulator).
 
-"density"  a guess from what the registers are called, to have something to look at and to compare recordings with:
+"density"  a guess from the registers' names, so that there is a picture to compare with recordings:
 
-  * Adding up (fragment mode 1): a pixel of the colour buffer holds two sums of 16 bits, the plain density below the
-    depth density; both stop at 65535. A fragment adds the red channel of the combiners. Its part for the depth density
-    is scaled by how far it is from what the depth buffer holds, times DELTAZ, up to 1; with the depth class "always"
-    it counts in full, with "never" not at all. The depth test is done, others are not, and no mask counts.
-  * Colouring (fog mode 7): texture unit 0 has the sums; x is the one that TEXENV_UPDATE_BUFFER chooses, times ACCMAX,
-    up to 1. The table is a row of eight colours with differences in 1/127, looked up at x, or at how lit the gas is:
+  * Accumulation (fragment mode 1): a pixel of the colour buffer holds two sums of 16 bits, the plain density in the
+    low half and the depth density in the high half; both saturate at 65535. A fragment adds the red channel of the
+    combiners. For the depth density it is scaled by the distance to the value in the depth buffer, times DELTAZ, up to
+    1. With the depth function "always" it counts in full, with "never" not at all. The depth test applies; no other
+    test and no write mask does.
+  * Colouring (fog mode 7): texture unit 0 has the sums; x is the one that TEXENV_UPDATE_BUFFER selects, times ACCMAX,
+    up to 1. The table is a row of eight colours with differences in 1/127. Its index is x, or how lit the gas is:
     LIGHT_XY plus LIGHT_Z times its direction, where each goes from its maximum to its minimum as x times its
     attenuation goes from 0 to 1. Alpha is x times GAS_ATTENUATION, up to 1.
-  * GAS_ACCMAX_FEEDBACK keeps what is written to it.
+  * GAS_ACCMAX_FEEDBACK keeps the written value.
 
 Source: 3dbrew GPU/Internal Registers (registers GPUREG_GAS_*), a driver library for the form of the table.
 """
@@ -47,11 +48,11 @@ class Gas:
         self.table = k.load(I32, packet + (PACKET.VERSIONS + 4 * BANK_INDEX["gas_lut"]))
         self.depth_density = live("TEXENV_UPDATE_BUFFER.shading_density") == SHADING_DENSITY.DEPTH
         self.writes: Flag = state("COLORBUFFER_WRITE.mask") != 0
-        # One step of the depth buffer as a part of its range.
+        # One step of the depth buffer relative to its range.
         bits_16 = state("DEPTHBUFFER_FORMAT.format") == DEPTH_FORMAT.D16
         self.step = k.select(bits_16, k.f32(1.0 / 0xFFFF), k.f32(1.0 / 0xFFFFFF))
 
-    # -- adding up --------------------------------------------------------------------------------------------------
+    # -- accumulation -----------------------------------------------------------------------------------------------
     def accumulate(self, mask: Value, density: Value, incoming: Value, word: Value, number: Value) -> None:
         """Add fragments (density 0-255, integer depth, depth buffer word) to consecutive texels from `number` on."""
         if not self.guessing:
@@ -71,7 +72,7 @@ class Gas:
 
     # -- colouring --------------------------------------------------------------------------------------------------
     def shade(self, texture: Callable[[], Color]) -> Color:
-        """The colour of gas; `texture` gives what unit 0 reads."""
+        """The colour of gas; `texture` reads unit 0."""
         k, live = self.k, self.live
         if not self.guessing:
             return dict.fromkeys("rgba", k.splat(0))

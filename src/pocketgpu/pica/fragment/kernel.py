@@ -1,10 +1,10 @@
 """The fragment kernel: raster, texture units, combiners and output fused for one state.
 
-It walks the tiles that a triangle's box touches, row of tiles by row (rows are dealt out to threads, so that no two
-threads ever touch the same pixel), rejects tiles outside an edge, and shades eight texels at a time: 4x2 pixels, which
-lie next to each other in the GPU's own memory order.
+It walks the tiles in a triangle's bounding box, one row of tiles after the other (each thread has its own rows, so no
+two threads touch the same pixel), rejects tiles outside an edge, and shades eight texels at a time: 4x2 pixels, which
+are consecutive in the GPU's memory order.
 
-Source: 3dbrew GPU/Internal Registers; the fill rule is part of the edge functions (primitives.py).
+Source: 3dbrew GPU/Internal Registers; the fill rule is part of the edge functions (primitives/assembly.py).
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ TILE = 8
 
 
 class Draw:
-    """Everything of one draw that does not change from triangle to triangle.
+    """The settings of one draw, which are the same for all its triangles.
 
-    With `state` known while tracing only what it uses exists. With StateWords (`general`) everything does but shadow
-    textures, shadow maps, gas and 32x32 blocks, which have specialised code only.
+    If `state` is known while tracing, only the code it uses is made. With StateWords (`general`) all code is made
+    except shadow textures, shadow maps, gas and 32x32 blocks, which have specialised code only.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Draw:
         self.shadow_map: ShadowMap | None = None
         self.any: AnyState | None = None
         self.blocks: str | None = None
-        """How 8x8 tiles lie in 32x32 blocks, if there are such blocks."""
+        """The order of 8x8 tiles in 32x32 blocks; None without blocks."""
         if isinstance(state, StateWords):
             self.any = AnyState(self, state, choices, lights)
             return
@@ -87,7 +87,7 @@ class Draw:
         self.shadow_map = ShadowMap(k, state, live, color)
 
     def _excluded(self, wanted: Flag, height: Value) -> list[Value] | None:
-        """The rectangle that an excluding scissor leaves out (x from, x to, y from, y to); empty if there is none."""
+        """The rectangle that an excluding scissor removes (x from, x to, y from, y to); empty if there is none."""
         if wanted is False:
             return None
         k, live = self.k, self.live
@@ -99,23 +99,23 @@ class Draw:
         return [x1, x2, k.min(mirror(y1), mirror(y2)), k.max(mirror(y1), mirror(y2))]
 
     def tile_number(self, tx: Value, ty: Value) -> Value:
-        """Which tile in memory is the one in column tx of row ty."""
+        """The number, in memory order, of the tile in column tx of row ty."""
         if self.blocks is None:
             return ty * self.tiles + tx
         column, row = tx & 3, ty & 3
         if self.blocks == "tiles":
             inside = (row << 2) | column
-        else:  # Morton order goes on
+        else:  # Morton order continues
             inside = (column & 1) | ((row & 1) << 1) | ((column & 2) << 1) | ((row & 2) << 2)
         return (((ty >> 2) * (self.tiles >> 2) + (tx >> 2)) << 4) + inside
 
     def colors(self, pixels: Pixels) -> Color:
-        """What the combiners make of a group of pixels."""
+        """The colours after the combiners for a group of pixels."""
         return self.combiners.run(pixels.source) if self.any is None else self.any.colors(pixels)
 
 
 def _shade(draw: Draw, triangle: Triangle, edges: list[Value], mask: Value, number: Value) -> None:
-    """Shade the pixels of `mask`; `number` is the texel number of the first of them in the render target."""
+    """Shade the pixels of `mask`; `number` is the texel number of the first one in the render target."""
     k, state, depth = draw.k, draw.state, draw.depth
     draw.fragments.value = draw.fragments.value + k.select(mask, 1, 0)
     pixels = Pixels(draw, triangle, k.to_f32(edges[1]), k.to_f32(edges[2]))
@@ -211,7 +211,7 @@ def draw_fragments(
         record = k.to_i64(t * TRIANGLE_SIZE) + layout.triangles
         bounds: Callable[[str], Value] = lambda name, record=record: k.load(I32, record + getattr(TRIANGLE, name))  # type: ignore[misc]
         left, right, top, bottom = (bounds(n) >> 3 for n in ("MIN_X", "MAX_X", "MIN_Y", "MAX_Y"))
-        # The first row of tiles at or below the top one that is ours.
+        # The first of our tile rows, starting at the top one.
         shift = part - (top - k.udiv(top, parts) * parts)
         ours = k.var(top + shift + k.select(shift < 0, parts, 0))
         for _ in k.when(ours.value <= bottom):

@@ -1,12 +1,12 @@
 """Fragment lighting: the primary and secondary colour of pixels under up to eight lights.
 
-The unit is specialised by what shapes its code: which tables take part, their inputs and ranges, bump and shadow maps
-(`normal_form` cuts that out of the registers). Everything that belongs to one light is data: it is decoded once per
-draw into a record of floats, and its flags are branches inside the loop over the lights. As in the other stages,
-`state(...)` gives Python numbers in specialised code and run-time scalars in general code.
+The code is specialised by the used tables, their inputs and ranges, bump and shadow maps (`normal_form` selects these
+fields of the registers). Everything else about a light is data: it is decoded once per draw into a record of floats,
+and its flags are branches in the loop over the lights. As in the other stages, `state(...)` gives Python numbers in
+specialised code and run-time scalars in general code.
 
-Colours are summed in units of 1/255, so that the end of the sums is just cutting off the fraction. Vectors are divided
-by their lengths, not multiplied with reciprocals, because a light straight above a surface has to give full brightness.
+Colours are summed in units of 1/255, so the final conversion only truncates. Vectors are divided by their lengths, not
+multiplied by reciprocals, because a light straight above a surface must give full brightness.
 
 Source: 3dbrew GPU/Internal Registers ("Fragment lighting registers"); the index and interpolation of tables, the
 geometric factor and the Fresnel alpha as the public software models have them.
@@ -51,17 +51,17 @@ Vector = list[Value]
 
 _SYMBOLS = {name: name.upper() for name in ("d0", "d1", "fr", "rb", "rg", "rr")} | {"sp": "SP0", "da": "DA0"}
 TABLES = {name: LIGHT_LUT.number(symbol) for name, symbol in _SYMBOLS.items()}
-"""Numbers of the tables; those of the spotlight and of the distance are the first of eight, one for each light."""
+"""Numbers of the tables; spotlight and distance have eight each, one per light, of which this is the first."""
 SELECTED = ("d0", "d1", "sp", "fr", "rb", "rg", "rr")
-"""The tables that can be switched off for a layer, and that have a choice of inputs: all but that of the distance."""
+"""The tables that can be disabled and that have a selectable input: all but the distance tables."""
 _LAYERS = {
     "CONFIG0": "d0 rr sp", "CONFIG1": "fr rr sp", "CONFIG2": "d0 d1 rr", "CONFIG3": "d0 d1 fr",
     "CONFIG4": "d0 d1 rr rg rb sp", "CONFIG5": "d0 fr rr rg rb sp", "CONFIG6": "d0 d1 fr rr sp",
 }  # fmt: skip
 LAYERS = {LIGHT_LAYER.number(symbol): tables.split() for symbol, tables in _LAYERS.items()}
-"""Tables of each LIGHTING_CONFIG0.layer; CONFIG7, and the codes that nobody knows, have them all."""
+"""Tables of each LIGHTING_CONFIG0.layer; CONFIG7 and unknown codes have all."""
 NOTHING = max(LIGHT_LUT_INPUT) + 1
-"""The input of a table that nobody knows: any code past the last one that means something."""
+"""The input of a table with an unknown code: any code after the last valid one."""
 
 _SHARED = (
     "shadow", "fresnel", "shadow_primary", "shadow_secondary", "shadow_invert", "shadow_alpha", "bump_unit",
@@ -80,11 +80,11 @@ FIELDS = (
     *(_off(name) for name in SELECTED if name != "sp"),
     *(f"LIGHTING_LUTINPUT_{part}.{name}" for part in ("ABS", "SELECT") for name in SELECTED),
 )
-"""Register fields that can shape the code of lit fragments."""
+"""Register fields that can affect the code of lit fragments."""
 
 _VALUE, _DIFFERENCE = (field(f"LIGHTING_LUT_DATA0.{name}") for name in ("value", "difference"))
 
-# One light as the loop reads it, in the order of the permutation. UNIT and LENGTH belong to directional lights.
+# One light for the loop, in the order of the permutation. UNIT and LENGTH are for directional lights.
 RECORD = Struct(
     "POSITION:3", "UNIT:3", "LENGTH", "SPOT:3", "SPECULAR0:3", "SPECULAR1:3", "DIFFUSE:3", "AMBIENT:3",
     "BIAS", "SCALE", "SIDE", "FLAGS", "NUMBER",
@@ -97,17 +97,17 @@ _SHADOW, _SPOT, _DISTANCE = (1 << len(_CONFIG) + i for i in range(3))
 
 # -- state -------------------------------------------------------------------------------------------------------------
 def normal_form(get: State, used: set[int], choices: Mapping[str, str]) -> dict[str, int]:
-    """The fields of FIELDS that shape the code of a draw whose combiners read the sources `used`; others are 0.
+    """The fields of FIELDS that affect the code of a draw whose combiners read the sources `used`; others are 0.
 
-    LIGHTING_ENABLE0.enable tells whether the draw is lit. A table takes part unless its bit of LIGHTING_CONFIG1 is
-    set, whatever the layer; bits of what would change no colour are set as well.
+    LIGHTING_ENABLE0.enable is set if the draw is lit. A table is used unless its bit of LIGHTING_CONFIG1 is set,
+    whatever the layer; the bits of tables without effect on a colour are set too.
     """
     primary, secondary = TEXENV_SOURCE.FRAGMENT_PRIMARY in used, TEXENV_SOURCE.FRAGMENT_SECONDARY in used
     if get("LIGHTING_ENABLE1.disable") or not (primary or secondary):
         return {}
     shared = {name: get(f"LIGHTING_CONFIG0.{name}") for name in _SHARED}
     tables = set(LAYERS.get(get("LIGHTING_CONFIG0.layer"), SELECTED))
-    # A choice: bits 20 and 22 may mean each other.
+    # A choice: bits 20 and 22 may be exchanged.
     other = {"rr": "rb", "rb": "rr"} if choices["lighting.off_bits"] == "rr-rg-rb" else {}
     tables -= {name for name in SELECTED if name != "sp" and get(_off(other.get(name, name)))}
     if not secondary:
@@ -148,7 +148,7 @@ def units_read(form: Mapping[str, int]) -> set[int]:
     """Combiner sources that lighting itself reads: the bump map and the shadow."""
     get = lambda name: form.get(f"LIGHTING_CONFIG0.{name}", 0)
     pairs = (("bump_mode", "bump_unit"), ("shadow", "shadow_unit"))
-    return {TEXENV_SOURCE.TEXTURE0 + get(unit) for switch, unit in pairs if get(switch)}
+    return {TEXENV_SOURCE.TEXTURE0 + get(unit) for enable, unit in pairs if get(enable)}
 
 
 # -- vectors -----------------------------------------------------------------------------------------------------------
@@ -161,20 +161,20 @@ def dot(a: Sequence[Value], b: Sequence[Value]) -> Value:
 
 
 def length(k: Lang, a: Sequence[Value]) -> tuple[Value, Value]:
-    """(length, the same or 1 where it is zero: what to divide by)."""
+    """(length, divisor): the divisor is the length, or 1 where it is zero."""
     square = dot(a, a)
     size = k.sqrt(square)
     return size, k.select(square > 0.0, size, 1.0)
 
 
 def unit(k: Lang, a: Sequence[Value]) -> Vector:
-    """The vector with length 1; a vector without a length stays zero."""
+    """The vector with length 1; a zero vector stays zero."""
     _, divisor = length(k, a)
     return [x / divisor for x in a]
 
 
 def rotate(k: Lang, q: Sequence[Value], v: Sequence[Value | None]) -> Vector:
-    """A vector turned by a quaternion x, y, z, w of any length. None stands for a component that is zero.
+    """A vector rotated by a quaternion x, y, z, w of any length. None: the component is zero.
 
     2 (q·v) q + (w² - q·q) v + 2 w (q x v), divided by the squared length of the quaternion.
     """
@@ -226,20 +226,20 @@ class _Light:
 
 
 class _Surface:
-    """What all lights have in common at a group of pixels. normal, tangent and view have length 1; view goes from the
-    surface to the eye, and `way` is the same before its length was taken away."""
+    """What all lights share at a group of pixels. normal, tangent and view have length 1; view points from the surface
+    to the eye, and `to_eye` is view before normalisation."""
 
-    def __init__(self, k: Lang, normal: Vector, tangent: Vector, way: Vector) -> None:
-        self.normal, self.tangent, self.way = normal, tangent, way
-        self.view = unit(k, way)
+    def __init__(self, k: Lang, normal: Vector, tangent: Vector, to_eye: Vector) -> None:
+        self.normal, self.tangent, self.to_eye = normal, tangent, to_eye
+        self.view = unit(k, to_eye)
         self.nv, self.nt = dot(normal, self.view), dot(normal, tangent)
 
 
 class _Terms:
-    """Products of vectors for one light at a group of pixels, each computed when first asked for.
+    """Products of vectors for one light at a group of pixels, each computed at its first use.
 
-    toward: the direction to the light. In general code all inputs of tables are computed at once, because nobody knows
-    yet which are asked for.
+    toward: the direction to the light. General code computes all inputs of tables at once, because it does not know
+    which ones the tables use.
     """
 
     def __init__(self, k: Lang, surface: _Surface, light: _Light, toward: Vector, general: bool) -> None:
@@ -248,7 +248,7 @@ class _Terms:
         self._inputs = [self.value(code) for code in range(NOTHING)] if general else []
 
     def inside(self) -> _Terms:
-        """The same for the body of a branch: what is computed there is not known outside."""
+        """A copy for the body of a branch: values computed there do not exist outside."""
         inner = _Terms(self.k, self.surface, self.light, self.toward, False)
         inner.known, inner._inputs = dict(self.known), self._inputs
         return inner
@@ -307,7 +307,7 @@ class _Terms:
         return self.k.splat(0.0, type=F32)
 
     def place(self, code: Number, signed: Flag, nearest: bool) -> _Place:
-        """The place in a table for an input, taken with its sign or without."""
+        """The position of an input in a table, signed or unsigned."""
         x = self.value(code)
         make: Callable[[], _Place] = lambda: self.k.branch(
             signed, lambda: signed_place(self.k, x, nearest), lambda: place(self.k, x_or_zero(), nearest)
@@ -320,11 +320,11 @@ class _Terms:
 
 
 _Place = tuple[Value, ...]
-"""An entry of a table, and how far it is to the next (left out where nobody asks)."""
+"""The index of a table entry, and the fraction toward the next entry (absent for nearest lookups)."""
 
 
 def place(k: Lang, x: Value, nearest: bool) -> _Place:
-    """The place of x in a table over 0..1."""
+    """The position of x in a table over 0..1."""
     if nearest:
         return (k.to_i32(x * 255.0, 0, ENTRIES - 1),)
     scaled = x * float(ENTRIES)
@@ -333,7 +333,7 @@ def place(k: Lang, x: Value, nearest: bool) -> _Place:
 
 
 def signed_place(k: Lang, x: Value, nearest: bool) -> _Place:
-    """The place of x in a table over -1..1, whose negative half comes last."""
+    """The position of x in a table over -1..1, which stores the negative half last."""
     if nearest:
         return (k.to_i32(x * 127.0, -128, 127) & (ENTRIES - 1),)
     scaled = x * (ENTRIES / 2)
@@ -343,7 +343,7 @@ def signed_place(k: Lang, x: Value, nearest: bool) -> _Place:
 
 class Lighting:
     """The unit for one draw. used: sources that the combiners read. choices: choices that differ from the defaults.
-    lights: arena offset of LIGHTS records of LIGHT_SIZE bytes that nobody else writes."""
+    lights: arena offset of LIGHTS records of LIGHT_SIZE bytes that only this call writes."""
 
     def __init__(
         self, k: Lang, state: State, live: LiveRegisters, packet: Value, used: set[int], choices: Mapping[str, str],
@@ -407,14 +407,14 @@ class Lighting:
             f = field(f"LIGHTING_CONFIG1.{name}")
             bit = (off.bits(f.lo, f.width) >> number) & 1
             flags = flags | ((1 - bit) * flag)
-        # With this factor max(x, x * side) is the absolute value, or no less than 0, without a choice for each pixel.
+        # max(x, x * side) is then the absolute value (two-sided) or max(x, 0), without a select per pixel.
         put("SIDE", k.select((flags & _TWO_SIDED) != 0, -1.0, 0.0))
         put("FLAGS", flags)
         put("NUMBER", number)
 
     # -- tables -------------------------------------------------------------------------------------------------------
     def _fetch(self, at: Value, where: _Place) -> Value:
-        """A value of the table at arena offset `at`: 12 bits of value, and a difference with sign and magnitude."""
+        """A value of the table at arena offset `at`: a value of 12 bits, and a difference as sign and magnitude."""
         k, (whole, *fraction) = self.k, where
         word = k.gather(I32, (whole << 2) + at)
         result = k.to_f32(part(word, _VALUE)) * (1.0 / 4095.0)
@@ -425,11 +425,11 @@ class Lighting:
         return result
 
     def _own(self, light: _Light) -> Value:
-        """Where the tables of a light lie behind those of the first light."""
+        """Byte offset of a light's tables from those of the first light."""
         return self.k.load(I32, light.at + RECORD.NUMBER) * (4 * ENTRIES)
 
     def _look_up(self, name: str, terms: _Terms, otherwise: Value) -> Value:
-        """What a table says; `otherwise` if it takes no part."""
+        """The value from a table; `otherwise` if the table is unused."""
         k = self.k
 
         def look() -> Value:
@@ -448,10 +448,10 @@ class Lighting:
     def shade(self, plane: Callable[[int], Value], w: Value, texture: Callable[[int], Color]) -> tuple[Color, Color]:
         """The primary and the secondary colour of a group of pixels.
 
-        plane: an attribute divided by w; w: what to multiply it with; texture: the colour of a texture unit.
+        plane: an attribute divided by w; w: the factor to undo that; texture: the colour of a texture unit.
         """
         k, fresnel = self.k, self.get("fresnel")
-        quaternion = [plane(slot) for slot in QUATERNION_SLOTS]  # its length does not matter, so neither does w
+        quaternion = [plane(slot) for slot in QUATERNION_SLOTS]  # its length has no effect, so w is not needed
         normal, tangent = self._axes(quaternion, texture)
         surface = _Surface(k, normal, tangent, [plane(slot) * w for slot in VIEW_SLOTS])
         for what, vector in (("normal", normal), ("tangent", tangent), ("view", surface.view)):
@@ -490,12 +490,12 @@ class Lighting:
         channels = lambda unit: tuple(texture(unit)[ch] for ch in "rgba")
         if isinstance(number, int):
             return channels(number)
-        units = [channels(unit) for unit in range(4)]  # sampled here, not inside of the choice
+        units = [channels(unit) for unit in range(4)]  # sampled here, outside of the branch
         found: tuple[Value, ...] = self.k.switch(number, [lambda u=u: u for u in units])  # type: ignore[misc]
         return found
 
     def _axes(self, quaternion: Vector, texture: Callable[[int], Color]) -> tuple[Vector, Vector]:
-        """Normal and tangent in the space of the lights; bump maps give one of them, in the surface's own space."""
+        """Normal and tangent in the space of the lights; a bump map gives one of them in surface space."""
         k, mode = self.k, self.get("bump_mode")
         one = k.splat(1.0, type=F32)
         across, up = (one, None, None), (None, None, one)
@@ -517,7 +517,7 @@ class Lighting:
         return list(axes[:3]), list(axes[3:])
 
     def _shadow(self, texture: Callable[[int], Color]) -> tuple[Value, ...] | None:
-        """Shadow factors r, g, b, a from 0 (dark) to 1; none where no shadow can be."""
+        """Shadow factors r, g, b, a from 0 (dark) to 1; None without shadows."""
         k = self.k
         if not self.general and not self.get("shadow"):
             return None
@@ -529,13 +529,13 @@ class Lighting:
         return shadow
 
     def _towards(self, surface: _Surface, light: _Light) -> tuple[_Terms, Value]:
-        """The terms of a light, and its distance."""
+        """The vector products of a light, and its distance."""
         k = self.k
 
         def near() -> tuple[Value, ...]:
-            way = [p + v for p, v in zip(light.three("POSITION"), surface.way, strict=True)]
-            size, divisor = length(k, way)
-            return (*(x / divisor for x in way), size)
+            to_light = [p + v for p, v in zip(light.three("POSITION"), surface.to_eye, strict=True)]
+            size, divisor = length(k, to_light)
+            return (*(x / divisor for x in to_light), size)
 
         def far() -> tuple[Value, ...]:
             return tuple(k.splat(v, type=F32) for v in (*light.three("UNIT"), light.one("LENGTH")))
@@ -544,7 +544,7 @@ class Lighting:
         return _Terms(k, surface, light, toward, self.general), distance
 
     def _attenuation(self, terms: _Terms, distance: Value) -> Value:
-        """What distance and spotlight leave of a light."""
+        """The attenuation factor of distance and spotlight."""
         k, light = self.k, terms.light
         one = k.splat(1.0, type=F32)
         factor = k.var(one)
@@ -558,7 +558,7 @@ class Lighting:
         return factor.value
 
     def _darkness(self, which: str, light: _Light, shadow: tuple[Value, ...] | None) -> tuple[Value, ...] | None:
-        """What the shadow leaves of the primary or the secondary colour of a light (r, g, b)."""
+        """The shadow factors r, g, b for the primary or the secondary colour of a light."""
         chosen: Flag = self.get(f"shadow_{which}") != 0
         if shadow is None or chosen is False:
             return None
@@ -572,7 +572,7 @@ class Lighting:
         """Add one light to the sums."""
         k, light, ln = self.k, terms.light, terms.ln
         nl = k.max(ln, ln * light.side)
-        # Inputs that are needed anyhow are computed here, so that what follows in branches can share them.
+        # Inputs that are needed in any case are computed here, so that the branches below can share them.
         for name in SELECTED if specular and not self.general else ():
             if name not in ("sp", "fr") and self.part[name]:
                 terms.place(self.select[name], self.signed[name], self.nearest)

@@ -1,9 +1,9 @@
 """The end of the fragment pipeline: alpha, stencil and depth tests, blending, logic operations, write masks.
 
-`state(...)` gives Python numbers in specialised code and run-time scalars in general code; every choice here is made
-with `k.switch`, `k.branch` or `k.when`, which honour both. Flags are combined with & | ^ for the same reason.
+`state(...)` gives Python numbers in specialised code and run-time scalars in general code. All branches here use
+`k.switch`, `k.branch` or `k.when`, which accept both. Flags are combined with & | ^ for the same reason.
 
-Source: 3dbrew GPU/Internal Registers ("Framebuffer registers"); truncation of /255 as the software models have it.
+Source: 3dbrew GPU/Internal Registers ("Framebuffer registers"); truncation of /255 as in the software models.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class DepthStencil:
         self.input_mask, self.write_mask = live("STENCIL_TEST.input_mask"), live("STENCIL_TEST.write_mask")
 
     def _formats(self, what: Callable[[PixelFormat], Value | None], otherwise: Callable[[], Value | None]) -> Value:
-        """Run `what` for the buffer's format, `otherwise` if there is none."""
+        """Run `what` for the buffer's format, `otherwise` for an unknown format."""
         formats = [DEPTH_FORMATS.get(code) for code in range(4)]
         cases = [otherwise if format is None else partial(what, format) for format in formats]
         result: Value = self.k.switch(self.code, cases)
@@ -93,7 +93,7 @@ class DepthStencil:
         return self.k.to_i64(number * (format.bits // 8)) + self.base
 
     def load(self, number: Value) -> Value:
-        """Words of consecutive texels from `number` on; zero where no buffer is needed."""
+        """Words of consecutive texels from `number` on; zero if the draw needs no buffer."""
         k = self.k
         zero = lambda: k.splat(0)
         read: Callable[[], Value] = lambda: self._formats(
@@ -103,12 +103,12 @@ class DepthStencil:
         return word
 
     def store(self, number: Value, word: Value, mask: Value) -> None:
-        """Store texels of the mask."""
+        """Store the texels of the mask."""
         k = self.k
         self._formats(lambda format: store_pixels(k, format, self._place(format, number), word, mask), lambda: None)
 
     def to_integer(self, depth: Value) -> Value:
-        """Depth 0..1 as the buffer stores it."""
+        """Depth 0..1 in the buffer's integer format."""
         k = self.k
         top = self._formats(
             lambda format: k.f32((1 << (format.channel("d") or (0, 24))[1]) - 1), lambda: k.f32((1 << 24) - 1)
@@ -140,14 +140,14 @@ class DepthStencil:
         return passed
 
     def early(self, mask: Value, incoming: Value, word: Value) -> Value:
-        """The depth test, where its outcome has no effect but on what is written at the end (no stencil)."""
+        """The depth test, if its result only affects the final writes (no stencil)."""
         passed: Value = self.k.branch(self.stencil, lambda: mask, lambda: self.test_depth(mask, incoming, word))
         return passed
 
     def finish(self, mask: Value, incoming: Value, word: Value, number: Value, opaque: Value | None = None) -> Value:
-        """Stencil test and depth test where they are still due, then the writes; returns the survivors.
+        """The stencil and depth tests that remain, then the writes; returns the surviving pixels.
 
-        opaque: the pixels that pass an alpha test which comes after these two; none if it has been made.
+        opaque: the pixels that pass an alpha test that comes after these two tests; None if it was done before.
         """
         k = self.k
 
@@ -187,7 +187,7 @@ class DepthStencil:
         k.probe("stencil.after", stencil)
         old = word & _DEPTH_MASK
         depth = k.select(self.writing, k.select(both, incoming, old), old)
-        if opaque is not None:  # what fails stencil or depth is dealt with before alpha is looked at
+        if opaque is not None:  # pixels that fail stencil or depth update the buffer before the alpha test
             mask, both = mask & (opaque | ~both), both & opaque
         self.store(number, depth | (stencil << _STENCIL_AT), mask)
         return both
@@ -246,8 +246,8 @@ class ColorOutput:
     def _equation(
         self, code: Number, pairs: list[tuple[Value, Value]], colors: list[tuple[Value, Value]]
     ) -> tuple[Value, ...]:
-        """Combine products (source * factor, target * factor) of some channels, and divide by 255. colors: the same
-        without the factors."""
+        """Combine products (source * factor, target * factor) of some channels, and divide by 255. colors: the source
+        and target without factors."""
         k = self.k
         plain: Callable[[Callable[..., Value]], Callable[[], tuple[Value, ...]]] = lambda f: (
             lambda: tuple(f(s, d) for s, d in colors)
@@ -266,7 +266,7 @@ class ColorOutput:
             "ADD_6": add,
             "ADD_7": add,
         }
-        # Past the end of the list its last case counts.
+        # Codes after the last case use the last case.
         cases = BLEND_EQUATION.in_order(table)[: BLEND_EQUATION.ADD_5 + 1]
         result: tuple[Value, ...] = k.switch(code, cases)
         return result

@@ -1,6 +1,6 @@
-"""What a group of pixels knows: interpolated attributes, and the colours that combiners can name as sources.
+"""The inputs of a group of pixels: interpolated attributes, and the colours that combiners use as sources.
 
-Attributes are planes over two edge functions (primitives.py); perspective divides by the plane of 1/w.
+Attributes are planes over two edge functions (primitives/assembly.py); the perspective division uses the plane of 1/w.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ PROCEDURAL = 3
 
 
 class Triangle:
-    """The planes of one triangle; each is read when first used, before the pixel loops."""
+    """The planes of one triangle; each is loaded at its first use, before the pixel loops."""
 
     def __init__(self, k: Lang, record: Value, slots: set[int]) -> None:
         self.k, self.record = k, record
-        # How the edge functions 1 and 2 change from pixel to pixel: along x, along rows.
+        # Changes of the edge functions 1 and 2 from pixel to pixel: along x, along rows.
         self.steps = [
             [k.to_f32(k.load(I32, record + (getattr(TRIANGLE, part) + 4 * e))) for part in "AB"] for e in (1, 2)
         ]
@@ -43,12 +43,12 @@ class Triangle:
         return base + d1 * e1 + d2 * e2
 
     def any_plane(self, slot: Value) -> list[Value]:
-        """Base and slopes of the plane of a slot known at run time."""
+        """Base and slopes of a plane whose slot is known at run time."""
         at = self.record + self.k.to_i64(slot << 2)
         return [self.k.load(F32, at + getattr(TRIANGLE, part)) for part in ("BASE", "D1", "D2")]
 
     def any_slopes(self, slot: Value) -> tuple[Value, Value]:
-        """`slopes` of a slot known at run time."""
+        """`slopes` for a slot known at run time."""
         _, d1, d2 = self.any_plane(slot)
         along_x, along_y = (d1 * self.steps[0][axis] + d2 * self.steps[1][axis] for axis in range(2))
         return along_x, along_y
@@ -61,7 +61,7 @@ class Triangle:
 
 
 class Pixels:
-    """One group of pixels being shaded: what the combiners ask for is computed once, when asked."""
+    """One group of pixels being shaded; each source of the combiners is computed once, at its first use."""
 
     def __init__(self, draw: Draw, triangle: Triangle, e1: Value, e2: Value) -> None:
         self.k, self.draw, self.triangle, self.e1, self.e2 = draw.k, draw, triangle, e1, e2
@@ -94,7 +94,7 @@ class Pixels:
         scaled = lambda i: self.attribute(COLOR_SLOT + i) * 255.0
         whole = scaled if self.draw.cuts_vertex_color else lambda i: scaled(i) + 0.5
         byte = lambda i: self.k.to_i32(whole(i), 0.0, 255.0)
-        # The mask changes nothing; it tells LLVM that the products of colours are narrow.
+        # The mask changes nothing; it shows LLVM that the products of colours are narrow.
         return {ch: byte(i) & 255 for i, ch in enumerate("rgba")}
 
     def source(self, code: int) -> Color:
@@ -116,7 +116,7 @@ class Pixels:
             lit = draw.lighting.shade(self.plane, self.w, texture)
             self._cache[TEXENV_SOURCE.FRAGMENT_PRIMARY], self._cache[TEXENV_SOURCE.FRAGMENT_SECONDARY] = lit
             color = self._cache[code]
-        else:  # switched off, undefined or not drawn yet (reported when the draw was prepared)
+        else:  # disabled, undefined or not supported (reported when the draw was prepared)
             color = dict.fromkeys("rgba", k.splat(0))
         for ch in "rgba":
             k.probe(f"source{code}.{ch}", color[ch])
@@ -136,7 +136,7 @@ class Pixels:
         return sampler.sample(self._ratio(slot, divisor), self._ratio(slot + 1, divisor))
 
     def _ratio(self, numerator: int, divisor: int = INVERSE_W_SLOT) -> Ratio:
-        """The quotient of two planes; an attribute unless another divisor is given."""
+        """The quotient of two planes; by default an attribute."""
         inverse = self.w if divisor == INVERSE_W_SLOT else 1.0 / self.plane(divisor)
         value = self.plane(numerator) * inverse
 
@@ -148,7 +148,7 @@ class Pixels:
         return Ratio(value, slopes)
 
     def _cube(self, sampler: Sampler) -> Color:
-        """Cube map: texture coordinate 0 with its w is a direction; its length does not matter."""
+        """Cube map: texture coordinate 0 with its w is a direction; its length has no effect."""
         k, slots = self.k, (TEXCOORD_SLOTS[0], TEXCOORD_SLOTS[0] + 1, TEXCOORD0_W_SLOT)
         face, choice, (x, y, m) = cube_face(k, [self.plane(slot) for slot in slots])
         inverse = 1.0 / m

@@ -1,8 +1,8 @@
-"""State keys: what of the registers shapes a draw's fragment code, and nothing else.
+"""State keys: the register fields that a draw's fragment code is specialised for.
 
-Registers that only hold data (constants, references, addresses, sizes) are read at run time. The rest is cut out of
-the packet's registers, brought into a normal form (what a disabled unit holds is zeroed) and becomes the static
-state of one specialised kernel.
+Registers that only hold data (constants, references, addresses, sizes) are read at run time. The other fields are
+extracted from the packet's registers and brought into a normal form (fields of disabled units are zero). They are the
+static state of one specialised kernel.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ for _stage in range(combiners.STAGES):
         FIELDS += [f"TEXENV{_stage}_{r}.{_part}" for r in ("COMBINER", "SCALE")]
 
 KEY_IDS, KEY_MASKS = select_fields(FIELDS)
-"""Register ids and masks of everything that can shape fragment code."""
+"""Register ids and masks of all fields that can affect fragment code."""
 
 LINE_SKIP = 1 << 8  # in COLOR_OPERATION.line_config
 BLOCK32 = "how pixels lie in 32x32 blocks is not known: they lie as the choice transfer.block32 says"
@@ -74,8 +74,8 @@ def keys_of(registers: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class FragmentState:
-    """The normal form of a key. words: static registers; units: texture units that are sampled; missing: features
-    met that this version does not draw yet, as (event id, what the user sees)."""
+    """The normal form of a key. words: static registers; units: texture units that are sampled; missing: features that
+    this version does not draw (surely) as the console does, as (event id, message for the user)."""
 
     words: tuple[tuple[int, int], ...]
     units: tuple[int, ...]
@@ -106,7 +106,7 @@ class _Words:
 
 
 def _missing(get: _Words, used: set[int]) -> list[tuple[str, str]]:
-    """Features the draw asks for and does not get, or not for sure; those that are only told of leave the key."""
+    """Features of the draw that are not supported, or uncertain; those that change no code are removed from the key."""
     found = []
     fog, mode = get("TEXENV_UPDATE_BUFFER.fog_mode"), get("COLOR_OPERATION.fragment_mode")
     if fog == FOG_MODE.GAS or mode == FRAGMENT_MODE.GAS:
@@ -123,8 +123,8 @@ def _missing(get: _Words, used: set[int]) -> list[tuple[str, str]]:
 
 
 def _procedural(get: _Words, used: set[int], choices: Mapping[str, str]) -> None:
-    """The normal form of texture unit 3. texture.filter leaves it alone but for its levels: the filter bits are about
-    a table of colours."""
+    """The normal form of texture unit 3. The choice texture.filter changes only its levels, because the filter bits
+    concern its colour table."""
     if TEXENV_SOURCE.TEXTURE3 not in used or not get("TEXUNIT_CONFIG.unit3_enable"):
         get.put("TEXUNIT_CONFIG.unit3_enable", 0)
         get.put("TEXUNIT_CONFIG.unit3_coordinates", 0)
@@ -142,12 +142,12 @@ def _procedural(get: _Words, used: set[int], choices: Mapping[str, str]) -> None
 
 
 def _mode(get: _Words) -> None:
-    """The normal form of what the mode of fragment operations makes of tests and masks."""
+    """The normal form of tests and masks under the mode of fragment operations."""
     mode = get("COLOR_OPERATION.fragment_mode")
     if mode not in (FRAGMENT_MODE.GAS, FRAGMENT_MODE.SHADOW):
         get.put("COLOR_OPERATION.fragment_mode", FRAGMENT_MODE.DEFAULT)
         return
-    # Neither knows blending, masks and most tests; both write 32 bits a pixel.
+    # Both modes ignore blending, masks and most tests; both write 32 bits a pixel.
     get.clear("FRAGOP_ALPHA_TEST.enable", "STENCIL_TEST.enable", "STENCIL_OP.fail", "BLEND_FUNC.src_rgb", "LOGIC_OP.op")
     for name in ("red", "green", "blue", "alpha", "depth_write"):
         get.put(f"DEPTH_COLOR_MASK.{name}", 0)
@@ -214,7 +214,7 @@ def _normal_form(raw: bytes, chosen: tuple[tuple[str, str], ...]) -> FragmentSta
         get.put("DEPTH_COLOR_MASK.depth_function", COMPARE.NEVER)
     if get("COLORBUFFER_FORMAT.format") not in COLOR_FORMAT:
         get.put("COLORBUFFER_FORMAT.format", COLOR_FORMAT.RGBA4)
-    if get("SCISSORTEST_MODE.mode") != SCISSOR.OUTSIDE:  # "keep inside" is part of the rectangle of every draw
+    if get("SCISSORTEST_MODE.mode") != SCISSOR.OUTSIDE:  # "keep inside" is part of every draw's rectangle
         get.put("SCISSORTEST_MODE.mode", SCISSOR.OFF)
     get.clear("GEOSTAGE_CONFIG.mode", "COLORBUFFER_READ.mask")
     if not (0 in units and get("TEXUNIT0_PARAM.type") == TEXTURE_TYPE.SHADOW_2D):

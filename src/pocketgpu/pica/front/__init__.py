@@ -1,1 +1,1 @@
-"""The front of the 3D core: the walk of command lists, and recorded draws that become batches."""
+"""The front of the 3D core: walks command lists, records draws and groups them into batches."""

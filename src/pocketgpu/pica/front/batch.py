@@ -1,9 +1,9 @@
-"""Recorded draws, prepared and run.
+"""Prepares and runs recorded draws: draw packets become groups, groups become batches.
 
-Packets that share everything that matters here (state, target, textures, program) are prepared as one group, so the
-cost in Python is per change of state, not per draw. Groups collect in a batch; the batch runs as one native call for
-the vertex side and one for each thread on the fragment side. Within a list only draws write memory: one that reads
-what an earlier draw of the batch writes, or that uses part of its target in another shape, makes the batch run first.
+Packets with the same state, target, textures and program are prepared as one group, so Python's cost is per change of
+state, not per draw. A batch collects groups. It runs as one native call for the vertex side and one call per thread for
+the fragment side. Within a list only draws write memory. If a draw reads what an earlier draw of the batch writes, or
+uses part of that target with another layout, the batch runs first.
 """
 
 from __future__ import annotations
@@ -64,15 +64,15 @@ _PROGRAM_IDS, _PROGRAM_MASKS = select_fields(
         "GEOSTAGE_CONFIG.mode",
     ]
 )
-# What a group has in common: register words under their masks, and the versions of the program's banks.
+# What the packets of a group share: masked register words, and the versions of the program's banks.
 GROUP_IDS = np.concatenate([KEY_IDS, _TARGET_IDS, _PROGRAM_IDS, UNIT_IDS])
 GROUP_MASKS = np.concatenate([KEY_MASKS, _TARGET_MASKS, _PROGRAM_MASKS, np.full(len(UNIT_IDS), 0xFFFFFFFF, np.uint32)])
 _KEY, _TARGET = slice(0, len(KEY_IDS)), slice(len(KEY_IDS), len(KEY_IDS) + len(_TARGET_IDS))
-# States, targets, textures and plans that are remembered of each kind: far more than programs have.
+# Limit of each cache (states, targets, textures, plans); far more than programs use.
 MAX_PREPARED = 4096
-# Pixels (in the boxes of triangles) that one submission may draw before it is taken to hang: 2,800 screens.
+# Pixels (in the bounding boxes of triangles) that one submission may draw before it counts as a hang: 2,800 screens.
 PIXEL_BUDGET = 1 << 28
-# Choices that shape fragment code.
+# Choices that affect fragment code.
 FRAGMENT_CHOICES = (
     "blend", "combiner", "depth", "fog", "gas", "lighting", "test", "texture.nearest", "texture.shadow_bias",
     "texture.shadow_equal", "texture.shadow_filter", "transfer.block32",
@@ -102,7 +102,7 @@ _W = {
 _PREPARED = slice(_W["COLOR"], PACKET.size // 4)
 _GEOMETRY_WORDS = slice(_W["GEOMETRY"], _W["GEOMETRY"] + 2)
 _STAGE, _GEOMETRY_MODE = (register_field(name) for name in ("GEOSTAGE_CONFIG.mode", "GSH_MISC0.mode"))
-# Control words that start at zero for the vertex side of a batch.
+# Control words that are zero at the start of a batch's vertex side.
 _VERTEX_START = [getattr(C, name) // 4 for name in ("VERTEX_ENTRY", "VERTEX_START", "VERTEX_STAGE", "TRIANGLES")]
 _VERTICES, _EMITTED = C.VERTICES // 4, C.EMITTED // 4
 _GROUP_WORDS = slice(GROUP.WORDS // 4, GROUP.WORDS // 4 + len(GROUP_IDS))
@@ -119,8 +119,8 @@ class _State:
 
 @dataclass
 class _Plan:
-    """What packets that agree in everything have in common. target None: they are left out. words: the prepared part of
-    their heads, but for where textures lie just now. geometry: the mode of the geometry shader, None without one."""
+    """What equal packets share. target: None if they are skipped. words: the prepared words of their heads; the texture
+    offsets among them change. geometry: mode of the geometry shader, None without one."""
 
     events: list[tuple[EventKind, str, str]]
     program: VertexProgram
@@ -128,11 +128,11 @@ class _Plan:
     state: _State | None = None
     powers: tuple[bool, ...] = ()
     geometry: int | None = None
-    used: int = -1  # in which power cycle packets last had this plan
+    used: int = -1  # the last power cycle in which packets used this plan
     textures: dict[int, Source] = field(default_factory=dict)
     ranges: list[tuple[int, int]] = field(default_factory=list)
     words: np.ndarray = field(default_factory=lambda: np.zeros(_PREPARED.stop - _PREPARED.start, np.int32))
-    stamp: tuple[int, int] = (-1, -1)  # versions of memory and texture cache for which the textures in `words` hold
+    stamp: tuple[int, int] = (-1, -1)  # versions of memory and texture cache that the texture offsets are for
 
 
 class DrawRunner:
@@ -144,7 +144,7 @@ class DrawRunner:
     ) -> None:  # fmt: skip
         self.memory, self.engine, self.layout, self.events = memory, engine, layout, events
         self.stats, self.choices = stats, choices
-        # Only choices that differ from the default shape code.
+        # Only choices that differ from the default change the code.
         self._chosen = departures(choices, *FRAGMENT_CHOICES)
         self.fetch_choices = departures(choices, *FETCH_CHOICES)
         self.assembly_choices = departures(choices, *ASSEMBLY_CHOICES)
@@ -162,12 +162,12 @@ class DrawRunner:
         self._geometry_choices = geometry_choices(choices)
         self._staged = False  # whether any draw had a geometry shader
         self._plans: dict[tuple[bytes, int], _Plan] = {}
-        self._cycle = 0  # how often the machine was switched on again
-        self._drawn_to: dict[bytes, DrawTarget] = {}  # since then
+        self._cycle = 0  # number of power cycles
+        self._drawn_to: dict[bytes, DrawTarget] = {}  # since power-on
         self._batch = _Batch()
         self.observers: tuple[Observer, ...] = ()
-        """Who is asked to let the fragment side of a batch run, and told what draws wrote."""
-        self.pixels = 0  # in the boxes of all triangles since the caller last set it to 0
+        """These run the fragment side of a batch, and are notified of what draws wrote."""
+        self.pixels = 0  # in the bounding boxes of all triangles since the caller last set it to 0
         words = memory.arena[layout.packets : layout.packets + MAX_PACKETS * PACKET_SIZE].view(np.int32)
         packets = words.reshape(MAX_PACKETS, -1)
         self._heads = packets[:, : PACKET_REGISTERS // 4]
@@ -182,20 +182,20 @@ class DrawRunner:
         self._packet_offsets = np.arange(MAX_PACKETS) * PACKET_SIZE + layout.packets
 
     def reset(self) -> None:
-        """The machine is switched off and on: nothing was drawn yet. What was prepared can be used again."""
+        """Power cycle: no draw has happened yet. Prepared plans and code stay valid."""
         self._cycle += 1
         self._drawn_to.clear()
         self.rewind()
 
     def rewind(self) -> None:
-        """The core is in an earlier state again: nothing waits to be run."""
+        """The core is restored to an earlier state: the batch is empty."""
         self._batch.clear()
         self._staged = False
-        vars(self).pop("_geometry_stage", None)  # the handle that it left in the unit may be gone
+        vars(self).pop("_geometry_stage", None)  # it stored a handle in the geometry unit, which may be gone
 
     @property
     def exhausted(self) -> bool:
-        """Whether a submission has drawn more than any program does; the rest of it is left out."""
+        """Whether a submission exceeds the draw budgets; its remaining draws are skipped."""
         words = self._words
         return (
             self.pixels > PIXEL_BUDGET
@@ -209,7 +209,7 @@ class DrawRunner:
     def _set(self, offset: int, value: int) -> None:
         self._words[offset >> 2] = value
 
-    # -- looking things up ------------------------------------------------------------------------------------------
+    # -- caches -----------------------------------------------------------------------------------------------------
     def _state(self, key: np.ndarray) -> _State:
         raw = key.tobytes()
         known = self._states.get(raw)
@@ -239,7 +239,7 @@ class DrawRunner:
 
     # -- preparing --------------------------------------------------------------------------------------------------
     def run(self, count: int, place: str, start: int = 0) -> None:
-        """Run packets start .. count-1 of those recorded. `place` names the frame, for events."""
+        """Run recorded packets start .. count-1. `place` names the frame, for events."""
         started = perf_counter()
         groups = self._get(C.GROUPS)
         for number, (low, high, first, end) in enumerate(self._group_heads[:groups].tolist()):
@@ -255,7 +255,7 @@ class DrawRunner:
         self._vertex_programs.forget_places()
 
     def _group(self, row: np.ndarray, first: int, end: int, reads: tuple[int, int], at: str, started: float) -> float:
-        """Prepare packets first .. end-1, which share `row`; returns the start of the running phase."""
+        """Prepare packets first .. end-1, which share `row`; returns the time when the last run ended."""
         program = self._vertex_programs.of(self._heads[first], self._registers[first])
         key = (row.tobytes(), program.number)
         plan = self._plans.get(key)
@@ -301,13 +301,13 @@ class DrawRunner:
         return started
 
     def _ready_geometry(self, mode: int, first: int, end: int, at: str) -> bool:
-        """Prepare the geometry stage of packets that agree; whether they can be drawn."""
+        """Prepare the geometry stage of equal packets; returns whether they can be drawn."""
         if mode not in GEOMETRY_MODE:
             message = f"geometry shader mode {mode} is not known; the draw is left out"
             self.events.report("warning", "draw.left-out", message, at, end - first)
             return False
         if mode == GEOMETRY_MODE.VARIABLE and (self._heads[first:end, _W["KIND"]] != KIND_ELEMENTS).any():
-            message = "a geometry shader wants primitives of varying size, but no index list says how large they are"
+            message = "a geometry shader has primitives of variable size, but there is no index list with their sizes"
             self.events.report("fault", "draw.no-sizes", message, at)
         self.geometry_programs.tier = self.tier
         handle = self.geometry_programs.handle(self._heads[first], self._registers[first])
@@ -315,13 +315,13 @@ class DrawRunner:
         return True
 
     def _bound(self) -> None:
-        """Forget what was prepared when a guest has made very much of it; all of it can be made again."""
+        """Clear caches that exceed MAX_PREPARED; their entries can be made again."""
         for kept in (self._plans, self._states, self._targets, self.textures.described):
             if len(kept) > MAX_PREPARED:
                 kept.clear()
 
     def _plan(self, row: np.ndarray, packet: int, program: VertexProgram) -> _Plan:
-        """What all packets with this row and vertex program have in common."""
+        """The plan of all packets with this row and vertex program."""
         state, target = self._state(row[_KEY]), self._target(row[_TARGET])
         events: list[tuple[EventKind, str, str]] = [("warning", id, message) for id, message in state.state.missing]
         if isinstance(target, str):
@@ -359,8 +359,8 @@ class DrawRunner:
         return plan
 
     def _handle(self, state: _State, powers_of_two: tuple[bool, ...]) -> int:
-        """The fragment kernel for a state: specialised code if it can be had at once, else general code, which draws
-        the same while the other is being made."""
+        """The fragment kernel for a state: specialised code if it is available, else general code, which draws the same
+        until the specialised code is compiled."""
         known = state.handles.get(powers_of_two)
         if known is not None:
             return known.handle(self.tier)
@@ -373,7 +373,7 @@ class DrawRunner:
         return code.handle(self.tier)
 
     def fragment_code(self, packet: int) -> dict[str, Any]:
-        """Static arguments of the `draw_fragments` that is special for a recorded packet's state."""
+        """Static arguments of the specialised `draw_fragments` for a recorded packet's state."""
         registers = self._registers[packet]
         state = self._state(registers[GROUP_IDS[_KEY]] & GROUP_MASKS[_KEY])
         powers = [True, True, True]
@@ -385,12 +385,12 @@ class DrawRunner:
         }  # fmt: skip
 
     def drawn(self, entry: int) -> int:
-        """The number of the packet that an entry of the run list draws."""
+        """The packet number of a run list entry."""
         return (int(self._run_list[entry, 1]) - self.layout.packets) // PACKET_SIZE
 
     # -- running ----------------------------------------------------------------------------------------------------
     def _run_batch(self, started: float) -> float:
-        """Run what is batched; returns the time now."""
+        """Run the batch; returns the time now."""
         batch = self._batch
         if not batch.groups:
             return started
@@ -403,7 +403,7 @@ class DrawRunner:
             count += end - first
             programs.append((count, program))
         vertices, shade, build = self._vertex_side
-        geometry = self._geometry_stage if self._staged else 0  # only draws that have the stage ask for it
+        geometry = self._geometry_stage if self._staged else 0  # only draws with a geometry stage call it
         self._control[_VERTEX_START] = 0
         drawn = 0
         while True:
@@ -438,17 +438,17 @@ class DrawRunner:
 
     @cached_property
     def _geometry_stage(self) -> int:
-        """The handle of the geometry stage, which knows the handle of what EMIT calls."""
-        self._tell_emit()
+        """The handle of the geometry stage. Stores the handle of what EMIT calls in the geometry unit."""
+        self._store_emit_handle()
         return self.engine.handle(geometry_step, **self._geometry_choices, **self.static)
 
-    def _tell_emit(self) -> None:
+    def _store_emit_handle(self) -> None:
         at = self.layout.geometry + GEOMETRY.EMIT
         self.memory.arena[at : at + 8].view(np.int64)[0] = self.engine.handle(emit_vertices, **self.static)
 
     @cached_property
     def _vertex_side(self) -> tuple[Callable[..., None], int, int]:
-        """The loop over draws, and the handles of what it calls."""
+        """The loop over draws, and the handles of the code it calls."""
         shade = self.engine.handle(shade_vertices, **self.static, choices=self.fetch_choices)
         build = self.engine.handle(assemble, **self.static, choices=self.assembly_choices)
         return self.engine.get(driver.run_vertices, **self.static), shade, build
@@ -458,7 +458,7 @@ class DrawRunner:
         return self.engine.get(run_draws, **self.static)
 
     def _shade_exactly(self, entry: int, program: VertexProgram) -> None:
-        """Shade a piece again with the unit's own rule for products; go on with assembling it."""
+        """Shade a piece again with the unit's exact multiplication rule; assembly continues with the result."""
         self._shade(int(self._run_list[entry, 1]), self._get(C.VERTEX_START), self._get(C.PIECE), program)
         self._set(C.VERTEX_STAGE, driver.SHADED)
 
@@ -467,18 +467,18 @@ class DrawRunner:
         shade(packet, start, count, program.handle(self.tier, exact=True))
 
     def shade_alone(self, packet: int, start: int, count: int) -> None:
-        """Shade some vertices of a recorded packet and do nothing else with them, so that somebody can look at the rows
-        and records of the work area. Rows hold all of them if they are at most CHUNK."""
+        """Shade some vertices of a recorded packet and do nothing else with them, so that a caller can read the rows
+        and records in the work area. The rows hold all of them only if there are at most CHUNK."""
         program = self._vertex_programs.of(self._heads[packet], self._registers[packet])
         self._shade(int(self._packet_offsets[packet]), start, count, program)
         self._vertex_programs.forget_places()
 
     def emit_alone(self, packet: int, start: int) -> None:
-        """Go a step on with the geometry stage of a packet, for the piece that was shaded last; see `geometry_step`.
-        The packet's mode must be one that there is."""
-        self._tell_emit()
+        """Run one step of a packet's geometry stage on the last shaded piece; see `geometry_step`. The packet's mode
+        must be a valid one."""
+        self._store_emit_handle()
         self.geometry_programs.tier = self.tier
-        # Nobody prepared a packet that is left out.
+        # A skipped packet has not been prepared.
         handle = self.geometry_programs.handle(self._heads[packet], self._registers[packet])
         self._heads[packet, _GEOMETRY_WORDS] = np.array([handle], np.int64).view(np.int32)
         step = self.engine.get(geometry_step, **self._geometry_choices, **self.static)
@@ -518,7 +518,7 @@ def _asked(observer: Observer, run: Run, first: int, end: int) -> None:
 
 
 class _Batch:
-    """Groups of draws that run together, and what they write."""
+    """Groups of draws that run together, and the ranges they write."""
 
     def __init__(self) -> None:
         self.clear()
@@ -536,7 +536,7 @@ class _Batch:
             self.ranges |= set(target.ranges)
 
     def conflicts(self, target: DrawTarget, reads: list[tuple[int, int]]) -> bool:
-        """Whether draws must wait: they read what the batch writes, or write there in another shape."""
+        """Whether draws must wait: they read what the batch writes, or write to it with another layout."""
         if not self.groups:
             return False
         others = reads if target.shape in self._shapes else [*reads, *target.ranges]
@@ -544,7 +544,7 @@ class _Batch:
 
     @staticmethod
     def self_conflict(target: DrawTarget, reads: list[tuple[int, int]]) -> bool:
-        """Whether draws read what they themselves write: each must then see the one before it finished."""
+        """Whether draws read what they write themselves: each must then wait for the one before."""
         return _overlap(reads, target.ranges)
 
 

@@ -1,8 +1,8 @@
-"""The command list walk, compiled: words become register writes, FIFO uploads and recorded draws.
+"""The compiled command list walk: words become register writes, FIFO uploads and recorded draws.
 
-The walk returns to Python only when the list ends or something must be told. A draw is recorded as a packet: a copy of
-the registers and references to the present versions of the banks (uniforms, programs, tables), copied on first use
-after a change. So state may change after a draw without waiting for it.
+The walk returns to Python only when the list ends or something must be reported. A draw is recorded as a packet: a copy
+of the registers, and references to the current versions of the banks (uniforms, programs, tables). A bank is copied at
+its first use after a change. So state may change after a draw without waiting for the draw.
 
 Source: 3dbrew GPU/Internal Registers (command list entries, FIFO registers), GBATEK (interrupt registers).
 """
@@ -45,16 +45,16 @@ from pocketgpu.pica.core.layout import (
 from pocketgpu.pica.core.layout import CONTROL as C
 from pocketgpu.pica.core.registers import LiveRegisters, field, narrow_float, part, register_id
 
-# How a walk ended. JUMPED never leaves the kernel: an entry was left in the middle, and the walk goes on elsewhere.
+# Why a walk ended. JUMPED is used inside the kernel only: the walk leaves an entry early and continues elsewhere.
 RUNNING, ENDED, STOPPED, FULL, UNMAPPED_JUMP, BUDGET, JUMPED = range(7)
 
-# Limits of one submission, far beyond what any program sends in a frame.
+# Limits of one submission, far more than any program sends in a frame.
 WORD_BUDGET = 1 << 26
 JUMP_BUDGET = 1 << 14
 
 
 def _effects() -> tuple[np.ndarray, list[str]]:
-    """What a write of each register id sets off beside the store: a code for each id, and the codes' names."""
+    """The effect of a write to each register id besides the store: a code for each id, and the names of the codes."""
     names = [
         "store", "ignore", "request", "arrays", "elements", "fixed_index", "fixed_data", "jump0", "jump1", "restart",
         "vs_uniform_index", "vs_uniform_data", "vs_code", "vs_opdescs", "vs_setup", "gs_bools",
@@ -95,7 +95,7 @@ EFFECT_TABLE, EFFECT_NAMES = _effects()
 
 
 def effect_table(choices: Mapping[str, str]) -> np.ndarray:
-    """What a write of each register id sets off, as the choices have it."""
+    """The effect of a write to each register id under these choices."""
     table = EFFECT_TABLE.copy()
     if choices["list.private_ids"] == "store":
         table[: register_id("FINALIZE")] = EFFECT_NAMES.index("store")
@@ -106,17 +106,17 @@ def effect_table(choices: Mapping[str, str]) -> np.ndarray:
 WALK_CHOICES = (
     "list.high_ids", "list.fifo_mask", "list.jump_value", "list.end_match", "draw.trigger_value", "vertex.fixed_index",
 )  # fmt: skip
-"""Switches that shape the walk."""
+"""Choices that affect the walk."""
 
 _LOW_BYTE = 0xFF
 
-# From a register of the vertex units to the same one of the geometry unit.
+# From a register of the vertex units to the same register of the geometry unit.
 _TO_GEOMETRY = register_id("GSH_BOOLUNIFORM") - register_id("VSH_BOOLUNIFORM")
 _GEOMETRY_BANKS = ("gs_uniforms", "gs_code", "gs_opdescs", "gs_uniform_marks")
 
 
 class Walk:
-    """The pieces of the walk; `w` is the word being written, `number` its register id."""
+    """The parts of the walk; `w` is the written word, `number` its register id."""
 
     def __init__(self, k: Lang, layout: WorkLayout, choices: Mapping[str, str]) -> None:
         self.k, self.layout, self.choices = k, layout, choices
@@ -143,7 +143,7 @@ class Walk:
 
     # -- draws --------------------------------------------------------------------------------------------------
     def record(self, kind: int) -> Value:
-        """Append a packet; returns its offset, or 0 with status FULL when the run so far must be drawn first."""
+        """Append a packet; returns its offset, or 0 with status FULL when the recorded draws must run first."""
         k, layout = self.k, self.layout
         count, top = self.get("PACKETS"), k.var(self.get("POOL_TOP"))
         space = 4 * sum(bank.words for bank in BANKS) + 64
@@ -154,7 +154,7 @@ class Walk:
         for _ in k.when(room):
             packet = k.to_i64(count * PACKET_SIZE + layout.packets)
             made.value = packet
-            # What only geometry programs see is copied for draws that have one.
+            # Banks that only geometry programs read are copied only for draws with one.
             geometry = sum(1 << BANK_INDEX[name] for name in _GEOMETRY_BANKS)
             unseen = k.select(self.live("GEOSTAGE_CONFIG.mode") == GEOMETRY_STAGE.ON, 0, geometry)
             dirty = self.get("DIRTY") & ~unseen
@@ -183,7 +183,7 @@ class Walk:
         return made.value
 
     def _join_group(self, packet: Value, count: Value, kind: int) -> None:
-        """Add a packet to the last group, or begin one if the packet before differs in what groups have in common."""
+        """Add a packet to the last group, or begin a new group if the packet before differs in a shared word."""
         k, layout = self.k, self.layout
         low, high = self._reads(kind)
         groups = self.get("GROUPS")
@@ -203,7 +203,7 @@ class Walk:
         k.store(I64, group + GROUP.HIGH, k.max(high, k.load(I64, group + GROUP.HIGH)))
 
     def _same(self, packet: Value, count: Value) -> Value:
-        """Whether the packet before agrees with this one in the words of the group table and in its programs."""
+        """Whether the packet before has the same words of the group table and the same programs."""
         k = self.k
         same = k.var(k.i32(0))
         for _ in k.when(count > 0):
@@ -222,7 +222,7 @@ class Walk:
         return same.value != 0
 
     def _reads(self, kind: int) -> tuple[Value, Value]:
-        """The range that vertices and indices may come from, generously."""
+        """The range that vertices and indices may come from; it may be too large, never too small."""
         k, live = self.k, self.live
         wide = lambda v: k.to_i64(v, signed=False)
         low, high = k.var(k.i64(1 << 40)), k.var(k.i64(0))
@@ -255,7 +255,7 @@ class Walk:
 
     # -- FIFOs --------------------------------------------------------------------------------------------------
     def stage(self, unit: str, w: Value, full: Value | int) -> tuple[Value, Value]:
-        """Put a word into a staging buffer of `full` words; (set complete, address of the staging words)."""
+        """Put a word into a staging buffer of `full` words; returns (buffer complete, address of the staging words)."""
         k = self.k
         count = self.get(f"STAGED_{unit}")
         staging = self.at(f"STAGING_{unit}")
@@ -263,7 +263,7 @@ class Walk:
         return count + 1 >= full, k.i64(staging)
 
     def unpack_f24(self, staging: Value) -> list[Value]:
-        """Three staged words as x, y, z, w: W has the top 24 bits of the first word, X the low 24 of the last."""
+        """Three staged words as x, y, z, w: W is the top 24 bits of the first word, X the low 24 bits of the last."""
         k = self.k
         a, b, c = (k.load(I32, staging + 4 * i) for i in range(3))
         w, z = a.lsr(8), ((a & 0xFF) << 16) | b.lsr(16)
@@ -271,7 +271,7 @@ class Walk:
         return [narrow_float(k, v, 7, 16) for v in (x, y, z, w)]
 
     def fixed_data(self, w: Value) -> None:
-        """Three words are one attribute: a fixed one (index 0-11) or the next of an immediate vertex (index 15)."""
+        """Three words make one attribute: a fixed one (index 0-11) or the next of an immediate vertex (index 15)."""
         k, layout = self.k, self.layout
         index = self.live("FIXEDATTRIB_INDEX.index")
         complete, staging = self.stage("FIXED", w, 3)
@@ -304,11 +304,11 @@ class Walk:
                 self.put("STAGED_FIXED", 0)
 
     def shared(self) -> Value:
-        """Whether the fourth shader unit is a vertex unit too, so that what those get lands there as well."""
+        """Whether the fourth shader unit is a vertex unit too: it then receives the same uploads."""
         return (self.live("VSH_COM_MODE.separate") == 0) & (self.live("GEOSTAGE_CONFIG.mode") == 0)
 
     def set_up_vertices(self, number: Value) -> None:
-        """A register of the vertex units that the fourth unit takes along."""
+        """A vertex unit register that the fourth unit also receives."""
         k, own = self.k, number + _TO_GEOMETRY
         for _ in k.when(self.shared()):
             k.store(I32, k.to_i64(own << 2) + self.layout.registers, self.live.word(number))
@@ -348,7 +348,7 @@ class Walk:
             self.count_on(f"{unit}_FLOATUNIFORM_INDEX.index", index)
 
     def fill(self, bank: str, index_field: str, w: Value) -> None:
-        """One word to a memory whose index register counts on; the index wraps inside the memory."""
+        """Write one word to a memory whose index register increments; the index wraps inside the memory."""
         k = self.k
         index = self.live(index_field)
         place = k.to_i64((index & (words_of(bank) - 1)) << 2)
@@ -362,13 +362,13 @@ class Walk:
         self.count_on(index_field, index)
 
     def count_on(self, index_field: str, index: Value) -> None:
-        """Move an index register, whose field stood at `index`, on by one; it wraps inside the field."""
+        """Increment the field of an index register from `index`; it wraps inside the field."""
         register, mask = field(index_field).register.offset, field(index_field).mask
         word = self.live.word(register)
         self.set_register(register, (word & ~mask) | ((index + 1) & mask))
 
     def table(self, bank: str, register: str, w: Value, place: Value) -> None:
-        """One word to a look-up table; only the low byte of the index register counts on."""
+        """Write one word to a look-up table; only the low byte of the index register increments."""
         k = self.k
         for _ in k.when(place >= 0):
             k.store(I32, k.to_i64(place << 2) + self.layout.bank(bank), w)
@@ -377,7 +377,7 @@ class Walk:
         self.set_register(register_id(register), (word & ~_LOW_BYTE) | ((word + 1) & _LOW_BYTE))
 
     def place(self, bank: str, register: str) -> Value:
-        """The word of a table that an index register names; it wraps inside the table."""
+        """The word of a table that an index register selects; it wraps inside the table."""
         return self.live.word(register) & (words_of(bank) - 1)
 
     def proctex_place(self) -> Value:
@@ -394,12 +394,12 @@ class Walk:
 
     # -- interrupt and jumps ------------------------------------------------------------------------------------
     def request(self, number: Value, w: Value) -> None:
-        """P3D interrupt: some enabled byte of the request equals its compare byte. With autostop the list ends."""
+        """P3D interrupt: an enabled byte of the request equals its compare byte. With autostop the list ends."""
         k, live = self.k, self.live
         rule = self.choices.get("list.end_match")
         if rule == "end-of-list":
             return
-        stored = live.word(number)  # a byte that a mask kept counts as it stands (GBATEK, "P3D interrupt")
+        stored = live.word(number)  # a masked byte counts with its old value (GBATEK, "P3D interrupt")
         compare = live.word(number + (register_id("IRQ_CMP0") - register_id("FINALIZE")))
         j = number - register_id("FINALIZE")
         masks = k.select(j < 8, live.word("IRQ_MASK_LOW"), live.word("IRQ_MASK_HIGH"))
@@ -418,7 +418,7 @@ class Walk:
                 self.status.value = STOPPED
 
     def jump(self, channel: int) -> None:
-        """Fetch goes on at ADDR for SIZE bytes (both multiples of 16); what is left of this list is dropped."""
+        """Fetching continues at ADDR for SIZE bytes (both multiples of 16); the rest of this list is dropped."""
         k, layout = self.k, self.layout
         address = self.live.bytes(f"CMDBUF_ADDR{channel}.address")
         size = self.live.bytes(f"CMDBUF_SIZE{channel}.size") & ~15
@@ -439,9 +439,9 @@ class Walk:
             self.status.value = k.select(jumps > JUMP_BUDGET, BUDGET, JUMPED)
 
     # -- one write ----------------------------------------------------------------------------------------------
-    def trigger(self, w: Value, switch: str) -> Value | bool:
-        """Whether a word written to a trigger sets it off; the choice knows "any" and "non-zero"."""
-        return w != 0 if switch in self.choices else True
+    def trigger(self, w: Value, choice: str) -> Value | bool:
+        """Whether a word written to a trigger starts it; the choice is "any" or "non-zero"."""
+        return w != 0 if choice in self.choices else True
 
     def draw(self, kind: int, w: Value) -> None:
         for _ in self.k.when(self.trigger(w, "draw.trigger_value")):
@@ -452,7 +452,7 @@ class Walk:
             self.jump(channel)
 
     def effect(self, code: Value, number: Value, w: Value, data: Value) -> None:
-        """What a write sets off. w: the word as it stands in the list; data: what of it reaches a data port."""
+        """The effect of a write. w: the word in the list; data: the part of it that reaches a data port."""
 
         def restart() -> None:
             self.put("RESTART", 1)
@@ -502,7 +502,7 @@ class Walk:
             place = k.to_i64(number << 2) + layout.registers
             old = k.load(I32, place)
             k.store(I32, place, (old & keep) | (w & ~keep))
-            # Anything but more attribute data ends the run of immediate vertices that share one state.
+            # Any other write ends the run of immediate vertices that share one state.
             for _ in k.when(code != EFFECT_NAMES.index("fixed_data")):
                 self.put("IMMEDIATE_OPEN", 0)
             for _ in k.when(code != EFFECT_NAMES.index("store")):
@@ -510,7 +510,7 @@ class Walk:
 
 
 def kept_bits(header: Value) -> Value:
-    """The bits that a write under an entry's byte mask leaves alone."""
+    """The bits that a write under an entry's byte mask leaves unchanged."""
     lanes = part(header, BYTE_MASK)
     return ~((lanes & 1) * 0xFF | (lanes & 2) * 0x7F80 | (lanes & 4) * 0x3FC000 | (lanes & 8) * 0x1FE00000)
 
@@ -519,7 +519,7 @@ def kept_bits(header: Value) -> Value:
 def walk(k: Lang, *, layout_start: int, layout_size: int, choices: tuple[tuple[str, str], ...] = ()) -> None:
     """Walk from POSITION to END (arena offsets in the control block); ends with STATUS set and POSITION advanced.
 
-    After FULL the walk can be resumed at the very word that found no room.
+    After FULL the walk resumes at the word that did not fit.
     """
     layout = WorkLayout(layout_start, layout_size)
     chosen = dict(choices)
@@ -543,7 +543,7 @@ def walk(k: Lang, *, layout_start: int, layout_size: int, choices: tuple[tuple[s
                 inside = place + 4 <= end.value
                 for _ in k.when(inside):
                     number = first + i * step
-                    # Ids beyond the table hit a word of "ignore".
+                    # Ids outside the table use an entry of "ignore".
                     last = ID_SPACE - 1
                     number = number & last if wraps else k.select(number < ID_SPACE, number, last)
                     walk.write(number, keep, k.load(I32, k.to_i64(place)))

@@ -1,4 +1,4 @@
-"""Where draws write: the buffers that registers describe, and the rectangle of them that may be touched."""
+"""Render targets as registers describe them: colour and depth buffers, and the rectangle that draws may touch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FIELDS = (
     "SCISSORTEST_POS.x1", "SCISSORTEST_POS.y1", "SCISSORTEST_DIM.x2", "SCISSORTEST_DIM.y2",
     "COLOR_OPERATION.fragment_mode", "FRAMEBUFFER_BLOCK32.enable",
 )  # fmt: skip
-"""What a target depends on."""
+"""The register fields that a target depends on."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class DrawTarget:
     height: int
     rect: tuple[int, int, int, int]
     block: int
-    """Pixels along the side of what lies together in memory: 8, or 32 in block mode."""
+    """Side in pixels of a block of the memory layout: 8 for tiles, 32 in block mode."""
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
@@ -37,17 +37,17 @@ class DrawTarget:
 
     @cached_property
     def ranges(self) -> list[tuple[int, int]]:
-        """What draws write."""
+        """The ranges that draws write."""
         return [r for r in (self.color, self.depth) if r[1]]
 
 
 def color_format(get: StaticRegisters) -> PixelFormat:
-    """The format of the colour buffer; codes that nobody knows are taken as the last one."""
+    """The format of the colour buffer; unknown codes use the last format."""
     return FRAMEBUFFER_COLOR_FORMATS[min(get("COLORBUFFER_FORMAT.format"), max(COLOR_FORMAT))]
 
 
 def make_target(memory: GuestMemory, get: StaticRegisters) -> DrawTarget | str:
-    """The render target that registers describe, or why there is none."""
+    """The render target that registers describe, or a message why there is none."""
     width, height = get("FRAMEBUFFER_DIM.width"), get("FRAMEBUFFER_DIM.height") + 1
     block = 32 if get("FRAMEBUFFER_BLOCK32.enable") else 8
     texels = (width & -block) * ((height + block - 1) & -block)
@@ -57,7 +57,7 @@ def make_target(memory: GuestMemory, get: StaticRegisters) -> DrawTarget | str:
     color = color_format(get)
     depth = DEPTH_FORMATS.get(get("DEPTHBUFFER_FORMAT.format"))
     mode = get("COLOR_OPERATION.fragment_mode")
-    if mode in (FRAGMENT_MODE.GAS, FRAGMENT_MODE.SHADOW):  # these count in words of their own
+    if mode in (FRAGMENT_MODE.GAS, FRAGMENT_MODE.SHADOW):  # these have word sizes of their own
         color = RGBA8
     if mode == FRAGMENT_MODE.SHADOW:
         depth = None

@@ -1,4 +1,4 @@
-"""The 3D core as Python drives it: a command list in, pixels in memory out.
+"""The 3D core for Python: runs a command list, which leaves pixels in memory.
 
 The compiled walk records draws as packets; when it stops (or has no room for more) `batch.DrawRunner` runs them.
 """
@@ -37,19 +37,19 @@ from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.memory.guest import GuestMemory
 from pocketgpu.pica.vertex.driver import VERTEX_BUDGET
 
-# Control words that start at zero for each submission.
+# Control words that are zero at the start of each submission.
 _SUBMISSION = [getattr(C, name) // 4 for name in (
     "ENTRY_INDEX", "JUMPS", "WORDS", "INTERRUPTS", "IGNORED", "HANG", "STAGED_FIXED", "IMMEDIATE_OPEN", "VERTICES",
     "EMITTED", "SHADER_STEPS", "SHADER_STEPS_LOW",
 )]  # fmt: skip
-# Where the control words are.
+# Index of each control word.
 _AT = {name: offset // 4 for name, offset in C.offsets.items()}
 # Control words that a flush sets to zero.
 _LIST_END = [getattr(C, name) // 4 for name in ("PACKETS", "GROUPS", "IMMEDIATE_OPEN")]
 
 
 class Core3D:
-    """Runs command lists on guest memory. `place` names where we are, for events ("f0")."""
+    """Runs command lists on guest memory. `place` names the present place in the capture, for events ("f0")."""
 
     def __init__(
         self,
@@ -69,13 +69,13 @@ class Core3D:
         arena, layout = memory.arena, self.layout
         words = lambda offset, count: arena[offset : offset + 4 * count].view(np.int32)
         self.control = words(layout.control, C.size // 4)
-        self.words = self.control.data  # gives and takes plain numbers, fast
+        self.words = self.control.data  # elements are Python ints, which is fast
         self.registers = words(layout.registers, REGISTER_COUNT).view(np.uint32)
         arena[layout.effects : layout.effects + ID_SPACE] = walk.effect_table(choices)
         regions = words(layout.regions, 3 * len(memory.regions)).view(np.uint32)
         assert len(memory.regions) == len(MEMORY) == 4
         regions[:] = [v for region, offset in memory.regions for v in (region.base, region.size, offset)]
-        # Eight ids, then their eight masks, and so on; what pads the last eight has an empty mask.
+        # Eight ids, then their eight masks, and so on; the padding of the last eight has mask 0.
         padded = -(-len(GROUP_IDS) // 8) * 8
         assert padded <= MAX_GROUP_WORDS
         table = words(layout.group_table, 2 * padded).reshape(-1, 2, 8)
@@ -90,7 +90,7 @@ class Core3D:
 
     @property
     def observers(self) -> tuple[Observer, ...]:
-        """Who is told of lists and draws."""
+        """Observers of lists and draws."""
         return self._observers
 
     @observers.setter
@@ -98,7 +98,7 @@ class Core3D:
         self._observers = self.runner.observers = observers
 
     def reset(self) -> None:
-        """As after power-on: registers, banks and all that the unit holds zero. What was prepared for draws is kept."""
+        """As after power-on: registers, banks and the unit's state are zero. Prepared draw state is kept."""
         self.registers[:] = 0
         for bank in BANKS:
             self.bank(bank.name)[:] = 0
@@ -106,7 +106,7 @@ class Core3D:
         self.runner.reset()
 
     def reset_control(self) -> None:
-        """Forget staged words, versions and carried vertices; banks and registers stay."""
+        """Clear staged words, versions and carried vertices; banks and registers stay."""
         self.control[:] = 0
         self._set("POOL_TOP", self.layout.pool)
         self._set("GROUP_WORDS", self._group_words)
@@ -128,7 +128,7 @@ class Core3D:
         self._copy_banks()
 
     def _copy_banks(self) -> None:
-        """Every bank must be copied again for the next packet that sees it."""
+        """Every bank must be copied again for the next packet that reads it."""
         self._set("DIRTY", (1 << len(BANK_INDEX)) - 1)
 
     def _get(self, name: str) -> int:
@@ -148,7 +148,7 @@ class Core3D:
     def run_list(self, offset: int, size: int, complete: bool = True) -> int:
         """Run the command list at an arena range; returns how often it raised the P3D interrupt.
 
-        complete: the list ought to end with FINALIZE; if not, that is a hang of the console.
+        complete: the list should end with FINALIZE; otherwise the console hangs.
         """
         for one in self._observers:
             one.list_starts(offset, size)
@@ -174,7 +174,7 @@ class Core3D:
             self._flush()
             started = perf_counter()
             if status == walk.FULL and before == (self._get("POSITION"), self._get("ENTRY_INDEX"), 0):
-                status = walk.BUDGET  # no room even for one draw: cannot happen with the pool's size
+                status = walk.BUDGET  # not even one draw fits: impossible with the pool's size
             if self.runner.exhausted:
                 message = f"the command list draws more than {PIXEL_BUDGET} pixels or {VERTEX_BUDGET} vertices"
                 self._report("hang", "list.endless", message)
@@ -189,14 +189,14 @@ class Core3D:
         return self._get("INTERRUPTS")
 
     def run_words(self, words: Sequence[int] | np.ndarray) -> int:
-        """Run command-list words that lie in no guest memory; returns how often the P3D interrupt was raised.
+        """Run command-list words that are not in guest memory; returns how often the P3D interrupt was raised.
 
         :raises UsageError: more words than the scratch area holds.
         """
         data = np.asarray(words, np.uint32)
         place = self.memory.arena[self.layout.inline : self.layout.inline + data.nbytes]
         if data.nbytes > INLINE_SIZE:
-            raise UsageError(f"a list of {len(data)} words is too long: at most {INLINE_SIZE // 4} go in at once")
+            raise UsageError(f"a list of {len(data)} words is too long: at most {INLINE_SIZE // 4} words fit")
         place[:] = data.view(np.uint8)
         return self.run_list(self.layout.inline, data.nbytes, complete=False)
 
@@ -207,13 +207,13 @@ class Core3D:
             before = self.stats.draws
             self._draw(self._observers, 0, count, before)
             if self._observers:
-                self.stats.draws = before + count  # what an observer left out counts like the rest
+                self.stats.draws = before + count  # draws that an observer skipped count too
         self.control[_LIST_END] = 0
         self._set("POOL_TOP", self.layout.pool)
         self._copy_banks()
 
     def _draw(self, observers: tuple[Observer, ...], first: int, end: int, before: int) -> None:
-        """Run packets first .. end-1, or let the first of some observers do so. before: draws before packet 0."""
+        """Run packets first .. end-1, or pass them to the first observer. before: draws before packet 0."""
         if observers:
             packets = DrawPackets(self.memory.arena, self.layout, first, end, self.place)
             observers[0].draws(packets, lambda low, high: self._draw(observers[1:], first + low, first + high, before))
@@ -222,7 +222,7 @@ class Core3D:
             self.runner.run(end, self.place, first)
 
     def see_again(self, packets: DrawPackets, draw: int) -> None:
-        """Registers and banks as they were when a draw was recorded: its list has been walked further since."""
+        """Restore registers and banks as they were when a draw was recorded; the walk has gone further since."""
         self.registers[:] = packets.registers[draw]
         for bank in BANKS:
             version = int(packets.versions(bank.name)[draw])

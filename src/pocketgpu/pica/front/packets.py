@@ -1,4 +1,4 @@
-"""Draws as the walk of a command list recorded them, for whoever looks at them before they run."""
+"""Recorded draws of a command list, for observers that read them before they run."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ assert _TRIANGLES.stop - _TRIANGLES.start == 2
 
 
 class DrawPackets:
-    """Some consecutive draws of one list, as the walk recorded them; valid during the call that hands them over.
+    """Consecutive recorded draws of one list; valid only during the call that passes them.
 
-    start: number of the first of them among all that were recorded (as `WorkArea` counts packets).
-    registers: (n, 0x300) uint32, a row a draw. kinds: (n,) KIND_ARRAYS, KIND_ELEMENTS or KIND_IMMEDIATE.
+    start: number of the first of them among all recorded packets (as `WorkArea` counts packets).
+    registers: (n, 0x300) uint32, a row per draw. kinds: (n,) KIND_ARRAYS, KIND_ELEMENTS or KIND_IMMEDIATE.
     immediate: (n,) attributes sent for immediate vertices. places: (n,) arena offset of the list entry that draws.
-    triangles: (n, 2) after a draw ran, numbers of its triangle records: the first, and the one after the last.
+    triangles: (n, 2) after a draw ran, numbers of its triangle records: first, and one after the last.
     place: where in the capture ("f0").
     """
 
@@ -50,7 +50,7 @@ class DrawPackets:
         return f"<DrawPackets: {len(self)} draws of {self.place}>"
 
     def versions(self, bank: str) -> NDArray[np.int32]:
-        """Arena offsets (n,) of the version of a bank (such as "vs_code") that each draw sees; equal if unchanged."""
+        """Arena offsets (n,) of the bank version (such as "vs_code") that each draw reads; equal if unchanged."""
         return self._versions[:, BANK_INDEX[bank]]
 
     def contents(self, offset: int, words: int) -> bytes:
@@ -58,7 +58,7 @@ class DrawPackets:
         return self._arena[offset : offset + 4 * words].tobytes()
 
     def seen(self, bank: str, draw: int) -> bytes:
-        """All words of a bank (such as "vs_code") as one of the draws sees them."""
+        """All words of a bank (such as "vs_code") as one of the draws reads them."""
         return self.contents(int(self.versions(bank)[draw]), words_of(bank))
 
 

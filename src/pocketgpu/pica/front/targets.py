@@ -1,4 +1,4 @@
-"""Render targets as pictures: what a list drew, before any transfer brings it to a screen."""
+"""Render targets as pictures: what a list drew, before a display transfer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SCREEN_COLUMNS = (320, 400, 800)
 class RenderTarget:
     """A colour buffer in guest memory: 8x8 tiles from physical `address`; width and height in pixels.
 
-    blocks: how tiles lie in blocks of 32x32 ("morton" or "tiles", the choice transfer.block32), "" for no such blocks.
+    blocks: order of the tiles in blocks of 32x32 ("morton" or "tiles", the choice transfer.block32); "" without blocks.
     """
 
     address: int
@@ -30,15 +30,14 @@ class RenderTarget:
 
     @property
     def turned(self) -> bool:
-        """Whether it has the size of a screen, which lies on its side in memory: 240 pixels wide, 320, 400 or 800
-        high."""
+        """Whether it has the size of a screen, which is rotated in memory: 240 pixels wide, 320, 400 or 800 high."""
         return self.width == _SCREEN_ROW and self.height in _SCREEN_COLUMNS
 
     def read(self, memory: Readable) -> NDArray[np.uint8]:
-        """RGBA (height, width, 4) in the order of memory rows. Raises GuestMemoryError where no memory is."""
+        """RGBA (height, width, 4) in the order of memory rows. Raises GuestMemoryError for unmapped addresses."""
         if self.blocks:
             return self._read_blocks(memory)
-        width = self.width & ~7  # columns past the last whole tile overlap others
+        width = self.width & ~7  # columns after the last whole tile overlap others
         size = surface.byte_size(self.format, width, self.height, "tiled")
         return surface.decode(memory.read(self.address, size), self.format, width, self.height, "tiled")
 
@@ -54,6 +53,6 @@ class RenderTarget:
         return surface.decode(tiles[order.ravel()].ravel(), self.format, width, height, "tiled")[: self.height]
 
     def picture(self, memory: Readable) -> NDArray[np.uint8]:
-        """RGBA for looking at: targets of a screen's size upright as the screen would show them, others as `read`."""
+        """RGBA to look at: targets of a screen's size rotated upright as the screen shows them, others as `read`."""
         array = self.read(memory)
         return np.ascontiguousarray(array.transpose(1, 0, 2)[::-1]) if self.turned else array

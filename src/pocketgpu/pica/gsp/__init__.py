@@ -1,7 +1,7 @@
-"""The system software's graphics module (gsp), the door through which programs reach the GPU.
+"""The system software's graphics module (gsp), through which programs use the GPU.
 
-`N3DS().gsp` is a `Gsp`. It knows nothing that the tables in pocketgpu.facts.gsp do not say, and it drives the machine
-through the machine's public methods alone, like any other client.
+`N3DS().gsp` is a `Gsp`. Its facts are the tables in pocketgpu.facts.gsp, and it uses only the machine's public methods,
+like any other client.
 """
 
 from __future__ import annotations

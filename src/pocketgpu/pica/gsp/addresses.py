@@ -1,7 +1,7 @@
-"""Virtual addresses of programs as the GPU's physical ones.
+"""Virtual addresses of programs, translated to the GPU's physical addresses.
 
-GX commands and framebuffer entries carry what the program sees; registers want what the GPU sees. Which is which
-depends on the program, so the table can be replaced (a GX log brings its own).
+GX commands and framebuffer entries contain virtual addresses; registers take physical ones. The mapping depends on the
+program, so the table can be replaced (a GX log has its own).
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ _END = 1 << 32
 
 
 class AddressMap:
-    """A list of ranges; of several that hold an address the first one counts.
+    """A list of ranges; if several contain an address the first one counts.
 
-    :raises UsageError: a range is empty or leaves the 32-bit address space.
+    :raises UsageError: a range is empty or ends outside the 32-bit address space.
     """
 
     def __init__(self, ranges: Iterable[AddressRange | tuple[int, int, int]] = VIRT_TO_PHYS) -> None:
@@ -25,7 +25,7 @@ class AddressMap:
         for r in self.ranges:
             if r.size <= 0 or min(r.virt, r.phys) < 0 or max(r.virt, r.phys) + r.size > _END:
                 raise UsageError(
-                    f"no range of addresses: virtual {r.virt:#x}, physical {r.phys:#x}, {r.size:#x} bytes",
+                    f"not a valid address range: virtual {r.virt:#x}, physical {r.phys:#x}, {r.size:#x} bytes",
                     hint="Each needs a size above 0 and must end within 32 bits.",
                 )
 
@@ -33,9 +33,9 @@ class AddressMap:
         return iter(self.ranges)
 
     def translate(self, virt: int, size: int = 1) -> int | None:
-        """Physical address of `size` bytes from virtual address `virt`; None unless one range holds all of them.
+        """Physical address of `size` bytes from virtual address `virt`; None unless one range contains all of them.
 
-        An empty range (size 0) may also begin where a range ends.
+        An empty range (size 0) may also begin at the end of a range.
         """
         for r in self.ranges:
             start = virt - r.virt
@@ -44,7 +44,7 @@ class AddressMap:
         return None
 
     def virtual(self, phys: int) -> int | None:
-        """A virtual address of a physical one; None where there is none."""
+        """A virtual address of a physical one; None if it is not mapped."""
         for r in self.ranges:
             if 0 <= phys - r.phys < r.size:
                 return r.virt + phys - r.phys

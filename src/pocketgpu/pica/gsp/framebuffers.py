@@ -1,4 +1,4 @@
-"""Framebuffer entries (seven words) and the display registers that they become, and back.
+"""Framebuffer entries (seven words) to display registers, and back.
 
 Source: 3dbrew GSP Shared Memory (framebuffer info), GPU/External Registers (LCD source framebuffer setup).
 """
@@ -15,16 +15,16 @@ _WORD = {name: place for place, name in enumerate(ENTRY_WORDS)}
 
 
 def _format_word(word: int) -> int:
-    """Two pictures and doubled lines exclude each other: where both are set, doubling is cleared (3dbrew in 2013)."""
+    """Stereo and doubled lines exclude each other: if both are set, doubling is cleared (3dbrew in 2013)."""
     register = EXTERNAL["PDC0_FORMAT"]
     return register["scan_doubling"].encode(0, word) if shows_both(register["interlace"].raw(word)) else word
 
 
 def swap_writes(screen: int, entry: tuple[int, ...], translate: Translator, recorded: bool = False) -> list[Write]:
-    """The register writes that make `screen` (0 top, 1 bottom) show what `entry` describes; raises Refused.
+    """The register writes that make `screen` (0 top, 1 bottom) show the framebuffer of `entry`; raises Refused.
 
-    The pair of addresses that `active` names is written, the other one kept. The bottom screen has one eye, so the
-    right address is left out. Formats 5 to 7 are kept from programs, but for entries of a log (`recorded`).
+    Only the pair of addresses that `active` selects is written. The bottom screen has one eye, so its right address is
+    not written. Formats 5 to 7 are refused to programs, except for entries of a log (`recorded`).
     """
     if screen not in (0, 1):
         raise Refused(BAD_VALUE, f"there is no screen {screen}")
@@ -45,7 +45,7 @@ def swap_writes(screen: int, entry: tuple[int, ...], translate: Translator, reco
 
 
 def _top_mode(format: int) -> int:
-    """gsp's number of the top screen's mode: 0 flat, 1 wide (800 lines), 2 stereo. It looks at two bits of FORMAT."""
+    """gsp's number of the top screen's mode: 0 flat, 1 wide (800 lines), 2 stereo. It reads two bits of FORMAT."""
     register = EXTERNAL["PDC0_FORMAT"]
     if shows_both(register["interlace"].raw(format)):
         return 2
@@ -53,7 +53,7 @@ def _top_mode(format: int) -> int:
 
 
 def show(machine: Machine, screen: int, entry: tuple[int, ...], translate: Translator) -> None:
-    """Make `screen` show what `entry` describes. If the top screen's mode changes, its timing is set first.
+    """Make `screen` show the framebuffer of `entry`. If the top screen's mode changes, its timing is set first.
 
     Raises Refused, before anything is written.
     """
@@ -66,7 +66,7 @@ def show(machine: Machine, screen: int, entry: tuple[int, ...], translate: Trans
 
 
 def shown(machine: Machine, screen: int, translate: Translator) -> tuple[int, int, int, int]:
-    """Left and right address (virtual; 0 where a program cannot see it), format and stride that a screen shows."""
+    """The screen's left and right address (virtual; 0 if not mapped for programs), format and stride."""
     read = lambda name: machine.read_register(address(f"PDC{screen}_{name}"))
     pair = int(EXTERNAL.field(f"PDC{screen}_SELECT.next").raw(read("SELECT")))
     left, right = (translate.map.virtual(read(f"ADDRESS_{eye}{pair}")) or 0 for eye in "AB")

@@ -1,8 +1,7 @@
-"""The whole module: service calls, GX commands, interrupts and VBlank put together.
+"""The whole gsp module: service calls, GX commands, interrupts and VBlank.
 
-Commands run to their end before a call returns, interrupts included. On a console they come later, so a program that
-works here need not rely on it; the order (place and count of the queue first, then the command, then the interrupt)
-is kept.
+Commands finish before a call returns, interrupts included. On a console they finish later, so programs must not rely on
+this; the order is kept (first index and count of the queue, then the command, then the interrupt).
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _SCREENS = ("top", "bottom")
 class Gsp(Calls):
     """gsp on a machine; get it as `N3DS().gsp`.
 
-    shared: the memory shared with clients. clients: who is registered and who holds the right.
+    shared: the memory shared with clients. clients: the registered clients and the holder of the right.
     """
 
     def __init__(self, machine: Machine) -> None:
@@ -47,9 +46,9 @@ class Gsp(Calls):
     # -- addresses ----------------------------------------------------------------------------------------------------
     @property
     def virt_to_phys(self) -> AddressMap:
-        """The table behind every virtual address. Assign an AddressMap, or ranges (virt, phys, size).
+        """The table that translates all virtual addresses. Assign an AddressMap, or ranges (virt, phys, size).
 
-        :raises UsageError: (on assignment) a range is empty or leaves the 32-bit address space.
+        :raises UsageError: (on assignment) a range is empty or ends outside the 32-bit address space.
         """
         return self.translate.map
 
@@ -60,24 +59,24 @@ class Gsp(Calls):
     # -- GX commands --------------------------------------------------------------------------------------------------
     @property
     def flushed(self) -> tuple[tuple[int, int], ...]:
-        """What the last GX command wrote back from the processor's cache: (virtual address, size) of each range.
+        """The ranges that the last GX command flushed from the processor's cache: (virtual address, size) of each.
 
-        Memory has no caches here, so nothing depends on it; it shows what a program did, or forgot, to flush.
+        Memory has no caches here, so a flush has no effect; the ranges show what a program flushed, or forgot to flush.
         """
         return self._gx.flushed
 
     def gx(self, words: Sequence[int], *, client: int | None = None, recorded: bool = False, at: str = "") -> int:
         """Run one GX command of eight words, as a program writes it into its queue; returns a result code.
 
-        client: whose queue gets the code of a failure (default: the holder of the right, else client 0); neither its
-        halt bits nor the queue's other contents matter. recorded: the command comes from a log of a run in which it
-        did run; alignment and hanging units are not held against it. at: place for events ("f0/e3").
+        client: whose queue gets the error code of a failure (default: the holder of the right, else client 0); its halt
+        bits and the queue's other contents have no effect. recorded: the command comes from a log of a run in which it
+        succeeded, so alignment and hanging units are not checked. at: place for events ("f0/e3").
 
         Codes: BAD_VALUE (unknown command), MISALIGNED_ADDRESS, MISALIGNED_SIZE, BAD_COMBINATION (a fill that ends
         before it starts), BAD_ADDRESS, BAD_SIZE (FlushCacheRegions of nothing), BUSY. Each is also an event
         "gsp.refused". 3dbrew GSP Shared Memory has the rules, but no codes.
 
-        :raises UsageError: there are not eight words, or no client of that number can be.
+        :raises UsageError: not eight words, or an invalid client number.
         """
         command = words_of(words, 8, "a GX command")
         queue = self.shared.commands(self.clients.holder or 0 if client is None else client)
@@ -124,11 +123,11 @@ class Gsp(Calls):
         self.machine.events.report("fault", "gsp.refused", message, at or f"f{self.machine.frame}")
 
     def trigger_cmd_req_queue(self, client: int | None = None) -> int:
-        """TriggerCmdReqQueue: run the commands that wait in a client's queue (default: the holder of the right).
+        """TriggerCmdReqQueue: run the waiting commands of a client's queue (default: the holder of the right).
 
-        Stops at a command that fails (its code goes to the queue's `error`, bit 7 of `status` is set), after one whose
-        header says "stop_after", and when the client asks for a halt. The call itself succeeds all the same. No right
-        is needed.
+        Stops at a command that fails (its code goes to the queue's `error`, and bit 7 of `status` is set), after a
+        command whose header has "stop_after", and when the client requests a halt. The call itself still succeeds. No
+        right is needed.
         Error: NO_PERMISSION (unknown client).
         """
         if client is None:
@@ -166,7 +165,7 @@ class Gsp(Calls):
             self.clients.deliver(name, count)
 
     def before_vblank(self, screens: Iterable[int] = (0, 1)) -> None:
-        """The machine is about to raise VBlank interrupts: show what clients have put into framebuffer infos."""
+        """Called before VBlank interrupts: show the new framebuffers in the clients' framebuffer infos."""
         if self.machine.choices["gsp.swap_time"] == "vblank":
             self._swap(screens)
 

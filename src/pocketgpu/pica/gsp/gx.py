@@ -1,10 +1,10 @@
-"""GX commands: checked, translated to physical addresses, and turned into register writes.
+"""GX commands: checks, translation to physical addresses, and conversion to register writes.
 
-All checks of a command come before its first effect, so that a refused command changes nothing. What is checked
-follows the documentation (multiples of 8 for all but RequestDMA and FlushCacheRegions, ends above starts, addresses
-that the GPU can reach); the simulators check less, see the choices gsp.alignment and gsp.untranslatable.
+All checks of a command come before its first effect, so a refused command changes nothing. The checks follow the
+documentation (multiples of 8 for all but RequestDMA and FlushCacheRegions, ends above starts, addresses that the GPU
+can reach); the simulators check less, see the choices gsp.alignment and gsp.untranslatable.
 
-Source: 3dbrew GSP Shared Memory (GX commands), GPU/External Registers (what is written for them).
+Source: 3dbrew GSP Shared Memory (GX commands), GPU/External Registers (the registers written for them).
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ _UNITS: dict[str, tuple[str, ...]] = {
     "DisplayTransfer": ("PPF",),
     "TextureCopy": ("PPF",),
 }
-"""The units that a command of this name has to itself. Copies are always done at once."""
+"""The units that a command of this name uses exclusively. Copies always finish at once."""
 
 _START = EXTERNAL.field("PPF_CONTROL.start").mask
 
 
 def _in_units(path: str, value: int) -> int:
-    """An address or size in bytes as a field's register has it; bits that do not fit are lost."""
+    """An address or size in bytes, in the unit of a register field; extra bits are dropped."""
     block = EXTERNAL if path.partition(".")[0] in EXTERNAL else PICA
     field = block.field(path)
     return value // field.scale << field.lo & field.mask
@@ -73,8 +73,8 @@ class GxProcessor:
     def run(self, words: tuple[int, ...], recorded: bool = False) -> str | None:
         """Run a command of eight words; raises Refused.
 
-        recorded: the command is known to have run (it comes from a log), so neither alignment nor a unit at work
-        stand in its way. Returns the name of an interrupt that gsp itself causes, if there is one.
+        recorded: the command succeeded before (it comes from a log), so alignment and busy units are not checked.
+        Returns the name of an interrupt that gsp itself raises, if any.
         """
         self.flushed = ()
         command = command_of(words)
@@ -87,10 +87,10 @@ class GxProcessor:
 
     # -- checks -----------------------------------------------------------------------------------------------------
     def _check_busy(self, command: GxCommand, any_unit: bool) -> None:
-        """In instant time units are done at once; only one that hung (as on the console) stays busy."""
+        """In instant time units finish at once; only a unit that hangs (as on the console) stays busy."""
         for unit in ("PSC0", "PSC1", "PPF", "P3D") if any_unit else _UNITS.get(command.name, ()):
             if self.machine.at_work(unit):
-                raise Refused(BUSY, f"{unit} is still at work, or hangs")
+                raise Refused(BUSY, f"{unit} is busy, or hangs")
 
     @staticmethod
     def _check_alignment(command: GxCommand, words: tuple[int, ...]) -> None:
@@ -133,7 +133,7 @@ class GxProcessor:
         return None
 
     def _update_gas(self) -> None:
-        """Take the density that gas rendering reached as the new scale: its reciprocal goes to GAS_ACCMAX."""
+        """Make the density that gas rendering reached the new scale: its reciprocal goes to GAS_ACCMAX."""
         reached = PICA.field("GAS_ACCMAX_FEEDBACK.value").raw(
             self.machine.read_register(address("GAS_ACCMAX_FEEDBACK"))
         )
@@ -168,7 +168,7 @@ class GxProcessor:
         input_size, output_size, flags = command.values(words, "input_size", "output_size", "flags")
         writes = [
             *self._addresses(command, words),
-            # The command has the input first, the registers the output.
+            # In the command the input comes first, in the registers the output.
             (address("PPF_OUTPUT_SIZE"), output_size),
             (address("PPF_INPUT_SIZE"), input_size),
             (address("PPF_FLAGS"), flags),
@@ -195,7 +195,7 @@ class GxProcessor:
         return None
 
     def _addresses(self, command: GxCommand, words: tuple[int, ...]) -> list[Write]:
-        """The writes that tell the transfer unit where it reads and where it writes."""
+        """The writes of the transfer unit's input and output address."""
         source, target = command.values(words, "input", "output")
         return [
             (
@@ -209,7 +209,7 @@ class GxProcessor:
         ]
 
     def _flush(self, command: GxCommand, words: tuple[int, ...], _strict: bool) -> str | None:
-        """Memory has no caches here; what is left are the rules for the sizes, and what would have been flushed."""
+        """Memory has no caches here; only the sizes are checked and the ranges recorded."""
         starts, lengths = (command.values(words, *(f"{part}{n}" for n in range(3))) for part in ("address", "size"))
         ranges = list(zip(starts, lengths, strict=True))
         sizes = [size for _, size in ranges]

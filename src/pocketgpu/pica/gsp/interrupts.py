@@ -1,7 +1,7 @@
-"""Registered clients, the right to use the GPU, and who is told of which interrupt.
+"""Registered clients, the right to use the GPU, and delivery of interrupts.
 
-VBlanks are told to every client, everything else to the one that holds the right. A client that waits is woken once
-for any number of entries, so it has to empty its queue.
+VBlanks go to every client, all other interrupts to the holder of the right. A waiting client is woken once for any
+number of entries, so it must empty its queue.
 
 Source: 3dbrew GSP Shared Memory (interrupt queues), GSP Services (right, registration).
 """
@@ -27,12 +27,12 @@ from pocketgpu.pica.gsp.machine import Refused
 from pocketgpu.pica.gsp.shared_memory import SharedMemory
 
 _ENOUGH = 0x100
-"""Entries after which a queue is as full as it gets."""
+"""This number of entries fills any queue."""
 
 
 @dataclass
 class Client:
-    """A registered program. flags: as it registered. signalled: its event, which it clears itself after waking."""
+    """A registered program. flags: from its registration. signalled: its event, which it clears itself after waking."""
 
     index: int
     flags: int = 0
@@ -51,7 +51,7 @@ class Clients:
 
     # -- registration -----------------------------------------------------------------------------------------------
     def register(self, flags: int) -> tuple[Result, Client]:
-        """A new client in the lowest free place; the very first one hears FIRST_REGISTRATION. Raises Refused."""
+        """A new client in the lowest free place; the very first one gets FIRST_REGISTRATION. Raises Refused."""
         free = next((index for index in range(CLIENTS) if index not in self.registered), None)
         if free is None:
             raise Refused(NO_ROOM, f"{CLIENTS} clients are registered")
@@ -62,7 +62,7 @@ class Clients:
         return result, client
 
     def unregister(self, index: int) -> None:
-        """Forget a client; the right, if it held it, goes to the next that waits."""
+        """Remove a client; if it held the right, the next waiting client gets it."""
         self.known(index)
         del self.registered[index]
         self.waiting = deque(waiting for waiting in self.waiting if waiting != index)
@@ -70,7 +70,7 @@ class Clients:
             self._pass_on()
 
     def known(self, index: int) -> Client:
-        """The client of that number. Raises Refused if nobody registered as it."""
+        """The client of that number. Raises Refused if it is not registered."""
         client = self.registered.get(index)
         if client is None:
             raise Refused(NO_PERMISSION, f"no client is registered as {index}")
@@ -78,7 +78,7 @@ class Clients:
 
     # -- the right ----------------------------------------------------------------------------------------------------
     def acquire(self, index: int, wait: bool) -> Result | None:
-        """Take the right, or wait for it: None while somebody else holds it. Raises Refused if not to wait."""
+        """Take the right, or wait for it: None while another client holds it. Raises Refused if `wait` is false."""
         self.known(index)
         if self.holder == index:
             return ALREADY_HELD
@@ -92,7 +92,7 @@ class Clients:
         return None
 
     def release(self, index: int) -> None:
-        """Give the right to the next that waits. Raises Refused for a client that does not hold it."""
+        """Give the right to the next waiting client. Raises Refused if the client does not hold it."""
         if self.known(index).index != self.holder:
             raise Refused(NO_PERMISSION, f"client {index} does not hold the right")
         self._pass_on()
@@ -107,13 +107,13 @@ class Clients:
 
     # -- interrupts -------------------------------------------------------------------------------------------------
     def deliver(self, name: str, count: int = 1) -> None:
-        """Queue an interrupt, `count` times, for those whom it concerns, and wake those whose queue took it."""
+        """Queue an interrupt `count` times for the clients that get it, and wake those whose queue stored it."""
         number = INTERRUPTS.index(name)
         limited = self.choices["gsp.relay_limit"] == "limited"
         for client in self.registered.values():
             if name not in ("PDC0", "PDC1") and client.index != self.holder:
                 continue
             queue = self.shared.interrupts(client.index)
-            # A list can fire millions of times; past the size of the ring more entries change nothing.
+            # A list can raise millions of interrupts; when the ring is full more entries change nothing.
             for _ in range(min(count, _ENOUGH)):
                 client.signalled |= queue.push(number, limited)

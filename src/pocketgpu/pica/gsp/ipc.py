@@ -1,8 +1,8 @@
-"""The service calls of gsp::Gpu as methods: what a program sends as words, a caller passes as arguments.
+"""The service calls of gsp::Gpu as methods: the words of a request are the method's arguments.
 
-Every method answers with a result code (facts.gsp.RESULTS explains them), as the service does; a wrong call is never
-an exception. `client` says who calls: a number from registration, for whom rights are checked, or None for the host,
-who may do everything. Process handles and descriptors have no counterpart here.
+Like the service, every method returns a result code (facts.gsp.RESULTS explains them); a wrong call never raises an
+exception. `client` is the caller: a client number, whose rights are checked, or None for the host, which may do
+everything. Process handles and descriptors have no counterpart here.
 
 Source: 3dbrew GSP Services and the pages of the calls.
 """
@@ -38,7 +38,7 @@ from pocketgpu.pica.gsp.machine import Machine, Refused, Translator, address, wr
 from pocketgpu.pica.gsp.shared_memory import SharedMemory, words_of
 
 Data = bytes | bytearray | memoryview | Sequence[int]
-"""Register data: bytes as a program has them in memory, or a list of words."""
+"""Register data: bytes in memory order, or a list of words."""
 
 
 class Registration(NamedTuple):
@@ -77,7 +77,7 @@ def _bytes_of(data: Data) -> bytes:
 
 
 class Calls:
-    """The calls; `pocketgpu.pica.gsp.Gsp` adds the queue to them."""
+    """The service calls; `pocketgpu.pica.gsp.Gsp` adds the command queue."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
@@ -91,7 +91,7 @@ class Calls:
         self._saved_vram: bytes | None = None
 
     def _answer(self, call: Callable[[], Result | None]) -> int:
-        """Run a call; its result code, or that of its refusal."""
+        """Run a call; returns its result code, or that of its refusal."""
         try:
             result = call()
         except Refused as refusal:
@@ -101,7 +101,7 @@ class Calls:
     # -- registers --------------------------------------------------------------------------------------------------
     @staticmethod
     def _check_registers(offset: int, size: int, room: int) -> None:
-        """The order of these checks is that of the service; an empty request passes before any of them."""
+        """The order of the checks is that of the service; an empty request passes before all of them."""
         if not 0 <= offset < REGISTER_LIMIT or offset & 3 or offset + room > REGISTER_LIMIT:
             raise Refused(BAD_REGISTER, f"register offset {offset:#x}")
         if size > REGISTER_BYTES:
@@ -128,7 +128,7 @@ class Calls:
     def write_hw_regs(self, offset: int, data: Data, *, client: int | None = None) -> int:
         """WriteHWRegs: words to consecutive registers.
 
-        offset: from virtual 0x1EB00000, so that the GPU's registers begin at 0x400000 and the LCDs' at 0x202000.
+        offset: from virtual 0x1EB00000; the GPU's registers begin at 0x400000 and the LCDs' at 0x202000.
         Errors: BAD_REGISTER (offset), BAD_SIZE (more than 0x80 bytes), MISALIGNED_SIZE, NO_PERMISSION.
         """
         return self._answer(lambda: self._write(offset, _bytes_of(data), None, False, client))
@@ -142,9 +142,9 @@ class Calls:
         return self._answer(lambda: self._write(offset, _bytes_of(data), None, True, client))
 
     def read_hw_regs(self, offset: int, size: int, *, client: int | None = None) -> Reading:
-        """ReadHWRegs: `size` bytes of consecutive registers. Errors as `write_hw_regs` has them.
+        """ReadHWRegs: `size` bytes of consecutive registers. Errors as for `write_hw_regs`.
 
-        The data comes in a buffer of its own (static buffer 0), not among the words of the reply.
+        The data is returned in a separate buffer (static buffer 0), not among the words of the reply.
         """
         size &= 0xFFFFFFFF
         if self.machine.choices["gsp.read_size"] == "clamp":
@@ -163,9 +163,9 @@ class Calls:
 
     # -- screens ----------------------------------------------------------------------------------------------------
     def set_buffer_swap(self, screen: int, entry: Sequence[int], *, client: int | None = None) -> int:
-        """SetBufferSwap: make a screen (0 top, 1 bottom) show what the seven words of `entry` describe, at once.
+        """SetBufferSwap: make a screen (0 top, 1 bottom) show the framebuffer of the seven words of `entry`, at once.
 
-        entry: facts.gsp.ENTRY_WORDS. The framebuffer info in shared memory is left alone.
+        entry: facts.gsp.ENTRY_WORDS. The framebuffer info in shared memory is unchanged.
         Errors: BAD_VALUE (screen, or a format that programs cannot show), BAD_ADDRESS, NO_PERMISSION.
         """
         words = words_of(entry, len(ENTRY_WORDS), "a framebuffer entry")
@@ -183,12 +183,12 @@ class Calls:
         return 0
 
     def import_display_capture_info(self) -> DisplayCapture:
-        """ImportDisplayCaptureInfo: what both screens show now."""
+        """ImportDisplayCaptureInfo: the current framebuffers of both screens."""
         return DisplayCapture(0, *(shown(self.machine, screen, self.translate) for screen in (0, 1)))
 
     # -- caches -----------------------------------------------------------------------------------------------------
     def _cache(self, start: int, size: int) -> int:
-        """Memory has no caches here; what is left is that the range must be one of the table's."""
+        """Memory has no caches here; the only check is that the range is in the address table."""
 
         def call() -> None:
             if size < 0 or self.translate.map.translate(start, size) is None:
@@ -212,8 +212,9 @@ class Calls:
     def register_interrupt_relay_queue(self, flags: int = 1) -> Registration:
         """RegisterInterruptRelayQueue: a new client with cleared queues in `shared`.
 
-        The first one since power-on gets FIRST_REGISTRATION, a success that tells it to write START_WRITES. flags
-        bit 0: its video memory may be saved. Error: NO_ROOM (four are registered).
+        The first one since power-on gets FIRST_REGISTRATION, a success that means that it must write START_WRITES.
+        flags bit 0:
+        its video memory may be saved. Error: NO_ROOM (four are registered).
         """
         number = -1
 
@@ -226,14 +227,15 @@ class Calls:
         return Registration(self._answer(call), number)
 
     def unregister_interrupt_relay_queue(self, client: int) -> int:
-        """UnregisterInterruptRelayQueue; gives up the right as well. Error: NO_PERMISSION (unknown client)."""
+        """UnregisterInterruptRelayQueue; also releases the right. Error: NO_PERMISSION (unknown client)."""
         return self._answer(lambda: self.clients.unregister(client))
 
     def acquire_right(self, client: int) -> int | None:
         """AcquireRight: 0, or ALREADY_HELD, or None while another client holds it.
 
-        On a console the call does not return until then; here the client is in line, and `clients.holder` tells when
-        its turn has come. Error: NO_PERMISSION (unknown client).
+        On a console the call does not return until then; here the client is queued, and `clients.holder` is its number
+        when it
+        gets the right. Error: NO_PERMISSION (unknown client).
         """
         try:
             result = self.clients.acquire(client, wait=True)
@@ -246,7 +248,7 @@ class Calls:
         return self._answer(lambda: self.clients.acquire(client, wait=False))
 
     def release_right(self, client: int) -> int:
-        """ReleaseRight: to the next client in line. Error: NO_PERMISSION (it does not hold it)."""
+        """ReleaseRight: gives it to the next queued client. Error: NO_PERMISSION (not the holder)."""
         return self._answer(lambda: self.clients.release(client))
 
     # -- the rest ---------------------------------------------------------------------------------------------------
@@ -264,7 +266,7 @@ class Calls:
         return self._answer(call)
 
     def restore_vram_sys_area(self, *, client: int | None = None) -> int:
-        """RestoreVramSysArea: bring back what was saved, if anything was. Error: as `save_vram_sys_area`."""
+        """RestoreVramSysArea: restore the saved contents, if there are any. Error: as `save_vram_sys_area`."""
 
         def call() -> None:
             self._may_save(client)
@@ -274,7 +276,7 @@ class Calls:
         return self._answer(call)
 
     def reset_gpu_core(self, *, client: int | None = None) -> int:
-        """ResetGpuCore: units that are at work stop, and those that hang can be used again. Error: NO_PERMISSION."""
+        """ResetGpuCore: busy units stop, and units that hang work again. Error: NO_PERMISSION."""
 
         def call() -> None:
             self.clients.require_right(client)
@@ -283,12 +285,12 @@ class Calls:
         return self._answer(call)
 
     def set_axi_config_qos_mode(self, mode: int) -> int:
-        """SetAxiConfigQoSMode: kept in `axi_mode`, without effect."""
+        """SetAxiConfigQoSMode: stored in `axi_mode`, without effect."""
         self.axi_mode = mode & 0xFFFFFFFF
         return 0
 
     def set_perf_log_mode(self, flag: int) -> int:
-        """SetPerfLogMode: kept in `perf_log_mode`, without effect."""
+        """SetPerfLogMode: stored in `perf_log_mode`, without effect."""
         self.perf_log_mode = flag & 0xFF
         return 0
 
@@ -297,12 +299,12 @@ class Calls:
         return PerformanceLog(0, dict.fromkeys(INTERRUPTS, (0, 0)))
 
     def set_led_force_off(self, flag: bool) -> int:
-        """SetLedForceOff: kept in `led_forced_off`."""
+        """SetLedForceOff: stored in `led_forced_off`."""
         self.led_forced_off = bool(flag)
         return 0
 
     def set_internal_priorities(self, first: int, second: int) -> int:
-        """SetInternalPriorities: kept in `priorities`. Error: BAD_INDEX (not below 0x40)."""
+        """SetInternalPriorities: stored in `priorities`. Error: BAD_INDEX (not below 0x40)."""
 
         def call() -> None:
             if not (0 <= first < PRIORITY_LIMIT and 0 <= second < PRIORITY_LIMIT):

@@ -1,4 +1,4 @@
-"""What gsp needs of the machine, the refusals that its rooms share, and register addresses by name."""
+"""The machine's interface for gsp, refusals of requests, and register addresses by name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Machine(Protocol):
-    """The part of `pocketgpu.pica.n3ds.N3DS` that gsp drives."""
+    """The part of `pocketgpu.pica.n3ds.N3DS` that gsp uses."""
 
     choices: dict[str, str]
     frame: int
@@ -39,7 +39,7 @@ class Machine(Protocol):
 
 
 class Refused(Exception):
-    """Internal: gsp turns a request down with a result code. Never leaves this package."""
+    """Internal: gsp refuses a request with a result code. Never leaves this package."""
 
     def __init__(self, result: Result, reason: str) -> None:
         super().__init__(reason)
@@ -69,14 +69,14 @@ def write(machine: Machine, writes: Iterable[Write]) -> None:
 
 
 class Translator:
-    """Virtual to physical for one gsp: a table that may change, and what an address outside of it means."""
+    """Virtual to physical addresses for one gsp: a table that may change, and a choice for addresses outside of it."""
 
     def __init__(self, choices: Mapping[str, str]) -> None:
         self.map = AddressMap()
         self.choices = choices
 
     def __call__(self, virt: int, size: int = 1, what: str = "address") -> int:
-        """Physical address of `size` bytes; 0 stands for "none" and stays 0. Raises Refused outside the table."""
+        """Physical address of `size` bytes; 0 means "none" and stays 0. Raises Refused outside the table."""
         if virt == 0:
             return 0
         phys = self.map.translate(virt, size)

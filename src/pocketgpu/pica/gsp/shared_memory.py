@@ -1,10 +1,10 @@
-"""The block of memory that gsp and its clients share, and the protocol of each queue in it.
+"""The memory that gsp and its clients share, and the protocol of each queue in it.
 
-A client can write any byte at any time, so nothing read here is trusted: places are taken modulo their ring, and what
-makes no sense is for the caller to refuse. Both ends are here, gsp's and the client's, because tests, demonstrations
-and programs in Python are clients too.
+A client can write any byte at any time, so nothing read here is trusted: indices are taken modulo their ring, and
+callers check other values. Both sides are here, gsp's and the client's, because tests, demonstrations and programs in
+Python are clients too.
 
-Source: 3dbrew GSP Shared Memory; the client's part as public driver code has it.
+Source: 3dbrew GSP Shared Memory; the client's part as in public driver code.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def words_of(values: Sequence[int], count: int, what: str) -> tuple[int, ...]:
 
 
 class Block:
-    """One client's part of the shared memory as its table describes it: numbers by name, and raw bytes."""
+    """One client's part of the shared memory, by its table: numbers by name, and raw bytes."""
 
     layout: Layout
 
@@ -78,15 +78,15 @@ class Block:
 
 
 class InterruptQueue(Block):
-    """Interrupts on their way to a client."""
+    """Interrupts for a client."""
 
     layout = INTERRUPT_QUEUE
 
     def push(self, number: int, limited: bool = True) -> bool:
         """gsp's side: append an interrupt; returns whether it was stored.
 
-        Without room a VBlank raises its missed counter and any other interrupt sets `missed_other`. limited: False
-        stores always and clears `missed_other`, as one simulator does (choice gsp.relay_limit).
+        In a full queue a VBlank increments its missed counter and any other interrupt sets `missed_other`. limited:
+        False stores always and clears `missed_other`, as one simulator does (choice gsp.relay_limit).
         """
         vblank = number in (INTERRUPTS.index("PDC0"), INTERRUPTS.index("PDC1"))
         if limited:
@@ -116,7 +116,7 @@ class InterruptQueue(Block):
         return number
 
     def drain(self) -> list[str]:
-        """The client's side: take all; names of the interrupts, oldest first ("?" for numbers without one)."""
+        """The client's side: take all; names of the interrupts, oldest first ("?" for numbers without a name)."""
         names = []
         while (number := self.take()) is not None:
             names.append(INTERRUPTS[number] if number < len(INTERRUPTS) else "?")
@@ -124,7 +124,7 @@ class InterruptQueue(Block):
 
 
 class FramebufferInfo(Block):
-    """What a client wants one screen to show from the next VBlank on."""
+    """The framebuffer that a client wants on one screen from the next VBlank on."""
 
     layout = FRAMEBUFFER_INFO
 
@@ -133,7 +133,7 @@ class FramebufferInfo(Block):
         return struct.unpack("<7I", self.bytes(f"entry{index & 1}"))
 
     def present(self, entry: Sequence[int]) -> None:
-        """The client's side: write the entry that is not current, make it current and raise the flag."""
+        """The client's side: write the entry that is not current, make it current and set the flag."""
         words = words_of(entry, len(ENTRY_WORDS), "a framebuffer entry")
         other = ~self["index"] & 1
         self._data[self._place(f"entry{other}", 0, 4 * len(words))] = struct.pack("<7I", *words)
@@ -141,7 +141,7 @@ class FramebufferInfo(Block):
         self["flag"] = NEW_ENTRY
 
     def take(self) -> tuple[int, ...] | None:
-        """gsp's side: the current entry if the client raised the flag, which is cleared; else None."""
+        """gsp's side: the current entry if the client set the flag, which is cleared; else None."""
         if not self["flag"] & NEW_ENTRY:
             return None
         entry = self.entry(self["index"])
@@ -150,7 +150,7 @@ class FramebufferInfo(Block):
 
 
 class CommandQueue(Block):
-    """A client's GX commands on their way to gsp."""
+    """A client's GX commands for gsp."""
 
     layout = GX_QUEUE
 
@@ -174,11 +174,11 @@ class CommandQueue(Block):
 
     @property
     def stopped(self) -> bool:
-        """Whether gsp takes nothing from the queue: halted, or a command failed."""
+        """Whether gsp takes no commands from the queue: it is halted, or a command failed."""
         return bool(self["status"] & (STATUS_HALTED | STATUS_FAILED))
 
     def fail(self, code: int) -> None:
-        """gsp's side: note the result code of a command that failed."""
+        """gsp's side: store the result code of a command that failed."""
         self["error"] = code
         self["status"] |= STATUS_FAILED
 
@@ -187,14 +187,14 @@ class CommandQueue(Block):
         self["status"] |= STATUS_HALTED
 
     def resume(self) -> None:
-        """The client's side: forget a halt (asked for or not), a failure and its code."""
+        """The client's side: clear a halt (requested or not), a failure and its code."""
         self["status"] = 0
         self["control"] &= ~1
         self["error"] = 0
 
 
 class SharedMemory:
-    """The whole block of 4096 bytes. `data` is the memory itself: whoever holds it may read and write any byte."""
+    """The whole block of 4096 bytes. `data` is the memory itself: all its holders may read and write any byte."""
 
     def __init__(self) -> None:
         self.data = bytearray(SHARED_SIZE)
@@ -219,6 +219,6 @@ class SharedMemory:
         return CommandQueue(self.data, self._check(client, CLIENTS, "client"))
 
     def clear(self, client: int) -> None:
-        """All parts of a client zero, as they are when it registers."""
+        """Clear all parts of a client, as at registration."""
         for block in (self.interrupts(client), self.commands(client), *(self.framebuffer(client, s) for s in (0, 1))):
             block.clear()

@@ -1,1 +1,1 @@
-"""What guest bytes of a 3DS mean: memory by regions, pixel formats, and surfaces as arrays and pictures."""
+"""The 3DS's guest memory: memory regions, pixel formats, and surfaces as arrays and pictures."""

@@ -1,10 +1,10 @@
-"""ETC1 and ETC1A4 blocks from colours: what turns an edited picture back into a texture.
+"""The encoder of ETC1 and ETC1A4 blocks: turns an edited picture back into a texture.
 
-The search is greedy and works on all blocks at once. Each half of a block starts from its mean colour; for each of the
-eight tables, modifiers and the colour that suits them best are found in turn; the colours next to the best results are
-tried last. Both ways to split a block and both ways to store its two colours compete; the smallest sum of squared
-differences over red, green and blue wins. Textures that were compressed before mostly keep their pixels. Everything is
-integers, so the bytes are the same everywhere.
+The search is greedy and processes all blocks together. Each half of a block starts from its mean colour. For each of
+the eight tables, it alternately finds the best modifiers and the best colour for them; last it tries the colours next
+to the best results. Both ways to split a block and both ways to store its two colours are tried; the smallest sum of
+squared differences over red, green and blue wins. Textures that were compressed before mostly keep their pixels. All
+arithmetic is in integers, so the bytes are the same everywhere.
 
 Source: OES_compressed_ETC1_RGB8_texture; 3dbrew GPU/Internal Registers for byte order and alpha.
 """
@@ -27,14 +27,14 @@ _MODIFIERS: Final = np.array(
     ],
     np.int32,
 )
-_CHUNK: Final = 1024  # blocks handled at a time: their candidates take some ten megabytes
+_CHUNK: Final = 1024  # blocks per step: their candidates take about ten megabytes
 _ROUNDS: Final = 4
 _FINALISTS: Final = 3
 _STEPS: Final = np.array(
     [*np.eye(3, dtype=np.int32).tolist(), *(-np.eye(3, dtype=np.int32)).tolist(), [1, 1, 1], [-1, -1, -1]], np.int32
 )
 
-# Texel number in memory (Morton order inside the block) of each (row, column), and the number ETC counts by.
+# For each (row, column): the texel number in memory (Morton order in the block), and the number in ETC's order.
 _ROW, _COLUMN = np.divmod(np.arange(16), 4)
 _MORTON: Final = (_COLUMN & 1) | (_ROW & 1) << 1 | (_COLUMN & 2) << 1 | (_ROW & 2) << 2
 _ETC_NUMBER: Final = 4 * _COLUMN + _ROW
@@ -49,7 +49,7 @@ def _expand(codes: Ints, bits: int) -> Ints:
 
 
 def _nearest_code(bits: int) -> Ints:
-    """Eight bits to the code whose expansion is nearest."""
+    """For each 8-bit value the code whose expansion is nearest."""
     levels = _expand(np.arange(1 << bits, dtype=np.int32), bits)
     distance: Ints = np.abs(np.arange(256, dtype=np.int32)[:, None] - levels)
     nearest: Ints = distance.argmin(axis=1).astype(np.int32)
@@ -61,7 +61,7 @@ _NEAREST: Final = {bits: _nearest_code(bits) for bits in (4, 5)}
 
 @dataclass
 class _Half:
-    """A choice for one half of n blocks: colour codes (n, 3), table (n), modifier codes (n, 8), error (n)."""
+    """A candidate for one half of n blocks: colour codes (n, 3), table (n), modifier codes (n, 8), error (n)."""
 
     code: Ints
     table: Ints
@@ -71,7 +71,7 @@ class _Half:
 
 @dataclass
 class _Tries:
-    """Choices side by side: t tables for each of n half blocks. Shapes as in `_Half` with (n, t) in front."""
+    """Candidates in parallel: t tables for each of n half blocks. Shapes as in `_Half` with (n, t) in front."""
 
     code: Ints
     table: Ints
@@ -79,7 +79,7 @@ class _Tries:
     error: Ints
 
     def take_better(self, other: _Tries) -> bool:
-        """Adopt what is better in `other`; returns whether anything was."""
+        """Take over the candidates that are better in `other`; returns whether there were any."""
         better = other.error < self.error
         self.code[better], self.pick[better], self.error[better] = (
             other.code[better],
@@ -89,7 +89,7 @@ class _Tries:
         return bool(better.any())
 
     def best(self, count: int) -> _Tries:
-        """The `count` tables with the smallest errors, best first; of equal ones the first."""
+        """The `count` tables with the smallest errors, best first; the first of equal ones."""
         order = self.error.argsort(axis=1, kind="stable")[:, :count]
         rows = np.arange(len(order))[:, None]
         return _Tries(self.code[rows, order], self.table[rows, order], self.pick[rows, order], self.error[rows, order])
@@ -102,7 +102,7 @@ class _Tries:
 def _rate(pixels: Ints, code: Ints, table: Ints, bits: int) -> _Tries:
     """The best modifiers for fixed colours (n, t, 3) and tables (n, t) on pixels (n, 8, 3)."""
     colors = np.clip(_expand(code, bits)[:, :, None, :] + _MODIFIERS[table][..., None], 0, 255)
-    # (blocks, tables, modifiers, pixels), one channel at a time: the full product would not stay in the caches.
+    # (blocks, tables, modifiers, pixels), one channel at a time: all channels together would not fit the caches.
     error: Any = 0
     for channel in range(3):
         difference = colors[:, :, :, None, channel] - pixels[:, None, None, :, channel]
@@ -144,7 +144,7 @@ def _fit(pixels: Ints, bits: int) -> _Half:
 
 
 def _fit_color(pixels: Ints, code: Ints, bits: int) -> _Half:
-    """Table and modifiers for half blocks whose colour is given."""
+    """Table and modifiers for half blocks with a given colour."""
     codes = np.repeat(code[:, None], len(_MODIFIERS), axis=1)
     return _rate(pixels, codes, _all_tables(len(pixels)), bits).winner()
 
@@ -203,7 +203,7 @@ def _pack(chosen: list[_Half], places: list[NDArray[Any]], flip: int, differenti
 
 
 def encode_blocks(texels: NDArray[np.uint8], alpha: bool) -> bytes:
-    """Compressed blocks of texels (n, 4), RGBA in memory order, 16 to a block: 8 bytes each, 16 with alpha.
+    """Compressed blocks of texels (n, 4), RGBA in memory order, 16 per block: 8 bytes each, 16 with alpha.
 
     Alpha is rounded to the nearest of its 16 steps; without `alpha` it is dropped.
     """

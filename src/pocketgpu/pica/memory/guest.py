@@ -1,14 +1,14 @@
 """Guest memory: every byte that a guest can own, in one arena of the host.
 
-This room exists so that nobody else handles a host pointer or an unchecked guest address. Native code gets one base
-address and offsets into it; Python code gets checked reads and writes; caches of decoded textures, vertices and shader
-programs ask here, by page version, whether their source has changed.
+Only this module handles host pointers and unchecked guest addresses. Native code gets one base address and offsets into
+it; Python code gets checked reads and writes. Caches of decoded textures, vertices and shader programs compare page
+versions to find out whether their source has changed.
 
 Layout of the arena, lowest offset first (all boundaries are multiples of 4096):
 
 =============  ======================================================================================
-zero page      4096 bytes that nobody writes: where a masked-off lane may read
-guard          16 MiB that nobody writes: what reads of unmapped addresses see
+zero page      4096 bytes that are never written: masked-off lanes may read here
+guard          16 MiB that are never written: reads of unmapped addresses read here
 regions        the memory regions of ``facts.memory_map.MEMORY``, in order of physical address
 tail guard     64 KiB: room for the whole vector of a lane that starts inside the last region
 work           host scratch, never visible to the guest and never part of a snapshot
@@ -32,10 +32,11 @@ TAIL_GUARD_SIZE = 64 * 1024
 
 
 class GuestMemory(Arena):
-    """The physical memory of a 3DS and a scratch area, in one anonymous mapping that costs nothing until touched.
+    """The physical memory of a 3DS and a scratch area, in one anonymous mapping that uses no pages until they are
+    touched.
 
     :param fcram_size: bytes of FCRAM: 128 MiB, or 256 MiB for the new model.
-    :param work_size: bytes of host scratch behind the guest's memory.
+    :param work_size: bytes of host scratch after the guest's memory.
     :raises UsageError: a size is not a positive multiple of 4096, or the arena would reach 2 GiB.
     """
 
@@ -52,13 +53,13 @@ class GuestMemory(Arena):
             self.regions.append((region, offset))
             offset += region.size
         super().__init__(offset, offset + TAIL_GUARD_SIZE, work_size)
-        # FCRAM first: nearly every address lies there.
+        # FCRAM first: nearly all addresses are in it.
         self._spans = tuple((region.base, region.base + region.size, start) for region, start in reversed(self.regions))
 
     # Addresses
 
     def offset_of(self, pa: int, size: int) -> int | None:
-        """Arena offset of the physical range, or None unless all of it lies inside one region."""
+        """Arena offset of the physical range, or None unless all of it is in one region."""
         if size < 0:
             return None
         for base, end, start in self._spans:
@@ -91,23 +92,23 @@ class GuestMemory(Arena):
     def read(self, pa: int, size: int) -> bytes:
         """A copy of `size` bytes from physical address `pa`.
 
-        :raises GuestMemoryError: the range does not lie inside one region.
+        :raises GuestMemoryError: the range is not in one region.
         """
         offset = self._require(pa, size)
         return self._map[offset : offset + size]
 
     def view(self, pa: int, size: int) -> Bytes:
-        """A writable uint8 array over guest memory. Who writes through it calls :meth:`touch`.
+        """A writable uint8 array over guest memory. Call :meth:`touch` after writing through it.
 
-        :raises GuestMemoryError: the range does not lie inside one region.
+        :raises GuestMemoryError: the range is not in one region.
         """
         offset = self._require(pa, size)
         return self.arena[offset : offset + size]
 
     def differs(self, pa: int, data: Buffer) -> bool:
-        """Whether :meth:`write` of `data` would change anything: lets a caller skip the flush before an idle load.
+        """Whether :meth:`write` of `data` would change anything; if not, a caller can skip the flush before a load.
 
-        :raises GuestMemoryError: the range does not lie inside one region.
+        :raises GuestMemoryError: the range is not in one region.
         """
         source = flat(data)
         offset = self._require(pa, len(source))
@@ -115,10 +116,10 @@ class GuestMemory(Arena):
         return any(self._map[offset + at : offset + at + len(block)] != block for at, block in blocks)
 
     def write(self, pa: int, data: Buffer) -> bool:
-        """Store `data` at `pa`; pages that already hold these bytes are neither written nor stamped.
+        """Store `data` at `pa`; pages that already hold these bytes are not written and keep their version.
 
         :returns: whether any byte changed.
-        :raises GuestMemoryError: the range does not lie inside one region; nothing is written then.
+        :raises GuestMemoryError: the range is not in one region; nothing is written then.
         """
         source = flat(data)
         return self.store(self._require(pa, len(source)), source)
@@ -126,8 +127,8 @@ class GuestMemory(Arena):
     # Reset
 
     def reset(self, keep_pages: bool = False) -> None:
-        """All guest memory zero again, its pages given back to the system where that is possible and not unwanted.
+        """Clear all guest memory; its pages are returned to the system where possible, unless keep_pages.
 
-        The work area is left alone. Pages that were in use get a new version; older snapshots stay valid.
+        The work area is unchanged. Pages that were in use get a new version; older snapshots stay valid.
         """
         self._clear(0, keep_pages)

@@ -1,7 +1,7 @@
 """Pixels in lanes: loading, storing and converting them, derived from the format table.
 
-Inside kernels a pixel is one 32-bit word, RGBA8 as the GPU stores it (0xRRGGBBAA); `unpack` makes it of a format's
-word and `pack` the reverse. Expansion repeats the upper bits, contraction drops the lower ones.
+In kernels a pixel is one 32-bit word, RGBA8 as the GPU stores it (0xRRGGBBAA). `unpack` makes it from a format's word,
+`pack` is the inverse. Expansion repeats the upper bits, contraction drops the lower ones.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def expand(value: Value, width: int) -> Value:
 
 
 def expand_by_scale(value: Value, width: int) -> Value:
-    """`width` bits to 8 as v * 255 / (2 ** width - 1), cut off."""
+    """`width` bits to 8 as v * 255 / (2 ** width - 1), truncated."""
     return value.k.udiv(value * 255, (1 << width) - 1) if width < 8 else value
 
 
@@ -36,7 +36,7 @@ def contract(value: Value, width: int) -> Value:
 
 
 def contract_by_scale(value: Value, width: int) -> Value:
-    """8 bits to `width` as v * (2 ** width - 1) / 255, cut off; a single bit is set unless v is 0."""
+    """8 bits to `width` as v * (2 ** width - 1) / 255, truncated; a single bit is set unless v is 0."""
     k = value.k
     if width == 1:
         return k.select(value == 0, 0, k.splat(1, value.lanes))
@@ -44,7 +44,7 @@ def contract_by_scale(value: Value, width: int) -> Value:
 
 
 Widen = Callable[[Value, int], Value]
-"""How a channel of some bits becomes one of 8, or the reverse."""
+"""Converts a channel of some bits to 8 bits, or the reverse."""
 
 
 def unpack_channels(k: Lang, word: Value, format: PixelFormat, widen: Widen = expand) -> dict[str, Value | int]:
@@ -124,7 +124,7 @@ def gather_pixels(k: Lang, format: PixelFormat, offsets: Value, mask: Value | No
 
 
 def store_pixels(k: Lang, format: PixelFormat, offset: Value, word: Value, mask: Value | None = None) -> None:
-    """Store `k.lanes` consecutive pixel words; with a mask the others keep what they hold."""
+    """Store `k.lanes` consecutive pixel words; with a mask the others are unchanged."""
     if format.bits == 32:
         k.store(I32, offset, word, mask)
     elif format.bits == 16:
@@ -149,7 +149,7 @@ _UNPACK24 = {"first": (0, 0, 1, 2), "down": (0, 24, 16, 8), "second": (0, 1, 2, 
 
 
 def load_eight(k: Lang, format: PixelFormat, offset: Value) -> Value:
-    """Eight consecutive pixel words (a vector of 8). 24-bit ones read 8 bytes more than they have."""
+    """Eight consecutive pixel words (a vector of 8). For 24-bit formats 8 more bytes are read."""
     if format.bits == 24:
         words = k.load(I32, offset, lanes=8)
         place = lambda name: [p + 3 * half for half in range(2) for p in _UNPACK24[name]]
@@ -167,7 +167,7 @@ _PACK24 = {"first": (0, 1, 2), "down": (0, 8, 16), "second": (1, 2, 3), "up": (2
 
 
 def store_eight(k: Lang, format: PixelFormat, offset: Value, word: Value) -> None:
-    """Store eight pixel words (a vector of 8) in one piece; 24-bit ones as six words, `offset` a multiple of 4."""
+    """Store eight pixel words (a vector of 8) together; 24-bit ones as six words, `offset` a multiple of 4."""
     if format.bits == 32:
         k.store(I32, offset, word)
     elif format.bits == 16:
@@ -182,17 +182,17 @@ def store_eight(k: Lang, format: PixelFormat, offset: Value, word: Value) -> Non
 
 
 def morton_x(i: int) -> int:
-    """Column inside an 8x8 tile of its texel number i."""
+    """Column in an 8x8 tile of texel number i."""
     return (i & 1) | (i >> 1 & 2) | (i >> 2 & 4)
 
 
 def morton_y(i: int) -> int:
-    """Row inside an 8x8 tile of its texel number i."""
+    """Row in an 8x8 tile of texel number i."""
     return morton_x(i >> 1)
 
 
 def morton(x: int, y: int) -> int:
-    """Texel number inside an 8x8 tile."""
+    """Texel number in an 8x8 tile."""
     spread = lambda v: (v & 1) | (v & 2) << 1 | (v & 4) << 2
     return spread(x) | spread(y) << 1
 
@@ -201,9 +201,9 @@ def detile(
     k: Lang, read: PixelFormat, write: PixelFormat, source: Value, target: Value, stride: Value, width: Value,
     height: Value, flip: Value, widen: Widen = expand,
 ) -> None:  # fmt: skip
-    """Tiles at `source`, `stride` pixels to a row of them, to rows of `width` pixels at `target`; all multiples of 8.
+    """Tiles at `source`, `stride` pixels per row of tiles, to rows of `width` pixels at `target`; all multiples of 8.
 
-    flip: not 0 for the last row first. A tile is eight vectors in memory; a row of it is a shuffle of two of them.
+    flip: nonzero for the last row first. A tile is eight vectors in memory; a row of it is a shuffle of two of them.
     """
     size = write.bits // 8
     tile_bytes = 8 * read.bits
@@ -213,7 +213,7 @@ def detile(
             tile = k.to_i64(tx * tile_bytes) + line
             parts = [unpack(k, load_eight(k, read, tile + i * read.bits), read, widen) for i in range(8)]
             for y in range(8):
-                # Bits of the vector's number: y1, x2, y2. Inside a vector: x0, y0, x1.
+                # Bits of the vector's number: y1, x2, y2. In a vector: x0, y0, x1.
                 first = (y >> 1 & 1) | (y >> 2 & 1) << 2
                 places = [morton(x, y) & 7 for x in range(4)]
                 row = k.shuffle(parts[first], [*places, *(p + 8 for p in places)], parts[first | 2])

@@ -1,9 +1,9 @@
 """Surfaces: formats and layouts of pixels in guest memory, to and from arrays and pictures.
 
-Every tool that shows or makes pixels comes here: the display, texture views, dumps of colour and depth buffers, tests.
-A surface is looked at in two independent steps: a *format* turns bytes into a row of texels in memory order, and a
-*layout* says which texel number stands at (x, y). Arrays are in memory-row order: row 0 is the first in memory, and
-turning a picture upright is the business of whoever knows what it is.
+All tools that show or make pixels use this module: the display, texture views, dumps of colour and depth buffers,
+tests. A surface is decoded in two independent steps: a *format* turns bytes into a row of texels in memory order, and a
+*layout* gives the texel number at (x, y). Arrays are in memory-row order: row 0 is the first in memory. Callers rotate
+pictures upright where needed.
 
 Sources: 3dbrew GPU/Internal Registers (texture and framebuffer formats), GPU/External Registers (LCD formats).
 """
@@ -32,10 +32,10 @@ MAX_SIDE = 1 << 16
 #: No surface has more texels: with four bytes each they fill the largest memory of the console.
 MAX_TEXELS = 1 << 26
 
-# Larger indices are not kept: sixteen of this size take 64 MiB.
+# Larger index arrays are not cached: sixteen of this size take 64 MiB.
 _KEPT_TEXELS = 1 << 20
 
-# Where the colour channels of a format go in RGBA; luminance fills three.
+# The RGBA channels of a format's colour channels; luminance fills three.
 _TARGETS: Mapping[str, tuple[int, ...]] = {"r": (0,), "g": (1,), "b": (2,), "a": (3,), "l": (0, 1, 2)}
 _DEPTH_NAMES = {"d": "depth", "s": "stencil"}
 
@@ -46,8 +46,8 @@ _DEPTH_NAMES = {"d": "depth", "s": "stencil"}
 def texel_index(width: int, height: int, layout: Layout) -> NDArray[np.int32]:
     """Texel number, counted from the start of the surface, of every (row, column): shape (height, width), read-only.
 
-    "linear" is row after row. "tiled" is 8x8 texels in Morton order, tiles row after row; a width that is no multiple
-    of 8 counts as the next smaller one for the row pitch, as in the address formula of the chip, so that tiles overlap.
+    "linear" is row by row. "tiled" is 8x8 texels in Morton order, tiles row by row. If a width is not a multiple of 8,
+    the row pitch uses the next smaller multiple, as in the chip's address formula, so tiles overlap.
     Source: 3dbrew GPU/Internal Registers, texture data layout.
 
     :raises UsageError: a side is not in 1..65536, the surface is too large, or the layout is unknown.
@@ -75,7 +75,7 @@ _kept_index = lru_cache(maxsize=16)(_make_index)
 
 
 def _spread(v: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Three bits to the even places."""
+    """Three bits to the even bit positions."""
     return (v & 1) | (v & 2) << 1 | (v & 4) << 2
 
 
@@ -83,13 +83,14 @@ def texel_count(width: int, height: int, layout: Layout) -> int:
     """Texels from the start of a surface to the end of its last one."""
     if layout == "linear":
         return width * height
-    # Numbers rise with column and row; only below a width of 8, where all tile rows overlap, the last row need not win.
+    # Numbers rise with column and row. Only below a width of 8 all tile rows overlap, and the last row may not be the
+    # end.
     last_row = height - 1 if width >= 8 else min(height - 1, 7)
     return int(texel_index(width, height, layout)[last_row, -1]) + 1
 
 
 def byte_size(format: PixelFormat, width: int, height: int, layout: Layout = "linear") -> int:
-    """Bytes that a surface takes in memory, from its start to the end of its last texel (or compressed block)."""
+    """Bytes of a surface in memory, from its start to the end of its last texel (or compressed block)."""
     texels = texel_count(width, height, layout)
     if _is_etc(format):
         texels = (texels + 15) // 16 * 16
@@ -108,7 +109,7 @@ def decode(
 ) -> Bytes:
     """Colours of a surface as RGBA, 8 bits each: shape (height, width, 4) in memory-row order.
 
-    Narrow channels widen by repeating their upper bits. Channels that the format lacks have its defaults.
+    Narrow channels expand by repeating their upper bits. Channels that the format lacks have its defaults.
 
     :raises UsageError: `data` is too short, the format holds no colours, or a compressed format is not tiled.
     """
@@ -130,7 +131,7 @@ def decode_texels(data: bytes | bytearray | memoryview | NDArray[Any], format: P
     if _is_etc(format):
         return _decode_etc(raw, format)
     if format.bits == 4:
-        # Two texels a byte: the table holds pairs.
+        # Two texels per byte: the table holds pairs.
         return _pair_table(format)[raw].view(np.uint8).reshape(-1, 4)
     if format.bits <= 16:
         words = raw if format.bits == 8 else raw[: len(raw) & ~1].view("<u2")
@@ -148,8 +149,8 @@ def decode_texels(data: bytes | bytearray | memoryview | NDArray[Any], format: P
 def encode(pixels: Bytes, format: PixelFormat, layout: Layout = "linear") -> bytes:
     """The bytes of a surface from RGBA of shape (height, width, 4) in memory-row order; channels keep their upper bits.
 
-    Luminance is taken from red. Texels that no pixel covers are 0. Compressed formats are searched for a close match
-    (some 10 seconds for 512x512).
+    Luminance is taken from red. Texels without a pixel are 0. For compressed formats a close match is searched (about
+    10 seconds for 512x512).
 
     :raises UsageError: the shape is wrong, the format holds no colours, or a compressed format is not tiled.
     """
@@ -182,7 +183,7 @@ def _expand(values: Words, bits: int) -> Words:
 
 @lru_cache(maxsize=32)
 def _table(format: PixelFormat) -> Words:
-    """Word of memory -> RGBA (red in the first byte), for formats of up to 16 bits."""
+    """Memory word -> RGBA (red in the first byte), for formats of up to 16 bits."""
     words = np.arange(1 << format.bits, dtype=np.uint32)
     table = np.empty((len(words), 4), np.uint8)
     table[:] = format.defaults
@@ -206,7 +207,7 @@ _MODIFIERS = np.array([[2, 8], [5, 17], [9, 29], [13, 42], [18, 60], [24, 80], [
 
 
 def _decode_etc(raw: Bytes, format: PixelFormat) -> Bytes:
-    """Texels of ETC1 or ETC1A4 blocks in Morton order, which is how blocks and tiles follow each other in memory.
+    """Texels of ETC1 or ETC1A4 blocks in Morton order, which is the order of blocks and tiles in memory.
 
     Source: OES_compressed_ETC1_RGB8_texture; 3dbrew GPU/Internal Registers for order and alpha.
     """
@@ -217,7 +218,7 @@ def _decode_etc(raw: Bytes, format: PixelFormat) -> Bytes:
     def field(lo: int, bits: int) -> NDArray[np.int16]:
         return (colour >> np.uint64(lo) & np.uint64((1 << bits) - 1)).astype(np.int16)
 
-    # Texel number k of ETC counts down columns; Morton order counts in z shape.
+    # Texel numbers of ETC count down columns; Morton order counts in a z shape.
     place = np.arange(16, dtype=np.uint64)
     x, y = (place & 1) | (place >> 1 & 2), (place >> 1 & 1) | (place >> 2 & 2)
     k = 4 * x + y
@@ -265,7 +266,7 @@ def decode_depth(
     height: int,
     layout: Layout = "tiled",
 ) -> NDArray[Any]:
-    """Depth and stencil of a surface as stored: shape (height, width) of DEPTH_DTYPE; stencil 0 where there is none.
+    """Depth and stencil of a surface as stored: shape (height, width) of DEPTH_DTYPE; stencil 0 if the format has none.
 
     :raises UsageError: `data` is too short or the format holds no depth.
     """

@@ -1,7 +1,7 @@
-"""The display controllers in time: what their registers describe, and what they do as time passes.
+"""The display controllers with emulated time: the modes of their registers, and what they do as time passes.
 
-`mode` is the pure model (registers in, numbers out), `limits` what the documents warn of, `scan` which line and pixel
-shows what, `controller` the unit of the machine. The picture of a whole frame without time is `pica/display.py`.
+`mode` is the pure model (registers in, numbers out), `limits` has the documents' warnings, `scan` maps lines and pixels
+of the screen to the framebuffer, `controller` is the unit of the machine. Whole frames without time: `pica/display`.
 """
 
 from pocketgpu.pica.pdc.limits import problems

@@ -1,8 +1,8 @@
-"""A display controller of a machine in which time passes: it counts, takes over settings, reads lines, interrupts.
+"""A display controller of a machine with emulated time: counters, latched settings, line reads, interrupts.
 
-The mode follows the timing registers at once, and the scan goes on from where it is. Addresses, stride, format and
-select are taken over once a frame (choice display.latch). Every line of the picture is read from memory when it begins,
-so that what is written while the scan is under way shows from there on.
+The mode follows the timing registers at once, and the scan continues from its position. Addresses, stride, format and
+select are latched once a frame (choice display.latch). Every line of the picture is read from memory when it begins, so
+writes during the scan are visible from the next line on.
 
 Source: 3dbrew GPU/External Registers (LCD source framebuffer setup); GBATEK for the latch and the status word.
 """
@@ -25,20 +25,20 @@ from pocketgpu.pica.pdc.mode import SCREENS, WORDS, Beat, DisplayMode, display_m
 from pocketgpu.pica.pdc.scan import DARK, NOWHERE, PIXELS, RED, ScanPlan, scan_plan
 
 _LEAST_APART = 1024
-"""Cycles between two wake-ups for the same kind of event: what happens in between is counted together with it. Lines
-of a real screen take ten times as long; this bounds the work that odd settings can cause."""
+"""Least number of cycles between two wake-ups for the same kind of event; events in between are counted together. Lines
+of a real screen take ten times as long. The limit bounds the work that unusual settings can cause."""
 
 _COUNTING = ("htotal", "vtotal", "vclock", "divider", "enabled")
-"""What of a mode the counters depend on."""
+"""The fields of a mode that affect the counters."""
 
-_MOST_TOLD = 100
-"""Different problems that are told of one controller."""
+_MOST_PROBLEMS = 100
+"""Limit of different problems reported per controller."""
 
 _ROW_BYTES = (PIXELS + 2) * 4
 
 
 class Host(Protocol):
-    """What a controller needs of the machine around it."""
+    """The parts of the machine that a controller uses."""
 
     def interrupt(self, name: str, count: int = 1) -> None: ...
     def report(self, kind: EventKind, id: str, message: str) -> None: ...
@@ -48,8 +48,8 @@ class Host(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What is taken over at the latch: addresses of both eyes' framebuffers, stride in bytes, format, and which of the
-    two pairs of addresses they are."""
+    """The latched settings: addresses of both eyes' framebuffers, stride in bytes, format, and the selected pair of
+    addresses."""
 
     a: int
     b: int
@@ -60,7 +60,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Look:
-    """How lines of the screen that were read alike become colours."""
+    """How to decode screen lines to colours; shared by lines read with the same settings."""
 
     plan: ScanPlan
     color_format: int
@@ -68,20 +68,20 @@ class _Look:
 
 
 class _Panel:
-    """What the screen's lines hold: bytes as they were read, and how to look at them (index into `looks`; -1 black)."""
+    """The screen's lines: bytes as they were read, and how to decode them (index into `looks`; -1 black)."""
 
     def __init__(self, lines: int) -> None:
         self.rows = np.zeros((lines, _ROW_BYTES), np.uint8)
         self.look = np.full(lines, -1, np.int32)
         self.plain = np.zeros(lines, np.bool_)
-        """Lines that show the border's colour only."""
+        """Lines with the border's colour only."""
         self.looks: list[_Look] = []
 
     def index(self, look: _Look) -> int:
         for number, known in enumerate(self.looks):
             if (known.plan, known.color_format, known.border) == (look.plan, look.color_format, look.border):
                 return number
-        if len(self.looks) >= 64:  # forget those that no line has any more
+        if len(self.looks) >= 64:  # forget the ones that no line uses
             used = sorted(set(self.look[self.look >= 0].tolist()))
             place = np.full(len(self.looks) + 1, -1, np.int32)
             place[used] = np.arange(len(used))
@@ -91,7 +91,7 @@ class _Panel:
         return len(self.looks) - 1
 
     def resized(self, lines: int) -> _Panel:
-        """The same picture on a screen of so many lines."""
+        """The same picture on a screen with this number of lines."""
         if lines == len(self.look):
             return self
         panel = _Panel(lines)
@@ -123,7 +123,7 @@ class _Panel:
 
 
 class DisplayController:
-    """Controller `unit` of a machine (0 top, 1 bottom). words: its 64 registers, as they are stored."""
+    """Controller `unit` of a machine (0 top, 1 bottom). words: its 64 registers as stored."""
 
     def __init__(
         self,
@@ -140,9 +140,9 @@ class DisplayController:
         self._index = {name: register.offset % 0x100 // 4 for name, register in self._registers.items()}
         self.error = self.dirty = False
         self._anchor = 0
-        self._line = -1  # the last line, counted from the anchor, that was read
+        self._line = -1  # the last line that was read, counted from the anchor
         self._next_line = 0
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
         self.mode = self._read_mode()
         self._plan: ScanPlan | None = None
         self.panel = _Panel(self.mode.panel_lines)
@@ -165,7 +165,7 @@ class DisplayController:
         return Settings(address("A"), address("B"), self.mode.stride, self.mode.color_format, selected)
 
     def settle(self, now: int) -> None:
-        """Take notice of registers that were written (`dirty`): the scan goes on from where it is, in their mode."""
+        """Apply registers that were written (`dirty`): the scan continues from its position in the new mode."""
         if not self.dirty:
             return
         self.dirty = False
@@ -185,12 +185,13 @@ class DisplayController:
 
     def _warn(self) -> None:
         for problem in self.mode.problems:
-            if problem.severity == "warning" and problem.text not in self._told and len(self._told) < _MOST_TOLD:
-                self._told.add(problem.text)
+            known = problem.text in self._reported or len(self._reported) >= _MOST_PROBLEMS
+            if problem.severity == "warning" and not known:
+                self._reported.add(problem.text)
                 self.host.report("warning", f"display.{problem.id}", f"{self.name} screen: {problem.text}")
 
     def _start(self, now: int, position: tuple[int, int] | None = None) -> None:
-        """Count on from a position at `now`, or from the beginning."""
+        """Restart the counters at `now`, from a position or from 0."""
         mode = self.mode
         if position is None:
             self._anchor, self._line, self._next_line = now, -1, now
@@ -219,7 +220,7 @@ class DisplayController:
 
     @property
     def has_vblank(self) -> bool:
-        """Whether it comes to a VBlank at all."""
+        """Whether it ever reaches a VBlank."""
         return "v_irq" in self._beats
 
     def status(self, now: int) -> int:
@@ -235,7 +236,7 @@ class DisplayController:
         self.due = min((self._wake(name) for name in self._beats), default=None)
 
     def run(self, now: int) -> None:
-        """What is due happens: settings are taken over, interrupts are raised."""
+        """Run everything that is due: latch settings, raise interrupts."""
         for name in ("v_irq", "h_irq", "latch"):
             beat = self._beats.get(name)
             if beat is None or self._wake(name) > now:
@@ -266,12 +267,12 @@ class DisplayController:
         self.words[at] = self._registers["SELECT"]["current"].encode(self.settings.selected, int(self.words[at]))
 
     def reset_fifo(self) -> None:
-        """The error state ends."""
+        """Clear the error state."""
         self.error = False
 
     # -- lines --------------------------------------------------------------------------------------------------------
     def pass_to(self, now: int) -> None:
-        """Time went on to `now`: read the lines that began since it did so last."""
+        """Time advanced to `now`: read the lines that began since the last call."""
         mode = self.mode
         if now < self._next_line or not mode.enabled:
             return
@@ -309,7 +310,7 @@ class DisplayController:
             self.host.traffic(f"PDC{self.unit}_READ", len(wanted) * mode.width * bits // 8)
 
     def _fetch(self, base: int, skip: int, first: int, count: int, size: int) -> np.ndarray:
-        """Rows of a framebuffer; black where there is none."""
+        """Rows of a framebuffer; unmapped ones are black."""
         dark = np.zeros((count, size), np.uint8)
         if base == 0:
             return dark
@@ -333,13 +334,13 @@ class DisplayController:
 
     # -- pictures -----------------------------------------------------------------------------------------------------
     def screens(self) -> list[Screen]:
-        """What the screen shows: one picture, or one for each eye."""
+        """The pictures on the screen: one, or one for each eye."""
         mode, eyes = self.mode, [self.name]
         lines = self.panel.colors(self.choices) if mode.enabled else np.zeros((mode.panel_lines, PIXELS, 3), np.uint8)
         pictures = [self.lut.apply(lines)] if mode.enabled else [lines]
         if self.unit == 0 and shows_both(mode.interlace):
             pictures = [pictures[0][0::2], pictures[0][1::2]]
-            if len(lines) == 400:  # each line is there twice
+            if len(lines) == 400:  # each line appears twice
                 pictures = [np.repeat(picture, 2, axis=0) for picture in pictures]
             if self.settings.a == self.settings.b:
                 pictures = pictures[:1]

@@ -1,7 +1,7 @@
-"""What the documents warn of in a display mode, each with its reason.
+"""The documents' warnings about a display mode, each with its reason.
 
-A warning is something that shows: a missing picture, a lost sync, an interrupt that never comes. A note is a limit that
-a document states and that the console's own settings break, or something that programs cannot reach.
+A warning has a visible effect: a missing picture, a lost sync, an interrupt that never comes. A note is a documented
+limit that the console's own settings exceed, or a setting that programs cannot make.
 
 Source: 3dbrew GPU/External Registers (LCD source framebuffer setup, framebuffer format).
 """
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from pocketgpu.pica.pdc.mode import DisplayMode
 
 BACK_PORCH = 16
-"""Clocks that the back porch needs at least."""
+"""Minimum clocks of the back porch."""
 FRONT_PORCH = 68
-"""Clocks that the front porch needs at least."""
+"""Minimum clocks of the front porch."""
 STRIDE_UNIT = 8
 
 
 def problems(mode: DisplayMode) -> tuple[Problem, ...]:
-    """All of them, in the order of the registers."""
+    """All problems of a mode, in the order of the registers."""
     return tuple(
         problem for rule in (_reached, _chain, _porches, _interrupts, _vertical, _picture) for problem in rule(mode)
     )
@@ -53,7 +53,7 @@ def _reached(mode: DisplayMode) -> Iterator[Problem]:
 
 
 def _chain(mode: DisplayMode) -> Iterator[Problem]:
-    """HSYNC < HBP <= picture start <= HSTART <= picture end <= HBR <= HFP <= HSYNC, going round at HTOTAL."""
+    """HSYNC < HBP <= picture start <= HSTART <= picture end <= HBR <= HFP <= HSYNC, modulo HTOTAL."""
     if mode.hbp <= mode.hsync:
         text = f"HBP {mode.hbp} is not above HSYNC {mode.hsync}: there is no line sync, the screen stays on its line"
         yield _warning("no-hsync", text)
@@ -69,7 +69,7 @@ def _chain(mode: DisplayMode) -> Iterator[Problem]:
         *(("HBR", mode.hbr), ("HFP", mode.hfp)),
     ]
     if max(mode.hsync, *(value for _, value in chain)) > mode.htotal:
-        return  # said already
+        return  # reported by _reached
     since = [(name, (value - mode.hsync) % mode.clocks) for name, value in chain]
     for (first, before), (second, after) in pairwise(since):
         if before > (after or mode.clocks):
@@ -82,12 +82,12 @@ def _chain(mode: DisplayMode) -> Iterator[Problem]:
 def _porches(mode: DisplayMode) -> Iterator[Problem]:
     least = BACK_PORCH + FRONT_PORCH + 1
     if mode.blanking < least:
-        text = f"{mode.blanking} clocks of a line are without pixels; {least} are needed for sync and porches"
+        text = f"{mode.blanking} clocks of a line have no pixels; {least} are needed for sync and porches"
         yield _warning("blanking", text)
     porches = (("back", mode.back_porch, BACK_PORCH), ("front", mode.front_porch, FRONT_PORCH))
     for name, clocks, limit in porches:
         if clocks < limit:
-            text = f"{name} porch of {clocks} clocks; the wiki asks for {limit}, and system software sets fewer"
+            text = f"{name} porch of {clocks} clocks; the wiki requires {limit}, but system software sets fewer"
             yield _note(f"{name}-porch", text)
 
 
@@ -97,11 +97,11 @@ def _interrupts(mode: DisplayMode) -> Iterator[Problem]:
         ("V", mode.v_irq, mode.vtotal, mode.v_irq_off),
     ):
         if low >= total:
-            continue  # the way to switch it off
+            continue  # the usual way to disable it
         if low >= high:
             reason = f"{letter}IRQ starts at {low} and ends at {high}"
         elif high >= total:
-            reason = f"{letter}IRQ ends at {high}, which {letter}TOTAL {total} keeps it from reaching"
+            reason = f"{letter}IRQ ends at {high}, not below {letter}TOTAL {total}"
         else:
             continue
         yield Problem(f"{letter.lower()}-irq", "note" if masked else "warning", f"{reason}: the interrupt never comes")
@@ -125,7 +125,7 @@ def _vertical(mode: DisplayMode) -> Iterator[Problem]:
         if mode.vsync <= low:
             yield _warning("v-sync", f"VSYNC {mode.vsync} has to be above the picture's first line {low}")
         elif mode.vsync < high:
-            text = f"VSYNC {mode.vsync} comes before the picture's end {high}: the lines behind it are not renewed"
+            text = f"VSYNC {mode.vsync} comes before the picture's end {high}: the lines after it are not renewed"
             yield _warning("v-sync", text)
     if mode.vbp + 1 >= high:
         yield _warning("v-back-porch", f"VBP {mode.vbp} leaves less than a line of the picture: the screen loses sync")
@@ -144,8 +144,8 @@ def _picture(mode: DisplayMode) -> Iterator[Problem]:
     if mode.color_format not in TRANSFER_FORMAT:
         yield _note("format", f"programs cannot set format {mode.color_format}; system software keeps it from them")
     if mode.dma_size == DMA_SIZE.CODE_3:
-        yield _note("dma-size", "DMA size 3: the wiki has it that main memory cannot do it and the screen is black")
+        yield _note("dma-size", "DMA size 3: main memory does not support it (the wiki), the screen is black")
     if mode.interlace and mode.scan_doubling:
-        yield _note("line-mode", "two framebuffers and doubled lines at once are out of programs' reach")
+        yield _note("line-mode", "two framebuffers and doubled lines at once cannot be set by programs")
     if mode.enabled and not mode.output:
         yield _note("output", "CONTROL switches the output off: the screen is black")

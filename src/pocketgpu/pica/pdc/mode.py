@@ -1,11 +1,11 @@
-"""What the registers of a display controller describe: totals, sync, borders, picture, refresh and interrupts.
+"""The mode of a display controller's registers: totals, sync, borders, picture, refresh and interrupts.
 
-A controller counts pixel clocks (HCount) and lines (VCount). Each register of the timing names a count at which a mode
-begins: sync, back porch, border, picture, border again, front porch. Names follow the wiki, where "horizontal" is along
-a row of memory, which stands upright when the console is held as usual.
+A controller counts pixel clocks (HCount) and lines (VCount). Each timing register is a count at which a phase begins:
+sync, back porch, border, picture, border again, front porch. Names follow the wiki, where "horizontal" is along a row
+of memory, which is vertical when the console is held as usual.
 
-Nothing here needs a machine: a mode is made of register words, and counters and status are functions of a mode and of
-a time in CPU cycles since both counters were 0.
+Nothing here needs a machine: a mode is made of register words; counters and status are functions of a mode and of a
+time in CPU cycles since both counters were 0.
 
 Source: 3dbrew GPU/External Registers (LCD source framebuffer setup); GBATEK for the status word and the clock of modes
 with 800 lines.
@@ -26,7 +26,7 @@ from pocketgpu.pica.pdc.limits import problems
 from pocketgpu.pica.pdc.problem import Problem
 
 SCREENS = ("top", "bottom")
-"""Name of the screen of each controller."""
+"""Name of each controller's screen."""
 
 _POLARITY = EXTERNAL["PDC0_POLARITY"]
 
@@ -35,40 +35,40 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of a line or frame: from count `start` on, `length` counts (past the last one follows 0)."""
+    """A range of a line or frame: `length` counts from count `start` on (the last count is followed by 0)."""
 
     name: str
     start: int
     length: int
 
     def place(self, count: int, total: int) -> int | None:
-        """How far `count` lies inside, None if it does not. total: counts of the whole line or frame."""
+        """The position of `count` in the range; None outside. total: counts of the whole line or frame."""
         at = (count - self.start) % total
         return at if at < self.length else None
 
 
 @dataclass(frozen=True, slots=True)
 class Beat:
-    """Something that happens again and again: at `offset`, every `period` CPU cycles."""
+    """A periodic event: at `offset`, every `period` CPU cycles."""
 
     period: int
     offset: int
 
     def next(self, cycle: int) -> int:
-        """The first time after `cycle`."""
+        """The time of the first event after `cycle`."""
         return self.offset + ((cycle - self.offset) // self.period + 1) * self.period
 
     def count(self, after: int, until: int) -> int:
-        """How often it happens later than `after`, up to and including `until`."""
+        """The number of events later than `after`, up to and including `until`."""
         return (until - self.offset) // self.period - (after - self.offset) // self.period
 
 
 def _spans(total: int, sync: int, back: int, border: int, low: int, high: int, front: int, runs: bool) -> list[Span]:
-    """The modes of a line or frame in order of time, from the sync pulse on.
+    """The phases of a line or frame in order of time, from the sync pulse on.
 
-    A register that is never reached starts nothing. Where two agree, the one later in the chain wins. The border and
-    the picture are thresholds: a count that went by in front of them starts them as soon as the back porch does.
-    Only the back porch ends the sync pulse.
+    A register that is never reached starts nothing. If two are equal, the later one in the chain wins. Border and
+    picture are thresholds: if their count passed before the back porch, they start as soon as the back porch does. Only
+    the back porch ends the sync pulse.
     """
     base = sync if sync < total else 0
     begin = max(back, border)
@@ -87,14 +87,14 @@ def _spans(total: int, sync: int, back: int, border: int, low: int, high: int, f
     if not events:
         return [Span("sync" if runs else "back porch", base, total)]
     events = sorted(events, key=lambda event: event[0])  # stable: ties stay in the order of the chain
-    # Before the first one, the last one of the round before still goes on.
+    # Before the first event, the last phase of the round before continues.
     rounds = [(0, events[-1][1]), *events, (total, "")]
     return [Span(name, (base + at) % total, until - at) for (at, name), (until, _) in pairwise(rounds) if at < until]
 
 
 @dataclass(frozen=True)
 class DisplayMode:
-    """The mode of one controller; make it with `display_mode`. Pairs are (low half, high half) of a register.
+    """The mode of one controller; made by `display_mode`. Pairs are (low half, high half) of a register.
 
     Counts are in pixel clocks and lines, `stride` in bytes, frequencies in Hz, times in CPU cycles.
     """
@@ -146,12 +146,12 @@ class DisplayMode:
 
     @property
     def lines(self) -> int:
-        """Lines of a frame, invisible ones included."""
+        """Lines of a frame, including invisible ones."""
         return self.vtotal + 1
 
     @property
     def divider(self) -> int:
-        """CPU cycles to a pixel clock: fewer for the top screen when it is sent 800 lines."""
+        """CPU cycles per pixel clock; fewer for the top screen with 800 lines."""
         return FAST_PIXEL_DIVIDER if self.screen == "top" and not self.scan_doubling else PIXEL_DIVIDER
 
     @property
@@ -160,12 +160,12 @@ class DisplayMode:
 
     @property
     def line_rate(self) -> float:
-        """Lines a second."""
+        """Lines per second."""
         return self.pixel_clock / self.clocks
 
     @property
     def refresh(self) -> float:
-        """Frames a second."""
+        """Frames per second."""
         return self.line_rate / self.lines
 
     @property
@@ -179,7 +179,7 @@ class DisplayMode:
     # -- the scan -----------------------------------------------------------------------------------------------------
     @property
     def hsync_runs(self) -> bool:
-        """Whether the line sync happens: the back porch has to come later, and nothing may stop it."""
+        """Whether the line sync happens: the back porch must come later, and POLARITY must not stop it."""
         stopped = self.choices["display.sync_bits"] == "disable" and bool(_POLARITY["h"].raw(self.sync_bits))
         return self.hsync < self.hbp and self.hsync < self.clocks and not stopped
 
@@ -191,14 +191,15 @@ class DisplayMode:
 
     @property
     def glitched(self) -> bool:
-        """The border starts behind the picture: no pixels are sent at all."""
+        """The border starts after the picture: no pixels are sent at all."""
         return self.hbl > self.h_picture[0]
 
     @cached_property
     def horizontal(self) -> tuple[Span, ...]:
-        """The modes of a line in order of time: "sync", "back porch", "border", "picture", "end border", "front porch".
+        """The phases of a line in order of time: "sync", "back porch", "border", "picture", "end border", "front
+        porch".
 
-        HBR starts nothing that can be seen, so it is not among them.
+        HBR starts nothing visible, so it is not among them.
         """
         low, high = self.h_picture
         spans = _spans(self.clocks, self.hsync, self.hbp, self.hbl, low, high, self.hfp, self.hsync_runs)
@@ -209,20 +210,20 @@ class DisplayMode:
 
     @cached_property
     def vertical(self) -> tuple[Span, ...]:
-        """The modes of a frame, as `horizontal` has those of a line.
+        """The phases of a frame, in the form of `horizontal`.
 
-        A VBLANK inside of the picture repeats lines (see `scan`) instead of ending it.
+        A VBLANK inside the picture repeats lines (see `scan`) instead of ending it.
         """
         low, high = self.v_picture
         front = max(self.vblank, high) if self.vblank < self.lines else self.vblank
         return tuple(_spans(self.lines, self.vsync, self.vbp, self.vtop, low, high, front, self.vsync_runs))
 
     def at_clock(self, h: int) -> str:
-        """Name of the mode at HCount `h`."""
+        """Name of the phase at HCount `h`."""
         return next(span.name for span in self.horizontal if span.place(h, self.clocks) is not None)
 
     def at_line(self, v: int) -> str:
-        """Name of the mode at VCount `v`."""
+        """Name of the phase at VCount `v`."""
         return next(span.name for span in self.vertical if span.place(v, self.lines) is not None)
 
     @property
@@ -242,7 +243,7 @@ class DisplayMode:
 
     @property
     def _vstart_shift(self) -> int:
-        """Lines by which VSTART pushes the picture down; negative: cuts it off."""
+        """Lines by which VSTART moves the picture down; negative: lines that it cuts off."""
         if self.vertical_sync_skipped:
             return 0
         wiki = self.choices["display.vstart"] == "wiki"
@@ -250,40 +251,40 @@ class DisplayMode:
 
     @property
     def cut_lines(self) -> int:
-        """Lines of the picture that are missing at its start, because VSTART is low."""
+        """Lines missing at the start of the picture, because VSTART is low."""
         return max(0, -self._vstart_shift)
 
     @property
     def pushed_lines(self) -> int:
-        """Lines by which the picture starts later, in the border's colour, because VSTART is high."""
+        """Lines by which the picture starts later, because VSTART is high; they have the border's colour."""
         return max(0, self._vstart_shift)
 
     @property
     def vertical_sync_skipped(self) -> bool:
-        """VSTART lies past HTOTAL: the picture goes on past its end instead of starting anew."""
+        """VSTART is greater than HTOTAL: the picture continues after its end instead of starting again."""
         return self.vstart > self.htotal
 
     @property
     def skipped_lines(self) -> int:
-        """Lines of memory that are skipped then."""
+        """Lines of memory that are skipped in this case."""
         return max(0, self.vstart - self.htotal)
 
     @property
     def panel_lines(self) -> int:
-        """Lines that the screen itself has."""
+        """Lines of the physical screen."""
         return 320 if self.screen == "bottom" else 800 if self.divider == FAST_PIXEL_DIVIDER else 400
 
     # -- modes of the system software ---------------------------------------------------------------------------------
     @property
     def stereo(self) -> bool:
-        """Two pictures are shown, and system software lets the parallax barrier be on."""
+        """Two pictures are shown, and system software may enable the parallax barrier."""
         return self.screen == "top" and shows_both(self.interlace) and not self.scan_doubling
 
     @property
     def gsp_mode(self) -> int | None:
-        """The mode that system software takes this for: 0 flat, 1 wide (800 lines), 2 stereo; None: neither.
+        """The mode as system software identifies it: 0 flat, 1 wide (800 lines), 2 stereo; None: unknown.
 
-        It looks at bits 5 and 6 of FORMAT only: whether two pictures are shown, and whether lines are doubled.
+        It reads only bits 5 and 6 of FORMAT: whether two pictures are shown, and whether lines are doubled.
         """
         parallax = shows_both(self.interlace)
         if parallax and self.scan_doubling:
@@ -293,7 +294,7 @@ class DisplayMode:
     # -- interrupts ---------------------------------------------------------------------------------------------------
     @property
     def h_irq_fires(self) -> bool:
-        """Whether HIRQ names a place that is reached, within the limits of the documents."""
+        """Whether HIRQ is a position that is reached, within the documented limits."""
         low, high = self.h_irq
         return low < high < self.htotal
 
@@ -304,12 +305,12 @@ class DisplayMode:
         return low < high < self.vtotal and self.vclock < self.clocks
 
     def beat(self, what: str) -> Beat | None:
-        """When "h_irq", "v_irq" or "latch" happens, whether masked or not; None: never.
+        """When "h_irq", "v_irq" or "latch" happens, masked or not; None: never.
 
-        The frame's interrupt comes at HCount 0 of its line; new settings are taken over at the place that LATCH names,
-        or, with display.latch=vblank, together with the frame's interrupt.
+        The frame's interrupt comes at HCount 0 of its line. New settings are latched at the position in LATCH or, with
+        display.latch=vblank, together with the frame's interrupt.
         """
-        late = int(self.vclock > 0)  # VCount steps inside of a line, so a line's HCount 0 still has the count before
+        late = int(self.vclock > 0)  # VCount steps inside of a line, so at HCount 0 a line still has the count before
         if what == "latch" and self.choices["display.latch"] == "vblank":
             what = "v_irq"
         if what == "h_irq":
@@ -327,16 +328,16 @@ class DisplayMode:
 
     # -- counters -----------------------------------------------------------------------------------------------------
     def position(self, cycle: int) -> tuple[int, int]:
-        """(HCount, VCount) so many CPU cycles after both were 0."""
+        """(HCount, VCount) this number of CPU cycles after both were 0."""
         clock = cycle // self.divider
         if self.vclock >= self.clocks:
             return clock % self.clocks, 0
         return clock % self.clocks, (clock - self.vclock) // self.clocks % self.lines
 
     def status(self, cycle: int, error: bool = False) -> int:
-        """The word of STATUS (0x7C) at that time; `error` is what the machine knows of its memory accesses.
+        """The word of STATUS (0x7C) at that time; `error`: the machine's memory accesses failed.
 
-        The latch flag is taken to stand for the rest of the line after the place that LATCH names.
+        The latch flag is assumed to stay set for the rest of the line after the position in LATCH.
         """
         h, v = self.position(cycle)
         line, frame = self.at_clock(h), self.at_line(v)
@@ -356,7 +357,7 @@ class DisplayMode:
 
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
-        """What the documents warn of in this mode."""
+        """The documents' warnings about this mode."""
         return problems(self)
 
 
@@ -370,7 +371,7 @@ WORDS = (
     *_COUNTS, *_PAIRS.values(),
     *("FETCH", "SIZE", "BORDER_COLOR", "FORMAT", "CONTROL", "STRIDE", "POLARITY"),
 )  # fmt: skip
-"""Registers that make a mode, without the controller's prefix."""
+"""Registers of a mode, without the controller's prefix."""
 
 
 def display_mode(
@@ -378,10 +379,10 @@ def display_mode(
 ) -> DisplayMode:
     """The mode that register words describe.
 
-    screen: "top" or "bottom". words: by name, with or without the prefix `PDC0_` or `PDC1_`; what is missing has its
-    reset value. choices: choices; the others have their defaults.
+    screen: "top" or "bottom". words: by name, with or without the prefix `PDC0_` or `PDC1_`; missing ones have their
+    reset value. choices: chosen values; others have their defaults.
 
-    :raises ValueError: another screen, or the name of no such register.
+    :raises ValueError: another screen, or a name that is not a register of a mode.
     """
     if screen not in SCREENS:
         raise ValueError(f"a screen is 'top' or 'bottom', not {screen!r}")

@@ -1,4 +1,4 @@
-"""What the documents warn of in the registers of a display controller."""
+"""A documented warning about the registers of a display controller."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something that the documents warn of. severity: "warning" (the picture suffers) or "note"."""
+    """A documented warning. severity: "warning" (visible effect) or "note"."""
 
     id: str
     severity: str

@@ -1,8 +1,8 @@
-"""Which line and pixel of the screen shows what of the framebuffers, as the timing of a mode has it.
+"""Maps each line and pixel of the screen to a framebuffer position, by the timing of a mode.
 
 The screen takes the lines that are sent after the frame's back porch, from its own first line on, and of each line the
-pixels that are sent after the line's back porch. What is sent is the border's colour, or the picture. Lines that are
-not sent keep what they showed.
+pixels that are sent after the line's back porch. A pixel is sent with the border's colour or from the picture. Lines
+that are not sent keep their contents.
 
 Source: 3dbrew GPU/External Registers (timing registers, scan line output modes, scan doubling).
 """
@@ -26,16 +26,16 @@ Ints = NDArray[np.int64]
 NOWHERE = -1
 """No line of the screen, or no framebuffer: the border."""
 DARK = -2
-"""A pixel for which nothing is sent."""
+"""A pixel that is not sent."""
 RED = -3
-"""The dot that a line ends with when the front porch comes before the screen has all its pixels (3dbrew: nobody knows
-why). With the usual timing it falls behind the last pixel."""
+"""The dot at the end of a line when the front porch comes before the screen has all its pixels (3dbrew: the reason is
+unknown). With the usual timing it is after the last pixel."""
 
 
 @dataclass(frozen=True, eq=False)
 class ScanPlan:
-    """Of each line of a frame (index VCount): panel, the screen's line that it is for; buffer, 0 A, 1 B or NOWHERE;
-    source, the framebuffer's line. Of each of 240 pixels of the screen: pixel, the framebuffer's, NOWHERE, DARK or RED.
+    """For each line of a frame (index VCount): panel, the line of the screen; buffer, 0 A, 1 B or NOWHERE; source, the
+    framebuffer's line. For each of 240 pixels of the screen: pixel, the framebuffer's, NOWHERE, DARK or RED.
     """
 
     panel: Ints
@@ -43,9 +43,9 @@ class ScanPlan:
     source: Ints
     pixel: Ints
     first_pixel: int
-    """The first pixel of a framebuffer's line that is shown."""
+    """The first visible pixel of a framebuffer's line."""
     pixels: int
-    """From it on, how many have to be read."""
+    """The number of pixels to read from there on."""
 
 
 def _lines(mode: DisplayMode) -> tuple[Ints, Ints, Ints]:
@@ -53,7 +53,7 @@ def _lines(mode: DisplayMode) -> tuple[Ints, Ints, Ints]:
     panel, buffer = np.full((2, total), NOWHERE, np.int64)
     source = np.zeros(total, np.int64)
     sent = [s for s in mode.vertical if s.name in ("border", "picture", "end border")]
-    # The lines of an end border may go on past the end of the frame; they come first in time only by number.
+    # An end border may continue after the end of the frame; these lines still come last in time.
     sent.sort(key=lambda span: ("border", "picture", "end border").index(span.name))
     if not mode.hsync_runs:
         return panel, buffer, source  # the screen never moves on to another line
@@ -66,7 +66,7 @@ def _lines(mode: DisplayMode) -> tuple[Ints, Ints, Ints]:
         if span.name != "picture":
             continue
         number = (lines - low) % total + mode.cut_lines - mode.pushed_lines + mode.skipped_lines
-        if low < mode.vblank < high:  # the last two lines come again and again
+        if low < mode.vblank < high:  # the last two lines are repeated
             at = (mode.vblank - low) % total
             late = (lines - low) % total - at
             last = at + mode.cut_lines - mode.pushed_lines + mode.skipped_lines
@@ -115,7 +115,7 @@ def _plan(mode: DisplayMode, _choices: tuple[tuple[str, str], ...]) -> ScanPlan:
     panel, buffer, source = _lines(mode)
     pixel = _pixels(mode)
     read = pixel[pixel >= 0]
-    # Pairs of pixels, because a format may keep two of them together.
+    # Whole pairs of pixels, because some formats store two together.
     first, end = (int(read.min()) & ~1, (int(read.max()) | 1) + 1) if len(read) else (0, 0)
     return ScanPlan(panel, buffer, source, pixel, first, end - first)
 

@@ -1,8 +1,8 @@
-"""Primitive assembly, clipping, the viewport and triangle set-up: from shaded vertices to triangle records.
+"""Primitive assembly, clipping, viewport and triangle set-up: from shaded vertices to triangle records.
 
-One primitive at a time, its attributes side by side in lanes (eight floats a step). A record holds edge functions in
-the memory rows of the render target and, for each semantic, a plane over two of them, so that the fragment side needs
-no vertices. Vertices of an unfinished primitive are carried to the next draw until a restart.
+Primitives are processed one at a time, with attributes in lanes (eight floats a step). A record holds edge functions in
+the memory rows of the render target and, for each semantic, a plane over two of them, so the fragment side needs no
+vertices. Vertices of an unfinished primitive are carried to the next draw until a restart.
 
 Source: 3dbrew GPU/Internal Registers ("Rasterizer registers"); GBATEK for culling; rounding to 1/16 pixel and the fill
 rule as the public software models have them (unverified on hardware).
@@ -32,7 +32,7 @@ from pocketgpu.pica.core.registers import LiveRegisters
 CHAINED = PRIMITIVE.numbers("TRIANGLE_STRIP", "TRIANGLE_FAN")
 """Modes in which a triangle shares corners with the one before."""
 
-# Clip planes as (x, y, z, w, constant): inside where the sum is not negative. The eighth is the user's.
+# Clip planes as (x, y, z, w, constant): a vertex is inside if the sum is not negative. The eighth plane is the user's.
 W_EPSILON = 1e-5
 DEPTH_PLANE = 4
 PLANES = (
@@ -48,11 +48,11 @@ PLANES = (
 USER_PLANE = 7
 PLANE_SIZE = 32
 MAX_CORNERS = 12
-# Window coordinates that edge functions can take in 32 bits, in pixels.
+# Window coordinates in pixels for which edge functions fit 32 bits.
 WINDOW_LOW, WINDOW_HIGH = -512.0, 2047.9375
 GROUPS = VERTEX_FLOATS // 8
 ASSEMBLY_CHOICES = ("clip.depth_range", "viewport.offset_sign", "raster.cull_0_3", "vertex.immediate_strip")
-# Pixels in the boxes of the triangles that one native call may rasterise: a second or two of work.
+# Pixels in the bounding boxes of triangles that one native call may rasterise: a second or two of work.
 MAX_AREA = 1 << 27
 
 
@@ -68,16 +68,16 @@ class Setup:
         self.user_plane = live("FRAGOP_CLIP.enable") != 0
         self.lit = live("LIGHTING_ENABLE1.disable") == 0
         self.flat = live("FLAT_SHADING.flat") != 0
-        self.last_group = k.var(k.fit(0.0, F32, 8))  # the group with the colour, of the last vertex of a primitive
+        self.last_group = k.var(k.fit(0.0, F32, 8))  # the group with the colour, of the primitive's last vertex
         self.height = k.load(I32, packet + PACKET.HEIGHT)
         self.flip = live("FRAMEBUFFER_DIM.flip") != 0
-        # What may be touched, in memory coordinates: x from, x to, y from, y to (inclusive).
+        # The pixels that may be drawn, in memory coordinates: first x, last x, first y, last y.
         self.rect = [k.load(I32, packet + PACKET.RECT + 4 * i) for i in range(4)]
         self.start = k.load(I32, layout.control + C.VERTEX_START)
         self.number = k.i32(0)
-        """The primitive at hand, among those of its piece."""
+        """The current primitive, counted in its piece."""
         self.count = k.var(k.load(I32, layout.control + C.TRIANGLES))
-        self.area = k.var(k.load(I32, layout.control + C.AREA))  # pixels in the boxes of all triangles made
+        self.area = k.var(k.load(I32, layout.control + C.AREA))  # pixels in the bounding boxes of all triangles made
         self.corners = k.array(MAX_CORNERS, I32, lanes=1)
         self.corner_count = k.var(3)
         self.whole_depth = choices.get("clip.depth_range") == "full"
@@ -106,7 +106,7 @@ class Setup:
         return c[0] * p[0] + c[1] * p[1] + c[2] * p[2] + c[3] * p[3] + c[4]
 
     def outcode(self, p: list[Value]) -> Value:
-        """A bit for each plane the vertex lies outside of. NaN lies outside everything."""
+        """A bit for each plane that the vertex is outside of; 0x100 for NaN, which drops the primitive."""
         k = self.k
         x, y, z, w = p
         inside = [x <= w, -x <= w, y <= w, -y <= w, z <= (w if self.whole_depth else 0.0), -z <= w, w >= W_EPSILON]
@@ -119,7 +119,7 @@ class Setup:
         return k.select(number, code, 0x100)
 
     def clip(self) -> None:
-        """Sutherland-Hodgman over all planes; new corners go to two banks of records used in turn."""
+        """Sutherland-Hodgman over all planes; new corners go to two banks of records used alternately."""
         k, layout = self.k, self.layout
         k.store(I32, layout.control + C.CLIPPED, 1)
         source = k.array(MAX_CORNERS, I32, lanes=1)
@@ -149,7 +149,7 @@ class Setup:
                     fresh.value = fresh.value + 1
                     keep(corner)
                 for _ in k.when(db >= 0.0):
-                    # A corner kept from the bank about to be reused must move along.
+                    # A corner that was kept in the bank to be reused must be copied too.
                     corner = bank + fresh.value * VERTEX_SIZE
                     for g in range(GROUPS):
                         k.store(F32, k64(k, corner) + 32 * g, self.group(b, g))
@@ -158,7 +158,7 @@ class Setup:
             self.corner_count.value = made.value
 
     def primitive(self, records: list[Value]) -> None:
-        """One triangle of vertex records: reject, clip if needed, set up."""
+        """One triangle of vertex records: reject it, clip if needed, set it up."""
         k = self.k
         codes = [self.outcode(self.position(r)) for r in records]
         every, some = codes[0] & codes[1] & codes[2], codes[0] | codes[1] | codes[2]
@@ -175,10 +175,10 @@ class Setup:
                 self.triangle([self.corners[0], self.corners[i], self.corners[i + 1]])
 
     def align_quaternions(self, records: list[Value]) -> None:
-        """q and -q turn alike, but what lies between them does not: bring all to the side of the first corner's.
+        """q and -q are the same rotation but interpolate differently: corners get the sign nearest to the first one.
 
-        Corners are shared with other triangles, so changed ones are copied. The copies lie at the end of the clip
-        area that planes use from the second one on, and are moved by the first.
+        Corners are shared with other triangles, so changed ones are copied. The copies are at the end of the clip area
+        that the planes from the second one on use; the first plane moves them.
         """
         k = self.k
         quaternions = [[k.load(F32, k64(k, r) + 4 * (QUATERNION_SLOT + i)) for i in range(4)] for r in records]
@@ -203,15 +203,15 @@ class Setup:
         return k.to_i32(k.floor(k.clamp(s, WINDOW_LOW, WINDOW_HIGH) * 16.0 + 0.5), -8192, 32767)
 
     def projected(self, p: list[list[Value]]) -> tuple[list[Value], list[Value], list[Value], Value]:
-        """1/w, window coordinates x and y of three corners, and twice the area between them in 1/256 of a pixel."""
+        """1/w, window x and y of three corners, and twice their signed area in units of 1/256 square pixel."""
         inverse = [1.0 / v[3] for v in p]
         x = [self.window(v, i, 0) for v, i in zip(p, inverse, strict=True)]
         y = [self.window(v, i, 1) for v, i in zip(p, inverse, strict=True)]
         return inverse, x, y, (x[1] - x[0]) * (y[2] - y[0]) - (x[2] - x[0]) * (y[1] - y[0])
 
     def culled(self, area: Value) -> Value:
-        """Whether a side of a triangle is not drawn. Counter-clockwise (y up) is the front; the two codes that drop
-        nothing are raster.cull_0_3's to choose."""
+        """Whether culling drops the triangle. Counter-clockwise (y up) is the front; the choice raster.cull_0_3 defines
+        the codes 0 and 3."""
         backs = self.cull != CULL.FRONT if "raster.cull_0_3" in self.choices else self.cull == CULL.BACK
         return ((self.cull == CULL.FRONT) & (area > 0)) | (backs & (area < 0))
 
@@ -240,7 +240,7 @@ class Setup:
         high = lambda v: k.max(k.max(v[0], v[1]), v[2])
         x0, x1, y0, y1 = self.rect
         mirror = lambda v: k.select(self.flip, self.height - 1 - v, v)
-        # Pixels whose centre may be covered; rows then in memory order.
+        # Pixels whose centre may be covered; rows are then in memory order.
         left, right = k.max((low(x) + 7) >> 4, x0), k.min((high(x) - 8) >> 4, x1)
         bottom, top = (low(y) + 7) >> 4, (high(y) - 8) >> 4
         row_a, row_b = mirror(bottom), mirror(top)
@@ -263,7 +263,7 @@ class Setup:
                 put("A", a << 4, e)
                 put("B", k.select(self.flip, -b, b) << 4, e)
                 k.store(I64, at + TRIANGLE.C + 8 * e, c)
-            # value = v0 + (v1-v0)*e1/area + (v2-v0)*e2/area, with the owner's shift of e1 and e2 taken back out.
+            # value = v0 + (v1-v0)*e1/area + (v2-v0)*e2/area, without the fill rule's offset in e1 and e2.
             wide = lambda v: k.fit(v, F32, 8)
 
             def plane(corners: Sequence[Value], place: int) -> None:
@@ -294,9 +294,9 @@ def k64(k: Lang, offset: Value) -> Value:
 
 QUATERNION_SLOT, COLOR_SLOT = SEMANTIC.QUATERNION_X, SEMANTIC.COLOR_R
 DEPTH_SLOT = SEMANTIC.POSITION_X
-"""In a record the semantic position.x gives way to z/w ..."""
+"""In a triangle record z/w replaces the semantic position.x ..."""
 INVERSE_W_SLOT = SEMANTIC.POSITION_W
-"""... and position.w to 1/w."""
+"""... and 1/w replaces position.w."""
 
 
 @kernel(packet=I64, count=I32)
@@ -306,8 +306,8 @@ def assemble(
 ) -> None:  # fmt: skip
     """Assemble `count` shaded vertices (slots in the slot list) from primitive NEXT_PRIMITIVE on.
 
-    Stops early when the triangle area is nearly full or the triangles cover very much (MAX_AREA); NEXT_PRIMITIVE then
-    says where to go on. Otherwise it is -1 and the unfinished vertices have been carried over.
+    Stops early when the triangle area is nearly full or the triangles cover too many pixels (MAX_AREA); NEXT_PRIMITIVE
+    is then the next primitive. Otherwise it is -1 and the unfinished vertices have been carried over.
     """
     layout = WorkLayout(layout_start, layout_size)
     chosen = dict(choices)
@@ -350,7 +350,7 @@ def assemble(
     store("AREA", setup.area.value)
     store("NEXT_PRIMITIVE", next_one.value)
     for _ in k.when(next_one.value >= primitives):
-        # What comes next still needs a fan's first and last vertex, a strip's last two, the rest of a list.
+        # The next piece needs a fan's first and last vertex, a strip's last two, or the rest of a list.
         left = k.select(chained, k.min(total, 2), total - primitives * 3)
         keep = [k.select(fan & (total >= 1), 0, total - left), total - left + 1]
         copies = [[setup.group(record(k.max(n, 0)), g) for g in range(GROUPS)] for n in keep]

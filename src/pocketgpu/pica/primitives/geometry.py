@@ -1,17 +1,18 @@
-"""The geometry stage: shaded vertices become primitives, the geometry program turns each into triangles.
+"""The geometry stage: shaded vertices become primitives, and the geometry program turns each into triangles.
 
-Vertices reach the program in one of three ways. In *point* mode their outputs queue up until all input registers are
-filled. In the other two they are stored to float uniforms: in *fixed* mode a set number of vertices, in *variable* mode
-as many as the index list says, all outputs of the first ones and the position (output 0) of the others. A primitive
-overwrites what the one before it left in the uniforms, nothing else; so each gets a copy of them, and many run side by
-side in the lanes.
+Vertices reach the program in one of three ways. In *point* mode their outputs are queued until all input registers are
+filled. In the other two modes they are stored to float uniforms: in *fixed* mode a fixed number of vertices, in
+*variable* mode as many as the index list says, with all outputs of the first ones and the position (output 0) of the
+others. A primitive overwrites the uniforms that the one before it stored, and no others. So each primitive gets a copy
+of the uniforms, and many run in parallel in the lanes.
 
-What programs emit are records in the vertex area, chained for each primitive. When all have run the chains are followed
-in the order of the primitives: a record goes to one of the emission buffers, and where SETEMIT asked for a triangle the
-first three of these go to assembly. Primitives that a draw leaves unfinished wait for the next one, until a restart.
+Emitted vertices are records in the vertex area, linked in a chain for each primitive. After all programs have run, the
+chains are followed in the order of the primitives. Each record goes to one of the emission buffers; where SETEMIT
+requested a triangle, the first three buffers go to assembly. Unfinished primitives of a draw wait for the next draw,
+until a restart.
 
 Source: 3dbrew GPU/Internal Registers and GPU/Shader Instruction Set (EMIT, SETEMIT); the layout of GSH_MISC0 and the
-two ways through uniforms as one public simulator has them.
+two ways through uniforms as in one public simulator.
 """
 
 from __future__ import annotations
@@ -46,10 +47,10 @@ from pocketgpu.pica.core.layout import CONTROL as C
 from pocketgpu.pica.core.registers import LiveRegisters, field, nibble_of, part, register_id
 from pocketgpu.pica.vertex.fetch import map_semantics
 
-# Behind the semantics of an emitted vertex: what SETEMIT said, the record of the next one of its primitive.
+# After the semantics of an emitted vertex: the word of SETEMIT, the record of the primitive's next vertex.
 RECORD_STATE, RECORD_NEXT = 4 * 30, 4 * 31
 assert 4 * VERTEX_FLOATS <= RECORD_STATE < RECORD_NEXT < VERTEX_SIZE
-# More than a program can emit before it is taken to hang, so that one primitive always finds room.
+# More than a program can emit before it counts as a hang, so that one primitive always fits.
 MOST_EMITTED = MAX_RECORDS
 COLORS = range(SEMANTIC.COLOR_R, SEMANTIC.COLOR_A + 1)
 _BOOL15 = 1 << 15
@@ -58,7 +59,7 @@ _TAILS = 4 * (CHUNK + MOST_LANES)
 
 
 def geometry_choices(choices: Mapping[str, str]) -> dict[str, int | bool]:
-    """What the choices say about the stage, as `geometry_step` takes it."""
+    """The settings of the stage under these choices, as `geometry_step` takes them."""
     return {
         "buffers": int(choices["geometry.emit_buffers"]),
         "reverse": choices["geometry.winding"] == "reverse",
@@ -67,7 +68,7 @@ def geometry_choices(choices: Mapping[str, str]) -> dict[str, int | bool]:
 
 
 class _Stage:
-    """The stage on its way through a piece of a draw; its state lies in the work area, because it comes and goes."""
+    """The stage during a piece of a draw; its state is in the work area, because the stage returns and resumes."""
 
     def __init__(self, k: Lang, layout: WorkLayout, packet: Value) -> None:
         self.k, self.layout, self.packet = k, layout, packet
@@ -88,16 +89,16 @@ class _Stage:
         return self.k.load(I32, self.packet + (PACKET.VERSIONS + 4 * BANK_INDEX[bank]))
 
     def copy(self, source: Value | int, target: Value | int, size: int) -> None:
-        """Copy bytes, a multiple of 16."""
+        """Copy bytes; `size` is a multiple of 16."""
         k = self.k
         step = 8 if size % 32 == 0 else 4
         for i in k.range(0, size, 4 * step):
             at = k.to_i64(i)
             k.store(I32, at + target, k.load(I32, at + source, lanes=step))
 
-    # -- beginnings -----------------------------------------------------------------------------------------------
+    # -- start of a draw, of a piece ------------------------------------------------------------------------------
     def begin_draw(self) -> None:
-        """Take over what has been uploaded since the unit last ran: the rest is as primitives left it."""
+        """Load the uniforms that were uploaded since the unit last ran; primitives may have changed the others."""
         k, layout = self.k, self.layout
         uniforms, marks = (k.to_i64(self.version(name)) for name in ("gs_uniforms", "gs_uniform_marks"))
         for i in k.range(0, FLOAT_UNIFORMS):
@@ -120,7 +121,7 @@ class _Stage:
             k.store(F32, k.to_i64(i) + start, k.fit(value, F32, 8))
 
     def begin_piece(self) -> None:
-        """Keep the piece's slots, for assembly needs their list, and show the program its registers where a vertex
+        """Keep the piece's slots, because assembly overwrites the list, and put the program's registers where a vertex
         program has them."""
         k, layout = self.k, self.layout
         for name in ("VERTEX", "PRIMITIVE", "READY", "RUN", "COLLECT", "COLLECT_END"):
@@ -145,7 +146,7 @@ class _Stage:
 
     # -- gathering ------------------------------------------------------------------------------------------------
     def gather(self) -> None:
-        """Make primitives of the piece's vertices, as many as run at once."""
+        """Make primitives of the piece's vertices, as many as run in parallel."""
         k = self.k
         ways = {"POINT": self.gather_points, "VARIABLE": self.gather_variable, "FIXED": self.gather_fixed}
         k.switch(self.mode, GEOMETRY_MODE.in_order(ways))
@@ -187,13 +188,13 @@ class _Stage:
         self.put("RUN", 0)
 
     def store_uniform(self, number: Value, value: Value) -> None:
-        """What a vertex brings; beyond the last uniform there is nothing."""
+        """Store a vertex's output to a uniform; numbers after the last uniform are ignored."""
         k = self.k
         for _ in k.when(number.below(k.i32(FLOAT_UNIFORMS))):
             k.store(F32, k.to_i64(number << 4) + self.layout.geometry_uniforms, value)
 
     def complete(self, ready: Var, filled: Var) -> None:
-        """The uniforms as they are now are those of a primitive."""
+        """The current uniforms become those of a finished primitive."""
         layout = self.layout
         target = self.k.to_i64(ready.value * UNIFORMS_SIZE) + layout.geometry_sets
         self.copy(layout.geometry_uniforms, target, UNIFORMS_SIZE)
@@ -242,14 +243,14 @@ class _Stage:
 
     # -- running --------------------------------------------------------------------------------------------------
     def run(self, set_bool15: bool) -> None:
-        """Run the program on the primitives from RUN on; fewer of them when they emit too much."""
+        """Run the program on the primitives from RUN on; on fewer of them when they emit too much."""
         k, layout = self.k, self.layout
         first = self.get("RUN")
         number = register_id("GSH_BOOLUNIFORM")
         bools = self.live.word(number)
         count = k.min(self.get("READY") - first, self.get("LIMIT"))
         if set_bool15:
-            # The first primitive may be the only one to find boolean 15 cleared.
+            # Perhaps only the first primitive finds boolean 15 cleared.
             alone = (self.get("BOOL15") == 0) & ((bools & _BOOL15) == 0)
             count = k.select(alone, 1, count)
             bools = k.select(self.get("BOOL15") != 0, bools | _BOOL15, bools)
@@ -274,12 +275,12 @@ class _Stage:
             self.put("COLLECT_END", count)
             if set_bool15:
                 self.put("BOOL15", 1)
-            total = layout.control + C.EMITTED  # primitives count too: programs need not emit anything
+            total = layout.control + C.EMITTED  # primitives count too: a program may emit nothing
             k.store(I32, total, k.load(I32, total) + emitted + count)
 
     # -- collecting -----------------------------------------------------------------------------------------------
     def keep_buffers(self) -> None:
-        """Move what the emission buffers hold out of the way of the next vertices."""
+        """Move the contents of the emission buffers away from the records of the next vertices."""
         k = self.k
         for i in range(EMIT_SLOTS):
             held = k.load(I32, self.at("EMIT_BUFFERS") + 4 * i)
@@ -289,7 +290,7 @@ class _Stage:
                 k.store(I32, self.at("EMIT_BUFFERS") + 4 * i, MAX_RECORDS + i)
 
     def collect(self, buffers: int, reverse: bool) -> Value:
-        """Follow the chains of emitted vertices and list the triangles they make; returns how many slots those take."""
+        """Follow the chains of emitted vertices and list their triangles; returns the number of slots used."""
         k, layout = self.k, self.layout
         primitive, end = k.var(self.get("COLLECT")), self.get("COLLECT_END")
         link, slots = k.var(self.get("LINK")), k.var(k.i32(0))
@@ -303,7 +304,7 @@ class _Stage:
                 record = k.to_i64(link.value * VERTEX_SIZE) + layout.vertices
                 state = k.load(I32, record + RECORD_STATE)
                 buffer = state.bits(*EMITTED.fields["vertex"])
-                there = buffer < buffers  # what goes to a buffer that is not there is lost
+                there = buffer < buffers  # vertices for a buffer that does not exist are dropped
                 for _ in k.when(there):
                     k.store(I32, k.to_i64(buffer << 2) + self.at("EMIT_BUFFERS"), link.value)
                 for _ in k.when(there & ((state & EMITTED.mask("primitive")) != 0)):
@@ -323,7 +324,7 @@ class _Stage:
 @kernel(first=I32, count=I32)
 def emit_vertices(k: Lang, first: Value, count: Value, *, layout_start: int, layout_size: int) -> None:
     """Turn the emitting lanes' output registers into vertex records, chained for each primitive (`first` is the first
-    lane's). What finds no room is only counted."""
+    lane's primitive). Vertices that do not fit are only counted."""
     layout = WorkLayout(layout_start, layout_size)
     top = k.var(k.load(I32, layout.geometry + GEOMETRY.TOP))
     for lane in k.range(0, count):
@@ -334,7 +335,7 @@ def emit_vertices(k: Lang, first: Value, count: Value, *, layout_start: int, lay
                 for group in range(0, VERTEX_FLOATS, 8):
                     rows = k.load(I32, layout.emission_map + 4 * group, lanes=8)
                     value = k.gather(F32, rows + k.low32(at))
-                    if group == COLORS.start:  # as with vertex programs: positive and cut at 1
+                    if group == COLORS.start:  # as with vertex programs: absolute value, at most 1
                         color = k.pattern_of([group + i in COLORS for i in range(8)], BOOL)
                         value = k.select(color, k.min(k.abs(value), 1.0), value)
                     k.store(F32, record + 4 * group, value)
@@ -357,10 +358,10 @@ def geometry_step(
     k: Lang, packet: Value, start: Value,
     *, buffers: int, reverse: bool, set_bool15: bool, layout_start: int, layout_size: int,
 ) -> None:  # fmt: skip
-    """Go on with the shaded piece of a draw (its vertices from `start` on) until there are triangles to assemble.
+    """Process the shaded piece of a draw (its vertices from `start` on) until there are triangles to assemble.
 
-    Leaves records in the vertex area, slots in the slot list, their number in ASSEMBLE_COUNT; MORE says whether the
-    piece has not come to its end. STARTED must be 0 for a new piece. Stops with HANG when the program does not end.
+    Leaves records in the vertex area, slots in the slot list, their number in ASSEMBLE_COUNT; MORE is 1 until the piece
+    is finished. STARTED must be 0 for a new piece. Stops with HANG when the program does not end.
     """
     layout = WorkLayout(layout_start, layout_size)
     stage = _Stage(k, layout, packet)
@@ -383,7 +384,7 @@ def geometry_step(
                 stage.run(set_bool15)
         slots.value = stage.collect(buffers, reverse)
     k.store(I32, layout.control + C.ASSEMBLE_COUNT, slots.value)
-    # Called once more even at the end, so that the buffers are kept, after everything has been assembled.
+    # The last call of a piece also moves the buffers, after everything has been assembled.
     for _ in k.when(slots.value == 0):
         stage.keep_buffers()
     stage.put("MORE", k.select(more() | (slots.value > 0), 1, 0))

@@ -1,4 +1,4 @@
-"""Which code runs a geometry program: found by what a packet's memories hold, made when it is first met."""
+"""The code of geometry programs: found by a packet's program memories, compiled when a program first appears."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _ENTRY, _END, _MODE = (field(name) for name in ("GSH_ENTRYPOINT.entry", "GSH_ENT
 
 
 class GeometryPrograms:
-    """Handles of geometry programs: the interpreter's until a program has code of its own (see tiers.py)."""
+    """Handles of geometry programs: the interpreter's until a program has compiled code (see tiers.py)."""
 
     def __init__(self, engine: Engine, arena: np.ndarray, layout: WorkLayout, rules: Rules) -> None:
         self.tier = "auto"
         self.stand_in: int | None = None
-        """The handle of code that runs in the place of every program, if there is any."""
+        """The handle of code that runs instead of every program, if any."""
         self._engine, self._arena = engine, arena
         self._static: dict[str, Any] = {"control": layout.control, "area": layout.emission, "rules": rules}
         self._rules = rules
@@ -37,7 +37,7 @@ class GeometryPrograms:
         self._last: tuple[_Key, Tiered] | None = None
 
     def handle(self, head: np.ndarray, registers: np.ndarray) -> int:
-        """The handle of the program that a packet (its head and registers, as words) runs."""
+        """The handle of the code for a packet's program (head and registers as words)."""
         if self.stand_in is not None:
             return self.stand_in
         code, descriptors = (
@@ -47,7 +47,7 @@ class GeometryPrograms:
         code = with_end(code, end, self._rules)
         own = mode != GEOMETRY_MODE.POINT
         key = (code, descriptors, entry, own)
-        if self._last is None or self._last[0] != key:  # to compare is cheaper than to hash
+        if self._last is None or self._last[0] != key:  # comparing is cheaper than hashing
             if key not in self._programs:
                 general = {"own_uniforms": own, **self._static}
                 special = {"code": code, "descriptors": descriptors, "entry": entry, **general}
@@ -58,12 +58,12 @@ class GeometryPrograms:
         return self._last[1].handle(self.tier)
 
     def interpreter(self, own_uniforms: bool) -> Callable[..., None]:
-        """The code that runs any program. own_uniforms: primitives have uniforms of their own, as in all modes but
+        """The code that runs any program. own_uniforms: each primitive has its own uniforms, as in all modes but
         POINT."""
         return self._engine.get(geometry_interpreter, own_uniforms=own_uniforms, **self._static)
 
     def _is_simple(self, program: tuple[bytes, bytes, int]) -> bool:
-        """Whether a program can have code of its own."""
+        """Whether a program can be compiled."""
         try:
             program_of(*program, self._rules)
         except TooComplex:

@@ -1,8 +1,8 @@
-"""What the shader unit's arithmetic instructions compute, some lanes of vertices at a time.
+"""The shader unit's arithmetic instructions over lanes of vertices.
 
-Here every instruction is said once; the translator and the interpreter both take it from `OPERATIONS`. Values are f32
-as every public model of the unit keeps them, or rounded to its own 24 bits (`Rules.precision`). Some of its rules
-differ from IEEE: a product of zero and infinity is zero, and reciprocals of zero are positive infinity.
+Each instruction is defined once; the translator and the interpreter both use `OPERATIONS`. Values are f32, as in all
+public models of the unit, or rounded to the unit's 24 bits (`Rules.precision`). Some rules differ from IEEE: a product
+of zero and infinity is zero, and reciprocals of zero are positive infinity.
 
 Source: 3dbrew GPU/Shader Instruction Set, "Instructions" and "Floating-Point Behavior".
 """
@@ -18,16 +18,16 @@ from pocketgpu.lanes import F32, Lang, Value, Var
 from pocketgpu.lanes.elementary import exp2, log2
 from pocketgpu.pica.shader.rules import Rules
 
-# LITP limits the shininess to this on both sides.
+# LITP limits the magnitude of the shininess to this.
 LITP_BOUND = 0x7FFF / 0x100
-# f24: below the first the exponent is 0 and the value flushed; from the second on it is infinity.
+# f24: below the first, the exponent is 0 and the value is flushed; from the second on it is infinity.
 _F24_SMALLEST, _F24_BEYOND = 2.0**-62, 2.0**64
 
 Vector = list[Value]
 
 
 def round_f24(k: Lang, x: Value) -> Value:
-    """The f24 next to x towards zero; infinity beyond the range, +0 for what is too small and for -0."""
+    """The nearest f24 to x towards zero; infinity outside the range, +0 for values that are too small and for -0."""
     size = k.abs(x)
     cut = k.bits_f32(k.bits_i32(x) & ~0x7F)
     cut = k.select(size >= _F24_BEYOND, k.select(x > 0.0, math.inf, -math.inf), cut)
@@ -38,9 +38,9 @@ def round_f24(k: Lang, x: Value) -> Value:
 class Alu:
     """The arithmetic under one set of rules.
 
-    exact=False multiplies plainly: where a product of zero and infinity may have come up, some result is NaN, and
-    then the vertices must be run again with exact=True. `suspects` is there to note such lanes. For data without
-    infinities that halves the work, and the results are the same.
+    exact=False uses plain multiplication. If a product of zero and infinity may have occurred, some result is NaN, and
+    the vertices must be run again with exact=True. `suspects` records these lanes. Without infinities in the data this
+    halves the work, and the results are the same.
     """
 
     def __init__(self, k: Lang, rules: Rules, exact: bool) -> None:
@@ -48,7 +48,7 @@ class Alu:
         self.suspects: Var | None = None if exact else k.var(k.iota() < 0)
 
     def round(self, x: Value) -> Value:
-        """A result, or a value from outside, in the unit's precision. f24 results are computed as f32, then cut."""
+        """A result, or an input, in the unit's precision. f24 results are computed as f32, then truncated."""
         return round_f24(self.k, x) if self.rules.precision == "f24" else x
 
     def mul(self, a: Value, b: Value) -> Value:
@@ -63,11 +63,11 @@ class Alu:
         return self.round(a + b)
 
     def watch(self, values: Vector) -> None:
-        """Note the lanes in which one of the values is NaN (exact=False only)."""
+        """Record the lanes in which one of the values is NaN (exact=False only)."""
         if self.suspects is None or not values:
             return
         found = self.suspects.value
-        for i in range(0, len(values), 2):  # pairs: machine code tests two values at once
+        for i in range(0, len(values), 2):  # pairs: machine code tests two values together
             a, b = values[i], values[min(i + 1, len(values) - 1)]
             found = found | ((a != a) | (b != b))
         self.suspects.value = found
@@ -109,14 +109,14 @@ class Alu:
         return limited
 
     def compare(self, op: int, a: Value, b: Value) -> Value:
-        """Comparison number `op` of CMP. With NaN all are false but "not equal" and the two that are always true."""
+        """Comparison number `op` of CMP. With NaN all are false except "not equal" and the two that are always true."""
         table: list[Callable[[], Value]] = [
             lambda: a == b, lambda: a != b, lambda: a < b, lambda: a <= b, lambda: a > b, lambda: a >= b,
         ]  # fmt: skip
         return table[op]() if op < 6 else (self.k.iota() >= 0)
 
     def address(self, x: Value) -> Value:
-        """What MOVA makes of a number: cut towards zero. What does not fit is far outside of any index."""
+        """The integer that MOVA makes of a number: truncated. Values that do not fit are far outside of any index."""
         return self.k.to_i32(x, -2147483648.0, 2147483520.0)
 
 
@@ -130,11 +130,11 @@ def _first(f: Callable[[Alu, Value], Value]) -> Callable[[Alu, Vector, Vector, V
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """compute(alu, s, t, u): four result components of the swizzled sources (those it has not are empty).
+    """compute(alu, s, t, u): four result components from the swizzled sources (missing sources are empty).
 
-    spreads: which source components a result component is NaN with, for the search of NaN products: "each" its own,
-    "first" the first of s, "dot3", "dot4" and "doth" those of a dot product, "" none for sure. products: whether it
-    multiplies.
+    spreads: the source components whose NaN makes a result component NaN, for the search of NaN products: "each" the
+    same component, "first" the first of s, "dot3", "dot4" and "doth" those of a dot product, "" none. products: whether
+    it multiplies.
     """
 
     compute: Callable[[Alu, Vector, Vector, Vector], Vector]

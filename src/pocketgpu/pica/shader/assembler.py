@@ -1,11 +1,11 @@
-"""Shader text to words: a small assembler for the PICA200's shader units.
+"""A small assembler for the PICA200's shader units: shader text to words.
 
-Builders and tests need programs, and words typed by hand are neither read nor trusted by anybody. The language is a
-small relative of the one that homebrew assemblers have; which opcode takes what comes from facts/shader_isa.py.
+Builders and tests need readable programs instead of numbers. The language is a small relative of that of homebrew
+assemblers; the operands of each opcode come from facts/shader_isa.py.
 
     .alias projection c0            ; a name for a register; projection[1] is c1
-    .constf c8, 0.5, 1.0, 0.0, 2.0  ; a constant that belongs to the program
-    .out o0 position                ; what an output register means; .out o2.zw texcoord1 for a part of one
+    .constf c8, 0.5, 1.0, 0.0, 2.0  ; a constant of the program
+    .out o0 position                ; semantic of an output register; .out o2.zw texcoord1 for a part of one
     main:                           ; the program starts here, else at its first word
         dp4 o0.x, projection[0], v0
         mad r0.xyz, -c8.x, v1, r2   ; negation, swizzles, write masks
@@ -23,9 +23,9 @@ small relative of the one that homebrew assemblers have; which opcode takes what
         mul r0, r0, r0
     .endproc
 
-Flow instructions also take addresses (labels or numbers) for what blocks would have worked out: `jmpu !b0, there`,
-`call start, stop`, `ifu b0, otherwise, after`, `loop i0, after`. `.word N` puts any word, `.desc N, WORD` fills
-operand descriptor N, and `@N` behind an instruction makes it use that one.
+Flow instructions also take the addresses (labels or numbers) that blocks would compute: `jmpu !b0, there`,
+`call start, stop`, `ifu b0, otherwise, after`, `loop i0, after`. `.word N` inserts any word, `.desc N, WORD` sets
+operand descriptor N, and `@N` after an instruction makes it use that descriptor.
 
 Source: 3dbrew GPU/Shader Instruction Set.
 """
@@ -60,7 +60,7 @@ from pocketgpu.facts.shader_isa import (
 UNUSED = 0x1F
 DESCRIPTORS, MAD_DESCRIPTORS = 128, 32
 COMPONENTS = "xyzw"
-# Same result with the sources exchanged, so a uniform may stand on either side.
+# The result is the same with the sources exchanged, so a uniform may be on either side.
 _COMMUTATIVE = frozenset({"ADD", "MUL", "DP3", "DP4"})
 _NAMES: dict[str, tuple[int, Opcode]] = {}
 for _number in sorted(OPCODES, reverse=True):
@@ -81,8 +81,8 @@ class Assembly:
     """An assembled program.
 
     code, descriptors: words. labels: name to address. outputs: output register to the semantics of its x, y, z, w
-    (numbers of SH_OUTMAP, 0x1F unused), as `.out` said. constants: uniform to (x, y, z, w), as `.constf` said.
-    warnings: what works in simulators but not on a console.
+    (numbers of SH_OUTMAP, 0x1F unused), from `.out`. constants: uniform to (x, y, z, w), from `.constf`. warnings: code
+    that works in simulators but not on a console.
     """
 
     code: tuple[int, ...]
@@ -112,7 +112,7 @@ class _Source:
 
 @dataclass(slots=True)
 class _Item:
-    """One word to be: `fields` known by now, `targets` to be filled when all labels are."""
+    """One word to assemble: `fields` known already, `targets` to be filled when all labels are known."""
 
     line: int
     format: Format | None = None
@@ -137,7 +137,7 @@ class _Block:
 def assemble(source: str, *, words: int = 512) -> Assembly:
     """Assemble shader text. words: room in the unit's memory (512 for vertex programs, 4096 for geometry programs).
 
-    :raises ShaderError: names the line and what is wrong with it.
+    :raises ShaderError: with the line and the problem.
     """
     return _Assembler(words).run(source)
 
@@ -197,7 +197,7 @@ class _Assembler:
     # -- names and numbers ------------------------------------------------------------------------------------------
     def label(self, name: str) -> None:
         if name in self.labels:
-            raise self.error(f"label {name} is already there")
+            raise self.error(f"label {name} is defined already")
         self.labels[name] = len(self.items)
 
     def integer(self, text: str, what: str, limit: int) -> int:
@@ -210,7 +210,7 @@ class _Assembler:
         return value
 
     def address(self, text: str) -> Callable[[], int]:
-        """An address to be known later: a label or a number."""
+        """An address that is resolved later: a label or a number."""
         if re.fullmatch(r"\d\w*", text):
             number = self.integer(text, "address", 1 << 16)
             return lambda: number
@@ -230,7 +230,7 @@ class _Assembler:
         sizes = {"v": 16, "r": 16, "o": 16, "c": 96, "b": 16, "i": 4}
         if not match or match[1] not in files:
             expected = " or ".join(f"{f}0-{f}{sizes[f] - 1}" for f in files)
-            raise self.error(f"{text!r} is no register that can stand here", hint=f"Expected {expected}.")
+            raise self.error(f"{text!r} is not a valid register here", hint=f"Expected {expected}.")
         if int(match[2]) >= sizes[match[1]]:
             raise self.error(f"there is no register {name}: {match[1]} ends at {sizes[match[1]] - 1}")
         return match[1], int(match[2])
@@ -308,7 +308,7 @@ class _Assembler:
         number, mask = self.destination(register, "o")
         codes = [i for i, name in enumerate(SEMANTICS) if name.startswith(semantic + ".")]
         if semantic == "texcoord0w":
-            # The third coordinate alone, or with the two before it.
+            # The third coordinate alone, or with the first two.
             parts = {1: "w", 3: "uvw", 4: "uvw"}.get(mask.bit_count())
             if parts is None:
                 hint = "Give it one component for w, or three for u, v and w."
@@ -337,8 +337,8 @@ class _Assembler:
         self.procs[block.name] = (block.start, len(self.items))
 
     def close_block(self, kinds: tuple[str, ...], closer: str, least: int) -> _Block:
-        """End the innermost block, padded: consoles look for the end of a block at its last word, which must be no
-        flow instruction, and no block may be too short or end with another one."""
+        """End the innermost block, with padding. A console checks for the end of a block at its last word, which must
+        not be a flow instruction; a block must not be too short or end together with another one."""
         if not self.blocks or self.blocks[-1].kind not in kinds:
             raise self.error(f"{closer} without {' or '.join(kinds)}")
         block = self.blocks.pop()
@@ -453,7 +453,7 @@ class _Assembler:
 
     @staticmethod
     def arrange(code: int, op: Opcode, sources: list[_Source]) -> tuple[int, Opcode, list[_Source]]:
-        """Choose the form of an instruction, or exchange sources, so that a uniform stands where one may."""
+        """Choose the form of an instruction, or exchange sources, so that a uniform is in a valid operand."""
         if op.name == "MAD" and sources[2].wide and not sources[1].wide:
             code, op = _NAMES["MADI"]
         if op.name == "MAD" and sources[0].wide and not sources[1].wide:
@@ -532,8 +532,8 @@ class _Assembler:
 
     # -- operand descriptors ----------------------------------------------------------------------------------------
     def share_descriptors(self) -> tuple[int, ...]:
-        """Give each instruction a descriptor: one for all that agree in the bits they look at. MAD goes first, because
-        it can name the first 32 only."""
+        """Give each instruction a descriptor; instructions that agree in the bits they use share one. MAD goes first,
+        because it can only use the first 32."""
         table: dict[int, tuple[int, int]] = {number: (word, 0xFFFFFFFF) for number, word in self.given.items()}
         wanting = [item for item in self.items if item.descriptor is not None]
         narrow = [item for item in wanting if item.format is not None and item.format.fields["desc"][1] == 5]
@@ -544,7 +544,7 @@ class _Assembler:
             number = item.number if item.number is not None else self.find(table, item, limit)
             word, care = table.get(number, (0, 0))
             if (word ^ item.descriptor) & care & item.care:
-                raise self.error(f"descriptor {number} is {word:#x}, which says something else")
+                raise self.error(f"descriptor {number} is {word:#x}, which has other bits")
             table[number] = (word | (item.descriptor & item.care & ~care), care | item.care)
             item.word |= self.place(item.format, "desc", number)
         return tuple(table.get(number, (0, 0))[0] for number in range(max(table, default=-1) + 1))

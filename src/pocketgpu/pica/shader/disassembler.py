@@ -1,8 +1,8 @@
-"""Shader words to text, in the language of the assembler.
+"""The disassembler: shader words to text, in the assembler's language.
 
-Two uses, two forms. Readers want operands: `mad r0.xyz, -c8.x, v1, r2`. Tools that change a program and put it back
-want the very same words; with `exact`, operand descriptors are spelled out and named behind each instruction, and
-words with set bits that mean nothing become `.word`, as undefined opcodes do in both forms.
+It has two forms. The usual one shows operands: `mad r0.xyz, -c8.x, v1, r2`. `exact` is for tools that change a program
+and assemble it again to the same words: operand descriptors are written out and named after each instruction, and words
+with meaningless bits become `.word`. Undefined opcodes become `.word` in both forms.
 
 Source: 3dbrew GPU/Shader Instruction Set.
 """
@@ -36,7 +36,7 @@ Label = Callable[[int], str]
 
 
 def disassemble(code: Sequence[int], descriptors: Sequence[int], *, entry: int | None = 0, exact: bool = False) -> str:
-    """Text of a program: one instruction a line, labels where flow instructions lead, `main` at `entry`.
+    """Text of a program: one instruction per line, labels at the targets of flow instructions, `main` at `entry`.
 
     exact: text that assembles to the same words and descriptors; needs at most 128 descriptors.
     """
@@ -59,7 +59,7 @@ def disassemble(code: Sequence[int], descriptors: Sequence[int], *, entry: int |
 
 
 def targets(word: int) -> tuple[int, ...]:
-    """The addresses that a flow instruction names, in the order of its text."""
+    """The addresses in a flow instruction, in the order of its text."""
     op = OPCODES.get(opcode_number(word))
     if op is None or op.format not in (F2, F3) or op.name == "BREAKC":
         return ()
@@ -70,12 +70,12 @@ def targets(word: int) -> tuple[int, ...]:
 
 
 def instruction_text(word: int, descriptors: Sequence[int], label: Label = str) -> str:
-    """Text of one instruction word; `label` names addresses. A word that is no instruction gives `.word`."""
+    """Text of one instruction word; `label` names addresses. An invalid word gives `.word`."""
     return _checked(word, descriptors, label, exact=False)
 
 
 def _checked(word: int, descriptors: Sequence[int], label: Label, exact: bool) -> str:
-    """The text, if it can be assembled and (exact) gives the word back."""
+    """The text, if it can be assembled and (exact) assembles to the same word."""
     raw = f".word {word:#010x}"
     number = _descriptor_number(word)
     if OPCODES.get(opcode_number(word)) is None or (number is not None and number >= len(descriptors)):
@@ -137,7 +137,7 @@ def _source(op: Opcode, word: int, desc: int, number: int) -> str:
 
 
 def condition_text(word: int) -> str:
-    """What a flow instruction asks, or the integer register of a loop; "" for what is done always."""
+    """The condition of a flow instruction, or the integer register of a loop; "" if it has none."""
     op = OPCODES[opcode_number(word)]
     if op.format is F3:
         get = F3.get

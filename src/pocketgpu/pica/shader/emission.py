@@ -1,8 +1,8 @@
-"""What EMIT and SETEMIT leave behind: a log for each vertex, and the two banks of output registers.
+"""EMIT and SETEMIT: a log for each vertex, and the two banks of output registers.
 
-Only geometry programs are meant to emit, but any program can; both tiers of the shader unit write the same log. A log
-has room for LOG_ENTRIES emitted vertices: 64 output components and the SETEMIT state of each. Later ones are counted
-but not kept, so that a program without end cannot fill the memory.
+Only geometry programs should emit, but any program can; both tiers of the shader unit write the same log. A log holds
+LOG_ENTRIES emitted vertices: 64 output components and the SETEMIT state of each. Later ones are only counted, so that
+an endless program cannot fill the memory.
 
 Source: 3dbrew GPU/Shader Instruction Set, EMIT and SETEMIT.
 """
@@ -25,7 +25,7 @@ Rows = Iterable[tuple[int | Value, Callable[[], Value]]]
 
 
 class Emission(ABC):
-    """What SETEMIT said in each lane. `state`: its fields, where EMITTED has them."""
+    """The SETEMIT state of each lane. `state`: its fields, at the bits of EMITTED."""
 
     def __init__(self, k: Lang) -> None:
         self.k = k

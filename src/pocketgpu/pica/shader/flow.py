@@ -1,6 +1,6 @@
-"""The control flow of a shader program, drawn: the places of `program.py` without the stacks they were reached with.
+"""The control flow graph of a shader program: the places of `program.py` without the stacks.
 
-A routine that is called from two places is drawn once; its returns then lead to both.
+A routine that is called from two places appears once; its returns lead to both callers.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MOST_NODES, MOST_INSTRUCTIONS = 1 << 14, 1 << 18
 
 
 def flow_of(code: tuple[int, ...], descriptors: tuple[int, ...], entry: int) -> list[Block]:
-    """Blocks that can be reached from `entry`, in the order of the code; `first` and `last` are addresses in words.
+    """Blocks reachable from `entry`, in code order; `first` and `last` are addresses in words.
 
     :raises CaptureError: calls and jumps of the program make too many paths to follow.
     """
@@ -27,7 +27,7 @@ def flow_of(code: tuple[int, ...], descriptors: tuple[int, ...], entry: int) -> 
         raise CaptureError(f"control flow cannot be followed: {error}", location=f"instruction {entry:#x}") from None
     runs = [(node.place.pc, node.place.pc + node.count - 1, node) for node in graph.nodes if node.count]
     covered = {address for first, last, _ in runs for address in range(first, last + 1)}
-    # A run may go on where the same code, reached with other stacks, ends: blocks end there as well.
+    # A run may continue where the same code, reached with other stacks, ends: blocks end there too.
     leaders = sorted({first for first, _, _ in runs} | {last + 1 for _, last, _ in runs} & covered)
     number = {first: block for block, first in enumerate(leaders)}
     edges: list[dict[Edge, None]] = [{} for _ in leaders]
@@ -51,7 +51,7 @@ def flow_of(code: tuple[int, ...], descriptors: tuple[int, ...], entry: int) -> 
 
 
 def _ways(graph: ProgramGraph, node: Node) -> Iterator[tuple[int, str, str]]:
-    """(address or HUNG, kind of edge, condition) of every way out of a node, through places that are only seen."""
+    """(address or HUNG, kind of edge, condition) of every exit of a node, through places that are only checked."""
     last = node.place.pc + node.count - 1
     word = graph.code[last]
     op = opcode(word)

@@ -1,8 +1,8 @@
-"""Geometry programs: the shader unit with EMIT leading on to primitive assembly.
+"""Geometry programs: the shader unit with EMIT connected to primitive assembly.
 
-Primitives lie side by side in the lanes as vertices do elsewhere. What sets them apart is data: inputs, or float
-uniforms of each primitive's own. Emitted vertices leave through a kernel that `emit` is the handle of; it finds the
-output registers of all lanes, and which lanes emit, in the rows of an area (EMIT_ROW bytes each).
+Each lane runs one primitive, as elsewhere one vertex. Primitives differ in data: inputs, or their own float uniforms.
+EMIT calls the kernel of the handle `emit`. That kernel reads all lanes' output registers, and the mask of lanes that
+emit, from the rows of an area (EMIT_ROW bytes each).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CODE_WORDS = BANKS[BANK_INDEX["gs_code"]].words
 
 
 class _Outlet(Emission):
-    """EMIT of some lanes: `first` is the number of the first one's primitive, `inside` those that hold one."""
+    """EMIT of some lanes: `first` is the primitive of the first lane, `inside` the lanes with a primitive."""
 
     def __init__(self, k: Lang, area: int, emit: Value, first: Value, inside: Value) -> None:
         super().__init__(k)
@@ -48,7 +48,7 @@ class _Outlet(Emission):
 
 
 class _Pass:
-    """Some lanes of a run: where their inputs and uniforms are, and how they start."""
+    """Some lanes of a run: the places of their inputs and uniforms, and their start state."""
 
     def __init__(
         self, k: Lang, v: Value, inputs: Value, uniforms: Value, count: Value, emit: Value, area: int, own: bool
@@ -64,7 +64,7 @@ class _Pass:
         return self.k.load(F32, self.at + 4 * CHUNK * (4 * register + component), lanes=self.k.lanes)
 
     def check(self, stuck: Value, steps: Value | None, control: int) -> None:
-        """Tell of programs that do not end."""
+        """Report programs that do not end."""
         settle(self.k, control, stuck, steps, self.inside)
 
 
@@ -74,10 +74,10 @@ def geometry_program(
     *, code: bytes, descriptors: bytes, entry: int, own_uniforms: bool, control: int, area: int,
     rules: Rules = DEFAULT_RULES,
 ) -> None:  # fmt: skip
-    """Run a geometry program on `count` primitives, by the unit's own rule for products.
+    """Run a geometry program on `count` primitives, with the unit's exact multiplication rule.
 
-    inputs: 64 rows of CHUNK floats. uniforms: the float uniforms, or with own_uniforms those of the first primitive,
-    which the others' follow. packet: supplies booleans and integers in the places of a vertex unit's.
+    inputs: 64 rows of CHUNK floats. uniforms: the float uniforms; with own_uniforms those of the first primitive,
+    followed by those of the others. packet: has booleans and integers in the registers of a vertex unit.
     """
     graph = program_of(code, descriptors, entry, rules)
     live = LiveRegisters(k, packet + PACKET_REGISTERS)
@@ -93,7 +93,7 @@ def geometry_interpreter(
     k: Lang, inputs: Value, uniforms: Value, packet: Value, count: Value, emit: Value,
     *, own_uniforms: bool, control: int, area: int, rules: Rules = DEFAULT_RULES,
 ) -> None:  # fmt: skip
-    """As `geometry_program`, for the program that the packet names in the places of a vertex unit's."""
+    """As `geometry_program`, for the program in the packet's vertex unit registers and banks."""
     bank = lambda name: k.to_i64(k.load(I32, packet + (PACKET.VERSIONS + 4 * BANK_INDEX[name])))
     live = LiveRegisters(k, packet + PACKET_REGISTERS)
     code, descriptors, entry = bank("vs_code"), bank("vs_opdescs"), live("VSH_ENTRYPOINT.entry")

@@ -1,8 +1,8 @@
-"""A shader program as data: one kernel that runs any program, so that a new one starts without compiling anything.
+"""The shader interpreter: one kernel that runs any program, so a new program starts without compilation.
 
-Each lane has a program counter and address stacks of its own; the lanes with the lowest counter run one instruction
-together. What instructions compute comes from `arithmetic.OPERATIONS`, where control goes from the rules in
-`program`, so the results are those of specialised code, bit for bit.
+Each lane has its own program counter and address stacks; the lanes with the lowest counter run one instruction
+together. Instructions compute with `arithmetic.OPERATIONS`, and control flow follows the rules in `program`, so the
+results equal those of specialised code, bit for bit.
 """
 
 from __future__ import annotations
@@ -45,31 +45,31 @@ from pocketgpu.pica.shader.program import CODE_WORDS, RETURNS, UNDEFINED
 from pocketgpu.pica.shader.rules import DEFAULT_RULES, END_WORD, Rules
 from pocketgpu.pica.shader.translate import Start, indexed_uniform, store_state
 
-DONE = 1 << 20  # a program counter beyond all code
+DONE = 1 << 20  # a program counter outside of all code
 _FLOW = ("BREAK", "END", "BREAKC", "CALL", "CALLC", "CALLU", "IFU", "IFC", "LOOP", "JMPC", "JMPU")
 _ACTIONS = (*OPERATIONS, "CMP", "MOVA", *_FLOW, "EMIT", "SETEMIT", "NOP")
 _FORMS = (F1, F1I, F1C, F5, F5I)
 _INTEGER = {f.name: (f.lo, f.width) for f in PICA["VSH_INTUNIFORM_I0"].fields}
 _IS_LOOP = 1  # the kind of a frame on a single stack
-# Rows of the register file: sources and destinations number them alike, but for outputs.
+# Rows of the register file; sources and destinations have the same numbers, except outputs.
 OUTPUTS = 32
 
 
 def _action(code: int) -> int:
-    """What an opcode does, as a number into _ACTIONS."""
+    """The action of an opcode, as an index into _ACTIONS."""
     op = OPCODES.get(code, UNDEFINED)
     name = operation_name(op) if op.sources and op.name not in ("CMP", "MOVA") else op.name
     return _ACTIONS.index(name if name in _ACTIONS else "NOP")
 
 
 def _form(code: int) -> int:
-    """The instruction format of an opcode that computes something, as a number into _FORMS."""
+    """The instruction format of an arithmetic opcode, as an index into _FORMS."""
     format = OPCODES.get(code, UNDEFINED).format
     return _FORMS.index(format) if format in _FORMS else 0
 
 
 class _Stack:
-    """A stack for each lane, newest entry first, so that a full one forgets its oldest. `end` of no entry is -1."""
+    """A stack for each lane, newest entry first; a push to a full stack drops the oldest. `end` of no entry is -1."""
 
     def __init__(self, k: Lang, depth: int, *fields: str) -> None:
         self.k, self.depth = k, depth
@@ -98,7 +98,7 @@ class _Stack:
                 array[self.depth - 1] = self.k.select(mask, -1, array[self.depth - 1])
 
     def has(self, name: str, wanted: int) -> Value:
-        """Lanes in which a field of some entry has a value."""
+        """Lanes in which a field of any entry has a value."""
         found = self.k.iota() < 0
         for i in range(self.depth):
             found = found | ((self.arrays["end"][i] != -1) & (self.arrays[name][i] == wanted))
@@ -106,8 +106,8 @@ class _Stack:
 
 
 class Interpreter:
-    """Runs some lanes. `code` and `descriptors` are arena offsets; `words` is the size of the code. Float uniforms lie
-    at `uniforms`: an offset, or one for each lane."""
+    """Runs some lanes. `code` and `descriptors` are arena offsets; `words` is the size of the code. `uniforms` is the
+    offset of the float uniforms, or one offset per lane."""
 
     def __init__(
         self, k: Lang, code: Value, words: Value, descriptors: Value, entry: Value, uniforms: Value,
@@ -133,7 +133,7 @@ class Interpreter:
         else:
             self.calls, self.ifs = _Stack(k, CALL_DEPTH, "target"), _Stack(k, IF_DEPTH, "target")
             self.loops = _Stack(k, LOOP_DEPTH, "target", "counter", "step", "saved")
-        # Of the instruction at hand:
+        # State of the current instruction:
         self.mask = k.iota() < 0
         self.seen, self.jump = k.var(k.splat(0)), k.var(k.splat(0))
         self.ended = k.var(k.iota() < 0)
@@ -234,7 +234,7 @@ class Interpreter:
 
         def compare() -> tuple[Value, ...]:
             for c, name in enumerate(("cmpx", "cmpy")):
-                # Every comparison, then the one that is meant: cheaper than a branch for each.
+                # All comparisons, then a select: cheaper than a branch for each.
                 op, result = word.bits(*F1C.fields[name]), alu.compare(7, s[c], t[c])
                 for n in range(6):
                     result = k.select(op == n, alu.compare(n, s[c], t[c]), result)
@@ -281,7 +281,7 @@ class Interpreter:
         return k.select(op == ANY, x | y, k.select(op == BOTH, x & y, k.select(op == ONLY_X, x, y)))
 
     def _taken(self, name: str, word: Value) -> Value:
-        """Lanes of the mask that do what a flow instruction says."""
+        """Lanes of the mask that take a flow instruction."""
         if name in ("BREAKC", "CALLC", "IFC", "JMPC"):
             return self.mask & self._condition(word)
         if name in ("CALLU", "IFU", "JMPU"):
@@ -336,7 +336,7 @@ class Interpreter:
         self._leave_loop(left)
 
     def _leave_loop(self, mask: Value) -> None:
-        """Drop the newest entry, a loop; the one around it gets its aL back."""
+        """Drop the newest entry, a loop; the enclosing loop gets its aL back."""
         loops, saved = self.loops, self.loops["saved"]
         loops.pop(mask)
         if self.rules.nested_loop_counter == "restored":
@@ -344,14 +344,14 @@ class Interpreter:
             self._set(self.al, saved, mask & around)
 
     def _round(self, hit: Value) -> Value:
-        """Count a round of the newest loop; the lanes in which it goes on."""
+        """Count an iteration of the newest loop; returns the lanes in which it continues."""
         self._set(self.al, self.al.value + self.loops["step"], hit)
         left = self.loops["counter"] - 1
         self.loops.put("counter", left, hit)
         return hit & (left >= 0)
 
     def _arrive(self) -> None:
-        """Let the stacks look at the address that comes next, and go on from there."""
+        """Check the stacks against the next address, and continue from there."""
         k = self.k
         going = self.mask & ~self.ended.value
         place = k.var(self.seen.value)
@@ -434,7 +434,7 @@ def vertex_interpreter(
     k: Lang, inputs: Value, outputs: Value, uniforms: Value, packet: Value, count: Value,
     *, control: int, rules: Rules = DEFAULT_RULES,
 ) -> None:  # fmt: skip
-    """Run the vertex program that a draw packet names, as `translate.vertex_program` would (exact), without its code.
+    """Run a draw packet's vertex program, as `translate.vertex_program` would (exact), without its compiled code.
 
     Output registers that the program never writes become 0.
     """
@@ -453,7 +453,7 @@ def unit_interpreter(
 ) -> None:  # fmt: skip
     """As `translate.unit_program`, for the program at offset `code`: words 5 and 6 of the state are entry and size.
 
-    make: who runs it: `Interpreter`, or a kind of it that looks on (NumPy only).
+    make: the class that runs it: `Interpreter`, or a subclass that observes (NumPy only).
     """
     entry, words = k.load(I32, state + 20), k.load(I32, state + 24)
     _run(

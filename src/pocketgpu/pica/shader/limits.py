@@ -1,7 +1,7 @@
-"""Programs come to an end: instructions are counted per vertex, and over all vertices of a submission.
+"""Instruction limits, so that programs end: per vertex, and over all vertices of a submission.
 
-The console has no such limits: a program that does not end hangs it. Both limits lie far beyond what programs do, so
-that what is stopped here would have been a hang, or minutes of nothing, on the console as well.
+The console has no such limits: an endless program hangs it. Both limits are far more than programs need, so a program
+that is stopped here would hang on the console too, or run for minutes.
 """
 
 from __future__ import annotations
@@ -9,17 +9,17 @@ from __future__ import annotations
 from pocketgpu.lanes import I32, Lang, Value
 from pocketgpu.pica.core.layout import CONTROL
 
-# Instructions that one vertex may run; beyond it the program is taken to hang.
+# Instructions that one vertex may run; a program with more counts as a hang.
 INSTRUCTION_LIMIT = 1 << 16
-# Instructions of all vertices of one submission: hundreds of frames' worth.
+# Instructions of all vertices of one submission: as many as in hundreds of frames.
 SUBMISSION_LIMIT = 1 << 32
 # Reasons in HANG, one bit each.
 ENDLESS, BREAK_OUTSIDE = 1, 2
-_LOW = 16  # bits of the count that a word of its own holds
+_LOW = 16  # bits of the count in the low word
 
 
 def settle(k: Lang, control: int, stuck: Value, steps: Value | None, inside: Value) -> None:
-    """Count what the vertices at hand have run; set HANG to the reasons if one is stuck, or all together ran too much.
+    """Count the instructions of these vertices; set HANG to the reasons if a vertex is stuck or the total is too large.
 
     The sum is over vertices: it does not depend on how many lanes the machine has.
     """
@@ -32,7 +32,7 @@ def settle(k: Lang, control: int, stuck: Value, steps: Value | None, inside: Val
         for _ in k.when(units > SUBMISSION_LIMIT >> _LOW):
             k.store(I32, control + CONTROL.HANG, ENDLESS)
     for _ in k.when(k.any(stuck & inside)):
-        # Who is stuck without having run too much came to a BREAK that has no loop to leave.
+        # A vertex that is stuck below the limit reached a BREAK without a loop.
         over = stuck & inside & (steps > INSTRUCTION_LIMIT if steps is not None else k.iota() < 0)
         lost = stuck & inside & ~over
         reasons = k.select(k.any(over), ENDLESS, 0) | k.select(k.any(lost), BREAK_OUTSIDE, 0)

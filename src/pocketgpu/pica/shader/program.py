@@ -1,22 +1,22 @@
 """A shader program as a graph of straight runs of instructions, and the unit's rules of control flow.
 
-Where control can be is known before the program runs: the address stacks (call, if, loop) hold only addresses that
-stand in the code. So a *node* is a program counter together with the stacks, and the graph of nodes is finite; only
-conditions and loop counters are left to run time. The interpreter follows the same rules with stacks as data:
+All possible control states are known before the program runs, because the address stacks (call, if, loop) only hold
+addresses that are in the code. So a *node* is a program counter together with the stacks, and the graph of nodes is
+finite; only conditions and loop counters depend on run time. The interpreter follows the same rules with stacks as
+data:
 
-* Each instruction says which address comes next (`seen`); the stacks look at it, each on its own. It is the following
-  address, but for CALL and for IF that is not taken, which go elsewhere, and for BREAK, where it is the loop's end.
-  A jump has an address of its own that counts only if no stack had an entry that ends at `seen`.
-* The call stack gives up entries as long as the address, then the address returned to, is an end; the fourth return in
-  a row gets lost. The if stack gives up one entry. The loop stack goes round again, or gives up the entry and, unless
-  switched otherwise, looks at the next.
-* A loop that goes round wins over an if, an if over a call, a call over a jump.
-* A stack that is full forgets its oldest entry. BREAK takes an entry from the loop stack and leaves the others alone;
+* Each instruction has a next address (`seen`), and each stack compares it with its top entry's end. It is the following
+  address, except for CALL and for an IF that is not taken, which go elsewhere, and for BREAK, where it is the loop's
+  end. The target of a jump counts only if no stack has an entry that ends at `seen`.
+* The call stack pops entries while the address (after a pop, the address returned to) is their end; from the fourth
+  return in a row on, the return address is ignored. The if stack pops one entry. The loop stack starts the next
+  iteration, or pops the entry and, unless a choice says otherwise, checks the next one.
+* A loop that continues wins over an if, an if over a call, a call over a jump.
+* A push to a full stack drops its oldest entry. BREAK pops an entry of the loop stack and leaves the others unchanged;
   without an entry the unit hangs.
-* With a single stack for all (a choice) only its top counts, and also where jumps lead.
+* With a single stack for all (a choice) only its top is compared, also with the targets of jumps.
 
-Source: 3dbrew GPU/Shader Instruction Set, "Control Flow"; what it leaves open is chosen so that a block may end where
-another one does.
+Source: 3dbrew GPU/Shader Instruction Set, "Control Flow"; where it is unclear, a block may end where another one does.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ from pocketgpu.facts.shader_isa import CALL_DEPTH, F0, IF_DEPTH, INVERTS, LOOP_D
 from pocketgpu.pica.shader.limits import INSTRUCTION_LIMIT
 from pocketgpu.pica.shader.rules import DEFAULT_RULES, Rules
 
-# Beyond these a program takes too long to compile; calls and stacks multiply code, so 512 words can become more.
+# A larger program takes too long to compile; calls and stacks multiply code, so 512 words can become more.
 MAX_NODES = 256
 MAX_INSTRUCTIONS = 2048
 CODE_WORDS = 512
 UNDEFINED = Opcode("UNDEFINED", F0)
-# The most calls that end at one instruction and all count.
+# The number of calls that may end at one instruction and all take effect.
 RETURNS = 3
 ENDED, HUNG = -1, -2
 
 
 class TooComplex(Exception):
-    """The graph is larger than the translator takes (only that of a program made to be so is)."""
+    """The graph is larger than the translator allows (only with programs made for that)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
     """An entry of the address stacks: when control reaches `end`, it goes to `target`.
 
-    kind: "call", "if" or "loop"; a loop goes back to `target` while its counter (number `level`, its own among the
-    loops on the stack) lasts, and adds the step of integer uniform `integer` to aL each time.
+    kind: "call", "if" or "loop". A loop goes back to `target` until its counter ends (number `level`, unique among the
+    loops on the stack), and adds the step of integer uniform `integer` to aL each time.
     """
 
     kind: str
@@ -59,14 +59,14 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Stacks:
-    """What the address stacks hold, oldest first. With a single stack, all of it is in `calls`."""
+    """The contents of the address stacks, oldest first. With a single stack, all entries are in `calls`."""
 
     calls: tuple[Frame, ...] = ()
     ifs: tuple[Frame, ...] = ()
     loops: tuple[Frame, ...] = ()
 
     def ends_at(self, pc: int) -> bool:
-        """Whether some stack looks at this address."""
+        """Whether the top entry of some stack ends at this address."""
         return any(stack and stack[-1].end == pc for stack in (self.calls, self.ifs, self.loops))
 
     def innermost_loop(self) -> Frame | None:
@@ -75,7 +75,8 @@ class Stacks:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where control is. seen: not to run `pc` but to see what ends there, on the way to `jump` if that is no end."""
+    """A place of control. seen: `pc` is only checked against the stacks; control goes to `jump` if no entry ends
+    there."""
 
     pc: int
     stacks: Stacks = field(default_factory=Stacks)
@@ -88,11 +89,11 @@ Action = tuple[str, Frame]
 
 @dataclass(slots=True)
 class Exit:
-    """How a node may end: `to` (a node, ENDED or HUNG) is reached when `when` holds (None: always, and last).
+    """An exit of a node: control goes to `to` (a node, ENDED or HUNG) if `when` holds (None: always, and last).
 
-    when: ("bool", index, wanted), ("cond", op, refx, refy), or ("again", frame) for a loop that goes round once more.
-    before: done before `when` is asked, by all that are left; after: done by those that take this exit. Actions are
-    "enter", "step" (aL and counter) and "restore" (aL) of a loop. Exits are asked in order.
+    when: ("bool", index, wanted), ("cond", op, refx, refy), or ("again", frame) for a loop's next iteration. before:
+    actions before `when` is tested, in all remaining lanes; after: actions in the lanes that take this exit. Actions
+    are "enter", "step" (aL and counter) and "restore" (aL) of a loop. Exits are tested in order.
     """
 
     to: int
@@ -103,8 +104,8 @@ class Exit:
 
 @dataclass(slots=True)
 class Node:
-    """A straight run: addresses of its instructions, then its exits (none: the program ends). `count`: how many
-    instructions it is, the one that ends it included."""
+    """A straight run: addresses of its instructions, then its exits (none: the program ends). `count`: the number of
+    its instructions, including the one that ends it."""
 
     place: Place
     addresses: list[int] = field(default_factory=list)
@@ -113,16 +114,16 @@ class Node:
 
 
 def opcode(word: int) -> Opcode:
-    """The opcode of an instruction word; UNDEFINED where the table has none."""
+    """The opcode of an instruction word; UNDEFINED if the table has none."""
     return OPCODES.get(opcode_number(word), UNDEFINED)
 
 
 class ProgramGraph:
     """code: the unit's program memory; descriptors: 128 words; entry: the first instruction's address.
 
-    nodes, instructions: how many of them it may become; by default what is worth compiling.
+    nodes, instructions: limits of the graph; by default as much as is worth compiling.
 
-    :raises TooComplex: it becomes more.
+    :raises TooComplex: a limit is exceeded.
     """
 
     def __init__(
@@ -150,7 +151,7 @@ class ProgramGraph:
         return opcode(self.code[address])
 
     def instructions(self) -> Iterator[tuple[int, int, Opcode]]:
-        """(address, word, opcode) of all instructions that can be reached and are no flow control."""
+        """(address, word, opcode) of all reachable instructions except flow control."""
         for address in self.addresses:
             yield address, self.code[address], opcode(self.code[address])
 
@@ -169,12 +170,12 @@ class ProgramGraph:
     def _build(self) -> None:
         first = self._node(Place(self.entry))
         total = 0
-        for node in self.nodes:  # grows while we walk it
+        for node in self.nodes:  # grows during the loop
             self._fill(node)
             total += node.count
             if total > self._most_instructions:
                 raise TooComplex(f"more than {self._most_instructions} instructions on its paths")
-        # Smallest program counter first, and an address that is only seen before it is run: what lags runs first.
+        # Smallest program counter first, and places that are only checked before those that run.
         order = sorted(range(len(self.nodes)), key=lambda i: (self.nodes[i].place.pc, not self.nodes[i].place.seen, i))
         renumber = {old: new for new, old in enumerate(order)} | {ENDED: ENDED, HUNG: HUNG}
         self.nodes = [self.nodes[i] for i in order]
@@ -210,7 +211,7 @@ class ProgramGraph:
         jump: int | None = None,
         after: tuple[Action, ...] = (),
     ) -> None:
-        """Add an exit for control that sees an address; through a node of its own if some stack looks at that."""
+        """Add an exit to an address; through a checking node if some stack's entry ends there."""
         if self._looked_at(seen, stacks, jump):
             node.exits.append(Exit(self._node(Place(seen, stacks, True, jump)), when, (), after))
         else:
@@ -221,7 +222,7 @@ class ProgramGraph:
 
     # -- what the stacks do -------------------------------------------------------------------------------------
     def _arrive(self, node: Node, seen: int, stacks: Stacks, jump: int | None = None) -> None:
-        """Add the exits of control that sees an address and may be on its way to `jump`."""
+        """Add the exits of control that checks address `seen` and may jump to `jump`."""
         if self.single:
             self._arrive_single(node, seen if jump is None else jump, stacks)
             return
@@ -262,7 +263,7 @@ class ProgramGraph:
         node.exits.append(Exit(self._node(Place(pc, Stacks(stack))), None, before))
 
     def _restore(self, frame: Frame, rest: tuple[Frame, ...]) -> tuple[Action, ...]:
-        """What leaving a loop does to aL, if there is another loop around it."""
+        """The effect of leaving a loop on aL, if there is an enclosing loop."""
         nested = any(f.kind == "loop" for f in rest)
         return (("restore", frame),) if nested and self.rules.nested_loop_counter == "restored" else ()
 
@@ -314,7 +315,7 @@ class ProgramGraph:
             self._leave(node, taken, after, self._push(stacks, Frame("if", dst, dst + num)))
             self._leave(node, None, dst, stacks)
             if not stacks.ends_at(dst + num):
-                self._node(Place(dst + num, stacks))  # both ways meet here: the second must not run past it
+                self._node(Place(dst + num, stacks))  # both branches meet here: the second must not run past it
             return
         else:
             self._leave(node, taken, after, stacks, jump=dst)
@@ -324,7 +325,7 @@ class ProgramGraph:
     # -- its shape ----------------------------------------------------------------------------------------------
     @property
     def loop_levels(self) -> int:
-        """How many loop counters are needed."""
+        """The number of loop counters needed."""
         return 1 + max((action[1].level for n in self.nodes for e in n.exits for action in e.after), default=-1)
 
     def bounded(self) -> bool:
@@ -332,7 +333,7 @@ class ProgramGraph:
         return self.order() is not None and sum(node.count for node in self.nodes) <= INSTRUCTION_LIMIT
 
     def order(self) -> list[int] | None:
-        """The nodes with successors first, or None if control can come back to where it was."""
+        """The nodes with successors first, or None if there are cycles."""
         state = [0] * len(self.nodes)
         out: list[int] = []
         work = [(self.start, 0)] if self.start >= 0 else []
@@ -353,7 +354,7 @@ class ProgramGraph:
         return out
 
     def meeting_points(self) -> dict[int, int] | None:
-        """For each node the first node that all ways from it lead through (ENDED if none); None if there are cycles."""
+        """For each node the first node that all its paths lead through (ENDED if none); None if there are cycles."""
         order = self.order()
         if order is None:
             return None

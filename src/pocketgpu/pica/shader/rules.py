@@ -1,7 +1,7 @@
-"""The open questions about the shader unit, answered: what the choices `shader.*` say, in a form that names code.
+"""The choices `shader.*` as one hashable set of rules that selects code.
 
-Specialised code and the interpreter are made for one set of answers each, so the set must be hashable and hold nothing
-that does not matter to them.
+Specialised code and the interpreter are compiled for each set of rules, so the set must be hashable and hold only what
+affects code.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ END_WORD = number_of("END") << OPCODE_AT
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Each field is the choice of its name, without the group; see facts/choices/ for what the values mean."""
+    """Each field is the choice of its name, without the group; facts/choices/ explains the values."""
 
     precision: str = "f32"
     reciprocal_zero: str = "positive"
@@ -50,7 +50,7 @@ def rules_of(choices: Mapping[str, str] | None = None) -> Rules:
 
 
 def with_end(code: bytes, end: int, rules: Rules) -> bytes:
-    """Program memory as it is with ENTRYPOINT's upper half `end`: where that ends programs, END stands there."""
+    """Program memory under ENTRYPOINT's upper half `end`: if that register ends programs, END is at that address."""
     if rules.end == "nothing" or 4 * end >= len(code):
         return code
     return code[: 4 * end] + END_WORD.to_bytes(4, "little") + code[4 * end + 4 :]

@@ -1,4 +1,4 @@
-"""Compiled shaders of the 3DS (`.shbin`): one program, and executables that begin somewhere in it.
+"""Compiled shaders of the 3DS (`.shbin`): one program, and executables with entry points in it.
 
 Source: 3dbrew SHBIN.
 """
@@ -19,13 +19,13 @@ OUTPUTS = {
     0: "position", 1: "normalquat", 2: "color", 3: "texcoord0", 4: "texcoord0w", 5: "texcoord1", 6: "texcoord2",
     8: "view", 9: "dummy",
 }  # fmt: skip
-"""Kinds of outputs, by the names of the field's assemblers."""
+"""Kinds of outputs, with the names of homebrew assemblers."""
 _SEMANTICS = {
     **{n: (0, n) for n in range(4)}, **{4 + n: (1, n) for n in range(4)}, **{8 + n: (2, n) for n in range(4)},
     12: (3, 0), 13: (3, 1), 14: (5, 0), 15: (5, 1), 16: (4, 0), **{18 + n: (8, n) for n in range(3)}, 22: (6, 0),
     23: (6, 1),
 }  # fmt: skip
-"""Meaning of an output component (as in SH_OUTMAP) to its kind of output and the component of that."""
+"""The semantic of an output component (as in SH_OUTMAP), to its kind of output and the component of that."""
 _PROGRAM = struct.Struct("<4s6I")
 _EXECUTABLE = struct.Struct("<4sHBBIIHHBBHIIIIIIIIII")
 _MOST_WORDS = 4096
@@ -34,8 +34,8 @@ _BOOL, _INTEGER, _FLOAT = range(3)
 
 @dataclass(frozen=True)
 class Executable:
-    """One shader of a file. entry, end: words of the code. outputs: (register, kind, mask). constants: by name of
-    register ("b0", "i0", "c0"). uniforms: (name, first register, last register)."""
+    """One shader of a file. entry, end: word addresses in the code. outputs: (register, kind, mask). constants: by name
+    of register ("b0", "i0", "c0"). uniforms: (name, first register, last register)."""
 
     type: str
     entry: int
@@ -81,11 +81,11 @@ class _Bytes:
 def read_shbin(data: bytes, file: str = "") -> Shbin:
     """A file from its bytes.
 
-    :raises CaptureError: it is no such file, or damaged; names the byte where that shows.
+    :raises CaptureError: it is not such a file, or damaged; with the byte offset of the problem.
     """
     source = _Bytes(data, file)
     if data[:4] != MAGIC:
-        raise source.error("this is no compiled shader of the 3DS", 0)
+        raise source.error("this is not a compiled shader of the 3DS", 0)
     (count,) = source.unpack(struct.Struct("<I"), 4)
     offsets = [row[0] for row in source.table("<I", 8, count)]
     start = 8 + 4 * count
@@ -151,7 +151,8 @@ def write_shbin(shader: Shbin) -> bytes:
 
 
 def outputs_of(semantics: Mapping[int, Sequence[int]]) -> tuple[tuple[int, str, int], ...]:
-    """Outputs of a file from what the components x, y, z, w of output registers mean, as the assembler tells it."""
+    """Outputs of a file from the semantics of the components x, y, z, w of output registers, as the assembler has
+    them."""
     found: dict[tuple[int, int], int] = {}
     for register, components in semantics.items():
         for place, meaning in enumerate(components):

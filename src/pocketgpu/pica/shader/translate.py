@@ -1,9 +1,8 @@
-"""A shader program as lane code: one lane per vertex, registers as variables.
+"""Translates a shader program into lane code: one lane per vertex, registers as variables.
 
-A program that control runs through only once becomes nested branches: over scalars where uniforms decide, so that its
-code has no masks, and over masks of lanes where CMP results do. Others become a dispatch loop over the node graph: with
-one node for all lanes, or with a node for each lane of which the smallest runs first, so that lanes meet again where
-the paths join.
+A program without loops becomes nested branches: scalar branches where uniforms decide, so its code has no masks, and
+masks of lanes where CMP results decide. Other programs become a dispatch loop over the node graph: with one node for
+all lanes, or with a node per lane, of which the smallest runs first, so that lanes meet again where paths join.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from pocketgpu.pica.shader.limits import INSTRUCTION_LIMIT, settle
 from pocketgpu.pica.shader.program import ENDED, HUNG, Action, Exit, Node, ProgramGraph
 from pocketgpu.pica.shader.rules import DEFAULT_RULES, Rules
 
-# Rows of output that a run of the unit itself, outside of a draw, gets behind the 64 output components.
+# Output rows after the 64 output components, for runs of the unit outside of a draw.
 COND_X, COND_Y, A0_X, A0_Y, A_L, EMIT_STATE, EMIT_COUNT, STUCK = range(64, 72)
 RESULT_ROWS = 72
 
@@ -37,7 +36,7 @@ def program_of(code: bytes, descriptors: bytes, entry: int, rules: Rules = DEFAU
 
 
 class Start:
-    """What a run starts with: condition and address registers (scalars; None: all zero), and where EMIT writes."""
+    """The start state of a run: condition and address registers (scalars; None: all zero), and where EMIT writes."""
 
     def __init__(
         self, k: Lang, state: Value | None = None, log: Value | None = None, first: Value | None = None
@@ -50,8 +49,8 @@ class Start:
 
 
 class Shader:
-    """Translates one program; `live` supplies booleans and integers, float uniforms lie at `uniforms`: an offset, or
-    one for each lane."""
+    """Translates one program; `live` has booleans and integers. `uniforms` is the offset of the float uniforms, or one
+    offset per lane."""
 
     def __init__(
         self, k: Lang, graph: ProgramGraph, uniforms: Value, live: LiveRegisters, exact: bool, start: Start,
@@ -68,7 +67,7 @@ class Shader:
         self.counters = [k.var(spread(k.i32(0))) for _ in range(graph.loop_levels)]
         self.saved = [k.var(spread(k.i32(0))) for _ in range(graph.loop_levels)]
         self.stuck = k.var(k.iota() < 0)
-        self.steps: Var | None = None  # only programs that loop count them
+        self.steps: Var | None = None  # only programs with loops count them
         self.emission = start.emission
         self.mask: Value | None = None
         self.registers: dict[Key, Var] = {}
@@ -77,7 +76,7 @@ class Shader:
         self._declare()
 
     def _declare(self) -> None:
-        """Variables of every register the program can write, before any loop is open."""
+        """Variables of every register that the program can write, before any loop is open."""
         for _, word, op in self.graph.instructions():
             if op.sources and op.name not in ("CMP", "MOVA"):
                 kind, number = self._destination(op.format.get(word, "dst"))
@@ -103,7 +102,7 @@ class Shader:
         )
 
     def _source(self, word: int, fmt: Any, number: int, desc: int) -> tuple[Vector, list[Key | None]]:
-        """Source operand `number` (1-3), swizzled and negated, and the registers that its components come from."""
+        """Source operand `number` (1-3), swizzled and negated, and the source registers of its components."""
         file, n = source_register(fmt.get(word, f"src{number}"))
         selector, negate = descriptor(desc, f"sel{number}"), descriptor(desc, f"neg{number}")
         index = fmt.get(word, "idx") if fmt.wide == f"src{number}" else 0
@@ -130,7 +129,7 @@ class Shader:
         var.value = value if mask is None else self.k.select(mask, value, var.value)
 
     def instruction(self, address: int) -> None:
-        """One instruction that is no flow control."""
+        """One instruction that is not flow control."""
         word, op = self.graph.code[address], self.graph.opcode_at(address)
         if op.name == "EMIT":
             self._emit()
@@ -165,9 +164,9 @@ class Shader:
             self._masked(self.registers[key], values[key[2]], self.mask)
 
     def _follow(self, operation: Operation, sources: list[list[Key | None]], written: list[Key]) -> None:
-        """Keep `pending` up: registers that may hold the NaN of a product which nothing has looked at yet.
+        """Update `pending`: registers that may hold the NaN of a product that has not been tested yet.
 
-        A result that is NaN wherever its sources are carries their NaN on, so that only the last one needs a look.
+        If a result is NaN whenever a source is, only the result needs a test.
         """
         parts = {"first": ((0,), ()), "dot3": ((0, 1, 2),) * 2, "dot4": ((0, 1, 2, 3),) * 2}
         parts["doth"] = ((0, 1, 2), (0, 1, 2, 3))
@@ -191,7 +190,7 @@ class Shader:
     def _emit(self) -> None:
         if self.emission is None:
             return
-        self._look([key for key in self.pending if key[0] == "o"])  # the banks are about to change places
+        self._look([key for key in self.pending if key[0] == "o"])  # the banks are about to be exchanged
         outputs = [(4 * n + c, lambda v=v: v.value) for (kind, n, c), v in self.registers.items() if kind == "o"]
         self.emission.emit(outputs, self.mask)
         for key, bank in self.banks.items():
@@ -235,7 +234,7 @@ class Shader:
         self.stuck.value = (self.k.iota() >= 0) if mask is None else self.stuck.value | mask
 
     def run(self, inside: Value) -> None:
-        """The whole program for the lanes of this pass; `inside` are those that hold a vertex."""
+        """The whole program for the lanes of this pass; `inside` are the lanes with a vertex."""
         graph = self.graph
         if graph.start < 0:
             return
@@ -255,7 +254,7 @@ class Shader:
             number = meet[number]
 
     def _split(self, exits: list[Exit], mask: Value | None, stop: int, meet: dict[int, int]) -> None:
-        """Go the ways from a node up to where they meet."""
+        """Follow the paths from a node up to where they meet."""
         if not exits:
             return
         k, exit = self.k, exits[0]
@@ -328,7 +327,7 @@ class Shader:
 
 
 def _copies(graph: ProgramGraph, meet: dict[int, int]) -> int:
-    """How many nodes nested branches would write; paths that do not nest are written more than once."""
+    """The number of nodes that nested branches would contain; paths that do not nest are repeated."""
     limit = 4 * len(graph.nodes) + 1
     total = 0
 
@@ -346,7 +345,7 @@ def _copies(graph: ProgramGraph, meet: dict[int, int]) -> int:
 
 
 def indexed_uniform(k: Lang, uniforms: Value, number: Value, component: int | Value, offset: Value) -> Value:
-    """c[number + offset].component: an offset beyond a signed byte counts as 0, a place beyond c95 reads as 1.
+    """c[number + offset].component: an offset outside of a signed byte counts as 0, an index after c95 reads as 1.
 
     Source: 3dbrew GPU/Shader Instruction Set, "Relative addressing".
     """
@@ -391,7 +390,7 @@ def _shade(
 def store_state(
     k: Lang, outputs: Value, cmp: list[Var], a0: list[Var], al: Var, stuck: Var, emission: Emission | None
 ) -> None:
-    """Write the rows behind the output components."""
+    """Write the rows after the output components."""
     rows = {
         COND_X: k.select(cmp[0].value, 1, 0), COND_Y: k.select(cmp[1].value, 1, 0),
         A0_X: a0[0].value, A0_Y: a0[1].value, A_L: al.value, STUCK: k.select(stuck.value, 1, 0),
@@ -409,8 +408,8 @@ def vertex_program(
 ) -> None:  # fmt: skip
     """Run a vertex program on `count` vertices.
 
-    inputs, outputs: arena offsets of 64 rows (register * 4 + component) of CHUNK floats each. Output registers that
-    the program never writes keep what is there. Sets NAN_PRODUCTS and HANG in the control block.
+    inputs, outputs: arena offsets of 64 rows (register * 4 + component) of CHUNK floats each. Output registers that the
+    program never writes are unchanged. Sets NAN_PRODUCTS and HANG in the control block.
     """
     graph = program_of(code, descriptors, entry, rules)
     _shade(k, inputs, outputs, uniforms, packet, count, graph, exact, control)
@@ -423,7 +422,7 @@ def unit_program(
 ) -> None:  # fmt: skip
     """As `vertex_program`, but from a state (condition registers x, y; a0.x, a0.y, aL: five words) to a state.
 
-    outputs: RESULT_ROWS rows. log: where EMIT writes (LOG_BYTES), for programs that have it.
+    outputs: RESULT_ROWS rows. log: where EMIT writes (LOG_BYTES), for programs that use it.
     """
     graph = program_of(code, descriptors, entry, rules)
     emits = log if graph.names & {"EMIT", "SETEMIT"} else None

@@ -1,12 +1,12 @@
-"""The shader unit by itself: give it a program and inputs, get its outputs. No draw, no registers, no memory around it.
+"""The shader unit alone: runs a program on inputs and returns its outputs, without a draw, registers or guest memory.
 
     program = Program(code, operand_descriptors, entry_point=0)
     result = program.run(inputs, uniforms={0: (1, 0, 0, 0)})     # inputs: float32 (n, 16, 4)
     result[:, 0]                                                  # o0 of every vertex, (n, 4)
 
-Two tiers run programs. The interpreter starts at once; code made for one program is some ten times faster and takes a
-moment to compile. Their results are equal, bit for bit, so which one runs is nobody's business: by default a program
-is interpreted until it has run for a few thousand vertices.
+Two tiers run programs. The interpreter starts at once; code compiled for one program is about ten times faster, but
+takes a moment to compile. Their results are equal, bit for bit. By default a program is interpreted until it has run
+for a few thousand vertices.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ DESCRIPTORS = 128
 UNIFORMS = 96
 TIERS = ("auto", "interpreter", "specialised")
 _KEPT = ("winding", "primitive", "vertex")
-_BATCH = 32 * CHUNK  # vertices at a time: what they need stays in the second-level cache
+_BATCH = 32 * CHUNK  # vertices per step: their data stays in the second-level cache
 _EMIT_BATCH = 4 * CHUNK
 _WATCHED_LANES = 4  # of which one runs; the others cost next to nothing
-_PATIENCE = 8192  # vertices that a program is interpreted for before it is compiled
+_PATIENCE = 8192  # vertices for which a program is interpreted before it is compiled
 
 Floats = np.ndarray[Any, np.dtype[np.float32]]
 Integers = np.ndarray[Any, np.dtype[np.int32]]
@@ -58,11 +58,11 @@ Bools = np.ndarray[Any, np.dtype[np.bool_]]
 
 @dataclass(frozen=True)
 class Emission:
-    """What EMIT and SETEMIT did, for n vertices.
+    """The results of EMIT and SETEMIT for n vertices.
 
-    winding, prim_emit, vertex_id: (n,) integers, what the last SETEMIT said (0 before the first). count: (n,) integers,
-    how many vertices were emitted; the first of them are in vertices, (n, k, 16, 4) output registers, with the SETEMIT
-    fields of each in states, (n, k), as facts.shader_isa.EMITTED has them.
+    winding, prim_emit, vertex_id: (n,) integers, fields of the last SETEMIT (0 before the first). count: (n,) integers,
+    number of emitted vertices; the first of them are in vertices, (n, k, 16, 4) output registers, with the SETEMIT
+    fields of each in states, (n, k), with the bits of facts.shader_isa.EMITTED.
     """
 
     winding: Integers
@@ -80,10 +80,11 @@ class Emission:
 
 
 class Outputs(np.ndarray[Any, np.dtype[np.float32]]):
-    """Output registers, float32 (n, 16, 4); [:, k] is o*k*, 0 where the program wrote nothing. Every NaN is the same.
+    """Output registers, float32 (n, 16, 4); [:, k] is o*k*, 0 if the program wrote nothing. All NaNs have the same
+    bits.
 
     conditions: (n, 2) bools, cmp.x and cmp.y at the end. address: (n, 3) integers, a0.x, a0.y and aL at the end.
-    emit: see Emission. hung: (n,) bools, vertices whose program did not come to an end; their outputs are 0.
+    emit: see Emission. hung: (n,) bools, vertices whose program did not end; their outputs are 0.
     """
 
     conditions: Bools
@@ -97,7 +98,7 @@ def run_chunks(
     k: Lang, program: Value, count: Value,
     *, inputs: int, outputs: int, uniforms: int, packet: int, state: int, log: int, log_step: int,
 ) -> None:  # fmt: skip
-    """Run a program of the unit on `count` vertices that lie in chunks."""
+    """Run a program of the unit on `count` vertices in chunks."""
     for first in k.range(0, count, CHUNK):
         chunk = k.to_i64(first >> (CHUNK.bit_length() - 1))
         k.invoke(
@@ -136,7 +137,7 @@ class _Unit:
         return self.arena[at : at + 4 * count].view(dtype)
 
     def put(self, vectors: Floats, registers: list[int], chunks: int) -> None:
-        """Lay out the input registers of vertices in chunks; places without a vertex hold zeros."""
+        """Store the input registers of vertices in chunks; unused lanes hold zeros."""
         places = self.view(self.inputs, 64 * CHUNK * chunks, np.float32).reshape(chunks, 16, 4, CHUNK)
         full = len(vectors) // CHUNK
         for r in registers:
@@ -147,7 +148,7 @@ class _Unit:
         self.view(self.outputs, RESULT_ROWS * CHUNK * chunks)[:] = 0
 
     def get(self, registers: Floats, state: Integers, written: list[int], chunks: int) -> None:
-        """The output registers and states of the vertices that `put` laid out."""
+        """The output registers and states of the vertices that `put` stored."""
         n = len(registers)
         rows = self.view(self.outputs, RESULT_ROWS * CHUNK * chunks).reshape(chunks, RESULT_ROWS, CHUNK)
         outputs = rows.view(np.float32)
@@ -157,7 +158,7 @@ class _Unit:
         state[:] = rows[:, 64:].transpose(0, 2, 1).reshape(chunks * CHUNK, -1)[:n]
 
     def take_log(self, chunks: int) -> np.ndarray[Any, Any]:
-        """(vertices, LOG_ENTRIES, ENTRY_ROWS) words that EMIT wrote; they are zeros again after that."""
+        """(vertices, LOG_ENTRIES, ENTRY_ROWS) words that EMIT wrote; clears them."""
         log = self.view(self.log, LOG_BYTES // 4 * chunks).reshape(chunks, LOG_ENTRIES, ENTRY_ROWS, CHUNK)
         whole = log.transpose(0, 3, 1, 2).copy().reshape(chunks * CHUNK, LOG_ENTRIES, ENTRY_ROWS)
         log[:] = 0
@@ -185,7 +186,7 @@ def _words(values: Any, what: str, limit: int) -> np.ndarray[Any, np.dtype[np.ui
 
 
 def _integers(values: Any, what: str, shape: tuple[int, ...]) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Integers of exactly this shape; nothing at all stands for zeros."""
+    """Integers of exactly this shape; an empty value means zeros."""
     try:
         array = np.zeros(shape, np.int64) if values is None or not len(values) else np.asarray(values)
         if array.shape != shape or array.dtype.kind not in "iub":
@@ -198,9 +199,9 @@ def _integers(values: Any, what: str, shape: tuple[int, ...]) -> np.ndarray[Any,
 class Program:
     """A shader program, ready to run.
 
-    code: up to 4096 instruction words; memory behind them holds END. operand_descriptors: up to 128 words. entry_point:
-    the address to start at. evaluator: "llvm", or "numpy" for the slow oracle. tier: "interpreter", "specialised" (code
-    of the program's own) or "auto". choices: choices such as {"shader.precision": "f24"}; see facts/choices/.
+    code: up to 4096 instruction words; memory after them holds END. operand_descriptors: up to 128 words. entry_point:
+    the start address. evaluator: "llvm", or "numpy" for the slow oracle. tier: "interpreter", "specialised" (compiled
+    code) or "auto". switches: choices such as {"shader.precision": "f24"}; see facts/choices/.
 
     :raises UsageError: for words, names or sizes that do not fit.
     """
@@ -222,7 +223,7 @@ class Program:
         descriptors = _words(operand_descriptors, "operand descriptors", DESCRIPTORS)
         self._descriptors[: len(descriptors)] = descriptors
         if not 0 <= entry_point < 1 << 16:
-            raise UsageError(f"the entry point {entry_point} is no address", hint="It has 16 bits.")
+            raise UsageError(f"the entry point {entry_point} is not an address", hint="It has 16 bits.")
         self._entry = int(entry_point)
         if evaluator not in ("llvm", "numpy"):
             raise UsageError(f"there is no evaluator {evaluator!r}", hint="There are llvm and numpy.")
@@ -230,7 +231,7 @@ class Program:
             raise UsageError(f"there is no tier {tier!r}", hint=f"There are {', '.join(TIERS)}.")
         self._evaluator, self._tier = evaluator, tier
         try:
-            # A unit by itself has no register that could say where programs end.
+            # A unit alone has no register that could define where programs end.
             self._rules: Rules = replace(rules_of(switches), end="nothing")
         except ValueError as error:
             raise UsageError(str(error)) from None
@@ -265,8 +266,8 @@ class Program:
         """Run the program once for each vertex.
 
         inputs: float32 (n, 16, 4), the input registers v0-v15. uniforms: {index: (x, y, z, w)} for c0-c95, the others
-        0. bool_uniforms: b0-b15. int_uniforms: i0-i3 as (x, y, z, w), bytes. conditions, address: what cmp.x, cmp.y and
-        a0.x, a0.y, aL hold at the start. Programs without end stop after 65536 instructions; see Outputs.hung.
+        0. bool_uniforms: b0-b15. int_uniforms: i0-i3 as (x, y, z, w), bytes. conditions, address: start values of
+        cmp.x, cmp.y and of a0.x, a0.y, aL. Programs that do not end stop after 65536 instructions; see Outputs.hung.
 
         :raises UsageError: for shapes and numbers that do not fit.
         """
@@ -286,11 +287,11 @@ class Program:
         conditions: Sequence[int] = (0, 0),
         address: Sequence[int] = (0, 0, 0),
     ) -> Outputs:
-        """As `run`, for one vertex, on the NumPy evaluator, by what `make` makes in place of an `Interpreter`.
+        """As `run`, for one vertex, on the NumPy evaluator, with the object of `make` instead of an `Interpreter`.
 
-        What looks on so sees each instruction with the arithmetic of every other run. Lane 0 is the vertex.
+        That object observes each instruction, with the same arithmetic as in any other run. Lane 0 is the vertex.
 
-        :raises UsageError: as `run`, or there is not exactly one vertex.
+        :raises UsageError: as `run`, or if there is not exactly one vertex.
         """
         vectors = self._vectors(inputs)
         if len(vectors) != 1:
@@ -325,7 +326,7 @@ class Program:
         self, unit: _Unit, uniforms: Mapping[int, Sequence[float]] | None, bool_uniforms: Sequence[int] | None,
         int_uniforms: Sequence[Sequence[int]] | None, conditions: Sequence[int], address: Sequence[int],
     ) -> None:  # fmt: skip
-        """Put the program's surroundings into the arena."""
+        """Store the program's constants and start state in the arena."""
         floats = unit.view(unit.uniforms, 4 * UNIFORMS, np.float32)
         floats[:] = 0
         for index, vector in (uniforms or {}).items():

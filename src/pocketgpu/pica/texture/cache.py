@@ -1,4 +1,4 @@
-"""Decoded textures, kept while the guest memory they came from stays as it is."""
+"""The cache of decoded textures: rows are kept while the guest memory they came from is unchanged."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ from pocketgpu.pica.texture.units import CUBE_TYPES, LEVELS, SHADOW_TYPES
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A texture in guest memory: the arena offset and the bytes of each face, format number, size, number of levels.
+    """A texture in guest memory: the arena offset and size in bytes of each face, format number, width and height,
+    number of levels.
 
-    blank: there is no memory behind it; every texel is opaque black.
+    blank: its addresses are unmapped; every texel is opaque black.
     """
 
     faces: tuple[int, ...]
@@ -66,7 +67,8 @@ _BLOCK = 8192  # 64-bit words compared at a time
 
 @dataclass(slots=True)
 class _Decoded:
-    """Where rows lie, for which versions of memory they hold, and the bytes of each face that they were made of."""
+    """The place of the rows, the memory versions they are valid for, and the bytes of each face they were decoded
+    from."""
 
     place: int
     versions: tuple[int, ...]
@@ -76,7 +78,7 @@ class _Decoded:
 class TextureCache:
     """Rows of decoded textures in the work area.
 
-    When it is full everything is dropped; ask `fits` first while draws wait that use rows already handed out.
+    When the cache is full all rows are dropped; call `fits` first while waiting draws use rows returned before.
     """
 
     def __init__(self, memory: GuestMemory, engine: Engine, layout: WorkLayout, choices: Mapping[str, str]) -> None:
@@ -84,12 +86,12 @@ class TextureCache:
         self._blank_at_null = choices["texture.null_address"] == "black"
         self.memory, self.engine, self.layout = memory, engine, layout
         self._top = layout.textures
-        self.generation = 0  # how often everything was dropped
+        self.generation = 0  # how often all rows were dropped
         self._known: dict[Source, _Decoded] = {}
         self.described: dict[tuple[int, ...], Source | None] = {}
 
     def describe(self, registers: np.ndarray, unit: int) -> Source | None:
-        """The texture that a unit's registers name; None if it has no texels or leaves memory."""
+        """The texture in a unit's registers; None if it has no texels or is not all in memory."""
         fields = _UNIT_FIELDS[unit]
         words = tuple(int(registers[f.register.offset]) for f in fields)
         values = [f.field.raw(w) for f, w in zip(fields, words, strict=True)]
@@ -100,12 +102,12 @@ class TextureCache:
         if key not in self.described:
             addresses = [values[0]]
             if cube:
-                # The other faces have fewer address bits of their own; the rest comes from the first.
+                # The other faces have fewer address bits; the upper bits come from the first face.
                 narrow = _CUBE_FIELDS[0].field.mask
                 rest = [f.field.raw(w) for f, w in zip(_CUBE_FIELDS, words[-5:], strict=True)]
                 addresses += [(values[0] & ~narrow) | a for a in rest]
             if unit == 0 and values[-1] in SHADOW_TYPES:
-                # Shadow texels are 32-bit words whatever the format says; decoding RGBA8 keeps every bit. No levels.
+                # Shadow texels are 32-bit words in any format; decoding as RGBA8 keeps every bit. They have no levels.
                 values[1], values[4] = TEXTURE_FORMAT.RGBA8, 0
             self.described[key] = self._make([a * fields[0].scale for a in addresses], *values[1:5])
         return self.described[key]
@@ -127,13 +129,14 @@ class TextureCache:
         return Source(tuple(face for face in faces if face is not None), size, format, width, height, levels)
 
     def rows(self, source: Source) -> int:
-        """Arena offset of the decoded rows, decoding first if memory changed since."""
+        """Arena offset of the decoded rows; decodes first if memory changed since."""
         newest = tuple(self.memory.newest(face, source.size) for face in source.faces)
         known = self._known.get(source)
         if known is not None:
             if known.versions == newest:
                 return known.place
-            # Pages are stamped for any change, also of what lies beside the texture: comparing is a lot cheaper.
+            # A page gets a new version for any change, even outside the texture. Comparing is much cheaper than
+            # decoding.
             if not source.blank and all(map(self._holds, source.faces, known.texels)):
                 known.versions = newest
                 return known.place
@@ -147,7 +150,8 @@ class TextureCache:
         return place
 
     def _holds(self, offset: int, texels: np.ndarray) -> bool:
-        """Whether memory still has these bytes; differences are likely to be found in the first block."""
+        """Whether memory still has these bytes. The first block is compared first, because differences are likely
+        there."""
         now, texels = self.memory.arena[offset : offset + len(texels)].view(np.uint64), texels.view(np.uint64)
         blocks = (slice(at, at + _BLOCK) for at in range(0, len(texels), _BLOCK))
         return all(bool((now[block] == texels[block]).all()) for block in blocks)
@@ -164,12 +168,12 @@ class TextureCache:
                 target += 4 * width * height
 
     def fits(self, sources: Iterable[Source]) -> bool:
-        """Whether `rows` of these can be had without dropping any that were handed out before."""
+        """Whether `rows` works for these without dropping rows that were returned before."""
         new = sum(_rounded(s) for s in sources if s not in self._known)
         return self._top + new <= self.layout.textures_end
 
     def drop(self) -> None:
-        """Forget all rows."""
+        """Drop all rows."""
         self._known.clear()
         self._top = self.layout.textures
         self.generation += 1
@@ -184,10 +188,10 @@ class TextureCache:
 
 
 def _texels(width: int, height: int) -> int:
-    """Texels in memory up to the end of the last tile that is touched (a width of no whole tiles overlaps)."""
+    """Texels in memory up to the end of the last tile used (widths that are not whole tiles overlap)."""
     return (((height - 1) >> 3) * (width >> 3) + ((width - 1) >> 3) + 1) * 64
 
 
 def _rounded(source: Source) -> int:
-    """Bytes that a texture's rows take, whole pages."""
+    """Bytes of a texture's rows, in whole pages."""
     return (4 * len(source.faces) * sum(source.level_words) + 0xFFF) & ~0xFFF

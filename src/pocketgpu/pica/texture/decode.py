@@ -1,6 +1,6 @@
-"""Decoding textures, once, into rows of 0xRRGGBBAA words with row 0 at the bottom (t = 0).
+"""Decodes textures, once, into rows of 0xRRGGBBAA words with row 0 at the bottom (t = 0).
 
-Source: 3dbrew GPU/Textures; ETC1 from the Khronos specification, with the block's bytes reversed as the GPU has them.
+Source: 3dbrew GPU/Textures; ETC1 from the Khronos specification, with the GPU's reversed byte order in blocks.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from pocketgpu.pica.memory.pixels import Widen, detile, expand, expand_by_scale,
 # ETC1: the two magnitudes of each modifier table (Khronos ETC1 specification, table 3.17.2).
 ETC_MODIFIERS = ((2, 8), (5, 17), (9, 29), (13, 42), (18, 60), (24, 80), (33, 106), (47, 183))
 
-_BLOCKS = 16  # decoded at once
+_BLOCKS = 16  # blocks decoded together
 
 
 def _etc1(k: Lang, low: Value, high: Value, x: Value, y: Value) -> dict[str, Value]:
-    """One texel of an ETC1 block each lane: block words, column and row inside the block (0-3)."""
+    """One texel of an ETC1 block per lane: block words, column and row in the block (0-3)."""
     number = (x << 2) + y
     flip, differential = high.bits(0, 1) == 1, high.bits(1, 1) == 1
     second = k.select(flip, y, x) >= 2
@@ -45,7 +45,7 @@ def _widen(choices: tuple[tuple[str, str], ...]) -> Widen:
 def decoder(
     format: int, width: int, height: int, choices: tuple[tuple[str, str], ...]
 ) -> tuple[Kernel, dict[str, Any]]:
-    """The quickest kernel for a level, with its static values."""
+    """The fastest kernel for a level, with its static values."""
     if (width | height) & 7 == 0:
         if TEXTURE_FORMATS[format].kind != "etc1":
             return decode_tiles, {"format": format, "choices": choices}
@@ -59,13 +59,13 @@ def decode_tiles(
     k: Lang, source: Value, target: Value, width: Value, height: Value,
     *, format: int, choices: tuple[tuple[str, str], ...] = (),
 ) -> None:  # fmt: skip
-    """`decode_texture` for levels of whole tiles in formats without blocks: the same words, faster."""
+    """`decode_texture` for levels of whole tiles in uncompressed formats: the same words, faster."""
     read, bottom_first = TEXTURE_FORMATS[format], k.i32(1)
     detile(k, read, RGBA8, source, target, width, width, height, bottom_first, _widen(choices))
 
 
 class _Blocks:
-    """ETC1 blocks, one in each lane: what both halves of each need for every texel, and the texels."""
+    """ETC1 blocks, one per lane: the values of both halves that all texels need, and the texels."""
 
     def __init__(self, k: Lang, low: Value, high: Value) -> None:
         self.k, self.low = k, low
@@ -109,7 +109,7 @@ def _interleave(k: Lang, columns: list[Value]) -> list[Value]:
         a, [p for i in range(start, start + lanes // 2) for p in (i, i + lanes)], b
     )
     pairs = [[zip_half(a, b, start) for start in (0, lanes // 2)] for a, b in (columns[:2], columns[2:])]
-    # Lanes 2i, 2i+1 of the pairs are two neighbours of one block.
+    # Lanes 2i, 2i+1 of the pairs are two neighbouring texels of one block.
     fours = lambda a, b, start: k.shuffle(
         a, [p for i in range(start, start + lanes // 2, 2) for p in (i, i + 1, i + lanes, i + 1 + lanes)], b
     )
@@ -118,10 +118,10 @@ def _interleave(k: Lang, columns: list[Value]) -> list[Value]:
 
 @kernel(_BLOCKS, source=I64, target=I64, width=I32, height=I32)
 def decode_blocks(k: Lang, source: Value, target: Value, width: Value, height: Value, *, format: int) -> None:
-    """`decode_texture` for ETC1 and ETC1A4 levels with a multiple of as many blocks in a row as there are lanes."""
+    """`decode_texture` for ETC1 and ETC1A4 levels whose blocks per row are a multiple of the lanes."""
     size = TEXTURE_FORMATS[format].block_bytes
     for by in k.range(0, height >> 2):
-        # Two blocks of a row stand beside each other in each tile; the other two of the tile follow them.
+        # Two blocks of a row are side by side in each tile; the other two blocks of the tile follow them.
         row = ((by >> 1) * (width >> 3) << 2) + ((by & 1) << 1)
         for bx in k.range(0, width >> 2, k.lanes):
             n = k.iota() + bx
@@ -187,6 +187,6 @@ def decode_texture(
 
         for t in k.range(0, tiles, step):
             texels(t, (tile_lane + t) < tiles if step > 1 else None)
-        # Rows of tiles are as long as there are whole tiles: columns of a part of a tile lie in the next row's first.
+        # A row of tiles is as long as its whole tiles: columns of a partial tile are in the next row's first tile.
         for _ in k.when((width & 7) != 0):
             texels(tiles, k.iota() < (width & 7))

@@ -1,7 +1,7 @@
-"""Texture units 0-2 with their settings read at run time: one piece of sampling code for all units, kinds and filters.
+"""Texture units 0-2 with settings read at run time: one piece of sampling code for all units, kinds and filters.
 
-Nearest sampling is bilinear sampling with zero fractions, one level is two levels of which the second is left out; so a
-single chain of operations gives the bits of every specialised one (texture.py).
+Nearest sampling is bilinear sampling with zero fractions. One level is two levels of which the second is unused. So a
+single sequence of operations gives the same bits as all specialised code (units.py).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class GeneralSampler(Sampler):
         self.enabled = get("ENABLED") != 0
 
     def sample_any(self, s: Ratio, t: Ratio, face: Value) -> tuple[Value, Value]:
-        """The colour as (green and alpha, red and blue) in halves of words."""
+        """The colour as (green and alpha, red and blue), two 16-bit halves per word."""
         k = self.k
         lod = k.branch(self.mipmapped | self.mixed, lambda: self._lod(s, t), lambda: k.splat(0.0, type=s.value.type))
         linear = k.select(lod <= 0.0, k.splat(self.flag(self.mag)), k.splat(self.flag(self.min))) != 0
@@ -70,7 +70,7 @@ class GeneralSampler(Sampler):
 
 
 def fill_textures(pixels: Pixels, packet: Value, sources: Array, choices: Mapping[str, str]) -> None:
-    """Put the colours of all enabled units into the array of combiner sources."""
+    """Store the colours of all enabled units in the array of combiner sources."""
     k = pixels.k
     for unit in k.range(0, UNITS):
         enabled = k.load(I32, packet + k.to_i64(unit * UNIT_SIZE) + (PACKET.UNITS + UNIT.ENABLED)) != 0

@@ -1,14 +1,14 @@
-"""Texture unit 3: colours computed from coordinates, through noise, curves and a table of colours.
+"""Texture unit 3 (procedural textures): colours computed from coordinates, by noise, curves and a colour table.
 
-Nothing is read from guest memory: the unit's five tables are a memory behind FIFO registers, of which every draw has
-its own version. Coordinates are shifted, shaken by noise, brought into 0..1 and made one number by a function; a curve
-and a row of colours give the result. Alpha can take a function and a curve of its own.
+The unit reads no guest memory: FIFO registers fill its five tables, and each draw has its own version of them.
+Coordinates are shifted, moved by noise, clamped to 0..1 and combined into one number by a function; a curve and a row
+of colours give the result. Alpha can have its own function and curve.
 
-What no document says: where results are cut off (as one simulator does), codes 5-7 of the clamp modes (taken as 1),
-entries outside of the colour table (its ends are repeated), how the level of detail rounds (to the nearest).
+Undocumented: where results are truncated (as in one simulator), codes 5-7 of the clamp modes (treated as 1), entries
+outside of the colour table (the end entries repeat), how the level of detail rounds (to the nearest).
 
-Source: 3dbrew GPU/Internal Registers ("Procedural Texture registers"); the arithmetic from public simulators, the noise
-of which was compared with a console.
+Source: 3dbrew GPU/Internal Registers ("Procedural Texture registers"); the arithmetic from public simulators, whose
+noise was compared with a console.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from pocketgpu.pica.texture.units import LEVELS, PROCTEX_LINEAR, Ratio
 NOISE, RGB_CURVE, ALPHA_CURVE = PROCTEX_TABLE.NOISE, PROCTEX_TABLE.RGB_MAP, PROCTEX_TABLE.ALPHA_MAP
 COLORS, DIFFERENCES = PROCTEX_TABLE.COLOR, PROCTEX_TABLE.COLOR_DIFFERENCE
 CURVE_ENTRIES, COLOR_ENTRIES = (PROCTEX_TABLES[table][1] for table in (RGB_CURVE, COLORS))
-# Entries of the colour table where levels 4 to 7 begin, as register bytes; those of levels 0 to 3 are programmed.
+# First entries of levels 4 to 7 in the colour table, as register bytes; those of levels 0 to 3 are programmed.
 FIXED_OFFSETS = 0xFEFCF8F0
-# Sixteen numbers of four bits each that the noise is scrambled with.
+# Sixteen numbers of four bits each for scrambling the noise's coordinates.
 SCRAMBLE_FIRST = (0, 4, 10, 8, 4, 9, 7, 12, 5, 15, 13, 14, 11, 15, 2, 11)
 SCRAMBLE_SECOND = (10, 2, 15, 8, 0, 7, 4, 5, 5, 13, 2, 6, 13, 9, 3, 14)
 _FAR = float(1 << 30)
@@ -36,7 +36,7 @@ _REGISTER = "TEXUNIT3_PROCTEX"
 
 
 def _nibble(k: Lang, numbers: Sequence[int], index: Value) -> Value:
-    """numbers[index] for an index of 0-15, out of two constant words."""
+    """numbers[index] for an index of 0-15, from two constant words."""
     low, high = (sum(n << 4 * i for i, n in enumerate(numbers[8 * half : 8 * half + 8])) for half in range(2))
     return k.select(index < 8, k.splat(low), k.splat(high)).lsr((index & 7) << 2) & 15
 
@@ -62,7 +62,7 @@ def _gradient(k: Lang, a: Value, b: Value) -> Value:
 
 
 class ProcTex:
-    """The procedural unit for one draw: constants ready before the fragment loops."""
+    """The procedural unit for one draw; constants are loaded before the fragment loops."""
 
     def __init__(self, k: Lang, state: State, live: LiveRegisters, packet: Value) -> None:
         self.k, self.state = k, state
@@ -116,7 +116,7 @@ class ProcTex:
         return mix(near, far, weight_y)
 
     def _shift(self, axis: str, other: Value) -> Value:
-        """How far a coordinate is shifted: every second step of the other one."""
+        """The shift of a coordinate: applied in every second step of the other one."""
         k = self.k
         step = k.select(self._get(f"0.{axis}_clamp") == PROCTEX_CLAMP.MIRRORED_REPEAT, k.f32(1.0), k.f32(0.5))
         whole = k.to_i32(other, 0, _FAR)
@@ -127,7 +127,7 @@ class ProcTex:
         return result
 
     def _clamp(self, axis: str, x: Value) -> Value:
-        """A coordinate from 0 up brought into 0..1."""
+        """A coordinate of 0 or more, clamped to 0..1."""
         k = self.k
 
         def mirrored() -> Value:
@@ -146,7 +146,7 @@ class ProcTex:
         return result
 
     def coordinates(self, u: Value, v: Value) -> tuple[Value, Value]:
-        """Texture coordinates as the functions get them."""
+        """Texture coordinates as inputs of the functions."""
         k = self.k
         u, v = k.abs(u), k.abs(v)
         shift_u, shift_v = self._shift("u", v), self._shift("v", u)
@@ -159,7 +159,7 @@ class ProcTex:
         return self._clamp("u", u + shift_u), self._clamp("v", v + shift_v)
 
     def function(self, name: str, u: Value, v: Value) -> Value:
-        """The function ("rgb_function" or "alpha_function") that makes one number of two; undefined codes give 0."""
+        """The function ("rgb_function" or "alpha_function") that combines two numbers; undefined codes give 0."""
         k = self.k
         length = lambda: k.sqrt(u * u + v * v)
         cases: dict[str, Callable[[], Value]] = {
@@ -179,14 +179,14 @@ class ProcTex:
 
     # -- colours ----------------------------------------------------------------------------------------------------
     def _colors(self, c: Value, width: Value, first: Value) -> tuple[Value, ...]:
-        """The four channels (floats, 0-255) at c of a row of `width` colours."""
+        """The four channels (floats, 0-255) at c in a row of `width` colours."""
         k = self.k
         index = k.clamp(k.to_f32(first) + c * k.to_f32(width - 1), 0.0, COLOR_ENTRIES - 1.0)
         channels = lambda word: [word.bits(8 * i, 8) for i in range(4)]
 
         def linear() -> tuple[Value, ...]:
             entry = k.to_i32(index, 0, COLOR_ENTRIES - 1)
-            fraction = (index - k.to_f32(entry)) * 2.0  # differences are stored halved
+            fraction = (index - k.to_f32(entry)) * 2.0  # the table holds half of the difference
             changes = [self._entry(DIFFERENCES, entry).bits(8 * i, 8, signed=True) for i in range(4)]
             starts = channels(self._entry(COLORS, entry))
             mixed = (k.to_f32(a) + fraction * k.to_f32(d) for a, d in zip(starts, changes, strict=True))
@@ -206,7 +206,7 @@ class ProcTex:
         return self._colors(c, k.splat(self.width) >> level, first)
 
     def level_of_detail(self, u: Ratio, v: Ratio) -> Value:
-        """Which level of the colour table shows, within the programmed bounds."""
+        """The level of the colour table, within the programmed limits."""
         k = self.k
         (ux, uy), (vx, vy) = u.slopes(), v.slopes()
         spread = (k.abs(ux) + k.abs(uy)) + (k.abs(vx) + k.abs(vy))

@@ -1,11 +1,11 @@
-"""Shadow maps: drawing them, and the comparisons that texture unit 0 makes with them.
+"""Shadow maps: drawing them, and the comparisons with them in texture unit 0.
 
-A texel is 32 bits: depth in three bytes, the highest one first, then an intensity (255: fully lit). Drawing keeps, for
-each texel, the nearest solid depth and the least intensity of what is not quite solid in front of it. A lookup gives
-the intensity where the stored depth is not nearer than the fragment, else 0.
+A texel is 32 bits: depth in three bytes, the most significant first, then an intensity (255: fully lit). For each texel
+drawing keeps the nearest solid depth and the least intensity of translucent fragments in front of it. A lookup gives
+the intensity if the stored depth is not nearer than the fragment, else 0.
 
 Source: 3dbrew GPU/Internal Registers ("GPUREG_TEXUNIT0_SHADOW", "GPUREG_FRAGOP_SHADOW"); where the two shadow models of
-one simulator differ there are choices (texture.shadow_*). Masks of channels do not touch shadow maps: not measured.
+one simulator differ there are choices (texture.shadow_*). Channel masks do not affect shadow maps: not measured.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ def depth_of(word: Value) -> Value:
 
 
 def to_word(depth: Value, intensity: Value) -> Value:
-    """The reverse: a texel's word."""
+    """The word of a texel; inverse of `depth_of`."""
     return depth.lsr(16) | (depth & 0xFF00) | ((depth & 0xFF) << 16) | (intensity << 24)
 
 
 def _units(k: Lang, depth: Value) -> Value:
-    """A depth of 0..1 in 24-bit steps, cut off."""
+    """A depth of 0..1 in 24-bit steps, truncated."""
     return k.to_i32(depth * FARTHEST, 0.0, FARTHEST)
 
 
 class ShadowLookup:
-    """Comparisons of one draw with the shadow map that a sampler knows; ready before the fragment loops."""
+    """Comparisons of one draw with the shadow map of a sampler; constants are loaded before the fragment loops."""
 
     def __init__(
         self, k: Lang, state: State, live: LiveRegisters, sampler: Sampler, choices: Mapping[str, str]
@@ -51,7 +51,7 @@ class ShadowLookup:
         self.wraps = choices.get("texture.shadow_bias") == "wrap"
 
     def _lit(self, number: Value, outside: Value, beyond: Value, depth: Value) -> Value:
-        """Intensity of one texel for a fragment's depth; `beyond` is the word where `outside`."""
+        """Intensity of one texel for a fragment's depth; `beyond` is the texel's word where `outside`."""
         k = self.k
         word = k.gather(I32, (number << 2) + k.low32(self.sampler.base))
         word = k.select(outside, beyond, word)
@@ -60,7 +60,7 @@ class ShadowLookup:
         return k.select(shown, word.lsr(24), 0)
 
     def lookup(self, s: Value, t: Value, z: Value, face: Value | None = None) -> Color:
-        """How lit a fragment is, in all channels. z: its distance as the map counts it, 0..1."""
+        """The light that a fragment gets, the same in all channels. z: its depth in the map's units, 0..1."""
         k, sampler = self.k, self.sampler
         depth = _units(k, z) - self.bias
         if not self.wraps:
@@ -82,7 +82,7 @@ class ShadowLookup:
         return k.to_i32(c if self.sampler.truncates else k.floor(c), -_LIMIT, _LIMIT)
 
     def _four(self, scaled: list[Value], sizes: tuple[Value, Value], first: Value, depth: Value) -> Value:
-        """Four comparisons mixed; what lies outside of the map is lit."""
+        """Four comparisons mixed; texels outside of the map count as lit."""
         k = self.k
         fixed = [k.to_i32(k.floor(c * float(ONE) - ONE / 2), -_LIMIT, _LIMIT) for c in scaled]
         (x, y), (fx, fy) = ([c >> FRACTION_BITS for c in fixed], [c & (ONE - 1) for c in fixed])
@@ -97,7 +97,7 @@ class ShadowLookup:
 
 
 class ShadowMap:
-    """Drawing into a shadow map, which is the colour buffer at arena offset `base`."""
+    """Draws into a shadow map, which is the colour buffer at arena offset `base`."""
 
     def __init__(self, k: Lang, state: State, live: LiveRegisters, base: Value) -> None:
         self.k, self.base = k, base
@@ -105,13 +105,13 @@ class ShadowMap:
         self.constant, self.linear = live.float("FRAGOP_SHADOW.constant"), live.float("FRAGOP_SHADOW.linear")
 
     def store(self, mask: Value, intensity: Value, depth: Value, number: Value) -> None:
-        """Draw consecutive texels from `number` on: intensity 0 is solid, 1-255 darkens what lies behind."""
+        """Draw consecutive texels from `number` on: intensity 0 is solid, 1-255 is a soft shadow."""
         k = self.k
         place = k.to_i64(number << 2) + self.base
         for _ in k.when(self.writes):
             old = k.load(I32, place, lanes=k.lanes)
             incoming, stored = _units(k, depth), depth_of(old)
-            # Farther from the edge of what casts it a shadow gets softer.
+            # A shadow gets softer with the distance from the edge that casts it.
             softness = self.constant + self.linear * (k.to_f32(incoming) / k.to_f32(stored))
             soft = k.to_i32(k.to_f32(intensity) / softness, 0.0, 255.0)
             solid = intensity == 0

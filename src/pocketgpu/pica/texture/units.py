@@ -1,11 +1,11 @@
 """Texture units 0-2: from coordinates to colours.
 
-Textures have been decoded to rows of 0xRRGGBBAA words, bottom row first, levels one after another and cube faces after
-each other (texture_cache.py). So the sampler knows one format and one layout, whatever the guest uses.
+Textures have been decoded to rows of 0xRRGGBBAA words, bottom row first, levels in sequence, then cube faces in
+sequence (cache.py). So the sampler has one format and one layout for all textures of the guest.
 
-The level of detail comes from exact derivatives: coordinates are quotients of two planes over the triangle, so they
-need no neighbouring pixels. Source: 3dbrew GPU/Internal Registers ("Texture unit registers"); wrap codes 4-7, LOD and
-filter precision are not documented (see the choices).
+The level of detail uses exact derivatives: coordinates are quotients of two planes over the triangle, so no
+neighbouring pixels are needed. Source: 3dbrew GPU/Internal Registers ("Texture unit registers"); wrap codes 4-7, LOD
+and filter precision are not documented (see the choices).
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ LEVELS = 8
 SHADOW_TYPES = (TEXTURE_TYPE.SHADOW_2D, TEXTURE_TYPE.SHADOW_CUBE)
 CUBE_TYPES = (TEXTURE_TYPE.CUBE, TEXTURE_TYPE.SHADOW_CUBE)
 SAMPLED_TYPES = (TEXTURE_TYPE.FLAT, TEXTURE_TYPE.PROJECTION, *SHADOW_TYPES, TEXTURE_TYPE.CUBE)
-"""Types that a unit gives colours for; it gives none for all others."""
+"""Types for which a unit outputs colours; for all others it outputs none."""
 BORDER_MODES = (WRAP.CLAMP_TO_BORDER, WRAP.BORDER_ABOVE)
 PROCTEX_LINEAR = PROCTEX_FILTER.LINEAR
-"""The bit of a filter code of unit 3 that mixes neighbours; what is above it says what happens between levels."""
+"""The bit of a filter code of unit 3 that mixes neighbours; the bits above it select the filter between levels."""
 
 
 def _repeat(k: Lang, c: Value, size: Value, power_of_two: Flag) -> Value:
-    """c modulo size, into 0..size-1."""
+    """c modulo size, in 0..size-1."""
 
     def general() -> Value:
         positive = c - k.udiv(c, size) * size
@@ -50,7 +50,7 @@ def _repeat(k: Lang, c: Value, size: Value, power_of_two: Flag) -> Value:
 
 
 def wrap(k: Lang, c: Value, size: Value, mode: Number, power_of_two: Flag) -> tuple[Value, Value]:
-    """A texel coordinate brought into the texture by a wrap code; (coordinate, where the border colour shows)."""
+    """Apply a wrap code to a texel coordinate; returns (coordinate, mask of the lanes with the border colour)."""
     nowhere = c != c
     edge = lambda: k.clamp(c, 0, size - 1)
     outside = lambda: ~c.below(size)
@@ -82,7 +82,7 @@ def mix(a: Value, b: Value, f: Value) -> Value:
 
 @dataclass
 class Ratio:
-    """A coordinate that is a quotient of two planes: its value, and its slopes along x and y when asked."""
+    """A coordinate that is a quotient of two planes: its value, and a function for its slopes along x and y."""
 
     value: Value
     slopes: Callable[[], tuple[Value, Value]]
@@ -90,7 +90,7 @@ class Ratio:
 
 @dataclass
 class Level:
-    """One level of one face each lane: size, and the word offset of its first texel."""
+    """One level of one face per lane: size, and the word offset of its first texel."""
 
     width: Value
     height: Value
@@ -98,14 +98,14 @@ class Level:
 
 
 class Sampler:
-    """Texture unit `unit` for one draw: sizes, wrap and filter modes, ready before the fragment loops.
+    """Texture unit `unit` for one draw: sizes, wrap and filter modes, loaded before the fragment loops.
 
-    Modes may be known while tracing or at run time (see output.py).
+    Modes are either known while tracing or read at run time (see fragment/output.py).
     """
 
     @dataclass
     class Settings:
-        """What the register fields say; `mipmapped` False means that only level 0 can be reached."""
+        """The register fields; `mipmapped` False means that only level 0 can be used."""
 
         wrap_s: Number
         wrap_t: Number
@@ -116,7 +116,7 @@ class Sampler:
         kind: Number
         power_of_two: Flag
         truncates: bool = False
-        """Coordinates of texels are cut toward 0 (texture.nearest)."""
+        """Coordinates of texels are truncated toward 0 (texture.nearest)."""
 
     def __init__(
         self, k: Lang, unit: int, state: State, live: LiveRegisters, packet: Value, power_of_two: Flag,
@@ -142,7 +142,7 @@ class Sampler:
         self, k: Lang, unit: int, settings: Settings, word: Callable[[str], Value], base: Value, table: Value,
         face_words: Value, highest: Value,
     ) -> None:  # fmt: skip
-        """Take the settings, and the data of the unit's registers (`word` by name) and of the decoded texture."""
+        """Load the settings, the data of the unit's registers (`word` by name) and of the decoded texture."""
         self.k, self.unit, self.truncates = k, unit, settings.truncates
         self.power_of_two, self.kind = settings.power_of_two, settings.kind
         self.wrap_s, self.wrap_t = settings.wrap_s, settings.wrap_t
@@ -158,7 +158,7 @@ class Sampler:
         self.bias = k.to_f32(bits("LOD.bias")) * (1.0 / 256.0)
         self.lowest = bits("LOD.min_level")
         border = word("BORDER_COLOR")
-        # The register has R in its low byte, our words have it in the top one.
+        # The register has R in its low byte, our words have it in the high byte.
         self.border = (border << 24) | ((border & 0xFF00) << 8) | (border.lsr(8) & 0xFF00) | border.lsr(24)
 
     # -- texels -----------------------------------------------------------------------------------------------------
@@ -199,7 +199,7 @@ class Sampler:
         return k.select(linear, fixed(), near())
 
     def texel_number(self, scaled: Value) -> Value:
-        """The texel that a coordinate, counted in texels, belongs to."""
+        """The texel of a coordinate in units of texels."""
         k = self.k
         return k.to_i32(scaled if self.truncates else k.floor(scaled), -_LIMIT / ONE, _LIMIT / ONE)
 
@@ -223,7 +223,7 @@ class Sampler:
         return low, high
 
     def _at_level(self, level: Level, s: Value, t: Value, magnified: Value | None) -> tuple[Value, Value]:
-        """The colour of one level as (green and alpha, red and blue) in halves of words."""
+        """The colour of one level as (green and alpha, red and blue), two 16-bit halves per word."""
         k = self.k
 
         def alike() -> tuple[Value, Value]:
@@ -298,7 +298,7 @@ class Sampler:
 
 # -- cube maps --------------------------------------------------------------------------------------------------------
 def cube_face(k: Lang, direction: list[Value]) -> tuple[Value, list[Value], list[Value]]:
-    """(face number, [x, y, m], choice masks): the face that a direction points at and its coordinates there.
+    """(face number, [x, y, m], choice masks): the face that a direction points at, and the coordinates there.
 
     Faces +X, -X, +Y, -Y, +Z, -Z; s = 0.5 * x/m + 0.5, t = 0.5 * y/m + 0.5 with the signed major coordinate m.
     """

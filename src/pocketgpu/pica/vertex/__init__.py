@@ -1,1 +1,1 @@
-"""The vertex side of a draw: attributes are fetched, and vertex programs run over them."""
+"""The vertex side of a draw: attribute fetch and vertex programs."""

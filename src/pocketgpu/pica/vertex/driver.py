@@ -1,7 +1,7 @@
-"""The vertex side of many draws in one native call: shade, run the geometry program if there is one, assemble, next.
+"""Runs the vertex side of many draws in one native call: for each piece, shade, run any geometry program, assemble.
 
-It stops where Python is needed (a triangle area that is full, products of zero and infinity, a program that does not
-end) and goes on from there when called again.
+The call returns where Python is needed (a full triangle area, a product of zero and infinity, a program that does not
+end) and continues from there when it is called again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pocketgpu.pica.core.registers import LiveRegisters
 
 SHADE, SHADED, ASSEMBLE = range(3)
 DONE, FULL, INEXACT, HUNG, TOO_MANY = range(5)
-# Vertices that one submission may shade, or emit from geometry shaders, before it is taken to hang.
+# Vertices that one submission may shade, or emit from geometry shaders, before it counts as a hang.
 VERTEX_BUDGET = 1 << 24
 
 
@@ -32,9 +32,9 @@ def run_vertices(
 ) -> None:
     """Run entries VERTEX_ENTRY .. count-1 of the run list; ends with VERTEX_STATUS set.
 
-    FULL: rasterise entries up to VERTEX_ENTRY, empty the triangle area, call again. INEXACT: the present piece (from
-    VERTEX_START, PIECE vertices) must be shaded exactly; then set VERTEX_STAGE to SHADED and call again. `geometry` is
-    only called for packets with a geometry shader.
+    FULL: rasterise the entries up to VERTEX_ENTRY, empty the triangle area, call again. INEXACT: the current piece
+    (PIECE vertices from VERTEX_START) must be shaded exactly; then set VERTEX_STAGE to SHADED and call again.
+    `geometry` is only called for packets with a geometry shader.
     """
     layout = WorkLayout(layout_start, layout_size)
     at = lambda name: layout.control + getattr(CONTROL, name)

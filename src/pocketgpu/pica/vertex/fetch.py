@@ -1,10 +1,10 @@
 """From a draw packet to shaded vertices: indices, attribute loaders, the vertex program, output semantics.
 
-For a draw with a geometry shader vertices stay what the vertex program put out, registers in order; what they mean is
-then the geometry program's to say (geometry.py).
+In a draw with a geometry shader, vertices keep the outputs of the vertex program in register order; the geometry
+program gives them their semantics (primitives/geometry.py).
 
-A draw is handled in pieces of at most MAX_PIECE vertices. Indices that fall into a narrow range are shaded as that
-range, each vertex once; otherwise every index is shaded by itself.
+A draw is processed in pieces of at most MAX_PIECE vertices. If a piece's indices are in a narrow range, each vertex of
+the range is shaded once; otherwise every index is shaded separately.
 
 Source: 3dbrew GPU/Internal Registers, "Geometry pipeline registers"; GBATEK for alignment.
 """
@@ -34,7 +34,7 @@ from pocketgpu.pica.core.layout import CONTROL as C
 from pocketgpu.pica.core.registers import LiveRegisters, field, nibble_of, part, register_id
 from pocketgpu.struct_words import Struct
 
-# How one attribute reaches its input register. TYPE as the register says, or CONSTANT: four floats at START.
+# The source of one attribute's input register. TYPE: as in the register, or CONSTANT: four floats at START.
 PLAN = Struct("DEST", "TYPE", "COUNT", "START", "STRIDE", "ROOM", "SIZE")
 assert PLAN.size <= PLAN_ENTRY
 _TYPES: list[Type] = ATTRIBUTE_TYPE.in_order({"S8": I8, "U8": U8, "S16": I16, "F32": F32})
@@ -67,7 +67,7 @@ class _Fetch:
 
     # -- which vertices -----------------------------------------------------------------------------------------
     def sequence(self, count: Value) -> None:
-        """Shade 0..count-1 of the piece, each in its own slot."""
+        """Shade vertices 0..count-1 of the piece, each in its own slot."""
         k, layout = self.k, self.layout
         for i in k.range(0, count, k.lanes):
             n = k.iota() + i
@@ -75,9 +75,9 @@ class _Fetch:
             k.store(I32, k.to_i64(i << 2) + layout.slot_list, n)
 
     def indices(self, start: Value, entries: Value, variable: Value) -> tuple[Value, Value, Value]:
-        """Read entries of the index buffer; returns (lowest index, number of vertices to shade, of vertices named).
+        """Read entries of the index buffer; returns (lowest index, number of vertices to shade, number of indices).
 
-        variable: in front of the indices of each primitive stands how many they are.
+        variable: the index buffer has the vertex count of each primitive before its indices.
         """
         k, layout, live = self.k, self.layout, self.live
         wide = live("INDEXBUFFER_CONFIG.type") == INDEX_TYPE.U16
@@ -109,9 +109,10 @@ class _Fetch:
         return low, k.select(narrow, high - low + 1, count), count
 
     def split(self, entries: Value) -> tuple[Value, Value, Value]:
-        """Take the sizes of primitives out of the slot list; (lowest, highest, number) of the indices that remain.
+        """Remove the sizes of primitives from the slot list; returns (lowest, highest, number) of the remaining
+        indices.
 
-        The size of each primitive that begins here goes to the list of sizes. Primitives of no vertices are none.
+        The size of each primitive that begins here goes to the list of sizes. A primitive of size 0 is skipped.
         """
         k, layout = self.k, self.layout
         at = lambda name: layout.geometry + int(getattr(GEOMETRY, name))
@@ -166,7 +167,7 @@ class _Fetch:
         formats = [live.word("ATTRIBBUFFERS_FORMAT_LOW"), live.word("ATTRIBBUFFERS_FORMAT_HIGH")]
         fixed_wins = "vertex.fixed_and_loaded" in self.choices
         first_wins = "vertex.repeated_attribute" in self.choices
-        # A bit for each attribute that comes from elsewhere and is not to be loaded again.
+        # A bit for each attribute that already has a value and must not be loaded.
         mask = live("ATTRIBBUFFERS_FORMAT_HIGH.fixed_mask") if fixed_wins else 0
         provided = k.var(mask) if fixed_wins or first_wins else None
         for loader in k.range(0, ATTRIBUTES):
@@ -192,7 +193,7 @@ class _Fetch:
                     for _ in k.when(wanted):
                         if first_wins and provided is not None:
                             provided.value = provided.value | (k.i32(1) << code)
-                        # 64 bits, so that an absurd first vertex lands outside memory instead of wrapping into it.
+                        # 64 bits, so that a very large first vertex is outside memory instead of wrapping into it.
                         far = k.to_i64(low, signed=False) * k.to_i64(stride)
                         far = far + k.to_i64(base + offset + o.value, signed=False)
                         sane = far.below(k.i64(1 << 32))
@@ -258,14 +259,14 @@ class _Fetch:
         k = self.k
         if self.alignment != "padding" or _TYPES[t].bytes == 1:
             return k.gather(_TYPES[t], place, inside)
-        word = k.splat(0)  # at any address: byte by byte
+        word = k.splat(0)  # any alignment: byte by byte
         for i in range(_TYPES[t].bytes):
             word = word | (k.gather(U8, place + i, inside) << (8 * i))
         return k.bits_f32(word) if _TYPES[t] is F32 else word.bits(0, 16, signed=True)
 
     # -- what comes out -------------------------------------------------------------------------------------------
     def map_outputs(self) -> None:
-        """Find where the outputs lie, and what each semantic is."""
+        """Find the rows of the output registers, and the component of each semantic."""
         k, layout = self.k, self.layout
         for group in range(0, CHUNK, 8):
             k.store(F32, layout.shader_out + ONES_ROW * ROW + 4 * group, k.fit(1.0, F32, 8))
@@ -280,12 +281,12 @@ class _Fetch:
             record = (k.iota() + (chunk + v)) * VERTEX_SIZE + layout.vertices
             for s, row in enumerate(rows):
                 value = k.load(F32, row + at, lanes=k.lanes)
-                if s in _COLORS:  # these are made positive and cut at 1 before anything interpolates them
+                if s in _COLORS:  # absolute value, at most 1, before interpolation
                     value = k.min(k.abs(value), 1.0)
                 k.scatter(F32, record + 4 * s, value)
 
     def store_outputs(self, chunk: Value, count: Value) -> None:
-        """Transpose the rows of all outputs that leave the vertex program into records of a register each 16 bytes."""
+        """Transpose the rows of all outputs that leave the vertex program into records of 16 bytes per register."""
         k, layout = self.k, self.layout
         for a in k.range(0, self.live("VSH_OUTMAP_TOTAL1.count") + 1):
             enabled = a < self.enabled
@@ -299,8 +300,8 @@ class _Fetch:
 
 
 def map_semantics(k: Lang, layout: WorkLayout, live: LiveRegisters, mask: Value, table: int, row: int) -> Value:
-    """Fill a table: for each semantic the row of the output component that holds it, times `row`; the row of ones
-    where nothing is mapped. mask: the output registers in use, which are listed too; returns how many they are."""
+    """Fill a table: for each semantic the row of the output component that holds it, times `row`; the row of ones for
+    unmapped semantics. mask: the used output registers, which are listed too; returns their number."""
     for s in range(VERTEX_FLOATS):
         k.store(I32, table + 4 * s, ONES_ROW * row)
     n = k.var(0)
@@ -323,11 +324,11 @@ def map_semantics(k: Lang, layout: WorkLayout, live: LiveRegisters, mask: Value,
 def shade_vertices(k: Lang, packet: Value, start: Value, count: Value, program: Value,
                    *, layout_start: int, layout_size: int,
                    choices: tuple[tuple[str, str], ...] = ()) -> None:  # fmt: skip
-    """Shade the vertices of a piece of a draw (primitive vertices start .. start+count-1) with a program's handle.
+    """Shade a piece of a draw (primitive vertices start .. start+count-1) with the program of a handle.
 
-    Leaves records in the vertex area (all outputs in an area of their own if a geometry shader is to follow), the slot
-    of each primitive vertex in the slot list, and how many these are in PIECE_VERTICES. The shade list then has the
-    numbers of vertices, counted from LOWEST_VERTEX.
+    Leaves records in the vertex area (all outputs in a separate area if a geometry shader follows), the slot of each
+    primitive vertex in the slot list, and their number in PIECE_VERTICES. The shade list then has the numbers of the
+    vertices, counted from LOWEST_VERTEX.
     """
     layout = WorkLayout(layout_start, layout_size)
     fetch = _Fetch(k, layout, packet, dict(choices))
@@ -335,7 +336,7 @@ def shade_vertices(k: Lang, packet: Value, start: Value, count: Value, program: 
     attributes = fetch.live("VSH_NUM_ATTR.count") + 1
     geometry = fetch.live("GEOSTAGE_CONFIG.mode") == GEOMETRY_STAGE.ON
     variable = geometry & (fetch.live("GSH_MISC0.mode") == GEOMETRY_MODE.VARIABLE)
-    # Only index lists can say how many vertices a primitive has.
+    # Only index buffers can contain the vertex counts of primitives.
     plain = k.select(variable, 0, count)
 
     def arrays() -> tuple[Value, ...]:

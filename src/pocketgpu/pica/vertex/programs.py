@@ -1,7 +1,7 @@
-"""Which code runs a vertex program: found by what a packet's memories hold, made when it is first met.
+"""The code of vertex programs: found by a packet's program memories, compiled when a program first appears.
 
-The quick translation multiplies plainly; where that could matter a piece is shaded again by exact code. Until a program
-has code of its own the shader unit's interpreter runs it, which is always exact.
+The quick translation uses plain multiplication; where that could give a different result, exact code shades the piece
+again. Until a program is compiled the shader unit's interpreter runs it, which is always exact.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _PLACES = [PACKET.VERSIONS // 4 + BANK_INDEX[f"vs_{name}"] for name in ("code", 
 _SIZES = [4 * BANKS[BANK_INDEX[f"vs_{name}"]].words for name in ("code", "opdescs")]
 _ENTRY, _END = (field(f"VSH_ENTRYPOINT.{name}") for name in ("entry", "end"))
 _ENTRYPOINT = _ENTRY.register.offset
-# Programs that are remembered: far more than anybody has.
+# Limit of cached programs; far more than titles have.
 _MAX_PROGRAMS = 4096
 _Key = tuple[bytes, bytes, int]
 
 
 class VertexProgram:
-    """A program of a machine; `number` is never given to another one."""
+    """A program of a machine; each `number` is used only once."""
 
     def __init__(self, number: int, plain: Tiered, exact: Tiered) -> None:
         self.number, self._plain, self._exact = number, plain, exact
@@ -40,7 +40,7 @@ class VertexProgram:
 
 
 class VertexPrograms:
-    """The programs that a machine has met."""
+    """The programs that a machine has run."""
 
     def __init__(self, engine: Engine, arena: np.ndarray, layout: WorkLayout, rules: Rules) -> None:
         self._engine, self._arena, self._rules = engine, arena, rules
@@ -48,15 +48,15 @@ class VertexPrograms:
         self._programs: dict[_Key, VertexProgram] = {}
         self._last: tuple[_Key, VertexProgram] | None = None
         self._count = 0
-        # By where the packets of a run have them: in the next run the same place holds something else.
+        # Key: the arena offsets in the packets of a run; in the next run other programs are there.
         self._present: dict[tuple[int, int, int], VertexProgram] = {}
 
     def forget_places(self) -> None:
-        """The run is over: its packets are gone."""
+        """The run is over: offsets of its packets are no longer valid."""
         self._present.clear()
 
     def of(self, head: np.ndarray, registers: np.ndarray) -> VertexProgram:
-        """The program that a packet (its head and registers, as words) runs."""
+        """The program of a packet (head and registers as words)."""
         code, descriptors = (int(head[place]) for place in _PLACES)
         word = int(registers[_ENTRYPOINT])
         place = (code, descriptors, word)
@@ -69,7 +69,7 @@ class VertexPrograms:
         return found
 
     def _known(self, key: _Key) -> VertexProgram:
-        if self._last is None or self._last[0] != key:  # to compare is cheaper than to hash
+        if self._last is None or self._last[0] != key:  # comparing is cheaper than hashing
             found = self._programs.get(key)
             if found is None:
                 if len(self._programs) >= _MAX_PROGRAMS:
@@ -87,7 +87,7 @@ class VertexPrograms:
             code, descriptors, entry = key
             shared = {"code": code, "descriptors": descriptors, "entry": entry, **self._static}
             own = [(vertex_program, {"exact": exact, **shared}) for exact in (False, True)]
-        except TooComplex:  # the interpreter runs anything, slowly
+        except TooComplex:  # the interpreter runs any program, slowly
             pass
         plain, exact = (Tiered(self._engine, special, general, special is not general) for special in own)
         return VertexProgram(self._count, plain, exact)

@@ -13,7 +13,7 @@ from pocketgpu.maxwell.graphics.programs.headers import FLAT, HEADER_SIZE, LINEA
 
 
 def log(pb: PushBuffer) -> list[tuple[str, int]]:
-    """Label and value of each write, as headers tell of them."""
+    """Label and value of each write, as headers say."""
     names = {method.word + n * method.stride: (method.name, n) for method in B197 for n in range(method.count or 1)}
     out, words, at = [], pb.words.tolist(), 0
     while at < len(words):

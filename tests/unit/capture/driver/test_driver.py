@@ -195,7 +195,7 @@ def test_who_looks_on_sees_what_happens_from_here(sample: Capture) -> None:
     player.go(Position(1))
     player.play_to(Position(2), Looking())
     assert sum(seen) == list(sample.render(range(2)))[1].draws > 0 and player.position == Position(2)
-    with pytest.raises(UsageError, match="leads on"):
+    with pytest.raises(UsageError, match="cannot continue"):
         player.play_to(Position(1))
 
 
@@ -211,11 +211,11 @@ def test_a_looker_on_who_fails_spoils_the_replay(sample: Capture, straight: list
     player.go(Position(1))
     with pytest.raises(RuntimeError, match="closely"):
         player.play_to(Position(2), Failing())
-    assert player.spoilt
+    assert player.diverged
     with pytest.raises(UsageError):
         player.play_to(Position(2))
     player.go(Position(2))
-    assert not player.spoilt and state(player.driver) == straight[2]
+    assert not player.diverged and state(player.driver) == straight[2]
 
 
 def test_beyond_the_end_is_the_end(sample: Capture) -> None:

@@ -465,7 +465,7 @@ def test_several_streams_in_one_file(packing: str, monkeypatch: pytest.MonkeyPat
     first, second = container.pack(b"CiTr" * 1000, packing), container.pack(b"more", packing)
     assert container.unpack(first + second + bytes(8)) == b"CiTr" * 1000 + b"more"
     with pytest.raises(CaptureError) as junk:
-        container.unpack(first + b"junk behind the end")
+        container.unpack(first + b"junk after the end")
     assert junk.value.offset is not None and junk.value.offset <= len(first) + 19
     monkeypatch.setattr(container, "_PARTS", 3)
     assert container.unpack(second * 3) == b"more" * 3

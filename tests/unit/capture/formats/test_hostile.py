@@ -63,7 +63,7 @@ class Guest:
         first = memory.regions[0][1]
         assert not memory.arena[:first].any(), "something wrote below the guest's memory"
         assert not memory.arena[memory.guest_end : memory.work_offset].any(), (
-            "something wrote behind the guest's memory"
+            "something wrote past the guest's memory"
         )
         untouched = np.flatnonzero(memory.page_versions == 0)
         pages = memory.arena[: memory.guest_end].reshape(-1, 4096).view(np.uint64)

@@ -181,7 +181,7 @@ WRONG: dict[str, tuple[str, bytes, str]] = {
     "unknown record": ("3DS", b"\x7f", "no record of type 0x7f"),
     "the other console's record": ("3DS", b"\x21\x00", "no record of type 0x21"),
     "cut record": ("3DS", b"\x14" + bytes(31), "needs 32 bytes"),
-    "block that is not there": ("3DS", load(0x20000000, varint(1)), "block 1 from behind"),
+    "block that is not there": ("3DS", load(0x20000000, varint(1)), "block 1 from the end"),
     "load past the end of memory": (
         "3DS",
         load(0xFFFFFFFE, varint(0) + varint(4) + b"abcd"),
@@ -194,7 +194,7 @@ WRONG: dict[str, tuple[str, bytes, str]] = {
     "endless number": ("3DS", b"\x02" + b"\xff" * 11, "more than ten bytes"),
     "state past its memory": ("3DS", b"\x03\x00\x00\x00" + varint(1024) + b"\x01" + bytes(4), "count of words"),
     "unknown state": ("3DS", b"\x03\x40\x00\x00\x00\x00", "no state 64"),
-    "state behind events": ("3DS", b"\x14" + bytes(32) + b"\x02\x00", "before all events"),
+    "state after events": ("3DS", b"\x14" + bytes(32) + b"\x02\x00", "before all events"),
     "screen 3": ("3DS", b"\x0f\x01\x03\x00", "a screen"),
     "picture as before": ("3DS", b"\x0f\x01\x00\x00", "where there was none"),
     "wrong check": ("3DS", b"\x0f\x00abcd", "check of a frame"),
@@ -202,10 +202,10 @@ WRONG: dict[str, tuple[str, bytes, str]] = {
     "mapping of no pages": ("Switch", b"\x20\x00" + varint(64) + varint(4096) + b"\x00\x00", "no pages"),
     "mapping twice": ("Switch", 2 * (b"\x20\x00" + varint(4096) * 2 + b"\x00\x00"), "there already"),
     "no such mapping": ("Switch", b"\x21\x05", "no mapping 5"),
-    "mapping behind a store": (
+    "mapping after a store": (
         "Switch",
         b"\x22\x00\x00\x00" + varint(4096) + b"\x00" + b"\x20\x00" + varint(4096) * 2 + b"\x00\x00",
-        "behind a store",
+        "after a store",
     ),
     "frame without a present": ("Switch", b"\x0f\x00" + struct.pack("<I", zlib.crc32(b"\x0f\x00")), "PRESENT"),
     "surface of no pixels": ("Switch", b"\x25\x00\x00\x00\x00\x00\x08", "0x8 pixels"),

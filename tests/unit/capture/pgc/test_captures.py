@@ -119,7 +119,7 @@ def test_verify_tells_what_differs(
 
 
 def test_only_pgc_files_know_what_they_show(sample_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(CaptureError, match="does not know what it must show"):
+    with pytest.raises(CaptureError, match="has no digests of what it must show"):
         pgc.check(pocketgpu.open(sample_path))
     assert main(["convert", str(sample_path), "out.ctf"]) == 2
     assert "end in .pgc" in capsys.readouterr().err
@@ -266,7 +266,7 @@ def test_memory_that_nothing_reads_goes(sample: tuple[pocketgpu.Capture, Path]) 
 
 
 def test_a_switch_in_the_middle(shared_dir: Path) -> None:
-    """A frame behind the state of channels alone: mappings, memory, registers, macros, constant buffers."""
+    """A frame after nothing but the state of channels: mappings, memory, registers, macros, constant buffers."""
     path = shared_dir / "captures" / "switch" / "gl_textured_cube_320x180.mxcap.zip"
     log = pgc.PgcLog("", pgc.contents_of(pocketgpu.open(path).trace))
     machine = pocketgpu.GM20B()

@@ -241,7 +241,7 @@ def test_textures_that_a_blit_makes(how: str, shared_dir: Path) -> None:
 
 
 def test_bytes_that_are_commands_as_well_stay(shared_dir: Path) -> None:
-    """Half a block of noise may be no block: blocks that something else reads too are left whole, and told of."""
+    """Half a block of noise may be no block: blocks that something else reads too are left whole, and reported."""
     contents = contents_of(shared_dir, "ex04_textured_cube")
     log = log_of(contents)
     plain = replace_textures(contents, log)

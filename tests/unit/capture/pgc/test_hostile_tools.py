@@ -19,7 +19,7 @@ SOURCES = ("3ds/textured_cube.ctf.xz", "3ds/hwtest_texcopy.ctf.xz", "switch/mesa
            "switch/mesa_blend_320x180.mxcap.zip")  # fmt: skip
 
 
-def spoilt(contents: Contents, chance: random.Random) -> Contents:
+def damaged(contents: Contents, chance: random.Random) -> Contents:
     """Words of memory and registers changed, events left out."""
 
     def word() -> bytes:
@@ -50,7 +50,7 @@ def spoilt(contents: Contents, chance: random.Random) -> Contents:
 def test_no_traceback(source: str, seed: int, shared_dir: Path) -> None:
     whole = pgc.contents_of(pocketgpu.open(shared_dir / "captures" / source).trace)
     with suppress(pocketgpu.PocketGPUError):
-        contents = spoilt(whole, random.Random(seed))
+        contents = damaged(whole, random.Random(seed))
         for tool in (
             lambda: redact(pocketgpu.Capture("", pgc.trace_of(contents))),
             lambda: minimise(contents, Keep(0, 0, seed % 2), replays=2),

@@ -41,17 +41,17 @@ def _lines(path: Path) -> list[str]:
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_rows_fit_their_columns(path: Path) -> None:
     head, *rest = _lines(path)
-    columns, beneath = head.split("\t"), None
+    columns, below = head.split("\t"), None
     assert len(set(columns)) == len(columns)
     for line in rest:
         assert line == line.rstrip(), f"{line!r} ends with nothing"
         cells = line.split("\t")
         if cells[0]:
             assert len(cells) <= len(columns), line
-        elif beneath is None:
-            beneath = cells
+        elif below is None:
+            below = cells
         else:
-            assert len(cells) <= len(beneath) and cells[1], line
+            assert len(cells) <= len(below) and cells[1], line
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: f"{path.parent.name}/{path.name}")
@@ -198,7 +198,7 @@ def test_values_are_found_by_symbol_and_number() -> None:
         sides.UP  # noqa: B018
     with pytest.raises(KeyError, match="LEFT, RIGHT"):
         sides.number("UP")
-    with pytest.raises(ValueError, match="two are called A"):
+    with pytest.raises(ValueError, match="two have the symbol A"):
         Values.of("twice", [Named(0, "A", "a"), Named(1, "A", "b")]).symbol(0)
 
 

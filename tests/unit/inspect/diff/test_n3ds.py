@@ -160,7 +160,7 @@ def test_an_inserted_draw_shifts_nothing(plain: str, save: Save) -> None:
         assert [one.level for one in found.structure] == ["events"]
         assert found.structure[0].places == place
         assert found.structure[0].text.startswith(f"only in {'B' if paths[0] == plain else 'A'}: draw 1: 3 vertices")
-    # A register that differs behind the inserted draw is found at its own draw of each side.
+    # A register that differs after the inserted draw is found at its own draw of each side.
     found = report(plain, save(between=insert, blend=0x12))
     assert [one.places for one in found.structure] == ["A -, B f0/d1", "A f0/d1, B f0/d2"]
     assert "BLEND_COLOR 0x00000011 -> 0x00000012" in found.structure[1].text

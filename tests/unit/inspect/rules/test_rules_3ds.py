@@ -47,7 +47,7 @@ def listed(edit: Callable[[Scene, CommandList], Any], **more: Any) -> Made:
 
 
 def then(work: Callable[[Scene, CaptureBuilder], Any]) -> Made:
-    """The scene, and more work of the capture behind it."""
+    """The scene, and more work of the capture after it."""
     return lambda: Scene(after=work).capture()
 
 
@@ -126,19 +126,19 @@ GEOMETRY = """
 
 
 def geometry(edit: Callable[[CommandList], Any] = lambda cl: None, late: bool = False) -> Made:
-    """The triangle through a geometry program. late: another draw without one comes behind it."""
+    """The triangle through a geometry program. late: another draw without one comes after it."""
 
     def before_draw(scene: Scene, cl: CommandList) -> None:
         cl.geometry_shader(assemble(GEOMETRY), outputs=3, inputs=9)
         edit(cl)
 
-    def behind(scene: Scene, cl: CommandList) -> None:
+    def second(scene: Scene, cl: CommandList) -> None:
         cl.no_geometry_shader()
         if late:
             cl.shader(assemble(PROGRAM)).draw_arrays(3)
 
     return lambda: Scene(edit=before_draw, draw=lambda s, cl: cl.draw_arrays(3, primitive="geometry"),
-                         late=behind).capture()  # fmt: skip
+                         late=second).capture()  # fmt: skip
 
 
 LIST, OTHER = 0x20000100, 0x20001000

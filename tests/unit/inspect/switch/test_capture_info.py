@@ -1,4 +1,4 @@
-"""What `info` tells of channel logs: forms of headers, methods by class, counts, unknown methods, doubts."""
+"""What `info` says about channel logs: forms of headers, methods by class, counts, unknown methods, doubts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pocketgpu.inspect.switch.capture_info import MaxwellInfo, examine
 
 
 def told(*segments: PushBuffer, bind: bool = True) -> MaxwellInfo:
-    """What is told of one submission that nothing shows, behind the binding of all classes."""
+    """What is reported for one submission that nothing shows, after the binding of all classes."""
     made = MaxwellCaptureBuilder()
     if bind:
         made.submit(PushBuffer().bind("3D").bind("compute").bind("inline-to-memory").bind("2D").bind("DMA copy"))

@@ -99,8 +99,8 @@ def test_a_moment_goes_back_when_it_is_asked_later(drawn: SwitchInspection) -> N
     draw = drawn.draws(0)[1]
     before = drawn.seek(f"f0/e{draw.number - 1}")
     picture = before.target
-    behind = drawn.seek(draw.address)
-    assert before.target is not None and picture is not None and behind.target is not None
+    after = drawn.seek(draw.address)
+    assert before.target is not None and picture is not None and after.target is not None
     assert np.array_equal(before.target.rows, picture.rows)
 
 
@@ -173,18 +173,18 @@ def test_checkpoints_keep_every_field_that_changes(run: SwitchInspection) -> Non
         changing, others = PARTS[type(one).__name__]
         assert set(vars(one)) == changing | others, type(one).__name__
         for name in changing:
-            setattr(one, name, "spoilt")
+            setattr(one, name, "overwritten")
     driver.restore(kept)
     for one, fields in zip(parts, before, strict=True):
         for name, value in fields.items():
-            anew = {"_version": -1, "_place": ""}  # found again when they are asked for
-            assert vars(one)[name] == anew[name] if name in anew else repr(vars(one)[name]) == value, name
+            expected = {"_version": -1, "_place": ""}  # found again when they are asked for
+            assert vars(one)[name] == expected[name] if name in expected else repr(vars(one)[name]) == value, name
     assert _digest(run)
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_damaged_recordings_are_looked_into_all_the_same(seed: int) -> None:
-    """Nothing but what this package raises on purpose comes of a recording, whatever its words are."""
+    """A recording, whatever its words are, raises only what this package raises on purpose."""
     choose = random.Random(seed)
     capture = capture_of(SCENES[choose.choice(["depth_functions", "several_targets", "texture_kinds"])].make())
     assert isinstance(capture.trace, ChannelLog)

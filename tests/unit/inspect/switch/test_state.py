@@ -1,4 +1,4 @@
-"""What `state`, `who` and `shader step` tell of recordings of the Switch; and that both consoles use the same names."""
+"""What `state`, `who` and `shader step` say about recordings of the Switch; both consoles use the same names."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_state_of_a_draw(path: str, tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_state_of_other_events(
     path: str, run: SwitchInspection, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    sentence = "textures, programs, constants and vertices are told of draws and launches only"
+    sentence = "only draws and launches have textures, programs, constants and vertices"
     for place in ("f0/e0", "f0", event_of(run, "clear")):
         assert main(["state", path, place]) == 0
         assert sentence in capsys.readouterr().out

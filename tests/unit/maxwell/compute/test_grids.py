@@ -1,4 +1,4 @@
-"""Grids launched from pushbuffers: what programs find, what they leave, and what is told of those that go wrong."""
+"""Grids launched from pushbuffers: what programs find, what they leave, and the reports of those that go wrong."""
 
 from __future__ import annotations
 
@@ -388,7 +388,7 @@ def test_blocks_in_order() -> None:
 
 
 def test_time_passes() -> None:
-    """Time stamps tell of the work, and are the same in every run."""
+    """Time stamps follow the work, and are the same in every run."""
 
     def stamps() -> list[int]:
         c = Console()

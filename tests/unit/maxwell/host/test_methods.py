@@ -43,7 +43,7 @@ def test_a_long_release_has_a_time_stamp(sender: Sender) -> None:
     words = np.frombuffer(sender.gpu.memory.read(DATA, 32), np.uint32)
     assert [words[0], words[1], words[4], words[5]] == [0x1234, 0, 0x5678, 0]
     first, second = np.frombuffer(sender.gpu.memory.read(DATA, 32), np.uint64)[[1, 3]]
-    assert 0 < first < second < 1000  # time comes of the work done
+    assert 0 < first < second < 1000  # the work done makes time pass
 
 
 def test_time_is_the_same_in_every_run() -> None:
@@ -122,7 +122,7 @@ def test_greater_or_equal_can_be_unsigned() -> None:
 
 def test_a_wait_ends_when_the_processor_writes_memory(sender: Sender) -> None:
     sender.send(semaphore(5, ACQUIRE), inc(A, 1))
-    sender.send(inc(A + 1, 2))  # waits behind it
+    sender.send(inc(A + 1, 2))  # waits after it
     assert sender.words(A, 2) == [0, 0]
     sender.gpu.memory.write(DATA, np.array([5], np.uint32))
     sender.gpu.run()
@@ -257,7 +257,7 @@ def test_a_deadlock_can_stop_the_channels() -> None:
     sender.send(semaphore(1, ACQUIRE), inc(A, 1)).send(inc(A, 2))
     sender.gpu.finish()
     assert sender.word(A) == 0 and sender.ids == ["channel.deadlock"]
-    sender.send(inc(A, 3))  # a program that starts anew
+    sender.send(inc(A, 3))  # a program that starts again
     assert sender.word(A) == 3
 
 

@@ -1,4 +1,4 @@
-"""What the parser does by itself behind the registers: shadow RAM, macros, constant buffers, inline data."""
+"""What the parser does by itself, besides writing registers: shadow RAM, macros, constant buffers, inline data."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def test_the_end_of_a_segment_leaves_out_its_rest(sender: Sender) -> None:
 
 
 def test_the_end_of_a_segment_in_pieces_leaves_out_all_of_them(sender: Sender) -> None:
-    """A segment whose pages do not lie side by side is several pieces of memory, and still one segment."""
+    """A segment whose pages are not contiguous in memory is several pieces of memory, and still one segment."""
     memory = sender.gpu.memory
     backing = memory.allocate(4 * 4096)
     for page in range(4):

@@ -1,4 +1,4 @@
-"""Pushbuffers that nobody would write: nothing crashes, nothing runs on for ever, both evaluators agree."""
+"""Pushbuffers that nobody would write: nothing crashes, nothing runs on forever, both evaluators agree."""
 
 from __future__ import annotations
 

@@ -189,7 +189,7 @@ def machine(evaluator: str) -> tuple[GpuMemory, Engine]:
 
 
 def place(rng: random.Random, memory: GpuMemory, va: int, size: int, fill: bytes, shape: str) -> None:
-    """Map a range: in one piece ("whole"), in pages that do not lie side by side ("pages"), with holes ("holes")."""
+    """Map a range: in one piece ("whole"), in pages that are not contiguous ("pages"), with holes ("holes")."""
     pages = -(-size // PAGE)
     if shape == "whole":
         memory.map(va, pages * PAGE)
@@ -211,7 +211,7 @@ shapes = st.sampled_from(["whole", "pages", "holes"])
 
 @st.composite
 def sides(draw: st.DrawFn, width: int, lines: int, va: int) -> tuple[SurfaceSide, int]:
-    """A side that holds a rectangle, and bytes of its surface (of a pitch surface: in front and behind, too)."""
+    """A side that holds a rectangle, and bytes of its surface (of a pitch surface: before and after it, too)."""
     x, y = draw(st.integers(0, 150)), draw(st.integers(0, 40))
     if draw(st.booleans()):
         pitch = draw(st.integers(0, 400))

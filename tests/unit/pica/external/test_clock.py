@@ -77,7 +77,7 @@ def test_time_cannot_be_moved_from_inside() -> None:
             clock.advance_to(now + 1)
 
     clock.sources.append(Inside("a", 10, []))
-    with pytest.raises(UsageError, match="while an interrupt is told"):
+    with pytest.raises(UsageError, match="while an interrupt is reported"):
         clock.advance_to(100)
     assert not clock.running
     clock.sources.clear()

@@ -162,7 +162,7 @@ def test_which_model_it_is() -> None:
     assert identity() == identity(model="old") == 0x00010002
     assert identity(model="new") == identity(fcram=256 << 20) == 0x00010006
     assert identity(model="old", fcram=256 << 20) == 0x00010002
-    assert identity(model="new", choices={"external.hardware_id": "constant"}) == 0x00010002
+    assert identity(model="new", switches={"external.hardware_id": "constant"}) == 0x00010002
     with pytest.raises(UsageError):
         N3DS(model="newest")
 

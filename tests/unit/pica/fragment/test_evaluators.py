@@ -208,7 +208,7 @@ SCENES = [textured, stencilled, clipped, indexed, odd_numbers, program, formats,
 
 
 def outcome(gpu: Any, scene: Callable[[Any], None]) -> tuple[Any, ...]:
-    """Everything that a scene leaves behind."""
+    """Everything that a scene leaves."""
     scene(gpu)
     memory, stats = gpu.memory, gpu.n3ds.stats
     pages = np.flatnonzero(memory.page_versions).tolist()

@@ -108,7 +108,7 @@ def test_what_hangs_a_console_is_told_and_survived(gpu: Any, hang: Hang, id: str
     hang(gpu)
     (event,) = [event for event in gpu.n3ds.events.drain() if event.kind == "hang"]
     assert event.id == id and reason in event.message and event.at.startswith("f0")
-    # Nothing of it stays behind: the next list draws.
+    # Nothing of it stays: the next list draws.
     gpu.program([gpu.op(0x13, f"o{i}", f"v{i}") for i in range(4)])
     gpu.quad()
     assert gpu.run()

@@ -283,7 +283,7 @@ def test_untranslatable_addresses_can_be_zero(switched: Callable[..., N3DS]) -> 
 
 
 def test_a_unit_that_hangs_is_busy(gpu: N3DS, gsp: Gsp) -> None:
-    assert gsp.gx(gx(4, VRAM, HEAP, 0, 0, 0, 8)) == 0  # copies nothing, for ever
+    assert gsp.gx(gx(4, VRAM, HEAP, 0, 0, 0, 8)) == 0  # copies nothing, forever
     assert gpu.take_interrupts() == {} and register(gpu, "PPF_CONTROL") & 1
     copy, fill = gx(4, VRAM, HEAP, 64, 0, 0, 8), gx(2, VRAM, 1, VRAM + 16, 0, 0, 0, 0x201)
     assert gsp.gx(copy) == gsp.gx(gx(3, VRAM, HEAP, 0x80008, 0x80008, 0)) == BUSY

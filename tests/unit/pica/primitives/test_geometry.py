@@ -366,10 +366,10 @@ def test_a_large_primitive_stops_at_the_last_uniform(fresh: Scene) -> None:
     fresh.vertices(vertices)
     fresh.elements([600, 0, 1, 2, *[3] * 597])
     layout = fresh.machine.work.layout
-    behind = fresh.machine.memory.arena[layout.geometry_uniforms + 96 * 16 :][:512]
-    before = behind.copy()
+    after = fresh.machine.memory.arena[layout.geometry_uniforms + 96 * 16 :][:512]
+    before = after.copy()
     assert (fresh.picture() == expected).all()
-    assert (behind == before).all()
+    assert (after == before).all()
 
 
 def test_variable_primitives_without_an_index_list(fresh: Scene) -> None:
@@ -609,7 +609,7 @@ def test_what_was_carried_for_assembly_does_not_mix_with_emitted_triangles(fresh
 
 
 def test_programs_change_between_draws(fresh: Scene) -> None:
-    """Draws that differ in the geometry program alone, and one that changes behind a draw without."""
+    """Draws that differ in the geometry program alone, and one that changes after a draw without."""
     programs = [TRIANGLE.replace("v1", f"c{20 + i}").replace("v3", "c20").replace("v5", "c20") for i in range(3)]
     vertices = triangles(4)
     colors = [(RED, RED, RED), (GREEN, RED, RED), None, (BLUE, RED, RED)]

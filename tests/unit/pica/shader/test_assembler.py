@@ -146,7 +146,7 @@ def test_blocks_do_not_end_with_what_the_console_cannot_take() -> None:
         """
     )
     names = [OPCODES[word >> 26].name for word in program.code]
-    # A pad behind the break, and one so that block and loop do not end together.
+    # A pad after the break, and one so that block and loop do not end together.
     assert names == ["LOOP", "IFU", "NOP", "BREAKC", "NOP", "NOP", "END"]
 
 
@@ -215,8 +215,8 @@ def test_too_many_descriptors_are_an_error() -> None:
         ("nop\nmuv r0, r1", "no instruction 'muv' .* Did you mean mul|Did you mean mov"),
         ("nop\nmov r0", "mov takes 2 operands, not 1"),
         ("nop\nmov r16, r0", "there is no register r16"),
-        ("nop\nmov c0, r0", "'c0' is no register that can stand here"),
-        ("nop\nmov r0, o1", "'o1' is no register"),
+        ("nop\nmov c0, r0", "'c0' is not a valid register here"),
+        ("nop\nmov r0, o1", "'o1' is not a valid register here"),
         ("nop\nmov r0.yx, r1", "'yx' is no write mask"),
         ("nop\nmov r0, r1.xyzwx", "no swizzle"),
         ("nop\nadd r0, c0, c1", "only one source may be a uniform"),
@@ -230,7 +230,7 @@ def test_too_many_descriptors_are_an_error() -> None:
         ("nop\njmpc cmp.x, nowhere", "no label nowhere"),
         ("here:\njmpc cmp.x, hare", "Did you mean here"),
         ("nop\ncall nowhere", "no .proc nowhere"),
-        ("here:\nhere: nop", "label here is already there"),
+        ("here:\nhere: nop", "label here is defined already"),
         ("nop\nendif", "endif without ifu or ifc"),
         ("nop\nloop i0\nnop\nnop", "loop has no end"),
         ("nop\n.proc light\nnop", ".proc has no end"),
@@ -241,7 +241,7 @@ def test_too_many_descriptors_are_an_error() -> None:
         ("nop\n.word 0x100000000", "word 0x100000000 is not in"),
         ("nop\nsetemit 4", "vertex 4 is not in"),
         ("nop\njmpc cmp.x, 4096", "4096 does not fit the 12 bits of DST"),
-        (".desc 3, 0x0\nmov r0, r1 @3", "descriptor 3 is 0x0, which says something else"),
+        (".desc 3, 0x0\nmov r0, r1 @3", "descriptor 3 is 0x0, which has other bits"),
     ],
 )
 def test_errors_name_the_line(text: str, message: str) -> None:

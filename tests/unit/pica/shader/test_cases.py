@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import lzma
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,15 +34,15 @@ def cases(shared_dir: Path) -> list[dict[str, Any]]:
 def explained() -> dict[str, tuple[str, str]]:
     """The disagreements that the page lists: case to (choice, value) that makes it pass."""
     rows = [match for line in DOCS.read_text(encoding="utf-8").splitlines() if (match := ROW.match(line))]
-    return {row["case"]: (row["switch"].partition("=")[0], row["switch"].partition("=")[2]) for row in rows}
+    return {row["case"]: (row["choice"].partition("=")[0], row["choice"].partition("=")[2]) for row in rows}
 
 
-def run(case: dict[str, Any], **options: Any) -> Outputs:
+def run(case: dict[str, Any], choices: Mapping[str, str] | None = None, **options: Any) -> Outputs:
     inputs = np.zeros((1, 16, 4), np.float32)
     for i, vector in enumerate(case["inputs"]):
         inputs[0, i] = [float(x) for x in vector]
     uniforms = {int(i): [float(x) for x in vector] for i, vector in case["uniforms"].items()}
-    program = Program(case["program"], case["swizzle"], case["entry_point"], **options)
+    program = Program(case["program"], case["swizzle"], case["entry_point"], switches=choices, **options)
     start = case["initial"]
     return program.run(inputs, uniforms, case["bool_uniforms"], case["int_uniforms"], start["cond"], start["addr"])
 
@@ -69,17 +70,17 @@ def test_exactly_the_explained_cases_disagree(cases: list[dict[str, Any]], tier:
     assert failed == sorted(explained())
 
 
-def test_the_named_switch_makes_each_of_them_pass(cases: list[dict[str, Any]]) -> None:
+def test_the_named_choice_makes_each_of_them_pass(cases: list[dict[str, Any]]) -> None:
     by_name = {case["name"]: case for case in cases}
     table = explained()
     assert table
-    for name, (switch, value) in table.items():
-        assert value in CHOICES[switch].alternatives
+    for name, (choice, value) in table.items():
+        assert value in CHOICES[choice].alternatives
         for tier in TIERS:
-            assert meets(by_name[name], run(by_name[name], tier=tier, choices={switch: value})), name
+            assert meets(by_name[name], run(by_name[name], tier=tier, choices={choice: value})), name
 
 
-def test_disputed_cases_follow_their_switches(cases: list[dict[str, Any]]) -> None:
+def test_disputed_cases_follow_their_choices(cases: list[dict[str, Any]]) -> None:
     nested = [case for case in cases if case["name"].startswith("azahar/Nested Loop/")]
     zeros = [case for case in cases if case["name"] in ("panda3ds/RCP/0", "panda3ds/RSQ/0")]
     assert len(nested) == 6 and len(zeros) == 2

@@ -49,7 +49,7 @@ def test_nested_loops(run: Run) -> None:
     restored = run(text, uniforms={**COUNTING, **ONES}, int_uniforms=LOOPS)
     assert total(restored) == 15 and restored[0, 1, 0] == 10 + 12 + 14 + 16 + 18 and restored.address[0, 2] == 20
     kept = run(text, uniforms={**COUNTING, **ONES}, int_uniforms=LOOPS, choices={"shader.nested_loop_counter": "kept"})
-    # After each inner loop aL is 53; the outer loop adds 2, and the inner one starts anew.
+    # After each inner loop aL is 53; the outer loop adds 2, and the inner one starts again.
     assert total(kept) == 15 and kept[0, 1, 0] == 5 * 53 and kept.address[0, 2] == 55
 
 
@@ -88,7 +88,7 @@ def test_a_break_leaves_the_innermost_loop_alone(run: Run) -> None:
 
 
 def test_a_break_leaves_the_if_it_stands_in_on_the_stack(run: Run) -> None:
-    # Each round leaves an entry behind that ends at `here`; none of them may catch control later.
+    # Each round leaves an entry that ends at `here`; none of them may catch control later.
     text = """
         loop i0
             loop i1
@@ -174,7 +174,7 @@ def test_calls_that_end_together_return_together_but_not_four(run: Run) -> None:
     assert total(run(text(1), uniforms=ONES)) == 1
     assert total(run(text(2), uniforms=ONES)) == 1
     assert total(run(text(3), uniforms=ONES)) == 1
-    # The fourth return gets lost: the program goes on behind the call of the third procedure, at 3, and calls again.
+    # The fourth return gets lost: the program continues after the call of the third procedure, at 3, and calls again.
     assert run(text(4), uniforms=ONES, numpy=False)[0, 0, 0] != 1
     assert total(run(text(4), uniforms=ONES, choices={"shader.stacks": "single"})) == 1
 
@@ -184,8 +184,8 @@ def test_a_full_call_stack_forgets_its_oldest_entry(run: Run) -> None:
         f".proc p{n} \n add r0, c90, r0 \n {f'call p{n + 1}' if n < 5 else 'nop'} \n add r0, c91, r0 \n .endproc"
         for n in reversed(range(1, 6))
     )
-    # Five deep: the return to main is gone, so control runs on behind p1, where main stands: p1 is called again, and so
-    # on for ever. With a single stack of sixteen entries nothing is forgotten.
+    # Five deep: the return to main is gone, so control runs on after p1, where main stands: p1 is called again, and so
+    # on forever. With a single stack of sixteen entries nothing is forgotten.
     text = procs + "\n main: \n call p1 \n mov o0, r0 \n end"
     assert run(text, uniforms=ONES, numpy=False).hung.all()
     assert total(run(text, uniforms=ONES, choices={"shader.stacks": "single"})) == 55

@@ -183,7 +183,7 @@ def test_what_is_no_program_is_refused(arguments: tuple[Any, ...], message: str)
         ({"evaluator": "gpu"}, "no evaluator"),
         ({"tier": "fast"}, "no tier"),
         ({"switches": {"shader.precision": "f16"}}, "no value 'f16'"),
-        ({"switches": {"shader.speed": "fast"}}, "no switch"),
+        ({"switches": {"shader.speed": "fast"}}, "no choice"),
     ],
 )
 def test_unknown_options_are_refused(options: dict[str, Any], message: str) -> None:

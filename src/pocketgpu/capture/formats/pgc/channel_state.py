@@ -1,4 +1,4 @@
-"""What a channel of a Switch holds, as records of state, and back."""
+"""The state of a Switch channel as records of a `.pgc`, and back."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _POINTERS = ("MME_POINTER", "MME_START_POINTER")
 
 
 def save(channel: Channel, number: int) -> Iterator[State]:
-    """Records for all that is not zero; `number` is that of the channel in the recording."""
+    """Records for all words that are not zero; `number`: of the channel in the recording."""
 
     def record(name: str, words: Words, class_id: int = 0) -> Iterator[State]:
         used = np.flatnonzero(words)
@@ -39,7 +39,7 @@ def save(channel: Channel, number: int) -> Iterator[State]:
     yield whole("shadow_mode", channel.get("SHADOW_MODE"))
     yield whole("mme_pointers", *map(channel.get, _POINTERS))
     for file in range(FILES):
-        # Registers have values at power-on that are not zero: all of them are written down.
+        # Registers have values at power-on that are not zero, so all of them are stored.
         for name, words in (("registers", channel.files[file]), ("shadow_registers", channel.shadows[file])):
             if words.any():
                 yield State(_NUMBERS[name], words.copy(), 0, number, CLASS_OF_FILE[file])
@@ -58,7 +58,7 @@ def save(channel: Channel, number: int) -> Iterator[State]:
 
 
 def restore(channel: Channel, state: State) -> None:
-    """Put words of a record into a channel. Classes that no machine has are left out."""
+    """Restore words of a record to a channel. Classes that the machine does not have are ignored."""
     name, words, part = _NAMES.get(state.item), state.words, slice(state.first, state.first + len(state.words))
     file = CLASS_OF_FILE.index(state.class_id) if state.class_id in CLASS_OF_FILE else None
     match name:

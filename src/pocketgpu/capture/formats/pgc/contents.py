@@ -1,4 +1,4 @@
-"""What a `.pgc` file says, as values: what readers make, writers take and tools change."""
+"""The contents of a `.pgc` file as values, which readers make, writers take and tools change."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Pieces: TypeAlias = tuple[bytes, ...]
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """`pieces`, one behind the other, go to physical `address`."""
+    """The bytes of `pieces`, joined, are stored at physical `address`."""
 
     address: int
     pieces: Pieces
@@ -51,7 +51,7 @@ class Gx:
 
 @dataclass(frozen=True, slots=True)
 class Swap:
-    """A framebuffer entry of seven words for a screen, and the register writes that follow from it."""
+    """A framebuffer entry of seven words for a screen, and the register writes that result from it."""
 
     screen: int
     info: tuple[int, ...]
@@ -60,7 +60,7 @@ class Swap:
 
 @dataclass(frozen=True, slots=True)
 class Map:
-    """`size` bytes of `handle` appear at `gpu_va`."""
+    """`size` bytes of `handle` are mapped to `gpu_va`."""
 
     id: int
     gpu_va: int
@@ -71,14 +71,14 @@ class Map:
 
 @dataclass(frozen=True, slots=True)
 class Unmap:
-    """The mapping `id` ends."""
+    """The mapping `id` is removed."""
 
     id: int
 
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """What the processor wrote: to `offset` of `handle`, or to `gpu_va` if there is no handle."""
+    """A write of the processor: to `offset` of `handle`, or to `gpu_va` if there is no handle."""
 
     handle: int | None
     offset: int
@@ -96,7 +96,7 @@ class Submit:
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """The surface that is shown when the frame ends; fields as in `mxcap.Present`, `format` by number."""
+    """The surface that is presented at the end of the frame; fields as in `mxcap.Present`, `format` by number."""
 
     gpu_va: int
     handle: int | None
@@ -116,7 +116,7 @@ Event: TypeAlias = Load | Writes | Narrow | Gx | Swap | Map | Unmap | Store | Su
 
 @dataclass(frozen=True, slots=True, eq=False)
 class State:
-    """Words of one memory of the GPU, from word `first` on; `item` as in `format.STATE_ITEMS`."""
+    """Words of one memory of the GPU, starting at word `first`; `item` as in `numbers.STATE_ITEMS`."""
 
     item: int
     words: Words
@@ -127,7 +127,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class FrameContents:
-    """The events of a frame, and the digests of what it shows by number of the screen (None: not known)."""
+    """The events of a frame, and the digests of its pictures by number of the screen (None: not known)."""
 
     events: tuple[Event, ...]
     pictures: Mapping[int, bytes] | None = None
@@ -150,7 +150,7 @@ class Contents:
     tail: tuple[Event, ...] = ()
 
     def memory_events(self) -> Iterator[Load | Store]:
-        """All that stores bytes in memory, in order."""
+        """All events that store bytes in memory, in order."""
         for events in (*(frame.events for frame in self.frames), self.tail):
             for event in events:
                 if isinstance(event, Load | Store):
@@ -158,7 +158,7 @@ class Contents:
 
 
 def count(event: Event) -> int:
-    """How many positions an event takes."""
+    """The number of positions of an event."""
     return len(event.addresses) if isinstance(event, Writes) else 1
 
 
@@ -168,5 +168,5 @@ def digest(pixels: bytes, size: int) -> bytes:
 
 
 def bytes_of(pieces: Sequence[bytes]) -> bytes:
-    """The pieces, one behind the other."""
+    """The joined pieces."""
     return pieces[0] if len(pieces) == 1 else b"".join(pieces)

@@ -1,4 +1,4 @@
-"""From a file to the contents of a capture. Files come from strangers: every number is checked before it is used."""
+"""From a file to the contents of a capture. Files are not trusted: every number is checked before it is used."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _MOST_EVENTS = 1 << 22
 
 
 def parse(data: bytes, *, file: str = "") -> Contents:
-    """The contents of a file from its bytes; `file` names it in errors.
+    """The contents of a file from its bytes; `file` is its name in errors.
 
     Raises CaptureError with the offset for a file that is cut, damaged or of another version.
     """
@@ -65,14 +65,14 @@ def parse(data: bytes, *, file: str = "") -> Contents:
 
 @dataclass(frozen=True, slots=True)
 class Rescue:
-    """What is whole of a file: contents with whole frames only, and the damage (None: there is none)."""
+    """The intact part of a file: contents with whole frames only, and the damage (None: there is none)."""
 
     contents: Contents
     damage: CaptureError | None
 
 
 def rescue(data: bytes, *, file: str = "") -> Rescue:
-    """All frames before the first damage, each one proven by its check.
+    """All frames before the first damage, each one verified by its check.
 
     Raises CaptureError if not even the header can be read.
     """
@@ -93,11 +93,11 @@ def rescue(data: bytes, *, file: str = "") -> Rescue:
 
 
 class _Bad(Exception):
-    """Internal: the record at hand does not fit."""
+    """Internal: the current record is invalid."""
 
 
 class _Decoder:
-    """Takes sections one by one. `failure` says that a record did not fit; what came before it is kept."""
+    """Decodes sections one by one. `failure`: why a record is invalid; earlier records are kept."""
 
     def __init__(self, header: sections.Header, file: str) -> None:
         self.contents = Contents(header.console, header.digest_size, header.check_size)
@@ -114,7 +114,7 @@ class _Decoder:
         self.shown: dict[int, bytes] = {}
         self.begun = False
         self.presented = False
-        self.exact = False  # whether a store by address came since the last submission
+        self.exact = False  # whether there was a store by address since the last submission
         self.mapped: dict[int, int] = {}
         common = {F.ABOUT: self.about, F.COVERAGE: self.coverage, F.STATE: self.state, F.FRAME: self.frame}
         of_consoles = {
@@ -202,7 +202,7 @@ class _Decoder:
         for _ in range(count):
             back = self.varint()
             if back > len(self.blocks):
-                raise _Bad(f"block {back} from behind, where there are {len(self.blocks)}")
+                raise _Bad(f"block {back} from the end, where there are {len(self.blocks)}")
             if not back:
                 self.blocks.append(self.take(self.varint(F.BLOCK_LIMIT + 1, "a block's size")))
                 back = 1
@@ -227,7 +227,7 @@ class _Decoder:
 
     def first(self) -> None:
         if self.begun:
-            raise _Bad("it must stand before all events")
+            raise _Bad("it must come before all events")
 
     # -- both consoles ----------------------------------------------------------------------------------------------
     def about(self) -> None:
@@ -308,7 +308,7 @@ class _Decoder:
         self.add(Swap(screen, info, registers or self.follow_from(screen, info)))
 
     def follow_from(self, screen: int, info: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
-        """The register writes of a framebuffer entry whose recorder left them to us; none if it cannot be shown."""
+        """The register writes of a framebuffer entry whose recorder did not store them; none if it cannot be shown."""
         translate = Translator(DEFAULTS)
         if self.contents.ranges:
             translate.map = AddressMap(self.contents.ranges)
@@ -340,7 +340,7 @@ class _Decoder:
         if id in self.mapped:
             raise _Bad(f"mapping {id} is there already")
         if self.exact:
-            raise _Bad("a mapping changes behind a store by address, before the next submission")
+            raise _Bad("a mapping changes after a store by address, before the next submission")
         self.mapped[id] = handle
         self.add(Map(id, va, size, handle, kind))
 
@@ -349,11 +349,11 @@ class _Decoder:
         if self.mapped.pop(id, None) is None:
             raise _Bad(f"there is no mapping {id}")
         if self.exact:
-            raise _Bad("a mapping changes behind a store by address, before the next submission")
+            raise _Bad("a mapping changes after a store by address, before the next submission")
         self.add(Unmap(id))
 
     def place(self) -> tuple[int | None, int]:
-        """Handle and offset, as they count for a place."""
+        """Handle and offset; (None, 0) for a place by address."""
         by_handle = self.u8(2, "a place")
         handle, offset = self.varint(1 << 32, "a handle"), self.varint(_VA_END, "an offset")
         return (handle, offset) if by_handle else (None, 0)

@@ -27,7 +27,7 @@ from pocketgpu.capture.formats.pgc.contents import (
 )
 
 SECTION_TARGET = 8 << 20
-"""A section ends with the record that brings it here."""
+"""A section ends with the record that brings it to this size."""
 _PIECE = 64 << 10
 
 
@@ -97,7 +97,7 @@ class _Encoder:
 
     def frame(self, pictures: Mapping[int, bytes] | None) -> None:
         shown = dict(pictures or {})
-        # What is as before comes first: repeats pack best in one piece.
+        # Unchanged data comes first: repeats compress best in one piece.
         order = sorted(shown, key=lambda screen: (self.shown.get(screen) != shown[screen], screen))
         fields = bytearray(varint(len(order)))
         for screen in order:
@@ -155,11 +155,11 @@ class _Encoder:
         self.record(F.PRESENT, *fields)
 
     def data(self, address: int, pieces: Sequence[bytes]) -> bytes:
-        """Bytes for `address`, in pieces that equal ones elsewhere can match."""
+        """Bytes for `address`, in pieces that can match equal ones elsewhere."""
         listed: list[bytes] = []
         for piece in pieces:
             first = -address % _PIECE
-            # Below two pieces nothing is gained.
+            # With fewer than two pieces there is no gain.
             cuts = [0, *range(first or _PIECE, len(piece), _PIECE), len(piece)] if len(piece) > 2 * _PIECE else []
             listed += (piece[a:b] for a, b in pairwise(cuts)) if cuts else (piece,)
             address += len(piece)

@@ -1,4 +1,4 @@
-"""Numbers of the `.pgc` format, as docs/formats/pgc.md has them; the words there, the names here."""
+"""Numbers of the `.pgc` format; docs/formats/pgc.md describes them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SECTION_LIMIT: Final = 1 << 28
 STREAM_LIMIT: Final = 1 << 31
 BLOCK_LIMIT: Final = 1 << 26
 STORED_LIMIT: Final = 1 << 34
-"""Most bytes that all loads of a file together may store: blocks may be used many times."""
+"""The most bytes that all loads of a file together may store: blocks may be used many times."""
 
 # Records
 ABOUT, COVERAGE, STATE, FRAME = 0x01, 0x02, 0x03, 0x0F
@@ -44,7 +44,7 @@ MEMORY_COVERED: Final = 1 << 17
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One memory of the GPU in STATE records: its number, its words, the coverage bit that speaks of it."""
+    """One memory of the GPU in STATE records: its number, its words, its coverage bit."""
 
     number: int
     name: str
@@ -72,7 +72,7 @@ STATE_3DS: Final = (
 )
 TABLES: Final = ("lighting_lut", "fog_lut", "proctex_lut", "gas_lut")
 WIDE_UNIFORMS: Final = ("vs_uniforms_f32", "gs_uniforms_f32")
-"""These and the tables are no part of a CiTrace recording's start state."""
+"""These and the tables are not in the start state of a CiTrace recording."""
 
 STATE_SWITCH: Final = (
     Item(64, "bindings", 8, 1),
@@ -103,4 +103,4 @@ COVERAGE_NAMES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 FULL_COVERAGE: Final[Mapping[str, int]] = MappingProxyType(
     {console: (1 << len(names)) - 1 | MEMORY_COVERED for console, names in COVERAGE_NAMES.items()}
 )
-"""All but the pictures."""
+"""All except the pictures."""

@@ -1,4 +1,4 @@
-"""The outer form of a `.pgc` file: header, sections with length and checksum, and what is left of a damaged one."""
+"""The outer structure of a `.pgc` file: header, sections with length and checksum, and recovery from damaged files."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ _STORED, _ZSTD, _LZMA = range(3)
 _LZMA_MEMORY = 1 << 28
 _STEP = 4096
 _OUTPUT = 1 << 20
-# Ways to tell LZMA how data lie: (literal context, literal position, position) bits. Captures have text-like words,
-# rows of 16-bit and of 32-bit pixels; which of these is best is found by trying where that is quick.
+# Layouts of data for LZMA: (literal context, literal position, position) bits. Captures have text-like words, rows of
+# 16-bit and of 32-bit pixels; where it is fast, all are tried.
 _SHAPES = ((3, 0, 2), (2, 2, 2), (0, 0, 2), (0, 0, 0), (1, 0, 0), (4, 0, 0), (1, 2, 2), (0, 2, 0))
 _TRY_ALL = 1 << 20
 _QUICK = 64 << 20
@@ -52,7 +52,7 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The plain bytes of one section of records, and where it begins in the file."""
+    """The plain bytes of one section of records, and its offset in the file."""
 
     offset: int
     plain: bytes
@@ -60,8 +60,8 @@ class Section:
 
 @dataclass(slots=True)
 class Scan:
-    """What of a file is whole. `damage`: None, or why and where reading ended; `rest`: the section that it ended in,
-    unpacked as far as it goes. `frames`: as the end section says, None without one."""
+    """The intact part of a file. `damage`: None, or why and where reading ended; `rest`: the section in which it ended,
+    unpacked as far as possible. `frames`: from the end section, None without one."""
 
     header: Header
     sections: list[Section]
@@ -80,7 +80,7 @@ class _Lzma:
 
     def decompress(self, data: bytes) -> bytes:
         if self._decoder.eof:
-            raise ValueError("there is something behind the end of the packed data")
+            raise ValueError("there is something after the end of the packed data")
         parts = [self._decoder.decompress(data, _OUTPUT)]
         total = len(parts[0])
         while not self._decoder.eof and not self._decoder.needs_input and total <= SECTION_LIMIT:
@@ -99,7 +99,7 @@ class _Zstd:
 
     def decompress(self, data: bytes) -> bytes:
         if self._decoder.eof:
-            raise ValueError("there is something behind the end of the packed data")
+            raise ValueError("there is something after the end of the packed data")
         return self._decoder.decompress(data)
 
     @property
@@ -111,7 +111,7 @@ _FAILURES = (lzma.LZMAError, zstandard.ZstdError, ValueError, MemoryError, EOFEr
 
 
 def unpack(codec: int, payload: bytes, size: int) -> bytes:
-    """The plain `size` bytes of a payload. ValueError if it holds anything else."""
+    """The plain `size` bytes of a payload. ValueError if it contains anything else."""
     if codec == _STORED:
         if len(payload) != size:
             raise ValueError(f"{len(payload)} bytes are stored where {size} should be")
@@ -133,19 +133,19 @@ def unpack(codec: int, payload: bytes, size: int) -> bytes:
 
 
 def unpack_what_is_left(codec: int, payload: bytes, size: int) -> bytes:
-    """The plain bytes of a damaged payload, as far as they come; what comes from behind the damage is nonsense."""
+    """The plain bytes of a damaged payload, as far as they can be unpacked; bytes after the damage are wrong."""
     if codec == _STORED:
         return payload[:size]
     if codec >= len(CODECS):
         return b""
     whole, good = _until_failure(codec, payload, _STEP, size)
-    if not whole and len(payload) <= _QUICK:  # what failed gave nothing of its step: once more, byte by byte
+    if not whole and len(payload) <= _QUICK:  # the step that failed returned nothing: once more, byte by byte
         _, good = _until_failure(codec, payload, 1, size)
     return good[:size]
 
 
 def _until_failure(codec: int, payload: bytes, step: int, size: int) -> tuple[bool, bytes]:
-    """Whether all could be unpacked, and what could."""
+    """Whether all could be unpacked, and the bytes that could."""
     decoder: _Decoder = _Zstd() if codec == _ZSTD else _Lzma()
     parts: list[bytes] = []
     total = 0
@@ -161,7 +161,8 @@ def _until_failure(codec: int, payload: bytes, step: int, size: int) -> tuple[bo
 
 
 def pack(plain: bytes, packing: str, ends: Sequence[int] = ()) -> tuple[int, bytes]:
-    """`plain` as (codec, payload); packing: "stored", "zstd", "lzma", or "smallest" of them. ends: where frames end."""
+    """`plain` as (codec, payload); packing: "stored", "zstd", "lzma", or "smallest" of them. ends: offsets of the ends
+    of frames."""
     if packing == "stored" or not plain:
         return _STORED, plain
     found = [(_STORED, plain)] if packing == "smallest" else []
@@ -176,7 +177,7 @@ def pack(plain: bytes, packing: str, ends: Sequence[int] = ()) -> tuple[int, byt
 
 
 def _pack_zstd(plain: bytes, ends: Sequence[int]) -> bytes:
-    """A block ends with each frame: nothing of a cut block can be unpacked, and whole frames must not be lost."""
+    """A block ends with each frame: a cut block cannot be unpacked at all, and whole frames must not be lost."""
     level = 19 if len(plain) <= _QUICK else 9
     packer = zstandard.ZstdCompressor(level=level, write_content_size=False).compressobj()
     parts = []
@@ -201,7 +202,8 @@ def build(
     packing: str = "smallest",
     ends: Sequence[Sequence[int]] | None = None,
 ) -> bytes:
-    """A whole file from the plain bytes of its sections of records; ends: for each, where frames end in it."""
+    """A whole file from the plain bytes of its sections of records; ends: for each, offsets of the ends of frames in
+    it."""
     console = CONSOLES[header.console]
     start = MAGIC + bytes((VERSION, console, header.digest_size, CHECK_SIZE - header.check_size))
     parts = [start, struct.pack("<I", zlib.crc32(start))]
@@ -218,7 +220,7 @@ def _section(kind: int, codec: int, payload: bytes, size: int) -> list[bytes]:
 
 
 def looks_like(data: bytes) -> bool:
-    """Whether a file's bytes begin like a `.pgc`, or like the first bytes of one that was cut or copied carelessly."""
+    """Whether a file's bytes begin like a `.pgc`, or like one that was cut or converted as text."""
     return data.startswith(MAGIC[:4]) or (0 < len(data) < 4 and MAGIC.startswith(data))
 
 
@@ -249,7 +251,7 @@ def read_header(data: bytes, file: str) -> Header:
 
 
 class _Damaged(Exception):
-    """Internal: a section does not fit. `payload`: what there is of it."""
+    """Internal: a section is invalid. `payload`: the available part of it."""
 
     def __init__(self, message: str, offset: int, codec: int = 0, payload: bytes = b"", size: int = 0) -> None:
         super().__init__(message)
@@ -260,7 +262,7 @@ class _Damaged(Exception):
 def scan(data: bytes, file: str = "") -> Scan:
     """Read all sections up to the end or to the first damage.
 
-    Raises CaptureError only for a header that cannot be read; what is wrong behind it is in `Scan.damage`.
+    Raises CaptureError only for a header that cannot be read; later errors are in `Scan.damage`.
     """
     found = Scan(read_header(data, file), [])
     position, total = HEADER_SIZE, 0
@@ -270,7 +272,7 @@ def scan(data: bytes, file: str = "") -> Scan:
             if kind == END:
                 found.frames = _read_end(payload, start, len(found.sections))
                 if position != len(data):
-                    raise _Damaged("something stands behind the end of the capture", position)
+                    raise _Damaged("there is something after the end of the capture", position)
                 break
             total += size
             if total > STREAM_LIMIT:
@@ -288,7 +290,7 @@ def scan(data: bytes, file: str = "") -> Scan:
 
 
 def _read(data: bytes, start: int) -> tuple[int, int, int, bytes, int]:
-    """The section at `start`: where it ends, its kind, codec and payload, and the size of that when unpacked."""
+    """The section at `start`: its end, its kind, codec and payload, and the unpacked size."""
     if start == len(data):
         raise _Damaged("the capture has no end: it was cut short, or its recorder stopped in the middle", start)
     if start + SECTION_HEAD > len(data):
@@ -298,7 +300,7 @@ def _read(data: bytes, start: int) -> tuple[int, int, int, bytes, int]:
     payload = data[at : at + stored]
     rest = (codec, payload, size) if kind == RECORDS else (0, b"", 0)
     if at + stored + 4 > len(data):
-        # A length that was hit points anywhere; then the payload is still there.
+        # A damaged length can be anything; the payload is still there.
         raise _Damaged("the file ends inside a section, or its length is damaged", start, *rest)
     end = at + stored + 4
     if zlib.crc32(data[start : end - 4]) != int.from_bytes(data[end - 4 : end], "little"):

@@ -1,4 +1,4 @@
-"""The contents of a `.pgc` as what the replays of both consoles take."""
+"""The contents of a `.pgc` as traces that the drivers of both consoles replay."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _NEW_FCRAM_END = FCRAM.base + 2 * FCRAM.size
 
 
 def expected_of(contents: Contents) -> list[Mapping[str, str] | None]:
-    """For each frame, the digests (hex) of its pictures by name of the screen; None where the file does not know."""
+    """For each frame, the digests (hex) of its pictures by name of the screen; None where the file has none."""
     names = F.SCREENS[contents.console]
     return [
         None
@@ -66,7 +66,7 @@ def expected_of(contents: Contents) -> list[Mapping[str, str] | None]:
 
 
 def notes_of(contents: Contents) -> list[Note]:
-    """What the file itself lacks."""
+    """Problems of the file itself."""
     notes = []
     names = F.COVERAGE_NAMES[contents.console]
     missing = [name for bit, name in enumerate(names) if not contents.coverage >> bit & 1]
@@ -92,7 +92,7 @@ class SelfTesting:
 
 
 def power_on() -> dict[str, Words]:
-    """What the memories of a 3DS's GPU hold where no record says anything, by name of the item."""
+    """The contents of the memories of a 3DS's GPU without records, by name of the item."""
     held: dict[str, Words] = {item.name: np.zeros(item.words, np.uint32) for item in F.STATE_3DS}
     for name, block in (("external", EXTERNAL), ("lcd", LCD), ("pica", PICA)):
         for register in block:
@@ -103,7 +103,7 @@ def power_on() -> dict[str, Words]:
 
 
 def runs_of(events: Sequence[Event]) -> list[WriteRun | NarrowWrite | LoadRun | GxRun]:
-    """Events of a 3DS as what a replay takes."""
+    """Events of a 3DS in the form that drivers replay."""
     runs: list[WriteRun | NarrowWrite | LoadRun | GxRun] = []
     element = 0
     for event in events:
@@ -129,9 +129,9 @@ def runs_of(events: Sequence[Event]) -> list[WriteRun | NarrowWrite | LoadRun | 
 
 
 class PgcTrace(SelfTesting):
-    """A capture of a 3DS, ready to be replayed: the same as `citrace.Trace` and `gxlog.GxLog` have.
+    """A capture of a 3DS for replay: it has the interface of `citrace.Trace` and `gxlog.GxLog`.
 
-    tables: words that are no part of `initial`, by name (`format.TABLES`, `format.WIDE_UNIFORMS`). expected: digests of
+    tables: words that are not in `initial`, by name (`numbers.TABLES`, `numbers.WIDE_UNIFORMS`). expected: digests of
     each frame's pictures, see `expected_of`.
     """
 
@@ -162,7 +162,7 @@ class PgcTrace(SelfTesting):
 
     @cached_property
     def needs_new_model(self) -> bool:
-        """Whether something reaches memory that only the newer model (256 MiB of FCRAM) has."""
+        """Whether any access needs memory that only the newer model (256 MiB of FCRAM) has."""
         translate = AddressMap(self.virt_to_phys).translate
         for frame in self.contents.frames:
             for event in frame.events:
@@ -179,14 +179,14 @@ class PgcTrace(SelfTesting):
         return False
 
     def runs(self, frame: int) -> list[WriteRun | NarrowWrite | LoadRun | GxRun]:
-        """What happens in frame `frame`, in order."""
+        """The events of frame `frame`, in order."""
         if not 0 <= frame < self.frame_count:
             raise IndexError(f"no frame {frame}: the capture has {self.frame_count}")
         return runs_of(self.contents.frames[frame].events)
 
 
 class PgcLog(SelfTesting, ChannelLog):
-    """A capture of a Switch: a channel log that knows what each frame must show.
+    """A capture of a Switch: a channel log with the expected pictures of each frame.
 
     expected: see `expected_of`.
     """
@@ -207,7 +207,7 @@ class PgcLog(SelfTesting, ChannelLog):
         mapped = sum(mapping.size for mapping in self.mappings)
         if mapped > MAPPED_LIMIT or sum(self.handles.values()) > MEMORY_LIMIT:
             message = (
-                f"the mappings stand for {sum(self.handles.values()):,} bytes of memory and {mapped:,} of addresses"
+                f"the mappings have {sum(self.handles.values()):,} bytes of memory and {mapped:,} of addresses"
             )
             hint = f"At most {MEMORY_LIMIT:,} and {MAPPED_LIMIT:,} are replayed."
             raise CaptureError(message, file=self.file, hint=hint)
@@ -226,7 +226,7 @@ class PgcLog(SelfTesting, ChannelLog):
 
 
 class _Channels:
-    """Events in order become a log whose parts name submissions by number."""
+    """Converts events in order to a log that refers to submissions by number."""
 
     def __init__(self, file: str, contents: Contents) -> None:
         self.mappings: list[MappingRecord] = []
@@ -251,7 +251,7 @@ class _Channels:
     def _frame(self, frame: FrameContents) -> None:
         for event in frame.events:
             if isinstance(event, Present):
-                if self._updates:  # the processor drew: stored before the picture, by a submission of nothing
+                if self._updates:  # the processor drew: stored before the picture, with an empty submission
                     self._submit(0, np.zeros(0, np.uint64))
                 self.presents.append(self._present(event))
             else:
@@ -301,7 +301,7 @@ class _Channels:
 
 
 def trace_of(contents: Contents, file: str = "") -> PgcTrace | PgcLog:
-    """What a `Capture` of these contents replays. Raises CaptureError for what no machine can hold."""
+    """The trace of these contents, for a `Capture`. Raises CaptureError for contents that no machine can replay."""
     return _TRACES[contents.console](file, contents)
 
 

@@ -4,11 +4,11 @@
     ENUMS["rounding"].members[1].text         # ".RM"
     CONTROL["stall"]                          # a field of the 21 bits that schedule an instruction
 
-Decoder, disassembler, assembler, executors and the reference page all derive from it; no opcode has code of its own.
-`table.py` says how a row is read.
+Decoder, disassembler, assembler, executors and the reference page all derive from it; no opcode has its own code.
+`table.py` explains the rows.
 
-NVIDIA publishes no encoding of this instruction set. Sources: the fact sheet of the ISA, which rests on public
-reverse engineering, and what NVIDIA's own disassembler for SM 5.3 says to single words.
+NVIDIA publishes no encoding of this instruction set. Sources: the fact sheet of the ISA, which is based on public
+reverse engineering, and the output of NVIDIA's own disassembler for SM 5.3 for single words.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What belongs to every instruction beside its word: the scheduling field, and the names of special registers.
+"""The scheduling field of instructions, and the names of special registers.
 
-Three instructions share a 64-bit control word in front of them; instruction k has the 21 bits from 21 * k up. Nothing
-in there changes a result; the fields say when an instruction may issue.
+Three instructions share a 64-bit control word before them; instruction k has the 21 bits from 21 * k up. They change no
+result; the fields control when an instruction may issue.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ CONTROL: Final = {
     for field in (
         Field("stall", 0, 4, doc="cycles to wait after issue; 0 without yield issues the next one together with this"),
         Field("yield", 4, 1, doc="clear: the scheduler may prefer another warp"),
-        Field("write_barrier", 5, 3, doc="scoreboard to signal when the result is there; 7: none"),
+        Field("write_barrier", 5, 3, doc="scoreboard to signal when the result is written; 7: none"),
         Field("read_barrier", 8, 3, doc="scoreboard to signal when the operands have been read; 7: none"),
         Field("wait", 11, 6, doc="scoreboards to wait for before issue, a bit each"),
         Field("reuse", 17, 4, doc="operands a, b, c to keep in the operand cache"),
@@ -28,4 +28,4 @@ CONTROL: Final = {
 NO_BARRIER: Final = 7
 
 SPECIAL_REGISTERS: Final = {int(number, 16): name for number, name in rows("special_registers.tsv")}
-"""Number of a special register to its name; numbers without a name print as SR and the number."""
+"""Special register names by number; numbers without a name print as SR and the number."""

@@ -1,18 +1,18 @@
-"""Reads the table of instructions: what a row says, as objects.
+"""Reads the table of instructions: the rows as objects.
 
 A row of `instructions.tsv` is one *form* of an instruction: a mnemonic with operands of certain kinds.
 
 * op, form: mnemonic, and the name of the row ("FFMA", "FFMA.C").
-* value, mask: a word is of this form if `word & mask == value`; if several rows fit, the one whose mask has most bits.
-  Bits of `value` outside the mask are what the assembler puts where no field reads them.
-* guard: "P" if bits 19:16 hold a predicate that the instruction is guarded with.
-* modifiers: in the order of the text. `.HI` is text that is always there. `x@43` is a flag, printed as `.X`; `x@!43` is
-  printed when the bit is clear. `rounding=rounding@40:39` is a member of an enumeration; bits are listed high to low.
-  `rounding?` of one that is not printed.
+* value, mask: a word has this form if `word & mask == value`; if several rows match, the mask with most bits wins.
+  Bits of `value` outside the mask are what the assembler writes where no field is.
+* guard: "P" if bits 19:16 hold the predicate that guards the instruction.
+* modifiers: in the order of the text. `.HI` is fixed text. `x@43` is a flag, printed as `.X`; `x@!43` is printed when
+  the bit is clear. `rounding=rounding@40:39` is a member of an enumeration; bits are listed high to low. `rounding?` is
+  not printed.
 * operands: in the order of the text, each `role=KIND@bits` and then attributes: `neg@48 abs@46 inv@40 not@42` are signs
-  before it, `part=h1@53` and `cc@47` suffixes, `opt=7` leaves it out when its bits are 7, `base@15:8` is the register
-  of an address (`physical`: not RZ; `rz`: shown even if all is 0), `unsigned` says that its offset is, `scale=4` what
-  an offset is multiplied with, `xor=7` are bits that are stored inverted.
+  before it, `part=h1@53` and `cc@47` suffixes, `opt=7` omits it when its bits are 7, `base@15:8` is the register
+  of an address (`physical`: not RZ; `rz`: shown even if all is 0), `unsigned` means that its offset is, `scale=4` is
+  the factor of an offset, `xor=7` are bits that are stored inverted.
 
 Kinds of operands:
     R register; P predicate; I U signed and unsigned number; F D H number whose bits are the top ones of a float32,
@@ -22,8 +22,8 @@ Kinds of operands:
     X member of an enumeration; L fixed text; V one or two registers of a compare-and-swap; Q signs of FSWZADD; B a set
     of barriers; N decimal number.
 
-A line of `enums.tsv` lists an enumeration from value 0. `(RN)` has a name but is not printed, `!` is refused,
-`128=U.128` has other text than its name, and `*INVALID#` stands for all further values, # being the number.
+A line of `enums.tsv` lists an enumeration from value 0. `(RN)` has a name but is not printed, `!` is invalid, in
+`128=U.128` the text differs from the name, and `*INVALID#` is for all further values, # being the number.
 """
 
 from __future__ import annotations
@@ -55,16 +55,16 @@ class Bits:
 
     @property
     def width(self) -> int:
-        """How many bits they are."""
+        """Number of bits."""
         return sum(width for _, width in self.pieces)
 
     @property
     def mask(self) -> int:
-        """Where they sit in the word."""
+        """The bits in the word."""
         return sum(((1 << width) - 1) << low for low, width in self.pieces)
 
     def get(self, word: Word) -> Word:
-        """The number that they are in a word, or in each word of an array."""
+        """The number in these bits of a word, or of each word of an array."""
         if len(self.pieces) == 1:
             low, width = self.pieces[0]
             return (word >> low) & ((1 << width) - 1)
@@ -74,7 +74,7 @@ class Bits:
         return number
 
     def put(self, number: int) -> int:
-        """A word that has the number there and 0 elsewhere."""
+        """A word with the number in these bits and 0 elsewhere."""
         word = 0
         for low, width in reversed(self.pieces):
             word |= (number & ((1 << width) - 1)) << low
@@ -96,7 +96,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Enum:
-    """An enumeration: members by value; values without one are refused."""
+    """An enumeration: members by value; values without a member are invalid."""
 
     name: str
     listed: tuple[Member | None, ...]
@@ -120,7 +120,7 @@ class Enum:
         return Enum(name, tuple(listed), rest)
 
     def member(self, value: int) -> Member | None:
-        """The member of a value, None if there is none."""
+        """The member of a value, or None."""
         if value < len(self.listed):
             return self.listed[value]
         if self.rest is None:
@@ -129,17 +129,17 @@ class Enum:
         return Member(value, text, text)
 
     def members(self, width: int) -> list[Member]:
-        """All members of a field of so many bits."""
+        """All members for a field of this width."""
         return [found for value in range(1 << width) if (found := self.member(value)) is not None]
 
     def refused(self, width: int) -> tuple[int, ...]:
-        """Values of such a field that are no member."""
+        """Values of such a field without a member."""
         return tuple(value for value in range(1 << width) if self.member(value) is None)
 
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """What belongs to an operand or modifier beside its own bits: a sign, a suffix. `value`: what stands after "="."""
+    """An addition to an operand or modifier: a sign, a suffix. `value`: the text after "="."""
 
     name: str
     bits: Bits | None = None
@@ -149,7 +149,7 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Modifier:
-    """A suffix of the mnemonic. `bits` is None for text that is always there."""
+    """A suffix of the mnemonic. `bits` is None for fixed text."""
 
     name: str
     bits: Bits | None
@@ -159,7 +159,7 @@ class Modifier:
 
     @cached_property
     def choices(self) -> tuple[tuple[int, str, str], ...]:
-        """(raw value, name, text) of all it can be, in the order of values."""
+        """(raw value, name, text) of all its values, in their order."""
         if self.bits is None:
             return ((0, self.name, self.name),)
         if self.enum is not None:
@@ -168,7 +168,7 @@ class Modifier:
         return ((0, "0", shown), (1, "1", "")) if self.inverted else ((0, "0", ""), (1, "1", shown))
 
     def text(self, raw: int) -> str:
-        """What is printed for a value, without the dot; empty for nothing."""
+        """The text of a value, without the dot; empty if nothing is printed."""
         return next((text for value, _, text in self.choices if value == raw), "")
 
 
@@ -192,13 +192,13 @@ class OperandField:
         return self._by_name.get(name)
 
     def number(self, name: str, default: int) -> int:
-        """What stands after "=" of an attribute."""
+        """The number after "=" of an attribute."""
         found = self.attribute(name)
         return default if found is None else found.value
 
     @cached_property
     def signed(self) -> bool:
-        """Whether its number, or the offset of its address, has a sign."""
+        """Whether its number, or its address's offset, has a sign."""
         return self.kind in ("I", "C", "CS", "M", "A", "T", "RX", "K") and self.attribute("unsigned") is None
 
 
@@ -228,7 +228,7 @@ class Form:
 
     @cached_property
     def fields(self) -> dict[str, Bits]:
-        """All bits that mean something, by name: "guard", "rounding", "a", "a.neg", "d.cc"."""
+        """All bits with a meaning, by name: "guard", "rounding", "a", "a.neg", "d.cc"."""
         found = {"guard": GUARD} if self.guarded else {}
         found |= {one.name: one.bits for one in self.modifiers if one.bits is not None}
         for operand in self.operands:
@@ -239,7 +239,7 @@ class Form:
 
     @cached_property
     def meaningful(self) -> int:
-        """Bits that say what the instruction is; all others are ignored."""
+        """Bits that define the instruction; all others are ignored."""
         mask = self.mask
         for bits in self.fields.values():
             mask |= bits.mask
@@ -247,13 +247,13 @@ class Form:
 
     @cached_property
     def exceptions(self) -> tuple[Bits, ...]:
-        """Registers that make a word fit another row if they are RZ: bases of physical addresses."""
+        """Base registers of physical addresses: if one is RZ, the word has another form."""
         found = (one.attribute("base") for one in self.operands if one.attribute("physical"))
         return tuple(base.bits for base in found if base is not None and base.bits is not None)
 
     @cached_property
     def limits(self) -> tuple[tuple[Bits, tuple[int, ...]], ...]:
-        """Fields with values that make a word no instruction."""
+        """Fields with their invalid values, which make a word invalid."""
         found = []
         for one in self.modifiers:
             if one.bits is not None and one.enum is not None:
@@ -272,7 +272,7 @@ _WORD_CONSTANT: Final = Bits.parse("38:34,33:20")
 
 
 def rows(name: str) -> list[list[str]]:
-    """The rows of a table beside this file, without its heading."""
+    """The rows of a table in this folder, without its heading."""
     text = files(__package__).joinpath(name).read_text(encoding="utf-8")
     return [line.split("\t") for line in text.splitlines()[1:] if line and not line.startswith("#")]
 

@@ -1,1 +1,1 @@
-"""What several engines use: registers by name, records, semaphores, conditions, fills."""
+"""Shared by several engines: registers by name, records, semaphores, conditions, fills."""

@@ -1,7 +1,7 @@
-"""What an engine is, and what the machine around it gives it.
+"""The base class of engines, and the protocol of the machine that they run in.
 
 The compiled parser stores every method of a class into the class's register file. Only methods named in an engine's
-`effects` come to Python, after the store, in order; everything else that happened before has been done by then.
+`effects` return to Python, after the store and in order, when all earlier work is done.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Effect = Callable[[int], None]
 
 
 class EngineHost(Protocol):
-    """The machine as engines see it."""
+    """The machine as engines use it."""
 
     memory: GpuMemory
     engine: LanesEngine
@@ -45,22 +45,22 @@ class EngineHost(Protocol):
     choices: Mapping[str, str]
     syncpoints: Syncpoints
     workers: Workers
-    """Threads of the computer, for work that can be cut into parts."""
+    """Threads for work that can be cut into parts."""
     log: Log
     """What was done, in order: draws, launches, clears, copies, blits, uploads."""
     scratch: tuple[int, int]
-    """Arena offset and size of a part of the work area that is free for whoever runs a kernel next."""
+    """Arena offset and size of a part of the work area that is free for the next kernel."""
     observers: tuple[Observer, ...]
-    """Who is told of what engines do; they tell after it is done, but for `draw_recorded` and `launch_recorded`."""
+    """Observers of the machine. They are notified after an action, except by `draw_recorded` and `launch_recorded`."""
 
     @property
     def inline_words(self) -> Offsets | None:
-        """Where the words of the inline data that has just come in full stood; None unless somebody wants to know."""
+        """Arena offsets of the words of the inline data that has just arrived; None if no observer wants them."""
         ...
 
     @property
     def place(self) -> str:
-        """Where the machine is: "s3/e2+17", submission 3, entry 2 of it, word 17 of the entry."""
+        """The current place: "s3/e2+17" is submission 3, entry 2 of it, word 17 of the entry."""
         ...
 
     @property
@@ -69,7 +69,7 @@ class EngineHost(Protocol):
         ...
 
     def writing(self, run: Callable[[], T]) -> T:
-        """Do something that writes memory, and tell observers of the pages that it has written."""
+        """Run a function that writes memory, and notify observers of the pages that it wrote."""
         ...
 
     def launch(self, launch: Launch, state: State, read: Read) -> Result:
@@ -77,7 +77,7 @@ class EngineHost(Protocol):
         ...
 
     def draw(self, draw: Draw, state: State, counters: Counters) -> None:
-        """Shade a draw, whose state the live registers are."""
+        """Shade a draw whose state is in the live registers."""
         ...
 
     def go_on(self, counters: Counters) -> None:
@@ -85,34 +85,35 @@ class EngineHost(Protocol):
         ...
 
     def take_drawn(self, count: int, counters: Counters) -> tuple[NDArray[np.uint32], tuple[Registers, ...]]:
-        """What kernels noted of draws that they made since the last call: records (`drawn.LOGGED`), and the register
-        files that these differ from. Counters hear of what was counted."""
+        """The log of draws that kernels made since the last call: records (`drawn.LOGGED`), and the register files that
+        these differ from. Adds what was counted to `counters`."""
         ...
 
     def timestamp(self) -> int:
-        """Ticks of 614.4 MHz since the machine was made. They come of the work done, so each run has the same."""
+        """Ticks of 614.4 MHz since the machine was made. They are computed from the work done, so each run has the
+        same."""
         ...
 
     def spend(self, ticks: int) -> None:
-        """Let time pass for work that no counter of methods tells of, such as bytes copied."""
+        """Add time for work that no counter of methods contains, such as bytes copied."""
         ...
 
     def report(self, kind: EventKind, id: str, message: str) -> None:
-        """An event at the present place."""
+        """Report an event at the current place."""
         ...
 
     def interrupt(self, name: str) -> None:
-        """Raise an interrupt of the channel at work: "non-stall", "notify", "copy"."""
+        """Raise an interrupt of the current channel: "non-stall", "notify", "copy"."""
         ...
 
     def hurry(self, on: bool) -> None:
-        """Whether effects of the channel at work that could wait (`Engine.deferred`) may not do so from now on."""
+        """Set whether effects of the current channel that are usually deferred (`Engine.deferred`) run at once."""
         ...
 
     def wait_semaphore(self, address: int, payload: int, operation: str) -> None:
-        """Let the channel at work wait until the word at GPU address `address` compares: "equal", "geq", "and".
+        """Make the current channel wait until the word at GPU address `address` compares: "equal", "geq", "and".
 
-        The channel goes on with its next word when it does; other channels run meanwhile. To be called in an effect.
+        Then the channel continues with its next word; other channels run meanwhile. To be called in an effect.
         """
         ...
 
@@ -128,28 +129,28 @@ class Engine:
     def __init__(self, host: EngineHost, channel: int, registers: Registers) -> None:
         self.host, self.channel, self.registers = host, channel, registers
         self.effects: dict[int, Effect] = {}
-        """What a write of a word sets off beside the store; called with the value written."""
+        """The action for a write of a word, besides the store; called with the value written."""
         self.deferred: set[int] = set()
-        """Words of `effects` that need not be heard of before the next other effect; see `EngineHost.hurry`."""
+        """Words of `effects` that may run as late as the next other effect; see `EngineHost.hurry`."""
         self.drawing: set[int] = set()
-        """Words of `effects` that draw; kernels may do so without Python, which hears of it in `drew`."""
+        """Words of `effects` that draw; kernels may run them without Python, which is notified by `drew`."""
 
     def attach(self, words: memoryview, groups: memoryview) -> None:
-        """Keep what kernels want to know, too, in these words of the channel (`layout.DRAW_STATE`, GROUPS)."""
+        """Keep the state that kernels need, too, in these words of the channel (`layout.DRAW_STATE`, GROUPS)."""
 
     def drew(self, count: int, unfinished: bool) -> None:
-        """Draws were made without this engine, the last one perhaps in part. It is told before any other effect."""
+        """Kernels made draws without this engine, the last one perhaps in part. Called before any other effect."""
 
     def save(self) -> object:
-        """What it keeps beside registers, as a value that stays as it is; None if that is nothing. What it keeps in the
-        words of `attach` is the channel's to keep."""
+        """The state besides registers, as a value that does not change later; None if there is none. The channel saves
+        the words of `attach`."""
         return None
 
     def restore(self, kept: Any) -> None:
-        """Be as `save` found it."""
+        """Return to a state from `save`."""
 
     def staged_complete(self, data: NDArray[np.uint8]) -> None:
-        """All inline data of the last LAUNCH_DMA has come: lines padded to 4 bytes each, as they were sent.
+        """All inline data of the last LAUNCH_DMA has arrived: lines padded to 4 bytes each, as they were sent.
 
-        Called at once, without data, for a launch that wants none.
+        For a launch without data, this is called at once.
         """

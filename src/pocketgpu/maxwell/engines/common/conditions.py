@@ -1,7 +1,7 @@
-"""Conditional rendering: whether work counts at all.
+"""Conditional rendering: whether the work of a class is done or skipped.
 
-Source: class headers for the modes; what is compared is agreed on by simulators: CONDITIONAL asks whether 64 bits are
-other than zero, the others compare the values of two reports of 16 bytes each.
+Source: class headers for the modes; simulators agree on the comparisons: CONDITIONAL tests whether 64 bits are not
+zero, the others compare the values of two reports of 16 bytes each.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ _OVERRIDES = B197.values("SET_RENDER_ENABLE_OVERRIDE.MODE")
 
 
 def power_on(block: MethodBlock, registers: Registers) -> None:
-    """Work counts until somebody says otherwise; zero would mean never. (Drivers rely on it: few set these.)"""
+    """Work is done until a program sets a condition; with zeros it would never be. (Drivers rely on it: few set
+    these.)"""
     for name in _CONDITIONS:
         method = block.get(name)
         if method is not None:
@@ -44,7 +45,7 @@ def _holds(host: EngineHost, state: State, prefix: str) -> bool:
 
 @cache
 def _plain(block: MethodBlock) -> tuple[tuple[int, int], ...]:
-    """Words with what they hold where nothing depends on anything."""
+    """Words and their values when work is unconditional."""
     words = [(block[name].word, _MODES.TRUE) for name in _CONDITIONS if name in block]
     if "SET_RENDER_ENABLE_OVERRIDE" in block:
         words.append((block["SET_RENDER_ENABLE_OVERRIDE"].word, _OVERRIDES.USE_RENDER_ENABLE))
@@ -52,7 +53,7 @@ def _plain(block: MethodBlock) -> tuple[tuple[int, int], ...]:
 
 
 def plain(state: State) -> bool:
-    """Whether work of this class is done, and nothing that could change decides about it."""
+    """Whether work of this class is done unconditionally."""
     return all(state.at(word) == value for word, value in _plain(state.block))
 
 

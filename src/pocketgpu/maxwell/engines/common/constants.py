@@ -1,8 +1,8 @@
-"""Constant buffers of the 3D engine: which buffer a slot of a shader group shows.
+"""Constant buffers of the 3D engine: the buffer that is bound to each slot of a shader group.
 
-A bind takes the address and size that the selector has at that moment; moving the selector later moves no binding.
-Words for the buffer itself (LOAD_CONSTANT_BUFFER) are stored by the compiled parser.
-Source: class header for fields; that a bind captures is what drivers rely on and simulators agree on.
+A bind takes the selector's address and size at that moment; later changes of the selector don't change bindings. The
+compiled parser stores words for the buffer itself (LOAD_CONSTANT_BUFFER).
+Source: class header for fields; drivers rely on binds taking a copy, and simulators agree.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from pocketgpu.maxwell.engines.common.base import EngineHost, Registers
 from pocketgpu.maxwell.engines.common.state import State
 
 GROUPS = ("vertex", "tessellation control", "tessellation evaluation", "geometry", "pixel")
-"""Bind groups by number. Which one a stage uses is SET_PIPELINE_BINDING."""
-SLOTS = 32  # what the field can name; drivers use 18
+"""Bind groups by number. SET_PIPELINE_BINDING selects the one that a stage uses."""
+SLOTS = 32  # the range of the field; drivers use 18
 _MOST_NUMBERED = 4096
-_NUMBERS = count(1)  # never the same twice: who remembers one may ask any machine
+_NUMBERS = count(1)  # never repeated, so a number identifies bindings across machines
 
 
 class Binding(NamedTuple):
@@ -45,8 +45,8 @@ class ConstantBuffers:
         self._known: dict[tuple[Binding | None, ...], int] = {}
 
     def attach(self, numbers: memoryview) -> None:
-        """Keep a number for the bindings of each group in these words, 0 until something is bound: another one for
-        other bindings."""
+        """Keep a number for the bindings of each group in these words: 0 until something is bound, then a new one for
+        each change."""
         self._numbers = numbers
 
     def _changed(self, *groups: int) -> None:
@@ -82,16 +82,16 @@ class ConstantBuffers:
             self._changed(*range(len(GROUPS)))
 
     def set(self, group: int, slot: int, binding: Binding | None) -> None:
-        """Set a binding as a recording that begins in the middle knows it."""
+        """Set a binding directly, for a recording that begins in the middle."""
         self._slots[group][slot] = binding
         self._changed(group)
 
     def save(self) -> object:
-        """The bindings; their numbers lie in the words of `attach`."""
+        """The bindings; their numbers are in the words of `attach`."""
         return self.bindings
 
     def restore(self, kept: Any) -> None:
-        """Be as `save` found it."""
+        """Return to a state from `save`."""
         self._slots = [list(bound) for bound in kept]
         self._shown = [tuple(bound) for bound in kept]
         self._all = kept

@@ -1,8 +1,8 @@
-"""Filling a rectangle with one pattern under a bit mask: what clears and constant copies come down to.
+"""Filling a rectangle with one pattern under a bit mask: the common part of clears and constant copies.
 
-A pattern has 16 bytes and repeats along a line, which holds every pixel size. Which bits change is a table of one mask
-word for each word of a line, so that edges, channel masks and stencil masks are one thing. GOBs that lie inside as a
-whole are written as they lie in memory, sixteen vectors each.
+A pattern has 16 bytes, a multiple of every pixel size, and repeats along a line. A table with one mask word for each
+word of a line says which bits change, so edges, channel masks and stencil masks are handled alike. GOBs that are
+completely inside are written in the order of memory, sixteen vectors each.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def fill_gobs(
 ) -> None:  # fmt: skip
     """Fill lines y_from .. y_to-1 of columns of GOBs gob_from .. gob_to-1 of a block-linear slice at `target`.
 
-    masks: offset of the mask words of a line, from column gob_from on. Columns full_from .. full_to-1 have every bit
-    set in them. v0 .. v3: the pattern.
+    masks: offset of the mask words of a line, starting at column gob_from. In columns full_from .. full_to-1 all their
+    bits are set. v0 .. v3: the pattern.
     """
     words = [k.splat(v) for v in (v0, v1, v2, v3)]
     lane = [i & 3 for i in range(8)]
@@ -59,7 +59,7 @@ def fill_gobs(
                 for chunk in range(4):
                     row = k.load(I32, mask + 16 * chunk, lanes=4)
                     both = k.shuffle(row, lane)
-                    for pair in range(4):  # two lines that lie next to each other in memory
+                    for pair in range(4):  # two lines that are adjacent in memory
                         place = (chunk >> 1) << 8 | pair << 6 | (chunk & 1) << 5
                         _blend(k, at + place, eight, both, 8)
             for _ in k.when(~whole):
@@ -97,9 +97,9 @@ def fill_lines(
 
 
 def line_masks(first: int, x_from: int, x_to: int, end: int, bits: bytes) -> Array:
-    """Mask words of the bytes `first` .. `end`-1 of a line, of which x_from .. x_to-1 change the bits `bits`.
+    """Mask words of the bytes `first` .. `end`-1 of a line, where bytes x_from .. x_to-1 change the bits `bits`.
 
-    first is a multiple of 4, `bits` the mask of 16 bytes and in phase with byte 0 of the line.
+    first is a multiple of 4. `bits` is a mask of 16 bytes, aligned to byte 0 of the line.
     """
     phase, size = first % PERIOD, end - first
     repeated = bits * ((phase + size) // PERIOD + 1)
@@ -116,10 +116,10 @@ def pattern_words(pattern: bytes, phase: int) -> tuple[int, ...]:
 
 
 class Fill:
-    """A rectangle of a plane ready to be filled: bytes x_from .. x_to-1 of lines y_from .. y_to-1.
+    """A rectangle of a plane to be filled: bytes x_from .. x_to-1 of lines y_from .. y_to-1.
 
-    pattern, bits: 16 bytes each, in phase with byte 0 of a line. A block-linear plane begins at a multiple of 512; a
-    pitch plane begins at a multiple of 4, and so do its lines. `low`, `high`: the bytes it touches, from the plane's
+    pattern, bits: 16 bytes each, aligned to byte 0 of a line. A block-linear plane begins at a multiple of 512; a pitch
+    plane and its lines begin at multiples of 4. `low`, `high`: the range of bytes that is written, from the plane's
     address.
     """
 
@@ -148,11 +148,12 @@ class Fill:
 
     @property
     def amount(self) -> int:
-        """Bytes, about."""
+        """Approximate number of bytes."""
         return len(self.masks) * (self._lines[1] - self._lines[0])
 
     def run(self, engine: Engine, target: int, masks: int, part: int = 0, parts: int = 1) -> None:
-        """Fill; target: arena offset of byte `low`, masks: of a copy of `masks`. part, parts: a share of the lines."""
+        """Fill the rectangle. target: arena offset of byte `low`; masks: that of a copy of `masks`. part, parts: which
+        share of the lines."""
         top, bottom = self._lines
         cut = lambda n: min(max(top + (bottom - top) * n // parts & -GOB_HEIGHT, top), bottom) if n < parts else bottom
         y_from, y_to = top if not part else cut(part), cut(part + 1)

@@ -1,4 +1,4 @@
-"""NOTIFY: a note in memory that work has come this far, in all classes behind the graphics front end."""
+"""NOTIFY: a record in memory that earlier work is done, in all classes of the graphics front end."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _TYPE = B197["NOTIFY"]["TYPE"]
 
 
 def notify(host: EngineHost, state: State, value: int) -> None:
-    """NOTIFY was written: 16 bytes at SET_NOTIFY, a time in nanoseconds and a status of 0.
+    """NOTIFY was written: store 16 bytes at SET_NOTIFY, a time in nanoseconds and a status of 0.
 
-    The header gives address and types only; the form of the 16 bytes is that of the vendor's notifiers elsewhere, and
-    whether they are written at all is the choice notify.write.
+    The header gives only address and types. The form of the 16 bytes is that of the vendor's other notifiers; whether
+    they are written at all is the choice notify.write.
     """
     if host.choices["notify.write"] == "now":
         ns = host.timestamp() * TICKS_TO_NS[0] // TICKS_TO_NS[1]

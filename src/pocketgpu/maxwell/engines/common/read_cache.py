@@ -1,10 +1,10 @@
-"""Results of reading registers, found again while everything that was read is the same.
+"""A cache of results that are computed from registers; the registers read are the key.
 
-Nobody lists what a result depends on. It is made from a `RecordingState`, and the words that were read for it are its
-key. Which words are read may depend on what other words hold: a result that did not look at the equation of blending
-is good for any equation. So results are kept by the set of words that they were made of, and a search compares, for
-each set, the present values of its words. This is sound because making a result is a function of what is read: where
-the words of a result hold the same, making it again would read the same words and come to the same result.
+There is no hand-written list of what a result depends on. It is made from a `RecordingState`, and the words that were
+read for it are its key. Which words are read may depend on other words: a result that did not read the blend equation
+is valid for any equation. So results are grouped by the set of words that they read, and a search compares, for each
+set, the current values of its words. This is sound because a result is a function of what is read: where these words
+have the same values, making the result again would read the same words and give the same result.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Result = TypeVar("Result")
 
 
 class _Table(Generic[Result]):
-    """Results that were made of the same words. places: the numbers of the words."""
+    """Results that read the same words. places: the numbers of the words."""
 
     def __init__(self, places: NDArray[np.int64]) -> None:
         self.places = places
@@ -29,11 +29,11 @@ class _Table(Generic[Result]):
 
 
 class ReadCache(Generic[Result]):
-    """Some results. most: how many are kept; when there is no room all of them are forgotten."""
+    """A cache of results. most: its capacity; when it is full, all results are dropped."""
 
     def __init__(self, most: int) -> None:
         self._most, self._count = most, 0
-        self._tables: list[_Table[Result]] = []  # the one that was used last comes first
+        self._tables: list[_Table[Result]] = []  # the most recently used first
 
     def __len__(self) -> int:
         return self._count
@@ -43,17 +43,18 @@ class ReadCache(Generic[Result]):
 
     @property
     def full(self) -> bool:
-        """Whether the next result needs room."""
+        """Whether the cache must be emptied before the next `add`."""
         return self._count >= self._most
 
     def clear(self) -> None:
-        """Forget all."""
+        """Drop all results."""
         self._tables, self._count = [], 0
 
     def find(self, state: State, inputs: Hashable = None) -> Result | None:
-        """The result for these registers, if it is there. If `state` notes what is read, the words of the result are.
+        """The cached result for these registers, or None. If `state` records reads, the words of the result are
+        recorded.
 
-        :param inputs: what the result depends on beside registers.
+        :param inputs: what the result depends on besides registers.
         """
         for n, table in enumerate(self._tables):
             places = table.places
@@ -66,7 +67,7 @@ class ReadCache(Generic[Result]):
         return None
 
     def add(self, read: RecordingState, result: Result, inputs: Hashable = None) -> None:
-        """Keep a result that was made from `read` and `inputs`."""
+        """Add a result that was made from `read` and `inputs`."""
         if self.full:
             self.clear()
         places = read.places
@@ -78,7 +79,7 @@ class ReadCache(Generic[Result]):
         self._count += 1
 
     def get(self, state: State, make: Callable[[State], Result], inputs: Hashable = None) -> Result:
-        """The result for these registers, made if need be."""
+        """The result for these registers, made if it is not cached."""
         found = self.find(state, inputs)
         if found is None:
             read = state.recording()

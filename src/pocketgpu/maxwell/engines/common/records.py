@@ -1,7 +1,8 @@
-"""What a machine logs: one record for each thing that an engine did, in order.
+"""The machine's log: one record for each action of an engine, in order.
 
-Records say what happened in terms of the console: GPU addresses, formats by name, rectangles in pixels. `place` is
-where the machine was ("s3/e2+17": submission, entry, word). Draws and launches are in `draws` and `compute`.
+Records use the console's terms: GPU addresses, formats by name, rectangles in pixels. `place` is the current place
+("s3/e2+17": submission, entry, word). Records of draws and launches are in `threed/draws.py` and
+`compute/queue_metadata.py`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ class Clear:
     """CLEAR_SURFACE: a rectangle of one layer, in pixels.
 
     slot: the colour target, None if no colour was cleared. channels: those of "rgbazs" that were cleared. colour: the
-    four clear values as raw words. address: of the colour target, else of the depth target.
+    four clear values as raw words. address: of the colour target, or of the depth target without one.
     """
 
     place: str
@@ -48,8 +49,8 @@ class Copy:
 
 @dataclass(frozen=True)
 class Blit:
-    """A blit of the 2D engine. rectangle: left, top, width, height of what is written. steps: source pixels for each
-    target pixel, across and down."""
+    """A blit of the 2D engine. rectangle: left, top, width, height in the target. steps: source pixels for each target
+    pixel, across and down."""
 
     place: str
     source: int
@@ -65,7 +66,7 @@ class Blit:
 
 @dataclass(frozen=True)
 class Upload:
-    """Inline data that went to memory: `lines` of `line_length` bytes, sent through class `class_id`."""
+    """Inline data that was written to memory: `lines` of `line_length` bytes, sent through class `class_id`."""
 
     place: str
     class_id: int
@@ -77,7 +78,7 @@ class Upload:
 
 @dataclass(frozen=True)
 class Report:
-    """A report semaphore: "release", "report", "acquire" or "trap", and which counter it wrote, if any."""
+    """A report semaphore: "release", "report", "acquire" or "trap", and the counter that it wrote, if any."""
 
     place: str
     operation: str

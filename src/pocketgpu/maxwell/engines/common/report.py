@@ -1,8 +1,8 @@
 """Report semaphores: releases, queries of counters and waits, and the counters that they read.
 
-Counters run while they are switched on. Those of the vertex side that need no shading are counted (vertices and
-primitives that came in); the others keep what they had. How much a release writes is a choice (report.release_size).
-Source: class header B197 for fields and the two lists of numbers, which are not the same.
+Counters run while they are enabled. Counters of the vertex side that need no shading (input vertices and primitives)
+are counted here; the others keep their values. How much a release writes is a choice (report.release_size).
+Source: class header B197 for fields and the two lists of numbers, which differ.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from pocketgpu.maxwell.engines.common.state import State
 _D = "SET_REPORT_SEMAPHORE_D"
 _OPERATIONS, _REPORTS = B197.values(f"{_D}.OPERATION"), B197.values(f"{_D}.REPORT")
 _COMPARISONS, _SIZES = B197.values(f"{_D}.COMPARISON"), B197.values(f"{_D}.STRUCTURE_SIZE")
-STREAMS = 4  # counters of transform feedback: one for each stream, chosen by SUB_REPORT
+STREAMS = 4  # counters of transform feedback: one for each stream, selected by SUB_REPORT
 _STREAMING = ("STREAMING_PRIMITIVES_NEEDED", "STREAMING_PRIMITIVES_SUCCEEDED")
 _DIFFERENCES = tuple(f"{total}STREAMING_PRIMITIVES_NEEDED_MINUS_SUCCEEDED" for total in ("", "TOTAL_"))
-_SMALL = ("ZPASS_PIXEL_CNT",)  # 32 bits of a counter that another report shows in full
+_SMALL = ("ZPASS_PIXEL_CNT",)  # the lower 32 bits of a counter of 64 bits
 
 # CLEAR_REPORT_VALUE.TYPE to the reports that it clears, where the names differ.
 _CLEARS = {
@@ -32,7 +32,7 @@ _CLEARS = {
 
 
 class Counters:
-    """What reports read, by the name of the report; counters of streams have four values."""
+    """The values of reports by name; counters of streams have four values."""
 
     def __init__(self, registers: Registers) -> None:
         self._state = State(B197, registers)
@@ -41,12 +41,12 @@ class Counters:
         """Write pointers of transform feedback, in bytes, by buffer."""
 
     def add(self, name: str, amount: int, stream: int = 0) -> None:
-        """Count, if the counter is switched on."""
+        """Add to the counter if it is enabled."""
         if self.running(name):
             self._values[name][stream] += amount
 
     def add_passed(self, samples: int) -> None:
-        """Samples that passed while that was counted, which need not be so any more."""
+        """Add samples that passed while the counter was enabled; it need not be any more."""
         self._values["ZPASS_PIXEL_CNT64"][0] += samples
 
     def save(self) -> object:
@@ -54,18 +54,18 @@ class Counters:
         return {name: tuple(values) for name, values in self._values.items()}, tuple(self.pointers)
 
     def restore(self, kept: Any) -> None:
-        """Be as `save` found it."""
+        """Return to a state from `save`."""
         values, pointers = kept
         self._values = {name: list(found) for name, found in values.items()}
         self.pointers = list(pointers)
 
     @property
     def any_running(self) -> bool:
-        """Whether any of the counters runs that SET_STATISTICS_COUNTER switches."""
+        """Whether any of the counters that SET_STATISTICS_COUNTER enables is running."""
         return self._state.word("SET_STATISTICS_COUNTER") != 0
 
     def running(self, name: str) -> bool:
-        """Whether a counter runs now."""
+        """Whether a counter is running."""
         if name.startswith("ZPASS"):
             return bool(self._state.field("SET_ZPASS_PIXEL_COUNT", "ENABLE"))
         if name.startswith("ZCULL"):
@@ -76,7 +76,7 @@ class Counters:
             return True
 
     def read(self, report: int, sub_report: int) -> tuple[str, int]:
-        """Name and value of a report; 0 for numbers that name none."""
+        """Name and value of a report; 0 for unknown numbers."""
         name = _REPORTS.get(report, "")
         if report == _REPORTS.STREAMING_BYTE_COUNT:
             return name, self.pointers[sub_report % STREAMS]
@@ -93,7 +93,7 @@ class Counters:
         return name, values[sub_report % STREAMS if "STREAMING" in name else 0] & 0xFFFF_FFFF_FFFF_FFFF
 
     def clear(self, value: int) -> bool:
-        """CLEAR_REPORT_VALUE; whether the type is a known one."""
+        """CLEAR_REPORT_VALUE. Returns whether the type is known."""
         field = B197["CLEAR_REPORT_VALUE"]["TYPE"]
         name = field.values.get(field.raw(value))
         if name is None:
@@ -143,7 +143,7 @@ class ReportUnit:
         self._host.log.append(Report(self._host.place, operation, address, report, value))
 
     def _count(self, value: int) -> tuple[str, int]:
-        """The counter that a report asks for."""
+        """Name and value of the counter that a report selects."""
         number = self._bit("REPORT", value)
         assert self._counters is not None
         name, count = self._counters.read(number, self._bit("SUB_REPORT", value))

@@ -1,6 +1,6 @@
 """Releases: words that engines write when work is done, and reductions of words in memory.
 
-Source: class headers for the fields; `reductions.reduce_word` for what reductions do.
+Source: class headers for the fields; `reductions.reduce_word` has the operations.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from pocketgpu.maxwell.host.reductions import reduce_word
 
 
 def reduction_name(field: Field, value: int) -> str:
-    """The reduction that a field names, as `reduce_word` knows it: RED_ADD and IADD are ADD. "" for a reserved one."""
+    """The reduction that a field names, in `reduce_word`'s names: RED_ADD and IADD are ADD. "" for a reserved one."""
     name = field.values.get(field.raw(value), "").removeprefix("RED_")
     return name.removeprefix("I") if name not in ("INC",) else name
 
 
 def is_signed(field: Field, value: int) -> bool:
-    """Whether the format of a reduction that a field names is the one of signed numbers."""
+    """Whether a field's format of a reduction is signed."""
     return field.raw(value) == field.values.SIGNED_32
 
 
 def reduce(op: str, old: int, payload: int, signed: bool) -> int:
-    """The word that a reduction leaves."""
+    """The result of a reduction."""
     if op != "FADD":
         return reduce_word(op, old, payload, signed)
     a, b = (np.array([w], np.uint32).view(np.float32)[0] for w in (old, payload))
@@ -36,7 +36,7 @@ def reduce(op: str, old: int, payload: int, signed: bool) -> int:
 
 
 def release(host: EngineHost, address: int, value: int, four_words: bool, what: str) -> None:
-    """Write a semaphore: one word, or 64 bits of `value` and a 64-bit time stamp behind them."""
+    """Write a semaphore: one word, or 64 bits of `value` followed by a 64-bit time stamp."""
     data = struct.pack("<I", value & 0xFFFFFFFF)
     if four_words:
         data = struct.pack("<QQ", value & 0xFFFF_FFFF_FFFF_FFFF, host.timestamp())

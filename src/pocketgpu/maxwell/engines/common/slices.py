@@ -1,7 +1,7 @@
-"""Where the elements of a slice lie: addresses that are a sum of a part for the column and a part for the row.
+"""Addresses in a slice of a surface: the sum of a part for the column and a part for the row.
 
-Pitch and block-linear layouts both have this form, because x and y choose different address bits of a GOB. So a blit
-or a remapping copy needs one table for columns and one for rows, and its kernel knows no layout at all.
+Pitch and block-linear layouts both have this form, because x and y select different address bits of a GOB. So a blit or
+a remapping copy needs one table for columns and one for rows, and its kernel needs no layout.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Array = np.ndarray[Any, Any]
 class Plane:
     """One slice of a surface; `va`: GPU address of the surface. Make it with `linear` or `blocks`.
 
-    pitch: bytes from a line to the next (signed), where `layout` is None; else slice `z` of that layout.
+    pitch: bytes from a line to the next (signed), if `layout` is None; otherwise the plane is slice `z` of that layout.
     """
 
     va: int
@@ -32,14 +32,14 @@ class Plane:
 
     @classmethod
     def linear(cls, va: int, pitch: int) -> Plane:
-        """Lines that are `pitch` bytes apart."""
+        """A plane of lines that are `pitch` bytes apart."""
         return cls(va, pitch)
 
     @classmethod
     def blocks(cls, va: int, width: int, height: int, block_height: int, block_depth: int = 0, z: int = 0) -> Plane:
-        """A block-linear slice: `width` bytes (at least 1 is taken), `height` lines, log2 of the block's sides in GOBs.
+        """A block-linear slice: `width` bytes (0 counts as 1), `height` lines, log2 of the block's sides in GOBs.
 
-        Blocks of more than 32 GOBs do not exist; those values are taken as 32.
+        Blocks of more than 32 GOBs do not exist; larger values count as 32.
 
         :raises UsageError: the surface would not fit into the address space.
         """
@@ -54,5 +54,5 @@ class Plane:
         return x if self.layout is None else np.asarray(self.layout.columns(x))
 
     def rows(self, y: Array) -> Array:
-        """Byte offsets of lines `y` (int64), from `va`; the slice is in them."""
+        """Byte offsets of lines `y` (int64), from `va`; they include the slice's offset."""
         return y * self.pitch if self.layout is None else np.asarray(self.layout.rows(y, self.z))

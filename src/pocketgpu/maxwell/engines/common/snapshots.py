@@ -1,4 +1,4 @@
-"""Copies of register files that cost little: records keep what changed since an earlier copy."""
+"""Cheap copies of register files: a snapshot keeps only the words that changed since an earlier copy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MAX_CHANGES = 256
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """A register file as it was: a whole copy, and the pairs of words that differ from it."""
+    """A copy of a register file: a whole copy, and the pairs of words that differ from it."""
 
     whole: Registers
     places: NDArray[np.int64]
@@ -38,7 +38,7 @@ class Snapshots:
         self._whole_pairs = self._pairs
 
     def take(self) -> Snapshot:
-        """The register file as it is now."""
+        """A snapshot of the register file."""
         if self._whole is not None:
             places = (self._pairs != self._whole_pairs).nonzero()[0]
             if len(places) <= _MAX_CHANGES:

@@ -1,7 +1,7 @@
-"""Reading a register file by the names of its class, and noting what was read.
+"""Reading a register file by the names of its class, and recording which words are read.
 
-What a draw is prepared from is a matter of which words were read for it: a `RecordingState` notes them. See
-`read_cache.py` for what that is good for.
+What a draw is prepared from depends on the words that were read for it: a `RecordingState` records them for
+`read_cache.py`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class State:
     def __init__(self, block: MethodBlock, registers: NDArray[np.uint32]) -> None:
         self.block = block
         self._registers = registers
-        self._words: _Words = registers.data  # gives plain numbers, fast
+        self._words: _Words = registers.data  # returns Python ints, which is fast
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.block.class_id:#06x})"
@@ -72,7 +72,7 @@ class State:
         return self._registers[places]
 
     def peek(self, places: NDArray[np.int64]) -> bytes:
-        """Some words by their numbers, only to be compared: that does not count as reading."""
+        """Some words by their numbers, for comparison only: this does not count as reading."""
         return self._registers[places].tobytes()
 
     def word(self, name: str, index: int = 0) -> int:
@@ -91,7 +91,7 @@ class State:
         return self._words[word + index * stride] >> lo & mask
 
     def bytes(self, name: str, field: str = "V", index: int = 0) -> int:
-        """An address or a size in bytes, out of a field that counts units of several bytes."""
+        """An address or a size in bytes, from a field in units of several bytes."""
         return self.field(name, field, index) * _scale(self.block, name, field)
 
     def float(self, name: str, index: int = 0) -> float:
@@ -110,15 +110,15 @@ class State:
         return ((self.block[name].fields[0].raw(upper) << 32) | lower) & 0xFF_FFFF_FFFF
 
     def recording(self) -> RecordingState:
-        """The same registers for somebody whose reads are to be noted."""
+        """The same registers, with reads recorded."""
         return RecordingState(self.block, self._registers)
 
     def note(self, places: NDArray[np.int64]) -> None:
-        """These words count as read: something was used that depends on them."""
+        """Count these words as read: something was used that depends on them."""
 
 
 class _NotedWords:
-    """Register words that note which of them are read."""
+    """Register words that record which of them are read."""
 
     def __init__(self, words: _Words, read: memoryview) -> None:
         self._words, self._read = words, read
@@ -129,7 +129,7 @@ class _NotedWords:
 
 
 class RecordingState(State):
-    """A State that notes which words are read. read: whether each word of the file was."""
+    """A State that records which words are read. read: for each word of the file, whether it was."""
 
     def __init__(self, block: MethodBlock, registers: NDArray[np.uint32]) -> None:
         super().__init__(block, registers)
@@ -138,7 +138,7 @@ class RecordingState(State):
 
     @property
     def registers(self) -> NDArray[np.uint32]:
-        """The whole file: who takes it may read all of it."""
+        """The whole file; all of it counts as read."""
         self.read[:] = True
         return self._registers
 
@@ -153,5 +153,5 @@ class RecordingState(State):
         return self._registers[places]
 
     def note(self, places: NDArray[np.int64]) -> None:
-        """These words count as read, too."""
+        """Count these words as read, too."""
         self.read[places] = True

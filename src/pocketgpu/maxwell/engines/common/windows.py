@@ -1,8 +1,8 @@
-"""From ranges of GPU addresses to arena offsets that a kernel can run on.
+"""Windows: ranges of GPU addresses as arena offsets that a kernel can work on.
 
-Nearly always a surface lies in the arena in one piece, and the kernel works in place. Where it does not (pages mapped
-one by one, holes), it works on a copy in the scratch area, and what is mapped is copied back. What is not mapped reads
-as zero, swallows writes, and makes a fault event.
+Nearly always a surface is contiguous in the arena, and the kernel works in place. Otherwise (pages mapped one by one,
+holes) it works on a copy in the scratch area, whose mapped bytes are copied back. Unmapped bytes read as zero, writes
+to them are lost, and there is a fault event.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ import numpy as np
 from pocketgpu.maxwell.engines.common.base import EngineHost
 
 MAX_BYTES = 1 << 30
-"""The most bytes that one operation may span or move: no surface of this chip comes near."""
+"""The most bytes that one operation may span or move; no surface of this chip is nearly as large."""
 _ALIGN = 64
 
 
 @dataclass(frozen=True)
 class Window:
-    """A range of addresses as a kernel sees it: byte 0 at arena offset `offset`. pieces: where a copy belongs."""
+    """A range of addresses as kernels use it: byte 0 is at arena offset `offset`. pieces: where a copy is written
+    back."""
 
     va: int
     size: int
@@ -30,7 +31,7 @@ class Window:
 
 
 class Scratch:
-    """The host's scratch area, dealt out from its start; begin anew (`Scratch(host)`) for each operation."""
+    """The host's scratch area, allocated from its start. Make a new one (`Scratch(host)`) for each operation."""
 
     def __init__(self, host: EngineHost) -> None:
         self._memory = host.memory
@@ -61,7 +62,7 @@ class Scratch:
         return at
 
     def open(self, va: int, size: int, what: str) -> Window | None:
-        """A window on `size` bytes at `va`, named `what` in events; None, with an event, if there can be none."""
+        """A window on `size` bytes at `va`, named `what` in events; None, with an event, if it is impossible."""
         memory = self._memory
         if not 0 < size <= MAX_BYTES or va < 0:
             self._host.report("fault", "engine.range", f"{what}: {size:#x} bytes at {va:#x} are no surface")
@@ -85,7 +86,7 @@ class Scratch:
         return Window(va, size, start, pieces)
 
     def close(self, window: Window) -> None:
-        """The window was written: bring copies back where they belong, and stamp the pages."""
+        """After writing to a window: write copies back, and stamp the pages."""
         memory = self._memory
         if not window.pieces:
             memory.touch(window.offset, window.size)
@@ -99,13 +100,13 @@ class Scratch:
 
 
 def report_missed(host: EngineHost, what: str, va: int, size: int, missed: int) -> None:
-    """The event for an access that reached addresses where nothing is mapped."""
+    """Report an access to unmapped addresses."""
     amount = "all" if missed == size else f"{missed:#x} of the"
     host.report("fault", "memory.unmapped", f"{what}: {amount} {size:#x} bytes at {va:#x} are not mapped")
 
 
 def read(host: EngineHost, va: int, size: int, what: str) -> bytes:
-    """Bytes of guest memory, zero where nothing is mapped, which is an event."""
+    """Bytes of guest memory; unmapped ones are zero and make an event."""
     data, missed = host.memory.try_read(va, size)
     if missed:
         report_missed(host, what, va, size, missed)
@@ -113,16 +114,16 @@ def read(host: EngineHost, va: int, size: int, what: str) -> bytes:
 
 
 def write(host: EngineHost, va: int, data: bytes, what: str) -> None:
-    """Store bytes in guest memory; what is not mapped is lost, which is an event."""
+    """Store bytes in guest memory; unmapped ones are lost and make an event."""
     missed = host.memory.try_write(va, data)
     if missed:
         report_missed(host, what, va, len(data), missed)
 
 
 BYTES_PER_TICK = 16
-"""How fast time passes for bytes moved: some 10 GB/s, a little under half of what the chip's memory can do."""
+"""The emulated time of moved bytes: about 10 GB/s, a little under half of what the chip's memory can do."""
 
 
 def spend(host: EngineHost, size: int) -> None:
-    """Let the time pass that moving so many bytes takes. Rough; programs see it in time stamps only."""
+    """Add the time for moving so many bytes. A rough estimate; programs see it in time stamps only."""
     host.spend(size // BYTES_PER_TICK)

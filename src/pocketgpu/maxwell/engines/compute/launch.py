@@ -2,10 +2,10 @@
 
 A launch is SEND_PCAS_A, the QMD's address divided by 256, and then SEND_SIGNALING_PCAS_B with SCHEDULE. The grid runs
 at once and to its end. Its releases follow, then the grid of the QMD that depends on it. Programs have no header. All
-caches are those of the host, which look at memory themselves, so nothing is to be done where they are to be emptied.
+caches are the host's own and always coherent with memory, so methods that invalidate caches have no effect.
 
-Source: class header clb1c0.h, and the header of QMDs. Neither says what a queue in a QMD holds, and no driver of the
-Switch uses one: they are an event.
+Source: class header clb1c0.h, and the header of QMDs. Neither defines the contents of a queue in a QMD, and no driver
+of the Switch uses one: they are an event.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from pocketgpu.maxwell.engines.compute.queue_metadata import QMD_BYTES, VERSIONS
 from pocketgpu.maxwell.engines.inline.unit import InlineUnit
 
 MAX_CHAIN = 256
-"""Grids that one launch may lead to by QMDs that depend on others."""
+"""The most grids in a chain of QMDs that depend on each other."""
 STEPS_PER_TICK = 4
-"""How fast time passes for grids: instructions of warps in a tick of 614.4 MHz. Rough: the chip can do several times
-that, and does less where it waits for memory. Programs see it in time stamps only."""
+"""The emulated time of grids: instructions of warps in a tick of 614.4 MHz. A rough estimate: the chip can do several
+times that, and does less where it waits for memory. Programs see it in time stamps only."""
 
 
 _MODES = {
-    "FP32_NAN_BEHAVIOR": "floats are handled as without it",
-    "FP32_NARROW_INSTRUCTION": "denormals are kept all the same",
+    "FP32_NAN_BEHAVIOR": "ignored, floats are handled as usual",
+    "FP32_NARROW_INSTRUCTION": "ignored, denormals are kept",
     "DEPENDENT_QMD_FIELD_COPY": "nothing is copied",
 }
-"""Modes that no driver of the Switch sets, and what becomes of them."""
+"""Modes that no driver of the Switch sets, and how they are handled."""
 
 
 class Compute(Engine):
@@ -64,7 +64,7 @@ class Compute(Engine):
             self.effects[B1C0[name].word] = effect
 
     def staged_complete(self, data: NDArray[np.uint8]) -> None:
-        """Inline data for the last LAUNCH_DMA has come."""
+        """The inline data of the last LAUNCH_DMA has arrived."""
         self.inline.complete(data)
 
     def _launch(self, value: int) -> None:
@@ -85,7 +85,7 @@ class Compute(Engine):
             host.report("hang", "compute.chain", f"more than {MAX_CHAIN} QMDs that depend on each other")
 
     def _take(self, address: int) -> Launch:
-        """The launch that the QMD at an address describes, on record."""
+        """Record the launch that the QMD at an address describes."""
         host = self.host
         words = np.frombuffer(read(host, address, QMD_BYTES, "queue metadata"), "<u4").astype(np.uint32)
         launch = Launch(host.place, address, words, self._snapshots.take())
@@ -116,7 +116,7 @@ class Compute(Engine):
         host.spend(result.steps // STEPS_PER_TICK)
 
     def _next(self, launch: Launch) -> int | None:
-        """Address of the QMD that runs when this grid has ended."""
+        """Address of the QMD that runs after this grid."""
         found = launch.dependent
         if found is None:
             return None

@@ -1,7 +1,7 @@
-"""A launch as queue metadata (a QMD) describes it: 256 bytes in memory that name program, sizes and buffers.
+"""Queue metadata (QMD): the 256 bytes in memory that describe a launch: program, sizes and buffers.
 
-Source: class header clb1c0.h for what is around, and the header of QMDs 0.6 and 1.7 for their fields. Drivers write 1.7
-or no version at all, with the same fields at the same places.
+Source: class header clb1c0.h for the methods, and the header of QMDs 0.6 and 1.7 for the fields. Drivers write 1.7 or
+no version at all, with the same fields at the same places.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _bits(layout: str, name: str, index: int | None) -> tuple[int, int] | None:
 class Launch:
     """One launch. address: of the QMD, `qmd` its 64 words.
 
-    code: the program as it was found. result: what it came to. Both are None if nothing was run.
+    code: the program at the time of the launch. result: the outcome. Both are None if nothing was run.
     """
 
     place: str
@@ -59,12 +59,12 @@ class Launch:
 
     @cached_property
     def number(self) -> int:
-        """The QMD as one number, as its fields want it."""
+        """The QMD as one number, for reading its fields."""
         return as_number(self.qmd)
 
     @cached_property
     def version(self) -> tuple[int, int]:
-        """(major, minor) as the QMD says."""
+        """(major, minor) from the QMD."""
         return version_of(self.number)
 
     @cached_property
@@ -73,7 +73,7 @@ class Launch:
 
     @property
     def structure(self) -> BitStructure:
-        """How the QMD is read."""
+        """The layout of this QMD's version."""
         return QMD[self._layout]
 
     def field(self, name: str, index: int | None = None) -> int:
@@ -90,7 +90,7 @@ class Launch:
 
     @cached_property
     def state(self) -> State:
-        """The registers of the class as they were."""
+        """The registers of the class at the time of the launch."""
         return State(B1C0, self.snapshot.registers)
 
     @property
@@ -130,7 +130,7 @@ class Launch:
 
     @property
     def local_bytes(self) -> tuple[int, int]:
-        """Local memory of a thread: bytes from address 0 on, and bytes up to the end of the window."""
+        """Local memory of a thread: bytes from address 0 up, and bytes up to the end of the window."""
         return self.field("SHADER_LOCAL_MEMORY_LOW_SIZE"), self.field("SHADER_LOCAL_MEMORY_HIGH_SIZE")
 
     @property
@@ -140,7 +140,7 @@ class Launch:
 
     @property
     def dependent(self) -> int | None:
-        """GPU address of the QMD that is launched when this grid has ended, None if there is none."""
+        """GPU address of the QMD that is launched after this grid, None if there is none."""
         if not self.flag("DEPENDENT_QMD_SCHEDULE_ENABLE"):
             return None
         return self.structure["DEPENDENT_QMD_POINTER"].bytes(self.number)

@@ -1,16 +1,16 @@
 """The copy engine, class B0B5: pitch and block-linear surfaces in every combination, remapping, fills, semaphores.
 
-Writing LAUNCH_DMA runs one transfer; all else is plain state. Two words that tools write are worth reading bit by bit:
+Writing LAUNCH_DMA runs one transfer; everything else is plain state. Two common values of it, bit by bit:
 
 * 0x186 is NON_PIPELINED (2), FLUSH_ENABLE, both layouts PITCH, one line: a linear copy of LINE_LENGTH_IN bytes. The
-  pitches and LINE_COUNT do not count, for MULTI_LINE_ENABLE is 0.
+  pitches and LINE_COUNT have no effect, because MULTI_LINE_ENABLE is 0.
 * 0x586 is the same with REMAP_ENABLE: elements instead of bytes. With SET_REMAP_COMPONENTS 0x34444 (every component
   CONST_A, four bytes, one component on each side) that fills LINE_LENGTH_IN words with SET_REMAP_CONST_A.
 
-Without remapping lengths, widths and x origins count bytes, with it elements. A pitch side has no origin and no size; a
-block-linear side has both, and blocks as given. A source component that the element does not have reads as 0.
-Source: class header clb0b5.h; units, origins and the cut of constants are what simulators agree on. What overlapping
-copies give is not known: rows are copied in ascending order.
+Lengths, widths and x origins are in bytes without remapping, in elements with it. A pitch side has no origin and no
+size; a block-linear side has both, and blocks as given. A source component that the element does not have reads as 0.
+Source: class header clb0b5.h; simulators agree on units, origins and the truncation of constants. The result of
+overlapping copies is not known: rows are copied in ascending order.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ _COMPONENTS = B0B5.values("SET_REMAP_COMPONENTS.DST_X")
 _SOURCES = [_COMPONENTS.number(f"SRC_{name}") for name in "XYZW"]
 _GOBS = B0B5.values("SET_SRC_BLOCK_SIZE.GOB_HEIGHT")
 MAX_BYTES = 1 << 28
-"""The most that one transfer may move; larger ones are a fault. Drivers stay below 2^22 bytes a line."""
-_LINE_COST = 16  # a line takes as long as so many bytes, however short it is
+"""The most bytes that one transfer may move; larger ones are a fault. Drivers stay below 2^22 bytes a line."""
+_LINE_COST = 16  # a line costs at least as much as so many bytes
 _MAX_FILL_LINE = 1 << 22  # bytes; a longer line is filled in pieces, as a remapping copy
-_ROW = 4096  # a linear fill is done in rows of so many bytes
+_ROW = 4096  # bytes of a row of a linear fill
 _MAX_PLANS = 1024
 
 
 @dataclass(frozen=True)
 class TransferPlan:
-    """A transfer for the registers as they are. fault: why there is none. columns: elements of a line."""
+    """The transfer that the registers describe. fault: why there is none. columns: elements of a line."""
 
     kind: str
     source: remap.Side
@@ -83,7 +83,7 @@ class DmaCopy(Engine):
         self._state = State(B0B5, registers)
         self._plans: dict[bytes, TransferPlan] = {}
         self.plan: TransferPlan | None = None
-        """That of the transfer that was asked for last."""
+        """The plan of the last transfer."""
         first, last = B0B5["OFFSET_IN_UPPER"].word, B0B5["SET_SRC_ORIGIN"].word
         self._words = slice(first, last + 1)
         self.effects[_LAUNCH.word] = self._launch
@@ -132,10 +132,10 @@ class DmaCopy(Engine):
             remap.run(host, plan.source, plan.target, plan.remap, plan.columns, plan.rows)
         spend(host, plan.columns * plan.rows * plan.target.element)
         if host.observers:
-            self._tell(plan)
+            self._notify_observers(plan)
 
-    def _tell(self, plan: TransferPlan) -> None:
-        """Tell of a transfer that was done."""
+    def _notify_observers(self, plan: TransferPlan) -> None:
+        """Notify observers of a finished transfer."""
         most = max(places.CHUNK // max(plan.source.element, plan.target.element), 1)
         for first in range(0, plan.columns, most):  # a buffer may be one line of any length
             columns = min(plan.columns - first, most)
@@ -179,7 +179,7 @@ class DmaCopy(Engine):
         both = [np.frombuffer(v.to_bytes(element, "little") * (PERIOD // element), np.uint8) for v in (pattern, bits)]
         plane, x, width = side.plane, side.x, plan.columns * element
         if plane.layout is None:
-            # Begin at a multiple of the period, with the pattern turned to fit.
+            # Begin at a multiple of the period, with the pattern rotated to match.
             phase = plane.va % PERIOD
             plane, x = replace(plane, va=plane.va - phase), phase
             both = [np.roll(b, phase) for b in both]
@@ -201,7 +201,7 @@ class DmaCopy(Engine):
         fill.run(self.host.engine, window.offset, masks)
         scratch.close(window)
 
-    # What the registers ask for
+    # The transfer that the registers describe
 
     def _plan(self, value: int) -> TransferPlan:
         state, bit = self._state, lambda name: _LAUNCH[name].raw(value)
@@ -229,7 +229,7 @@ class DmaCopy(Engine):
             long = (sides[1].plane.layout is not None or rows > 1) and columns * counts[1] * size > _MAX_FILL_LINE
             kind = "fill" if fits and not shifts and not long else "remap"
         if _TYPES.PHYSICAL in (bit("SRC_TYPE"), bit("DST_TYPE")):
-            fault = "LAUNCH_DMA with physical addresses: a channel of this machine has none"
+            fault = "LAUNCH_DMA with physical addresses, which channels of this machine do not have"
         elif max(columns * size * max(counts), _LINE_COST) * rows > MAX_BYTES:
             fault = f"LAUNCH_DMA of {rows} lines of {columns} elements: more than a transfer may move"
         elif not components:

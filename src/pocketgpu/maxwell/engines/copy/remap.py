@@ -1,7 +1,7 @@
-"""Copies that take elements apart: each component of the target is one of the source, a constant, or left alone.
+"""Remapping copies: each component of the target is a component of the source, a constant, or unchanged.
 
-The kernel knows no layout. For each unit (a component, or its bytes where it has three or lies unaligned) there is a
-table of columns for the source and one for the target, and both sides have a table of rows.
+The kernel has no layouts. For each unit (a component, or its bytes where it has three or is unaligned) there is a table
+of columns for the source and one for the target; each side has a table of rows.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pocketgpu.maxwell.formats.words import UNITS, load, store
 
 _COLUMNS = 8192  # elements of a line in one call, and lines
 _ROWS = 8192
-_LANES = 64  # tables are padded to what any evaluator has
+_LANES = 64  # tables are padded to the largest number of lanes of any evaluator
 
 Move = tuple[int, int | None]
 """Unit of the target, and unit of the source or None for a constant."""
@@ -65,8 +65,8 @@ def remap_words(
     k: Lang, source: Value, target: Value, tables: Value, columns: Value, rows: Value, *, read: int, write: int,
     parts: tuple[Part, ...],
 ) -> None:  # fmt: skip
-    """`remap_rows` for elements of 1, 2 or 4 bytes, `read` and `write`: taken apart in a register. tables: as there,
-    for a single move."""
+    """`remap_rows` for elements of 1, 2 or 4 bytes (`read` and `write`), which are decoded in a register. tables: as in
+    `remap_rows`, for a single move."""
     lines, first = tables + 64, tables + 64 + 8 * _ROWS
     written = sum(((1 << width) - 1) << lo for lo, width, _ in parts)
     for row in k.range(0, rows):
@@ -90,7 +90,7 @@ def remap_words(
 
 @dataclass(frozen=True)
 class Side:
-    """One side of a remapping copy: a plane, where the rectangle begins (bytes, lines), and bytes of an element."""
+    """One side of a remapping copy: a plane, the start of the rectangle (bytes, lines), and bytes of an element."""
 
     plane: Plane
     x: int
@@ -100,8 +100,8 @@ class Side:
 
 @dataclass(frozen=True)
 class Remap:
-    """What becomes of the components: `size` bytes each. components: for each of the target a source component, or
-    None with its constant, or absent."""
+    """The mapping of components of `size` bytes each. components: for each of the target a source component, or None
+    with its constant, or absent."""
 
     size: int
     components: tuple[tuple[int, int | None, int], ...]
@@ -119,14 +119,14 @@ class Remap:
         return 1, tuple(move for move, _ in parts), [value for _, value in parts]
 
     def parts(self) -> tuple[tuple[Part, ...], int]:
-        """The components as bits of a word, and a word with the constants in place."""
+        """The components as bit fields of a word, and a word with the constants in their positions."""
         bits = 8 * self.size
         constants = sum(value << bits * to for to, of, value in self.components if of is None)
         return tuple((bits * to, bits, None if of is None else bits * of) for to, of, _ in self.components), constants
 
 
 def run(host: EngineHost, source: Side, target: Side, remap: Remap, columns: int, rows: int) -> None:
-    """Copy `columns` elements in each of `rows` lines. What is not mapped is an event; then the rest is left out."""
+    """Copy `columns` elements in each of `rows` lines. Unmapped bytes are an event, and the rest is left out."""
     step = remap.size if remap.size in UNITS else 1
     low_bits = source.plane.va | source.plane.pitch | target.plane.va | target.plane.pitch
     reads = any(of is not None for _, of, _ in remap.components)
@@ -160,7 +160,7 @@ def run(host: EngineHost, source: Side, target: Side, remap: Remap, columns: int
                 if window is None:
                     return
                 windows.append(window)
-                # Both parts are relative to their own least value, so that each fits 32 bits.
+                # Offsets are relative to the least of their part, so that each fits 32 bits.
                 base = int(lines.min())
                 tables[16 + i * _ROWS :][:tall] = lines - base
                 for n, place in enumerate(places):

@@ -1,1 +1,1 @@
-"""Inline-to-memory: class A140, and the same unit inside of B197 and B1C0."""
+"""Inline-to-memory: class A140, and the same unit in B197 and B1C0."""

@@ -1,9 +1,10 @@
-"""Inline-to-memory: words of the pushbuffer that go to memory. Classes A140, B197 and B1C0 each have their own state.
+"""Inline-to-memory: words of the pushbuffer that are written to memory. Classes A140, B197 and B1C0 each have their own
+state.
 
-The parser gathers the words that LAUNCH_DMA asks for; when the last one has come they are stored where the registers
-say. Every line is padded to 4 bytes in the data. Widths and origins count bytes. Whether an origin counts for a pitch
-target no source says (choice inline.pitch_origin). Source: class header cla140.h; padding and completion are what
-simulators agree on.
+The parser gathers the words of LAUNCH_DMA; when the last one has arrived they are stored where the registers say. Every
+line is padded to 4 bytes in the data. Widths and origins are in bytes. No source says whether a pitch target uses an
+origin (choice inline.pitch_origin).
+Source: class header cla140.h; simulators agree on padding and completion.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class InlineUnit:
         self._method = block["LAUNCH_DMA"]
 
     def complete(self, data: NDArray[np.uint8]) -> None:
-        """All words of the last launch are here."""
+        """All words of the last launch have arrived."""
         state = self._state
         value = state.word("LAUNCH_DMA")
         length, lines = state.word("LINE_LENGTH_IN"), state.word("LINE_COUNT")
@@ -49,7 +50,7 @@ class InlineUnit:
         self._finish(value)
 
     def _store(self, pitch: bool, length: int, lines: int, data: NDArray[np.uint8]) -> None:
-        """Put lines where they belong."""
+        """Write the lines to memory."""
         host = self._host
         padded = (length + 3) & -4
         lines = min(lines, len(data) // padded)
@@ -67,10 +68,10 @@ class InlineUnit:
         host.log.append(Upload(host.place, self._block.class_id, side.address, layout, length, lines))
         host.stats.uploads += 1
         if host.observers:
-            self._tell(Places.of_surface(side, length, lines), padded)
+            self._notify_observers(Places.of_surface(side, length, lines), padded)
 
-    def _tell(self, target: Places, padded: int) -> None:
-        """Tell of lines that were stored."""
+    def _notify_observers(self, target: Places, padded: int) -> None:
+        """Notify observers of stored lines."""
         words = self._host.inline_words
         if words is not None:
             words = words[: len(target.rows) * padded >> 2]
@@ -78,7 +79,7 @@ class InlineUnit:
             one.uploaded(target, words, padded)
 
     def side(self, pitch: bool) -> SurfaceSide:
-        """Where the registers say that inline data goes; `pitch`: to plain rows.
+        """The target of inline data according to the registers; `pitch`: plain rows.
 
         :raises UsageError: there is no such surface.
         """
@@ -112,7 +113,7 @@ class InlineUnit:
 
 
 class InlineToMemory(Engine):
-    """Class A140: uploads and nothing else."""
+    """Class A140: only uploads."""
 
     class_id: ClassVar[int] = A140.class_id
 
@@ -123,5 +124,5 @@ class InlineToMemory(Engine):
         self.effects[A140["NOTIFY"].word] = partial(notify, host, State(A140, registers))
 
     def staged_complete(self, data: NDArray[np.uint8]) -> None:
-        """Inline data for the last LAUNCH_DMA has come."""
+        """The inline data of the last LAUNCH_DMA has arrived."""
         self.inline.complete(data)

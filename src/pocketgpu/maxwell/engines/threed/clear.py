@@ -1,10 +1,10 @@
-"""CLEAR_SURFACE: colour, depth and stencil of one layer set to a value, straight in guest memory.
+"""CLEAR_SURFACE: sets colour, depth and stencil of one layer to a value, directly in guest memory.
 
-The colour target is the slot that the method names, not one chosen by SET_CT_SELECT, and the channel bits are the only
-colour mask. The rectangle is the surface clip, cut by what SET_CLEAR_SURFACE_CONTROL names: the clear rectangle,
-scissor 0, viewport clip 0. It counts pixels; a multisampled target has all samples of a pixel cleared.
-Source: class header for fields and bits; simulators agree on the slot and the masks. What a rasteriser that is switched
-off does to clears is a choice (clear.raster_disabled).
+The method names the slot of the colour target, SET_CT_SELECT has no effect, and the channel bits are the only colour
+mask. The rectangle is the surface clip, cut by what SET_CLEAR_SURFACE_CONTROL enables: the clear rectangle, scissor 0,
+viewport clip 0. It is in pixels; all samples of a multisampled pixel are cleared.
+Source: class header for fields and bits; simulators agree on the slot and the masks. Whether clears work with the
+rasteriser disabled is a choice (clear.raster_disabled).
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ THIRD_DIMENSIONS = B197.values("SET_COLOR_TARGET_MEMORY.THIRD_DIMENSION_CONTROL"
 
 
 def colour_pattern(layout: PixelLayout, words: Sequence[int], names: str, srgb: bool) -> tuple[bytes, bytes]:
-    """PERIOD bytes of pixels and the bits of them that change.
+    """PERIOD bytes of pixels, and a mask of the bits that change.
 
-    :param words: red to alpha: f32, or integers where the format holds such. names: of the channels to clear ("RGBA").
-    :param srgb: whether components that hold sRGB are converted.
+    :param words: red to alpha: f32, or integers for integer formats. names: of the channels to clear ("RGBA").
+    :param srgb: whether components are converted to sRGB.
     """
     colour = np.array(words, np.uint32).view(arrays.dtype_of(Channels.of(layout))).reshape(1, 1, 4)
     return _repeat(arrays.encode(colour, layout, srgb=srgb).tobytes(), written_bits(layout, names))
@@ -48,7 +48,7 @@ def colour_pattern(layout: PixelLayout, words: Sequence[int], names: str, srgb: 
 def depth_pattern(
     layout: PixelLayout, depth: int | None, stencil: int | None, stencil_mask: int
 ) -> tuple[bytes, bytes]:
-    """The same for depth (a word that is an f32) and stencil; None leaves a part alone."""
+    """The same for depth (a word that is an f32) and stencil; None leaves a part unchanged."""
     masks = {"Z": 0 if depth is None else -1, "S": 0 if stencil is None else stencil_mask}
     bits = sum((masks.get(c.name, 0) & ((1 << c.width) - 1)) << c.lo for c in layout.components)
     number = np.array([[depth or 0]], np.uint32).view(np.float32)
@@ -57,7 +57,7 @@ def depth_pattern(
 
 
 def _repeat(pixel: bytes, bits: int) -> tuple[bytes, bytes]:
-    """PERIOD bytes of pixels, those of their bits that change, and these bits."""
+    """PERIOD bytes of pixels, limited to the bits that change, and the mask of these bits."""
     count = PERIOD // len(pixel)
     value = int.from_bytes(pixel, "little") & bits
     return value.to_bytes(len(pixel), "little") * count, bits.to_bytes(len(pixel), "little") * count
@@ -65,7 +65,8 @@ def _repeat(pixel: bytes, bits: int) -> tuple[bytes, bytes]:
 
 @dataclass(frozen=True)
 class _ClearPlan:
-    """What one CLEAR_SURFACE does with the registers as they are. events: (id, message) of faults, each time."""
+    """What one CLEAR_SURFACE does with the current registers. events: (id, message) of faults that it reports each
+    time."""
 
     parts: tuple[tuple[str, Fill], ...] = ()
     record: Clear | None = None
@@ -93,7 +94,7 @@ _TARGET = (
 
 
 class ClearUnit:
-    """Runs clears. What one does is worked out once for the registers that it depends on."""
+    """Runs clears. Their plans are made once for the registers that they depend on."""
 
     def __init__(self, host: EngineHost, registers: Registers) -> None:
         self._host = host

@@ -1,7 +1,7 @@
-"""What the methods of the 3D class that draw do: they make records of draws, and have the machine run them.
+"""Methods of the 3D class that draw: they record draws, and the machine runs them.
 
-Kernels that make draws by themselves (graphics/draw/quick.py) keep the same state between BEGIN and END, in the words
-of `attach`.
+Kernels that draw without Python (graphics/draw/quick.py) keep the same state between BEGIN and END, in the words of
+`attach`.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ _INDEX_BYTES = {_SIZES.ONE_BYTE: 1, _SIZES.TWO_BYTES: 2, _SIZES.FOUR_BYTES: 4}
 
 
 class DrawUnit:
-    """Collects draws of one channel. `effects`: what methods do, by name."""
+    """Collects the draws of one channel. `effects`: the actions of methods, by name."""
 
     def __init__(self, host: EngineHost, registers: Registers, constants: ConstantBuffers, counters: Counters) -> None:
         self._host, self._constants, self._counters = host, constants, counters
         self._state = State(B197, registers)
         self._snapshots = Snapshots(registers)
         # Topology between BEGIN and END, instance, number of the next primitive (without those of a draw that are not
-        # counted yet), whether there is such a draw, whether there was a BEGIN. Kernels that draw keep it, too.
+        # counted yet), whether there is such a draw, whether there was a BEGIN. Kernels that draw update it, too.
         self._words: Any = np.array([_NO_TOPOLOGY, 0, 0, 0, 0], np.uint32).data
         self._uncounted: Draw | Drawn | None = None
         self._inline: list[int] = []
         self._inline_method = ""
-        self._skip, self._left = 0, -1  # of the inline indices to come; -1: no end
+        self._skip, self._left = 0, -1  # of the following inline indices; -1: no end
         self.effects: dict[str, Callable[[int], None]] = {
             "BEGIN": self._begin,
             "END": self._end,
@@ -74,16 +74,16 @@ class DrawUnit:
         self._words = words
 
     def save(self) -> object:
-        """What is under way, but for the words of `attach`."""
+        """The state of unfinished draws, except for the words of `attach`."""
         return self._uncounted, tuple(self._inline), self._inline_method, self._skip, self._left
 
     def restore(self, kept: Any) -> None:
-        """Be as `save` found it."""
+        """Return to a state from `save`."""
         self._uncounted, inline, self._inline_method, self._skip, self._left = kept
         self._inline = list(inline)
 
     def drew(self, count: int, unfinished: bool) -> None:
-        """Kernels have made draws; the last one needs help."""
+        """Kernels made draws; the last one may have to be finished in Python."""
         host, words = self._host, self._words
         records, wholes = host.take_drawn(count, self._counters)
         drawn = Drawn(count, records, wholes, self._constants.bindings, host.memory, host.choices)
@@ -97,7 +97,7 @@ class DrawUnit:
 
     @property
     def _topology(self) -> int | None:
-        """That of BEGIN, until END."""
+        """The topology of BEGIN; None after END."""
         number: int = self._words[_TOPOLOGY]
         return None if number == _NO_TOPOLOGY else number
 
@@ -125,11 +125,11 @@ class DrawUnit:
             self._words[_INSTANCE] = self._words[_INSTANCE] + 1 & 0xFFFFFFFF
 
     def _load_primitive(self, number: int) -> None:
-        """The number of the next primitive."""
+        """Set the number of the next primitive."""
         self._words[_PRIMITIVE], self._words[_DRAWN] = number & 0xFFFFFFFF, 0
 
     def _next_primitive(self) -> int:
-        """The number of the next primitive. Most draws begin anew, so primitives are counted when somebody asks."""
+        """The number of the next primitive. Most draws restart it, so primitives are counted only when it is read."""
         if self._words[_DRAWN]:
             drawn = self._uncounted.last if isinstance(self._uncounted, Drawn) else self._uncounted
             assert drawn is not None
@@ -137,7 +137,7 @@ class DrawUnit:
         return int(self._words[_PRIMITIVE])
 
     def _override(self, number: int) -> int:
-        """The topology that counts: that of the method, unless there is separate state."""
+        """The topology in effect: the method's, unless SET_PRIMITIVE_TOPOLOGY_CONTROL selects the separate state."""
         if self._state.field("SET_PRIMITIVE_TOPOLOGY_CONTROL", "OVERRIDE") != _OVERRIDES.USE_SEPARATE_TOPOLOGY_STATE:
             return number
         own = self._state.field("SET_PRIMITIVE_TOPOLOGY")
@@ -191,7 +191,7 @@ class DrawUnit:
         self._push(name, [field.raw(word) for field in B197[name].fields])
 
     def _push(self, name: str, indices: list[int]) -> None:
-        """Indices out of the pushbuffer: without those that an alignment leaves out."""
+        """Indices from the pushbuffer, without those that an alignment skips."""
         skip = min(self._skip, len(indices))
         self._skip -= skip
         indices = indices[skip:]
@@ -236,7 +236,7 @@ class DrawUnit:
             host.draw(draw, self._state, self._counters)
 
     def _count(self, draw: Draw) -> None:
-        """Counters that need no shading."""
+        """Count what needs no shading."""
         counters = self._counters
         if not self._state.word("SET_STATISTICS_COUNTER"):
             return

@@ -1,4 +1,4 @@
-"""Draws that kernels have made by themselves (graphics/draw/quick.py), as the notes that they left of each."""
+"""Draws that kernels made without Python (graphics/draw/quick.py), as logged by the kernels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pocketgpu.struct_words import Struct
 
 LOGGED = Struct(
     "SUBMISSION", "SEGMENT", "WORD",  # the place
-    "WHOLE", "CHANGES",  # the whole register file that it differs from, and in how many words
+    "WHOLE", "CHANGES",  # the whole register file that it differs from, and the number of words that differ
     "FIRST", "COUNT", "INDEX_BYTES", "TOPOLOGY", "INSTANCE", "PRIMITIVE",
 )  # fmt: skip
 """A draw. The words of the register file that differ follow it, as pairs of number and value."""
@@ -27,7 +27,7 @@ LOGGED = Struct(
 
 @dataclass
 class Drawn(Later):
-    """Draws whose records are made later. words: LOGGED records; wholes: the register files that they name."""
+    """Draws whose records are made later. words: LOGGED records; wholes: the register files that they refer to."""
 
     count: int
     words: NDArray[np.uint32]

@@ -1,8 +1,8 @@
 """Draws as records: the state of the whole class, and vertex inputs that are decoded on demand.
 
-Every DRAW_* method between BEGIN and END has a record of its own, and so has each instance. A record reads memory when
-it is asked, not when the draw came; `freeze` reads everything at once.
-Source: class header B197; what counts as the number of a vertex and of an instance is what simulators agree on.
+Every DRAW_* method between BEGIN and END has its own record, and so has each instance. A record reads memory on demand,
+not at the time of the draw; `freeze` reads everything at once.
+Source: class header B197; simulators agree on the numbers of vertices and of instances.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ STAGES = ("vertex A", "vertex B", "tessellation control", "tessellation evaluati
 
 @dataclass(frozen=True)
 class Shader:
-    """A stage that is switched on. address: GPU address of the program's header. group: of constant buffers."""
+    """An enabled stage. address: GPU address of the program's header. group: of constant buffers."""
 
     stage: int
     address: int
@@ -38,7 +38,7 @@ class Shader:
 
 
 def shaders_of(state: State) -> list[Shader]:
-    """The stages that registers switch on, in order of the pipeline."""
+    """The enabled stages, in order of the pipeline."""
     region = state.address("SET_PROGRAM_REGION_A")
     return [
         Shader(
@@ -56,8 +56,8 @@ def shaders_of(state: State) -> list[Shader]:
 class Draw:
     """One draw. first, count: vertices, or indices where `index_bytes` is not 0.
 
-    method: the method that drew. topology: as BEGIN numbers them. inline: the indices, where they came in the
-    pushbuffer. instance counts from 0, without `base_instance`. first_primitive: the number of the first primitive.
+    method: the method that drew. topology: in BEGIN's numbers. inline: the indices, if they came in the pushbuffer.
+    instance: from 0, without `base_instance`. first_primitive: the number of the first primitive.
     """
 
     place: str
@@ -74,7 +74,7 @@ class Draw:
     inline: NDArray[np.uint32] | None = None
     first_primitive: int = 0
     missed: int = field(default=0)
-    """Bytes of inputs that were not mapped, as far as inputs have been read."""
+    """Bytes of inputs read so far that were not mapped."""
 
     @property
     def topology_name(self) -> str:
@@ -83,12 +83,12 @@ class Draw:
 
     @property
     def indexed(self) -> bool:
-        """Whether vertices are chosen by indices."""
+        """Whether the draw has indices."""
         return self.index_bytes != 0 or self.inline is not None
 
     @property
     def registers(self) -> Registers:
-        """A copy of all registers as they were."""
+        """A copy of all registers at the time of the draw."""
         return self.snapshot.registers
 
     @cached_property
@@ -108,7 +108,7 @@ class Draw:
 
     @property
     def restart(self) -> int | None:
-        """The index that begins a new primitive, None if there is none."""
+        """The restart index, None if there is none."""
         state = self.state
         on = state.field("SET_DA_PRIMITIVE_RESTART", "ENABLE")
         if not self.indexed:
@@ -117,7 +117,7 @@ class Draw:
 
     @cached_property
     def indices(self) -> NDArray[np.uint32]:
-        """Indices as they stand in the buffer, restart indices among them; for a draw without, the vertex numbers.
+        """The indices in the buffer, with restart indices; for a draw without indices, the vertex numbers.
 
         Indices after the limit of the buffer, or where nothing is mapped, are 0.
 
@@ -140,18 +140,18 @@ class Draw:
 
     @cached_property
     def runs(self) -> list[NDArray[np.uint32]]:
-        """The indices, cut where a primitive restarts."""
+        """The indices, split at restart indices."""
         return topology.runs(self.indices, self.restart)
 
     @property
     def primitives(self) -> int:
-        """How many primitives the draw makes."""
+        """Number of primitives of the draw."""
         patch = self.state.field("SET_PATCH", "SIZE")
         return sum(topology.primitives(self.topology, len(run), patch) for run in self.runs)
 
     @property
     def generated(self) -> tuple[int, int]:
-        """How many vertices and primitives come in; nothing is cut in a draw that is too large."""
+        """Number of input vertices and primitives; draws that are too large are not limited."""
         if self.count > vertices.MAX_VERTICES or self.restart is None:
             patch = self.state.field("SET_PATCH", "SIZE")
             return self.count, topology.primitives(self.topology, self.count, patch)
@@ -159,7 +159,7 @@ class Draw:
 
     @cached_property
     def vertex_numbers(self) -> NDArray[np.int64]:
-        """The element of a stream that each index means: base vertex included, 32 bits, restart indices left out."""
+        """The stream element of each index: with base vertex, 32 bits, without restart indices."""
         parts = [run.astype(np.int64) for run in self.runs]
         numbers = np.concatenate(parts) if parts else np.empty(0, np.int64)
         if self.indexed or self.choices["draw.array_base_vertex"] == "add":
@@ -168,8 +168,8 @@ class Draw:
 
     @property
     def vertex_ids(self) -> NDArray[np.uint32]:
-        """What a program reads as the vertex number: the index and SET_VERTEX_ID_BASE. Draws without indices count
-        from 0, unless SET_DA_OUTPUT lets the start be included."""
+        """The vertex number that a program reads: the index plus SET_VERTEX_ID_BASE. For draws without indices it
+        counts from 0, unless SET_DA_OUTPUT includes the start."""
         state = self.state
         ids = np.concatenate(self.runs) if self.runs else np.empty(0, np.uint32)
         if not self.indexed and not state.field("SET_DA_OUTPUT", "VERTEX_ID_USES_ARRAY_START"):
@@ -178,7 +178,7 @@ class Draw:
 
     @cached_property
     def streams(self) -> dict[int, vertices.Stream]:
-        """Vertex streams that are on."""
+        """Enabled vertex streams by number."""
         return vertices.streams(self.state)
 
     @cached_property
@@ -188,7 +188,7 @@ class Draw:
 
     @cached_property
     def inputs(self) -> dict[int, NDArray[Any]]:
-        """Attribute number to its values, (n, 4), one row for each of `vertex_numbers`.
+        """Values of each attribute by its number, (n, 4), one row for each of `vertex_numbers`.
 
         :raises UsageError: the draw has more than `vertices.MAX_VERTICES` of them.
         """
@@ -208,7 +208,7 @@ class Draw:
 
     @property
     def shaders(self) -> list[Shader]:
-        """The stages that are on, in order of the pipeline."""
+        """The enabled stages, in order of the pipeline."""
         return shaders_of(self.state)
 
     def freeze(self) -> Draw:

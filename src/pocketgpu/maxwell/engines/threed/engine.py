@@ -1,7 +1,7 @@
 """The 3D class B197 without shading: triggers, clears, queries, bindings, and draws as records.
 
-What only waits, flushes or invalidates has nothing to do here: work is done in order and there are no caches to go
-stale. Those methods are known and stored like all others.
+Methods that only wait, flush or invalidate have no effect: work is done in order and there are no caches that could be
+stale. They are known and stored like all others.
 Source: class header clb197.h; NVIDIA's names throughout.
 """
 
@@ -54,7 +54,7 @@ class ThreeD(Engine):
         for name, effect in self.draws.effects.items():
             on(name, effect)
         on("PEER_SEMAPHORE_RELEASE", self._peer)
-        # They only say what draws between them are; END draws itself where indices came in the pushbuffer.
+        # These only describe the draws between them; END draws itself if there were indices in the pushbuffer.
         self.deferred = {B197["BEGIN"].word, B197["END"].word}
         self.drawing = {B197["DRAW_VERTEX_ARRAY"].word, B197["DRAW_INDEX_BUFFER"].word}
 
@@ -63,16 +63,16 @@ class ThreeD(Engine):
         self.effects[method.word + index * method.stride] = effect
 
     def attach(self, words: memoryview, groups: memoryview) -> None:
-        """Keep the state of draws, and numbers of bindings, where kernels see them."""
+        """Keep the state of draws, and numbers of bindings, in words that kernels read."""
         self.draws.attach(words)
         self.constants.attach(groups)
 
     def save(self) -> object:
-        """What draws, bindings and counters have in Python."""
+        """The state of draws, bindings and counters in Python."""
         return self.draws.save(), self.constants.save(), self.counters.save()
 
     def restore(self, kept: Any) -> None:
-        """Be as `save` found it."""
+        """Return to a state from `save`."""
         draws, constants, counters = kept
         self.draws.restore(draws)
         self.constants.restore(constants)
@@ -83,7 +83,7 @@ class ThreeD(Engine):
         self.draws.drew(count, unfinished)
 
     def staged_complete(self, data: NDArray[np.uint8]) -> None:
-        """Inline data for the last LAUNCH_DMA has come."""
+        """The inline data of the last LAUNCH_DMA has arrived."""
         self.inline.complete(data)
 
     def _increment(self, value: int) -> None:
@@ -100,4 +100,4 @@ class ThreeD(Engine):
         self.counters.pointers[buffer] = value
 
     def _peer(self, value: int) -> None:
-        self.host.report("warning", "threed.peer", "PEER_SEMAPHORE_RELEASE: there is no peer; nothing is released")
+        self.host.report("warning", "threed.peer", "PEER_SEMAPHORE_RELEASE: there is no peer GPU; nothing is released")

@@ -1,8 +1,8 @@
-"""What registers of the 3D class hold before anybody writes them.
+"""Registers of the 3D class at power-on.
 
-No source tells all of it. Zero is right or harmless for most; what is here is what zero cannot be: the recorded drivers
-leave the coordinate swizzle alone and draw, so it starts as x, y, z, w; nor do they say which group of constant buffers
-a stage has, so each starts with its own; and enumerations that have no zero start as OpenGL's contexts do.
+No source gives all of them. Zero is right or harmless for most; this table has those that cannot be zero. The recorded
+drivers draw without setting the coordinate swizzle, so it starts as x, y, z, w. Nor do they set the group of constant
+buffers of a stage, so each starts with its own. Enumerations without a zero start as in an OpenGL context.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ _VALUES: Mapping[str, int | str | Mapping[str, str]] = {
         for part in ("COLOR", "ALPHA")
         for what, value in (("OP", "OGL_FUNC_ADD"), ("SOURCE_COEFF", "OGL_ONE"), ("DEST_COEFF", "OGL_ZERO"))
     },
-    # Neither driver sets these; with zero nobody would see sRGB targets, or more than one target.
+    # Neither driver sets these; with zeros there would be no sRGB targets, and at most one target.
     "SET_SRGB_WRITE": 1,
     "SET_CT_MRT_ENABLE": 1,
     "SET_POINT_SIZE": _ONE,
     "SET_LINE_WIDTH_FLOAT": _ONE,
     "SET_ALIASED_LINE_WIDTH_FLOAT": _ONE,
 }
-"""By method: a word, or the symbol of its only field, or of several fields."""
+"""By method: a word, or the symbol of its only field, or the symbols of several fields."""
 
 
 def _word(method: Method, value: int | str | Mapping[str, str]) -> int:
@@ -53,7 +53,7 @@ def _word(method: Method, value: int | str | Mapping[str, str]) -> int:
 
 
 def power_on(registers: Registers) -> None:
-    """Set the registers of the 3D class as they are at first."""
+    """Set the registers of the 3D class to their values at power-on."""
     conditions.power_on(B197, registers)
     for name, value in _VALUES.items():
         method = B197[name]

@@ -1,4 +1,4 @@
-"""Topologies: their numbers in the two places that name them, and how many primitives a run of vertices makes.
+"""Topologies: their numbers in the two methods that have them, and the number of primitives of a run of vertices.
 
 Source: class header B197. BEGIN and SET_PRIMITIVE_TOPOLOGY number them differently.
 """
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.maxwell.engines.common.state import State
 
-# Words of SET_PRIMITIVE_TOPOLOGY's names to those of BEGIN; legacy names say more, which changes nothing here.
+# Words in the names of SET_PRIMITIVE_TOPOLOGY to those of BEGIN; the longer legacy names mean the same.
 _WORDS = {
     "POINT": "POINTS", "LINELIST": "LINES", "LINESTRIP": "LINE_STRIP", "TRIANGLELIST": "TRIANGLES",
     "TRIANGLESTRIP": "TRIANGLE_STRIP", "TRIANGLEFAN": "TRIANGLE_FAN", "PATCH": "PATCH",
@@ -22,13 +22,13 @@ _WORDS = {
 
 @cache
 def begin_names() -> dict[int, str]:
-    """Names of topologies by the number that BEGIN has."""
+    """Names of topologies by BEGIN's numbers."""
     return dict(B197.values("BEGIN.OP"))
 
 
 @cache
 def separate() -> dict[int, int]:
-    """Number of SET_PRIMITIVE_TOPOLOGY to that of BEGIN."""
+    """Numbers of SET_PRIMITIVE_TOPOLOGY to those of BEGIN."""
     numbers = {name: number for number, name in begin_names().items()}
     found = {}
     for number, name in B197.values("SET_PRIMITIVE_TOPOLOGY").items():
@@ -38,17 +38,17 @@ def separate() -> dict[int, int]:
 
 
 def last_provokes(state: State) -> bool:
-    """Whether the last vertex of a primitive decides about it, not the first."""
+    """Whether the last vertex of a primitive is the provoking one, not the first."""
     return state.field("SET_PROVOKING_VERTEX") == B197.values("SET_PROVOKING_VERTEX").LAST
 
 
 def name(topology: int) -> str:
-    """The name of a topology by the number that BEGIN has."""
+    """The name of a topology by BEGIN's number."""
     return begin_names().get(topology, f"topology {topology}")
 
 
 def primitives(topology: int, vertices: int, patch: int) -> int:
-    """Primitives of an unbroken run of vertices; left-over vertices make none. patch: vertices of a patch."""
+    """Number of primitives of an unbroken run of vertices; left-over vertices make none. patch: vertices of a patch."""
     n = vertices
     match name(topology):
         case "POINTS":
@@ -81,7 +81,7 @@ def primitives(topology: int, vertices: int, patch: int) -> int:
 
 
 def runs(indices: NDArray[np.uint32], restart: int | None) -> list[NDArray[np.uint32]]:
-    """Indices cut where the restart index stands; empty runs are left out."""
+    """Indices split at the restart index; empty runs are left out."""
     if restart is None:
         return [indices] if len(indices) else []
     cuts = np.flatnonzero(indices == np.uint32(restart))

@@ -1,8 +1,8 @@
-"""Vertex inputs of a draw as arrays: attributes out of streams, by format and numerical type.
+"""Vertex inputs of a draw as arrays: attributes decoded from streams, by format and numerical type.
 
-Source: class header B197 for fields; OpenGL for defaults (missing components are 0, 0, 0, 1) and for the element that
-an instanced stream shows; drivers and simulators for limits, which are inclusive. Reads that reach past the limit
-give zero for the whole element, as robust access asks for; what the chip does there is not known.
+Source: class header B197 for fields; OpenGL for defaults (missing components are 0, 0, 0, 1) and for the element of an
+instanced stream; drivers and simulators for limits, which are inclusive. An element that reaches past the limit reads
+as zero, as robust access requires; what the chip does is not known.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from pocketgpu.maxwell.memory.gpu_memory import PartlyReadable
 ATTRIBUTES = 32
 STREAMS = 32
 MAX_VERTICES = 1 << 22
-"""Draws with more vertices are not decoded: no recording comes near, and a guest can ask for 2^32."""
-_NEAR = 1 << 20  # addresses closer together than this are read in one go
+"""Draws with more vertices are not decoded: no recording has nearly as many, and a guest can request 2^32."""
+_NEAR = 1 << 20  # addresses closer together than this are read at once
 SOURCES = B197.values("SET_VERTEX_ATTRIBUTE_A.SOURCE")
 
 
 @dataclass(frozen=True)
 class Stream:
-    """A vertex stream. limit: the last byte that may be read. frequency: instances that share an element."""
+    """A vertex stream. limit: address of the last byte that may be read. frequency: instances that share an element."""
 
     number: int
     enabled: bool
@@ -46,7 +46,7 @@ class Stream:
 
 @dataclass(frozen=True)
 class Attribute:
-    """Where an attribute comes from. format: None for a code that no format has. An inactive one has a fixed value."""
+    """The source of an attribute. format: None for an unknown code. An inactive one has a fixed value."""
 
     number: int
     stream: int
@@ -96,7 +96,7 @@ def fetch(
     memory: PartlyReadable, addresses: NDArray[np.int64], size: int, first: int, limit: int
 ) -> tuple[NDArray[np.uint8], int]:
     """`size` bytes from each address: uint8 of shape (n, size), zero outside first .. limit and where nothing is
-    mapped; and how many bytes the latter are."""
+    mapped; and the number of unmapped bytes."""
     out = np.zeros((len(addresses), size), np.uint8)
     inside = np.flatnonzero((addresses >= first) & (addresses + (size - 1) <= limit))
     missed = 0
@@ -110,7 +110,7 @@ def fetch(
 
 
 def _near(addresses: NDArray[np.int64], size: int) -> Iterator[NDArray[np.int64]]:
-    """Positions of addresses, in groups without large gaps."""
+    """Indices of addresses, in groups without large gaps."""
     if not len(addresses):
         return
     order = np.argsort(addresses, kind="stable")
@@ -119,15 +119,15 @@ def _near(addresses: NDArray[np.int64], size: int) -> Iterator[NDArray[np.int64]
 
 
 def decode(raw: NDArray[np.uint8], layout: PixelLayout, type: str, swap: bool) -> NDArray[Any]:
-    """Elements as they lie in memory to (n, 4): int32 or uint32 for the integer types, float32 for all others."""
+    """Elements as bytes to (n, 4): int32 or uint32 for the integer types, float32 for all others."""
     out = arrays.decode(raw.reshape(1, -1), layout, types_of(layout, type))[0]
     return out[:, [2, 1, 0, 3]] if swap else out
 
 
 def types_of(layout: PixelLayout, type: str) -> tuple[str, str, str, str]:
-    """Types of red, green, blue and alpha as the codec knows them, for one of `vertex_types`.
+    """The codec's types of red, green, blue and alpha for one of `vertex_types`.
 
-    There are no floats of 8 or 2 bits: they read as zero. A type that does not exist counts as float.
+    There are no floats of 8 or 2 bits: they read as zero. An unknown type counts as float.
     """
     widths = {c.name: c.width for c in layout.components}
     types = [type or "float" for _ in CHANNELS]
@@ -140,7 +140,7 @@ def types_of(layout: PixelLayout, type: str) -> tuple[str, str, str, str]:
 def elements(
     stream: Stream, vertices: NDArray[np.int64], instance: int, base_instance: int, zero_frequency: str
 ) -> NDArray[np.int64]:
-    """Which element of a stream each vertex shows."""
+    """The element of a stream for each vertex."""
     if not stream.instanced or (stream.frequency == 0 and zero_frequency == "per-vertex"):
         return vertices
     step = instance // stream.frequency if stream.frequency else 0

@@ -1,7 +1,7 @@
 """The kernel of the 2D engine: every target pixel from one or four source pixels, through tables of columns and rows.
 
-Where a pixel lies in memory and which source pixels it takes is worked out beforehand, for columns and rows apart; so
-the kernel knows neither layouts nor steps, and clipping and flipping cost nothing.
+The offsets of target pixels and the source pixels that they read are computed before, separately for columns and rows.
+So the kernel needs neither layouts nor steps, and clipping and flipping cost nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pocketgpu.maxwell.formats.channels import Channels, Colour
 from pocketgpu.maxwell.formats.components import ABSENT, Quotient, Rounding
 from pocketgpu.maxwell.formats.words import load, store
 
-LANES = 64  # columns of a table are padded to what any evaluator has
+LANES = 64  # columns of a table are padded to the largest number of lanes of any evaluator
 _ALPHA = 3
 
 
@@ -29,9 +29,9 @@ def blit_rows(
     """Write `width` x `height` pixels.
 
     columns: tables of `width` (padded to a multiple of LANES) words each: target offsets, source offsets of the left
-    pixel, of the right one, and its weight. rows: for each row the same four words in a row. curve: `srgb_tables`.
-    raw: pixel words are moved as they are. rop: four bits of SET_ROP, see `_raster`. beta1 and the four factors are
-    those of SET_BETA1 and SET_BETA4.
+    pixel, of the right one, and its weight. rows: for each row the same four words, one after the other. curve:
+    `srgb_tables`. raw: pixel words are copied unchanged. rop: four bits of SET_ROP, see `_raster`. beta1 and the four
+    factors are those of SET_BETA1 and SET_BETA4.
     """
     read_bytes, write_bytes = _bytes_of(read), _bytes_of(write)
     table = k.to_i64((width + (LANES - 1)) & -LANES) << 2
@@ -77,13 +77,13 @@ def blit_rows(
 
 
 def _bytes_of(channels: Channels) -> int:
-    """Bytes of a pixel of a format that is known while tracing."""
+    """Bytes of a pixel whose format is constant in the kernel."""
     assert isinstance(channels.bytes, int)
     return channels.bytes
 
 
 def _mixed(taps: Sequence[Value], across: Value, down: Value) -> Value:
-    """The bilinear mixture of four values: upper left, upper right, lower left, lower right."""
+    """The bilinear interpolation of four values: upper left, upper right, lower left, lower right."""
     a, b, c, d = taps
     top, bottom = a + (b - a) * across, c + (d - c) * across
     return top + (bottom - top) * down
@@ -101,7 +101,7 @@ def _blended(operation: str, colour: Colour, old: Colour, beta1: Value, factors:
 
 
 def _raster(rop: Value, source: Value, target: Value) -> Value:
-    """A raster operation of source and target bits: bit 2 s + d of `rop` tells what becomes of bits s and d."""
+    """A raster operation of source and target bits: bit 2 s + d of `rop` is the result for bits s and d."""
     result = source & 0
     for case in range(4):
         chosen = -(rop >> case & 1)  # all ones or none

@@ -1,15 +1,15 @@
 """The 2D engine, class 902D: blits from memory with scaling, filters, clipping, formats and operations.
 
 Writing PIXELS_FROM_MEMORY_SRC_Y0_INT blits. Steps and the source position are signed 32.32 fixed point. With ORIGIN
-CENTER a position counts from the centre of pixel 0, with CORNER from its corner, so that CENTER 0.5 and CORNER 1.0 are
-both between pixels 0 and 1. Point takes the pixel that the position lies in, bilinear the four around it, those beyond
-the edge being those at the edge. A multisampled surface is resolved as what it is, a surface with more pixels.
+CENTER a position is relative to the centre of pixel 0, with CORNER to its corner, so CENTER 0.5 and CORNER 1.0 are both
+between pixels 0 and 1. Point sampling takes the pixel that contains the position, bilinear the four around it;
+positions beyond the edge take the pixel at the edge. A multisampled surface is resolved as a surface with more pixels.
 
 Formats are converted through red, green, blue and alpha, sRGB formats through linear light. Blits between equal formats
-without a filter move pixels as they are, depth included. Operations other than SRCCOPY follow their names; no
+without a filter copy pixels unchanged, including depth. Operations other than SRCCOPY follow their names; no
 measurement is known. Colour keys, patterns, solid primitives and pixels from the pushbuffer are events: no driver of
 this console uses them.
-Source: class header cl902d.h; for positions what two drivers do (deko3d CENTER, Mesa CORNER).
+Source: class header cl902d.h; for positions, two drivers (deko3d CENTER, Mesa CORNER).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _ONE = 1 << 32
 MAX_SIDE = 1 << 16
 """Pixels that a blit may write across or down; a larger one is a fault."""
 _MAX_PLANS = 512
-_ROW_BYTES = 16  # of the table of rows, for each
+_ROW_BYTES = 16  # of the table of rows, for each row
 _OPERATIONS, _LAYOUTS = TWOD.values("SET_OPERATION"), TWOD.values("SET_SRC_MEMORY_LAYOUT")
 _ORIGINS, _FILTERS = (TWOD.values(f"SET_PIXELS_FROM_MEMORY_SAMPLE_MODE.{name}") for name in ("ORIGIN", "FILTER"))
 _SAMPLE_MODE = TWOD["SET_PIXELS_FROM_MEMORY_SAMPLE_MODE"]
@@ -52,7 +52,7 @@ _UNUSED = ("RENDER_SOLID_PRIM_POINT_X_Y", "RENDER_SOLID_PRIM_POINT_Y", "PIXELS_F
 
 @dataclass(frozen=True)
 class _Axis:
-    """Source pixels of target pixels along an axis: the one before the position, the one after it, its weight."""
+    """The source pixels for target pixels along an axis: the one before the position, the one after it, its weight."""
 
     first: NDArray[np.int64]
     second: NDArray[np.int64]
@@ -61,9 +61,9 @@ class _Axis:
 
 @dataclass(frozen=True)
 class BlitPlan:
-    """A blit for the registers as they are. Extents are bytes from the planes' addresses.
+    """The blit that the registers describe. Extents are bytes from the planes' addresses.
 
-    copy: sides and bytes of a line, where a plain copy does it.
+    copy: sides and bytes of a line, if a plain copy gives the same result.
     """
 
     events: tuple[tuple[str, str, str], ...] = ()
@@ -93,7 +93,7 @@ class TwoD(Engine):
         self._state = State(TWOD, registers)
         self._plans: dict[bytes, BlitPlan] = {}
         self.plan: BlitPlan | None = None
-        """That of the blit that was asked for last."""
+        """The plan of the last blit."""
         last = TWOD["PIXELS_FROM_MEMORY_SRC_Y0_INT"].word
         self._parts = (
             slice(TWOD["SET_DST_FORMAT"].word, TWOD["SET_SRC_OFFSET_LOWER"].word + 1),
@@ -136,10 +136,10 @@ class TwoD(Engine):
             self._run(plan)
         spend(host, plan.size[0] * plan.size[1] * plan.target_bytes)
         if host.observers:
-            self._tell(plan, plan.record)
+            self._notify_observers(plan, plan.record)
 
-    def _tell(self, plan: BlitPlan, record: Blit) -> None:
-        """Tell of a blit that was done."""
+    def _notify_observers(self, plan: BlitPlan, record: Blit) -> None:
+        """Notify observers of a finished blit."""
         observers = self.host.observers
         if plan.copy is not None:
             from_side, to_side, line = plan.copy
@@ -192,7 +192,7 @@ class TwoD(Engine):
             at = rows + _ROW_BYTES * first
             code(source.offset, target.offset, columns, at, width, last - first, curve, plan.rop, *plan.factors)
 
-        # Where the target's bytes are read by the blit, rows count in their order.
+        # If the blit reads bytes of its target, it writes rows in order.
         apart = target.offset + target.size <= source.offset or source.offset + source.size <= target.offset
         if apart:
             self.host.workers.run(part, ("blit", plan.code), width * height)
@@ -200,7 +200,7 @@ class TwoD(Engine):
             part(0, 1)
         scratch.close(target)
 
-    # What the registers ask for
+    # The blit that the registers describe
 
     def _plan(self) -> BlitPlan:
         state = self._state
@@ -209,7 +209,7 @@ class TwoD(Engine):
             code = state.field(f"SET_{side}_FORMAT")
             layout = FORMATS.get(code)
             if layout is None or not layout.bytes:
-                return BlitPlan((("fault", "twod.format", f"SET_{side}_FORMAT: no blit knows the format {code:#x}"),))
+                return BlitPlan((("fault", "twod.format", f"SET_{side}_FORMAT: blits have no format {code:#x}"),))
             formats.append(layout)
         events: list[tuple[str, str, str]] = []
         source, target = self._plane("SRC", formats[0], events), self._plane("DST", formats[1], events)
@@ -274,7 +274,7 @@ class TwoD(Engine):
         )  # fmt: skip
 
     def _rectangle(self) -> tuple[int, int, int, int]:
-        """The target pixels that are written: left, top, and the first ones beyond at right and bottom."""
+        """The target pixels that are written: left, top, right, bottom; the last two exclusive."""
         state, base = self._state, "SET_PIXELS_FROM_MEMORY_DST_"
         edges = []
         for axis, size, clip in (("X", "WIDTH", "SET_CLIP_X0"), ("Y", "HEIGHT", "SET_CLIP_Y0")):
@@ -291,7 +291,7 @@ class TwoD(Engine):
     def _axis(
         self, skipped: int, count: int, origin: int, step: int, centre: bool, bilinear: bool, size: int, overrun: bool
     ) -> _Axis:
-        """Source pixels for `count` target pixels, of which `skipped` were clipped in front; size: of the source."""
+        """Source pixels for `count` target pixels, after `skipped` clipped ones; size: of the source."""
         # Positions wrap at 64 bits, as fixed point does.
         i = np.arange(count, dtype=np.uint64) + np.uint64(skipped)
         start = origin + (_ONE >> 1 if centre else 0) - (_ONE >> 1 if bilinear else 0)
@@ -311,7 +311,7 @@ class TwoD(Engine):
     def _as_copy(
         self, source: Plane, target: Plane, across: _Axis, down: _Axis, left: int, top: int, size: int
     ) -> tuple[SurfaceSide, SurfaceSide, int] | None:
-        """The blit as a copy of a rectangle, if each pixel is the neighbour of the one before."""
+        """The blit as a copy of a rectangle, if adjacent target pixels read adjacent source pixels."""
         x, y = int(across.first[0]), int(down.first[0])
         steady = all(bool((np.diff(axis.first) == 1).all()) for axis in (across, down))
         if not steady or x < 0 or max(x, left) * size >= 1 << 29:
@@ -334,7 +334,7 @@ class TwoD(Engine):
         plain = operation if operation != "SRCCOPY_AND" else "SRCCOPY"
         if operation in ("ROP", "ROP_AND"):
             if (rop >> 4 ^ rop) & 0xF:
-                text = f"SET_ROP {rop:#04x} wants a pattern, which no driver of this console sets: taken as ones"
+                text = f"SET_ROP {rop:#04x} uses a pattern, which no driver of this console sets: taken as ones"
                 events.append(("warning", "twod.pattern", text))
             rop >>= 4  # the half for pattern bits of 1
         out_columns = target.columns(np.arange(left, left + width, dtype=np.int64) * formats[1].bytes)
@@ -344,11 +344,11 @@ class TwoD(Engine):
         reads = _extent(taps, lines, formats[0].bytes)
         writes = _extent([out_columns], [out_rows], formats[1].bytes)
         if max(reads[1] - reads[0], writes[1] - writes[0]) >= 1 << 31:
-            return BlitPlan((("fault", "engine.range", "blit: the pixels lie too far apart"),))
+            return BlitPlan((("fault", "engine.range", "blit: the pixels are too far apart"),))
         padded = (width + LANES - 1) & -LANES
         columns = np.zeros((4, padded), np.int32)
         rows = np.zeros((height, 4), np.int32)
-        # Columns and rows each count from their own least offset; the window begins at the sum of both.
+        # Offsets of columns and rows are relative to their own minimum; the window begins at the sum of both.
         for i, offsets in enumerate((out_columns, *taps)):
             columns[i, :width] = offsets - min(int(o.min()) for o in ([out_columns] if i == 0 else taps))
         columns[3, :width] = across.weight.view(np.int32)
@@ -369,12 +369,12 @@ class TwoD(Engine):
 
 
 def _wide(places: NDArray[np.int32], count: int = 1) -> NDArray[np.int64]:
-    """Each place and the `count` - 1 bytes after it."""
+    """Each offset and the `count` - 1 bytes after it."""
     return (places.astype(np.int64)[:, None] + np.arange(count)).reshape(-1)
 
 
 def _extent(columns: list[NDArray[Any]], rows: list[NDArray[Any]], size: int) -> tuple[int, int]:
-    """The first byte of all pixels, and the one after the last."""
+    """The first byte of all pixels, and the end of the last."""
     low = min(int(c.min()) for c in columns) + min(int(r.min()) for r in rows)
     high = max(int(c.max()) for c in columns) + max(int(r.max()) for r in rows)
     return low, high + size

@@ -44,17 +44,17 @@ REGION_SIZE = 24 * MIB
 CAPACITY = 1 << 14
 """Places of a window: how many vertices are shaded before their primitives are drawn."""
 SHARE_VERTICES = 512
-"""Vertices of a piece from which threads may share them."""
+"""Threads may share the vertices of a piece with at least so many."""
 SHARE_AREA = 48
-"""REGION.AREA from which threads may share the pixels."""
+"""Threads may share the pixels if REGION.AREA is at least this."""
 _STIPPLE, _SHAPES, _COME, _GONE, _AREA = (
     REGION.offsets[name] // 4 for name in ("STIPPLE", "SHAPES", "COME", "GONE", "AREA")
 )
 MOST_PRIMITIVES = 1 << 26
-"""Primitives that a draw may bring to the clipper."""
+"""The most primitives of a draw that enter the clipper."""
 MOST_AREA = 1 << 27
-"""Pixels that the boxes of a draw's shapes may have together, in units of 256: 37,000 times those of the console's
-screen. Both limits are far beyond what a frame has time for. They keep a draw from running for hours."""
+"""The most pixels in the boxes of a draw's shapes, in units of 256: 37,000 times those of the console's screen. Both
+limits are far beyond what a frame has time for. They prevent a draw from running for hours."""
 _PAGE_VECTORS = ATTRIBUTE_SPACE // 4 + 4
 _THREAD_ROOM = max(INPUT_PAGE + _PAGE_VECTORS * VECTOR, late_stages.THREAD_ROOM)
 AREA_SIZE = (
@@ -65,24 +65,24 @@ AREA_SIZE = (
 
 
 def spare(area: tuple[int, int]) -> tuple[int, int]:
-    """What `Drawing` leaves of an area that it is given: arena offset and bytes, from a multiple of 4096 on."""
+    """The part of an area that `Drawing` does not use: arena offset and bytes, starting at a multiple of 4096."""
     start = rounded(rounded(area[0]) + AREA_SIZE)
     return start, sum(area) - start
 
 
 class _Stopped(Exception):
-    """The rest of a draw is left out. Its argument says why, unless the stages report that themselves."""
+    """Raised to leave out the rest of a draw. Its argument is the reason, unless the stages report that themselves."""
 
 
 def _set_up_of(plan: Plan, kind: int) -> dict[str, Any]:
-    """Static values of the set-up of a plan's primitives; the usual ones have the code without masks of viewports."""
+    """Static values of the set-up of a plan's primitives; without masks of viewports there are none."""
     return {"kind": kind + 1, **({"masks": True} if plan.masks else {})}
 
 
 class Drawing:
     """Runs the draws of one machine.
 
-    :param area: arena offset and size (AREA_SIZE at least) of a part of the work area that nobody else uses.
+    :param area: arena offset and size (AREA_SIZE at least) of a part of the work area for its exclusive use.
     :param tier: "auto", or "specialised" or "general" to run one kind of code only.
     """
 
@@ -117,16 +117,16 @@ class Drawing:
         self._fragments = [take(FRAGMENTS.size) for _ in range(self.threads)]
         shapes = take(REGION_SIZE)
         self.stream_out = StreamOut(self.memory, self.engine, stream)
-        # Plain numbers go in and out of these quickly.
+        # Reading and writing these as Python ints is fast.
         self._walk_words = self._words(self._walk, native.WALK_SIZE // 4)
         self._walk_data, self._region_data = self._walk_words.data, self._words(self._region, REGION.size // 4).data
         self._lists = self.vertex_input.vertices, self.vertex_input.primitives
-        """Offsets of the VERTICES and PRIMITIVES records of what vertex programs give."""
+        """Offsets of the VERTICES and PRIMITIVES records with the vertex program's output."""
         self._primitives = self._words(self._lists[1], PRIMITIVES.size // 4).data
         self._passed = [self._words(offset + FRAGMENTS.PASSED, 2).view(np.int64) for offset in self._fragments]
         self._region_data[REGION.AT // 4], self._region_data[REGION.END // 4] = shapes, shapes + REGION_SIZE
         self._area = 0
-        """REGION.AREA of all that was drawn stage by stage in the draw at hand."""
+        """REGION.AREA of everything drawn stage by stage in the current draw."""
         rooms = Rooms(self._walk, self._region, self._fragments[0])
         self.quick = QuickTable(
             self.memory, self.engine, self.programs, textures, self.vertex_input, rooms, take(quick_table.AREA_SIZE)
@@ -137,7 +137,7 @@ class Drawing:
         )
         self.preparer.tier = tier
         self.plan: Plan | None = None
-        """The plan of the last draw that had all its programs, apart from draws that kernels make by themselves."""
+        """The plan of the last draw that had all its programs, apart from draws that kernels make without Python."""
 
     def __repr__(self) -> str:
         return f"Drawing(tier={self.tier!r}, {self.quick!r})"
@@ -146,12 +146,12 @@ class Drawing:
         return self.memory.arena[at : at + 4 * count].view(np.int32)
 
     def forget(self) -> None:
-        """Forget all that was prepared: every state is new again."""
+        """Drop everything that was prepared."""
         self.preparer.forget()
 
     @property
     def region(self) -> int:
-        """Arena offset of the REGION record of the shapes at hand."""
+        """Arena offset of the REGION record of the current shapes."""
         return self._region
 
     @property
@@ -170,7 +170,7 @@ class Drawing:
         return sum(int(passed[0]) for passed in self._passed)
 
     def forget_passed(self) -> None:
-        """Count samples that pass from 0 on."""
+        """Set the count of passed samples to 0."""
         for passed in self._passed:
             passed[0] = 0
 
@@ -191,7 +191,7 @@ class Drawing:
         Errors of the guest become events; none is raised.
         """
         try:
-            # A watcher of programs is told when they are bound, so every draw is prepared for it.
+            # A watcher of programs is notified when they are bound, so every draw is prepared for it.
             plan = self.quick.find(draw, state) if self.programs.watch is None else None
             if plan is not None:
                 self._go_found(plan, draw, state, counters)
@@ -218,7 +218,7 @@ class Drawing:
                 self.programs.stages[n].begin_steps(1)
 
     def _prepare_and_go(self, draw: Draw, state: State, counters: Counters) -> None:
-        """Prepare a draw in Python, run it, and have the store note it."""
+        """Prepare a draw in Python, run it, and add it to the store."""
         read = state.recording()
         found = self.preparer.plan_of(read, draw.place)
         if found is None:
@@ -228,7 +228,7 @@ class Drawing:
         for id, message in plan.output.events:
             self.host.report("fault", id, message)
         if plan.stores:
-            self.memory.open_version()  # so that stores are newer than all that is copied now
+            self.memory.open_version()  # so that stores are newer than all copies made now
         prepared = self.preparer.prepare(plan, shaders, draw, state, read)
         if prepared is None:
             return
@@ -252,7 +252,7 @@ class Drawing:
         try:
             self._follow(plan, self._walk_data[native.STATUS >> 2])
         except _Stopped as stop:
-            self._tell(stop)
+            self._report(stop)
         self._finish(plan, place, counters)
 
     def _go(self, plan: Plan, draw: Draw, state: State, counters: Counters) -> None:
@@ -266,18 +266,18 @@ class Drawing:
             else:
                 self._stage_by_stage(plan, state, counters)
         except _Stopped as stop:
-            self._tell(stop)
+            self._report(stop)
         if region[_COME] and counters.any_running:
             counters.add("CLIPPER_INVOCATIONS", region[_COME])
             counters.add("CLIPPER_PRIMITIVES_GENERATED", region[_GONE])
         self._finish(plan, draw.place, counters)
 
     def _is_looked_at(self) -> bool:
-        """Whether an observer wants to be told of shapes."""
+        """Whether an observer has `wants_shapes`."""
         observers = self.host.observers
         return bool(observers) and any(one.wants_shapes for one in observers)
 
-    def _tell(self, stop: _Stopped) -> None:
+    def _report(self, stop: _Stopped) -> None:
         if stop.args:
             self.host.report("hang", "draw.hang", f"{stop}: the rest of the draw is left out")
 
@@ -293,7 +293,7 @@ class Drawing:
             counters.add("VS_INVOCATIONS", self._walk_data[WALK.SHADED >> 2])
 
     def _walk_of(self, plan: Plan) -> NDArray[np.int32]:
-        """The WALK record of a plan's draws at their beginning."""
+        """The WALK record for the start of a plan's draws."""
         stages, kind = self.programs.stages, self._primitives[PRIMITIVES.KIND // 4]
         key = kind, stages[plan.first].slots[0], stages[PIXEL].slots[0] if PIXEL in plan.programs else 0
         found = plan.walks.get(key)
@@ -302,7 +302,7 @@ class Drawing:
         return found
 
     def _follow(self, plan: Plan, status: int) -> None:
-        """Do what the native call has returned for, and continue it, until the draw ends."""
+        """Do what the native call returned for, and continue it, until the draw ends."""
         run = self.engine.get(walk)
         while status != native.DONE:
             if status == native.VERTICES_NEXT:
@@ -357,7 +357,7 @@ class Drawing:
                     self._rasterise(plan, kind, count)
 
     def _shade(self, plan: Plan) -> int:
-        """Run the vertex program for the vertices of the piece; how many there are."""
+        """Run the vertex program for the vertices of the piece; returns their number."""
         count = int(self._words(self._lists[0] + VERTICES.COUNT, 1)[0])
         run, record, stage = self.engine.get(run_vertices), self.room.input, self.programs.stages[plan.first]
         pages = -(-count // LANES)
@@ -412,7 +412,7 @@ class Drawing:
         self._check_programs()
 
     def _finish(self, plan: Plan, place: str, counters: Counters) -> None:
-        """After the last pixel: note changed memory, count, report events."""
+        """After the last pixel: record changed memory, count, report events."""
         if plan.rasters:
             for window in plan.windows:
                 if window.pieces:

@@ -16,24 +16,24 @@ WALK = Struct(
     "INPUT", "VERTEX_SLOT", "VERTEX_ROOM",  # offsets: of the draw's INPUT record, of the first thread's slot and room
     "RASTER", "REGION", "SCRATCH", "PIXEL_SLOT", "FRAGMENTS",
     "RASTERS",  # whether there are pixels
-    "SHARE_VERTICES", "SHARE_AREA",  # from how many vertices, and which REGION.AREA on, the caller wants to know
-    "PHASE", "FOLLOWING",  # where it is
+    "SHARE_VERTICES", "SHARE_AREA",  # minimum of vertices, and of REGION.AREA, for which it returns to the caller
+    "PHASE", "FOLLOWING",  # current position
     "SHADED",  # vertices so far
-    "AREA", "MOST_AREA",  # sum of REGION.AREA so far, and from where on the rest is left out
+    "AREA", "MOST_AREA",  # sum of REGION.AREA so far, and the limit after which the rest is left out
 )  # fmt: skip
-"""A draw under way. FOLLOWING: the primitive of the piece that comes next."""
+"""A draw in progress. FOLLOWING: the primitive of the piece that comes next."""
 PIECE, SHAPES = range(2)
-"""WALK.PHASE: a new piece comes next, or more shapes of the one at hand."""
+"""WALK.PHASE: a new piece comes next, or more shapes of the current one."""
 DONE, VERTICES_NEXT, SHAPES_NEXT, NO_ROOM, TOO_LARGE = range(5)
-"""What `walk` leaves in WALK.STATUS: the draw is done, or a program hangs; the caller shades the piece's vertices, or
-draws the shapes of the region; a primitive does not fit into the region; shapes are larger than MOST_AREA."""
+"""WALK.STATUS after `walk`: the draw is done, or a program hangs; the caller must shade the piece's vertices, or draw
+the shapes of the region; a primitive does not fit into the region; shapes are larger than MOST_AREA."""
 STATUS = WALK.size
 WALK_SIZE = WALK.size + 4
 
 
 @kernel(lanes=32, record=I32)
 def walk(k: Lang, record: Value) -> None:
-    """Go on with a draw. `record`: offset of a WALK record of WALK_SIZE bytes."""
+    """Continue a draw. `record`: offset of a WALK record of WALK_SIZE bytes."""
     get = lambda name: k.load(I32, record + WALK.offsets[name])
     put = lambda name, v: k.store(I32, record + WALK.offsets[name], v)
     handle = lambda name: k.load(I64, record + WALK.offsets[name])

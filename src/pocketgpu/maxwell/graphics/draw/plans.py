@@ -1,6 +1,6 @@
-"""Plans: what registers and the programs that they name mean for a draw.
+"""Plans: a draw's state, computed from registers and programs.
 
-A plan has records in the work area that kernels read. It says which code runs, and where targets lie. Draws that differ
+A plan has records in the work area that kernels read. It has the kernels and targets of the draw. Draws that differ
 only in vertices and constants share a plan, as those registers are not read for it.
 """
 
@@ -51,11 +51,12 @@ PLAN_ROOM = _TABLE + _INPUT_TABLE
 
 @dataclass(eq=False)
 class Plan:
-    """What registers and programs mean for a draw.
+    """The state of a draw from registers and programs.
 
-    at: arena offset of its records. programs: by stage of the pipeline. vertices: what the vertex program writes;
-    chain: the stages after it, None if there are none. rasters: whether there are pixels. stores, textures: whether
-    any program changes memory, reads textures. streams: whether vertices go to memory. counts: samples that pass.
+    at: arena offset of its records. programs: by stage of the pipeline. vertices: outputs of the vertex program; chain:
+    the stages after it, None if there are none. rasters: whether there are pixels. stores, textures: whether any
+    program changes memory, reads textures. streams: whether there is transform feedback. counts: whether passed samples
+    are counted.
     """
 
     at: int
@@ -74,18 +75,18 @@ class Plan:
     counts: bool
     final: bool = False
     lists: tuple[int, int] = (0, 0)
-    """The VERTICES and PRIMITIVES records that its RASTER record names."""
+    """The VERTICES and PRIMITIVES records that its RASTER record refers to."""
     walks: dict[tuple[int, int, int], NDArray[np.int32]] = field(default_factory=dict)
     """WALK records (native.py) by kind of primitives and slots."""
     left_out: tuple[str, ...] = ()
-    """What the registers ask of raster that it does not do."""
+    """Features of raster that the registers enable and that are not emulated."""
     masks: bool = False
-    """Whether programs give masks of viewports."""
+    """Whether programs write masks of viewports."""
     placed: int = _NO_PLACE
-    """Value of GpuMemory.map_changes for which the targets' places in the records are right."""
+    """GpuMemory.map_changes when the targets' places in the records were looked up."""
     windows: tuple[Window, ...] = ()
     apart: bool = True
-    """Whether no byte belongs to two targets: then threads that share pixels never meet."""
+    """Whether no byte belongs to two targets: then threads that share pixels never write the same byte."""
 
     @property
     def viewports(self) -> int:
@@ -104,7 +105,7 @@ class Plan:
 
     @property
     def first(self) -> int:
-        """The vertex program that vertices are fetched for."""
+        """The first vertex program, whose inputs are fetched."""
         return FIRST_VERTEX if FIRST_VERTEX in self.programs else SECOND_VERTEX
 
     @property
@@ -113,7 +114,7 @@ class Plan:
         return [*self.output.colours, *([self.output.zeta] if self.output.zeta is not None else [])]
 
     def place(self, windows: Sequence[Window], srgb: int, memory: GpuMemory) -> None:
-        """Targets are at these places now. srgb: arena offset of the sRGB tables."""
+        """Set the targets' places. srgb: arena offset of the sRGB tables."""
         self.windows = tuple(windows)
         offsets = [window.offset for window in windows]
         colours = len(self.output.colours)
@@ -122,11 +123,11 @@ class Plan:
         memory.arena[self.output_record :][: record.nbytes].view(np.int32)[:] = record
         ranges = sorted((window.offset, window.offset + window.size) for window in windows)
         self.apart = all(end <= start for (_, end), (start, _) in pairwise(ranges))
-        # Copies of targets that lie in pieces are made for one draw.
+        # Copies of targets that are not contiguous are made for one draw only.
         self.placed = memory.map_changes if not any(window.pieces for window in windows) else _NO_PLACE
 
     def choose(self, engine: Engine, tier: str) -> None:
-        """Which code tests and writes: that for the plan's state, and general code until it is there."""
+        """Choose the code of tests and writes: specialised code, and general code until that is compiled."""
         handles, final = [], True
         wanted = (self.output.tests, self.output.writes)
         for special, general, used in zip(self.output.codes(False), self.output.codes(True), wanted, strict=True):
@@ -139,7 +140,7 @@ class Plan:
 
 
 def _code(engine: Engine, special: Code, general: Code, tier: str) -> tuple[int, bool]:
-    """(handle, whether that is the best there will be)."""
+    """(handle, whether the code is final)."""
     (kernel, static), (_, fallback) = special, general
     if tier == "general":
         return engine.handle(kernel, **fallback), True
@@ -156,10 +157,10 @@ def make_plan(
     memory: GpuMemory, at: int, state: State, programs: Mapping[int, StageProgram], choices: Mapping[str, str],
     raster: RasterEncoder, places: Mapping[str, int],
 ) -> Plan:  # fmt: skip
-    """A plan, with its records written from `at` on.
+    """Make a plan, with its records written to `at`.
 
-    :param raster: of the machine; it has the same switches.
-    :param places: words of the RASTER record that do not come of registers.
+    :param raster: of the machine; it has the same choices.
+    :param places: words of the RASTER record that do not depend on registers.
     :raises UsageError: a target would not fit into the address space.
     """
     pixel = programs.get(PIXEL)
@@ -190,7 +191,7 @@ def make_plan(
     plan.masks = bool(words[RASTER.VIEWPORT_MASK_AT // 4] >= 0)
     plan.multi = bool(words[RASTER.SAMPLES // 4] > 1)
     if inputs.table.nbytes > _INPUT_TABLE:
-        raise UsageError("a pixel program with more inputs than there are")
+        raise UsageError("a pixel program with more inputs than attribute space has")
     area[_TABLE // 4 :][: inputs.table.size] = inputs.table
     own = {
         "VIEWPORTS": plan.viewports, "INPUTS": plan.table, "INPUT_GROUPS": inputs.groups,

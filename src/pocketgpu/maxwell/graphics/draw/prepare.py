@@ -1,8 +1,8 @@
 """`Preparer` prepares a draw in Python: it finds programs and plan, and sets up all that the draw reads.
 
-Three parts are kept by the registers that were read for them (`ReadCache`): which programs are on, the plan, and the
+Three parts are cached by the registers that were read for them (`ReadCache`): the enabled programs, the plan, and the
 plan of the vertex side. The rest is done for each draw: programs are bound to their constants and textures, and targets
-are looked up in memory. All of it reads one `RecordingState`, which knows in the end what the whole draw depends on.
+are looked up in memory. All of it reads one `RecordingState`, which has in the end everything that the draw depends on.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _BINDINGS = B197.values("SET_SAMPLER_BINDING")
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A draw that is set up. read: its registers, with a note of the words that were read to prepare it."""
+    """A draw that is set up. read: its registers, with a record of the words that were read to prepare it."""
 
     plan: Plan
     shaders: tuple[Shader, ...]
@@ -58,7 +58,7 @@ class Preparer:
     """Prepares the draws of one machine.
 
     :param at: arena offset of AREA_SIZE bytes. srgb: of `srgb_tables`.
-    :param given_up: called before plans are dropped, whose records then hold other plans.
+    :param given_up: called before plans are dropped and their records reused.
     """
 
     def __init__(
@@ -72,14 +72,14 @@ class Preparer:
         self._srgb, self._given_up = srgb, given_up
         self._vertex_map, self._output_map, self._plans_at = at, at + 4 * MAP_WORDS, at + 8 * MAP_WORDS
         self._lists = vertex_input.vertices, vertex_input.primitives
-        """Offsets of the VERTICES and PRIMITIVES records of what vertex programs give."""
+        """Offsets of the VERTICES and PRIMITIVES records with the vertex program's output."""
         self._pipelines: ReadCache[tuple[Shader, ...]] = ReadCache(_MOST_PIPELINES)
         self._plans: ReadCache[Plan] = ReadCache(MAX_PLANS)
         self._mapped: Plan | None = None
-        """The plan whose map of vertices is in its place."""
+        """The plan whose map of vertices is in the work area."""
 
     def forget(self) -> None:
-        """Forget all that was prepared."""
+        """Drop everything that was prepared."""
         self._given_up()
         self._pipelines.clear()
         self._plans.clear()
@@ -93,7 +93,7 @@ class Preparer:
 
     # -- the plan -----------------------------------------------------------------------------------------------------
     def plan_of(self, state: State, place: str) -> tuple[Plan, tuple[Shader, ...]] | None:
-        """The plan for registers and the programs that they name; None, and an event, if a program is missing.
+        """The plan for registers and the programs that they select; None, and an event, if a program is missing.
 
         :param place: of the draw, for events.
         :raises UsageError: no vertex program is on, or a target would not fit into the address space.
@@ -128,9 +128,9 @@ class Preparer:
     def prepare(
         self, plan: Plan, shaders: tuple[Shader, ...], draw: Draw, state: State, read: RecordingState
     ) -> Prepared | None:  # fmt: skip
-        """Set everything up for a draw; None, and an event, if that cannot be.
+        """Set everything up for a draw; None, and an event, if it is impossible.
 
-        :param state: the live registers. read: the same, with a note of what `plan_of` has read.
+        :param state: the live registers. read: the same, with a record of what `plan_of` has read.
         :raises UsageError: something of the draw is out of range.
         """
         if not self._bind(plan, shaders, draw, read):
@@ -143,7 +143,7 @@ class Preparer:
         return Prepared(plan, shaders, self._begin(plan, draw, state, read), read)
 
     def _bind(self, plan: Plan, shaders: Sequence[Shader], draw: Draw, state: State) -> bool:
-        """Programs with their constants and textures; whether all can run."""
+        """Bind programs to their constants and textures. Returns whether all can run."""
         if plan.textures:
             self.textures.pools = Pools(
                 state.address("SET_TEX_HEADER_POOL_A"), state.field("SET_TEX_HEADER_POOL_C", "MAXIMUM_INDEX"),
@@ -168,7 +168,7 @@ class Preparer:
         return True
 
     def _place(self, plan: Plan) -> bool:
-        """Where the targets lie in the arena; whether they are there."""
+        """Look up the targets in the arena. Returns whether they are mapped."""
         scratch = Scratch(self.host)
         windows = []
         for target in plan.targets:
@@ -180,13 +180,13 @@ class Preparer:
         return True
 
     def map_vertices(self, plan: Plan) -> None:
-        """Let VERTICES.MAP tell where a plan's vertex program leaves its outputs."""
+        """Set VERTICES.MAP to the outputs of a plan's vertex program."""
         if plan is not self._mapped:
             self._words(self._vertex_map, MAP_WORDS)[:] = plan.vertices.read
             self._mapped = plan
 
     def _begin(self, plan: Plan, draw: Draw, state: State, read: RecordingState) -> VertexPlan:
-        """The vertex side and the stages after it, set up for a draw."""
+        """Set up the vertex side and the stages after it for a draw."""
         stages, chain = self.programs.stages, plan.chain
         first = stages[plan.first]
         first.set_map("IN_MAP", plan.shape.map)
@@ -218,7 +218,7 @@ class Preparer:
         return vertices
 
     def _inline(self, indices: NDArray[np.uint32] | None) -> int:
-        """Arena offset of indices that a draw brings itself."""
+        """Arena offset of a draw's inline indices."""
         if indices is None:
             return 0
         at = Scratch(self.host).put(indices)

@@ -4,13 +4,13 @@ The walk (pushbuffer.py) calls `quick` at methods that draw. If the draw's state
 the walk goes on. If not, the draw comes to Python and nothing has changed. Python also calls `quick` for its own draws;
 then `quick` sets the draw up, and Python runs it.
 
-No other code reports changes to `quick`. It compares, at each draw, everything that the draw depends on:
+No other code notifies `quick` of changes. It compares, at each draw, everything that the draw depends on:
 
-* Registers. Those that were read to prepare the draw (`READ`) must hold what the entry (`ENTRY`) has for them. The
-  last entry is tried first, then those that a hash finds. What each draw reads itself (first, count, base vertex, ...)
-  is read again. BEGIN and END are taken from the list of methods that wait for Python.
+* Registers. Those that were read to prepare the draw (`READ`) must have the values in the entry (`ENTRY`). The last
+  entry is tried first, then those that a hash finds. What each draw reads itself (first, count, base vertex, ...) is
+  read again. BEGIN and END are taken from the list of deferred methods.
 * Memory. Programs, constants and textures are unchanged while the versions of their pages are. Changed constants are
-  copied again. For all else the draw goes to Python.
+  copied again. All other changes send the draw to Python.
 * Bindings of constants. Each set of bindings has a number (engines/common/constants.py). Mappings of memory cannot
   change while a channel runs (`QuickTable.follow`).
 
@@ -105,7 +105,7 @@ class _Record:
 
 
 def _parts(k: Lang, count: Value, at: Value, struct: Struct, do: Callable[[_Record], None]) -> None:
-    """Do something for each of some records that lie side by side."""
+    """Do something for each of some adjacent records."""
     for n in k.range(0, count):
         do(_Record(k, struct, at + n * struct.size))
 
@@ -136,7 +136,7 @@ def _newest(k: Lang, page: Value, pages: Value) -> Value:
 
 
 def _unchanged(k: Lang, span: _Record) -> Value:
-    """Whether the pages of a SPAN are as they were."""
+    """Whether the pages of a SPAN are unchanged."""
     return _newest(k, span["PAGE"], span["PAGES"]) == span["VERSION"]
 
 
@@ -170,9 +170,9 @@ class _Draw:
     def need(self, condition: Value) -> None:
         self.good.value = self.good.value & condition
 
-    # -- what is to be drawn ------------------------------------------------------------------------------------------
+    # -- what is drawn ------------------------------------------------------------------------------------------------
     def begin(self) -> None:
-        """Read the draw that the walk has come to."""
+        """Read the draw at which the walk has arrived."""
         k, quick = self.k, self.quick
         self.need(quick["ON"] != 0)
         for _ in k.when(self.good.value):
@@ -205,20 +205,20 @@ class _Draw:
                 which = _field(value, B197["BEGIN"]["INSTANCE_ID"])
                 following = self.instance.value + k.select(which == _INSTANCES.SUBSEQUENT, 1, 0)
                 self.instance.value = k.select(which == _INSTANCES.FIRST, 0, following)
-                anew = _field(value, B197["BEGIN"]["PRIMITIVE_ID"]) == _PRIMITIVES.FIRST
-                self.primitive.value = k.select(anew, 0, self.primitive.value)
-                self.drawn.value = k.select(anew, 0, self.drawn.value)
+                restarts = _field(value, B197["BEGIN"]["PRIMITIVE_ID"]) == _PRIMITIVES.FIRST
+                self.primitive.value = k.select(restarts, 0, self.primitive.value)
+                self.drawn.value = k.select(restarts, 0, self.drawn.value)
                 self.begun.value = k.i32(1)
 
     def take_asked(self) -> None:
-        """Read the draw that Python asks for."""
+        """Read the draw that Python requests."""
         asked = (self.topology, self.index_bytes, self.first, self.count, self.instance, self.primitive)
         for name, var in zip(ASKED_WORDS, asked, strict=True):
             var.value = self.quick[name]
 
     # -- the entry --------------------------------------------------------------------------------------------------
     def _fits(self, entry: _Record) -> Value:
-        """Whether an entry belongs to the present state, and its programs have not changed."""
+        """Whether an entry belongs to the current state, and its programs have not changed."""
         k = self.k
         words = (
             ("CHANNEL", self.channel), ("TOPOLOGY", self.topology.value), ("INDEX_BYTES", self.index_bytes.value)
@@ -245,7 +245,7 @@ class _Draw:
         return same.value
 
     def find(self) -> None:
-        """Find the entry of the present state: the last one, or another."""
+        """Find the entry of the current state: the last one, or another."""
         k = self.k
         same = k.var(False)
         for _ in k.when(self.entry_at.value != 0):
@@ -280,7 +280,7 @@ class _Draw:
         return k.reduce("add", total.value) + self.topology.value + (self.index_bytes.value << 8)
 
     def check(self) -> None:
-        """See whether textures have not changed."""
+        """Check that textures have not changed."""
         k, entry, quick = self.k, self.entry, self.quick
         self.need(k.load(I32, page_table.VERSION) > 0)
         for _ in k.when(entry["TEXTURED"] != 0):
@@ -401,13 +401,13 @@ class _Draw:
         waiting = state.get("DEFERRED")
         state.put("DEFERRED", 0)
         state.put("QUICK_DRAWS", state.get("QUICK_DRAWS") + 1)
-        # As for draws that Python makes, a macro pays out of its budget.
+        # As for draws that Python makes, the cost is taken from a macro's budget.
         for _ in k.when(state.get("MME_STATE") == BUSY):
             budget = state.get("MME_BUDGET") - state.get("MME_COST") * (waiting + 1)
             state.put("MME_BUDGET", k.max(budget, 0))
 
     def run(self) -> None:
-        """Make the draw, and tell how the walk goes on."""
+        """Make the draw, and set how the walk continues."""
         k, entry, quick = self.k, self.entry, self.quick
         k.invoke(quick.wide("WALK_CALL"), quick["WALK"])
         walked = _Record(k, WALK, quick["WALK"])
@@ -425,7 +425,7 @@ class _Draw:
             self.state.put("QUICK_RESULT", result)
 
     def _stamp_targets(self) -> None:
-        """Give each target a version of its own, and what comes after the draw a new one."""
+        """Give each target a new version, and everything after the draw another one."""
         k, entry, quick = self.k, self.entry, self.quick
         version = k.var(k.load(I32, page_table.VERSION))
 
@@ -445,11 +445,11 @@ class _Draw:
 
 @kernel(lanes=LANES, record=I32, channel=I32)
 def quick(k: Lang, record: Value, channel: Value) -> None:
-    """Make the draw that EFFECT_WORD asks for, if its state is known; or set up the draw that Python asks for.
+    """Make the draw of EFFECT_WORD, if its state is known; or set up the draw that Python requests.
 
     record: offset of QUICK. channel: offset of the channel's part of the work area. QUICK_RESULT is how the walk goes
     on: EFFECT: Python makes the draw; RESUME: Python continues it; RUNNING: it is done; DRAWN: it is done, and Python
-    wants to look.
+    must process it.
     """
     draw = _Draw(k, record, channel)
     for _ in k.when(draw.walking):

@@ -1,6 +1,6 @@
-"""What Python and the kernel `quick` tell each other, as records in the work area.
+"""Records in the work area that Python and the kernel `quick` share.
 
-There is one QUICK. An ENTRY is a known state: what registers hold in it, and all that is set up for a draw in it. A
+There is one QUICK. An ENTRY is a known state: the values of its registers, and all that is set up for a draw in it. A
 READ is a set of registers that entries depend on. A LOGGED describes a draw that a kernel has made, until Python takes
 it.
 """
@@ -21,34 +21,35 @@ from pocketgpu.maxwell.sass.thread_memory.work import BANKS, LANES, VECTOR
 from pocketgpu.struct_words import Struct
 
 ASKED_WORDS = ("TOPOLOGY", "INDEX_BYTES", "FIRST", "COUNT", "INSTANCE", "PRIMITIVE")
-"""The words of QUICK with the draw that Python asks for."""
+"""The words of QUICK with the draw that Python requests."""
 QUICK = Struct(
     "WALK_CALL:2",  # handle of native.walk
-    "PASSED:2",  # 64 bits: samples that passed and that counters have not heard of
+    "PASSED:2",  # 64 bits: passed samples that are not yet added to the counters
     "ON",  # whether the walk of a pushbuffer may make draws
-    "ASKS",  # ASKED while Python asks for a draw's set-up, SET_UP if it got it
+    "ASKS",  # ASKED while Python requests a draw's set-up, SET_UP after it was done
     *ASKED_WORDS,
     "CURRENT",  # the ENTRY that is set up, 0: none
-    "TOUCHED",  # whether anything was set up since Python looked
+    "TOUCHED",  # whether anything was set up since Python last checked
     "TABLE",  # offsets of ENTRY records by their hash
     "READS", "READ_COUNT",  # READ records, at multiples of READ_ROOM
     "INPUT", "WALK", "REGION", "FRAGMENTS",  # records of the draw
-    "BOOK", "CHANGES", "POOLS",  # textures: the book; BOOK.CHANGES (0: none) and pools for which spans are right
-    "SPANS", "SPAN_COUNT",  # SPAN records of what textures were made of
+    "BOOK", "CHANGES", "POOLS",  # textures: the book; BOOK.CHANGES (0: none) and pools for which spans are valid
+    "SPANS", "SPAN_COUNT",  # SPAN records of the sources of textures
     "LOG", "LOG_END",  # where the next LOGGED goes, and the end of the room
-    "WHOLES", "WHOLE_COUNT",  # whole register files, which logged draws differ from, and how many there are
-    "WORK",  # work done since Python looked
+    "WHOLES", "WHOLE_COUNT",  # whole register files, which logged draws differ from, and their number
+    "WORK",  # work done since Python last checked
 )  # fmt: skip
 WALKING, ASKED, SET_UP = range(3)
-"""QUICK.ASKS: the walk of a pushbuffer wants a draw made; Python asks for the set-up of a draw; the set-up is done."""
+"""QUICK.ASKS: the walk of a pushbuffer calls to have a draw made; Python requests the set-up of a draw; the set-up is
+done."""
 
 SPAN = Struct("PAGE", "PAGES", "VERSION")
 """Pages of the arena, and the newest version among them when the SPAN was made."""
 BANK = Struct("SOURCE", "TARGET", "SIZE", "FILLED", "PAGE", "PAGES", "VERSION")
-"""A constant bank: where its bytes come from and go to, the word that tells how many bytes the bank has, the pages that
-the bytes come from, and the version of those pages when they were copied."""
+"""A constant bank: where its bytes come from and go to, the word with the size of the bank, the pages that the bytes
+come from, and the version of those pages when they were copied."""
 COPY = Struct("SOURCE", "TARGET", "SIZE")
-"""A part of the set-up: bytes of the entry that go to a place in the work area, whole vectors."""
+"""A part of the set-up: bytes of the entry that are copied into the work area, whole vectors."""
 
 MOST_BANKS, MOST_WINDOWS, MOST_COPIES, MOST_CODE = 2 * BANKS, 9, 8, 2
 KEY_WORDS = MACRO_WORDS
@@ -57,8 +58,9 @@ MOST_SPANS = 128
 KEY_VECTORS = KEY_WORDS // LANES
 
 READ = Struct("COUNT", f"AT:{KEY_VECTORS}", f"BITS:{KEY_VECTORS}")
-"""A set of registers, as the vectors of the register file that have some: where each begins, and which of its words
-are in the set. What words are multiplied with for the hash follows at READ_FACTORS, a vector for each; 0 for others."""
+"""A set of registers, as the vectors of the register file that have some: where each begins, and which of its words are
+in the set. The words' factors for the hash follow at READ_FACTORS, a vector for each; 0 for words that are not in the
+set."""
 
 ENTRY = Struct(
     "HASH", "CHANNEL", "TOPOLOGY", "INDEX_BYTES", f"GROUPS:{len(GROUPS)}",
@@ -66,7 +68,7 @@ ENTRY = Struct(
     "ALONE",  # whether kernels can make such draws without Python
     "USES_START", "ADDS_BASE",  # of VertexPlan
     "INDEX_AT", "INDEX_ROOM",  # the piece of memory with the index buffer, and its bytes
-    "COUNTS", "TEXTURED", "POOLS",  # whether samples are counted, whether textures are read, out of which pools
+    "COUNTS", "TEXTURED", "POOLS",  # whether samples are counted, whether textures are read, and from which pools
     "SLOTS:2",  # of the programs, on the first thread
     "CODE_COUNT", f"CODE:{MOST_CODE * SPAN.size // 4}",  # SPAN records of the programs
     "WINDOW_COUNT", f"WINDOWS:{MOST_WINDOWS * SPAN.size // 4}",  # SPAN records of what is drawn to
@@ -76,7 +78,7 @@ ENTRY = Struct(
 
 
 def whole_vectors(size: int) -> int:
-    """Bytes of the vectors that hold so many."""
+    """Bytes of the vectors for so many bytes."""
     return (size + VECTOR - 1) // VECTOR * VECTOR
 
 
@@ -85,8 +87,8 @@ ENTRY_KEY = whole_vectors(ENTRY.size)
 ENTRY_INPUT = ENTRY_KEY + VECTOR * KEY_VECTORS
 ENTRY_WALK = ENTRY_INPUT + INPUT_BYTES
 ENTRY_DATA = ENTRY_WALK + WALK_BYTES
-"""Where an ENTRY has the vectors of registers that its READ names, the INPUT and WALK records at their beginning, and
-what COPY records name."""
+"""Offset in an ENTRY of the vectors of registers that its READ selects, the initial INPUT and WALK records, and what
+COPY records refer to."""
 ENTRY_ROOM = 32 << 10
 MOST_ENTRIES = 1024
 READ_FACTORS = whole_vectors(READ.size)
@@ -95,12 +97,12 @@ MOST_READS = 32
 TABLE_BITS = 12
 TABLE_WORDS = 1 << TABLE_BITS
 HASH = 0x9E3779B1
-"""The upper bits of a hash times this are the first place to look at."""
+"""The upper bits of a hash times this are its first index in the table."""
 PROBES = 16
-"""Places of the table that are looked at for an entry."""
+"""Places of the table that are searched for an entry."""
 
 MOST_CHANGES = 96
-"""If more words differ, a whole register file is kept."""
+"""If more words differ, a whole register file is stored."""
 LOG_SIZE = 1 << 20
 MOST_WHOLES = 64
 MOST_LOGGED = LOGGED.size + 8 * MOST_CHANGES

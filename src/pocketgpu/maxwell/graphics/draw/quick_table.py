@@ -1,8 +1,8 @@
 """The store of prepared draws: the states that kernels can set up, and the draws that kernels have made.
 
-A draw in an unknown state is prepared in Python (prepare.py) and handed to `note`. When its state comes a second time,
+A draw in an unknown state is prepared in Python (prepare.py) and passed to `note`. When its state comes a second time,
 it gets an ENTRY. From then on the kernel `quick` sets up its draws: those of the walk of a pushbuffer, which `quick`
-also makes, and those of Python, which `find` asks for.
+also makes, and those of Python, which calls `find`.
 
 What an entry depends on is in the entry, and `quick` compares it at each draw, so no entry has to be removed. All of
 them are removed when mappings have changed, when rooms of programs have moved, and when plans are dropped.
@@ -84,7 +84,7 @@ _PARTS = (
 AREA_SIZE = sum(_PARTS)
 _MOST_SEEN = 1 << 14
 _PATIENCE = 8
-"""When there is no room for more entries: after so many times MOST_ENTRIES draws without one, all entries go."""
+"""If there is no room for more entries, all are removed after so many times MOST_ENTRIES draws without one."""
 _CURRENT, _TOUCHED, _ASKS = (QUICK.offsets[name] // 4 for name in ("CURRENT", "TOUCHED", "ASKS"))
 _ASKED = [QUICK.offsets[name] // 4 for name in ASKED_WORDS]
 _OVERRIDE = "SET_PRIMITIVE_TOPOLOGY_CONTROL"
@@ -93,8 +93,8 @@ _WORD = 0xFFFFFFFF
 
 
 class _Key(NamedTuple):
-    """What distinguishes entries: where the READ is, the channel, the kind of draw, bindings of constants, and what
-    the words of the READ hold."""
+    """What distinguishes entries: offset of the READ, the channel, the kind of draw, bindings of constants, and the
+    values of the READ's words."""
 
     read: int
     channel: int
@@ -143,9 +143,9 @@ class QuickTable:
         self.memory, self.engine, self.programs, self.textures = memory, engine, programs, textures
         self.vertex_input, self.rooms = vertex_input, rooms
         self.at_once = False
-        """Whether a state gets its entry already at its first draw."""
+        """Whether a state gets its entry at its first draw."""
         self.made = 0
-        """How many draws kernels have made by themselves."""
+        """How many draws kernels have made without Python."""
         self.found = 0
         """How many draws of Python have found an entry."""
         starts = np.cumsum((at, *_PARTS)).tolist()
@@ -165,7 +165,7 @@ class QuickTable:
         self._moves = self._map_changes = -1
         self._pools: dict[object, int] = {}
         self._asking: tuple[State | None, int, memoryview] = (None, 0, self._quick)
-        """The registers of the last call, where their channel is, and its word QUICK."""
+        """The registers of the last call, the offset of their channel, and its word QUICK."""
         self._begin()
         self.clear()
 
@@ -198,7 +198,7 @@ class QuickTable:
     # -- on and off ---------------------------------------------------------------------------------------------------
     @property
     def on(self) -> bool:
-        """Whether kernels may make draws by themselves. If not, all draws come to Python, which still uses entries."""
+        """Whether kernels may make draws without Python. If not, all draws come to Python, which still uses entries."""
         return bool(self._get("ON"))
 
     @on.setter
@@ -221,7 +221,7 @@ class QuickTable:
         if self._map_changes != self.memory.map_changes or self._moves != self.programs.moves:
             self.clear()
 
-    # -- draws of Python ----------------------------------------------------------------------------------------------
+    # -- draws made in Python -----------------------------------------------------------------------------------------
     def find(self, draw: Draw, state: State) -> Plan | None:
         """Set up a draw that has an entry. Returns its plan; None: the draw must be prepared.
 
@@ -246,13 +246,13 @@ class QuickTable:
         finally:
             words[_ASKS] = WALKING
         if self._asking[2][0] != self._at:
-            self._start(channel)  # the channel was set back to a time before its first entry
+            self._start(channel)  # the channel was restored to a time before its first entry
         self.adopt()
         self.found += 1
         return self.current
 
     def interrupt(self) -> None:
-        """Python is about to set up a draw itself, so that no entry is set up afterwards."""
+        """To be called before Python sets up a draw itself, so that no entry counts as set up afterwards."""
         self.adopt()
         self._quick[_CURRENT] = 0
 
@@ -261,9 +261,9 @@ class QuickTable:
         """The plan of the entry that is set up."""
         return self._known[self._quick[_CURRENT]].plan
 
-    # -- what kernels have done ---------------------------------------------------------------------------------------
+    # -- draws made by kernels ----------------------------------------------------------------------------------------
     def take(self, count: int, counters: Counters) -> tuple[NDArray[np.uint32], tuple[Registers, ...]]:
-        """The LOGGED records of draws that kernels made, and the register files that they name. Counts samples."""
+        """The LOGGED records of draws that kernels made, and the register files that they refer to. Counts samples."""
         memory, self.made = self.memory, self.made + count
         words = self._words(self._log, (self._get("LOG") - self._log) // 4).copy()
         for n in range(len(self._files), self._get("WHOLE_COUNT")):
@@ -283,7 +283,7 @@ class QuickTable:
         return words, files
 
     def adopt(self) -> None:
-        """Tell the stages what a kernel has set up for them."""
+        """Notify the stages of what a kernel has set up for them."""
         if not self._quick[_TOUCHED]:
             return
         self._quick[_TOUCHED] = 0
@@ -339,7 +339,7 @@ class QuickTable:
         self._start(channel)
 
     def _can_set_up(self, plan: Plan) -> bool:
-        """Whether an entry can hold all that is set up for a plan."""
+        """Whether an entry can contain all that is set up for a plan."""
         programs, stages = plan.programs, self.programs.stages
         return (
             FIRST_VERTEX not in programs and programs.keys() <= {SECOND_VERTEX, PIXEL}
@@ -347,14 +347,14 @@ class QuickTable:
         )  # fmt: skip
 
     def _is_alone(self, state: State) -> bool:
-        """Whether the registers ask for nothing that only Python does."""
+        """Whether the registers need nothing that only Python does."""
         return (
             conditions.plain(state) and not state.word("SET_STATISTICS_COUNTER")
             and state.field(_OVERRIDE, "OVERRIDE") == _OVERRIDES.USE_TOPOLOGY_IN_BEGIN_METHODS
         )  # fmt: skip
 
     def _read_of(self, read: RecordingState) -> _Read:
-        """The READ of the registers that were read, made if need be."""
+        """The READ of the registers that were read, made if it does not exist."""
         places = read.places
         assert places[-1] < KEY_WORDS
         found = self._reads.get(places.tobytes())
@@ -381,7 +381,7 @@ class QuickTable:
         return total + draw.topology + (draw.index_bytes << 8) & _WORD
 
     def _room(self, known: _Entry | None, digest: int) -> tuple[int, int | None]:
-        """Where an entry goes, and its place in the table unless it has one; 0 if there is no room."""
+        """The offset for an entry, and its place in the table unless it has one; 0 if there is no room."""
         if known is not None:
             return known.at, None
         if len(self._known) >= MOST_ENTRIES:
@@ -423,7 +423,7 @@ class QuickTable:
         return found if len(found) == len(spans) else None
 
     def _note_textures(self) -> None:
-        """Note the versions of all that textures were made of, and which pools they are in."""
+        """Record the versions of all sources of textures, and the pools that they are in."""
         found = self.textures.unchanged()
         if found is None or len(found[1]) > MOST_SPANS:
             self._put("CHANGES", 0)
@@ -446,7 +446,7 @@ class QuickTable:
         self, at: int, prepared: Prepared, draw: Draw, state: State, code: list[tuple[int, int, int]],
         walk_record: NDArray[np.int32],
     ) -> _Entry | None:  # fmt: skip
-        """Fill an entry from what is set up now; None if it does not fit into one."""
+        """Fill an entry from what is set up now; None if it does not fit."""
         plan, vertices, shaders, stages = prepared.plan, prepared.vertices, prepared.shaders, self.programs.stages
         rows = self._banks(plan, draw, state, shaders)
         if rows is None or len(rows) > MOST_BANKS:

@@ -1,7 +1,7 @@
-"""From places of a window to primitives, for all topologies, 32 primitives at a time.
+"""Primitive assembly: from places of a window to primitives, for all topologies, 32 primitives at a time.
 
-A run of vertices between two restarts makes primitives; those of a run that goes on in the next piece are made as far
-as they are sure. Where a topology is cut into triangles the order of vertices is OpenGL's (Vulkan's where the first
+A run is the vertices between two restarts. If it continues in the next piece, only the primitives that are already
+certain are made. Where a topology is split into triangles the order of vertices is OpenGL's (Vulkan's where the first
 vertex provokes), so that the provoking vertex of a triangle or line is its first or its last.
 Source: OpenGL 4.6 core, tables of primitive types; OpenGL 4.6 compatibility for quads and polygons, whose provoking
 vertex is their first or last one (of a polygon always the first).
@@ -41,7 +41,7 @@ Made = tuple[Value, ...]
 
 
 class _Run:
-    """Primitives of a run: places of its vertices as functions of the number of a primitive (32 lanes)."""
+    """Primitives of a run: the places of vertices as functions of the primitive's number (32 lanes)."""
 
     def __init__(self, k: Lang, record: Value, shift: Value, first: Value, total: Value, ended: Value) -> None:
         self.k, self.shift, self.first, self.total, self.ended = k, shift, first, total, ended
@@ -50,7 +50,7 @@ class _Run:
         self.quad_cut = word(k, record, "QUAD_CUT")
 
     def made(self, places: list[Value], provoking: Value, flags: Value) -> Made:
-        """Vertices that a kind does not have stand at the first one's place."""
+        """Vertices that a kind does not have are replaced by the first one."""
         k = self.k
         fit = lambda v: k.fit(v, I32, LANES)
         vertices = [fit(v) for v in places] + [fit(places[0])] * (6 - len(places))
@@ -63,7 +63,7 @@ class _Run:
         return self.k.select(i == 0, FLAG_BEGINS | _EDGES, _EDGES)
 
     def item(self, n: int) -> Callable[[Value, Value], Made]:
-        """Items of n vertices of their own."""
+        """Items with n vertices each, which they don't share."""
         k = self.k
 
         def make(i: Value, part: Value) -> Made:
@@ -91,7 +91,7 @@ class _Run:
 
     def triangle_strip(self, i: Value, part: Value) -> Made:
         k, a, odd = self.k, i + self.shift, i & 1
-        # The odd ones turn: around their first vertex, or before their last.
+        # Odd ones are rotated: around their first vertex, or before their last.
         one = [k.select(self.last_provokes, a + odd, a), k.select(self.last_provokes, a + 1 - odd, a + 1 + odd)]
         third = k.select(self.last_provokes, a + 2, a + 2 - odd)
         return self.made([*one, third], self.provoking(a, a + 2), k.splat(FLAG_BEGINS | _EDGES))
@@ -109,7 +109,7 @@ class _Run:
         return self.made([hub, b, b + 1], hub, flags)
 
     def _half(self, corners: list[Value], part: Value) -> Made:
-        """One of the two triangles of a quad, cut from corner 0 to corner 2, or from 1 to 3."""
+        """One of the two triangles of a quad, split from corner 0 to corner 2, or from 1 to 3."""
         k, a = self.k, corners
         first, other = part == 0, self.quad_cut != 0
         cut, uncut = FLAG_EDGE0 | FLAG_EDGE1, FLAG_EDGE1 | FLAG_EDGE2
@@ -144,7 +144,7 @@ class _Run:
         return self._line(i + self.shift, i, self.begins(i))
 
     def _triangle(self, corners: list[Value], across: list[Value]) -> Made:
-        """A triangle, with the neighbours across its edges if they are wanted."""
+        """A triangle, with the neighbours across its edges if a geometry program reads them."""
         k, n = self.k, self.neighbours
         a, b, c = corners
         ab, bc, ca = across
@@ -162,7 +162,7 @@ class _Run:
         before = k.select(i == 0, a + 1, a - 2)
         ahead = k.select(final, a + 5, a + 6)
         beside = a + 3
-        # Odd triangles run the other way; they begin, or end, with the vertex that provokes.
+        # Odd triangles run the other way; they begin, or end, with the provoking vertex.
         turned, swapped = odd & last, odd & ~last
         corners = [
             k.select(turned, a + 2, a),
@@ -190,9 +190,10 @@ LINE_LOOP, POLYGON = 2, 9
 
 
 def assemble_run(k: Lang, record: Value, start: Value, end: Value, ended: Value, listed: Value) -> Value:
-    """Primitives of places start .. end-1, where a run begins or goes on; `listed`: primitives of the list so far.
+    """Add the primitives of places start .. end-1, where a run begins or continues; `listed`: primitives in the list
+    before.
 
-    Leaves in the record how many of the run are done (RUN_DONE); returns how many the list has then.
+    Stores how many primitives of the run are done (RUN_DONE); returns the new length of the list.
     """
     get = lambda name: word(k, record, name)
     step, base, done, kept = get("STEP"), get("RUN_BASE"), get("RUN_DONE"), get("RUN_HUB")
@@ -232,7 +233,7 @@ def assemble_run(k: Lang, record: Value, start: Value, end: Value, ended: Value,
 
 
 def carry_over(k: Lang, record: Value, start: Value, end: Value) -> None:
-    """Keep what a run that goes on in the next piece still needs, and say how it does."""
+    """Keep what a run needs to continue in the next piece."""
     get = lambda name: word(k, record, name)
     numbers, carry = get("NUMBERS"), get("CARRY")
     base, kept, hub = get("RUN_BASE"), get("RUN_HUB"), get("HUB")
@@ -251,6 +252,6 @@ def carry_over(k: Lang, record: Value, start: Value, end: Value) -> None:
 
 
 def new_run(k: Lang, record: Value) -> None:
-    """What comes next is the first vertex of a run."""
+    """Start a new run at the next vertex."""
     for name in ("RUN_BASE", "RUN_DONE", "RUN_HUB", "CARRIED"):
         k.store(I32, record + INPUT.offsets[name], 0)

@@ -1,8 +1,8 @@
-"""Attributes of 32 vertices out of vertex streams into a page of a program's inputs.
+"""Vertex fetch: attributes of 32 vertices from vertex streams into a page of a program's inputs.
 
-Each format and type has a small kernel of its own that many draws share; one general kernel takes them as data and
-serves until the special one is there. Both are quick where all elements are known to lie in one mapped piece; the rest
-is read byte by byte. Elements that reach past the limit are zero (`engines.threed.vertices` does the same with arrays).
+Each format and type has a small kernel, which many draws share. A general kernel takes them as data, and is used until
+the special one is compiled. Both are fast where all elements are known to be in one mapped piece; other elements are
+read byte by byte. Elements that reach past the limit are zero (`engines.threed.vertices` does the same with arrays).
 Source: class header B197; formats from `facts.maxwell.formats`.
 """
 
@@ -40,7 +40,7 @@ def _word(k: Lang, entry: Value, name: str, n: int = 0) -> Value:
 
 
 def element_numbers(k: Lang, entry: Value, room: Value) -> Value:
-    """Which element of its stream each lane's vertex shows (32 bits)."""
+    """The stream element of each lane's vertex (32 bits)."""
     frequency = _word(k, entry, "FREQUENCY")
 
     def by_instance() -> Value:
@@ -53,7 +53,7 @@ def element_numbers(k: Lang, entry: Value, room: Value) -> Value:
 
 
 def value_of(k: Lang, channel: Channel, word: Value) -> Value:
-    """A component of a word as the 32 bits of what a program reads."""
+    """A component of a word as the 32 bits that a program reads."""
     return k.bits_i32(decode(k, channel, word, None, Quotient.NEAREST, types=OF_VERTICES))
 
 
@@ -62,7 +62,7 @@ def _store(k: Lang, entry: Value, room: Value, n: int, v: Value) -> None:
 
 
 def _quick(k: Lang, entry: Value, element: Value) -> Value:
-    """Whether all lanes' elements are in the piece that needs no look at addresses."""
+    """Whether all lanes' elements are in the piece that needs no address lookup."""
     good = element.below(_word(k, entry, "GOOD"))
     return k.ballot(good) == -1
 
@@ -72,8 +72,8 @@ def fetch(k: Lang, entry: Value, room: Value, careful: Value, *, format: int, ty
     """Fetch one attribute for 32 vertices.
 
     :param entry: offset of its ATTRIBUTE record. room: of the thread's room for inputs. careful: handle of
-        `fetch_careful`, for elements that must be looked at one by one.
-    :param format, type: codes of COMPONENT_BIT_WIDTHS and NUMERICAL_TYPE. align: 1, 2 or 4, which divides the places
+        `fetch_careful`, for elements that must be looked up one by one.
+    :param format, type: codes of COMPONENT_BIT_WIDTHS and NUMERICAL_TYPE. align: 1, 2 or 4, which divides the offsets
         of all elements.
     """
     element = element_numbers(k, entry, room)
@@ -93,7 +93,7 @@ def fetch(k: Lang, entry: Value, room: Value, careful: Value, *, format: int, ty
 
 
 def _raw(k: Lang, at: Value, bytes: int, align: int) -> Value:
-    """Up to four bytes from places that are multiples of `align`."""
+    """Up to four bytes from offsets that are multiples of `align`."""
     unit = {1: U8, 2: U16, 4: I32}[align]
     if align >= bytes:
         unit = {1: U8, 2: U16}.get(bytes, unit)
@@ -123,7 +123,7 @@ def fetch_general(k: Lang, entry: Value, room: Value, careful: Value) -> None:
 
 
 def _decode(k: Lang, entry: Value, room: Value) -> None:
-    """Raw words of the room to components in the page."""
+    """Decode the room's raw words into components in the page."""
     for n in k.range(0, RAW_WORDS):
         of = entry + (n << 2)
         type, word, low, width = (k.load(I32, of + ATTRIBUTE.offsets[name]) for name in CHANNEL_WORDS)
@@ -135,7 +135,7 @@ def _decode(k: Lang, entry: Value, room: Value) -> None:
 
 @kernel(lanes=32, entry=I32, room=I32)
 def fetch_careful(k: Lang, entry: Value, room: Value) -> None:
-    """`fetch` where elements may lie outside of the stream, in several pieces of memory, or nowhere."""
+    """`fetch` for elements that may be outside of the stream, in several pieces of memory, or unmapped."""
     element = element_numbers(k, entry, room)
     address, start, limit = (k.load(I64, entry + ATTRIBUTE.offsets[name]) for name in ("ADDRESS", "START", "LIMIT"))
     count = _word(k, entry, "BYTES")
@@ -152,5 +152,5 @@ def fetch_careful(k: Lang, entry: Value, room: Value) -> None:
     total = k.reduce("add", missed.value)
     for _ in k.when(total != 0):
         k.atomic("add", I64, page_table.MISSED, k.to_i64(total))
-    # An element outside is zero as a whole, its w included; missing components are not read here at all.
+    # An element outside is zero in all components, including w; missing components are not read here.
     _decode(k, entry, room)

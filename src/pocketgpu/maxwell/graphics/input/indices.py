@@ -1,8 +1,8 @@
-"""The numbers that the vertices of a draw have, and the slots where each is shaded once.
+"""The numbers of a draw's vertices, and the slots where each vertex is shaded once.
 
-Numbers come from an index buffer of 8, 16 or 32 bits, from the pushbuffer, or are counted. Indices behind the buffer's
-limit, or where nothing is mapped, are 0. Source: class header B197 (SET_INDEX_BUFFER_*); what lies behind the limit is
-not documented, 0 is what robust access of other interfaces asks for.
+Numbers come from an index buffer of 8, 16 or 32 bits, from the pushbuffer, or are counted. Indices after the buffer's
+limit, or where nothing is mapped, are 0. Source: class header B197 (SET_INDEX_BUFFER_*); reads after the limit are not
+documented, 0 is what robust access of other interfaces requires.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def word(k: Lang, record: Value, name: str) -> Value:
 
 
 def read_numbers(k: Lang, record: Value, position: Value, count: Value, at: Value) -> None:
-    """Numbers position .. position+count-1 of the draw to arena offset `at`, whole vectors of them."""
+    """Write numbers position .. position+count-1 of the draw to arena offset `at`, as whole vectors."""
     size, room = word(k, record, "INDEX_BYTES"), word(k, record, "INDEX_ROOM")
     source, first = word(k, record, "INDEX_AT"), word(k, record, "FIRST")
     lane = k.iota()
@@ -50,7 +50,7 @@ def read_numbers(k: Lang, record: Value, position: Value, count: Value, at: Valu
 
 
 def _read_carefully(k: Lang, record: Value, size: Value, position: Value, end: Value) -> Value:
-    """Indices one byte at a time, each address looked up; 0 for those that cannot be read."""
+    """Read indices byte by byte, looking up each address; 0 for those that cannot be read."""
     n = k.iota() + position
     start, limit = (k.load(I64, record + w) for w in (INPUT.SOURCE, INPUT.LIMIT))
     address = k.to_i64(n, False) * k.to_i64(size) + start
@@ -74,10 +74,11 @@ def _count_missed(k: Lang, missed: Value) -> None:
 
 
 def assign_slots(k: Lang, record: Value, window: Value, count: Value, used: Value) -> Value:
-    """Give places window .. window+count-1 their slots, from slot `used` on; returns how many slots are used then.
+    """Assign slots to places window .. window+count-1, beginning with slot `used`; returns the new number of used
+    slots.
 
     Numbers in a narrow range are shaded as that range. Others get a slot when they first appear; a table of fixed size
-    remembers the latest ones, so a number that was long away may be shaded again.
+    remembers recent ones, so a number may be shaded again after a long gap.
     """
     numbers, slots = word(k, record, "NUMBERS"), word(k, record, "SLOTS")
     restarts, restart = word(k, record, "RESTARTS") != 0, word(k, record, "RESTART")
@@ -87,7 +88,7 @@ def assign_slots(k: Lang, record: Value, window: Value, count: Value, used: Valu
     for i in k.range(window, end, LANES):
         v = k.load(I32, numbers + (i << 2), LANES)
         means = (lane + i < end) & ~((v == restart) & restarts)
-        order = v ^ _SIGN  # signed comparison then orders as unsigned
+        order = v ^ _SIGN  # signed comparison then gives the unsigned order
         low.value = k.select(means, k.min(order, low.value), low.value)
         high.value = k.select(means, k.max(order, high.value), high.value)
     first, last = k.reduce("min", low.value), k.reduce("max", high.value)
@@ -109,7 +110,7 @@ def assign_slots(k: Lang, record: Value, window: Value, count: Value, used: Valu
 
 
 def _list(k: Lang, record: Value, used: Value, count: Value, first: Value) -> None:
-    """Note that slots used .. used+count-1 are the numbers from `first` on."""
+    """Record that slots used .. used+count-1 are the numbers `first`, `first` + 1 and so on."""
     shade, instances = word(k, record, "SHADE"), word(k, record, "SHADE_INSTANCES")
     instance = word(k, record, "INSTANCE") + word(k, record, "DONE_INSTANCES")
     for i in k.range(0, count, LANES):
@@ -119,7 +120,7 @@ def _list(k: Lang, record: Value, used: Value, count: Value, first: Value) -> No
 
 
 def _by_table(k: Lang, record: Value, window: Value, end: Value, used: Value) -> Value:
-    """Slots in the order in which numbers appear."""
+    """Assign slots in the order in which numbers appear."""
     numbers, slots, table = (word(k, record, name) for name in ("NUMBERS", "SLOTS", "TABLE"))
     shade, instances = word(k, record, "SHADE"), word(k, record, "SHADE_INSTANCES")
     restarts, restart = word(k, record, "RESTARTS") != 0, word(k, record, "RESTART")
@@ -129,7 +130,7 @@ def _by_table(k: Lang, record: Value, window: Value, end: Value, used: Value) ->
         v = k.load(I32, numbers + (i << 2))
         at = table + ((v & ((1 << TABLE_BITS) - 1)) << 2)
         known = k.load(I32, at)
-        # What the table says holds if the slot is of this part of the window and really has that number.
+        # A table entry is valid if its slot is of this part of the window and has that number.
         fits = (known >= used) & (known < top.value)
         same = k.load(I32, shade + (k.select(fits, known, used) << 2)) == v
         old = (fits & same) | (restarts & (v == restart))

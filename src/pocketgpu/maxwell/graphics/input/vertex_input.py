@@ -1,8 +1,8 @@
-"""What the vertex side needs of a draw, from registers: the map of a vertex program's inputs, streams, indices.
+"""Registers of the vertex side of a draw: the map of a vertex program's inputs, streams, indices.
 
-`InputShape` depends on few registers and on what a program reads, a `VertexPlan` on some more and is kept.
-`VertexInput.begin` is what every draw takes.
-Source: class header B197 and the Python model in `engines.vertices`.
+`InputShape` depends on few registers and on what a program reads. A `VertexPlan` depends on some more and is cached.
+`VertexInput.begin` runs for every draw.
+Source: class header B197 and the Python model in `engines.threed.vertices`.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.maxwell.sass.thread_memory.work import VECTOR
 
 GENERIC, INSTANCE_ID, VERTEX_ID = 0x80, 0x2F8, 0x2FC
-"""Where attribute space has generic attributes and what a vertex is numbered."""
+"""Addresses in attribute space of generic attributes, instance id and vertex id."""
 _MOST_PLANS = 1024
 MAX_COUNT = 1 << 24
-"""Vertices or indices of a draw, and instances of it, at most."""
-_EVERYWHERE = 1 << 31  # more than any index buffer or stream can have in one piece
+"""The most vertices or indices of a draw, and the most instances."""
+_EVERYWHERE = 1 << 31  # more than any contiguous index buffer or stream can have
 _MASK40 = 0xFF_FFFF_FFFF
 
 
@@ -74,7 +74,7 @@ class Fetched:
 
 @dataclass(frozen=True, eq=False)
 class InputShape:
-    """The page of a vertex program's inputs. map: MAP_WORDS page offsets; vectors: of the page."""
+    """The layout of the page of a vertex program's inputs. map: MAP_WORDS page offsets; vectors: size of the page."""
 
     map: NDArray[np.int32]
     vectors: int
@@ -85,9 +85,9 @@ class InputShape:
 
     @classmethod
     def of(cls, state: State, wanted: Collection[int] | None = None) -> InputShape:
-        """The shape that registers ask for.
+        """The shape for the current registers.
 
-        :param wanted: addresses in attribute space that the program reads, None: all that there are.
+        :param wanted: addresses in attribute space that the program reads, None: all.
         """
         wants = lambda address: wanted is None or address in wanted
         places: dict[int, int] = {}  # of attribute space to page offsets
@@ -148,7 +148,7 @@ def _topology_words(number: int, patch: int) -> dict[str, int]:
 
 
 class _Words:
-    """A record by names, in an array of its own."""
+    """A record by names, in its own array."""
 
     def __init__(self, size: int, offsets: Mapping[str, int]) -> None:
         self.words = np.zeros(size // 4, np.uint32)
@@ -163,7 +163,7 @@ class _Words:
 
 
 def _piece(memory: GpuMemory, address: int, size: int) -> tuple[int, int]:
-    """Arena offset of an address, and how many of the bytes from there on lie in one piece; 0, 0 if none do."""
+    """Arena offset of an address, and the number of contiguous bytes from there; 0, 0 if it is not mapped."""
     if size <= 0:
         return 0, 0
     size = min(size, _EVERYWHERE)
@@ -176,7 +176,7 @@ def _piece(memory: GpuMemory, address: int, size: int) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class _Source:
-    """Where registers tell of an attribute's stream: words of FORMAT, of LIMIT, and of INSTANCE."""
+    """The registers of an attribute's stream: words of FORMAT, of LIMIT, and of INSTANCE."""
 
     attribute: Fetched
     format: int
@@ -194,9 +194,9 @@ class _Source:
 
 @dataclass(eq=False)
 class VertexPlan:
-    """What registers decide on the vertex side, for draws of one topology with one kind of indices.
+    """What registers determine on the vertex side, for draws of one topology with one kind of indices.
 
-    Where streams and indices lie is looked up again whenever registers or mappings say something else.
+    The arena offsets of streams and indices are looked up again when registers or mappings have changed.
     """
 
     words: NDArray[np.uint32]
@@ -207,13 +207,13 @@ class VertexPlan:
     adds_base: bool
     tier: str
     places: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-    """Numbers of the registers that say where streams and indices are, as they were read; `key` is what they said."""
+    """Numbers of the registers with the addresses of streams and indices; `key`: their values at the last look-up."""
     key: bytes = b""
     changes: int = -1
-    """`GpuMemory.map_changes` when they were looked up."""
+    """`GpuMemory.map_changes` at the last look-up."""
     index_piece: tuple[int, int] = (0, 0)
     waiting: bool = False
-    """Whether any attribute still has general code."""
+    """Whether any attribute still uses general code."""
 
 
 _INDEX_BASE, _INDEX_LIMIT = (B197[f"SET_INDEX_BUFFER_{c}"].word for c in "AC")
@@ -222,7 +222,7 @@ _INDEX_BASE, _INDEX_LIMIT = (B197[f"SET_INDEX_BUFFER_{c}"].word for c in "AC")
 class VertexInput:
     """Fills the INPUT record of draws.
 
-    :param room: where everything lies.
+    :param room: the offsets of the work area's parts.
     """
 
     def __init__(self, memory: GpuMemory, engine: Engine, room: VertexRoom, choices: Mapping[str, str]) -> None:
@@ -251,23 +251,23 @@ class VertexInput:
         self, state: State, topology: int, index_bytes: int, indexed: bool, shape: InputShape, launch: int,
         output_vectors: int, output_map: int, neighbours: bool = False, tier: str = "auto",
     ) -> VertexPlan:  # fmt: skip
-        """What `plan` makes of this, made when first asked for."""
+        """The cached result of `plan` for these arguments, made at the first call."""
         asked = topology, index_bytes, indexed, shape, launch, output_vectors, output_map, neighbours, tier
         return self._plans.get(state, lambda read: self.plan(read, *asked), asked)
 
     def forget(self) -> None:
-        """Keep no plans."""
+        """Drop all cached plans."""
         self._plans.clear()
 
     def plan(
         self, state: State, topology: int, index_bytes: int, indexed: bool, shape: InputShape, launch: int,
         output_vectors: int, output_map: int, neighbours: bool = False, tier: str = "auto",
     ) -> VertexPlan:  # fmt: skip
-        """Work out what registers decide.
+        """Compute what registers determine.
 
         :param index_bytes: of an index in the index buffer, 0: there is none. indexed: whether there are indices.
         :param launch: offset of the vertex stage's LAUNCH record. output_vectors, output_map: of its pages of outputs.
-        :param neighbours: whether a geometry program wants the neighbours of lines and triangles.
+        :param neighbours: whether a geometry program reads the neighbours of lines and triangles.
         """
         record, room = _Words(INPUT.size, INPUT.offsets), self.room
         restart = state.field("SET_DA_PRIMITIVE_RESTART", "ENABLE")
@@ -308,14 +308,14 @@ class VertexInput:
         self, plan: VertexPlan, state: State, first: int, count: int, instance: int = 0, instances: int = 1,
         inline_at: int = 0, first_primitive: int = 0,
     ) -> None:  # fmt: skip
-        """Set the records up for a draw.
+        """Set up the records for a draw.
 
         :param first, count: vertices, or indices. instance: the first one's number. inline_at: arena offset of 32-bit
-            indices that the draw brings itself. first_primitive: the number of the first primitive.
+            indices of the draw itself (inline indices). first_primitive: the number of the first primitive.
         :raises UsageError: count or instances is out of range (MAX_COUNT).
         """
         if not (0 < count <= MAX_COUNT and 0 < instances <= MAX_COUNT):
-            raise UsageError(f"a draw of {count} vertices and {instances} instances is none, or too large")
+            raise UsageError(f"a draw of {count} vertices and {instances} instances is empty or too large")
         key = state.peek(plan.places)
         if plan.changes != self.memory.map_changes or key != plan.key or plan.waiting:
             read = state.recording()
@@ -344,7 +344,7 @@ class VertexInput:
         put[_ID_OFFSET] = base_id - (0 if plan.uses_start else first) & 0xFFFFFFFF
 
     def _look_up(self, plan: VertexPlan, state: State) -> None:
-        """Find out where streams and indices are, and which code reads attributes."""
+        """Look up the arena offsets of streams and indices, and choose the code that reads attributes."""
         at, memory = state.at, self.memory
         pieces: dict[int, tuple[int, int]] = {}
         put, e, plan.waiting = plan.entries.data, 0, False
@@ -375,7 +375,8 @@ class VertexInput:
             plan.index_piece = _piece(memory, base, limit + 1 - base)
 
     def _handle(self, format: int, type: int, align: int, tier: str) -> tuple[int, bool]:
-        """The code for a format: its own, or for the time being the general one; and whether that is for good."""
+        """The code for a format: the specialised one, or the general one until that is compiled; and whether it is
+        final."""
         engine, code = self.engine, (format, type, align)
         if tier == "general":
             return engine.handle(fetch_general), True
@@ -386,7 +387,7 @@ class VertexInput:
         if tier == "auto":
             if code in self._asked:
                 at_hand = engine.loaded(fetch, **static)
-            else:  # without the general code nothing is gained by waiting
+            else:  # without the general code, waiting would gain nothing
                 at_hand = engine.has(fetch, **static) or not engine.has(fetch_general)
             if not at_hand:
                 if code not in self._asked:
@@ -398,7 +399,7 @@ class VertexInput:
 
 
 def _entries(shape: InputShape) -> NDArray[np.uint32]:
-    """ATTRIBUTE records with all that does not depend on streams."""
+    """ATTRIBUTE records with everything that does not depend on streams."""
     entries = np.zeros((len(shape.attributes), ATTRIBUTE.size // 4), np.uint32)
     for entry, a in zip(entries, shape.attributes, strict=True):
         entry[:] = _format_words(a.format, a.type)
@@ -409,7 +410,7 @@ def _entries(shape: InputShape) -> NDArray[np.uint32]:
 
 @cache
 def _format_words(format: int, type: int) -> NDArray[np.uint32]:
-    """The words of an ATTRIBUTE record that a format gives."""
+    """The words of an ATTRIBUTE record that depend on the format."""
     entry = _Words(ATTRIBUTE.size, ATTRIBUTE.offsets)
     entry.put("BYTES", VERTEX[format].bytes)
     for n, channel in enumerate(channels_of(format, type).channels):

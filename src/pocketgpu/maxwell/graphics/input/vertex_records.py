@@ -1,8 +1,8 @@
-"""What the vertex side of a draw keeps in the work area: the draw as it asks for vertices, and its attributes.
+"""Records of the vertex side in the work area: the draw, and its attributes.
 
-A draw is worked off in *pieces* of bounded size. A piece has a *window*: the numbers that vertices have in the draw, in
-order, restart numbers among them; numbers that the last piece had to leave over come first. Each place of the
-window has a *slot*, which is the shaded vertex it means; several places can share one.
+A draw is processed in *pieces* of bounded size. A piece has a *window*: the numbers of the draw's vertices in order,
+including restart numbers; numbers that the last piece left over come first. Each place of the window has a *slot*,
+which holds its shaded vertex; several places can share one.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ INPUT = Struct(
     # the draw
     "SOURCE:2", "LIMIT:2",  # addresses of the first index and of the last byte that may be read, 64 bits each
     "FETCH_CAREFUL:2",  # handle
-    "INDEX_BYTES",  # 0: vertices are counted on from FIRST
-    "INDEX_AT", "INDEX_ROOM",  # arena offset of the first index, and how many lie there in one piece
+    "INDEX_BYTES",  # 0: vertices are counted from FIRST
+    "INDEX_AT", "INDEX_ROOM",  # arena offset of the first index, and how many are contiguous there
     "FIRST", "COUNT", "INSTANCE", "INSTANCES", "BASE_VERTEX", "BASE_INSTANCE",
-    "ID_OFFSET",  # what a program sees as the vertex number is the number plus this
+    "ID_OFFSET",  # the vertex number that a program reads is the number plus this
     "RESTARTS", "RESTART", "FIRST_PRIMITIVE",
     # its topology; see Topology
     "TOPOLOGY", "KIND", "STEP", "NEED", "NEED_LAST", "LAG", "HUB", "PARTS", "LAST_PROVOKES", "NEIGHBOURS",
     "QUAD_CUT",  # corner of a quad where the edge between its two triangles begins, 0 or 1
     # rooms, arena offsets
     "CAPACITY", "NUMBERS", "SLOTS", "SHADE", "SHADE_INSTANCES", "TABLE", "CARRY",
-    # how far it has come
+    # progress
     "POSITION", "DONE_INSTANCES", "CARRIED", "RUN_BASE", "RUN_DONE", "RUN_HUB", "PRIMITIVE", "MORE",
     # attributes and the vertex stage
     "LAUNCH", "ATTRIBUTES", "ATTRIBUTE_COUNT", "INPUT_VECTORS", "OUTPUT_VECTORS", "VERTEX_ID_AT", "INSTANCE_ID_AT",
@@ -43,12 +43,12 @@ INPUT = Struct(
     # results
     f"VERTICES:{VERTICES.size // 4}", f"PRIMITIVES:{PRIMITIVES.size // 4}",
 )  # fmt: skip
-"""One draw, all its instances, and the piece of it that is under way."""
+"""One draw with all its instances, and its current piece."""
 
 ATTRIBUTE = Struct(
     "HANDLE:2",  # of the kernel that fetches it where all elements are good
     "ADDRESS:2", "START:2", "LIMIT:2",  # of element 0; of the stream, and its last byte; 64 bits each
-    "AT", "GOOD",  # arena offset of element 0, and below which number elements are good
+    "AT", "GOOD",  # arena offset of element 0; elements below GOOD are mapped and inside the limit
     "STRIDE", "INSTANCED", "FREQUENCY", "BYTES",
     "TO:4", "TYPE:4", "WORD:4", "LOW:4", "WIDTH:4",  # of each component: offset into the page; its formats.Channel
 )  # fmt: skip
@@ -58,8 +58,8 @@ CHANNEL_WORDS = ("TYPE", "WORD", "LOW", "WIDTH")
 """The words of ATTRIBUTE that describe components, four each, in the order of the fields of Channel."""
 MAX_ATTRIBUTES = 32
 
-# Room of a thread for what goes into a vertex program: two vectors of element numbers, raw words, which lanes are in
-# use (a ballot) and the base instance, then the page.
+# Room of a thread for the inputs of a vertex program: two vectors of element numbers, raw words, which lanes are in use
+# (a ballot) and the base instance, then the page.
 ELEMENTS, INSTANCE_NUMBERS, RAW, WANTED, INPUT_PAGE = (n * VECTOR for n in (0, 1, 2, 6, 7))
 BASE_INSTANCE = WANTED + 4
 TABLE_BITS = 14
@@ -70,10 +70,10 @@ MIN_CAPACITY = 256
 
 @dataclass(frozen=True)
 class Topology:
-    """How the primitives of an unbroken run of vertices follow from its length.
+    """How the length of an unbroken run of vertices determines its primitives.
 
-    Primitive i needs the places from step * i - lag on, and the run's first one if `hub`. A run that may go on must
-    have `need` places for the first primitive, one that has ended `need_last`. parts: primitives of the list for each.
+    Primitive i needs the places from step * i - lag, and the run's first one if `hub`. A run that may continue must
+    have `need` places for the first primitive, one that has ended `need_last`. parts: primitives in the list for each.
     """
 
     name: str
@@ -103,9 +103,9 @@ TOPOLOGIES = {
         Topology("TRIANGLE_FAN", TRIANGLE_LIST, 1, 3, 3, lag=-1, hub=True),
         Topology("QUADS", TRIANGLE_LIST, 4, 4, 4, parts=2),
         Topology("QUAD_STRIP", TRIANGLE_LIST, 2, 4, 4, parts=2),
-        # Whether an edge to the first vertex is the last one shows with the next vertex.
+        # Whether an edge to the first vertex is the last one is only known with the next vertex.
         Topology("POLYGON", TRIANGLE_LIST, 1, 4, 3, lag=-1, hub=True),
-        # So does which vertex is the last triangle's neighbour.
+        # The same holds for the neighbour of the last triangle.
         Topology("TRIANGLESTRIP_ADJCY", TRIANGLE_LIST, 2, 7, 6, lag=2),
         Topology("PATCH", PATCH_LIST, 0, 0, 0),
     )
@@ -117,7 +117,7 @@ TOPOLOGIES = {
 class VertexRoom:
     """Byte offsets of the rooms of one draw, from a start that is a multiple of 128; they take `size` bytes.
 
-    capacity: places of a window. page_vectors: vectors of a page of outputs at most.
+    capacity: places of a window. page_vectors: the most vectors of a page of outputs.
     """
 
     start: int
@@ -169,7 +169,7 @@ class VertexRoom:
 
     @property
     def columns(self) -> int:
-        """Columns of primitives; from one to the next are `column_stride` bytes."""
+        """Columns of primitives, `column_stride` bytes apart."""
         return self._take(8)
 
     @property

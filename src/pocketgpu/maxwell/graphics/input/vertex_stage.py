@@ -1,4 +1,4 @@
-"""From a draw's vertices to shaded ones and lists of primitives: the kernels of the vertex side.
+"""The kernels of the vertex side: from a draw's vertices to shaded vertices and lists of primitives.
 
 `next_piece` makes the window, the slots and the primitives of a piece; `run_vertices` shades its slots, 32 at a time,
 and threads can share them.
@@ -31,8 +31,8 @@ def _put(k: Lang, record: Value, name: str, v: Value | int) -> None:
 def next_piece(k: Lang, record: Value) -> None:
     """The next piece of a draw: numbers, slots, primitives. `record`: its INPUT record.
 
-    Afterwards VERTICES.COUNT and PRIMITIVES.COUNT say what is to be shaded and drawn, MORE whether a further piece
-    follows. A piece takes as many whole instances as fit; one that is larger than a window is cut.
+    Sets VERTICES.COUNT and PRIMITIVES.COUNT to what must be shaded and drawn, and MORE if another piece follows. A
+    piece takes as many whole instances as fit; an instance that is larger than a window is split.
     """
     get = lambda name: word(k, record, name)
     capacity, count, instances, numbers = get("CAPACITY"), get("COUNT"), get("INSTANCES"), get("NUMBERS")
@@ -62,7 +62,7 @@ def next_piece(k: Lang, record: Value) -> None:
 
 
 def _assemble(k: Lang, record: Value, begin: Value, end: Value, ends: Value, listed: Value) -> Value:
-    """Primitives of places begin .. end-1, run by run. ends: nothing of this instance comes after them."""
+    """Primitives of places begin .. end-1, run by run. ends: the instance ends there."""
     numbers = word(k, record, "NUMBERS")
     restarts, restart = word(k, record, "RESTARTS") != 0, word(k, record, "RESTART")
     at, total = k.var(begin), k.var(listed)
@@ -83,7 +83,7 @@ def _assemble(k: Lang, record: Value, begin: Value, end: Value, ends: Value, lis
 
 
 def _find(k: Lang, numbers: Value, start: Value, end: Value, wanted: Value) -> Value:
-    """The first place from start on with that number, or `end`."""
+    """The first place at or after start with that number, or `end`."""
     at, found = k.var(start), k.var(end)
     for _ in k.loop(lambda: at.value < found.value):
         v = k.load(I32, numbers + (at.value << 2), LANES)
@@ -95,7 +95,7 @@ def _find(k: Lang, numbers: Value, start: Value, end: Value, wanted: Value) -> V
 
 
 def clear_page(k: Lang, page: Value, vectors: Value) -> None:
-    """The constant vectors of a page, and zero for its slots."""
+    """Write the constant vectors of a page, and zero to its slots."""
     k.store(I32, page + PAGE_ZERO, k.splat(0))
     k.store(F32, page + PAGE_ONE, k.splat(k.f32(1.0)))
     for i in k.range(PAGE_DUMP, vectors * VECTOR, VECTOR):
@@ -106,8 +106,8 @@ def clear_page(k: Lang, page: Value, vectors: Value) -> None:
 def run_vertices(k: Lang, record: Value, slot: Value, room: Value, first: Value, last: Value) -> None:
     """Fetch and shade vertices of pages first .. last-1 of the piece.
 
-    :param record: offset of the INPUT record. slot, room: of the thread's slot for programs, and of its room for
-        inputs (INPUT_PAGE bytes and a page of INPUT_VECTORS).
+    :param record: offset of the INPUT record. slot, room: of the thread's slot for programs, and of its room for inputs
+        (INPUT_PAGE bytes and a page of INPUT_VECTORS).
     """
     get = lambda name: word(k, record, name)
     count = k.load(I32, record + (INPUT.VERTICES + VERTICES.COUNT))
@@ -122,7 +122,7 @@ def run_vertices(k: Lang, record: Value, slot: Value, room: Value, first: Value,
     for p in k.range(first, last):
         at = p << 7
         some = k.iota() + (p << 5) < count
-        # Lanes without a vertex read what the first one reads.
+        # Lanes without a vertex read the inputs of the first one.
         one, other = k.load(I32, shade + at, LANES), k.load(I32, instances + at, LANES)
         number = k.select(some, one, k.lane(one, 0))
         instance = k.select(some, other, k.lane(other, 0))

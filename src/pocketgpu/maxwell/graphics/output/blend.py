@@ -1,7 +1,7 @@
 """Blending and logic operations on the colours of one block.
 
-A colour is four f32 vectors; unorm and snorm targets clamp what goes in. Products are made before sums, each rounded to
-f32. Source: class header for the numbers, OpenGL and Direct3D for what they mean.
+A colour is four f32 vectors; unorm and snorm targets clamp the inputs. Products come before sums, each rounded to f32.
+Source: class header for the numbers, OpenGL and Direct3D for their meaning.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ FACTORS = (
     "1 - target alpha", "target color", "1 - target color", "alpha saturate", "constant color", "1 - constant color",
     "constant alpha", "1 - constant alpha", "second color", "1 - second color", "second alpha", "1 - second alpha",
 )  # fmt: skip
-"""Numbers of operations and factors here are places in these lists."""
+"""The numbers of operations and factors are indices of these lists."""
 ALPHA = 3
 
 
 class Blender:
-    """Blending as one colour's settings (COLOR, ColorKey) ask for; zero_wins: a product with 0 is 0."""
+    """Blending with the settings of one colour (COLOR, ColorKey); zero_wins: a product with 0 is 0."""
 
     def __init__(self, k: Lang, settings: Settings, constant: Colour, zero_wins: Number) -> None:
         self.k, self.settings, self.constant = k, settings, constant
@@ -73,7 +73,7 @@ class Blender:
         ]
 
         def both(f: Callable[[int], Value]) -> list[Callable[[], tuple[Value, ...]]]:
-            """A factor, and 1 less it."""
+            """A factor, and 1 minus the factor."""
             return [
                 lambda: tuple(self._times(colour[i], f(i)) for i in channels),
                 lambda: tuple(self._times(colour[i], 1.0 - f(i)) for i in channels),
@@ -90,7 +90,7 @@ class Blender:
     def _equation(
         self, operation: Number, products: Sequence[tuple[Value, Value]], plain: Sequence[tuple[Value, Value]]
     ) -> tuple[Value, ...]:
-        """Combine (source, target) pairs: products, or for minimum and maximum what they were made of."""
+        """Combine (source, target) pairs: products, or for minimum and maximum the values without factors."""
         k = self.k
         each: Callable[..., Callable[[], tuple[Value, ...]]] = lambda f, pairs: lambda: tuple(f(s, d) for s, d in pairs)
         result: tuple[Value, ...] = k.switch(

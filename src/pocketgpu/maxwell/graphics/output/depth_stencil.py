@@ -1,8 +1,8 @@
-"""Depth bounds, stencil and depth of one block, for all formats: what is left, and what is stored.
+"""Depth bounds, stencil and depth tests of one block, for all formats: the remaining samples and the stored values.
 
-Depth is compared as it is stored: unorm in the nearest steps, halves up, floats as they are. The bounds look at the
-stored depth; what they refuse changes no stencil, or counts as failed depth test (the choice output.depth_bounds).
-Source: class header for the numbers of functions and operations, OpenGL for what they mean.
+Depth is compared as it is stored: unorm to the nearest step, halves up, floats unchanged. The bounds test the stored
+depth; samples that fail change no stencil, or count as a failed depth test (the choice output.depth_bounds).
+Source: class header for the numbers of functions and operations, OpenGL for their meaning.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class DepthStencil:
 
     @property
     def stores(self) -> bool | Value:
-        """Whether anything can change."""
+        """Whether any stored value can change."""
         return self.writing | self.stencil
 
     def incoming(self, sample: Number) -> Value:
@@ -53,7 +53,7 @@ class DepthStencil:
         return encode(k, self.depth, depth, None, Rounding.EXACT, _DEPTHS)
 
     def _face(self, name: str) -> Number:
-        """A number that both faces have their own of."""
+        """A number that each face has separately."""
         front, back = self.settings(f"FRONT_{name}"), self.settings(f"BACK_{name}")
         if isinstance(front, int) and isinstance(back, int):
             return front if front == back else self.k.select(self.front, self.k.i32(front), self.k.i32(back))
@@ -67,7 +67,7 @@ class DepthStencil:
         return result
 
     def _within(self, word: Value) -> Value:
-        """Whether the depth that is stored in a word is between the bounds."""
+        """Whether the stored depth in a word is between the bounds."""
         k = self.k
         depth = decode(k, self.depth, word, None, Quotient.NEAREST, types=_DEPTHS)
         low, high = (k.bits_f32(self.settings.word(f"BOUNDS_{end}")) for end in ("LOW", "HIGH"))
@@ -76,7 +76,7 @@ class DepthStencil:
     def run(self, words: Words, cover: Value, sample: Number) -> tuple[Words, Value, Value]:
         """Test the samples of a ballot against stored words.
 
-        :returns: the words as they are now; ballots of the samples left, and of those whose words may have changed.
+        :returns: the new words; ballots of the remaining samples, and of those whose words may have changed.
         """
         k = self.k
         everywhere = k.mask_of(cover)
@@ -108,7 +108,7 @@ class DepthStencil:
         return tuple(after), remains, changed
 
     def _stencil(self, words: Words, mask: Value, near: Value) -> tuple[Value, ...]:
-        """(what is left, the words with new stencil)."""
+        """(the remaining samples, the words with new stencil)."""
         k = self.k
         at = self.settings.record + self.settings.offsets["STENCIL"]
         at = at + k.to_i64(k.select(self.front, k.i32(0), k.i32(4 * _STENCIL_WORDS)))

@@ -1,4 +1,4 @@
-"""What removes samples after the pixel program: KIL, its sample mask, the alpha test, alpha to coverage."""
+"""Removing samples after the pixel program: KIL, its sample mask, the alpha test, alpha to coverage."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from pocketgpu.maxwell.graphics.records import FRAGMENTS
 from pocketgpu.maxwell.sass.thread_memory.work import LANES, VECTOR
 
 _STEPS = tuple((1, 5, 7, 3)[lane & 3] / 8 for lane in range(LANES))
-"""What is added to the number of samples before it is cut, by the place in a quad of pixels, where it is dithered."""
+"""Dither: added to the number of samples before it is truncated, by the position in a quad of pixels."""
 
 
 def register(k: Lang, fragments: Value, number: Number) -> Value:
-    """A register that the pixel program left (f32 lanes)."""
+    """A register at the end of the pixel program (f32 lanes)."""
     return k.load(F32, indexed(k, k.to_i64(k.load(I32, fragments + FRAGMENTS.OUTPUTS)), number, VECTOR), LANES)
 
 
 def discard(k: Lang, settings: Settings, fragments: Value) -> None:
-    """Take samples out of COVER and COVERED.
+    """Remove samples from COVER and COVERED.
 
     Alpha to coverage keeps the first `round(alpha * samples)` samples, or with dithering as many on average over a quad
-    of pixels. Source: OpenGL asks for a number proportional to alpha; which samples the chip keeps is not documented.
+    of pixels. Source: OpenGL requires a number proportional to alpha; which samples the chip keeps is not documented.
     """
     samples = settings("SAMPLES")
     kept = k.i32(-1)

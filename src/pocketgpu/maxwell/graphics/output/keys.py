@@ -1,4 +1,4 @@
-"""What shapes the code of tests and writes: static values of specialised code, words of OUTPUT for general code.
+"""What distinguishes the code of tests and writes: static values of specialised code, words of OUTPUT for general code.
 
 The record has a word for each field, with the same name in capitals: both kinds of code read a field by its name.
 """
@@ -13,22 +13,22 @@ from pocketgpu.maxwell.formats.channels import Channels
 from pocketgpu.maxwell.formats.words import Number
 
 NO_TEST = 8
-"""Of functions, which go from 0 (never) to 7 (always)."""
+"""Besides the functions, which go from 0 (never) to 7 (always)."""
 COMPARISONS = ("never", "less", "equal", "lequal", "greater", "notequal", "gequal", "always")
 NO_BOUNDS, BOUNDS_FIRST, BOUNDS_WITH_DEPTH = range(3)
-"""Depth bounds that come before stencil, or with depth."""
+"""Depth bounds before stencil, or together with depth."""
 NO_COVERAGE, COVERAGE, COVERAGE_DITHERED = range(3)
 AS_IT_IS, TO_UNIT, TO_SIGNED = range(3)
-"""How what the program put out is saturated: not, from 0 to 1, from -1 to 1."""
+"""Saturation of the program's outputs: none, to 0..1, to -1..1."""
 PLAIN, BLEND, LOGIC = range(3)
-"""What becomes of a colour: it is stored, blended, or combined bit by bit."""
+"""How a colour is written: stored, blended, or combined bit by bit."""
 
 
 @dataclass(frozen=True)
 class DiscardKey:
-    """What removes samples after the program.
+    """How samples are removed after the program.
 
-    samples: of a pixel. kills, masks: whether the program kills pixels, and gives a sample mask. alpha_register,
+    samples: of a pixel. kills, masks: whether the program kills pixels, and writes a sample mask. alpha_register,
     alpha_function: of the alpha test. to_coverage: NO_COVERAGE, COVERAGE, COVERAGE_DITHERED.
     """
 
@@ -42,15 +42,14 @@ class DiscardKey:
 
 @dataclass(frozen=True)
 class TestKey(DiscardKey):
-    """What shapes the code of `output.test`.
+    """What distinguishes the code of `output.test`.
 
-    grid_x, grid_y: log2 of the samples of a pixel beside and below each other. bytes: of a sample of depth and
-    stencil. wide: how they are reached, see `pixel_access`. z_type: ABSENT, UNORM or FLOAT32 of `channels`, with its
-    bits in the first word; s_word, s_low: where stencil is. bounds: NO_BOUNDS and so on. stencil operations: see
-    `lanes.comparisons`.
+    grid_x, grid_y: log2 of a pixel's samples across and down. bytes: of a sample of depth and stencil. wide: how they
+    are accessed, see `pixel_access`. z_type: ABSENT, UNORM or FLOAT32 of `channels`, with its bits in the first word;
+    s_word, s_low: position of stencil. bounds: NO_BOUNDS and so on. stencil operations: see `lanes.comparisons`.
     """
 
-    __test__ = False  # no test case, whatever its name
+    __test__ = False  # not a test case for pytest
 
     grid_x: int = 0
     grid_y: int = 0
@@ -78,7 +77,7 @@ class TestKey(DiscardKey):
 
 @dataclass(frozen=True)
 class ColorKey:
-    """What shapes the code of one colour.
+    """What distinguishes the code of one colour.
 
     bits: of the words of a sample, that are written. source, written, coverage: see COLOR. linear: the target is in
     pitch layout. saturate: AS_IT_IS, TO_UNIT, TO_SIGNED.
@@ -109,9 +108,9 @@ class ColorKey:
 
 @dataclass(frozen=True)
 class WriteKey(DiscardKey):
-    """What shapes the code of `output.write`. left_out: samples that no colour is written to, a bit each. logic: of
-    colours whose mode is LOGIC. zero_wins: a product with 0 is 0. second_source, second_written: as source and written
-    of ColorKey, for the second colour of a blend."""
+    """What distinguishes the code of `output.write`. left_out: mask of the samples that no colour is written to. logic:
+    of colours whose mode is LOGIC. zero_wins: a product with 0 is 0. second_source, second_written: as source and
+    written of ColorKey, for the second colour of a blend."""
 
     grid_x: int = 0
     grid_y: int = 0
@@ -144,7 +143,7 @@ class Settings:
 
 
 def each(k: Lang, count: Number) -> Iterator[Number]:
-    """0, 1, ... count-1: all while tracing if they are known then."""
+    """0, 1, ... count-1; unrolled if count is known while tracing."""
     yield from range(count) if isinstance(count, int) else k.range(0, count)
 
 

@@ -1,10 +1,10 @@
-"""The samples of a block of 8 x 4 pixels in memory, as 32 lanes, and back. Samples of a pixel are neighbours.
+"""Loading and storing the samples of a block of 8 x 4 pixels as 32 lanes. Samples of a pixel are adjacent.
 
-`WideBlock` is for block-linear targets known while tracing: the bits of an address in a GOB are so ordered that a block
-is a few runs of bytes (one of 128 bytes where pixels have four), which are loaded whole and sorted into lanes by
-constant shuffles. `TableBlock` is for everything else: it takes each lane's place from tables in the SURFACE record.
+`WideBlock` is for block-linear targets known while tracing: the order of address bits in a GOB makes a block a few runs
+of bytes (one of 128 bytes where pixels have four), which are loaded whole and sorted into lanes by constant shuffles.
+`TableBlock` is for everything else: it takes each lane's offset from tables in the SURFACE record.
 
-A block belongs to one thread, with all its bytes; so a `WideBlock` may store again what was there.
+A block with all its bytes belongs to one thread; so a `WideBlock` may store unchanged bytes again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pocketgpu.maxwell.memory.blocklinear import GOB_HEIGHT, GOB_SIZE, GOB_WIDTH
 SIZES = (1, 2, 4, 8, 16)
 """Bytes that a sample can have."""
 MAX_WIDE = 32
-"""Bytes of a pixel with all its samples up to which a `WideBlock` is worth its code."""
+"""The most bytes of a pixel with all its samples for which a `WideBlock` is used."""
 _RUN = 32  # elements of a load
 _MOST_WORDS = words_of(SIZES[-1])
 
@@ -34,7 +34,7 @@ def place_tables(
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """LANE_OFFSETS and SAMPLE_OFFSETS of a target in pitch or block-linear layout.
 
-    :param grid: log2 of the samples of a pixel beside and below each other.
+    :param grid: log2 of a pixel's samples across and down.
     """
     across, down = grid
 
@@ -53,7 +53,7 @@ def place_tables(
 
 @dataclass(frozen=True)
 class _Run:
-    """Elements that follow each other: how many GOBs to the right and down, the first byte in the GOB, how many."""
+    """Contiguous elements: GOBs to the right and down, the first byte in the GOB, number of elements."""
 
     across: int
     down: int
@@ -67,7 +67,7 @@ Places = tuple[tuple[int, int], ...]
 
 @cache
 def _runs(bytes: int, grid: tuple[int, int]) -> tuple[tuple[_Run, ...], tuple[tuple[Places, ...], ...]]:
-    """The runs of a block, all of one length, and where they hold each word of each sample."""
+    """The runs of a block, all of one length, and the position of each word of each sample in them."""
     unit = min(bytes, 4)
     gob = Layout(GOB_WIDTH, GOB_HEIGHT)
 
@@ -91,7 +91,7 @@ def _runs(bytes: int, grid: tuple[int, int]) -> tuple[tuple[_Run, ...], tuple[tu
 
 
 def gobs_of_block(bytes: int, grid: tuple[int, int]) -> tuple[int, int]:
-    """How many GOBs a block of pixels goes over, across and down."""
+    """The number of GOBs that a block of pixels spans, across and down."""
     return max(1, (BLOCK_WIDTH * bytes << grid[0]) // GOB_WIDTH), max(1, (BLOCK_HEIGHT << grid[1]) // GOB_HEIGHT)
 
 
@@ -115,12 +115,12 @@ def _collect(k: Lang, vectors: Sequence[Value], places: Sequence[tuple[int, int]
 
 
 class Block:
-    """The block at work in one target.
+    """The current block in one target.
 
     :param surface, fragments: offsets (i64) of the records.
     :param bytes: of a sample.
-    :param grid: log2 of the samples of a pixel beside and below each other.
-    :param linear: whether the target is in pitch layout; None: PITCH tells at run time.
+    :param grid: log2 of a pixel's samples across and down.
+    :param linear: whether the target is in pitch layout; None: PITCH decides at run time.
     """
 
     def __init__(
@@ -135,7 +135,7 @@ class Block:
         return self.k.load(I32, self.surface + at)
 
     def pixels(self) -> Value:
-        """Ballot of the pixels that lie in the target; none if the layer does not exist."""
+        """Ballot of the pixels inside the target; none if the layer does not exist."""
         k = self.k
         right, below = self._word(SURFACE.COLUMNS) - self._x, self._word(SURFACE.ROWS) - self._y
         exists = self._layer.below(self._word(TARGET.LAYERS))
@@ -173,10 +173,10 @@ class Block:
         start: Value = k.branch(slices != 0, of_slice, lambda: layer * self._word(TARGET.LAYER_STRIDE))
         return start
 
-    # For WideBlock, to go from one GOB to the next.
+    # For WideBlock: steps from one GOB to the next.
 
     def _gob_steps(self) -> tuple[Value, Value]:
-        """Bytes to the GOB on the right, and to the one below that begins with it at a multiple of two GOBs."""
+        """Bytes to the GOB on the right, and to the one below, for blocks that begin at a multiple of two GOBs."""
         high, deep = self._high_deep()
         size = self.k.i32(GOB_SIZE) << (high + deep)
         return size, self.k.select(high != 0, GOB_SIZE, self._word(TARGET.GOBS) * size)
@@ -219,7 +219,7 @@ class WideBlock(Block):
 
 
 class TableBlock(Block):
-    """A block of any shape: samples are loaded and stored one by one, each lane at a place of its own."""
+    """A block of any shape: samples are loaded and stored one by one, each lane at its own offset."""
 
     def lanes(self) -> Value:
         """Offsets (i64) of sample 0 of each lane."""
@@ -230,7 +230,8 @@ class TableBlock(Block):
         return lanes + self.k.to_i64(self.k.load(I32, self.surface + SURFACE.SAMPLE_OFFSETS + step))
 
     def load(self, lanes: Value, sample: Number, mask: Value) -> Words:
-        """The words of a sample in the lanes of the mask, 0 elsewhere; four words where the size is not known yet."""
+        """The words of a sample in the lanes of the mask, 0 elsewhere; four words if the size is not known while
+        tracing."""
         k = self.k
         places = self._places(lanes, sample)
 

@@ -1,8 +1,8 @@
-"""The record of a draw that the tests and the writes at the end of the pipeline read: `OUTPUT`, in the work area.
+"""The record of a draw for the tests and writes at the end of the pipeline: `OUTPUT`, in the work area.
 
-`output_state.OutputState` makes its words out of the registers, all but the BASE of each target, which is where its
-bytes are in the arena. General code reads everything here; specialised code has as static values what shapes code
-(`output_state.TestKey`, `WriteKey`) and reads the rest: places, references, constants.
+`output.state.OutputState` makes its words from the registers, except for the BASE of each target, its arena offset.
+General code reads everything here; specialised code has the keys (`output.keys.TestKey`, `WriteKey`) as static values
+and reads the rest: places, references, constants.
 """
 
 from __future__ import annotations
@@ -19,35 +19,35 @@ SURFACE = Struct(
     f"SAMPLE_OFFSETS:{MAX_SAMPLES}",  # bytes from sample 0 of a pixel to its others
     "BYTES",  # of a sample
 )  # fmt: skip
-"""A target and how the samples of a block of pixels lie in it, for code that knows neither layout nor format."""
+"""A target with tables of a block's samples, for code that is independent of layout and format."""
 
 COLOR = Struct(
     f"SURFACE:{SURFACE.size // 4 - 1}", "BYTES",  # a SURFACE
     "FIXED",  # bits of the first word that are always written as ones
     "TYPES:4", "WORDS:4", "LOWS:4", "WIDTHS:4",  # of red, green, blue, alpha: formats.components.Channel
-    "NUMBERS",  # what colours are: formats.channels.NUMBER_*
-    "BITS:4",  # of each word, that are written at all
-    "SOURCE", "WRITTEN",  # register that holds red; which of the four the program writes (red is bit 0), others are 0
-    "SATURATE",  # what the program puts out is clamped to 0..1 (1) or -1..1 (2)
-    "COVERAGE",  # whether red is replaced by the samples that are left, a bit each
+    "NUMBERS",  # type of the components: formats.channels.NUMBER_*
+    "BITS:4",  # of each word: the bits that are written
+    "SOURCE", "WRITTEN",  # register of red; mask of the four that the program writes (red is bit 0), others are 0
+    "SATURATE",  # the program's output is clamped to 0..1 (1) or -1..1 (2)
+    "COVERAGE",  # whether red is replaced by the mask of remaining samples
     "MODE",  # blend.PLAIN, BLEND or LOGIC
     "COLOR_OPERATION", "COLOR_SOURCE", "COLOR_TARGET", "ALPHA_OPERATION", "ALPHA_SOURCE", "ALPHA_TARGET",
 )  # fmt: skip
-"""One colour of the program on its way into a target."""
+"""One colour of the program and its target."""
 
 OUTPUT = Struct(
     "SRGB",  # offset of formats.srgb.srgb_tables
     "ALPHA_REFERENCE", "BOUNDS_LOW", "BOUNDS_HIGH",  # f32
     "STENCIL:6",  # reference, bits to compare, bits to write: of front faces, of back faces
     "CONSTANT:4",  # blend constant, f32
-    # What is static in specialised code, see TestKey and WriteKey.
+    # Static values in specialised code, see TestKey and WriteKey.
     "SAMPLES", "GRID_X", "GRID_Y",
     "DISCARD_IN_TEST", "DISCARD_IN_WRITE", "KILLS", "MASKS", "ALPHA_REGISTER", "ALPHA_FUNCTION", "TO_COVERAGE",
     "Z_TYPE", "Z_LOW", "Z_WIDTH", "S_WORD", "S_LOW", "DEPTH_FUNCTION", "DEPTH_WRITE", "BOUNDS",
     "STENCIL_TEST", "FRONT_FUNCTION", "FRONT_FAIL", "FRONT_DEPTH_FAIL", "FRONT_PASS",
     "BACK_FUNCTION", "BACK_FAIL", "BACK_DEPTH_FAIL", "BACK_PASS",
     "LEFT_OUT", "TO_ONE", "LOGIC", "ZERO_WINS", "SECOND_SOURCE", "SECOND_WRITTEN",
-    "COLORS",  # how many there are
+    "COLORS",  # number of colours
     f"ZETA:{SURFACE.size // 4 - 1}", "ZETA_BYTES",  # a SURFACE: the depth and stencil target
     f"COLOR:{MAX_TARGETS * COLOR.size // 4}",
 )  # fmt: skip

@@ -1,7 +1,7 @@
-"""What the registers say about tests and writes at the end of the pipeline: `OutputState`.
+"""Registers of the tests and writes at the end of the pipeline: `OutputState`.
 
-Source: class header B197 for registers and numbers, which come in OpenGL's and in Direct3D's way; each is told by its
-name in the table of facts.
+Source: class header B197 for registers and numbers. There are OpenGL's numbers and Direct3D's; each is identified by
+its name in the table of facts.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ LIVE_NAMES = {
     "STENCIL": (*(f"SET_{name}" for name in _FACE), *(f"SET_BACK_{name}" for name in _FACE)),
     "CONSTANT": tuple(f"SET_BLEND_CONST_{channel}" for channel in ("RED", "GREEN", "BLUE", "ALPHA")),
 }
-"""Words of OUTPUT that are plain copies of methods: `OutputState.refresh` is all that a change of these needs."""
+"""Words of OUTPUT that are plain copies of methods: when only these change, `OutputState.refresh` is enough."""
 
 Code = tuple[Kernel, dict[str, Any]]
 """A kernel with its static values."""
@@ -84,11 +84,11 @@ _FACTOR_PARTS = {
 }  # fmt: skip
 _FACTOR_NAMES = {"ZERO": "zero", "ONE": "one", "SRC_ALPHA_SATURATE": "alpha saturate", "SRCALPHASAT": "alpha saturate"}
 _BOTH = {"BOTHSRCALPHA": "source alpha", "BOTHINVSRCALPHA": "1 - source alpha"}
-"""Source factors that set the target's, too, to 1 less them."""
+"""Source factors that also set the target's, to 1 minus them."""
 
 
 def _names(method: str) -> Mapping[int, str]:
-    """The values of a method by name, without the prefix that tells OpenGL's numbers from Direct3D's."""
+    """The values of a method by name, without the prefix for OpenGL's or Direct3D's numbers."""
     found = B197.values(method).items()
     return {value: name.removeprefix("OGL_").removeprefix("D3D_") for value, name in found}
 
@@ -125,7 +125,7 @@ def _factor(name: str) -> str:
 
 @cache
 def _factors() -> Mapping[int, tuple[int, int | None]]:
-    """Number of a factor to its place, and that of the target's factor where it is set as well."""
+    """Number of a factor to its index, and that of the target's factor if it is set as well."""
     found: dict[int, tuple[int, int | None]] = {}
     for value, name in _names("SET_BLEND_COLOR_SOURCE_COEFF").items():
         factor = _BOTH.get(name) or _factor(name)
@@ -136,7 +136,7 @@ def _factors() -> Mapping[int, tuple[int, int | None]]:
 
 @cache
 def _live(two_sided: bool) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[np.uint32]]:
-    """Places in OUTPUT, words of the registers and bits of them that count, for what LIVE_NAMES has."""
+    """For LIVE_NAMES: indices in OUTPUT, words of the registers and masks of their bits."""
     found = [
         (OUTPUT.offsets[word] // 4 + i, B197[name if two_sided else name.replace("_BACK_", "_")])
         for word, names in LIVE_NAMES.items()
@@ -151,7 +151,7 @@ def _live(two_sided: bool) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray
 
 @dataclass(frozen=True)
 class _Program:
-    """What counts here of the pixel program's header; without a program no colour is written."""
+    """The relevant parts of the pixel program's header; without a program no colour is written."""
 
     targets: tuple[int, ...] = (0,) * MAX_TARGETS
     registers: tuple[int | None, ...] = (None,) * MAX_TARGETS
@@ -163,13 +163,13 @@ class _Program:
 
 
 class _Reader:
-    """Registers with what is wrong with them."""
+    """Registers, and the errors found in them."""
 
     def __init__(self, state: State, events: Events) -> None:
         self.state, self.events = state, events
 
     def choice(self, table: Mapping[int, Any], name: str, index: int, otherwise: Any) -> Any:
-        """What a number means; an event if it means nothing."""
+        """The meaning of a number; an event if it has none."""
         value = self.state.word(name, index)
         found = table.get(value)
         if found is None:
@@ -185,10 +185,10 @@ class _Reader:
 class OutputState:
     """Tests and writes of a draw.
 
-    test_key, write_key: what shapes their code. early: whether the tests come before the pixel program. tests, writes:
-    whether there is anything to do. zeta: the depth target, if any test looks at it; colours: the target of each COLOR
-    record. words: the OUTPUT record (int32), but for the places of the targets and of the sRGB tables. events: (id,
-    message) of what the registers ask for and is not there.
+    test_key, write_key: their code. early: whether the tests come before the pixel program. tests, writes: whether
+    there is anything to do. zeta: the depth target, if any test reads it; colours: the target of each COLOR record.
+    words: the OUTPUT record (int32), except for the places of the targets and of the sRGB tables. events: (id, message)
+    of features that are not emulated.
     """
 
     test_key: TestKey
@@ -216,7 +216,7 @@ class OutputState:
         return words
 
     def refresh(self, record: NDArray[np.int32], state: State) -> None:
-        """Copy the methods of LIVE_NAMES into a record that was made for like registers."""
+        """Copy the methods of LIVE_NAMES into a record that was made for the same other registers."""
         places, sources, masks = _live(bool(state.field("SET_TWO_SIDED_STENCIL_TEST", "ENABLE")))
         record[places] = (state.values(sources) & masks).view(np.int32)
 
@@ -260,7 +260,8 @@ class _Maker:
         counted = on("SET_ZPASS_PIXEL_COUNT")
         early = on("SET_API_MANDATED_EARLY_Z")
         if not early and tested:
-            # Nobody can tell the difference if what fails would have done nothing, and nothing is done too early.
+            # Early tests give the same result if failing samples would have no effect, and nothing is updated too
+            # early.
             early = not (self.program.depth or self.program.stores or (takes and (changes or counted)))
         where: dict[str, Any] = {"samples": self.samples, "grid_x": self.grid[0], "grid_y": self.grid[1]}
         late_takes: dict[str, Any] = {**discards, "discard_in_test": 1} if takes and not early else {}
@@ -276,9 +277,9 @@ class _Maker:
         found.refresh(words, self.state)
         return found
 
-    # -- what the program's outputs take away -------------------------------------------------------------------------
+    # -- samples removed by the program's outputs ---------------------------------------------------------------------
     def _discards(self) -> dict[str, int]:
-        """Fields of DiscardKey that are not as they are by default."""
+        """Fields of DiscardKey that do not have their default."""
         state, on, program = self.state, self.reader.on, self.program
         found: dict[str, int] = {}
         if program.kills:
@@ -289,7 +290,7 @@ class _Maker:
             found["masks"] = 1
         first = program.registers[0]
         if first is None or not program.targets[0] >> 3 & 1:
-            return found  # no alpha to look at
+            return found  # no alpha to test
         if on("SET_ALPHA_TEST"):
             function = self.reader.choice(_comparisons(), "SET_ALPHA_FUNC", 0, NO_TEST)
             if function < NO_TEST - 1:
@@ -335,14 +336,14 @@ class _Maker:
         for face, prefix in (("front", "SET_"), ("back", self._back)):
             key[f"{face}_function"] = self.reader.choice(_comparisons(), f"{prefix}STENCIL_FUNC", 0, NO_TEST - 1)
             if self.reader.on("SET_ZT_READ_ONLY", "ENABLE_STENCIL"):
-                continue  # nothing but kept
+                continue  # only KEEP
             for name, method in (("fail", "FAIL"), ("depth_fail", "ZFAIL"), ("pass", "ZPASS")):
                 key[f"{face}_{name}"] = self.reader.choice(_stencil_operations(), f"{prefix}STENCIL_OP_{method}", 0, 0)
         return key
 
     @property
     def _back(self) -> str:
-        """Where the registers of back faces are."""
+        """The prefix of the registers of back faces."""
         return "SET_BACK_" if self.reader.on("SET_TWO_SIDED_STENCIL_TEST") else "SET_"
 
     # -- colours ------------------------------------------------------------------------------------------------------
@@ -367,7 +368,7 @@ class _Maker:
         for number, (out, slot) in enumerate(self._routes()):
             register = self.program.registers[out]
             if slot in seen or register is None:
-                continue  # what the program does not put out is left as it is
+                continue  # what the program does not write stays unchanged
             seen.add(slot)
             target = colour_target(self.state, slot, self.layered, self.events)
             if target is None or not self._aligned(target):
@@ -386,7 +387,7 @@ class _Maker:
         return pitch % word == 0
 
     def _color_key(self, target: Target, out: int, register: int, place: int) -> ColorKey:
-        """place: which of the blend states and colour masks counts."""
+        """place: index of the blend state and colour mask."""
         state, on = self.state, self.reader.on
         channels = Channels.of(target.format, srgb=on("SET_SRGB_WRITE"))
         single = on("SET_SINGLE_CT_WRITE_CONTROL")
@@ -397,7 +398,7 @@ class _Maker:
         if channels.numbers != NUMBER_INTEGER and on("SET_PS_SATURATE", f"OUTPUT{out}"):
             saturate = _SATURATIONS[state.field("SET_PS_SATURATE", f"CLAMP_RANGE{out}")]
         if channels.numbers == NUMBER_UNORM and saturate == TO_UNIT:
-            saturate = AS_IT_IS  # the format does so itself
+            saturate = AS_IT_IS  # the format does it
         covers = int(on("SET_COVERAGE_TO_COLOR") and state.field("SET_COVERAGE_TO_COLOR", "CT_SELECT") == place)
         if covers and channels.numbers != NUMBER_INTEGER:
             self.events.append(("draw.coverage", f"{target.name}: coverage goes to integers only; left out"))
@@ -416,7 +417,7 @@ class _Maker:
         )  # fmt: skip
 
     def _equation(self, place: int) -> dict[str, int]:
-        """Fields of ColorKey that say how colours are blended; none where blending just stores the source."""
+        """Fields of ColorKey for blending; none if blending just stores the source."""
         each = self.reader.on("SET_BLEND_STATE_PER_TARGET")
         prefix, index = ("SET_BLEND_PER_TARGET_", place) if each else ("SET_BLEND_", 0)
         separate = self.reader.on(f"{prefix}SEPARATE_FOR_ALPHA", index=index)
@@ -430,7 +431,7 @@ class _Maker:
             source, both = self.reader.choice(_factors(), f"{of}SOURCE_COEFF", index, (one, None))
             target, _ = self.reader.choice(_factors(), f"{of}DEST_COEFF", index, (zero, None))
             if operation in (OPERATIONS.index("min"), OPERATIONS.index("max")):
-                source = target = zero  # they do not count
+                source = target = zero  # they are ignored
             key |= {f"{low}_operation": operation, f"{low}_source": source}
             key[f"{low}_target"] = target if both is None else both
         copies = ColorKey(Channels(4, (), 0, 0), ())

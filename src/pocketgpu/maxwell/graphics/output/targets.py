@@ -1,7 +1,7 @@
-"""Colour and depth targets of a draw: what the registers say they are, and where their bytes lie.
+"""Colour and depth targets of a draw: their formats, sizes and addresses from registers.
 
 Source: class header B197. Widths of block-linear targets are in samples, those of linear ones in bytes; the distance of
-layers is a register (in words), so that a target's layers need not touch.
+layers is a register (in words), so there may be gaps between a target's layers.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _ZT_LAYERS = B197.values("SET_ZT_SIZE_C.CONTROL")
 
 @dataclass(frozen=True)
 class Target:
-    """A target as the registers describe it.
+    """A target as described by registers.
 
-    slot: of a colour target, None for depth. address: GPU address of the first byte that draws can reach; size: bytes
-    from there on. width, height: in samples. words: the TARGET record but for BASE.
+    slot: of a colour target, None for depth. address: GPU address of the first byte that draws can write; size: bytes
+    from there on. width, height: in samples. words: the TARGET record except for BASE.
     """
 
     slot: int | None
@@ -37,7 +37,7 @@ class Target:
 
     @property
     def name(self) -> str:
-        """As messages name it."""
+        """Its name in messages."""
         return "depth target" if self.slot is None else f"colour target {self.slot}"
 
     def record(self, offset: int) -> list[int]:
@@ -71,7 +71,7 @@ def _made(
 def colour_target(state: State, slot: int, layered: bool, events: Events) -> Target | None:
     """Colour target `slot`, None if it is off or has no format. layered: whether layers but the first are drawn to.
 
-    events: gets (id, message) of what is wrong with it.
+    events: receives (id, message) of errors.
 
     :raises UsageError: it would not fit into the address space.
     """

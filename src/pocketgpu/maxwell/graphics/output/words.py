@@ -24,13 +24,13 @@ _KEPT = 1024
 def output_words(
     test_key: TestKey, write_key: WriteKey, zeta: Target | None, targets: Sequence[Target], grid: tuple[int, int]
 ) -> Words:
-    """An OUTPUT record but for places and for what methods are copied to.
+    """An OUTPUT record, except for places and for words that are copies of methods.
 
     :param targets: of the colours of `write_key`.
-    :param grid: log2 of the samples of a pixel beside and below each other.
+    :param grid: log2 of a pixel's samples across and down.
     """
     words = np.zeros(OUTPUT.size // 4, np.int32)
-    # What is taken away is taken away by one of the two kernels; the other one has nothing to say of it.
+    # Only one of the two kernels removes samples; its values are written last.
     for key in (test_key, write_key) if write_key.discard_in_write else (write_key, test_key):
         places, values = _key_words(key)
         words[places] = values
@@ -50,7 +50,7 @@ def _put(words: Words, offset: int, values: Words) -> None:
 
 @lru_cache(_KEPT)
 def _key_words(key: TestKey | WriteKey) -> tuple[NDArray[np.intp], Words]:
-    """Places in OUTPUT and values of the numbers in a key."""
+    """Indices in OUTPUT and values of the numbers in a key."""
     found = _numbers(key, OUTPUT)
     return np.array([OUTPUT.offsets[name] // 4 for name in found], np.intp), _packed(list(found.values()))
 
@@ -71,7 +71,7 @@ def _color_words(color: ColorKey) -> Words:
 
 @lru_cache(_KEPT)
 def _surface_words(target: Target, grid: tuple[int, int]) -> Words:
-    """A SURFACE record but for BASE."""
+    """A SURFACE record except for BASE."""
     found, bytes = dict(target.words), target.format.bytes
     layout, slices = None, 0
     if not found["PITCH"]:
@@ -96,5 +96,5 @@ def _numbers(key: object, record: Struct) -> Mapping[str, int]:
 
 
 def _packed(values: Sequence[Number]) -> Words:
-    """Numbers as words, whatever does not fit cut off."""
+    """Numbers as words, truncated to 32 bits."""
     return np.array([value for value in values if isinstance(value, int)], np.int64).astype(np.uint32).view(np.int32)

@@ -3,15 +3,15 @@
 Both kernels (`OutputState.codes`) are called by handle, with the arena offsets (i32) of the draw's OUTPUT record
 (output/records.py) and of the thread's FRAGMENTS record (graphics/records.py).
 
-The order is the caller's, as `OutputState.early` says:
+The caller follows the order of `OutputState.early`:
 
 * late: pixel program, test, write.
-* early: test, pixel program, write. What the program throws away is left out of the write then.
+* early: test, pixel program, write. Samples that the program kills are then left out of the write.
 
 Blocks begin at multiples of 8 x 4 pixels. Of FRAGMENTS, `test` reads X, Y, LAYER, FRONT, COVER, DEPTH, MIN_Z and MAX_Z,
-and leaves COVERED, COVER and PASSED as the tests have them; a block whose COVERED became 0 is done. `write` may take
-away from COVER and COVERED as well. KILLED, SAMPLE_MASK and OUTPUTS are only read after the program. What is KILLED is
-never written, even if the program's header says that it kills nothing: programs that hang have no colour.
+and updates COVERED, COVER and PASSED; a block whose COVERED becomes 0 is done. `write` may remove samples from COVER
+and COVERED as well. KILLED, SAMPLE_MASK and OUTPUTS are only read after the program. KILLED pixels are never written,
+even if the program's header says that it kills nothing: programs that hang have no colour.
 """
 
 from __future__ import annotations
@@ -38,11 +38,12 @@ _ALL = -1
 
 @kernel(LANES, output=I32, fragments=I32)
 def test(k: Lang, output: Value, fragments: Value, *, key: TestKey | None) -> None:
-    """Which samples of a block are left: depth bounds, stencil and depth, which are updated.
+    """Depth bounds, stencil and depth tests of a block: removes samples that fail, and updates depth and stencil.
 
-    Where the tests come after the program also what it killed, its sample mask, the alpha test, alpha to coverage.
+    If the tests come after the program, also removes what it killed, and applies its sample mask, the alpha test and
+    alpha to coverage.
 
-    :param key: what is known of the draw, None for code that serves any.
+    :param key: the static values of the draw, None for general code.
     """
     output, fragments = k.to_i64(output), k.to_i64(fragments)
     settings = Settings(k, output, OUTPUT.offsets, key)
@@ -121,7 +122,7 @@ def _test_each(k: Lang, block: TableBlock, tests: DepthStencil, samples: Number)
 def write(k: Lang, output: Value, fragments: Value, *, key: WriteKey | None) -> None:
     """Blend the colours of a block into their targets, where FRAGMENTS.COVER has samples left.
 
-    :param key: what is known of the draw, None for code that serves any.
+    :param key: the static values of the draw, None for general code.
     """
     output, fragments = k.to_i64(output), k.to_i64(fragments)
     settings = Settings(k, output, OUTPUT.offsets, key)
@@ -139,7 +140,7 @@ def write(k: Lang, output: Value, fragments: Value, *, key: WriteKey | None) -> 
 
 
 class _Colour:
-    """One colour of the program on its way into its target."""
+    """One colour of the program, written into its target."""
 
     def __init__(self, k: Lang, draw: Settings, fragments: Value, own: Settings, key: ColorKey | None) -> None:
         self.k, self.draw, self.fragments, self.own, self.key = k, draw, fragments, own, key
@@ -172,7 +173,7 @@ class _Colour:
             self._write_each(TableBlock(k, self.own.record, self.fragments, self.channels.bytes, grid, linear))
 
     def source(self) -> Colour:
-        """What the program put out, saturated as asked for; or what is covered, in place of red."""
+        """The program's output, saturated; or with coverage in place of red."""
         k = self.k
         colour = self._registers(self.own("SOURCE"), self.own("WRITTEN"))
         unit: Callable[[], tuple[Value, ...]] = lambda: tuple(k.clamp(v, 0.0, 1.0) for v in colour)
@@ -185,8 +186,8 @@ class _Colour:
         return [red, *out[1:3], one]
 
     def _coverage(self) -> Value:
-        """The samples of each pixel that are left, a bit each, as many as the first channel has (an integer's bits as
-        f32)."""
+        """The remaining samples of each pixel as a mask, with as many bits as the first channel has (an integer's bits
+        as f32)."""
         k, mask = self.k, self.k.var(self.k.splat(0))
         for sample in each(k, self.draw("SAMPLES")):
             bit = k.i32(1) << sample
@@ -207,7 +208,7 @@ class _Colour:
         ]  # fmt: skip
 
     def _words(self, source: Colour, plain: Words, old: Words) -> Words:
-        """The words to store in the samples of one number, over those that are there."""
+        """The words to store in the samples of one number, combined with the old ones."""
         k, draw = self.k, self.draw
 
         def blend() -> Words:
@@ -228,7 +229,7 @@ class _Colour:
 
     @property
     def _blind(self) -> bool:
-        """Whether what is in the target does not matter, as far as is known while tracing."""
+        """Whether the old contents of the target have no effect, as far as is known while tracing."""
         if self.key is None or self.key.mode != PLAIN:
             return False
         bits = sum(word << 32 * i for i, word in enumerate(self.key.bits))
@@ -266,7 +267,7 @@ class _Colour:
                     out += [k.select(mask, a, b) for a, b in zip(new, old, strict=True)]
                 return tuple(out)
 
-            # A whole block need not be loaded where nothing depends on it.
+            # A whole block is not loaded if nothing depends on its contents.
             whole: bool | Value = every == _ALL if self._blind else False
             words = k.branch(whole, lambda: tuple(plain) * count, merged)
             size = self.channels.words

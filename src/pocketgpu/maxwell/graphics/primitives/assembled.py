@@ -1,10 +1,9 @@
-"""Primitives in lanes on their way to set-up: where their corners are in clip space and on the screen, and which
-of them need no further look.
+"""Primitives in lanes before set-up: their corners in clip space and on the screen; trivial rejection and culling.
 
-Thirty-two primitives at a time. What is found out about them goes to scratch vectors, from where set-up takes the few
-that are left one by one. Where programs give masks of viewports, a primitive is there once for each viewport: sixteen
-in a row, of which the mask leaves some. Sources: class header B197 (viewport swizzles, clip control, faces);
-NV_viewport_array2, for masks.
+Thirty-two primitives are processed at a time. The results go to scratch vectors, from which set-up takes the remaining
+primitives one by one. Where programs write masks of viewports, there is a copy of a primitive for each of the sixteen
+viewports, and the mask selects some.
+Sources: class header B197 (viewport swizzles, clip control, faces); NV_viewport_array2, for masks.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ from pocketgpu.maxwell.graphics.records import (
 from pocketgpu.maxwell.sass.thread_memory.work import LANES, VECTOR
 
 GUARD = 32767.0
-"""Pixels from the window's origin to the edge of the guard band: what is further out is clipped."""
+"""Pixels from the window's origin to the edge of the guard band; primitives beyond it are clipped."""
 LEAST_W = 1e-12
 COPY_BITS = VIEWPORT_COUNT.bit_length() - 1
-"""Numbers of primitives are shifted by this where masks choose viewports; the lower bits are the viewport."""
+"""Where masks select viewports, numbers of primitives are shifted by this; the lower bits are the viewport."""
 SUBPIXEL_BITS = 8
 SUBPIXELS = 1 << SUBPIXEL_BITS
 
-# Bits of a vertex: on the outer side of which plane it is.
+# Bits of a vertex: the planes that it is outside of.
 NEAR, FAR, BEHIND, LEFT_OF, RIGHT_OF, ABOVE, BELOW = (1 << n for n in range(7))
 USER_SHIFT = 7
 USER_PLANES = 8
@@ -58,8 +57,8 @@ def snap(k: Lang, v: Value) -> Value:
 
 
 class Batch:
-    """The primitives of a draw by 32. scratch: offset of SCRATCH_SIZE bytes. kind: vertices of a primitive. masks:
-    whether numbers of primitives are those of copies for each viewport."""
+    """32 primitives of a draw. scratch: offset of SCRATCH_SIZE bytes. kind: vertices of a primitive. masks: whether
+    numbers of primitives include the viewport of a copy."""
 
     def __init__(self, k: Lang, raster: Value, scratch: Value, kind: int, masks: bool = False) -> None:
         self.k, self.raster, self.scratch, self.kind, self.masks = k, raster, scratch, kind, masks
@@ -88,7 +87,7 @@ class Batch:
         """A scratch f32 of the primitive in a lane."""
         return self.k.load(F32, self.scratch + (lane << 2) + vector * VECTOR)
 
-    # -- looking at 32 primitives -------------------------------------------------------------------------------------
+    # -- processing 32 primitives -------------------------------------------------------------------------------------
     def _column(self, column: int, first: Value, mask: Value) -> Value:
         k, at = self.k, self.columns + column * self.stride
         if self.masks:
@@ -100,16 +99,16 @@ class Batch:
         return self.pages + (vertex >> 5) * self.page_size + ((vertex & (LANES - 1)) << 2)
 
     def _given(self, word: int, provoking: Value, otherwise: Value, is_float: bool = False) -> Value:
-        """What a program gave at the page offset in a word of RASTER; `otherwise` where it gave nothing."""
+        """The program's output at the page offset in a word of RASTER; `otherwise` where it has none."""
         k, at = self.k, self.of(word)
         read = lambda: k.gather(F32 if is_float else I32, provoking + at)
         return k.branch(at >= 0, read, lambda: k.fit(otherwise, otherwise.type, LANES))
 
     def look(self, first: Value, mask: Value) -> Value:
-        """Take in the primitives from `first` (a multiple of 32) on; the ballot of those that may be seen.
+        """Process the primitives from `first` (a multiple of 32) on; returns the ballot of those that may be visible.
 
-        A primitive is dropped if all its corners are outside of one plane, if one is no number, if the side that shows
-        is culled, or if there is no pixel in its box. Those that must be clipped have CODES that are not 0.
+        A primitive is dropped if all its corners are outside of one plane, if one is NaN, if its side is culled, or if
+        there is no pixel in its box. CODES is not 0 for primitives that must be clipped.
         """
         k = self.k
         provoking = self._place(self._column(PROVOKING, first, mask))
@@ -165,7 +164,8 @@ class Batch:
     def _corner(
         self, corner: int, at: Value, position: list[Value], scale: list[Value], offset: list[Value]
     ) -> tuple[Value, Value, Value, Value]:
-        """One corner: bits of the planes that it is outside of (all; those that clip), and its place on the screen."""
+        """One corner: bits of the planes that it is outside of (all; those that clip), and its position on the
+        screen."""
         k = self.k
         x, y, z, w = position
         inverse = 1.0 / w
@@ -176,7 +176,7 @@ class Batch:
         for axis, (low, high) in enumerate(((LEFT_OF, RIGHT_OF), (ABOVE, BELOW))):
             p = position[axis] * scale[axis] + offset[axis] * w
             code = code | k.select(p >= w * -GUARD, 0, low) | k.select(p <= w * GUARD, 0, high)
-            # Rounding may see it differently on the screen.
+            # After rounding, the side may be different on the screen.
             beyond = (w >= LEAST_W) & ~(k.abs(window[axis]) <= GUARD)
             code = code | k.select(beyond, k.select(window[axis] < 0.0, low, high), 0)
         number = (x == x) & (y == y) & (z == z) & (w == w)
@@ -199,7 +199,7 @@ class Batch:
         return code | user.value, code | (user.value & clips), column, row
 
     def _shows(self, xs: list[Value], ys: list[Value], viewport: Value, several: Value) -> Value:
-        """Of triangles that need no clipping: whether a side shows that is not culled, and pixels may be covered."""
+        """For triangles that need no clipping: whether the side is not culled, and pixels may be covered."""
         k = self.k
         wide = k.to_i64
         area = wide(xs[1] - xs[0]) * wide(ys[2] - ys[0]) - wide(xs[2] - xs[0]) * wide(ys[1] - ys[0])

@@ -1,9 +1,9 @@
 """Clipping of one triangle or line against the planes that some of its corners are outside of.
 
-What is clipped is a polygon of *weights*: a corner is how much it has of each of the primitive's vertices. So there is
-one way to clip for any number of planes, and nothing but positions is ever made anew: planes of attributes come from
-the whole primitive (set-up). Where an edge is cut depends on which of its ends is inside, not on which comes first, so
-that two primitives with a common edge are cut at the same point.
+A polygon of *weights* is clipped: a corner has a weight for each of the primitive's vertices. So one algorithm clips
+against any number of planes, and only positions are computed again: planes of attributes come from the whole primitive
+(set-up). The cut of an edge is computed from its end that is inside, in whichever order the ends come, so two
+primitives with a common edge are cut at the same point.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ NO_EDGE = 3
 class Clipper:
     """The corners of one primitive: on the screen, and as weights of its vertices.
 
-    x, y: corners in 1/256 pixel; count: how many. source: the vertex that corner i is, or NO_EDGE. edge: the edge of
-    the primitive (from vertex n to the next) on which corners i and i + 1 lie, or NO_EDGE if clipping made it.
+    x, y: corners in 1/256 pixel; count: how many. source: the vertex of corner i, or NO_EDGE. edge: the edge of the
+    primitive (from vertex n to the next) that contains corners i and i + 1, or NO_EDGE if clipping made it.
     """
 
     def __init__(self, batch: Batch) -> None:
@@ -77,7 +77,7 @@ class Clipper:
         return [read(VIEWPORT.SCALE, i) for i in range(3)], [read(VIEWPORT.OFFSET, i) for i in range(3)]
 
     def clipped(self, lane: Value) -> None:
-        """The corners of what is left of a primitive after all planes that its CODES name."""
+        """The corners of a primitive after clipping against all planes in its CODES."""
         k, batch = self.k, self.batch
         self.whole(lane)
         vertices, (scale, offset) = self.vertices(lane), self.viewport(lane)
@@ -92,7 +92,7 @@ class Clipper:
         self._project(lane, vertices, scale, offset)
 
     def _measure(self, lane: Value, vertices: list[list[Value]], scale: list[Value], offset: list[Value]) -> None:
-        """How far inside of each plane each vertex is."""
+        """Compute the distance of each vertex from each plane; positive is inside."""
         k, batch = self.k, self.batch
         near_zero = batch.of(RASTER.NEAR_ZERO) != 0
         for n, (x, y, z, w) in enumerate(vertices):
@@ -117,7 +117,7 @@ class Clipper:
 
     @staticmethod
     def _crossing(k: Lang, a: list[Value], b: list[Value], da: Value, db: Value) -> list[Value]:
-        """Where the way from a to b crosses the plane, seen from the end that is inside."""
+        """Intersection of the segment from a to b with the plane, computed from the end that is inside."""
         swap = da < 0.0
         inside, outside = k.select(swap, db, da), k.select(swap, da, db)
         t = inside / (inside - outside)
@@ -167,7 +167,7 @@ class Clipper:
         self.count.value = k.select(made.value >= 3, made.value, 0)
 
     def _project(self, lane: Value, vertices: list[list[Value]], scale: list[Value], offset: list[Value]) -> None:
-        """Corners on the screen. Vertices that are left stay where neighbours see them."""
+        """Corners on the screen. Vertices that remain keep the positions that neighbours use."""
         k, batch = self.k, self.batch
         half = batch.of(RASTER.HALF)
         for i in k.range(0, self.count.value):

@@ -1,14 +1,14 @@
 """Planes of a primitive: how its attributes vary over the screen.
 
-All of them are sums of the vertices' values with weights that are linear on the screen. Three weights are enough for
-any primitive: of the first vertex's value, and of the differences of the other two from it. So a value that is the same
-at all vertices is the same everywhere, bit for bit, unless perspective divides it.
+Each is a sum of the vertices' values with weights that are linear on the screen. Three weights are enough for any
+primitive: of the first vertex's value, and of the differences of the other two from it. So a value that is the same at
+all vertices is the same everywhere, bit for bit, unless perspective divides it.
 
-A primitive's planes lie in the order of PLANE_NAMES and then of the inputs; behind them (at a multiple of 64 bytes) are
-constants and slopes of those that programs interpolate as f64, from which `move` makes the planes of a block.
+A primitive's planes are in the order of PLANE_NAMES and then of the inputs; after them (at a multiple of 64 bytes) are
+constants and slopes as f64, of those that programs interpolate, from which `move` makes the planes of a block.
 
-For a primitive that was clipped the weights come from its clip positions (Olano and Greer, "Triangle scan conversion
-using 2D homogeneous coordinates"): clipping makes no new attributes.
+For a clipped primitive the weights come from its clip positions (Olano and Greer, "Triangle scan conversion using 2D
+homogeneous coordinates"): clipping makes no new attributes.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ from pocketgpu.maxwell.graphics.records import PIXEL_INPUT, PLANE, PLANE_NAMES, 
 GROUP = 8
 HEAD_SIZE = len(PLANE_NAMES) * PLANE.size
 DOUBLES = 64
-"""Bytes of the f64 words of depth and 1 / w: constant, slope along x, along y; the same for each input of a group
-follows, eight constants first."""
+"""Bytes of the f64 words of depth and 1 / w: constant, slope along x, along y; those of each group of inputs follow,
+eight constants first."""
 GROUP_DOUBLES = 3 * 8 * GROUP
 _MOVED = ("Z", "INVERSE_W")
 Linear = list[Value]
@@ -45,7 +45,7 @@ Linear = list[Value]
 
 
 def plane_offset(name: str) -> int:
-    """Offset of one of the planes that every primitive has."""
+    """Offset of a plane from PLANE_NAMES."""
     return PLANE_NAMES.index(name) * PLANE.size
 
 
@@ -53,7 +53,7 @@ Count = TypeVar("Count", int, Value)
 
 
 def doubles_offset(groups: Count) -> Count:
-    """Where the f64 words begin, from the planes of a primitive with so many groups of inputs."""
+    """Offset of the f64 words from the planes of a primitive with so many groups of inputs."""
     return (groups * (GROUP * PLANE.size) + (HEAD_SIZE + 63)) & -64
 
 
@@ -66,8 +66,8 @@ def planes_size(groups: Count) -> Count:
 class Weights:
     """weights: of the first vertex, and of the differences of the second and the third.
 
-    perspective, plain: what values of each vertex are multiplied by before, for inputs with and without perspective.
-    inverse_w, depth: 1 / w and window depth. origin: the pixel where x = y = 0.
+    perspective, plain: factors of each vertex's values, for inputs with and without perspective. inverse_w, depth: 1 /
+    w and window depth. origin: the pixel where x = y = 0.
     """
 
     weights: list[Linear]
@@ -103,7 +103,7 @@ class PlaneMaker:
 
     # -- weights ----------------------------------------------------------------------------------------------------
     def weights(self, lane: Value, origin: tuple[Value, Value], clipped: Value) -> Weights:
-        """The weights of the primitive in a lane whose corners the clipper has."""
+        """The weights of the primitive in a lane whose corners are in the clipper."""
         k, kind = self.k, self.kind
         count = 3 * 3 + 2 * kind + 6
 
@@ -129,7 +129,7 @@ class PlaneMaker:
         return [read(n) for n in range(self.kind)]
 
     def _along(self, origin: tuple[Value, Value]) -> Linear:
-        """How far along the line from the first corner to the second: 0 to 1."""
+        """The position along the line from the first corner to the second: 0 to 1."""
         k, c = self.k, self.clipper
         x, y = ([k.to_f64(v[i]) for i in range(2)] for v in (c.x, c.y))
         dx, dy = x[1] - x[0], y[1] - y[0]
@@ -140,7 +140,7 @@ class PlaneMaker:
         return [at, dx * scale * float(SUBPIXELS), dy * scale * float(SUBPIXELS)]
 
     def _simple(self, lane: Value, origin: tuple[Value, Value]) -> Weights:
-        """Of a primitive all of whose corners are on the screen: from its corners as they were snapped."""
+        """Weights of a primitive with all corners on the screen: from its snapped corners."""
         k = self.k
         zero, one = _constant(k, 0.0), _constant(k, 1.0)
         nothing, everywhere = [zero, zero, zero], [one, zero, zero]
@@ -170,7 +170,7 @@ class PlaneMaker:
         return [second, third]
 
     def _clipped(self, lane: Value, origin: tuple[Value, Value]) -> Weights:
-        """Of a primitive that was clipped: what each vertex has of value / w, from clip positions."""
+        """Weights of a clipped primitive: each vertex's share of value / w, from clip positions."""
         k, c = self.k, self.clipper
         vertices, (scale, offset) = c.vertices(lane), c.viewport(lane)
         w = [v[3] for v in vertices]
@@ -187,7 +187,7 @@ class PlaneMaker:
             inverse = 1.0 / k.select(det == 0.0, one, det)
             parts = [[v * inverse for v in part] for part in parts]
         else:
-            # The ends that are left have weights of both vertices.
+            # The remaining ends have weights of both vertices.
             along = self._along(origin)
             parts = []
             for n in range(2):
@@ -205,7 +205,7 @@ class PlaneMaker:
 
     # -- planes -----------------------------------------------------------------------------------------------------
     def store(self, at: Value, lane: Value, w: Weights, front: Value, sprite: list[list[Value]] | None) -> None:
-        """Write the planes of a primitive from `at` on.
+        """Store the planes of a primitive at `at`.
 
         front: 1 or 0. sprite: planes (f32) of s and t on a point.
         """
@@ -242,7 +242,7 @@ class PlaneMaker:
     def _inputs(
         self, at: Value, doubles: Value, lane: Value, w: Weights, front: Value, sprite: list[list[Value]] | None
     ) -> None:
-        """The planes of what the program reads, eight at a time."""
+        """The planes of the program's inputs, eight at a time."""
         k, batch, kind = self.k, self.batch, self.kind
         wide = lambda v: k.fit(v, F64, GROUP)
         weights = [[wide(v) for v in one] for one in w.weights]
@@ -282,7 +282,7 @@ class PlaneMaker:
 def move(k: Lang, planes: Value, groups: Value, to: Value, x: Value, y: Value, origin: tuple[Value, Value]) -> None:
     """Make pixel x, y the origin of planes: constants of the copy at `to`, from the f64 words of `planes`.
 
-    origin: the pixel that was it. Constants of planes without slope stay.
+    origin: the old origin. Constants of planes without slope stay.
     """
     far = [k.to_f64(v - o) for v, o in zip((x, y), origin, strict=True)]
     doubles = planes + doubles_offset(groups)

@@ -1,4 +1,4 @@
-"""Set-up: primitives become shapes with planes, in a region of memory from where raster takes them.
+"""Set-up: makes shapes with planes from primitives, in a region of memory that raster reads.
 
 Sources: class header B197 (culling, polygon modes, polygon offset); OpenGL 4.6, 14.6.5 (polygon offset).
 """
@@ -23,13 +23,14 @@ from pocketgpu.maxwell.graphics.records import FLAG_BEGINS, LINE, POINT, RASTER,
 from pocketgpu.maxwell.sass.thread_memory.work import LANES
 
 MAX_AREA = 1 << 19
-"""Of the boxes of the shapes that one region holds, in 256 pixels: a second of work, then somebody may interrupt."""
+"""Limit of the area of the boxes of a region's shapes, in 256 pixels: about a second of work, after which the draw can
+be interrupted."""
 SCRATCH_SIZE = assembled.SCRATCH_SIZE
 """Bytes of scratch that `set_up` needs."""
 
 
 def least_region(groups: int) -> int:
-    """Bytes that the most shapes of one primitive take: what a region must have at least."""
+    """The minimum size of a region: bytes of the most shapes of one primitive."""
     return planes_size(groups) + MAX_CORNERS * room(SHAPE.size) + 3 * ALIGN
 
 
@@ -41,14 +42,14 @@ class _SetUp:
         self.planes = PlaneMaker(self.batch, self.clipper)
         load = lambda word: k.load(I32, region + word)
         self.at = k.var(load(REGION.AT))
-        self.free_end = k.var(load(REGION.END))  # where planes begin
+        self.free_end = k.var(load(REGION.END))  # start of the planes
         self.gone = k.var(0)
         self.shapes = ShapeMaker(self.batch, region, self.at)
         self.made = self.shapes.made
         self.groups = self.batch.of(RASTER.INPUT_GROUPS)
 
     def primitive(self, lane: Value) -> None:
-        """One primitive that may be seen."""
+        """Set up one primitive that may be visible."""
         k, c = self.k, self.clipper
         clipped = self.batch.word(CODES, lane) != 0
         if self.kind == 1:
@@ -62,7 +63,7 @@ class _SetUp:
                 self._draw(lane, clipped, front, mode)
 
     def _face(self) -> tuple[Value, Value, Value]:
-        """Which side shows (1: the front), how it is drawn, whether it is not culled."""
+        """The visible side (1: the front), its polygon mode, whether it is not culled."""
         k, batch, c = self.k, self.batch, self.clipper
         if self.kind < 3:
             return k.i32(1), k.i32(LINE if self.kind == 2 else POINT), k.i32(0) == 0
@@ -79,7 +80,7 @@ class _SetUp:
         return front, mode, (dropped == 0) & (twice.value != 0)
 
     def _origin(self) -> tuple[Value, Value]:
-        """The pixel of the corners' upper left: the same whatever is cut off by rectangles."""
+        """The pixel of the corners' upper left, independent of clip rectangles."""
         k, c = self.k, self.clipper
         low = [k.var(c.x[0]), k.var(c.y[0])]
         for i in k.range(1, c.count.value):
@@ -88,7 +89,7 @@ class _SetUp:
         return low[0].value >> SUBPIXEL_BITS, low[1].value >> SUBPIXEL_BITS
 
     def _bias(self, lane: Value, w: Weights, mode: Value) -> Value:
-        """What polygon offset adds to depth (f32)."""
+        """The polygon offset to add to depth (f32)."""
         k, batch = self.k, self.batch
         if self.kind < 3:
             return k.f32(0.0)
@@ -108,7 +109,7 @@ class _SetUp:
         return bias.value
 
     def _draw(self, lane: Value, clipped: Value, front: Value, mode: Value) -> None:
-        """Planes, and the shapes of what is left of a primitive."""
+        """Planes, and the shapes of the remaining parts of a primitive."""
         k, c, shapes = self.k, self.clipper, self.shapes
         origin = self._origin()
         weights = self.planes.weights(lane, origin, clipped)
@@ -132,12 +133,12 @@ class _SetUp:
             self._points(owner, flags)
 
         k.switch(mode if self.kind == 3 else 3 - self.kind, [fill, lines, points])
-        # Planes that no shape shows need no room.
+        # If no shape uses the planes, their room is freed.
         self.free_end.value = k.select(self.made.value == made, before, planes)
 
     def _fan(self, owner: Owner, flags: Value) -> None:
-        """What is left of a triangle, as triangles around its first corner. With smooth polygons, edges of the polygon
-        that was drawn fade; those that cutting it up or clipping made do not, so that there are no seams inside."""
+        """The remaining polygon of a triangle, as triangles around its first corner. With smooth polygons, edges of the
+        polygon that was drawn fade; those from splitting or clipping do not, so that there are no seams inside."""
         c, k = self.clipper, self.k
         smooth, last = self.batch.of(RASTER.POLY_SMOOTH) != 0, c.count.value - 1
 
@@ -190,14 +191,14 @@ class _SetUp:
 def set_up(
     k: Lang, raster: Value, region: Value, scratch: Value, first: Value, last: Value, *, kind: int, masks: bool = False
 ) -> None:  # fmt: skip
-    """Shapes of the primitives first..last-1, in order, in a region.
+    """Make shapes of the primitives first..last-1, in order, in a region.
 
     raster: offset of a RASTER record. region: of a REGION whose AT and END are set, to multiples of 32 with
-    `least_region` bytes between them at least; afterwards NEXT says which primitive comes next (`last`, unless there
-    was no more room, or MAX_AREA is passed), SHAPES_END where the shapes end, AREA how large they are. COME, GONE and
-    SHAPES are counted on. STIPPLE carries a line's stipple from call to call. scratch: of SCRATCH_SIZE bytes. kind:
-    vertices of a primitive, 1 to 3. masks: whether the program gives a mask of viewports for each primitive, which then
-    goes to all of these, one after the other; the region must have room for as many times its shapes.
+    `least_region` bytes between them at least. Sets NEXT to the next primitive (`last`, unless there was no more room,
+    or MAX_AREA is exceeded), SHAPES_END to the end of the shapes, AREA to their area. Adds to COME, GONE and SHAPES.
+    STIPPLE carries a line's stipple from call to call. scratch: of SCRATCH_SIZE bytes. kind: vertices of a primitive, 1
+    to 3. masks: whether the program writes a mask of viewports for each primitive, which is then drawn to all of these,
+    one after the other; the region must have room for as many times its shapes.
     """
     work = _SetUp(k, raster, region, scratch, kind, masks)
     copies = COPY_BITS if masks else 0
@@ -207,7 +208,7 @@ def set_up(
     following = k.var(last)
     need = (planes_size(work.groups) + (room(SHAPE.size) * MAX_CORNERS + 2 * ALIGN)) << copies
     full = k.var(0)
-    under_way = k.var(-1)  # all copies of a primitive belong to one region
+    under_way = k.var(-1)  # all copies of a primitive must be in one region
     for _ in k.loop(lambda: (start.value < last) & (full.value == 0)):
         base = start.value
         numbers = k.iota() + base

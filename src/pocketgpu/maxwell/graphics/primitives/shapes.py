@@ -1,4 +1,4 @@
-"""Shapes: what triangles, lines and points cover, as up to four edge functions and a box.
+"""Shapes: the coverage of triangles, lines and points, as up to four edge functions and a box.
 
 Coordinates are 1/256 pixel, y down, so edges are exact. A point on an edge belongs to the shape if the edge is a left
 or a top one. Lines without samples follow the diamond rule: the box has the columns (rows, for steep ones) whose
@@ -33,13 +33,14 @@ def room(size: int) -> int:
 
 
 def margin(k: Lang, a: Value, b: Value) -> Value:
-    """What to add to an edge's constant so that every pixel whose square it touches has its centre inside (i64)."""
+    """The addition to an edge's constant after which the centre of every pixel whose square it touches is inside
+    (i64)."""
     return (k.to_i64(k.abs(a)) + k.to_i64(k.abs(b))) << (SUBPIXEL_BITS - 1)
 
 
 @dataclass
 class Owner:
-    """The primitive that shapes belong to: its lane, planes, origin, side and what was added to its depth."""
+    """The primitive that shapes belong to: its lane, planes, origin, side and polygon offset."""
 
     lane: Value
     planes: Value
@@ -53,7 +54,7 @@ Edge = tuple[Value, Value, Value]
 
 
 class ShapeMaker:
-    """Writes shapes to a region from `at` on, and counts them.
+    """Writes shapes to a region at `at`, and counts them.
 
     area: of their boxes, in 256 pixels.
     """
@@ -78,7 +79,8 @@ class ShapeMaker:
         self, owner: Owner, kind: int, box: tuple[Value, Value, Value, Value], edges: list[Edge],
         fade: Value | int = FADE_NONE, soft: Value | int = 0,
     ) -> Value:  # fmt: skip
-        """Write a shape if its box (left, top, right, bottom, inclusive) has a pixel that may be touched, and say so.
+        """Write a shape if its box (left, top, right, bottom, inclusive) has a pixel that may be drawn. Returns whether
+        it has.
 
         soft: bits of the edges of a smooth polygon that fade. The record can be completed with `_put` before `_done`.
         """
@@ -180,7 +182,7 @@ class ShapeMaker:
             self._done()
 
     def _upright(self, left: Value, right: Value, top: Value, bottom: Value) -> list[Edge]:
-        """Edges of a rectangle; left and top belong to it, right and bottom do not."""
+        """Edges of a rectangle; left and top are inclusive, right and bottom are not."""
         k = self.k
         one, zero, wide = k.i32(1), k.i32(0), k.to_i64
         return [
@@ -213,7 +215,7 @@ class ShapeMaker:
         ]
 
     def point(self, owner: Owner, x: Value, y: Value) -> None:
-        """A square around a point, or a disc that fades at its rim."""
+        """A square around a point, or a disc with a faded edge."""
         k, batch = self.k, self.batch
         size = self.point_size(owner.lane)
         smooth = (batch.of(RASTER.POINT_SMOOTH) != 0) & (batch.of(RASTER.POINT_SPRITE) == 0)
@@ -243,7 +245,7 @@ class ShapeMaker:
 
     # -- lines --------------------------------------------------------------------------------------------------------
     def line(self, owner: Owner, x: list[Value], y: list[Value], begins: Value) -> None:
-        """A line between two points. begins: whether its stipple does (a bool)."""
+        """A line between two points. begins: whether its stipple starts again (a bool)."""
         k, batch = self.k, self.batch
         counter = self.region + REGION.STIPPLE
         for _ in k.when(begins):
@@ -277,7 +279,7 @@ class ShapeMaker:
         width = k.max(k.floor(self.batch.float_of(RASTER.LINE_WIDTH) + 0.5), 1.0)
         reach = k.to_i32(width * float(HALF), HALF, 1 << 19)
         du, dv = k.abs(u[1] - u[0]), k.select(back, v[0] - v[1], v[1] - v[0])
-        # Upper side: (v - v0 + reach) du - (u - u0) dv >= 0; lower side: the other way, and not on it.
+        # Upper side: (v - v0 + reach) du - (u - u0) dv >= 0; lower side: the reverse, without equality.
         wide = k.to_i64
         base = wide(dv) * wide(u[0]) - wide(du) * wide(v[0])
         across = wide(du) * wide(reach)
@@ -325,7 +327,7 @@ class ShapeMaker:
         return turn(first), turn(last)
 
     def _broad(self, owner: Owner, x: list[Value], y: list[Value], counter: Value, smooth: Value) -> None:
-        """A line as a rectangle: with samples, or fading at its rim."""
+        """A line as a rectangle: with samples, or with a faded edge."""
         k = self.k
         dx, dy = (k.to_f32(c[1] - c[0]) for c in (x, y))
         length = k.sqrt(dx * dx + dy * dy)

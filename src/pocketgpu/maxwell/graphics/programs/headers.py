@@ -1,7 +1,7 @@
-"""What a shader program's header says of it: what comes in, what goes out, how much of everything it wants.
+"""Shader program headers: inputs, outputs, and the resources that a program needs.
 
 The maps of a header have a bit (for inputs of pixel programs mostly two) for each word of attribute space, so the
-address of an attribute follows from the place of its field.
+address of an attribute follows from the position of its field.
 Source: NVIDIA's public description of the Kepler shader program header; the bit of the viewport mask is a driver's.
 """
 
@@ -23,7 +23,7 @@ HEADER_SIZE = 0x50
 """Bytes of a header; code follows."""
 VERSION = 3
 PATCH_GENERIC = 0x20
-"""Where the attributes of a patch begin that have no meaning of their own."""
+"""Address of the first generic attribute of a patch."""
 # Parts of a map: first bit, address of the first word, bits of a word.
 _VTG_IN, _VTG_OUT = ((160, 0, 1),), ((400, 0, 1),)
 _PS_IN = ((160, 0x000, 1), (192, 0x080, 2), (464, 0x2C0, 1), (480, 0x300, 2))
@@ -34,7 +34,7 @@ _LEVELS = ("TESSELLATION_LOD", "TESSELLATION_INTERIOR")
 
 _KINDS = SPH["PS"]["GENERIC_IMAP_X"].values
 FLAT, PERSPECTIVE, LINEAR = _KINDS.CONSTANT, _KINDS.PERSPECTIVE, _KINDS.SCREEN_LINEAR
-"""How a pixel program's input is interpolated."""
+"""Interpolation of a pixel program's input."""
 
 
 def _words(structure: BitStructure, kind: str, parts: Iterable[tuple[int, int, int]]) -> Iterator[tuple[int, BitField]]:
@@ -53,13 +53,13 @@ _PS_INPUTS = tuple(_words(SPH["PS"], "IMAP", _PS_IN))
 
 @dataclass(frozen=True)
 class Header:
-    """A header of 0x50 bytes, read. `number`: all of it as a number."""
+    """A decoded header of 0x50 bytes. `number`: all of it as a number."""
 
     number: int
 
     @staticmethod
     def of(data: bytes) -> Header:
-        """From its bytes."""
+        """Decode a header from its bytes."""
         return Header(as_number(data[:HEADER_SIZE]))
 
     def _get(self, name: str) -> int:
@@ -67,17 +67,17 @@ class Header:
 
     @cached_property
     def structure(self) -> BitStructure:
-        """The table of its fields."""
+        """The layout of its fields."""
         return SPH["PS"] if SPH["PS"]["SPH_TYPE"].raw(self.number) == _TYPES.TYPE_02_PS else SPH["VTG"]
 
     @cached_property
     def stage(self) -> int:
-        """Stage that it is for: VERTEX to PIXEL, or a number that is none."""
+        """The stage of the program: VERTEX to PIXEL, or an invalid number."""
         return self._get("SHADER_TYPE")
 
     @property
     def fits(self) -> bool:
-        """Whether type and stage go together."""
+        """Whether type and stage match."""
         pixel = self.structure is SPH["PS"]
         vtg = self._get("SPH_TYPE") == _TYPES.TYPE_01_VTG
         return self.stage == PIXEL if pixel else vtg and VERTEX <= self.stage < PIXEL
@@ -89,7 +89,7 @@ class Header:
 
     @cached_property
     def many_targets(self) -> bool:
-        """Whether outputs go to targets of their own; else the first goes to all."""
+        """Whether each output has its own target; otherwise the first goes to all targets."""
         return bool(self._get("MRT_ENABLE"))
 
     @cached_property
@@ -104,7 +104,7 @@ class Header:
 
     @cached_property
     def patch_words(self) -> int:
-        """Words of a patch that have no meaning of their own."""
+        """Words of a patch's generic attributes."""
         return self._get("PER_PATCH_ATTRIBUTE_COUNT")
 
     @cached_property
@@ -114,27 +114,27 @@ class Header:
 
     @cached_property
     def topology(self) -> int:
-        """What a geometry program emits, as OUTPUT_TOPOLOGY numbers it: points, line strips or triangle strips."""
+        """The output of a geometry program in OUTPUT_TOPOLOGY's numbers: points, line strips or triangle strips."""
         return self._get("OUTPUT_TOPOLOGY")
 
     @cached_property
     def most_vertices(self) -> int:
-        """Vertices that a geometry program's invocation can emit."""
+        """The most vertices that an invocation of a geometry program can emit."""
         return self._get("MAX_OUTPUT_VERTEX_COUNT")
 
     @cached_property
     def streams(self) -> int:
-        """Streams that a geometry program writes, a bit each."""
+        """Mask of the streams that a geometry program writes."""
         return self._get("STREAM_OUT_MASK")
 
     @cached_property
     def pass_through(self) -> bool:
-        """Whether a geometry program hands its vertices on (bit 24, by a driver's name for it)."""
+        """Whether a geometry program passes its vertices through (bit 24, by a driver's name for it)."""
         return bool(self.number >> 24 & 1) and self.structure is SPH["VTG"]
 
     @cached_property
     def inputs(self) -> Mapping[int, int]:
-        """Addresses of the words that come in; for pixels with how they are interpolated.
+        """Addresses of the input words; for pixels with their interpolation.
 
         FLAT to LINEAR; 1 where that does not matter.
         """
@@ -143,7 +143,7 @@ class Header:
 
     @cached_property
     def outputs(self) -> tuple[int, ...]:
-        """Addresses of the words that go out, ascending; none for pixels."""
+        """Addresses of the output words, ascending; none for pixels."""
         if self.structure is SPH["PS"]:
             return ()
         found = [address for address, one in _VTG_OUTPUTS if one.raw(self.number)]
@@ -152,7 +152,7 @@ class Header:
     # -- pixels -----------------------------------------------------------------------------------------------------
     @cached_property
     def targets(self) -> tuple[int, ...]:
-        """For each target the components that the program gives, a bit each."""
+        """For each target a mask of the components that the program writes."""
         if self.structure is not SPH["PS"]:
             return ()
         names = ("OMAP_RED", "OMAP_GREEN", "OMAP_BLUE", "OMAP_ALPHA")
@@ -162,7 +162,7 @@ class Header:
     @cached_property
     def target_registers(self) -> tuple[int | None, ...]:
         """For each target the first of its four registers: targets follow each other, those without components have
-        none."""
+        None."""
         count, found = 0, []
         for mask in self.targets:
             found.append(4 * count if mask else None)
@@ -175,17 +175,18 @@ class Header:
 
     @cached_property
     def mask_register(self) -> int | None:
-        """Register of the sample mask, None if the program gives none."""
+        """Register of the sample mask, None if the program does not write one."""
         return self._behind_targets if self.structure is SPH["PS"] and self._get("OMAP_SAMPLE_MASK") else None
 
     @cached_property
     def depth_register(self) -> int | None:
-        """Register of the depth, None if the program gives none. The one of the mask is left out even if unused."""
+        """Register of the depth, None if the program does not write it. The mask's register is reserved even if it is
+        unused."""
         return self._behind_targets + 1 if self.structure is SPH["PS"] and self._get("OMAP_DEPTH") else None
 
     @cached_property
     def output_registers(self) -> tuple[int, ...]:
-        """Registers that matter at the end of a pixel program."""
+        """Registers that are outputs at the end of a pixel program."""
         colours = [n + c for n, mask in zip(self.target_registers, self.targets, strict=True) if n is not None
                    for c in range(4) if mask >> c & 1]  # fmt: skip
         return tuple(n for n in (*colours, self.mask_register, self.depth_register) if n is not None)
@@ -193,7 +194,7 @@ class Header:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Where attributes lie in a page: MAP_WORDS byte offsets for who writes and for who reads; vectors of a page."""
+    """Layout of attributes in a page: MAP_WORDS byte offsets for writing and for reading; vectors of a page."""
 
     written: NDArray[np.int32]
     read: NDArray[np.int32]
@@ -201,7 +202,7 @@ class Layout:
 
 
 def layout_of(addresses: Iterable[int]) -> Layout:
-    """A page with a slot for each of these words. What is written to others is lost; who reads them finds zero."""
+    """A page with a slot for each of these words. Writes to other words are lost; reads of them give zero."""
     written = np.full(MAP_WORDS, PAGE_DUMP, np.int32)
     read = np.full(MAP_WORDS, PAGE_ZERO, np.int32)
     count = 0
@@ -211,16 +212,16 @@ def layout_of(addresses: Iterable[int]) -> Layout:
 
 
 def patch_layout(header: Header) -> Layout:
-    """The page of patches that a control program makes: levels, then its own words."""
+    """The page of patches that a control program writes: levels, then its generic attributes."""
     assert header.stage == CONTROL
     return layout_of(range(0, min(PATCH_GENERIC + 4 * header.patch_words, 4 * MAP_WORDS), 4))
 
 
 def packed(stage: int, inputs: Mapping[int, int], outputs: Iterable[int], fields: Mapping[str, int]) -> bytes:
-    """The bytes of a header, the reverse of what `Header` reads.
+    """The bytes of a header, the reverse of `Header`.
 
-    inputs: words that come in, with how a pixel program has them interpolated. outputs: words that go out. Addresses
-    that no map has are left out. fields: others by the names of the table, `NAME(3)` for elements.
+    inputs: input words, with their interpolation in a pixel program. outputs: output words. Addresses that are in no
+    map are ignored. fields: other fields by their names in the table, `NAME(3)` for elements.
 
     :raises KeyError: there is no such field.
     :raises ValueError: a value does not fit into its field.

@@ -1,8 +1,8 @@
-"""Programs of the stages of a draw: found, made into code, and set up to run.
+"""Programs of the stages of a draw: found in memory, compiled, and set up to run.
 
-A `StageLaunch` is one stage of the pipeline with its place in the work area: the launch record that `run_stage` takes,
-maps, constant banks, and a slot for each thread of the host. `bind` sets a program up; everything that has not changed
-since the last draw is left as it is.
+A `StageLaunch` is one stage of the pipeline with its part of the work area: the launch record that `run_stage` takes,
+maps, constant banks, and a slot for each thread of the host. `bind` sets a program up; whatever has not changed since
+the last draw is kept.
 """
 
 from __future__ import annotations
@@ -56,19 +56,19 @@ NAMES = ("vertex A", "vertex B", "tessellation control", "tessellation evaluatio
 SLICE = 1 << 20
 """Steps of a warp's turn."""
 LIMIT = 1 << 24
-"""Steps after which a warp of a stage is taken to hang."""
+"""Steps after which a warp of a stage counts as hung."""
 BUDGET = 1 << 29
 """Steps of all warps of a stage, in a thread of the host, after which the rest of a draw is left out: several thousand
 for each block of pixels on the console's screen."""
 MAX_LOCAL = 1 << 19
-"""Bytes of local memory of a thread, at most."""
+"""The most bytes of local memory of a thread."""
 LOCAL_WINDOW, SHARED_WINDOW = 0xFF00_0000, 0xFE00_0000
-"""Where generic addresses show local memory unless registers say so, and shared memory, which stages have none of."""
+"""Generic addresses of local memory unless registers set them, and of shared memory, which stages don't have."""
 MAPS = ("IN_MAP", "OUT_MAP", "PATCH_MAP")
 _RECORD_ROOM = 4096
 _MAP_BYTES = 4 * MAP_WORDS
 _BANKS_ROOM = 32 * BANK_SIZE
-"""Constant banks of a stage; instructions can name 32 of them, of which the last always read as zero."""
+"""Constant banks of a stage; instructions can address 32 of them, of which the last always read as zero."""
 _STAGE_ROOM = 2 * _RECORD_ROOM + _BANKS_ROOM + PROGRAM_ROOM
 _BETWEEN = (PAGE_SLOTS + MAP_WORDS * VECTOR + 4095) & -4096
 """Bytes of the largest page between two vertex programs."""
@@ -78,14 +78,14 @@ MINUS_ONE = 0xBF80_0000
 _ORIGINS = B197.values("SET_WINDOW_ORIGIN.MODE")
 _NAN_AS_INTEGER = B197.values("SET_SHADER_CONTROL.FP32_F2I_NAN_BEHAVIOR")
 FLAT_SHADED = B197.values("SET_SHADE_MODE").numbers("FLAT", "OGL_FLAT")
-"""SET_SHADE_MODE where colours are those of one vertex, in both numberings."""
+"""Values of SET_SHADE_MODE that use the colours of one vertex, in both numberings."""
 MAX_SEEN = MAX_KNOWN = 4096
-"""Programs that are remembered by their address, and by what they are."""
+"""Limits of the caches of programs by address, and by content."""
 
 
 @dataclass
 class _Copied:
-    """What a constant bank was filled from."""
+    """The source of a constant bank's contents."""
 
     address: int = -1
     offset: int = -1
@@ -111,9 +111,9 @@ class StageLaunch:
         self._program_room = self._constants + _BANKS_ROOM
         self.words = programs.words(at, LAUNCH.size // 4)
         self.filled_at = at + _RECORD_ROOM + len(MAPS) * _MAP_BYTES
-        """Where it stands how many bytes each constant bank has; kernels fill banks, too (quick.py)."""
+        """Offset of the sizes of the filled constant banks; kernels fill banks, too (quick.py)."""
         filled = programs.words(self.filled_at, BANKS)
-        # At first nobody knows what the work area holds: a machine may have been switched off and on again.
+        # The work area's contents are unknown at first: another machine may have used it.
         filled[:] = BANK_SIZE
         self._filled = filled.data
         self._watch: list[int] = []
@@ -121,10 +121,10 @@ class StageLaunch:
 
     @property
     def final(self) -> bool:
-        """Whether the code that runs is the best that there will be."""
+        """Whether the current code is final."""
         return self._final
 
-    # -- what a draw asks for ---------------------------------------------------------------------------------------
+    # -- set-up for a draw ------------------------------------------------------------------------------------------
     def bind(
         self,
         program: StageProgram,
@@ -132,13 +132,13 @@ class StageLaunch:
         texture_bank: int = 0,
         tier: str = "auto",
     ) -> bool:
-        """Set a program up with its constant buffers; whether there is room for it.
+        """Set a program up with its constant buffers. Returns whether there is room for it.
 
-        Whoever writes the buffers after this does so under a later version of the memory, as channels do. The caller
-        has told the textures that a draw begins.
+        Later writes to the buffers must have a newer version of the memory, as those of channels do. The caller has
+        notified the textures that a draw begins.
 
         :param texture_bank: the constant bank with handles of textures (SET_BINDLESS_TEXTURE).
-        :param tier: "interpreter" or "specialised" to run on one of them only.
+        :param tier: "interpreter" or "specialised" to use only that one.
         """
         if program is not self.program or tier != self._tier:
             if not self._set_program(program, tier):
@@ -152,7 +152,7 @@ class StageLaunch:
         if self.pipeline == 0:
             self.set(NEXT=0)
         if program.textures:
-            self.set(TEXTURE_BANK=texture_bank)  # those behind the last one read as zero
+            self.set(TEXTURE_BANK=texture_bank)  # those after the last one read as zero
         for bank, wanted in program.banks(texture_bank).items():
             self._fill(bank, wanted, bindings[bank] if bank < len(bindings) else None)
         if self._programs.watch is not None:
@@ -160,19 +160,19 @@ class StageLaunch:
         return True
 
     def begin_steps(self, first: int = 0) -> None:
-        """Count steps anew, from this slot on."""
+        """Set step counts to zero, from this slot on."""
         view = self._programs.view
         for at in self._steps[first:] if first else self._steps:
             view[at] = view[at + 1] = 0
 
     def set(self, **values: int) -> None:
-        """Words of the launch record by name, until another program is bound."""
+        """Set words of the launch record by name, until another program is bound."""
         for name, v in values.items():
             self.words[LAUNCH.offsets[name] >> 2] = (v + 0x8000_0000 & 0xFFFF_FFFF) - 0x8000_0000
 
     def follow(self, state: State) -> None:
-        """Words of the launch record that registers give, as far as the program asks: the shade mode, which way y
-        goes, where generic addresses show local memory, what is no number as an integer."""
+        """Set words of the launch record from registers, as far as the program reads them: the shade mode, the
+        direction of y, generic addresses of local memory, the integer that NaN converts to."""
         if self.program is not None and self.program.asks_registers:
             behaviour = state.field("SET_SHADER_CONTROL", "FP32_F2I_NAN_BEHAVIOR")
             self.set(
@@ -183,7 +183,7 @@ class StageLaunch:
             )
 
     def set_map(self, name: str, table: NDArray[np.int32]) -> int:
-        """One of MAPS; returns the arena offset where it lies."""
+        """Set one of MAPS; returns its arena offset."""
         at = self._map_at(name)
         if self._maps.get(name) is not table:
             self._programs.words(at, MAP_WORDS)[:] = table
@@ -195,7 +195,7 @@ class StageLaunch:
 
     # -- the program ------------------------------------------------------------------------------------------------
     def _set_program(self, program: StageProgram, tier: str) -> bool:
-        # What was prepared is specialised code.
+        # The prepared code is specialised.
         prepared = program.prepared.get(self.pipeline) if tier != "interpreter" else None
         if prepared is not None and prepared[0] == self.slots and self.program is not None:
             self.program, self._final, self._interprets = program, True, False
@@ -239,9 +239,9 @@ class StageLaunch:
         return True
 
     def chain(self, second: StageLaunch) -> None:
-        """Have the second vertex program run behind this one, the first; who runs this one runs both.
+        """Make the second vertex program run after this one, the first; running this stage runs both.
 
-        Both are bound. It lasts until this one is bound again.
+        Both are bound. This holds until this one is bound again.
         """
         assert self.program is not None
         layout = self.program.outputs
@@ -257,7 +257,7 @@ class StageLaunch:
                 self._programs.words(slot + BLOCK.offsets[name], 1)[0] = v
 
     def _choose(self, program: StageProgram, tier: str) -> None:
-        """Which code runs it: specialised code as soon as it is there."""
+        """Choose the code that runs the program: specialised code once it is compiled."""
         engine, static = self._programs.engine, program.static
         run = LAUNCH.RUN // 4
         handles = self.words[run : run + 4].view(np.int64)
@@ -266,7 +266,7 @@ class StageLaunch:
         if not special or (program.jumps and program.fits_interpreter):
             general = self._interpreter(program)
         handles[:] = (engine.handle(run_stage_warp, **static), general) if special else (general, 0)
-        # Who may take a warp up in the middle finds registers that nobody wrote as zero.
+        # If a warp can be continued in the middle, registers that were not written must be zero.
         self.set(CLEAR=int(not special or general != 0))
         self._interprets = not special or general != 0
         self._final = special or tier == "interpreter"
@@ -276,14 +276,14 @@ class StageLaunch:
         if engine.evaluator == "numpy" or engine.loaded(run_stage_warp, **static):
             return True
         if program.asked:
-            return False  # it is on the way
+            return False  # it is being compiled
         if engine.has(run_stage_warp, **static) or not program.fits_interpreter:
             return True
         if at_hand(engine, program.operations):
             engine.later(run_stage_warp, **static)
             program.asked = True
             return False
-        # Neither is there: the special one is made now, the other for those that come later.
+        # Neither is there: specialised code is compiled now, the interpreter for later programs.
         for op in sorted(program.operations):
             engine.later(interpret, op=op)
         engine.later(interpret_warp)
@@ -299,15 +299,15 @@ class StageLaunch:
 
     @property
     def plain(self) -> bool:
-        """Whether its launch record and maps are all that a program needs, and there is nothing left to choose."""
+        """Whether launch record and maps are the whole state of the program, with final code."""
         return self._final and not self._interprets
 
     def bank_at(self, bank: int) -> int:
-        """Where a constant bank is."""
+        """Offset of a constant bank."""
         return self._constants + bank * BANK_SIZE
 
     def parts(self) -> list[tuple[int, int]]:
-        """Arena offset and bytes of all that is set up for a program, but for constants."""
+        """Arena offset and bytes of everything that is set up for a program, except for constants."""
         maps = [(self._map_at(name), _MAP_BYTES) for name in self._maps]
         return [(self.record, LAUNCH.size), *maps]
 
@@ -319,7 +319,7 @@ class StageLaunch:
     def adopt(
         self, program: StageProgram | None, address: int = 0, maps: Mapping[str, NDArray[np.int32]] | None = None
     ) -> None:
-        """A kernel has set a program up, with its maps and constants; None: it is unknown what is set up."""
+        """Note that a kernel has set a program up, with its maps and constants; None: the state is unknown."""
         self.program, self._maps = program, dict(maps or {})
         self._final, self._interprets = program is not None, False
         if program is not None:
@@ -328,12 +328,12 @@ class StageLaunch:
             copied.address = -1
 
     def forget(self) -> None:
-        """Nothing is set up any more."""
+        """Mark everything as not set up."""
         self.program, self._watch, self._steps = None, [], []
 
     # -- constants --------------------------------------------------------------------------------------------------
     def _fill(self, bank: int, wanted: int, binding: Binding | None) -> None:
-        """Have a bank show a buffer, as far as the program can see it; zero behind the buffer."""
+        """Copy a buffer into a bank, as far as the program can read it; zero after the buffer."""
         copied, memory = self._copied[bank], self._programs.memory
         size = 0 if binding is None else min(binding.size, wanted)
         offset = None
@@ -364,11 +364,11 @@ class StageLaunch:
     # -- events -----------------------------------------------------------------------------------------------------
     @property
     def hung(self) -> bool:
-        """Whether the program hangs in the draw at hand."""
+        """Whether the program hangs in the current draw."""
         return any([self._programs.view[at] for at in self._watch[1::2]])
 
     def tell_failures(self, place: str) -> None:
-        """After a draw: tell of faults and of warps that did not end."""
+        """After a draw: report faults and warps that did not end."""
         words = self._programs.view
         if not any([words[at] for at in self._watch]):
             return
@@ -397,7 +397,7 @@ class StageLaunch:
             if get("KIND") == NO_TEXTURE and self._programs.textures is not None:
                 text += f": {self._programs.textures.reason(low)}"
             at = self._named()
-            if get("KIND") != STACK_EMPTY:  # which is found when there is nothing left to do
+            if get("KIND") != STACK_EMPTY:  # it is found when there is nothing left to do
                 at += f"+{self.program.code.offset_at(index)} ({self.program.flow.steps[index].name})"
             events.report("fault", "draw.fault", f"{at}: {text}; {self._where(get('NUMBER'), get('LANE'))}", place)
         if count > FAULTS:
@@ -422,7 +422,7 @@ class StageLaunch:
 
 @dataclass(slots=True)
 class _Seen:
-    """A program at an address, as long as its pages do not change."""
+    """A program at an address, valid while its pages do not change."""
 
     pipeline: int
     offset: int
@@ -436,7 +436,7 @@ class Programs:
 
     :param scratch: arena offset and size of a part of the work area.
     :param threads: of the host: how many slots each stage has.
-    :param textures: what handles of textures mean; programs with textures need it.
+    :param textures: the meaning of texture handles; required for programs with textures.
     :raises UsageError: the part is too small.
     """
 
@@ -454,10 +454,10 @@ class Programs:
         self.view = memory.arena.view(np.int32).data
         self.place = ""
         self.budget = BUDGET
-        """Steps of a stage's warps in a thread; as `limit`, it is for programs that are set up from now on."""
+        """Steps of a stage's warps in a thread; like `limit`, it applies to programs that are set up from now on."""
         self.turn, self.turns = SLICE, LIMIT // SLICE
         self.watch: Callable[[StageLaunch], None] | None = None
-        """Told of each stage that a draw has set up, before it runs: it may put another handle into LAUNCH.RUN."""
+        """Called with each stage that a draw has set up, before it runs; it may put another handle into LAUNCH.RUN."""
         start = (scratch[0] + 4095) & -4096
         self._end = scratch[0] + scratch[1]
         self.thread_ids = start
@@ -476,7 +476,7 @@ class Programs:
 
     @property
     def limit(self) -> int:
-        """Steps after which a warp is taken to hang."""
+        """Steps after which a warp counts as hung."""
         return self.turn * self.turns
 
     @limit.setter
@@ -491,7 +491,8 @@ class Programs:
     def find(
         self, pipeline: int, address: int, place: str = "", region: int | None = None
     ) -> StageProgram | None:  # fmt: skip
-        """The program of a stage of the pipeline whose header is at a GPU address; None, and an event, if none is.
+        """The program of a stage of the pipeline whose header is at a GPU address; None, and an event, if there is
+        none.
 
         :param region: the program region, if the program can jump to other places of it.
         """
@@ -513,7 +514,7 @@ class Programs:
         header = Header.of(memory.read(address, HEADER_SIZE))
         if not header.fits or header.stage != STAGES[pipeline]:
             return self._refuse(pipeline, address, f"has a header for stage {header.stage}")
-        # Control words are counted from where the code begins.
+        # Positions of control words are relative to the start of the code.
         base = start if region is None or (start - region) % BUNDLE or start < region else region
         try:
             code = self._code.find(base, start - base)
@@ -535,7 +536,8 @@ class Programs:
         return program
 
     def span(self, pipeline: int, address: int) -> tuple[int, int] | None:
-        """Arena offset and bytes of a program that was found before: it is the same while the versions of these are."""
+        """Arena offset and bytes of a program that was found before: it is unchanged while the versions of these
+        are."""
         seen = self._seen.get(address)
         if seen is None or seen.pipeline != pipeline or self.memory.newest(seen.offset, seen.size) != seen.version:
             return None
@@ -547,8 +549,8 @@ class Programs:
         return None
 
     def refuse_memory(self, stage: StageLaunch, local: int) -> None:
-        """There is no room for the threads of a program."""
-        text = f"the {stage.name} program wants {local} bytes of local memory a thread: it is not run"
+        """Report that there is no room for the threads of a program."""
+        text = f"the {stage.name} program needs {local} bytes of local memory a thread: it is not run"
         self.events.report("fault", "draw.program", text, self.place)
 
     def room_for_slots(self, stage: StageLaunch, size: int) -> list[int] | None:
@@ -559,7 +561,7 @@ class Programs:
             sizes = [*self._sizes[:n], size, *self._sizes[n + 1 :]]
             if self._slots + sum(sizes) * self.threads > self._end:
                 return None
-            # Stages lie one behind the other: those behind this one move.
+            # Stages are placed one after the other: those after this one move.
             self._sizes = sizes
             for other in self.stages[n + 1 :]:
                 other.forget()
@@ -568,11 +570,11 @@ class Programs:
 
     @property
     def hung(self) -> bool:
-        """Whether any stage's program hangs in the draw at hand."""
+        """Whether any stage's program hangs in the current draw."""
         return any(stage.hung for stage in self.stages)
 
     def tell_failures(self, place: str = "", stages: Iterable[int] = range(len(STAGES))) -> None:
-        """After a draw: events of its stages."""
+        """After a draw: report the failures of its stages."""
         for n in stages:
             self.stages[n].tell_failures(place)
 

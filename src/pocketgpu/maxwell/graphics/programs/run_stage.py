@@ -1,8 +1,8 @@
 """Running the program of a stage for one warp: 32 vertices, threads of patches, primitives, or a block of pixels.
 
-What runs is named by the launch record (`LAUNCH.RUN`), so that code that calls stages is the same for all programs.
+The launch record has the handle of the code (`LAUNCH.RUN`), so code that calls stages is the same for all programs.
 
-What the caller sets before, in words of the slot (`sass.work.BLOCK`), which is one for each thread of the host:
+Before, the caller sets words of the slot (`sass.work.BLOCK`); each thread of the host has one:
 
 =============================  ======================================================================================
 vertex                         IN_AT, OUT_AT, NUMBER (for messages: of the first vertex)
@@ -13,7 +13,7 @@ pixel                          IN_AT (planes of the primitive), FRAGMENTS, PIXEL
 =============================  ======================================================================================
 
 The control program's thread in lane n writes vertex n of the page at OUT_AT; the geometry program's lane n its e-th
-vertex into lane n of the page e * LAUNCH.OUT_STRIDE behind OUT_AT.
+vertex into lane n of the page e * LAUNCH.OUT_STRIDE after OUT_AT.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ def run_stage(k: Lang, launch: Value, slot: Value, mask: Value) -> None:
     """Run the stage of a launch record for the lanes of a mask, from its beginning to its end.
 
     :param launch, slot: arena offsets (scalars, i32): `sass.work.LAUNCH`, and a slot of the thread that calls.
-    :param mask: the lanes (a ballot, scalar i32). For pixels helper lanes are among them (`whole_quads`); which of
-        them are pixels says FRAGMENTS.COVERED.
+    :param mask: the lanes (a ballot, scalar i32). For pixels it includes helper lanes (`whole_quads`);
+        FRAGMENTS.COVERED has the actual pixels.
 
-    Where LAUNCH.NEXT names a second vertex program, that one runs behind the first, on what the first gave.
-    Results are in the pages; for pixels in FRAGMENTS: OUTPUTS, KILLED (of this run), SAMPLE_MASK, and DEPTH where the
-    program gives one. A warp that does not end within its steps sets BLOCK.HUNG, and so does one with which the slot
-    has taken more than LAUNCH.BUDGET; nothing is run in that slot from then on until somebody clears it, and pixels
-    count as killed; so do pixels of lanes that a fault of the divergence stack has stopped.
+    If LAUNCH.NEXT names a second vertex program, it runs after the first, on its outputs. Results are in the pages; for
+    pixels in FRAGMENTS: OUTPUTS, KILLED (of this run), SAMPLE_MASK, and DEPTH if the program writes it. A warp that
+    does not end within its steps sets BLOCK.HUNG, and so does one with which the slot has taken more than
+    LAUNCH.BUDGET. Then nothing runs in that slot until HUNG is cleared, and its pixels count as killed. Pixels of lanes
+    that were stopped by a fault of the divergence stack count as killed, too.
     """
     pixel = k.load(I32, launch + LAUNCH.STAGE) == PIXEL
     for _ in k.when(pixel):
@@ -77,7 +77,8 @@ def run_stage(k: Lang, launch: Value, slot: Value, mask: Value) -> None:
 
 
 def _hand_on(k: Lang, number: Value, launch: Value, slot: Value, end: Value) -> None:
-    """Before the first (0) or second of two vertex programs: the page between them. end: where outputs shall be."""
+    """Before the first (0) or second of two vertex programs: set up the page between them. end: where the final outputs
+    go."""
     between = k.load(I32, slot + BLOCK.BETWEEN)
     for _ in k.when(number == 0):
         for i in k.range(PAGE_DUMP, k.load(I32, launch + LAUNCH.OUT_STRIDE), VECTOR):
@@ -154,6 +155,6 @@ def _end_pixels(k: Lang, launch: Value, slot: Value) -> None:
         first = k.clamp(sample, 0, MAX_SAMPLES - 1)
         for s in k.range(first, k.select(sample < 0, k.clamp(count, 1, MAX_SAMPLES), first + 1)):
             k.store(F32, fragments + FRAGMENTS.DEPTH + s * VECTOR, depth)
-    # Lanes that were stopped by a fault have given nothing.
+    # Lanes that were stopped by a fault have no outputs.
     stopped = k.select(k.load(I32, slot + BLOCK.HUNG) != 0, -1, k.load(I32, record + WARP.ALIVE))
     k.store(I32, fragments + FRAGMENTS.KILLED, k.load(I32, fragments + FRAGMENTS.KILLED) | stopped)

@@ -1,4 +1,4 @@
-"""A program of one stage of a draw: what it reads and writes, and which kernels it needs."""
+"""A program of one stage of a draw: its inputs and outputs, and the kernels that it needs."""
 
 from __future__ import annotations
 
@@ -23,39 +23,40 @@ from pocketgpu.maxwell.sass.warp.encoding import encode, handles_of, operations_
 from pocketgpu.maxwell.sass.warp.specialise import flow_of
 
 PROGRAM_ROOM = 2 << 20
-"""Bytes for the instructions of a program that is interpreted; longer ones are not."""
+"""The most bytes of instructions of a program that is interpreted."""
 
 
 class StageProgram:
-    """A program of one stage. `header`: what its header says; `flow`: its blocks; `address`: where it was seen last.
+    """A program of one stage. `header`: its decoded header; `flow`: its basic blocks; `address`: where it was found
+    last.
 
-    :raises SassError: its code cannot be read.
+    :raises SassError: its code cannot be decoded.
     """
 
     functions: tuple[tuple[int, int], ...] = ()
-    """Code of stages has functions in place, so it calls none."""
+    """Functions are inlined in code of stages, so it calls none."""
 
     def __init__(self, code: Code, header: Header) -> None:
         self.code, self.header, self.address = code, header, 0
         self.flow: Flow = flow_of(*code.key, header.output_registers)
         self.prepared: dict[int, tuple[list[int], NDArray[np.int32]]] = {}
-        """For a stage of the pipeline, once there is nothing left to choose: its slots, its launch record."""
+        """For a stage of the pipeline with final code: its slots, its launch record."""
         self.asked = False
-        """Whether specialised code was asked for."""
+        """Whether specialised code was requested."""
 
     @cached_property
     def needs(self) -> Needs:
-        """What the instructions need that can be executed."""
+        """What the reachable instructions need."""
         return Needs(self.flow.steps[i] for i in sorted(self.flow.reached))
 
     @property
     def steps(self) -> list[Step]:
-        """The steps that can be executed."""
+        """The reachable steps."""
         return self.needs.steps
 
     @cached_property
     def static(self) -> dict[str, Any]:
-        """What specialised code depends on."""
+        """The static values of specialised code."""
         data, start, indirect = self.code.key
         return {
             "code": data, "start": start, "indirect": indirect, "stage": self.header.stage,
@@ -71,7 +72,7 @@ class StageProgram:
 
     @property
     def jumps(self) -> bool:
-        """Whether it goes where only running it tells."""
+        """Whether it has branches whose target is only known at run time."""
         return self.needs.jumps
 
     @cached_property
@@ -81,11 +82,11 @@ class StageProgram:
 
     @property
     def fits_interpreter(self) -> bool:
-        """Whether it is short enough to be interpreted."""
+        """Whether it is short enough for the interpreter."""
         return len(self.flow.steps) * STEP.size <= PROGRAM_ROOM
 
     def encoded(self, engine: Engine) -> NDArray[np.uint32]:
-        """The instructions as the interpreter of an engine takes them."""
+        """The instructions in the interpreter's encoding."""
         if self._encoded is None or self._encoded[0] is not engine:
             handles = handles_of(engine, self.operations)
             self._encoded = engine, encode(self.flow.steps, handles, self.header.stage)
@@ -109,7 +110,7 @@ class StageProgram:
 
     @cached_property
     def asks_registers(self) -> bool:
-        """Whether what it does depends on words that `StageLaunch.follow` sets."""
+        """Whether its results depend on words that `StageLaunch.follow` sets."""
         return any(
             s.op == "F2I" or (s.op == "IPA" and s.mods["op"] == SC) or (s.op == "S2R" and s.mods["sr"] == Y_DIRECTION)
             or (s.op in ("LD", "ST", "ATOM", "RED") and space_of(s) == GENERIC)
@@ -123,23 +124,23 @@ class StageProgram:
 
     @cached_property
     def handle_bytes(self) -> int:
-        """Bytes that it can see of the constant bank with handles of textures."""
+        """Bytes that it can read of the constant bank with handles of textures."""
         return max((4 * s.texture.handle + 4 for s in self.steps if s.texture is not None), default=0)
 
     def banks(self, texture_bank: int) -> dict[int, int]:
-        """Constant banks and how many bytes of each it can see, where that bank has the handles of textures."""
+        """Constant banks and how many bytes of each it can read, if that bank has the handles of textures."""
         if texture_bank < BANKS and self.handle_bytes > self.constants.get(texture_bank, 0):
             return self.constants | {texture_bank: self.handle_bytes}
         return self.constants
 
     @cached_property
     def outputs(self) -> Layout:
-        """The page of its outputs."""
+        """The layout of the page of its outputs."""
         return layout_of(self.header.outputs)
 
     @cached_property
     def constants(self) -> dict[int, int]:
-        """Constant banks that it reads and how many bytes of each it can see."""
+        """Constant banks that it reads and how many bytes of each it can read."""
         seen: dict[int, int] = {}
         for step in self.steps:
             for source in step.sources:

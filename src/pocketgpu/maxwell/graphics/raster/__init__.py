@@ -1,1 +1,1 @@
-"""From shapes to blocks of pixels."""
+"""Rasterisation: from shapes to blocks of pixels."""

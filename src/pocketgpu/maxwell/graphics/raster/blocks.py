@@ -1,8 +1,8 @@
 """From shapes to blocks of pixels, and each block through tests, pixel program and writes.
 
-Threads of the host own strips of rows in turn, so no two of them ever touch the same pixel, and every pixel sees the
-shapes in their order: any number of threads gives the same bytes. What comes of a block is the work of others, called
-by handle: `output.test`, the program (`stages.run_stage`), `output.write`.
+Threads of the host take strips of rows in turn, so no two of them ever access the same pixel, and the shapes of each
+pixel are drawn in order: any number of threads gives the same bytes. A block is processed by kernels that are called by
+handle: `output.test`, the program (`programs.run_stage`), `output.write`.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from pocketgpu.maxwell.graphics.records import (
 from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, LANES, VECTOR
 
 STRIP_BITS = 4
-"""Rows of a strip: 16. Pixels that share a line of the cache are in the same strip."""
+"""Rows of a strip: 16. Pixels that share a cache line are in the same strip."""
 _BLOCK_X, _BLOCK_Y = BLOCK_WIDTH.bit_length() - 1, BLOCK_HEIGHT.bit_length() - 1
 _WINDOWS = 8
-_COPY = 64  # bytes of planes at a time
+_COPY = 64  # bytes of planes copied at a time
 _ALPHA_REGISTERS = 32
 KILL_BELOW, KILL_ABOVE = 1, 2
 INSIDE_ANY, OUTSIDE_ALL, NOTHING = 1, 2, 3
@@ -68,7 +68,7 @@ class _Raster:
 
     # -- shapes ---------------------------------------------------------------------------------------------------
     def shape(self, shape: Value, part: Value, parts: Value) -> None:
-        """The blocks of a shape in the strips that are ours."""
+        """The blocks of a shape in the strips of this thread."""
         k = self.k
         top, bottom = k.load(I32, shape + SHAPE.TOP), k.load(I32, shape + SHAPE.BOTTOM)
         first, last = top >> STRIP_BITS, bottom >> STRIP_BITS
@@ -88,7 +88,7 @@ class _Raster:
                 strip.value = strip.value + parts
 
     def _take(self, shape: Value) -> None:
-        """What all blocks of a shape have in common."""
+        """Load what all blocks of a shape share."""
         k = self.k
         for name in ("LAYER", "VIEWPORT", "FRONT"):
             k.store(I32, self.fragments + FRAGMENTS.offsets[name], k.load(I32, shape + SHAPE.offsets[name]))
@@ -128,12 +128,12 @@ class _Raster:
                 self._run(shape)
 
     def _origin(self, shape: Value) -> tuple[Value, Value]:
-        """The pixel where planes of a shape begin."""
+        """The origin of a shape's planes, in pixels."""
         k = self.k
         return k.load(I32, shape + SHAPE.ORIGIN_X), k.load(I32, shape + SHAPE.ORIGIN_Y)
 
     def _from_origin(self, shape: Value) -> tuple[Value, Value]:
-        """x and y of the block's pixels (f32) from there."""
+        """x and y of the block's pixels (f32), relative to it."""
         k = self.k
         block = self.fragment(FRAGMENTS.X), self.fragment(FRAGMENTS.Y)
         lanes = lane_x(k), lane_y(k)
@@ -141,7 +141,7 @@ class _Raster:
         return x, y
 
     def _depth(self, shape: Value) -> None:
-        """Depth of each sample, between the viewport's limits; pixels beyond them are taken away if they have to be."""
+        """Depth of each sample, between the viewport's limits; removes pixels beyond them if required."""
         k = self.k
         plane = self.planes + plane_offset("Z")
         c, dx, dy = (k.load(F32, plane + w) for w in (PLANE.C, PLANE.DX, PLANE.DY))
@@ -171,14 +171,14 @@ class _Raster:
             k.store(I32, self.fragments + FRAGMENTS.COVERED, some.value)
 
     def _call(self, word: int) -> None:
-        """A kernel of the output, if there is one."""
+        """Call a kernel of the output, if there is one."""
         k = self.k
         function = k.load(I64, self.raster + word)
         for _ in k.when(function != 0):
             k.invoke(function, self.output, self.fragments)
 
     def _run(self, shape: Value) -> None:
-        """Tests, program and writes: once, or for the samples one after the other."""
+        """Tests, program and writes: once, or for one sample after the other."""
         k = self.k
         for _ in k.when(self.early):
             self._call(RASTER.TEST)
@@ -193,7 +193,7 @@ class _Raster:
             k.branch(self.passes > 1, lambda: self._in_passes(shape), whole)
 
     def _in_passes(self, shape: Value) -> None:
-        """Sample shading: each pass has samples of its own, and the program runs at the first of them."""
+        """Sample shading: each pass has its own samples, and the program runs at the first of them."""
         k, cover = self.k, self.fragments + FRAGMENTS.COVER
         for s in k.range(0, self.count):
             self.saved[s] = k.load(I32, cover + (s << 2))
@@ -223,10 +223,10 @@ class _Raster:
         for _ in k.when(self.fragment(FRAGMENTS.COVERED) != 0):
             self._call(RASTER.WRITE)
 
-    # -- what takes pixels away, wholly or in part ------------------------------------------------------------------
+    # -- pixels removed by masks or faded ---------------------------------------------------------------------------
     def _fade(self, shape: Value) -> None:
-        """Multiply alpha by how much of a pixel a smooth shape covers: of lines and points by a box filter one pixel
-        wide, of polygons by their area."""
+        """Multiply alpha by the fraction of a pixel that a smooth shape covers: of lines and points by a box filter one
+        pixel wide, of polygons by their area."""
         k = self.k
         x, y = self._from_origin(shape)
         plane = lambda word: [k.load(F32, shape + (word + 4 * i)) for i in range(3)]
@@ -245,8 +245,7 @@ class _Raster:
                 k.store(F32, at, k.load(F32, at, LANES) * part)
 
     def _masks(self, coverage: Coverage, shape: Value, x: Value, y: Value) -> Value:
-        """The ballot of pixels that window rectangles and stipples let through, and that a smooth polygon has a part
-        of."""
+        """The ballot of pixels that window rectangles and stipples keep, and that a smooth polygon covers in part."""
         k = self.k
         columns, rows = lane_x(k) + x, lane_y(k) + y
         left = k.var(-1)
@@ -287,7 +286,7 @@ def raster_shapes(
 
     raster: offset of a RASTER record. region: of a REGION that `set_up` has filled. slot: of the thread's slot
     (`sass.work.BLOCK`) for the pixel program. fragments: of the thread's FRAGMENTS record. multi: whether there are
-    several samples; else RASTER.SAMPLES does not count.
+    several samples; otherwise RASTER.SAMPLES is ignored.
     """
     work = _Raster(k, raster, slot, fragments, multi)
     at = k.var(k.load(I32, region + REGION.AT))

@@ -1,7 +1,7 @@
-"""Which pixels, or which samples of them, a shape covers in a block.
+"""Coverage: which pixels, or which of their samples, a shape covers in a block.
 
-Edge functions have 64 bits; a block needs their upper part only, as pixels are 256 units apart: with the lower eight
-bits cut off (downwards) the sign is the same, and the rest fits 32 bits once it is clamped far from 0.
+Edge functions have 64 bits, of which a block needs only the upper part, as pixels are 256 units apart: without the
+lower eight bits (rounded down) the sign is the same, and the rest fits 32 bits once it is clamped far from 0.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pocketgpu.maxwell.sass.thread_memory.work import LANES
 BOUND = 1 << 30
 EDGES = 4
 _PLACES = 8
-"""Columns and rows of the places in a pixel that tell how much of it is covered."""
+"""Columns and rows of the points in a pixel at which its covered fraction is measured."""
 _UNIT = SUBPIXELS // 16  # of sample positions
 
 
@@ -33,7 +33,8 @@ def lane_y(k: Lang) -> Value:
 
 @dataclass
 class Edge:
-    """a, b: steps for a pixel (i32, as 256ths). c: i64. inverse: f32 1 / (256 a). inner: what lanes add to a corner."""
+    """a, b: steps for a pixel (i32, in 1/256). c: i64. inverse: f32 1 / (256 a). inner: the lanes' offsets from a
+    corner."""
 
     a: Value
     b: Value
@@ -42,12 +43,12 @@ class Edge:
     inner: Value
 
     def at(self, k: Lang, x: Value, y: Value) -> Value:
-        """The function (i64) at a point, 1/256 pixel."""
+        """The edge function (i64) at a point, 1/256 pixel."""
         return k.to_i64(self.a) * k.to_i64(x) + k.to_i64(self.b) * k.to_i64(y) + self.c
 
 
 class Coverage:
-    """A shape (offset of its record) on its way over the screen."""
+    """The coverage of a shape (offset of its record)."""
 
     def __init__(self, k: Lang, raster: Value, shape: Value) -> None:
         self.k, self.raster, self.shape = k, raster, shape
@@ -64,9 +65,9 @@ class Coverage:
             self.edges.append(Edge(a, b, c, k.load(F32, shape + (SHAPE.INVERSE + 4 * n)), inner))
 
     def span(self, y: Value) -> tuple[Value, Value]:
-        """Columns of pixels, first and last, outside of which the row of blocks at pixel row `y` has nothing to cover.
+        """First and last column of pixels that may be covered in the row of blocks at pixel row `y`.
 
-        A pixel more to each side than need be, so that rounding does no harm.
+        It has one pixel more than necessary on each side, to allow for rounding.
         """
         k = self.k
         low, high = self.left, self.right
@@ -84,7 +85,8 @@ class Coverage:
         return k.low32(k.clamp(e.at(k, x, y) >> SUBPIXEL_BITS, -BOUND, BOUND))
 
     def _inside(self, x: Value, y: Value) -> Value:
-        """The ballot of the pixels that have a point inside: that at x, y (1/256 pixel) in the block's first pixel."""
+        """The ballot of the pixels for which a point is inside; x, y (1/256 pixel): the point in the block's first
+        pixel."""
         k = self.k
         values = [self._corner(e, x, y) + e.inner for e in self.edges[:3]]
         found = k.var(k.ballot((values[0] | values[1] | values[2]) >= 0))
@@ -94,8 +96,8 @@ class Coverage:
         return found.value
 
     def part(self, x: Value, y: Value) -> Value:
-        """How much of each pixel of the block at pixel x, y is inside of the edges of a smooth polygon that fade (f32
-        lanes)."""
+        """The fraction of each pixel of the block at pixel x, y that is inside of the fading edges of a smooth polygon
+        (f32 lanes)."""
         k = self.k
         soft = k.load(I32, self.shape + SHAPE.SOFT)
         edges = [Edge(e.a, e.b, e.c - margin(k, e.a, e.b), e.inverse, e.inner) for e in self.edges[:3]]
@@ -130,8 +132,8 @@ class Coverage:
         return self._inside((x << SUBPIXEL_BITS) + half, (y << SUBPIXEL_BITS) + half)
 
     def samples(self, x: Value, y: Value, allowed: Value, count: Value, store: Value) -> Value:
-        """Store a ballot for each of `count` samples from `store` on, of pixels in `allowed` that masks let through;
-        the ballot of pixels with any."""
+        """Store a ballot for each of `count` samples at `store`: the pixels in `allowed` where it is covered and not
+        masked. Returns the ballot of pixels with any sample."""
         k = self.k
         x, y = x << SUBPIXEL_BITS, y << SUBPIXEL_BITS
         reach = (BLOCK_WIDTH * SUBPIXELS, BLOCK_HEIGHT * SUBPIXELS)

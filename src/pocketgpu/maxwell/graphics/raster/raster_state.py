@@ -1,7 +1,8 @@
-"""What registers say about set-up and raster, as words of RASTER and VIEWPORT records, and the table of pixel inputs.
+"""Registers of set-up and raster as words of RASTER and VIEWPORT records, and the table of pixel inputs.
 
-Not set here: the places VERTICES, PRIMITIVES, VIEWPORTS, INPUTS, OUTPUT, PROGRAM; and EARLY, DEPTH_WANTED
-and ALPHAS, which depend on programs and targets. Sources: class header B197; drivers, where headers only have names.
+Not set here: the places VERTICES, PRIMITIVES, VIEWPORTS, INPUTS, OUTPUT, PROGRAM; and EARLY, DEPTH_WANTED and ALPHAS,
+which depend on programs and targets.
+Sources: class header B197; drivers, where headers only have names.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from pocketgpu.maxwell.sass.stages.stage import VIEWPORT_MASK
 
 POSITION, LAYER, VIEWPORT_INDEX, POINT_SIZE, DISTANCES = 0x70, 0x64, 0x68, 0x6C, 0x2C0
 _VIEWPORT_CHOICES = VIEWPORT_INDEX >> 2, VIEWPORT_MASK >> 2
-"""Addresses in attribute space of what set-up reads itself."""
+"""Addresses in attribute space that set-up itself reads."""
 _POLYGON_MODES = B197.values("SET_FRONT_POLYGON_MODE")
 _MODES = {_POLYGON_MODES.POINT: POINT, _POLYGON_MODES.LINE: LINE, _POLYGON_MODES.FILL: FILL}
 _CULLED = B197.values("OGL_SET_CULL_FACE")
@@ -52,7 +53,7 @@ _USER_CLIPS = B197.values("SET_USER_CLIP_OP.PLANE0")
 _Z_RANGES = B197.values("SET_VIEWPORT_Z_CLIP.RANGE")
 _PIXEL_Z = B197.values("SET_VIEWPORT_CLIP_CONTROL.PIXEL_MIN_Z")
 _CLIPS_AT_Z = B197.values("SET_VIEWPORT_CLIP_CONTROL.GEOMETRY_CLIP").numbers("FRUSTUM_XYZ_CLIP", "FRUSTUM_Z_CLIP")
-"""Ways to clip that cut at near and far plane."""
+"""Clip modes that cut at near and far plane."""
 _EDGES = B197.values("SET_LINE_MODE_POLYGON_CLIP.GENERATED_EDGE")
 _SPRITE_ORIGINS = B197.values("SET_POINT_SPRITE_SELECT.ORIGIN")
 _SPRITE_R = B197.values("SET_POINT_SPRITE_SELECT.RMODE")
@@ -83,7 +84,7 @@ def float_word(v: float) -> int:
 
 
 def _multisampled(state: State) -> bool:
-    """Whether shapes cover samples one by one; then nothing has smooth edges."""
+    """Whether shapes are multisampled; then they have no smooth edges."""
     return sample_count(state) > 1 and bool(state.field("SET_ANTI_ALIAS_ENABLE"))
 
 
@@ -103,15 +104,15 @@ class _Record:
 
 
 _OWN = slice(RASTER.LAYER_AT // 4, RASTER.DEPTH_WANTED // 4)
-"""The words of RASTER that registers decide."""
+"""The words of RASTER that registers determine."""
 _POSITIONS = slice(POSITION >> 2, (POSITION >> 2) + 4)
 _MOST_KEPT = 4096
 
 
 class RasterEncoder:
-    """Makes RASTER and VIEWPORT records of registers, and keeps what it made for the next draw in the same state.
+    """Makes RASTER and VIEWPORT records from registers, and caches them for later draws in the same state.
 
-    :param choices: by name; what is not there has its default.
+    :param choices: by name; missing ones have their default.
     """
 
     def __init__(self, choices: Mapping[str, str]) -> None:
@@ -128,10 +129,9 @@ class RasterEncoder:
     def encode(self, state: State, vertex_map: Words, raster: Words, viewports: Words) -> None:
         """Fill a RASTER record and VIEWPORT_COUNT VIEWPORT records (i32 words).
 
-        Words that do not count are left alone: places in RASTER, all but the first viewport if the program chooses
-        none.
+        Unused words are not changed: places in RASTER, all but the first viewport if the program selects none.
 
-        :param vertex_map: where attributes are in pages, for programs that read them (VERTICES.MAP).
+        :param vertex_map: page offsets of attributes, for programs that read them (VERTICES.MAP).
         """
         make = partial(
             _raster, vertex_map=vertex_map, control_step=self._control_step, window_clip_cut=self._window_clip_cut
@@ -145,7 +145,7 @@ class RasterEncoder:
 
 
 def _raster(state: State, vertex_map: Words, control_step: bool, window_clip_cut: int) -> Words:
-    """All of RASTER that registers decide. For the last two see `_faces` and `_masks`."""
+    """All words of RASTER that registers determine. For the last two parameters see `_faces` and `_masks`."""
     raster = np.zeros(RASTER.size // 4, np.int32)
     r = _Record(RASTER.offsets, raster)
     field = state.field
@@ -187,16 +187,16 @@ def _clip(state: State, r: _Record, vertex_map: Words) -> None:
     r.put("NEAR_ZERO", int(field("SET_VIEWPORT_Z_CLIP", "RANGE") == _Z_RANGES.ZERO_TO_POSITIVE_W))
     below = KILL_BELOW if field("SET_VIEWPORT_CLIP_CONTROL", "PIXEL_MIN_Z") == _PIXEL_Z.CLIP else 0
     above = KILL_ABOVE if field("SET_VIEWPORT_CLIP_CONTROL", "PIXEL_MAX_Z") == _PIXEL_Z.CLIP else 0
-    # What is cut off needs no killing, and rounding would take pixels at the cut.
+    # What is clipped needs no killing, and rounding would remove pixels at the cut.
     r.put("DEPTH_KILL", 0 if cuts else below | above)
 
 
 def _faces(state: State, r: _Record, controlled: bool) -> None:
-    """controlled: whether SET_DEPTH_BIAS_CONTROL decides about the step of a depth offset."""
+    """controlled: whether SET_DEPTH_BIAS_CONTROL selects the step of a depth offset."""
     field, number = state.field, state.float
     drops = _CULL.get(field("OGL_SET_CULL_FACE"), 0) if field("OGL_SET_CULL", "ENABLE") else 0
     r.put("CULL", drops)
-    # y goes down, so what is counter-clockwise to a viewer has a negative area.
+    # y goes down, so what is counter-clockwise for a viewer has a negative area.
     negative = int(field("OGL_SET_FRONT_FACE") == _FRONT_FACES.CCW) ^ field("SET_WINDOW_ORIGIN", "FLIP_Y")
     r.put("FRONT_NEGATIVE", negative)
     r.put("MODES", *(_MODES.get(field(f"SET_{side}_POLYGON_MODE"), FILL) for side in ("FRONT", "BACK")))
@@ -238,7 +238,7 @@ def _samples(state: State, r: _Record) -> None:
     for axis in "XY":
         at = [field("SET_ANTI_ALIAS_SAMPLE_POSITIONS", f"{axis}{s & 3}", s >> 2) for s in range(MAX_SAMPLES)]
         r.put(f"SAMPLE_{axis}", *(at if on else [8] * MAX_SAMPLES))
-    # A mask for each pixel of a quad; quads have four lanes in a row.
+    # A mask for each pixel of a quad; quads have four adjacent lanes.
     masked = field("SET_SAMPLE_MASK", "RASTER_OUT_ENABLE")
     masks = [field(f"SET_SAMPLE_MASK_X{n & 1}_Y{n >> 1}") if masked else -1 for n in range(4)]
     quads = [sum((mask >> s & 1) << n for n, mask in enumerate(masks)) for s in range(MAX_SAMPLES)]
@@ -250,7 +250,7 @@ def _samples(state: State, r: _Record) -> None:
 
 
 def _masks(state: State, r: _Record, left_out: int) -> None:
-    """left_out: pixels at the far end of a window rectangle that are no part of it."""
+    """left_out: pixels at the far end of a window rectangle that are not part of it."""
     field = state.field
     windows = 0
     if field("SET_WINDOW_CLIP_ENABLE"):
@@ -274,14 +274,14 @@ _EXTENTS = (
     ("SET_SURFACE_CLIP_HORIZONTAL", "X", "WIDTH"), ("SET_SURFACE_CLIP_VERTICAL", "Y", "HEIGHT"),
     ("SET_VIEWPORT_CLIP_HORIZONTAL", "X0", "WIDTH"), ("SET_VIEWPORT_CLIP_VERTICAL", "Y0", "HEIGHT"),
 )  # fmt: skip
-"""Methods that bound a viewport with their fields, for columns and rows in turn; the first two bound all viewports."""
+"""Methods that bound a viewport with their fields, alternating columns and rows; the first two bound all viewports."""
 _OF_ALL = 2
 _SCISSOR = (("SET_SCISSOR_HORIZONTAL", "XMIN", "XMAX"), ("SET_SCISSOR_VERTICAL", "YMIN", "YMAX"))
 
 
 def _viewport(state: State, n: int, vertex_map: Words, mirrors: bool, moves: bool) -> Words:
-    """The record of viewport `n`. mirrors: whether an origin at the lower left does; moves: whether the window's
-    offset does."""
+    """The record of viewport `n`. mirrors: whether a lower-left origin mirrors it; moves: whether the window's offset
+    moves it."""
     field, number = state.field, state.float
     at = POSITION >> 2
     swizzle = [field("SET_VIEWPORT_COORDINATE_SWIZZLE", axis, n) for axis in "XYZW"]
@@ -292,7 +292,7 @@ def _viewport(state: State, n: int, vertex_map: Words, mirrors: bool, moves: boo
         offset = [number(f"SET_VIEWPORT_OFFSET_{axis}", n) for axis in "XYZ"]
         if mirrors and field("SET_WINDOW_ORIGIN", "MODE") == _ORIGINS.LOWER_LEFT:
             scale[1] = -scale[1]
-    else:  # positions are places on the screen
+    else:  # positions are screen coordinates
         source[3], swizzle[3] = PAGE_ONE, 0
     for axis, name in enumerate(("SET_WINDOW_OFFSET_X", "SET_WINDOW_OFFSET_Y") if moves else ()):
         offset[axis] += float(B197[name]["V"].decode(state.word(name)))
@@ -316,7 +316,7 @@ def _viewport(state: State, n: int, vertex_map: Words, mirrors: bool, moves: boo
 
 
 def limit(viewports: Words, width: int, height: int) -> None:
-    """Let no viewport reach beyond a target of this size in pixels (used after `RasterEncoder.encode`)."""
+    """Limit all viewports to a target of this size in pixels (used after `RasterEncoder.encode`)."""
     table = viewports.reshape(-1, VIEWPORT.size // 4)
     for name, size in (("RIGHT", width), ("BOTTOM", height)):
         column = table[:, VIEWPORT.offsets[name] // 4]
@@ -325,7 +325,8 @@ def limit(viewports: Words, width: int, height: int) -> None:
 
 @dataclass(frozen=True, eq=False)
 class PixelInputs:
-    """What a pixel program reads: PIXEL_INPUT records (`table`), how many (`groups`), and the map for LAUNCH.IN_MAP."""
+    """Inputs of a pixel program: PIXEL_INPUT records (`table`), their number (`groups`), and the map for
+    LAUNCH.IN_MAP."""
 
     table: Words
     groups: int
@@ -354,7 +355,7 @@ def pixel_inputs(state: State, inputs: Mapping[int, int], vertex_map: Words) -> 
 
 
 def _sprite(state: State, address: int) -> int:
-    """What a point with sprites shows instead of a texture coordinate."""
+    """The replacement of a texture coordinate on a point with sprites."""
     if address not in _TEXTURES or not state.field("SET_POINT_SPRITE", "ENABLE"):
         return 0
     number, component = divmod(address - _TEXTURES.start, 16)
@@ -366,7 +367,7 @@ def _sprite(state: State, address: int) -> int:
 
 
 def alpha_registers(first_registers: Iterable[int | None]) -> int:
-    """RASTER.ALPHAS of `Header.target_registers`, as the signed word that it is."""
+    """RASTER.ALPHAS of `Header.target_registers`, as a signed word."""
     bits = sum(1 << (n + 3) for n in first_registers if n is not None)
     return bits - (bits >> 31 << 32)
 
@@ -381,5 +382,5 @@ _LEFT_OUT = (
 
 
 def left_out(state: State) -> tuple[str, ...]:
-    """What the registers ask of raster that it does not do, as texts for events."""
+    """Features of raster that the registers enable and that are not emulated, as texts for events."""
     return tuple(f"{name}: {text}" for name, part, text in _LEFT_OUT if state.field(name, part))

@@ -1,10 +1,11 @@
-"""The geometry stage of a draw: primitives to lanes, 32 invocations a warp, and what they emit to lists of primitives.
+"""The geometry stage of a draw: it runs invocations in lanes, 32 a warp, and lists the primitives that they emit.
 
-Lanes are the invocations of the first primitive, then those of the second and so on; 32 of them are a *group*. What the
-lane n of group g emits as its e-th vertex is vertex (g * most + e) * 32 + n, so pages of output need no further order.
-A pass-through program emits nothing: each vertex of the primitive goes on, with the words that the program gives in
-place of its own. Source: class header B197 and shader program headers; OpenGL 4.6, "Geometry Shaders", for order,
-streams and incomplete strips, which are left out.
+Lanes are the invocations of the first primitive, then those of the second and so on; 32 of them are a *group*. The e-th
+vertex that lane n of group g emits is vertex (g * most + e) * 32 + n, so pages of output need no sorting. A
+pass-through program emits nothing: each vertex of the primitive continues, with the words that the program writes
+replaced.
+Source: class header B197 and shader program headers; OpenGL 4.6, "Geometry Shaders", for order, streams and incomplete
+strips, which are left out.
 """
 
 from __future__ import annotations
@@ -53,21 +54,21 @@ from pocketgpu.struct_words import Struct
 
 INVOCATION_WORDS = (PRIMITIVE_ID, TESS_U, TESS_V)
 INVOCATION_VECTORS = PAGE_SLOTS // VECTOR + len(INVOCATION_WORDS)
-"""The page with what programs behind the vertex stage find with the invocation: these words, in this order."""
+"""The page with an invocation's inputs for stages after the vertex stage: these words, in this order."""
 TABLE, INVOCATIONS, PATCHES, INVOCATION_PAGE = (
     n * VECTOR for n in (0, MOST_VERTICES, MOST_VERTICES + 1, MOST_VERTICES + 2)
 )
 THREAD_ROOM = INVOCATION_PAGE + INVOCATION_VECTORS * VECTOR
-"""Room of a thread for stages behind the vertex stage: columns of vertices, numbers, columns of patches, that page."""
+"""Room of a thread for stages after the vertex stage: columns of vertices, numbers, columns of patches, that page."""
 
 GEOMETRY = Struct(
-    "LAUNCH", "VERTICES_IN", "PRIMITIVES_IN",  # offsets of records; the latter two are what comes in
-    "CORNERS", "COLUMNS:6",  # vertices of a primitive, and in which columns they are
-    "INVOCATIONS", "MOST",  # of a primitive; vertices that one emits
+    "LAUNCH", "VERTICES_IN", "PRIMITIVES_IN",  # offsets of records; the latter two are the inputs
+    "CORNERS", "COLUMNS:6",  # vertices of a primitive, and their columns
+    "INVOCATIONS", "MOST",  # invocations of a primitive; the most vertices that one emits
     "OUTPUT_VECTORS", "EMITTED", "EMITTED_STRIDE",  # vectors with counts and words of emitted vertices, for each group
     "KIND", "LAST_PROVOKES",
-    "FIRST",  # lane with which the batch begins
-    "PASS",  # whether vertices go on by themselves; for each slot of a page then what it takes from them, or -1
+    "FIRST",  # first lane of the batch
+    "PASS",  # whether vertices pass through; then for each slot of a page its source in the input page, or -1
     "FROM:256",
     f"VERTICES:{VERTICES.size // 4}", f"PRIMITIVES:{PRIMITIVES.size // 4}",
 )  # fmt: skip
@@ -80,7 +81,7 @@ _EDGES = FLAG_EDGE0 | FLAG_EDGE1 | FLAG_EDGE2
 
 
 def with_invocation(read: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The map of inputs for a stage behind the vertex stage: that of the vertices, and of the invocation's own page."""
+    """The map of inputs for a stage after the vertex stage: that of the vertices, and of the invocation's own page."""
     table = read.copy()
     for i, address in enumerate(INVOCATION_WORDS):
         table[address >> 2] = PAGE_SLOTS + i * VECTOR
@@ -93,7 +94,7 @@ def addresses_of(layout: Layout) -> list[int]:
 
 
 def columns_of(k: Lang, vertices: Value, numbers: Value) -> Value:
-    """Where the columns of vertices begin in their pages: arena offsets, in lanes."""
+    """Arena offsets of the columns of vertices in their pages, in lanes."""
     pages, size = k.load(I32, vertices + VERTICES.PAGES), k.load(I32, vertices + VERTICES.PAGE_SIZE)
     return pages + (numbers >> 5) * size + ((numbers & (LANES - 1)) << 2)
 
@@ -142,11 +143,11 @@ def run_geometry(k: Lang, record: Value, slot: Value, room: Value, first: Value,
 
 
 def _pass_vertices(k: Lang, record: Value, room: Value, out: Value, size: Value, emitted: Value, some: Value) -> None:
-    """Vertices of the primitives, with what the program gave (it is in the first page)."""
+    """Write the vertices of the primitives, combined with the program's outputs (in the first page)."""
     get = lambda name: _word(k, record, name)
     corners, vectors = get("CORNERS"), get("OUTPUT_VECTORS")
     for i in k.range(0, corners):
-        corner = corners - 1 - i  # the first page last: the others are made from it
+        corner = corners - 1 - i  # the first page last, because the others are made from it
         column = k.load(I32, room + TABLE + corner * VECTOR, LANES)
         for n in k.range(PAGE_SLOTS // VECTOR, vectors):
             source = k.load(I32, record + GEOMETRY.FROM + (n << 2))
@@ -177,7 +178,7 @@ def list_geometry(k: Lang, record: Value, groups: Value, stream: Value) -> None:
         count = k.min(k.load(I32, words), most)
         number = k.udiv(lane + get("FIRST"), invocations)
         id = k.load(I32, ids + records.PRIMITIVE_ID * id_stride + (number << 2))
-        before, older, length = k.var(0), k.var(0), k.var(0)  # the two vertices before, and how many the strip has
+        before, older, length = k.var(0), k.var(0), k.var(0)  # the two vertices before, and the length of the strip
         for e in k.range(0, count):
             word = k.load(I32, words + (e + 1) * VECTOR)
             for _ in k.when((word & 3) == stream):
@@ -209,7 +210,7 @@ def list_geometry(k: Lang, record: Value, groups: Value, stream: Value) -> None:
 
 
 def primitive_words(memory: GpuMemory, launch: int, vertices: int) -> NDArray[np.int32]:
-    """Tell the program of a LAUNCH record how many vertices its primitives have; returns the record's words."""
+    """Set how many vertices the primitives of a LAUNCH record's program have; returns the record's words."""
     words = memory.arena[launch : launch + LAUNCH.size].view(np.int32)
     words[LAUNCH.VERTICES // 4], words[LAUNCH.INVOCATION_INFO // 4] = vertices, vertices << 16
     return words
@@ -219,7 +220,7 @@ def primitive_words(memory: GpuMemory, launch: int, vertices: int) -> NDArray[np
 class GeometryRoom:
     """Byte offsets of the rooms of a geometry stage, from a start that is a multiple of 128; they take `size` bytes.
 
-    vectors: how many vectors pages of output and lists take together.
+    vectors: size of pages of output and lists together.
     """
 
     start: int
@@ -231,7 +232,7 @@ class GeometryRoom:
 
     @property
     def free(self) -> int:
-        """Where pages begin."""
+        """Start of the pages."""
         return self.start + (GEOMETRY.size + VECTOR - 1) // VECTOR * VECTOR
 
     @property
@@ -242,7 +243,7 @@ class GeometryRoom:
 class GeometryStage:
     """Runs the geometry program of a draw, batch by batch.
 
-    `vertices` and `primitives` are the offsets of the records of what comes out.
+    `vertices` and `primitives` are the offsets of the output records.
     """
 
     def __init__(
@@ -271,12 +272,12 @@ class GeometryStage:
         self, state: State, header: Header, launch: int, output: Layout, output_map: int, vertices: int,
         primitives: int, kind: int, neighbours: bool, input_map: NDArray[np.int32],
     ) -> bool:  # fmt: skip
-        """Set up for a draw; whether there is room for it.
+        """Set up for a draw. Returns whether there is room for it.
 
         :param header: of the program; launch: offset of its LAUNCH record, with IN_MAP set to `with_invocation` of the
             vertices' map and OUT_MAP to `output.written`; output_map: arena offset of `output.read`.
-        :param vertices, primitives: offsets of the records of what comes in. kind, neighbours: of the primitives.
-        :param input_map: where the words of these vertices lie in their pages (for pass-through programs).
+        :param vertices, primitives: offsets of the input records. kind, neighbours: of the primitives.
+        :param input_map: offsets of the vertices' words in their pages (for pass-through programs).
         """
         corners = kind + 1
         if neighbours and kind != POINT_LIST:
@@ -309,15 +310,15 @@ class GeometryStage:
             self._put("PRIMITIVES", v, part // 4)
         if header.pass_through:
             self._pass(state, header, output, input_map)
-        # A pass-through program emits nothing, but what it writes belongs to the first vertex for the time being.
+        # A pass-through program emits nothing; its outputs are first stored as those of the first vertex.
         of_launch = primitive_words(self.memory, launch, corners)
         of_launch[LAUNCH.OUT_STRIDE // 4] = VECTOR * vectors
         of_launch[LAUNCH.MOST_EMITTED // 4] = 1 if header.pass_through else header.most_vertices
         return True
 
     def _pass(self, state: State, header: Header, output: Layout, input_map: NDArray[np.int32]) -> None:
-        """What each slot takes from the vertex: what the program does not write, and what it does if
-        SET_POST_VTG_SHADER_ATTRIBUTE_SKIP_MASK has the bit of the word (or, by the choice, what has no bit)."""
+        """What each slot takes from the vertex: words that the program does not write, and those whose bit is set in
+        SET_POST_VTG_SHADER_ATTRIBUTE_SKIP_MASK (or, by the choice, those whose bit is not set)."""
         own = {address >> 2 for address in header.outputs}
         for n, address in enumerate(addresses_of(output), PAGE_SLOTS // VECTOR):
             word = address >> 2
@@ -328,15 +329,15 @@ class GeometryStage:
 
     @property
     def incoming(self) -> int:
-        """Primitives in the list that comes in."""
+        """Primitives in the input list."""
         at = int(self._words[GEOMETRY.PRIMITIVES_IN // 4]) + PRIMITIVES.COUNT
         return int(self.memory.arena[at : at + 4].view(np.int32)[0])
 
     def start_piece(self) -> int:
-        """Begin with the primitives that are in the list now; returns how many groups they make."""
+        """Begin with the primitives that are in the list now; returns the number of their groups."""
         self._put("FIRST", 0)
         return -(-self.incoming * int(self._words[GEOMETRY.INVOCATIONS // 4]) // LANES)
 
     def start_batch(self, first: int) -> None:
-        """Let group 0 of the batch be group `first` of the piece."""
+        """Begin a batch with group `first` of the piece."""
         self._put("FIRST", first * LANES)

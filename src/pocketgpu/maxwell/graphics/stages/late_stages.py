@@ -1,7 +1,8 @@
-"""The stages of a draw between the vertex program and the raster: tessellation, geometry, what leaves them by streams.
+"""The stages of a draw between the vertex program and the raster: tessellation, geometry, transform feedback.
 
-A `Chain` is what the programs of a draw come to: where each finds what the one before it wrote. `LateStages.pieces`
-runs them for the primitives of a piece of the draw and stops after each list that is ready to be written or drawn.
+A `Chain` is the programs of a draw with the layouts between them: where each reads what the one before it wrote.
+`LateStages.pieces` runs them for the primitives of a piece of the draw and stops after each list that is ready to be
+written or drawn.
 """
 
 from __future__ import annotations
@@ -49,12 +50,12 @@ STREAMS = 4
 _VECTORS = 1 << 17
 """Vectors of each of the two rooms."""
 AREA_SIZE = TessellationRoom(0, _VECTORS).size + GeometryRoom(0, _VECTORS).size + 8192
-"""Bytes of the work area that the stages take, without the rooms of threads (THREAD_ROOM bytes each)."""
+"""Bytes of the work area for the stages, without the rooms of threads (THREAD_ROOM bytes each)."""
 
 
 @dataclass(frozen=True)
 class Chain:
-    """Layouts and maps of a draw's programs. vertices: what the vertex program writes; headers by pipeline number."""
+    """Layouts and maps of a draw's programs. vertices: outputs of the vertex program; headers by pipeline number."""
 
     vertices: Layout
     headers: Mapping[int, Header]
@@ -63,7 +64,7 @@ class Chain:
     def of(programs: Mapping[int, StageProgram], vertices: Layout) -> Chain | None:
         """The chain of a draw's programs; None if there is none of these stages.
 
-        A control program without an evaluation program behind it has nobody to work for, and is left out.
+        A control program without an evaluation program after it is left out, as nothing uses its outputs.
         """
         found = {n: programs[n].header for n in (CONTROL, EVALUATION, GEOMETRY) if n in programs}
         if EVALUATION not in found:
@@ -72,7 +73,7 @@ class Chain:
 
     @cached_property
     def layouts(self) -> dict[int, Layout]:
-        """What each stage writes. Behind a pass-through program is also what was in front of it."""
+        """The outputs of each stage. A pass-through program keeps those of the stage before it."""
         found: dict[int, Layout] = {}
         before = self.vertices
         for n in sorted(self.headers):
@@ -83,7 +84,7 @@ class Chain:
 
     @cached_property
     def output(self) -> Layout:
-        """What the last of them writes."""
+        """The outputs of the last stage."""
         return self.layouts[max(self.layouts)]
 
     @cached_property
@@ -101,13 +102,13 @@ class Chain:
         return found
 
     def before(self, n: int) -> Layout:
-        """What the stage in front of one writes."""
+        """The outputs of the stage before."""
         earlier = [m for m in self.headers if m < n]
         return self.layouts[max(earlier)] if earlier else self.vertices
 
     @property
     def wants_neighbours(self) -> bool:
-        """Whether neighbours of lines and triangles have anybody to go to: a geometry program without tessellation."""
+        """Whether neighbours of lines and triangles are used: by a geometry program without tessellation."""
         return GEOMETRY in self.headers and EVALUATION not in self.headers
 
 
@@ -128,15 +129,15 @@ class LateStages:
         self.geometry = GeometryStage(memory, engine, GeometryRoom(start + first.size, _VECTORS), choices)
         self._chain: Chain | None = None
         self.vertices = self.primitives = 0
-        """Offsets of the VERTICES and PRIMITIVES records of what comes out."""
+        """Offsets of the VERTICES and PRIMITIVES records with the output."""
 
     def begin(
         self, chain: Chain, state: State, topology: str, vertices: int, primitives: int, slots: int, output_map: int
     ) -> str:
-        """Set up for a draw; why it cannot be drawn, or "".
+        """Set up for a draw; returns why it cannot be drawn, or "".
 
         :param topology: the draw's, by NVIDIA's name. vertices, primitives, slots: offsets of the vertex side's records
-            and list of slots. output_map: arena offset where `chain.output.read` lies.
+            and list of slots. output_map: arena offset of `chain.output.read`.
         """
         self._chain = chain
         kind = TOPOLOGIES[topology].kind
@@ -182,8 +183,8 @@ class LateStages:
     def pieces(self, counters: Counters, streams: tuple[int, ...] = (0,)) -> Iterator[int]:
         """Run the stages for the primitives that the vertex side has just listed.
 
-        Yields the number of a stream each time that a list of its primitives is in the records; a list is there until
-        the next one is asked for. Only geometry programs have other streams than 0.
+        Yields the number of a stream each time that a list of its primitives is in the records; the list is valid until
+        the next one is requested. Only geometry programs have other streams than 0.
         """
         assert self._chain is not None
         if EVALUATION not in self._chain.headers:
@@ -226,7 +227,7 @@ class LateStages:
                 yield stream
 
     def _run(self, stage: int, kernel: Kernel, record: int, amount: int) -> None:
-        """A kernel over warps, shared by threads."""
+        """Run a kernel over warps, shared by threads."""
         run, slots = self.engine.get(kernel), self.stages[stage].slots
 
         def part(number: int, parts: int) -> None:

@@ -1,8 +1,8 @@
-"""Transform feedback: attributes of primitives into buffers, primitive by primitive, as lists.
+"""Transform feedback: writes attributes of primitives into buffers, primitive by primitive, as lists.
 
-A primitive is written if it fits into every buffer of its stream, else it and all that follow are left out. Strips come
-as the lists that `assembly` makes of them. Source: class header B197 (SET_STREAM_OUT_*); OpenGL 4.6, "Transform
-Feedback", for what fits and what queries count.
+A primitive is written if it fits into every buffer of its stream; otherwise it and all following ones are left out.
+Strips are written as the lists that `assembly` makes of them.
+Source: class header B197 (SET_STREAM_OUT_*); OpenGL 4.6, "Transform Feedback", for what fits and what queries count.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pocketgpu.struct_words import Struct
 BUFFERS = 4
 LAYOUT_ENTRIES = 128
 NOTHING = 0xFF
-"""A layout's entry for a word that is left as it is."""
+"""A layout's entry for a word that is not written."""
 
 BUFFER = Struct("ADDRESS:2", "SIZE", "POINTER", "STRIDE", "COUNT", f"LAYOUT:{LAYOUT_ENTRIES}")
 STREAM_OUT = Struct(f"BUFFER:{BUFFERS * BUFFER.size // 4}", "COUNT", "WRITTEN", "VERTICES", "PRIMITIVES")
@@ -30,7 +30,7 @@ STREAM_OUT = Struct(f"BUFFER:{BUFFERS * BUFFER.size // 4}", "COUNT", "WRITTEN", 
 
 @kernel(lanes=32, record=I32)
 def stream_out(k: Lang, record: Value) -> None:
-    """Write a list of primitives into buffers; pointers go on. record: offset of a STREAM_OUT record."""
+    """Write a list of primitives into buffers and advance their pointers. record: offset of a STREAM_OUT record."""
     get = lambda at: k.load(I32, record + at)
     vertices, primitives = get(STREAM_OUT.VERTICES), get(STREAM_OUT.PRIMITIVES)
     corners = k.load(I32, primitives + PRIMITIVES.KIND) + 1  # points, lines, triangles
@@ -48,7 +48,7 @@ def stream_out(k: Lang, record: Value) -> None:
 
 
 def _write(k: Lang, at: Value, vertices: Value, primitives: Value, corners: Value, count: Value) -> None:
-    """`count` vertices into one buffer."""
+    """Write `count` vertices into one buffer."""
     pages, size, map = (k.load(I32, vertices + w) for w in (VERTICES.PAGES, VERTICES.PAGE_SIZE, VERTICES.MAP))
     columns, column_stride = (k.load(I32, primitives + w) for w in (PRIMITIVES.COLUMNS, PRIMITIVES.STRIDE))
     pointer, stride = k.load(I32, at + BUFFER.POINTER), k.load(I32, at + BUFFER.STRIDE)
@@ -86,11 +86,11 @@ class StreamOut:
 
     @staticmethod
     def on(state: State) -> bool:
-        """Whether anything is to be written."""
+        """Whether transform feedback is enabled."""
         return bool(state.field("SET_STREAM_OUTPUT", "ENABLE"))
 
     def write(self, state: State, counters: Counters, vertices: int, primitives: int, stream: int = 0) -> int:
-        """Write a list of primitives, count it, move the pointers on; returns how many primitives were written.
+        """Write a list of primitives, count it, advance the pointers; returns how many primitives were written.
 
         :param vertices, primitives: offsets of the VERTICES and PRIMITIVES records. stream: which one they belong to.
         """

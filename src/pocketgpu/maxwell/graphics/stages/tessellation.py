@@ -1,8 +1,8 @@
 """The tessellation stages of a draw: control programs, the tessellator, evaluation programs.
 
-Patches are taken in batches. The threads of a patch lie side by side in a warp, as many patches as fit; thread n writes
-vertex n. Then the tessellator lists points and primitives of as many patches as there is room for, and the evaluation
-program runs for the points, 32 at a time, of whatever patches they are. Without a control program the levels come from
+Patches are processed in batches. The threads of a patch are adjacent lanes of a warp, which has as many patches as fit;
+thread n writes vertex n. Then the tessellator lists points and primitives of as many patches as there is room for, and
+the evaluation program runs for the points, 32 at a time, across patches. Without a control program the levels come from
 registers and the vertices of a patch are those of the vertex program.
 """
 
@@ -57,14 +57,14 @@ from pocketgpu.struct_words import Struct
 BATCH = 128
 """Patches of a batch."""
 TESSELLATION = Struct(
-    "VERTICES_IN", "PRIMITIVES_IN", "SLOTS", "PATCH_VERTICES",  # what comes in; the list of slots that patches name
+    "VERTICES_IN", "PRIMITIVES_IN", "SLOTS", "PATCH_VERTICES",  # inputs; the list of slots that patches refer to
     "CONTROL", "THREADS", "PER_WARP",  # LAUNCH record of the control program, 0: none; patches of a warp
     "CONTROL_VECTORS", "CONTROL_PAGES", "CONTROL_SIZE",  # its pages of vertices: vectors, the first, bytes of each
     "PATCH_VECTORS", "PATCH_PAGES", "PATCH_SIZE", f"LEVEL_AT:{LEVELS}",  # pages of patches; offsets of levels there
-    f"LEVELS:{LEVELS}",  # f32, where there is no control program
+    f"LEVELS:{LEVELS}",  # f32, if there is no control program
     "EVALUATION", "OUTPUT_VECTORS",
     "DOMAIN", "SPACING", "OUTPUT", "LAST_PROVOKES",
-    "FIRST", "COUNT", "NEXT",  # patches of the batch, and the one in it that comes next
+    "FIRST", "COUNT", "NEXT",  # patches of the batch, and the next one in it
     "MOST_POINTS", "MOST_PRIMITIVES", "POINT_U", "POINT_V", "POINT_PATCH",  # room, and columns of points
     f"VERTICES:{VERTICES.size // 4}", f"PRIMITIVES:{PRIMITIVES.size // 4}",
 )  # fmt: skip
@@ -75,19 +75,19 @@ def _word(k: Lang, record: Value, name: str) -> Value:
 
 
 def _column(k: Lang, record: Value, column: int) -> Value:
-    """Where a column of the patches that come in begins."""
+    """Offset of a column of the input patches."""
     primitives = _word(k, record, "PRIMITIVES_IN")
     columns, stride = (k.load(I32, primitives + w) for w in (PRIMITIVES.COLUMNS, PRIMITIVES.STRIDE))
     return columns + stride * column
 
 
 def _patch_columns(k: Lang, record: Value, patch: Value) -> Value:
-    """Where the columns of patches (lanes, numbers in the batch) begin in their pages."""
+    """Offsets of the columns of patches (lanes, numbers in the batch) in their pages."""
     return _word(k, record, "PATCH_PAGES") + (patch >> 5) * _word(k, record, "PATCH_SIZE") + ((patch & 31) << 2)
 
 
 def _input_columns(k: Lang, record: Value, patch: Value, n: Value) -> Value:
-    """Where the columns of vertex n of patches (lanes, numbers in the batch) begin."""
+    """Offsets of the columns of vertex n of patches (lanes, numbers in the batch)."""
     place = k.gather(I32, _column(k, record, V0) + ((_word(k, record, "FIRST") + patch) << 2))
     slot = k.gather(I32, _word(k, record, "SLOTS") + ((place + n) << 2))
     return columns_of(k, _word(k, record, "VERTICES_IN"), slot)
@@ -141,7 +141,7 @@ def run_control(k: Lang, record: Value, slot: Value, room: Value, first: Value, 
 
 @kernel(lanes=32, record=I32)
 def tessellate(k: Lang, record: Value) -> None:
-    """Points and primitives of the patches of the batch that come next, as many as there is room for."""
+    """Make points and primitives of the next patches of the batch, as many as there is room for."""
     get = lambda name: _word(k, record, name)
     columns, stride = (
         k.load(I32, record + (TESSELLATION.PRIMITIVES + w)) for w in (PRIMITIVES.COLUMNS, PRIMITIVES.STRIDE)
@@ -169,7 +169,7 @@ def tessellate(k: Lang, record: Value) -> None:
 
 
 def _evaluated(k: Lang, record: Value, column: Value, patch: Value, n: Value) -> Value:
-    """Where the columns of vertex n of patches begin, for evaluation programs; column: of their first threads."""
+    """Offsets of the columns of vertex n of patches, for evaluation programs; column: of their first threads."""
     made = _word(k, record, "CONTROL") != 0
     found: Value = k.branch(made, lambda: column + (n << 2), lambda: _input_columns(k, record, patch, n))
     return found
@@ -213,14 +213,14 @@ def run_evaluation(k: Lang, record: Value, slot: Value, room: Value, first: Valu
 
 
 LEVEL_LAYOUT = layout_of(range(0, 4 * LEVELS, 4))
-"""The page of patches where there is no control program: levels only, from registers."""
+"""The page of patches without a control program: only levels, from registers."""
 
 
 @dataclass(frozen=True)
 class TessellationRoom:
     """Byte offsets of the rooms of the tessellation stages, from a start that is a multiple of 128.
 
-    vectors: how many vectors pages, points and lists take together.
+    vectors: size of pages, points and lists together.
     """
 
     start: int
@@ -232,25 +232,25 @@ class TessellationRoom:
 
     @property
     def level_map(self) -> int:
-        """Where the map of patches without a control program is, behind the record."""
+        """Offset of the map of patches without a control program, after the record."""
         return (TESSELLATION.size + VECTOR - 1) // VECTOR * VECTOR
 
     @property
     def free(self) -> int:
-        """Where pages begin."""
+        """Start of the pages."""
         return self.start + self.level_map + 4 * MAP_WORDS
 
     @property
     def size(self) -> int:
-        """Bytes that they take."""
+        """Size in bytes."""
         return self.free - self.start + VECTOR * self.vectors
 
 
 class TessellationStage:
-    """Runs the tessellation stages of a draw. `vertices` and `primitives` are the records of what comes out.
+    """Runs the tessellation stages of a draw. `vertices` and `primitives` are the output records.
 
-    For each piece of patches: `begin_patches` for a batch, `run_control` for `warps` of it (`control_warps`), then
-    `tessellate` and `run_evaluation` until `left` says that no patch of the batch is left.
+    For each piece of patches: `begin_patches` for a batch, `run_control` for its `control_warps` warps, then
+    `tessellate` and `run_evaluation` until `left` is 0.
     """
 
     def __init__(
@@ -276,12 +276,12 @@ class TessellationStage:
         output: Layout, output_map: int, control: int = 0, header: Header | None = None,
         control_output: Layout | None = None, patches: Layout | None = None,
     ) -> bool:  # fmt: skip
-        """Set up for a draw; whether there is room for it.
+        """Set up for a draw. Returns whether there is room for it.
 
-        :param patch_vertices: of a patch that comes in. vertices, primitives, slots: offsets of the vertex side's
-            records and of its list of slots.
+        :param patch_vertices: of an input patch. vertices, primitives, slots: offsets of the vertex side's records and
+            of its list of slots.
         :param evaluation, control: offsets of the programs' LAUNCH records (control 0: there is none). Their IN_MAP is
-            `with_invocation` of the map of what comes in, OUT_MAP that of what they write, PATCH_MAP that of patches
+            `with_invocation` of the map of the inputs, OUT_MAP that of their outputs, PATCH_MAP that of patches
             (without a control program it is set here).
         :param output: of the evaluation program; output_map: arena offset of `output.read`.
         :param header, control_output, patches: of the control program: header, vertices, words of patches. Without one
@@ -300,7 +300,7 @@ class TessellationStage:
         at = self.room.free
         control_pages, at = at, at + VECTOR * control_vectors * -(-BATCH // per)
         patch_pages, at = at, at + VECTOR * patch_vectors * (BATCH // LANES)
-        # What is left: pages of outputs, three columns of points, and lists with two primitives for each point.
+        # The rest of the room: pages of outputs, three columns of points, and lists with two primitives for each point.
         each = output.vectors + 3 + 2 * PRIMITIVE_COLUMNS
         groups = ((self.room.start + self.room.size - at) // VECTOR - 2 * (3 + PRIMITIVE_COLUMNS)) // each
         if groups * LANES < MOST_POINTS:
@@ -345,7 +345,7 @@ class TessellationStage:
 
     @property
     def left(self) -> int:
-        """Patches of the batch that are still to be tessellated."""
+        """Patches of the batch that are not tessellated yet."""
         return self._get("COUNT") - self._get("NEXT")
 
     @property

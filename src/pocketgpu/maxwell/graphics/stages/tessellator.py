@@ -1,14 +1,14 @@
 """The tessellator: points and primitives of one patch in the domain's coordinates, by its levels.
 
-Where points lie on an edge is fixed-point arithmetic with 16 bits behind the point, as Direct3D 11 prescribes it: on an
-edge of a level that is no whole number a point stands between its places for the next smaller and the next larger
-number of segments, and the level decides where between. Rings of points go from the outer edges to the middle. How
-triangles lie between two rings is as in Direct3D as well, where OpenGL leaves it open; but for the innermost row of a
-quad, of which no source was at hand.
+Positions of points on an edge use fixed-point arithmetic with 16 fractional bits, as Direct3D 11 prescribes: on an edge
+with a fractional level a point is between its positions for the next smaller and the next larger number of segments,
+interpolated by the level. Rings of points go from the outer edges to the middle. The triangles between two rings are
+those of Direct3D as well, where OpenGL leaves them open; the exception is the innermost row of a quad, for which no
+source was available.
 
-Sides run against the clock in (u, v) with v upwards, as triangles do where the register says clockwise (its v points
+Sides run counterclockwise in (u, v) with v upwards, as triangles do where the register says clockwise (its v points
 downwards). Source: OpenGL 4.6, "Tessellation Primitive Generation", and the Direct3D 11.3 functional specification,
-"Tessellator", for levels, rings and places.
+"Tessellator", for levels, rings and positions.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ LEVELS = 6
 _ABOVE_ONE = 1.0 + 1.0 / ONE
 _EDGES = FLAG_EDGE0 | FLAG_EDGE1 | FLAG_EDGE2 | FLAG_BEGINS
 MOST_POINTS, MOST_PRIMITIVES = 4608, 9216
-"""More than a patch can have."""
-# The outer level of each side, in order against the clock from the edge v = 0 on.
+"""Upper limits for a patch."""
+# The outer level of each side, counterclockwise from the edge v = 0.
 _SIDE_LEVELS = {TRIANGLES: (1, 2, 0), QUADS: (1, 2, 3, 0)}
 
 
 class Sink:
-    """Where a patch's points and primitives go: columns, and how many there are already (k.var)."""
+    """Destination of a patch's points and primitives: columns, and the numbers so far (k.var)."""
 
     def __init__(self, k: Lang, points: tuple[Value, Value, Value], columns: Value, stride: Value) -> None:
         self.k, self.columns, self.stride = k, columns, stride
@@ -65,7 +65,7 @@ class Sink:
 
 
 class Tessellator:
-    """One kernel's code for patches. domain, spacing, output, last_provokes: scalars."""
+    """The code of one kernel for patches. domain, spacing, output, last_provokes: scalars."""
 
     def __init__(
         self, k: Lang, sink: Sink, domain: Value, spacing: Value, output: Value, last_provokes: Value
@@ -81,7 +81,8 @@ class Tessellator:
 
     # -- levels -----------------------------------------------------------------------------------------------------
     def _segments(self, level: Value, spacing: Value) -> tuple[Value, Value, Value]:
-        """(half of the level in fixed point, rounded as its parity wants; whether segments are odd; how many)."""
+        """(half of the level in fixed point, rounded to its parity; whether the number of segments is odd; that
+        number)."""
         k = self.k
         whole, odd_kind = spacing == INTEGER, spacing == FRACTIONAL_ODD
         low = k.select(spacing == FRACTIONAL_EVEN, 2.0, 1.0)
@@ -89,7 +90,7 @@ class Tessellator:
         clamped = k.clamp(level, low, high)
         fixed = k.to_i32(clamped * float(ONE), 0, MAX_LEVEL * ONE)
         up = (fixed + (ONE - 1)) & -ONE
-        # What rounds down to a whole number in fixed point, but is above it, is above it.
+        # A level slightly above a whole number, which fixed point would round down to it, still counts as above.
         up = k.select((k.to_f32(fixed) < clamped * float(ONE)) & (up == fixed), up + ONE, up)
         fixed = k.select(whole, up, fixed)
         odd = odd_kind | (whole & (((fixed >> 16) & 1) != 0))
@@ -98,7 +99,7 @@ class Tessellator:
         return half, odd, count
 
     def _set_edge(self, row: Value, level: Value, spacing: Value) -> None:
-        """Number of segments and places of points of one of the six levels."""
+        """Compute the number of segments and the positions of points for one of the six levels."""
         k = self.k
         half, odd, count = self._segments(level, spacing)
         self.segments[row] = count
@@ -134,7 +135,7 @@ class Tessellator:
         sink.count.value = sink.count.value + 1
 
     def _list(self, a: Value, b: Value, c: Value) -> None:
-        """A primitive; c is its last vertex."""
+        """Add a primitive; c is its last vertex."""
         k, sink = self.k, self.sink
         at = sink.columns + (sink.listed.value << 2)
         provoking = k.select(self.last_provokes, c, a)
@@ -145,7 +146,7 @@ class Tessellator:
         sink.listed.value = sink.listed.value + 1
 
     def _triangle(self, a: Value, b: Value, c: Value) -> None:
-        """A triangle against the clock."""
+        """Add a counterclockwise triangle."""
         k = self.k
         turned = self.output == OUT_COUNTERCLOCKWISE
         for _ in k.when(self.output != OUT_POINTS):
@@ -163,7 +164,7 @@ class Tessellator:
         quad, lines = self.domain == QUADS, self.domain == ISOLINES
         for n, level in enumerate(levels):
             self.levels[n] = k.select(quad, level, levels[_INNER_U]) if n == _INNER_V else level
-        # Levels of more than one segment anywhere want a ring inside.
+        # If any level has more than one segment, there is a ring inside.
         many = k.var(0)
         for row in k.range(0, LEVELS):
             _, _, count = self._segments(self.levels[row], self.spacing)
@@ -178,7 +179,7 @@ class Tessellator:
             self._rings(k.select(quad, 4, 3))
 
     def _isolines(self) -> None:
-        """Lines of equal v, none at v = 1: as many as the first level says, with segments of the second."""
+        """Lines of equal v, none at v = 1: the first level is their number, the second that of their segments."""
         k, sink = self.k, self.sink
         parts = self.segments[1]
         for line in k.range(0, self.segments[0]):
@@ -220,7 +221,7 @@ class Tessellator:
         )
 
     def _walk(self, a: Side, b: Side, steps: Value, decide: Callable[[Value], tuple[Value, Value, Value]]) -> None:
-        """Triangles between two sides. decide: for a step whether the outer and the inner side go on by a point, and
+        """Triangles between two sides. decide: for a step whether the outer and the inner side advance by a point, and
         whether the inner one does first."""
         k = self.k
         i, j = k.var(0), k.var(0)
@@ -235,11 +236,11 @@ class Tessellator:
                     j.value = j.value + k.select(is_inner, 1, 0)
 
     def _stitch_outermost(self, outside: Ring, inside: Ring, side: Value) -> None:
-        """Triangles between an edge and the first ring, whatever their levels.
+        """Triangles between an edge and the first ring, with any levels.
 
-        A half of an edge has its points in the order in which they come in when its level grows: the binary tree whose
-        node n has the children 2n and 2n + 1, read from left to right, without nodes that are not there yet. Both
-        sides are walked along that order.
+        Each half of an edge has its points in the order in which they appear when its level grows: the binary tree
+        whose node n has the children 2n and 2n + 1, read from left to right, without nodes that do not exist yet. Both
+        sides advance in that order.
         """
         k = self.k
         a, b = outside.side(side), inside.side(side)
@@ -262,7 +263,7 @@ class Tessellator:
         self._walk(a, b, last + 1, decide)
 
     def _stitch_inner(self, outside: Ring, inside: Ring, side: Value) -> None:
-        """Triangles between two rings inside, of which one has two segments more: their diagonals are mirrored."""
+        """Triangles between two inner rings whose numbers of segments differ by two: their diagonals are mirrored."""
         a, b = outside.side(side), inside.side(side)
         last = (b.length << 1) + 1
 
@@ -290,7 +291,7 @@ class Tessellator:
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """A side of a ring: its points are start + first + step * i, the first of the ring again where that is `wrap`."""
+    """A side of a ring: its points are start + first + step * i; number `wrap` is the first of the ring again."""
 
     k: Lang
     row: Value
@@ -301,7 +302,7 @@ class Side:
     wrap: Value
 
     def index(self, i: Value) -> Value:
-        """Number of point i among the points of the piece."""
+        """Index of point i among the points of the piece."""
         n = self.first + self.step * i
         return self.start + self.k.select(n == self.wrap, 0, n)
 
@@ -309,7 +310,7 @@ class Side:
 class Ring:
     """Points of one ring: `start` is its first, `total` how many it has if it is closed.
 
-    A ring whose sides have no length one way is a line (or a point) that is walked there and back.
+    A ring whose sides have no length in one direction is a line (or a point), which is traversed forth and back.
     """
 
     def __init__(self, t: Tessellator, base: Value, sides: Value, start: Value | None = None) -> None:
@@ -317,7 +318,7 @@ class Ring:
         self.start = t.sink.count.value if start is None else start
 
     def row(self, side: Value) -> Value:
-        """The row of places that a side has."""
+        """The row of positions of a side."""
         k = self.t.k
         quad = self.sides == 4
         outer = _choose(k, side, _SIDE_LEVELS[TRIANGLES])
@@ -339,7 +340,7 @@ class Ring:
             before.value = before.value + k.select(s < side, length, 0)
             total.value = total.value + length
         flat = self._flat(zero, one)
-        # A line: side 0 (or 1) goes along it, the one across from it comes back, the others stand at its ends.
+        # A line: side 0 (or 1) goes along it, the opposite side back, the others are points at its ends.
         reach = k.max(zero, one)
         turn = (side - k.select(zero == 0, 1, 0)) & 3
         first = k.select(flat, k.select((turn == 1) | (turn == 2), reach, 0), before.value)
@@ -351,17 +352,17 @@ class Ring:
         return (self.base > 0) & ((zero == 0) | (one == 0))
 
     def emit(self, side: Value) -> None:
-        """Points of a side but the last, which is the next side's first."""
+        """Add the points of a side except for the last, which is the next side's first."""
         k = self.t.k
         zero, one = self.length(k.i32(0)), self.length(k.i32(1))
         flat = self._flat(zero, one)
-        # The way back of a line has been made.
+        # The way back of a line has the same points.
         count = k.select(flat & (side >= 2), 0, self.length(side))
         for i in k.range(0, count):
             self._emit(side, i)
 
     def emit_last(self) -> None:
-        """The end of a line, or the single point of a ring."""
+        """Add the end of a line, or the single point of a ring."""
         k = self.t.k
         zero, one = self.length(k.i32(0)), self.length(k.i32(1))
         for _ in k.when((zero == 0) | (one == 0)):
@@ -398,7 +399,7 @@ class Ring:
 
 
 def _choose(k: Lang, n: Value, values: tuple[int, ...]) -> Value:
-    """One of some numbers."""
+    """Select one of some numbers."""
     found = k.i32(values[-1])
     for i, v in enumerate(values[:-1]):
         found = k.select(n == i, v, found)

@@ -1,4 +1,4 @@
-"""How code lies in memory: bundles of a control word and three instructions, and what a control word says."""
+"""Layout of code in memory: bundles of a control word and three instructions, and the fields of a control word."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ class Attr:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A code address, from the start of the section; it may lie outside of it."""
+    """A code address, from the start of the section; it may be outside of it."""
 
     target: int
 

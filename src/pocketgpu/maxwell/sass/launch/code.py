@@ -50,7 +50,7 @@ class Code:
 
     @cached_property
     def possible(self) -> set[int]:
-        """Instructions that control can come to: all of them if a jump can go anywhere."""
+        """Instructions that control can reach: all of them if a jump can go anywhere."""
         return set(range(len(self.flow.steps))) if self.jumps else set(self.flow.reached)
 
     @cached_property

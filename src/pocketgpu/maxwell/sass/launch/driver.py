@@ -143,7 +143,7 @@ def run_blocks(
 ) -> None:  # fmt: skip
     """Run blocks first..last-1 of the grid one after the other in a slot, until one has used up its turns.
 
-    It also returns after LONG steps. first = -1: go on with the block that is in the slot. Afterwards BLOCK.STATUS is
+    It also returns after LONG steps. first = -1: continue the block that is in the slot. Then BLOCK.STATUS is
     the status of the last block, and BLOCK.NUMBER its number. function: handle of the code that runs a warp; fallback:
     of the code that goes on where the first cannot (0: none).
     """

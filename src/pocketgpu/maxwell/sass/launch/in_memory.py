@@ -20,7 +20,7 @@ _ADDRESSES = (1 << 40) - 1
 
 @dataclass
 class _Known:
-    """A program at an address: where its bytes lie, what they were, and the stamps of their pages."""
+    """A program at an address: its pieces with their bytes, and the stamps of their pages."""
 
     code: Code
     pieces: tuple[tuple[int, bytes], ...]

@@ -166,7 +166,7 @@ class Launcher:
         self._ids_of: tuple[int, ...] = ()
         self._bank_lengths = [0] * BANKS
         self._encoded: dict[Any, Any] = {}
-        self._interpreted: Any = None  # the program that lies where the interpreter reads
+        self._interpreted: Any = None  # the program in the interpreter's room
         self._lock = threading.Lock()
 
     def __repr__(self) -> str:

@@ -133,7 +133,7 @@ class Flow:
                 pairs.append((step.target, last_continue))
         return {b.number for b in self.blocks if any(first <= b.last and b.first <= last for first, last in pairs)}
 
-    # -- what matters where -----------------------------------------------------------------------------------------
+    # -- which parts matter -----------------------------------------------------------------------------------------
     @cached_property
     def _effects(self) -> list[tuple[int, int]]:
         """For each block what it reads before writing it, and what it surely writes."""

@@ -31,7 +31,7 @@ LIMIT = 1 << 16
 SWEEP = 1 << 12
 """Instructions that may be targets of tables."""
 GAP = 8
-"""Parts of a program are moved together if so many bundles, or more, lie between them."""
+"""Parts of a program are moved together if there are so many bundles, or more, between them."""
 CHUNK = 4096
 _NOP = NOP.to_bytes(WORD, "little")
 _CHUNK_COUNT = CHUNK // BUNDLE * 3

@@ -100,7 +100,7 @@ def _address(r: Reader, step: Step, mods: dict[str, int]) -> tuple[int, int]:
 
 
 def _target(r: Reader, program: Program) -> tuple[int | None, int | None, Indirect | Const | None]:
-    """Where an instruction goes or what it pushes: (instruction, code address, what tells it at run time)."""
+    """Where an instruction goes or what it pushes: (instruction, code address, its source at run time)."""
     target = r.roles.get("target")
     if isinstance(target, Indirect | Const):
         return None, None, target

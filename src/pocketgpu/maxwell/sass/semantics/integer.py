@@ -100,7 +100,7 @@ def iscadd(u: Unit, a: Value, b: Value, shift: Value) -> Value:
 def lea(u: Unit, a: Value, b: Value, c: Value, shift: Value) -> tuple[Value, Value]:
     """(a << shift) + b; .HI takes the upper word of c:a shifted. The predicate: the result is not zero.
 
-    Compilers ask with it whether a generic address lies outside of the windows below 4 GiB.
+    Compilers use it to test whether a generic address is outside of the windows below 4 GiB.
     """
     k, hi, x = u.k, u.flag("hi"), u.flag("x")
 

@@ -1,6 +1,6 @@
 """Truths that are known while code is traced, or decided when it runs: a Python bool, or a mask or scalar of lanes.
 
-Specialised code knows the modifiers of an instruction, so most of its truths are bools and leave no code behind. The
+Specialised code knows the modifiers of an instruction, so most of its truths are bools and generate no code. The
 interpreter reads modifiers from the program, so its truths are values.
 """
 

@@ -45,7 +45,7 @@ MODIFIERS: Mapping[str, tuple[tuple[str, int], ...]] = {
 
 
 def special_registers(m: Machine) -> Mapping[str, Callable[[], Value]]:
-    """Special registers of graphics by name. No document tells the scale of w; it is 1 here."""
+    """Special registers of graphics by name. The scale of w is not documented; it is 1 here."""
     k, p = m.k, m.place
     launch = lambda word: lambda: p.of_launch(word)
     one = lambda: k.i32(ONE)

@@ -37,7 +37,7 @@ LOW, HIGH, DATA, ROOM = 0, 1, 2, 6
 
 
 class Place:
-    """Where a warp's records lie: arena offsets (scalars, i32)."""
+    """Arena offsets of a warp's records (scalars, i32)."""
 
     def __init__(self, k: Lang, launch: Value, slot: Value, warp: Value, record: Value) -> None:
         self.k, self.launch, self.slot, self.warp, self.record = k, launch, slot, warp, record
@@ -125,7 +125,7 @@ def access(k: Lang, launch: Value, slot: Value, warp: Value, instruction: Value,
                 kind = k.select(in_shared, OUTSIDE_SHARED, k.select(in_local, OUTSIDE_LOCAL, UNMAPPED))
                 kind = k.select(aligned, kind, MISALIGNED)
                 note_fault(k, slot, kind, lane, low, high, (instruction, warp, total))
-            # Local memory of a warp lies word by word, the lanes of a word side by side.
+            # Local memory of a warp is stored word by word, with the lanes of a word adjacent.
             place = k.select(in_shared, shared_at + offset, (word & -PAGE) + (low & (PAGE - 1)))
             for _ in k.when(store & good & is_global):
                 page_table.stamp(k, place)

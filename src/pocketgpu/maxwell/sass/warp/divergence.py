@@ -95,7 +95,7 @@ class Divergence(ABC):
         self.alive = place.k.var(0)
         self.state = place.k.var(READY)
 
-    # -- what an executor gives -------------------------------------------------------------------------------------
+    # -- provided by executors --------------------------------------------------------------------------------------
     @property
     @abstractmethod
     def active_lanes(self) -> Value:

@@ -26,7 +26,7 @@ EXITS, SYNCS = 7, 8
 
 @kernel(lanes=32, launch=I32, slot=I32, warp=I32, at=I32, mask=I32)
 def interpret(k: Lang, launch: Value, slot: Value, warp: Value, at: Value, mask: Value, *, op: str) -> None:
-    """One instruction of operation `op`, for the lanes of a mask. at: where the instruction lies."""
+    """One instruction of operation `op`, for the lanes of a mask. at: arena offset of the instruction."""
     record = slot + WARPS + warp * k.load(I32, launch + LAUNCH.WARP_STRIDE)
     machine = RecordMachine(k, Place(k, launch, slot, warp, record), at)
     lanes = k.mask_of(mask)
@@ -99,7 +99,7 @@ class _Loop(Divergence):
         k.store(I64, record + WARP.LANE_STEPS, k.load(I64, record + WARP.LANE_STEPS) + self.lane_steps.value)
 
     def _step(self, index: Value, at: Value) -> None:
-        """Instruction `index`, which lies at `at`."""
+        """Instruction `index`, at offset `at`."""
         k = self.k
         self.at, self.site = at, Site(index)
         self.left.value = self.left.value - 1

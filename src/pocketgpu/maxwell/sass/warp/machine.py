@@ -46,7 +46,7 @@ class Machine(ABC):
         self.stage: int | Value = NONE
         self.constants = place.of_launch(LAUNCH.CONSTANTS)
 
-    # -- what a subclass gives ------------------------------------------------------------------------------------
+    # -- provided by subclasses -----------------------------------------------------------------------------------
     @abstractmethod
     def register(self, n: int) -> Value:
         """A register (i32, 32 lanes)."""
@@ -199,7 +199,7 @@ class Machine(ABC):
             if step.dest != RZ:
                 self.set_register(step.dest + n, v, mask)
         if step.op == "LD" and step.mods.get("space"):
-            # The predicate of LDG.P tells whether the page is resident; it always is.
+            # The predicate of LDG.P says whether the page is resident; it always is.
             self.set_result(step, self.k.fit(True, BOOL, LANES), mask)
 
     def store(self, step: Step, mask: Value) -> None:
@@ -279,7 +279,7 @@ class Machine(ABC):
         for n, register in enumerate(call.results):
             if register != RZ:
                 self.set_register(register, p.take(V_RESULT + n), mask)
-        # The predicate tells whether all texels are resident; they always are.
+        # The predicate says whether all texels are resident; they always are.
         self.set_result(step, k.fit(True, BOOL, LANES), mask)
 
     def missing(self, step: Step, mask: Value) -> None:

@@ -10,18 +10,18 @@ from pocketgpu.maxwell.sass.warp.variable_machine import VariableMachine
 
 
 class Observer(Protocol):
-    """Is told what warps do. It must not change anything.
+    """Observes warps. It must not change anything.
 
     Masks are values of the NumPy evaluator: `raw` is an array of 32 lanes, or one bool for all lanes.
     """
 
     def begins(self, warp: VariableMachine) -> None:
-        """A turn of the warp begins. `warp.look` tells what its registers hold, now and until the next turn."""
+        """A turn of the warp begins. `warp.look` reads its registers, now and until the next turn."""
 
     def comes_to(self, step: Step, active: Value) -> None:
-        """The warp comes to an instruction, with these active lanes.
+        """The warp is about to execute an instruction, with these active lanes.
 
-        If the quick form of an access finds that it is not simple, the warp comes to the instruction a second time.
+        If the quick form of an access finds that it is not simple, this is called a second time for the instruction.
         """
 
     def holds_for(self, mask: Value) -> None:

@@ -29,7 +29,7 @@ def handled(op: str) -> bool:
 
 
 class RecordMachine(Machine):
-    """A warp whose registers are in its record, and whose instruction lies at arena offset `at`.
+    """A warp whose registers are in its record, and whose instruction is at arena offset `at`.
 
     Modifiers, sources and results are numbers that it reads there, so its code serves every program.
     """

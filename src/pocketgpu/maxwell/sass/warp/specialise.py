@@ -286,15 +286,15 @@ class Specialised(Divergence):
         if last.op not in ENDS:
             self.machine.settle_all()
             return self._to(block.last + 1, block)
-        self._tell(last)
+        self._notify(last)
         mask = self._mask(last)
         self.machine.settle_all()
         if last.op == "BAR":
             return self._barrier(last, mask, block)
         return self._go(self._flow(last, mask), block)
 
-    def _tell(self, step: Step) -> None:
-        """Tell the observer that the warp comes to an instruction."""
+    def _notify(self, step: Step) -> None:
+        """Notify the observer that the warp is about to execute an instruction."""
         if self.observer is not None:
             self.observer.comes_to(step, self.active.value)
 
@@ -310,7 +310,7 @@ class Specialised(Divergence):
 
     def _instruction(self, step: Step) -> None:
         """An instruction that does not end a block."""
-        self._tell(step)
+        self._notify(step)
         action = action_of(step, self.pixels)
         if action is Action.NOTHING:
             return

@@ -1,4 +1,4 @@
-"""The divergence stack of a warp, which lies in its record."""
+"""The divergence stack of a warp, in its record."""
 
 from __future__ import annotations
 

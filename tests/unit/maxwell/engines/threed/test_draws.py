@@ -93,7 +93,7 @@ def test_a_record_keeps_its_state() -> None:
 
 @pytest.mark.parametrize(("code", "size"), [(0, 1), (1, 2), (2, 4)])
 def test_indices(code: int, size: int) -> None:
-    """First and count in indices; the limit is the last byte; behind it indices are 0."""
+    """First and count in indices; the limit is the last byte; past it indices are 0."""
     b = bench()
     values = np.arange(20, 40)
     b.memory.write(INDICES, values.astype(f"<u{size}").tobytes())

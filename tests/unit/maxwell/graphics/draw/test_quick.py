@@ -27,8 +27,8 @@ Build = Callable[[PushBuffer], object]
 
 @cache
 def stages(evaluator: str = "llvm", threads: int = 1) -> tuple[Any, Any]:
-    """A machine with quick draws, one that prepares each draw anew."""
-    return fuzz.Stage("quick", evaluator, threads), fuzz.Stage("anew", evaluator, threads)
+    """A machine with quick draws, one that prepares each draw again."""
+    return fuzz.Stage("quick", evaluator, threads), fuzz.Stage("prepared", evaluator, threads)
 
 
 def begin(pb: PushBuffer) -> None:
@@ -180,8 +180,8 @@ def test_rooms_of_programs_that_move(topology: int) -> None:
     begin(pb)
     some(pb)
     case = fuzz.Case([fuzz.Step(pb.words, ((where, program),))], (PLAIN, SHADED), True)
-    found, anew = (stage.run(case) for stage in stages())
-    assert [key for key in anew if found[key] != anew[key]] == []
+    found, expected = (stage.run(case) for stage in stages())
+    assert [key for key in expected if found[key] != expected[key]] == []
     gpu = stages()[0].gpu
     assert gpu.drawing.programs.moves and gpu.drawing.quick.made == 5
 
@@ -215,7 +215,7 @@ def test_mappings_that_change() -> None:
 
 @pytest.mark.parametrize("which", [LOADING, HANGING])
 def test_programs_that_fail(which: int) -> None:
-    """They are told of where they fail, and others go on."""
+    """They are reported where they fail, and others go on."""
 
     def some(pb: PushBuffer) -> None:
         for n in range(6):
@@ -272,7 +272,7 @@ def test_conditions_and_counters() -> None:
 
 
 def test_macros_pay_for_quick_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that draws for ever ends when it ended before."""
+    """One that draws forever ends when it ended before."""
     monkeypatch.setattr(channel, "MOST_EFFECTS_SHIFT", 6)
     endless = """
         maddr @BEGIN

@@ -53,8 +53,8 @@ PIXEL = """
 class Guest:
     """A machine and what its draws need."""
 
-    def __init__(self, anew: bool = False) -> None:
-        self.gpu = fuzz.Anew() if anew else GM20B()
+    def __init__(self, always_prepared: bool = False) -> None:
+        self.gpu = fuzz.AlwaysPrepared() if always_prepared else GM20B()
         self.gpu.drawing.tier = "specialised"  # as long as better code may come, nothing is found
         self.gpu.drawing.quick.on, self.gpu.drawing.quick.at_once = False, True
         for address in (PROGRAMS, VERTICES, CONSTANTS, COLOUR, WORDS):
@@ -121,7 +121,7 @@ def random_buffer(guest: Guest, seed: int) -> PushBuffer:
 @pytest.mark.parametrize("seed", range(6))
 def test_any_order_of_draws_and_writes(seed: int) -> None:
     shown = []
-    for guest in (Guest(), Guest(anew=True)):
+    for guest in (Guest(), Guest(always_prepared=True)):
         pb = random_buffer(guest, seed)
         shown.append([guest.submit(pb) for _ in range(2)])
         if len(shown) == 1:
@@ -224,10 +224,10 @@ def test_what_is_not_read_does_not_count(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_quick_draw_does_not_mind_what_was_not_read(seed: int) -> None:
-    """All registers that no draw has read get other values: the next draw is quick, and the same as one made anew."""
+    """All registers that no draw has read get other values: the next draw is quick and equals a prepared one."""
     r = random.Random(seed)
     switched = [("SET_BLEND", r.randrange(2)), ("SET_DEPTH_TEST", r.randrange(2)), ("SET_STENCIL_TEST", r.randrange(2))]
-    quick, anew = fuzz.Stage("quick"), fuzz.Stage("anew")
+    quick, prepared = fuzz.Stage("quick"), fuzz.Stage("prepared")
     programs = fuzz.draws.VERTEX_B, fuzz.draws.PIXEL
 
     def draw(pb: PushBuffer) -> PushBuffer:
@@ -254,6 +254,6 @@ def test_a_quick_draw_does_not_mind_what_was_not_read(seed: int) -> None:
             if word < 0xE00 and stored[word] and not kept[word]:
                 second.write(word, int(wild[word]))
     case = fuzz.Case([fuzz.Step(first.words), fuzz.Step(draw(second).words)], (1, 1), True)
-    one, other = quick.run(case), anew.run(case)
+    one, other = quick.run(case), prepared.run(case)
     assert [key for key in other if one[key] != other[key]] == []
     assert quick.gpu.drawing.quick.made == 1

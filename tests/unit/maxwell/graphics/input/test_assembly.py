@@ -118,7 +118,7 @@ def test_both_evaluators_agree() -> None:
 
 
 def test_instances_share_a_piece() -> None:
-    """Small draws of several instances come in as few pieces as they fit in; numbers begin anew with each."""
+    """Small draws of several instances come in as few pieces as they fit in; numbers begin again with each."""
     b = bench()
     b(SET_VERTEX_ARRAY_START=7, BEGIN=5, DRAW_VERTEX_ARRAY=4, END=0)
     side = VertexSide(b)
@@ -157,7 +157,7 @@ def test_narrow_ranges_are_shaded_once() -> None:
 
 
 def test_indices_behind_the_limit_and_nowhere() -> None:
-    """Indices behind the limit are 0; so are those where nothing is mapped, which are counted."""
+    """Indices past the limit are 0; so are those where nothing is mapped, which are counted."""
     b = bench()
     side = VertexSide(b)
     values = np.arange(1, 41)

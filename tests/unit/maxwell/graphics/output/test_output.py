@@ -203,7 +203,7 @@ def order(registers: dict[str, int | float], **more: bool) -> tuple[bool, bool]:
 
 def test_tests_come_first_where_nobody_can_tell() -> None:
     assert order({}) == (True, True)
-    assert order({}, kills=True) == (False, True)  # it must not leave depth behind
+    assert order({}, kills=True) == (False, True)  # it must not leave depth
     assert order({"SET_DEPTH_WRITE": 0}, kills=True) == (True, True)
     assert order({"SET_DEPTH_WRITE": 0, "SET_ZPASS_PIXEL_COUNT": 1}, kills=True) == (False, True)
     assert order({"SET_DEPTH_TEST": 0}) == (False, False)

@@ -332,7 +332,7 @@ def test_derivatives(evaluator: str, tier: str) -> None:
 # -- patches and primitives -------------------------------------------------------------------------------------------
 @ways()
 def test_tessellation_control(evaluator: str, tier: str) -> None:
-    """Ten patches of four vertices, three threads each: inputs by vertex, outputs of other threads behind a barrier,
+    """Ten patches of four vertices, three threads each: inputs by vertex, outputs of other threads after a barrier,
     words of the patch."""
     code = """
         S2R R0, SR_INVOCATION_ID
@@ -525,7 +525,7 @@ def test_lanes_without_an_entry_of_the_stack_give_nothing(evaluator: str, tier: 
 
 @ways()
 def test_budget_of_a_draw(evaluator: str, tier: str) -> None:
-    """Warps that end, but take too long together: those behind are left out, and the next draw begins anew."""
+    """Warps that end, but take too long together: the later ones are left out, and the next draw begins again."""
     code = """
         MOV32I R1, 0x10
         again:
@@ -680,7 +680,7 @@ def test_outputs_that_a_stage_does_not_have(evaluator: str, tier: str, pipeline:
 
 @ways(QUICK)
 def test_jumps_by_register(evaluator: str, tier: str) -> None:
-    """Lanes go where their registers say; tables of jumps are found behind the code."""
+    """Lanes go where their registers say; tables of jumps are found after the code."""
     code = """
         S2R R1, SR_LANEID
         LOP.AND R0, R1, 0x1

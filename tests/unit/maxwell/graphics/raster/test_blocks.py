@@ -30,11 +30,11 @@ def test_blocks_go_through_test_program_and_write(raster: Raster) -> None:
         assert len(blocks) == 2 * BLOCKS
         assert (blocks[:, COVERED] == -1).all() and (blocks[:, SAMPLE] == -1).all()
         runs = blocks[early:, RUNS] if early else blocks[:, RUNS]
-        behind = np.arange(BLOCKS) + 1
+        last = np.arange(BLOCKS) + 1
         if early:  # the test sees what the block before left
-            np.testing.assert_array_equal(runs[::2], behind)
+            np.testing.assert_array_equal(runs[::2], last)
         else:
-            np.testing.assert_array_equal(runs, np.repeat(behind, 2))
+            np.testing.assert_array_equal(runs, np.repeat(last, 2))
 
 
 def test_nothing_runs_where_nothing_is_covered(raster: Raster) -> None:

@@ -156,7 +156,7 @@ def test_a_region_that_is_small_only_takes_longer(raster: Raster) -> None:
 
 
 def test_very_large_shapes_come_in_pieces(raster: Raster) -> None:
-    """So that nobody waits for ever before a program can be interrupted."""
+    """So that nobody waits forever before a program can be interrupted."""
     size = 16384 << 16
     state = registers(
         SET_SURFACE_CLIP_HORIZONTAL=size, SET_SURFACE_CLIP_VERTICAL=size, SET_VIEWPORT_CLIP_HORIZONTAL=size,

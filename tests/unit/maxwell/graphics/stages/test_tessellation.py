@@ -70,7 +70,7 @@ THREADS = 3
 
 
 class TessellationCase(StageCase):
-    """Patches of `size` vertices, one behind the other in the list of slots; a[0x80] of vertex v is v."""
+    """Patches of `size` vertices, one after the other in the list of slots; a[0x80] of vertex v is v."""
 
     def __init__(self, count: int, size: int, control: bool, evaluator: str) -> None:
         patch = f"ALD.P R6, a[{0x20 if control else 0x14:#x}]"  # without a program patches have levels

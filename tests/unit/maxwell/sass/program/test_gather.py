@@ -101,7 +101,7 @@ def test_functions_far_away_come_near() -> None:
 
 
 def test_targets_of_a_table_of_jumps() -> None:
-    """Nothing names them, so what stands behind the jump belongs to the program, up to where no code is."""
+    """Nothing names them, so what is after the jump belongs to the program, up to where no code is."""
     text = Text(at_3000="BRX R0 -0x8\nMOV R1, R2\nEXIT\nMOV R3, R4\nBRA `(end)\nMOV R5, R6\nend: EXIT")
     found = gather(text, 0x3000)
     assert [op for op in ops(found) if op != "NOP"] == ["BRX", "MOV", "EXIT", "MOV", "BRA", "MOV", "EXIT"]

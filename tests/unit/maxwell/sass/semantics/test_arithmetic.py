@@ -1,4 +1,4 @@
-"""Every form of an arithmetic instruction against a slow model: roundings, saturation, chains, what is no number."""
+"""Every form of an arithmetic instruction against a slow model: roundings, saturation, chains, NaN."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def combined(op: str, kind: str, old: int, v: int, second: int) -> int:
 def run(
     line: str, shared: bool, cells: NDArray[np.uint64], data: NDArray[np.uint64], evaluator: str, tier: str
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:  # fmt: skip
-    """(cells, results) behind an instruction that puts its result into R2 and R3."""
+    """(cells, results) after an instruction that puts its result into R2 and R3."""
     work = 32 * MIB
     memory, events = GpuMemory(work_size=work, capacity=1 * MIB), EventLog()
     memory.map(BUFFER, SIZE)

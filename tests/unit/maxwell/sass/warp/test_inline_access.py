@@ -187,7 +187,7 @@ GLOBAL = {
 @pytest.mark.parametrize("pattern", GLOBAL)
 @pytest.mark.parametrize("offset", [0, 0x80, -0x40])
 def test_global_words(gpu: Gpu, pattern: str, offset: int) -> None:
-    """The buffer has a place where the lower word of addresses begins anew: at 0x1000 of the data."""
+    """The buffer has a place where the lower word of addresses wraps around: at 0x1000 of the data."""
     at = GLOBAL[pattern] + 0x40
     text = f"""
     IADD32I R8.CC, R4, {DATA & 0xFFFFFFFF:#x}
@@ -274,9 +274,9 @@ def flow(text: str) -> Any:
 def test_only_what_is_needed_before_the_next_barrier_is_in_variables() -> None:
     found = flow(HEAD + BARRIERS)
     places = Residence(found)
-    behind = [b.number for b in found.blocks if b.first and found.steps[b.first - 1].op == "BAR"]
-    registers = [{n for n in range(16) if places.local[number] >> n & 1} for number in behind]
-    # Behind the first barrier of the loop only the address and the sum are needed, and R11, whose write spares lanes.
+    after = [b.number for b in found.blocks if b.first and found.steps[b.first - 1].op == "BAR"]
+    registers = [{n for n in range(16) if places.local[number] >> n & 1} for number in after]
+    # After the first barrier of the loop only the address and the sum are needed, and R11, whose write spares lanes.
     assert registers[0] == {0, 6, 11}
     stored = [places.barrier(n, n + 1) for n, b in enumerate(found.blocks) if found.steps[b.last].op == "BAR"]
     # The second one stores those two that changed, the address not again.

@@ -62,7 +62,7 @@ class Structure:
         behind_gap = False
         for i, j in pairs:
             if i is None or j is None:
-                event = mine[i] if i is not None else others[j]  # type: ignore[index]
+                (event,) = (events[n] for events, n in ((mine, i), (others, j)) if n is not None)
                 text = f"only in {'A' if j is None else 'B'}: {event.title}"
                 first, second = (event.address if side is None else None for side in (j, i))
                 found.append(Difference("events", first, second, text, {"kind": event.kind}))

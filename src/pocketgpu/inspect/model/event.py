@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.displayed import Displayed
 from pocketgpu.inspect.model.wording import counted
 
 KINDS = {
@@ -35,8 +36,8 @@ KINDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+@dataclass(frozen=True, slots=True, repr=False)
+class Range(Displayed):
     """Bytes of guest memory: physical on a 3DS, of the GPU's address space on a Switch."""
 
     address: int
@@ -59,17 +60,20 @@ class Range:
         return f"{self.address:#x}+{self.size:#x}"
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+@dataclass(frozen=True, slots=True, repr=False)
+class Words(Displayed):
     """Words of the command stream that belong to an event. spans: where they are in guest memory, in order; empty if
     they are not in guest memory. values: all words, uint32."""
 
     spans: tuple[Range, ...]
     values: NDArray[np.uint32]
 
+    def __str__(self) -> str:
+        return f"{counted(len(self.values), 'word')} at {', '.join(map(str, self.spans)) or 'no place in guest memory'}"
+
 
 @dataclass(slots=True, repr=False)
-class Event:
+class Event(Displayed):
     """One event of a frame.
 
     number: its number among the events of the frame. draw: its number among the draws of the frame, None if it is no
@@ -121,9 +125,6 @@ class Event:
     def __str__(self) -> str:
         return f"{self.title}  {self.address}"
 
-    def __repr__(self) -> str:
-        return f"<Event {self}>"
-
     def _repr_html_(self) -> str:
         facts = "".join(
             f"<tr><td>{escape(name)}</td><td>{escape(str(value))}</td></tr>" for name, value in self.facts.items()
@@ -131,8 +132,8 @@ class Event:
         return f"<b>{escape(self.title)}</b> <code>{self.address}</code><table>{facts}</table>"
 
 
-@dataclass(slots=True)
-class Pass:
+@dataclass(slots=True, repr=False)
+class Pass(Displayed):
     """Consecutive events with the same render target. target: the render target as text; "" without draws."""
 
     frame: int

@@ -5,15 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any, Generic, Protocol, TypeVar
 
 from pocketgpu.events import Event
 from pocketgpu.facts.choices import CHOICES
+from pocketgpu.inspect.model.displayed import Displayed
 
 
-@dataclass(frozen=True, slots=True)
-class Feature:
+@dataclass(frozen=True, slots=True, repr=False)
+class Feature(Displayed):
     """What is used (`id`, such as "texture") and how (`text`)."""
 
     id: str
@@ -23,8 +23,8 @@ class Feature:
         return f"{self.id}: {self.text}" if self.text else self.id
 
 
-@dataclass(frozen=True, slots=True)
-class Doubt:
+@dataclass(frozen=True, slots=True, repr=False)
+class Doubt(Displayed):
     """A choice that matters here, and why. certain: False where that depends on data that nobody looked at."""
 
     choice: str
@@ -40,8 +40,8 @@ class Doubt:
         return f"{self.choice}: {self.reason}"
 
 
-@dataclass
-class Use:
+@dataclass(repr=False)
+class Use(Displayed):
     """How often something was met, and where first (such as "f0")."""
 
     count: int = 0
@@ -66,7 +66,7 @@ C = TypeVar("C", bound=Counts)
 
 
 @dataclass(repr=False)
-class Inventory(ABC, Generic[C]):
+class Inventory(Displayed, ABC, Generic[C]):
     """What all consoles count. Features and doubts are in order of their names once all is counted; events are those of
     the capture and of the machine that looked on. source: what the recording says of where it comes from; None where
     its format has no such thing."""
@@ -133,13 +133,6 @@ class Inventory(ABC, Generic[C]):
         return "\n".join(
             [counts or "nothing", *uses, *(f"{words[one.certain]} {one}, {use}" for one, use in self.doubts.items())]
         )
-
-    def __repr__(self) -> str:
-        counts = f"{len(self.parts)} parts, {len(self.features)} features, {len(self.doubts)} doubts"
-        return f"<{type(self).__name__}: {counts}>"
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
 
 
 __all__ = ["Counts", "Doubt", "Feature", "Inventory", "Use"]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from pocketgpu.errors import UsageError
+from pocketgpu.inspect.model.displayed import Displayed
 from pocketgpu.inspect.model.rules import SEVERITIES, Found, Rule, RuleFinding
 
 if TYPE_CHECKING:
@@ -22,8 +23,8 @@ MOST_FINDINGS: Final = 50
 """Different findings of one rule that are told apart; a guest can make any number."""
 
 
-@dataclass(frozen=True)
-class Report:
+@dataclass(frozen=True, repr=False)
+class Report(Displayed):
     """What was looked for, and what was found: the worst first, then in the order of the run."""
 
     rules: tuple[Rule, ...]
@@ -37,6 +38,11 @@ class Report:
     def failed(self) -> bool:
         """Whether something of severity "error" was found."""
         return any(finding.rule.severity == "error" for finding in self.findings)
+
+    def __str__(self) -> str:
+        """How many findings there are, then each in a line."""
+        counts = ", ".join(f"{name}s: {count}" for name, count in self.counts().items())
+        return "\n".join([f"{len(self.rules)} rules, {counts}", *map(str, self.findings)])
 
     def to_json(self) -> dict[str, Any]:
         """Plain data, with `schema`."""

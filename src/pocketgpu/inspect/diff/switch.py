@@ -25,6 +25,7 @@ from pocketgpu.inspect.decode.rows import IMMEDIATE, PARAMETER
 from pocketgpu.inspect.decode.stream import PUSHBUFFER
 from pocketgpu.inspect.diff.alignment import SIGHTS, Pair, keys_of
 from pocketgpu.inspect.diff.report import Difference
+from pocketgpu.inspect.diff.sides import Compared, Sides, facts_between
 from pocketgpu.inspect.diff.vertices import rows_differ
 from pocketgpu.inspect.model.changes import Change, change
 from pocketgpu.inspect.model.event import Event, Range
@@ -120,10 +121,16 @@ class _Names:
         return numbers[own]
 
 
-class SwitchSides:
-    """Two runs of a Switch, event by event in order. registers: words that differ at the pair looked at last."""
+class SwitchSides(Sides):
+    """Two runs of a Switch. registers: words that differ at the pair looked at last."""
+
+    missing = ""
+    sees_state = True
+    a: SwitchInspection
+    b: SwitchInspection
 
     def __init__(self, a: SwitchInspection, b: SwitchInspection) -> None:
+        super().__init__(a, b)
         self.runs = a, b
         self._for_keys = _Cursor(a), _Cursor(b)
         self._for_pairs = _Cursor(a), _Cursor(b)
@@ -169,7 +176,17 @@ class SwitchSides:
         return sight
 
     # -- one pair -----------------------------------------------------------------------------------------------------
-    def changes(self, a: Event, b: Event) -> list[Change]:
+    def pair(self, a: Event, b: Event, same: bool) -> Compared:
+        changes = self._changes(a, b)
+        if not changes and not same:
+            changes = list(facts_between(*self._facts(a, b)))
+        is_load = a.kind == "load"
+        return Compared(changes, self._memory(a, b) if is_load and not same else None, explained=is_load)
+
+    def sought(self, a: Event, b: Event) -> list[Change]:
+        return []
+
+    def _changes(self, a: Event, b: Event) -> list[Change]:
         """Registers that begin to differ, or to differ otherwise, at a pair of events."""
         mine, others = (cursor.at(event) for cursor, event in zip(self._for_pairs, (a, b), strict=True))
         if mine is None or others is None:
@@ -183,28 +200,31 @@ class SwitchSides:
         self.registers = now
         return found
 
-    def facts(self, a: Event, b: Event) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    def _facts(self, a: Event, b: Event) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         """Facts of both that say what they do; none where registers differ, which make them."""
         if self.registers or "load" in (a.kind, b.kind):
             return {}, {}
         mine, others = ({n: v for n, v in one.facts.items() if n not in _HAPPENED} for one in (a, b))
         return mine, others
 
-    def methods(self, a: Event) -> NDArray[np.int64]:
+    def numbers(self, event: Event) -> NDArray[np.int64]:
         """For each command word of A's event the method that it is for; -1: none, or not known."""
-        return self._names.of(a)
+        return self._names.of(event)
 
     def is_known(self, number: int) -> bool:
         """Whether it is known that a method's register differs."""
         return number >= 0 and divmod(number, FILE_WORDS) in self.registers
 
-    @staticmethod
-    def name(number: int) -> str:
+    @property
+    def differing(self) -> bool:
+        return bool(self.registers)
+
+    def name(self, number: int) -> str:
         """The name of a method."""
         return register_name(*divmod(number, FILE_WORDS))
 
     # -- memory -------------------------------------------------------------------------------------------------------
-    def memory(self, a: Event, b: Event) -> Difference | None:
+    def _memory(self, a: Event, b: Event) -> Difference | None:
         """The first byte in which loads leave memory different, pushbuffers left out; None if there is none."""
         sides = [self._loaded(run, event) for run, event in zip(self.runs, (a, b), strict=True)]
         ranges = list(dict.fromkeys((*a.writes, *b.writes)))
@@ -241,6 +261,11 @@ class SwitchSides:
         text = f"memory at {first & ~3:#x} {words[0]} -> {words[1]} ({bytes_} of {total} that are loaded)"
         detail = {"first": f"{first & ~3:#x}", "a_word": words[0], "b_word": words[1], "bytes": count, "size": total}
         return Difference("memory", a.address, b.address, text, detail)
+
+    def vertex(
+        self, mine: Sequence[Event], others: Sequence[Event], pairs: Sequence[Pair]
+    ) -> tuple[Difference | None, str]:
+        return first_vertex_of(self.a, self.b, mine, others, pairs)
 
     @staticmethod
     def _loaded(run: SwitchInspection, event: Event) -> dict[Range, bytes]:

@@ -60,8 +60,7 @@ def dump(
     outcome.add_events(opened.warnings)
     data = b""
     for frame in replay(opened, wanted, threads, choices):
-        if finish := getattr(frame.machine, "finish", None):
-            finish()
+        frame.machine.finish()
         try:
             data = frame.machine.memory.read(memory.address, memory.size)
         except GuestMemoryError as error:

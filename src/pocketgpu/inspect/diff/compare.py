@@ -63,7 +63,7 @@ def diff(
             report.pictures.append(one)
         if report.pixel is None:
             suspects = {one.a for one in differences if one.a is not None}
-            report.pixel = Pixels(a, b, mine, others, pairs).first(frame, suspects)
+            report.pixel = Pixels(sides, mine, others, pairs).first(frame, suspects)
         if report.vertex is None and (differences or report.pixel is not None):
             report.vertex, missed = sides.vertex(mine, others, pairs)
             report.notes += [missed] if missed and missed not in report.notes else []

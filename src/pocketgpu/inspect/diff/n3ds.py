@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pocketgpu.facts.pica import PICA
 from pocketgpu.inspect.diff.alignment import Pair, keys_of
 from pocketgpu.inspect.diff.report import Difference
-from pocketgpu.inspect.diff.sides import Compared, Sides
+from pocketgpu.inspect.diff.sides import Compared, Sides, first_place
 from pocketgpu.inspect.diff.vertices import first_vertex
 from pocketgpu.inspect.model.changes import Change, change
 from pocketgpu.inspect.model.event import Event, Range
@@ -52,7 +52,7 @@ class N3dsSides(Sides):
 
     def keys(self, side: int, events: Sequence[Event]) -> list[tuple[Hashable, ...]]:
         log = self._logs[side]
-        return [keys_of(event, log.state_digests(event.draw)) if event.draw is not None else keys_of(event) for event in events]
+        return [keys_of(event, () if event.draw is None else log.state_digests(event.draw)) for event in events]
 
     # -- one pair -----------------------------------------------------------------------------------------------------
     def pair(self, a: Event, b: Event, same: bool) -> Compared:
@@ -136,10 +136,47 @@ class N3dsSides(Sides):
         text = f"memory at {at:#010x} {words[0]} -> {words[1]} ({count} of {size} that are loaded)"
         return Difference("memory", a.address, b.address, text, detail)
 
+    def pixel(self, a: Event, b: Event) -> Difference | None:
+        if a.draw is None:
+            return None
+        mine, others = self.a.seek(a.by_number).target, self.b.seek(b.by_number).target
+        if mine is None or others is None:
+            return None
+        return _texels((a, b), mine, others) or _depths((a, b), mine, others)
+
     def vertex(
         self, mine: Sequence[Event], others: Sequence[Event], pairs: Sequence[Pair]
     ) -> tuple[Difference | None, str]:
         return first_vertex(self.a, self.b, mine, others, pairs), ""
+
+
+def _texels(events: tuple[Event, Event], a: Any, b: Any) -> Difference | None:
+    """The first pixel of two targets, which lie in rows of memory, that differs."""
+    mine, others = a.rows, b.rows
+    if mine.shape != others.shape or not (wrong := (mine != others).any(axis=-1)).any():
+        return None
+    column, row = first_place(wrong)
+    values = ["#" + bytes(side[row, column].tolist()).hex() for side in (mine, others)]
+    first, second = (
+        event.address.at(pixel=(column, target.row(row))) for event, target in zip(events, (a, b), strict=True)
+    )  # fmt: skip
+    detail = {"a_value": values[0], "b_value": values[1], "pixels": int(wrong.sum())}
+    return Difference("pixel", first, second, f"{values[0]} -> {values[1]}", detail)
+
+
+def _depths(events: tuple[Event, Event], a: Any, b: Any) -> Difference | None:
+    """The first place of two depth buffers that differs."""
+    mine, others = a.depth, b.depth
+    if mine is None or others is None or mine.shape != others.shape or not (wrong := mine != others).any():
+        return None
+    column, row = first_place(wrong)
+    values = [{name: int(side[row, column][name]) for name in ("depth", "stencil")} for side in (mine, others)]
+    text = f"depth {values[0]['depth']:#x} -> {values[1]['depth']:#x}"
+    if values[0]["stencil"] != values[1]["stencil"]:
+        text += f", stencil {values[0]['stencil']} -> {values[1]['stencil']}"
+    text += f" at column {column}, row {row} of the buffer"
+    detail = {"a_value": values[0], "b_value": values[1], "pixels": int(wrong.sum()), "column": column, "row": row}
+    return Difference("pixel", events[0].address, events[1].address, text, detail)
 
 
 def _command_memory(events: Sequence[Event]) -> list[Range]:

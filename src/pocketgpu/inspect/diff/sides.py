@@ -15,6 +15,7 @@ from pocketgpu.inspect.diff.report import Difference
 from pocketgpu.inspect.model.changes import Change, change, changes_between
 from pocketgpu.inspect.model.event import Event
 from pocketgpu.inspect.model.inspection import Inspection
+from pocketgpu.inspect.pictures.comparing import as_pixels
 
 
 @dataclass
@@ -78,12 +79,38 @@ class Sides:
         """The name of a register or method."""
         return f"register {number:#05x}"
 
-    # -- vertices -----------------------------------------------------------------------------------------------------
+    # -- pixels and vertices -------------------------------------------------------------------------------------------
+    def pixel(self, a: Event, b: Event) -> Difference | None:
+        """The first pixel of what two events wrote that differs; None if there is none that has a place."""
+        if a.draw is None:
+            return None
+        mine, others = self.a.seek(a.by_number).target, self.b.seek(b.by_number).target
+        if mine is None or others is None:
+            return None
+        first, second = as_pixels(mine), as_pixels(others)
+        if first.shape != second.shape:
+            text = f"the target has another size: {mine} -> {others}"
+            return Difference("pixel", a.address, b.address, text)
+        wrong = (first != second).any(axis=-1)
+        if not wrong.any():
+            return None
+        x, y = first_place(wrong)
+        values = ["#" + bytes(side[y, x].tolist()).hex() for side in (first, second)]
+        detail = {"a_value": values[0], "b_value": values[1], "pixels": int(wrong.sum()), "x": x, "y": y}
+        text = f"({x}, {y}) of the target {values[0]} -> {values[1]}"
+        return Difference("pixel", a.address, b.address, text, detail)
+
     def vertex(
         self, mine: Sequence[Event], others: Sequence[Event], pairs: Sequence[Pair]
     ) -> tuple[Difference | None, str]:
         """The first vertex of a frame that differs, None if there is none; and what could not be looked at."""
         return None, ""
+
+
+def first_place(wrong: NDArray[np.bool_]) -> tuple[int, int]:
+    """Column and row of the first True, row by row."""
+    row, column = divmod(int(np.flatnonzero(wrong.ravel())[0]), wrong.shape[1])
+    return column, row
 
 
 def _moved(a: Event, b: Event) -> Iterator[Change]:
@@ -122,4 +149,4 @@ def _as_word(value: Any) -> int | None:
         return None
 
 
-__all__ = ["Compared", "Sides", "facts_between"]
+__all__ = ["Compared", "Sides", "facts_between", "first_place"]

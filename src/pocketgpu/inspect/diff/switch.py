@@ -25,7 +25,7 @@ from pocketgpu.inspect.decode.rows import IMMEDIATE, PARAMETER
 from pocketgpu.inspect.decode.stream import PUSHBUFFER
 from pocketgpu.inspect.diff.alignment import SIGHTS, Pair, keys_of
 from pocketgpu.inspect.diff.report import Difference
-from pocketgpu.inspect.diff.sides import Compared, Sides, facts_between
+from pocketgpu.inspect.diff.sides import Compared, Sides, facts_between, first_place
 from pocketgpu.inspect.diff.vertices import rows_differ
 from pocketgpu.inspect.model.changes import Change, change
 from pocketgpu.inspect.model.event import Event, Range
@@ -262,6 +262,33 @@ class SwitchSides(Sides):
         detail = {"first": f"{first & ~3:#x}", "a_word": words[0], "b_word": words[1], "bytes": count, "size": total}
         return Difference("memory", a.address, b.address, text, detail)
 
+    def pixel(self, a: Event, b: Event) -> Difference | None:
+        """The first pixel of the surfaces that events of a Switch write, target by target, that differs."""
+        sides = []
+        for run, event in ((self.a, a), (self.b, b)):
+            moment = run.seek(event.by_number)
+            surfaces = run.recorder.traces[run.tick_of(event.by_number) - 1].surfaces
+            sides.append([moment.picture(surface) for surface, _ in surfaces])
+        for n, (first, second) in enumerate(zip(*sides, strict=False)):
+            surface, size = first.surface, first.surface.format.bytes
+            if first.rows.shape != second.rows.shape or surface.format != second.surface.format:
+                return Difference("pixel", a.address, b.address, f"another surface: {surface} -> {second.surface}")
+            texels = [picture.rows.reshape(surface.height, -1, size) for picture in (first, second)]
+            wrong = (texels[0] != texels[1]).any(axis=2)
+            if not wrong.any():
+                continue
+            column, row = first_place(wrong)
+            x, y = column // surface.grid[0], row // surface.grid[1]
+            values = [surface.value(side[row, column].tobytes()) for side in texels]
+            shown = [_value(value, first.is_depth) for value in values]
+            text = f"{shown[0]} -> {shown[1]}"
+            # Addresses of pixels are those of an event's first surface.
+            places = [event.address if n else event.address.at(pixel=(x, y)) for event in (a, b)]
+            text += f" at {x},{y} of {surface.name}" if n else ""
+            detail = {"a_value": shown[0], "b_value": shown[1], "pixels": int(wrong.sum()), "x": x, "y": y}
+            return Difference("pixel", places[0], places[1], text, {**detail, "surface": surface.name})
+        return None
+
     def vertex(
         self, mine: Sequence[Event], others: Sequence[Event], pairs: Sequence[Pair]
     ) -> tuple[Difference | None, str]:
@@ -290,6 +317,14 @@ def _word(data: NDArray[np.uint8], place: int, one: Range) -> str:
         return "nothing"
     start = max(place - ((one.address + place) & 3), 0)
     return f"0x{data[start : (one.address + place & ~3) + 4 - one.address][::-1].tobytes().hex()}"
+
+
+def _value(value: tuple[Any, ...], depth: bool) -> str:
+    """A sample for people."""
+    if depth:
+        parts = zip(("depth", "stencil"), value, strict=True)
+        return ", ".join(f"{name} {number:.9g}" for name, number in parts if number is not None)
+    return "(" + ", ".join(f"{number:.6g}" for number in value) + ")"
 
 
 # -- vertices ----------------------------------------------------------------------------------------------------------

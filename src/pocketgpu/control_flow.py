@@ -1,4 +1,4 @@
-"""Straight blocks of a program and the ways between them, for both consoles' shaders, and how that is drawn."""
+"""Control flow graphs of both consoles' shaders: blocks, edges, and their output for graphviz."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A way out of a block: number of the block it leads to, and on which condition, as text ("" if none is told).
+    """An exit of a block: number of the next block, and its condition as text ("" if none).
 
-    kind: "next", "jump", "stack" (back to where a stack of addresses says), "loop" (round again), "indirect" or "call".
+    kind: "next", "jump", "stack" (to the address from a stack), "loop" (next iteration), "indirect" or "call".
     """
 
     to: int
@@ -20,7 +20,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Instructions `first` to `last`, executed in a row. hangs: the unit can get stuck at its end."""
+    """Instructions `first` to `last`, executed in sequence. hangs: the unit can hang at its end."""
 
     first: int
     last: int

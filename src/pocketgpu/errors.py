@@ -1,16 +1,16 @@
-"""The typed failures a caller may see.
+"""The exceptions that callers may see.
 
-They live below everything that can fail, so that a bad file, a bad argument or a bad address always ends in
-one short sentence with a place and a next step, and never in a traceback from deep inside.
+All other modules may import this one. A bad file, a bad argument or a bad address ends in one short sentence with a
+place and a hint, never in a traceback from internal code.
 """
 
 from __future__ import annotations
 
 
 class PocketGPUError(Exception):
-    """Base of every failure that this package raises on purpose.
+    """Base of every exception that this package raises on purpose.
 
-    `location` says where (a file offset, a register, an option), `hint` what to do next; both may be None.
+    `location` is the place (a file offset, a register, an option), `hint` what to do next; both may be None.
     """
 
     def __init__(self, message: str, *, location: str | None = None, hint: str | None = None) -> None:
@@ -29,13 +29,13 @@ class PocketGPUError(Exception):
 
 
 class UsageError(PocketGPUError):
-    """The caller asked for something that does not exist or does not fit together (command line: exit 2)."""
+    """An argument does not exist or does not fit the others (command line: exit 2)."""
 
 
 class CaptureError(PocketGPUError):
-    """A capture file is damaged, cut short or of an unknown kind (command line: exit 3).
+    """A capture file is damaged, truncated or of an unknown kind (command line: exit 3).
 
-    `file` is the name as given, `offset` the byte where reading failed, None if no single byte is to blame.
+    `file` is the name as given, `offset` the byte where reading failed, None if it is not known.
     """
 
     def __init__(
@@ -55,11 +55,11 @@ class CaptureError(PocketGPUError):
 
 
 class NoPictureError(PocketGPUError):
-    """A picture was asked for that does not exist, such as a frame past the end (command line: exit 4)."""
+    """The requested picture does not exist, such as a frame after the last one (command line: exit 4)."""
 
 
 class GuestMemoryError(PocketGPUError):
-    """The host asked for guest addresses that no memory answers. `address` and `size` are in bytes."""
+    """The host accessed unmapped guest addresses. `address` and `size` are in bytes."""
 
     def __init__(self, address: int, size: int, *, hint: str | None = None) -> None:
         super().__init__(f"no guest memory holds {size} bytes there", location=f"{address:#010x}", hint=hint)

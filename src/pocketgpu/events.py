@@ -1,7 +1,7 @@
-"""What the guest did that is worth telling, without stopping anything.
+"""Events: reportable actions of the guest, which never stop the machine.
 
-A guest program cannot be allowed to raise exceptions in the host: odd register values and broken lists become
-events. Repeats are merged and the log is bounded, so that a program that errs in every draw costs nothing.
+A guest program must not raise exceptions in the host: odd register values and broken lists become events. Repeats are
+merged and the log is bounded, so that a program with an error in every draw costs nothing.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ DROPPED_ID = "events.dropped"
 
 @dataclass(frozen=True)
 class Event:
-    """One thing that happened `count` times, first at `at` (such as "f0/e12": frame 0, entry 12).
+    """An event that happened `count` times, first at `at` (such as "f0/e12": frame 0, entry 12).
 
-    kind: "warning" (the result may differ from the console), "fault" (the guest did something invalid, it was
-    ignored), "hang" (a console would stand still here).
+    kind: "warning" (the result may differ from the console), "fault" (the guest did something invalid, which was
+    ignored), "hang" (a console would hang here).
     """
 
     kind: EventKind
@@ -38,7 +38,7 @@ class EventLog:
         self._events: dict[tuple[str, str, str], Event] = {}
 
     def report(self, kind: EventKind, id: str, message: str, at: str = "", count: int = 1) -> None:
-        """Note `count` happenings; the same (kind, id, message) raises the count and keeps the first place."""
+        """Record an event `count` times; the same (kind, id, message) adds to the count and keeps the first place."""
         key = (kind, id, message)
         known = self._events.get(key)
         if known is None and len(self._events) >= self._limit:
@@ -60,7 +60,7 @@ class EventLog:
         self._events.clear()
 
     def drain(self) -> list[Event]:
-        """All events so far, leaving the log empty."""
+        """Return all events so far and empty the log."""
         events = list(self._events.values())
         self._events.clear()
         return events

@@ -1,4 +1,4 @@
-"""The public name of a 3DS's guest memory, which is built in `pocketgpu.pica.memory.guest`."""
+"""The public name of a 3DS's guest memory, which is defined in `pocketgpu.pica.memory.guest`."""
 
 from pocketgpu.pica.memory.guest import GuestMemory
 

@@ -1,11 +1,11 @@
-"""Looking on at a machine while it works: what both consoles have of it.
+"""Observers of a working machine: the part that both consoles share.
 
     with machine.observed(observer):
         ...
 
-An observer overrides the methods of what it wants to hear of. `pica/core/observer.py` and `maxwell/host/observer.py`
-say what a machine of each console tells; what happens on both has one name there. A machine may have several observers:
-all are told, in the order in which they came. One without any does nothing for it.
+An observer overrides the methods of the events that it needs. `pica/core/observer.py` and `maxwell/host/observer.py`
+define the events of each console's machine; events of both have the same name. A machine may have several observers:
+all are notified, in the order in which they were added. A machine without observers does no work for them.
 """
 
 from __future__ import annotations
@@ -19,39 +19,39 @@ from numpy.typing import NDArray
 
 
 class Observer:
-    """Who is told. The methods of this class do nothing."""
+    """Base of observers. The methods of this class do nothing."""
 
     wants_draws = False
-    """Whether every draw shall be told of one by one. A machine may make draws by itself, untold, where nobody does."""
+    """Whether every draw must be reported one by one. Otherwise a machine may run draws without reporting them."""
     wants_pages = False
-    """Whether `memory_written` shall be told; finding out takes a look at all pages for each draw."""
+    """Whether `memory_written` is called; to find the pages, all pages are checked for each draw."""
 
     def memory_written(self, pages: NDArray[np.int64]) -> None:
-        """Pages of 4096 bytes of the arena, by number, that something has just written whose bytes nobody lists."""
+        """Pages of 4096 bytes of the arena, by number, that were just written without a list of their bytes."""
 
 
 AnyObserver = TypeVar("AnyObserver", bound=Observer)
 
 
 class Observed(Generic[AnyObserver]):
-    """A machine that observers can look at."""
+    """A machine that can have observers."""
 
     observers: tuple[AnyObserver, ...] = ()
-    """Who is told; `observe` and `dismiss` change it."""
+    """The current observers; `observe` and `dismiss` change them."""
 
     def observe(self, observer: AnyObserver) -> None:
-        """Tell one more observer from now on."""
+        """Add an observer."""
         self.observers = (*self.observers, observer)
         self._observers_changed()
 
     def dismiss(self, observer: AnyObserver) -> None:
-        """Tell an observer no longer; nothing happens if it was not told."""
+        """Remove an observer; does nothing if it was not added."""
         self.observers = tuple(one for one in self.observers if one is not observer)
         self._observers_changed()
 
     @contextmanager
     def observed(self, observer: AnyObserver) -> Iterator[AnyObserver]:
-        """Tell an observer as long as this lasts."""
+        """Add an observer for the duration of a `with` block."""
         self.observe(observer)
         try:
             yield observer
@@ -59,7 +59,7 @@ class Observed(Generic[AnyObserver]):
             self.dismiss(observer)
 
     def _observers_changed(self) -> None:
-        """What a machine has to prepare for other observers."""
+        """Prepare the machine for changed observers."""
 
 
 __all__ = ["Observed", "Observer"]

@@ -1,6 +1,6 @@
 """Helper threads for the fragment side. They sleep on a lock and run one native call at a time, without the GIL.
 
-To wake them takes as long as a small draw: whether it pays is judged by how long the same kind of work took before.
+Waking them takes as long as a small draw. The time of earlier work of the same kind decides whether they are used.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Callable, Hashable
 from time import perf_counter
 
 Work = Callable[[int, int], None]
-# Seconds of work from which two threads are done sooner than one (waking one takes 50 to 100 microseconds).
+# From this many seconds of work on, two threads finish sooner than one (waking one takes 50 to 100 microseconds).
 WORTH = 0.0004
-# What a piece of work is taken to need for each of its units before any was seen: nanoseconds for a pixel.
+# Assumed time per unit of a kind of work that has not run yet: nanoseconds per pixel.
 FIRST_PACE = 2e-9
 _MOST_KINDS = 1024
 
@@ -26,9 +26,9 @@ class Workers:
         self._paces: dict[Hashable, float] = {}
 
     def run(self, work: Work, kind: Hashable, amount: int) -> None:
-        """Call work(part, parts) for every part, or work(0, 1) where that is likely to end sooner.
+        """Call work(part, parts) for every part, or work(0, 1) if that probably ends sooner.
 
-        kind, amount: work of one kind takes a time in proportion to its amount.
+        kind, amount: the time of work of one kind is proportional to its amount.
         """
         if self.threads == 1 or not amount:
             work(0, 1)
@@ -43,7 +43,7 @@ class Workers:
         found = (perf_counter() - started) / amount
         if len(self._paces) >= _MOST_KINDS:
             self._paces.clear()
-        # What all threads together took is more than one would have: a piece that was slow once is judged again.
+        # The sum over all threads is larger than the time of one thread: work that was slow once is measured again.
         self._paces[kind] = min(pace, self.threads * found) if shared else found
 
     def _share(self, work: Work) -> None:
@@ -79,7 +79,7 @@ class _Helper:
             try:
                 if job is not None:
                     job[0](job[1], job[2])
-            except BaseException as error:  # handed to the caller of `run`
+            except BaseException as error:  # raised again in the caller of `run`
                 self._error = error
             job = None
             self._done.release()

@@ -1,7 +1,7 @@
-"""Making work for the GPU in Python: command lists, GX commands and whole captures.
+"""Builders of GPU work in Python: command lists, GX commands and whole captures.
 
-The other rooms read what programs wrote; this one writes it, from the same tables of facts, for samples, tests and
-experiments. `docs/guides/triangle.md` draws a triangle with it.
+They use the same tables of facts as the decoders, for samples, tests and experiments. `docs/guides/triangle.md` draws a
+triangle with them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Whole captures: memory loads, register writes and frames, written as a CiTrace recording.
+"""Builder of whole captures: memory loads, register writes and frames, written as a CiTrace recording.
 
-The builder also hands out memory, so that nobody has to count addresses: `put` stores data in main memory and returns
-where, `allocate` reserves room.
+The builder also allocates memory, so that users need not compute addresses: `put` stores data in main memory and
+returns its address, `allocate` reserves memory.
 
 Source: 3dbrew GPU/External Registers for what starts fills, transfers and lists.
 """
@@ -37,7 +37,7 @@ _BLOCKS: dict[str, RegisterBlock] = {
 
 
 class CaptureBuilder:
-    """A capture in the making.
+    """A capture under construction.
 
         capture = CaptureBuilder()
         target = capture.allocate(240 * 400 * 4, region="VRAM")
@@ -47,7 +47,7 @@ class CaptureBuilder:
         capture.end_frame()
         capture.save("scene.ctf.xz")
 
-    Nothing is known to the machine before the first frame but what the system software leaves in registers.
+    Before the first frame the machine only has the state that the system software leaves in registers.
     """
 
     def __init__(self) -> None:
@@ -76,7 +76,7 @@ class CaptureBuilder:
         return self
 
     def put(self, data: bytes | NDArray[Any], *, region: str = "FCRAM", align: int = 128) -> int:
-        """Reserve room for data, load it, return its address."""
+        """Reserve memory for data, load it, return its address."""
         raw = data.tobytes() if isinstance(data, np.ndarray) else bytes(data)
         address = self.allocate(len(raw), region=region, align=align)
         self.load(address, raw)
@@ -85,8 +85,8 @@ class CaptureBuilder:
     def put_texture(self, pixels: NDArray[np.uint8], format: str = "RGBA8") -> int:
         """Store a picture as a texture: RGBA of shape (height, width, 4), top row first; returns its address.
 
-        The top row is what texture coordinate v = 1 shows. Sides are multiples of 8; the console wants powers of two
-        from 8 to 1024.
+        The top row is at texture coordinate v = 1. Sides are multiples of 8; the console requires powers of two from 8
+        to 1024.
         """
         if format not in _TEXTURES:
             raise UsageError(f"no texture has format {format!r}", hint=f"Known are {', '.join(_TEXTURES)}.")
@@ -134,7 +134,7 @@ class CaptureBuilder:
         **flags: FieldValue,
     ) -> Self:
         """A display transfer; without flags from tiled to linear. Sizes in pixels: of the input, and of the output
-        before it is scaled down (the same if not given). flags: fields of PPF_FLAGS."""
+        before scaling down (the same if not given). flags: fields of PPF_FLAGS."""
         self.write("PPF_INPUT_ADDRESS", address=source).write("PPF_OUTPUT_ADDRESS", address=target)
         out = {"width": output_width or width, "height": output_height or height}
         self.write("PPF_OUTPUT_SIZE", **out).write("PPF_INPUT_SIZE", width=width, height=height)
@@ -154,7 +154,7 @@ class CaptureBuilder:
         return self.write("PPF_CONTROL", start=True)
 
     def submit(self, commands: Entries, address: int | None = None) -> Self:
-        """Finish a command list, load it (to `address`, or wherever there is room) and run it."""
+        """Finish a command list, load it (to `address`, or to free memory) and run it."""
         if isinstance(commands, CommandList):
             commands.finalize()
         data = commands.tobytes()
@@ -171,7 +171,7 @@ class CaptureBuilder:
 
     # -- screens ----------------------------------------------------------------------------------------------------
     def present(self, screen: str, source: int, *, source_format: str = "RGBA8", format: str = "RGB8") -> Self:
-        """Transfer a render target of 240x400 (top) or 240x320 (bottom) to a framebuffer of its own and show that."""
+        """Transfer a render target of 240x400 (top) or 240x320 (bottom) to the screen's framebuffer and show that."""
         width = _screen(screen)[1]
         size = 240 * width * _format(format).bits // 8
         if (screen, format) not in self._framebuffers:
@@ -192,7 +192,7 @@ class CaptureBuilder:
 
     # -- frames and files -------------------------------------------------------------------------------------------
     def end_frame(self) -> Self:
-        """The frame is complete: screens show what they point at."""
+        """The frame is complete: screens show their framebuffers."""
         self._frames.append(self._events)
         self._events = []
         return self
@@ -203,16 +203,16 @@ class CaptureBuilder:
         return self._frames
 
     def tobytes(self) -> bytes:
-        """The recording, not packed; what follows the last `end_frame` comes after its last frame."""
+        """The recording, uncompressed; events after the last `end_frame` come after its last frame."""
         return encode_citrace(self._frames, start_state(), tail=self._events)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the recording, packed if the name ends in .xz, .zst or .gz."""
+        """Write the recording, compressed if the name ends in .xz, .zst or .gz."""
         write_citrace(path, self._frames, start_state(), tail=self._events)
 
 
 def start_state() -> InitialState:
-    """What registers hold when the system software has started and no program has drawn yet."""
+    """The registers after the system software has started and before a program has drawn."""
     words: dict[str, list[int]] = {}
     for name, block, count in (("external", EXTERNAL, 0x400), ("lcd", LCD, 0x400), ("pica", PICA, 0x300)):
         words[name] = [0] * count

@@ -1,7 +1,7 @@
-"""Command lists as drawing programs think of them: targets, textures, combiners, attributes, draws.
+"""Command lists with one method for each drawing task: targets, textures, combiners, attributes, draws.
 
-Each method writes the registers that the driver libraries write for the same thing, in an order that a console takes;
-whatever has no method here is a `write` away.
+Each method writes the registers that the driver libraries write for the same task, in an order that works on a console.
+For everything else use `write`.
 
 Source: 3dbrew GPU/Internal Registers.
 """
@@ -33,12 +33,12 @@ _SIZES = {name: ELEMENT_BYTES[number] for name, number in _CODES.items()}
 _PADDING = {skipped_bytes(code): code for code in COMPONENT if skipped_bytes(code)}
 _PIXEL_SIZES = {"RGBA8": "32 bits", "RGB8": "24 bits"}
 INDEXED_LIST = "geometry"
-"""What drivers set for indexed triangle lists."""
+"""The primitive mode that drivers set for indexed triangle lists."""
 
 
 @dataclass(frozen=True)
 class Buffer:
-    """Vertices in memory: `address` (physical, bytes) of the first, what each holds, bytes from one to the next.
+    """Vertices in memory: `address` (physical, bytes) of the first, contents of each, bytes from one to the next.
 
     layout: attributes as (type, components), type "s8" "u8" "s16" or "f32"; a plain number (4, 8, 12, 16) is that many
     bytes to skip. stride 0: vertices follow each other without gaps.
@@ -49,7 +49,7 @@ class Buffer:
     stride: int = 0
 
     def size(self) -> int:
-        """Bytes of one vertex, with the gaps that the hardware leaves to align attributes."""
+        """Bytes of one vertex, including the gaps that the hardware needs to align attributes."""
         place = 0
         for part in self.layout:
             unit = 4 if isinstance(part, int) else _SIZES.get(part[0], 1)
@@ -58,7 +58,7 @@ class Buffer:
 
 
 class CommandList(Uploads):
-    """A command list in the making.
+    """A command list under construction.
 
         cl = CommandList()
         cl.write("TEXUNIT0_DIM", width=64, height=64)
@@ -76,7 +76,7 @@ class CommandList(Uploads):
 
     # -- state ------------------------------------------------------------------------------------------------------
     def plain_state(self) -> Self:
-        """Everything off that changes pixels: vertex colours go to the target as they are."""
+        """Disable everything that changes pixels: vertex colours go to the target unchanged."""
         for stage in range(6):
             self.combiner(stage)
         self.write("TEXENV_UPDATE_BUFFER").write("TEXENV_BUFFER_COLOR")
@@ -100,8 +100,8 @@ class CommandList(Uploads):
         color_format: str = "RGBA8",
         depth_format: str = "D24S8",
     ) -> Self:
-        """Where to draw: addresses of colour and depth buffer, size in memory (screens stand on their side: 240 wide),
-        and a viewport over all of it. Without a depth buffer nothing is read or written there."""
+        """Where to draw: addresses of colour and depth buffer, size in memory (screens are rotated: 240 wide), and a
+        viewport over all of it. Without a depth buffer, depth is neither read nor written."""
         self.write("FRAMEBUFFER_FLUSH", flush=True).write("FRAMEBUFFER_INVALIDATE", invalidate=True)
         self.write("DEPTHBUFFER_FORMAT", format=depth_format)
         if color_format not in COLOR_FORMAT.values():
@@ -119,18 +119,18 @@ class CommandList(Uploads):
         return self.viewport(0, 0, width, height)
 
     def viewport(self, x: int, y: int, width: int, height: int) -> Self:
-        """The part of the target that clip space fills, in pixels from its lower left corner."""
+        """The part of the target for clip space, in pixels from its lower left corner."""
         self.write("VIEWPORT_WIDTH", value=width / 2).write("VIEWPORT_INVW", value=2 / width)
         self.write("VIEWPORT_HEIGHT", value=height / 2).write("VIEWPORT_INVH", value=2 / height)
         return self.write("VIEWPORT_XY", x=x, y=y)
 
     def scissor(self, x1: int = 0, y1: int = 0, x2: int = 0, y2: int = 0, mode: str = "keep inside") -> Self:
-        """Draw only inside the rectangle whose corners (both inside) are given; mode "off" ends it."""
+        """Draw only inside the rectangle with these corners (both inclusive); mode "off" disables it."""
         self.write("SCISSORTEST_MODE", mode=mode)
         return self.write("SCISSORTEST_POS", x1=x1, y1=y1).write("SCISSORTEST_DIM", x2=x2, y2=y2)
 
     def depth(self, function: str | None, *, write: bool = True, colors: str = "rgba") -> Self:
-        """Depth test (None: no test), whether depth is written, and which channels of the colour are."""
+        """Depth test (None: no test), whether depth is written, and which channels of the colour are written."""
         channels = {name: name[0] in colors for name in ("red", "green", "blue", "alpha")}
         return self.write(
             "DEPTH_COLOR_MASK",
@@ -150,7 +150,7 @@ class CommandList(Uploads):
         destination_alpha: str | None = None,
         equation_alpha: str | None = None,
     ) -> Self:
-        """Blend factors and equation, for alpha the same unless named; without arguments colours replace."""
+        """Blend factors and equation, for alpha the same unless given; without arguments colours replace."""
         self.write("COLOR_OPERATION", blend_enable=True, line_config=0x0E4)
         return self.write(
             "BLEND_FUNC",
@@ -174,7 +174,7 @@ class CommandList(Uploads):
         wrap: str | tuple[str, str] = "repeat",
         border: Color = (0, 0, 0, 0),
     ) -> Self:
-        """Switch texture unit 0, 1 or 2 on. wrap: one name of a mode, or two, for the first and second coordinate."""
+        """Enable texture unit 0, 1 or 2. wrap: a mode name, or two, for the first and second coordinate."""
         if unit not in (0, 1, 2):
             raise UsageError(f"texture unit {unit}: there are 0, 1 and 2")
         name = f"TEXUNIT{unit}_"
@@ -188,7 +188,7 @@ class CommandList(Uploads):
         return self._switch_units()
 
     def no_textures(self) -> Self:
-        """Switch all texture units off."""
+        """Disable all texture units."""
         self._units.clear()
         return self._switch_units()
 
@@ -228,9 +228,9 @@ class CommandList(Uploads):
 
     # -- vertices ---------------------------------------------------------------------------------------------------
     def attributes(self, *buffers: Buffer, fixed: Sequence[Sequence[float]] = (), base: int | None = None) -> Self:
-        """Where vertices come from: the attributes of all buffers in order, then those with a fixed value, become
-        inputs v0, v1, ... of the vertex program. base: the address that offsets count from, a multiple of 16 (None:
-        that of the lowest buffer)."""
+        """The sources of vertices: the attributes of all buffers in order, then those with a fixed value, become inputs
+        v0, v1, ... of the vertex program. base: the address that offsets count from, a multiple of 16 (None: that of
+        the lowest buffer)."""
         if base is None:
             base = min((buffer.address for buffer in buffers), default=0) & -PICA.field("ATTRIBBUFFERS_LOC.base").scale
         self._base = base
@@ -274,7 +274,7 @@ class CommandList(Uploads):
         return self._inputs(total)
 
     def fixed_attribute(self, number: int, value: Sequence[float]) -> Self:
-        """The value of an attribute that no buffer supplies; missing components are 0, 0, 1."""
+        """The value of an attribute without a buffer; missing components are 0, 0, 1."""
         self.write("FIXEDATTRIB_INDEX", index=number)
         return self.write_words("FIXEDATTRIB_DATA0", pack_f24(_four(value)))
 
@@ -294,10 +294,10 @@ class CommandList(Uploads):
         return self.write("GEOSTAGE_CONFIG2", byte_mask=1).write("VTX_FUNC", clear=True)
 
     def draw_elements(self, count: int, address: int, *, wide: bool = True, primitive: str = "triangles") -> Self:
-        """Draw by `count` indices of two bytes (wide) or one at `address`, which counts from the base of `attributes`
-        and must not lie below it."""
+        """Draw by `count` indices of two bytes (wide) or one at `address`, which must not be below the base of
+        `attributes`."""
         if address < self._base:
-            raise UsageError(f"indices at {address:#x} lie below the base {self._base:#x}", hint="Name a lower base.")
+            raise UsageError(f"indices at {address:#x} are below the base {self._base:#x}", hint="Name a lower base.")
         self._begin(INDEXED_LIST if primitive == "triangles" else primitive)
         self.write("INDEXBUFFER_CONFIG", offset=address - self._base, type="u16" if wide else "u8")
         self.write("NUMVERTICES", count=count)
@@ -311,7 +311,7 @@ class CommandList(Uploads):
         return self
 
     def draw_immediate(self, vertices: ArrayLike, primitive: str = "triangles") -> Self:
-        """Draw vertices that stand in the list itself: shape (n, attributes, 1 to 4), as 24-bit floats."""
+        """Draw vertices that are in the list itself: shape (n, attributes, 1 to 4), as 24-bit floats."""
         array = np.asarray(vertices, np.float64)
         if array.ndim != 3 or not 1 <= array.shape[1] <= 12 or not 1 <= array.shape[2] <= 4:
             raise UsageError(f"immediate vertices have shape (n, attributes, 1 to 4), not {array.shape}")
@@ -334,7 +334,7 @@ class CommandList(Uploads):
         self.write("START_DRAW_FUNC0", byte_mask=1, configuration=True)
 
     def end_drawing(self) -> Self:
-        """Flush what has been drawn, so that transfers see it."""
+        """Flush the draws, so that transfers read their pixels."""
         return self.write("FRAMEBUFFER_FLUSH", flush=True)
 
 

@@ -1,4 +1,4 @@
-"""The words of command lists: how entries are laid out, padded and ended.
+"""The words of command lists: layout, padding and end of entries.
 
 Source: 3dbrew GPU/Internal Registers.
 """
@@ -28,10 +28,10 @@ class Entries:
 
     # -- entries ----------------------------------------------------------------------------------------------------
     def write(self, register: str | int, word: int = 0, /, *, byte_mask: int = ALL_BYTES, **fields: FieldValue) -> Self:
-        """Write a register: `word` with the named fields set. byte_mask: which of its bytes are written (bit 0: low).
+        """Write a register: `word` with the named fields set. byte_mask: the bytes that are written (bit 0: lowest).
 
-        Field values are as people write them: True, 0.5 for floats, addresses in bytes, counts as counts, names of
-        enumerations as the tables spell them ("triangle strip").
+        Field values are natural ones: True, 0.5 for floats, addresses in bytes, counts without "minus one", names of
+        enumerations as in the tables ("triangle strip").
         """
         return self.write_fields(register, fields, word, byte_mask=byte_mask)
 
@@ -55,7 +55,7 @@ class Entries:
         if not 0 <= byte_mask <= ALL_BYTES:
             raise UsageError(f"byte_mask has four bits, not {byte_mask:#x}")
         if consecutive and number + len(values) > len(PICA):
-            raise UsageError(f"{len(values)} words from {number:#05x} on go past the last register")
+            raise UsageError(f"{len(values)} words from {number:#05x} on end after the last register")
         self._must_be_open()
         for start in range(0, len(values), MOST_PARAMETERS):
             part = values[start : start + MOST_PARAMETERS]
@@ -76,20 +76,21 @@ class Entries:
 
     # -- the end ----------------------------------------------------------------------------------------------------
     def jump(self, address: int, size: int, channel: int = 0) -> Self:
-        """Go on with another list of `size` bytes at physical `address` (both multiples of 16); ends this list."""
+        """Continue with another list of `size` bytes at physical `address` (both multiples of 16); ends this list."""
         if channel not in (0, 1):
             raise UsageError(f"channel is 0 or 1, not {channel}")
         if address % LIST_ALIGNMENT or size % LIST_ALIGNMENT:
-            raise UsageError("lists start at multiples of 16 bytes and have such sizes")
+            raise UsageError("list addresses and sizes are multiples of 16 bytes")
         self.write(f"CMDBUF_SIZE{channel}", size=size).write(f"CMDBUF_ADDR{channel}", address=address)
-        if len(self._words) % 4 == 0:  # the jump shall be the last entry of a size that counts
+        if len(self._words) % 4 == 0:  # the jump must be the last entry within the rounded size
             self.write_word(0, 0, byte_mask=0)
         self.write_word(f"CMDBUF_JUMP{channel}", START_LIST)
         self._finalized = True
         return self
 
     def finalize(self) -> Self:
-        """End the list with the request for its interrupt, padded to a multiple of 16 bytes. Doing so twice is fine."""
+        """End the list with the request for its interrupt, padded to a multiple of 16 bytes. A second call does
+        nothing."""
         if not self._finalized:
             self.write_word("FINALIZE", FINALIZE_VALUE)
             if len(self._words) % 4:

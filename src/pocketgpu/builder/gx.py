@@ -1,8 +1,8 @@
 """GX commands: the eight words that a program puts into the queue of the system software's graphics module.
 
-Addresses are given as the GPU sees them, like everywhere in this package, and written as programs see them.
+Arguments are physical addresses, as everywhere in this package; the commands contain virtual ones.
 
-Source: 3dbrew GSP Shared Memory, by way of facts/gsp.py.
+Source: 3dbrew GSP Shared Memory, through facts/gsp.py.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _FILL_WIDTHS = {16: "16 bits", 24: "24 bits", 32: "32 bits"}
 
 
 def to_virtual(physical: int, *, old_heap: bool = False) -> int:
-    """The address by which a program names a byte that the GPU finds at `physical`; 0 stays 0 ("none").
+    """The virtual address of a program for physical address `physical`; 0 stays 0 ("none").
 
-    old_heap: main memory as programs for systems before 8.0 see it. Raises UsageError where programs see nothing.
+    old_heap: use the main memory mapping of programs for systems before 8.0. Raises UsageError for unmapped addresses.
     """
     if physical == 0:
         return 0
@@ -40,7 +40,7 @@ def to_virtual(physical: int, *, old_heap: bool = False) -> int:
 def gx_command(
     name: str, words: Mapping[str, int | Size], *, stop_after: bool = False, fail_if_busy: bool = True
 ) -> Words:
-    """Any GX command by its name and the names of its words, which are written as given; a pair is two half-words."""
+    """Any GX command by its name and the names of its words, which are written unchanged; a pair is two half-words."""
     known = {command.name: command for command in GX_COMMANDS}
     if name not in known:
         raise UsageError(f"no GX command {name}", hint=f"Known are {', '.join(known)}.")
@@ -67,7 +67,7 @@ def request_dma(source: int, target: int, size: int, *, flush: bool = False) -> 
 
 
 def process_command_list(address: int, size: int, *, update_gas: bool = False, flush: bool = True) -> Words:
-    """Run a command list of `size` bytes; the interrupt P3D comes when the list asks for it."""
+    """Run a command list of `size` bytes; the interrupt P3D comes if the list requests it."""
     words = {"list": to_virtual(address), "size": size, "update_gas": int(update_gas), "flush": int(flush)}
     return gx_command("ProcessCommandList", words)
 
@@ -100,7 +100,7 @@ def display_transfer(
     output_format: str = "RGB8",
     **flags: FieldValue,
 ) -> Words:
-    """Convert a picture; sizes in pixels, the output's before it is scaled down. flags: fields of PPF_FLAGS."""
+    """Convert a picture; sizes in pixels, the output's before scaling down. flags: fields of PPF_FLAGS."""
     fields = {"input_format": input_format, "output_format": output_format, **flags}
     words: dict[str, int | Size] = {
         "input": to_virtual(source),
@@ -113,7 +113,7 @@ def display_transfer(
 
 
 def texture_copy(source: int, target: int, size: int, input_line: Line = (0, 0), output_line: Line = (0, 0)) -> Words:
-    """Copy `size` bytes, line by line where a gap is given."""
+    """Copy `size` bytes; line by line if there is a gap."""
     gaps = bool(input_line[1] or output_line[1])
     words: dict[str, int | Size] = {
         "input": to_virtual(source),
@@ -138,5 +138,5 @@ def flush_cache_regions(*ranges: tuple[int, int]) -> Words:
 
 def _units(line: Line) -> Size:
     if line[0] % 16 or line[1] % 16:
-        raise UsageError(f"lines are copied in units of 16 bytes, which {line} are not")
+        raise UsageError(f"lines are copied in units of 16 bytes: {line} are not multiples")
     return line[0] // 16, line[1] // 16

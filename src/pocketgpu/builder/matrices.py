@@ -1,7 +1,7 @@
-"""Matrices for vertex programs: rows for dp4, so that a point p goes to matrix @ p.
+"""Matrices for vertex programs: rows for dp4, so that a point p becomes matrix @ p.
 
-Clip space of this GPU has z from -w (near) to 0 (far), and its screens stand on their side; both are easy to forget
-and hard to see from the outside.
+Clip space of this GPU has z from -w (near) to 0 (far), and its screens are rotated by 90 degrees; both are easy to
+forget and hard to notice.
 
 Source: 3dbrew GPU/Internal Registers (depth map, viewport), GPU/External Registers (screens).
 """
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 Matrix: TypeAlias = NDArray[np.float64]
 
 UPRIGHT: Matrix = np.array([[0.0, 1, 0, 0], [-1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
-"""Turns pictures so that they stand upright on the console: multiply it from the left to a projection."""
+"""Rotates pictures upright for the console's screens: multiply it from the left to a projection."""
 
 
 def translation(x: float, y: float, z: float) -> Matrix:
@@ -33,7 +33,7 @@ def scaling(x: float, y: float, z: float) -> Matrix:
 
 
 def rotation(axis: tuple[float, float, float], angle: float) -> Matrix:
-    """Turns by `angle` radians around an axis, counter-clockwise for who looks against it."""
+    """Rotates by `angle` radians around an axis, counter-clockwise when looking against the axis."""
     x, y, z = np.asarray(axis, np.float64) / math.hypot(*axis)
     cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
     matrix = np.eye(4)
@@ -42,9 +42,9 @@ def rotation(axis: tuple[float, float, float], angle: float) -> Matrix:
 
 
 def perspective(fov_y: float, aspect: float, near: float, far: float) -> Matrix:
-    """What a camera at the origin sees that looks along -z: depth 1 at `near`, 0 at `far` (test "greater").
+    """The view of a camera at the origin that looks along -z: depth 1 at `near`, 0 at `far` (test "greater").
 
-    fov_y: angle from lowest to highest line of the upright picture in radians. aspect: width by height of it.
+    fov_y: angle from lowest to highest line of the upright picture in radians. aspect: its width / height.
     """
     f = 1.0 / math.tan(fov_y / 2)
     k = near / (near - far)

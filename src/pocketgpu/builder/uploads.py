@@ -1,4 +1,4 @@
-"""What goes through data ports: programs, uniforms and look-up tables.
+"""Uploads through data ports: programs, uniforms and look-up tables.
 
 Source: 3dbrew GPU/Internal Registers.
 """
@@ -23,7 +23,7 @@ UNITS = ("VSH", "GSH")
 
 
 class Uploads(Entries):
-    """Entries that fill the memories behind the registers."""
+    """Entries that fill the memories that FIFO registers write."""
 
     # -- shaders ----------------------------------------------------------------------------------------------------
     def upload_code(self, words: Iterable[int], start: int = 0, unit: str = "VSH") -> Self:
@@ -40,7 +40,7 @@ class Uploads(Entries):
     def uniforms(self, start: int, values: ArrayLike, *, f32: bool = True, unit: str = "VSH") -> Self:
         """Float uniforms c[start], c[start+1], ...: `values` of shape (n, 4) or (4,), x y z w.
 
-        f32: send single-precision words; else three words of packed 24-bit floats each.
+        f32: send single-precision words; otherwise three words of packed 24-bit floats each.
         """
         rows = np.asarray(values, np.float64).reshape(-1, 4)
         if not 0 <= start <= start + len(rows) <= 96:
@@ -53,7 +53,7 @@ class Uploads(Entries):
         return self.fifo(f"{unit}_FLOATUNIFORM_DATA0", words)
 
     def bool_uniforms(self, values: Mapping[int, bool] | Sequence[bool], unit: str = "VSH") -> Self:
-        """All boolean uniforms at once: those that are true, by number."""
+        """All boolean uniforms together: values by number; missing ones are false."""
         pairs = values.items() if isinstance(values, Mapping) else enumerate(values)
         bits = 0
         for number, value in pairs:
@@ -69,7 +69,7 @@ class Uploads(Entries):
         return self.write(f"{_unit(unit)}_INTUNIFORM_I{number}", x=x, y=y, z=z, w=w)
 
     def shader(self, program: Assembly, entry: str | None = None) -> Self:
-        """A vertex program: code, descriptors, constants, entry point and what its `.out` lines say."""
+        """A vertex program: code, descriptors, constants, entry point and the outputs of its `.out` lines."""
         return self._upload(program, "VSH").entry(program, entry).outputs(program.outputs)
 
     def _upload(self, program: Assembly, unit: str) -> Self:
@@ -79,7 +79,7 @@ class Uploads(Entries):
         return self
 
     def entry(self, program: Assembly, label: str | None = None, unit: str = "VSH") -> Self:
-        """Start an uploaded program at another label (None: where it starts by itself)."""
+        """Start an uploaded program at another label (None: at its own entry)."""
         if label is not None and label not in program.labels:
             raise UsageError(f"the program has no label {label}", hint=f"It has: {', '.join(program.labels)}.")
         address = program.entry if label is None else program.labels[label]
@@ -89,12 +89,14 @@ class Uploads(Entries):
         self, program: Assembly, mode: str = "point", *, outputs: int, inputs: int = 0, vertices: int = 1,
         first_uniform: int = 0, main_vertices: int = 1, entry: str | None = None,
     ) -> Self:  # fmt: skip
-        """A geometry program behind the vertex program, which has so many `outputs`. Draw with primitive "geometry".
+        """A geometry program after the vertex program, which has this number of `outputs`. Draw with primitive
+        "geometry".
 
         mode "point": outputs fill `inputs` input registers (0: those of one vertex). "fixed": outputs of `vertices`
-        vertices go to uniforms from `first_uniform` on. "variable": in the index list the number of its vertices goes
-        before each primitive, and to c0; outputs go to c1 and on, of all but the first `main_vertices` only the first.
-        What reaches the rasteriser is what the `.out` lines of the geometry program say.
+        vertices go to uniforms from `first_uniform` on. "variable": the index list has the vertex count of each
+        primitive before its indices, and c0 gets it; outputs go to c1 and on: all outputs of the first `main_vertices`,
+        of the others only the first output. The rasteriser gets the outputs in the `.out` lines of the geometry
+        program.
         """
         self.write("VSH_COM_MODE", separate=True)
         self.write("GEOSTAGE_CONFIG", mode="on", variable=mode == "variable")
@@ -108,11 +110,11 @@ class Uploads(Entries):
         return self._upload(program, "GSH").entry(program, entry, "GSH")._meanings(program.outputs)
 
     def no_geometry_shader(self) -> Self:
-        """Triangles are made of vertices again; what they mean `shader` or `outputs` must say anew."""
+        """Triangles are made of vertices again; set their semantics again with `shader` or `outputs`."""
         return self.write("GEOSTAGE_CONFIG").write("VSH_COM_MODE").write("GSH_MISC0")
 
     def outputs(self, semantics: Mapping[int, Sequence[int]]) -> Self:
-        """What the output registers of the vertex program mean: register to four numbers of SH_OUTMAP."""
+        """The semantics of the vertex program's output registers: register to four numbers of SH_OUTMAP."""
         used = _registers(semantics)
         self.write("VSH_OUTMAP_MASK", mask=sum(1 << number for number in used))
         self.write("VSH_OUTMAP_TOTAL1", count=len(used)).write("VSH_OUTMAP_TOTAL2", count=len(used))
@@ -139,8 +141,9 @@ class Uploads(Entries):
         return self.fifo("FOG_LUT_DATA0", _entries("FOG_LUT_DATA0", entries, steps))
 
     def lighting_table(self, table: str | int, values: ArrayLike) -> Self:
-        """A lighting table ("D0", "FR", "SP0", ...): 257 values in 0..1, for inputs 0/256 .. 256/256; for tables with
-        signed input give 257 for -1 .. 1 in the order of the hardware: 0 .. 127/128, -1 .. -1/128."""
+        """A lighting table ("D0", "FR", "SP0", ...): 257 values in 0..1, for inputs 0/256 .. 256/256. For tables with
+        signed
+        input: 257 values for -1 .. 1 in the hardware's order: 0 .. 127/128, -1 .. -1/128."""
         number = _number(LIGHT_LUT, table)
         samples = _samples(values, 256, "lighting table")
         entries = np.clip(np.round(samples * 4095), 0, 4095).astype(np.int64)
@@ -167,7 +170,7 @@ class Uploads(Entries):
 
 
 def pack_f24(values: Sequence[float]) -> list[int]:
-    """Four floats (x, y, z, w) as three words of 24-bit floats, w on top."""
+    """Four floats (x, y, z, w) as three words of 24-bit floats, w in the highest bits."""
     x, y, z, w = (encode_float(float(value), "f24") for value in values)
     return [w << 8 | z >> 16, (z & 0xFFFF) << 16 | y >> 8, (y & 0xFF) << 24 | x]
 
@@ -179,7 +182,7 @@ def _unit(unit: str) -> str:
 
 
 def _registers(semantics: Mapping[int, Sequence[int]]) -> list[int]:
-    """The output registers that mean something, in order."""
+    """The output registers with a semantic, in order."""
     if not 1 <= len(semantics) <= OUTPUT_MAPS:
         raise UsageError(f"{len(semantics)} output registers reach the rasteriser; 1 to 7 can")
     return sorted(semantics)

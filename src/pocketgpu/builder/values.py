@@ -1,6 +1,6 @@
-"""From values as people write them to register words.
+"""From natural values to register words.
 
-One rule for every writer of registers: enumerations by name, counts as counts, addresses in bytes, floats as floats.
+One rule for all writers of registers: enumerations by name, counts as counts, addresses in bytes, floats as floats.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def register_of(block: RegisterBlock, key: str | int) -> Register:
 
 
 def encode_field(register: Register, name: str, value: FieldValue, word: int = 0) -> int:
-    """`word` with a field set. Names of enumerations are taken as the tables spell them, in any case; a field that
-    stores one less than it counts takes the count. Raises UsageError for what the field cannot hold."""
+    """`word` with a field set. Names of enumerations are those of the tables, in any case; a field that stores one less
+    than its count takes the count. Raises UsageError for values that do not fit."""
     try:
         field = register[name]
     except KeyError as problem:

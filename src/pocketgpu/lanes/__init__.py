@@ -1,7 +1,7 @@
 """Lanes: the language of hot code, with two evaluators.
 
 A *kernel* is a Python function that computes over lanes (a handful of pixels, vertices or threads side by side).
-It is written once. The NumPy evaluator runs it as it stands: it is slow, easy to observe, and the oracle. The LLVM
+It is written once. The NumPy evaluator runs it unchanged: it is slow, easy to observe, and the oracle. The LLVM
 evaluator traces it once, writes LLVM IR text and runs the machine code. Both give the same bits; tests check that.
 
 The words of the language are the methods of `Lang`; the values are `Value`. Nothing here knows about GPUs.

@@ -1,6 +1,6 @@
-"""What GPUs choose by number at the end of their pipelines: comparisons, stencil operations, logic operations.
+"""Operations that GPUs select by number at the end of the pipeline: comparisons, stencil and logic operations.
 
-Every GPU numbers them in its own way, so each is chosen by a list of their names in that order. The choice is a Python
+Every GPU numbers them differently, so the caller passes a list of their names in its order. The selector is a Python
 int in specialised code and a scalar in general code, as for `Lang.switch`.
 """
 
@@ -15,7 +15,7 @@ from pocketgpu.lanes.values import Value
 Choice = int | Value
 
 _COMPARISONS: dict[str, Callable[[Value, Value], Value]] = {
-    # Not by constants: the result has the lanes of the operands, and integers and floats alike equal themselves.
+    # Not constants, because the result needs the operands' lanes. NaN works too.
     "never": lambda a, b: (a < b) & (b < a),
     "always": lambda a, b: (a < b) | ~(a < b),
     "equal": lambda a, b: a == b,
@@ -71,7 +71,7 @@ def update_stencil(k: Lang, operation: Choice, stored: Value, reference: Value) 
 def logic(
     k: Lang, names: Sequence[str], operation: Choice, source: Sequence[Value], target: Sequence[Value]
 ) -> tuple[Value, ...]:
-    """A logic operation on the words of a pixel. Bits beyond those of the pixel may come out set."""
+    """A logic operation on the words of a pixel. Bits outside of the pixel may be set in the result."""
 
     def run(name: str) -> tuple[Value, ...]:
         return tuple(_LOGIC[name](s, d) for s, d in zip(source, target, strict=True))

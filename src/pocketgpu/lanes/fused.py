@@ -98,7 +98,7 @@ def _aligned_sum(k: Lang, a: Value, b: Value, c: Value, flip: Value) -> tuple[tu
     flip: whether the product and c have different signs; the sum is negative where c is the larger one then.
     """
     (ma, ea), (mb, eb), (mc, ec) = (_scaled(k, v) for v in (a, b, c))
-    # The product has up to 106 bits and stands 2 above the lowest; the addend is brought to the same exponent.
+    # The product has up to 106 bits, shifted left by 2; the addend gets the same exponent.
     high, low = _shift_left(k, *_product(k, ma, mb), _like(k, 2, a))
     ep = ea + eb - 1077  # exponent of the lowest bit, in the same count as ec
     top_c, low_c = _shift_left(k, 0 * mc, mc, _like(k, 64, a))

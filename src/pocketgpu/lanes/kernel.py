@@ -47,7 +47,7 @@ class Kernel:
         return f"<kernel {self.name}({', '.join(f'{p}: {t}' for p, t in self.params.items())})>"
 
     def trace(self, lanes: int, static: dict[str, Any], origins: dict[str, str] | None = None) -> str:
-        """LLVM IR text of one specialisation; `origins` is told which kernel line made which IR value."""
+        """LLVM IR text of one specialisation; `origins` gets the kernel line of each IR value."""
         k = LLVMLang(
             self.name, list(self.params.values()), lanes, origins, machine_code.fast_gather(lanes), machine_code.fused()
         )
@@ -186,7 +186,7 @@ class Engine:
         return key in self._got or key in _addresses
 
     def later(self, kernel: Kernel, /, **static: Any) -> None:
-        """Make a specialisation in the background; `loaded` tells when it is there."""
+        """Make a specialisation in the background; `loaded` is true when it is done."""
         background.submit(lambda: self._make_later(kernel, static))
 
     def _make_later(self, kernel: Kernel, static: dict[str, Any]) -> None:

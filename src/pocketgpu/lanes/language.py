@@ -1,6 +1,6 @@
 """The words of lane code: types, values, variables, memory and control flow, shared by both evaluators.
 
-Everything that a kernel may say is checked here. So a mistake gives the same error under NumPy and under LLVM, and the
+Everything that a kernel calls is checked here. So a mistake gives the same error under NumPy and under LLVM, and the
 error names the line of the kernel. What an operation *does* is left to the evaluator (`primitives.py`).
 
 Rules that make both evaluators agree bit for bit:
@@ -40,7 +40,7 @@ ATOMICS = ("add", "and", "or", "xor", "min", "max", "umin", "umax", "xchg")
 
 
 class Lang(Primitives):
-    """What a kernel can say. `k.lanes` is the number of lanes; offsets are bytes into the arena that kernels see."""
+    """The operations of a kernel. `k.lanes` is the number of lanes; offsets are bytes from the start of the arena."""
 
     lanes: int
     numpy = False
@@ -381,7 +381,7 @@ class Lang(Primitives):
 
     # -- variables ----------------------------------------------------------------------------------------------
     def var(self, init: Operand, type: Type | None = None, lanes: int | None = None) -> Var:
-        """A variable with the first value `init`. type, lanes: needed where a number or a scalar does not tell them."""
+        """A variable with the first value `init`. type, lanes: those of `init` by default; a number has one lane."""
         if type is None:
             if isinstance(init, Value):
                 type = init.type
@@ -476,9 +476,9 @@ class Lang(Primitives):
         return self._switch(selector, [partial(self._case, case) for case in cases], None)
 
     def graph(self, blocks: Sequence[Callable[[], Next]], start: int = 0) -> None:
-        """Run blocks of code, beginning with blocks[start], until one says that -1 comes next.
+        """Run blocks of code, beginning with blocks[start], until one returns -1.
 
-        A block is a function that says what comes after it: see `Next`. Values of one block are unknown in the others:
+        A block is a function that returns the next block: see `Next`. Values of one block do not exist in the others:
         carry them in a k.var.
         """
         if not 0 <= start < len(blocks):
@@ -493,7 +493,7 @@ class Lang(Primitives):
     def escape(self, c: Value, target: int, before: Callable[[], None] | None = None) -> None:
         """Leave a block of a graph in its middle if a scalar condition holds, which should be rare.
 
-        target: the block to go on with. before: what is to be done on the way, such as setting variables.
+        target: the block to continue with. before: runs first, for example to set variables.
         """
         c = self._scalar_condition("escape", c)
         depth, count = self._graphs[-1] if self._graphs else (-1, 0)
@@ -542,4 +542,4 @@ class Lang(Primitives):
         self._invoke(function, args)
 
     def probe(self, name: str, value: Value) -> None:
-        """Name an intermediate value for observers. Machine code has nothing of it."""
+        """Name an intermediate value for observers. Machine code ignores it."""

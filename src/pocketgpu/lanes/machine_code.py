@@ -82,16 +82,16 @@ def _gathers_quickly() -> bool:
 
 
 def fast_gather(lanes: int) -> bool:
-    """Whether the gather instruction beats scalar loads for so many lanes.
+    """Whether the gather instruction is faster than scalar loads for this number of lanes.
 
-    Measured: with AVX-512 by a quarter of the time of a texture-heavy kernel; with AVX2 they are alike.
+    Measured: with AVX-512 by a quarter of the time of a texture-heavy kernel; with AVX2 there is no difference.
     """
     return lanes >= 16 and best_lanes() >= 16 and _gathers_quickly()
 
 
 @cache
 def fused() -> bool:
-    """Whether this CPU multiplies and adds with one rounding: every 64-bit ARM does, others say so."""
+    """Whether this CPU multiplies and adds with one rounding: every 64-bit ARM CPU does, others report it."""
     with lock:
         _start()
         return "+fma" in _state["features"].split(",") or _state["triple"].startswith(("aarch64", "arm64"))
@@ -132,7 +132,7 @@ def _key(text: str) -> str:
 
 
 def stamp() -> bytes:
-    """What cached code depends on beside its text: the CPU, the version of LLVM."""
+    """What cached code depends on besides its text: the CPU, the version of LLVM."""
     if "stamp" not in _state:
         with lock:
             _start()

@@ -281,7 +281,7 @@ class ArrayLang(NumpyLang):
     """
 
     def __init__(self, count: int, memory: np.ndarray[Any, Any] | None = None) -> None:
-        # A single lane would be a scalar: there are at least two, of which `count` count.
+        # A single lane would be a scalar: there are at least two, of which the first `count` are used.
         super().__init__(ArenaViews(np.zeros(8, np.uint8) if memory is None else memory), max(count, 2), {})
         self._count = count
 

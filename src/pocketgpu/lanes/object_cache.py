@@ -20,7 +20,7 @@ from pathlib import Path
 
 _MAGIC = b"pgpuobj1"
 LIMIT_BYTES = 256 << 20
-# A process checks the size of the folder at its first store, and then once in so many stores.
+# A process checks the size of the folder at its first store, and then after this number of stores.
 TRIM_EVERY = 64
 _stored = itertools.count()
 _OUR_NAME = re.compile(r"[0-9a-f]{40}\.o")

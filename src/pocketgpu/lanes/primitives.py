@@ -1,7 +1,7 @@
 """What an evaluator provides: an operation for each word of lane code, on values that are checked already.
 
-`Lang` has the words as kernels say them and their checks; the evaluators (`numpy_eval`, `llvm_eval`) are subclasses of
-it and fill in what stands here. Values have the types and lane counts that the operation needs.
+`Lang` has the methods that kernels call, with their checks. The evaluators (`numpy_eval`, `llvm_eval`) are its
+subclasses and implement these operations. Values have the types and lane counts that the operation needs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pocketgpu.lanes.values import Array, Type, Value, Var
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Jump:
-    """Where a block of `Lang.graph` goes on: targets[selector], the last one for every other selector.
+    """The block that follows in a `Lang.graph`: targets[selector], the last one for every other selector.
 
     values: selectors of the targets but the last, if they are not 0, 1, 2, ...
     """

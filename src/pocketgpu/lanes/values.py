@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class LaneError(TypeError):
-    """A kernel said something the language does not allow; the message holds its file, line and source text."""
+    """A kernel uses something that the language does not allow; the message holds its file, line and source text."""
 
 
 class Type:
@@ -204,7 +204,7 @@ class Array:
     """A small array of values, private to one run of the kernel.
 
     A static index is checked while tracing. A scalar i32 index is checked by the NumPy evaluator only: keeping it in
-    range is the kernel's duty, because machine code would reach beyond the array.
+    range is the kernel's duty, because machine code would access memory after the array.
     """
 
     __slots__ = ("k", "lanes", "size", "slot", "type")

@@ -188,13 +188,13 @@ class GM20B(Observed[Observer]):
         """Run a function that writes memory, and notify observers of the pages that it wrote."""
         if not self.observers:
             return run()
-        told = [one for one in self.observers if one.wants_pages]
-        if not told:
+        watching = [one for one in self.observers if one.wants_pages]
+        if not watching:
             return run()
         before = self.memory.page_versions.copy()
         found = run()
         pages = np.flatnonzero(before != self.memory.page_versions)
-        for one in told:
+        for one in watching:
             one.memory_written(pages)
         return found
 

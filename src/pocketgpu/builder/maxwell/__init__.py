@@ -1,4 +1,4 @@
-"""Making work for the Switch's GPU in Python: pushbuffers, and whole recordings of them.
+"""Builders of work for the Switch's GPU in Python: pushbuffers, and whole recordings of them.
 
 `docs/guides/pushbuffers.md` writes one from start to end.
 """

@@ -1,7 +1,7 @@
-"""Whole recordings for the Switch's GPU: memory, submissions and presents, written as a channel log.
+"""Builder of whole recordings for the Switch's GPU: memory, submissions and presents, written as a channel log.
 
-The builder also hands out GPU memory, so that nobody has to count addresses: `allocate` maps fresh memory, `put` stores
-data in some, `alias` maps memory a second time.
+The builder also allocates GPU memory, so that users need not compute addresses: `allocate` maps new memory, `put`
+stores data in new memory, `alias` maps memory a second time.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from pocketgpu.facts.maxwell.formats import SHOWN
 from pocketgpu.facts.maxwell.pushbuffers import MOST_WORDS, pack_entry
 
 Segment: TypeAlias = Packets | tuple[int, int]
-"""Words of a pushbuffer, or (GPU address, words) of ones that lie in memory already."""
+"""Words of a pushbuffer, or (GPU address, words) of words that are in memory already."""
 
 FIRST_ADDRESS: Final = 0x5_0000_0000
 PUSHBUFFER_SIZE: Final = 1 << 20
 FIRST_SYNCPOINT: Final = 8
-"""Channels of a built recording have syncpoints of their own, from this one on, in the order of their first use."""
+"""Each channel of a built recording has its own syncpoint, from this one on, in the order of their first use."""
 
 _PRESENT_FORMATS: Final = {layout: name for name, layout in SHOWN.items()}
 _DATE = (1980, 1, 1, 0, 0, 0)
 
 
 class MaxwellCaptureBuilder:
-    """A recording in the making.
+    """A recording under construction.
 
         capture = MaxwellCaptureBuilder()
         target = Surface(capture.allocate(size_of(640, 360)), 640, 360)
@@ -44,7 +44,7 @@ class MaxwellCaptureBuilder:
         capture.present(target)                        # ends a frame
         capture.save("scene.mxcap.zip")
 
-    The machine that replays it begins with nothing but power.
+    The machine that replays it starts at power-on.
     """
 
     def __init__(self, source: str = "") -> None:
@@ -61,21 +61,21 @@ class MaxwellCaptureBuilder:
 
     # -- memory -----------------------------------------------------------------------------------------------------
     def allocate(self, size: int, *, kind: str = "pitch") -> int:
-        """Map `size` bytes of fresh memory, zero at first; returns the GPU address, a multiple of 4096."""
+        """Map `size` bytes of new memory, zero at first; returns the GPU address, a multiple of 4096."""
         if size <= 0:
-            raise UsageError(f"{size} bytes are no memory")
+            raise UsageError(f"cannot allocate {size} bytes")
         self._handles += 1
         return self._map(self._handles, -(-size // PAGE) * PAGE, kind)
 
     def alias(self, address: int, *, kind: str = "generic_16bx2") -> int:
-        """Map the memory at `address`, as `allocate` returned it, at a second place; returns that."""
+        """Map the memory at `address`, as `allocate` returned it, at a second address; returns that."""
         mapping = self._mapping(address)
         if mapping["gpu_va"] != address:
             raise UsageError(f"no mapping begins at {address:#x}", hint="Aliases are of whole mappings.")
         return self._map(mapping["handle"], mapping["size"], kind)
 
     def unmap(self, address: int) -> Self:
-        """Take a mapping away before the next submission."""
+        """Remove a mapping before the next submission."""
         self._mapping(address)["until_submission"] = len(self._submissions)
         return self
 
@@ -101,7 +101,7 @@ class MaxwellCaptureBuilder:
         address = self._next
         if address + size > VA_END:
             raise UsageError(f"{size} bytes do not fit into the address space")
-        self._next = address + size + 16 * PAGE  # a gap, so that what runs over the end is seen
+        self._next = address + size + 16 * PAGE  # a gap, so that overruns are found
         self._mappings.append(
             {
                 "gpu_va": address,
@@ -123,7 +123,7 @@ class MaxwellCaptureBuilder:
 
     # -- work -------------------------------------------------------------------------------------------------------
     def submit(self, *segments: Segment, channel: int = 0) -> Self:
-        """Hand segments of pushbuffer to a channel, in order, as one submission."""
+        """Submit segments of pushbuffer to a channel, in order, as one submission."""
         self._channels.setdefault(channel, FIRST_SYNCPOINT + len(self._channels))
         entries = []
         for segment in segments:
@@ -153,7 +153,7 @@ class MaxwellCaptureBuilder:
         return address
 
     def present(self, surface: Surface, *, fence: int | None = None, transform: int = 0) -> Self:
-        """Show a surface: ends a frame. fence: what the syncpoint of channel 0 must have reached."""
+        """Show a surface: ends a frame. fence: the value that the syncpoint of channel 0 must have reached."""
         if surface.format not in _PRESENT_FORMATS:
             known = ", ".join(_PRESENT_FORMATS)
             raise UsageError(f"{surface.format} surfaces cannot be shown", hint=f"These can: {known}.")
@@ -179,7 +179,7 @@ class MaxwellCaptureBuilder:
 
     # -- files ------------------------------------------------------------------------------------------------------
     def document(self) -> dict[str, Any]:
-        """The JSON document, with the names of the files that `files` gives."""
+        """The JSON document, with the names of the files from `files`."""
         return {
             "format": FORMAT,
             "version": VERSION,
@@ -200,7 +200,7 @@ class MaxwellCaptureBuilder:
         return ((_name(i), data) for i, (_, data) in enumerate(self._chunks))
 
     def tobytes(self) -> bytes:
-        """The archive. The same input gives the same contents; how they are packed is up to zlib."""
+        """The archive. The same input gives the same contents; the compression is zlib's."""
         output = io.BytesIO()
         with zipfile.ZipFile(output, "w") as archive:
             document = json.dumps(self.document(), separators=(",", ":")).encode()
@@ -211,7 +211,7 @@ class MaxwellCaptureBuilder:
         return output.getvalue()
 
     def log(self) -> ChannelLog:
-        """The recording as its reader gives it."""
+        """The recording as its reader returns it."""
         return parse(self.tobytes())
 
     def save(self, path: str | os.PathLike[str]) -> None:

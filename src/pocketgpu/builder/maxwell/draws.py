@@ -1,4 +1,4 @@
-"""The part of pushbuffers that draws: programs, vertices, viewports, targets of depth, and the draws themselves.
+"""The methods of pushbuffers for draws: programs, vertices, viewports, depth targets, and the draws themselves.
 
     pb = PushBuffer().bind("3D").plain_state().render_target(0, target).viewport(0, 0, 640, 360)
     pb.shaders({"vertex": vertex_address, "pixel": pixel_address})
@@ -30,18 +30,18 @@ _REGION: Final = 1 << 32
 
 
 def _pixels(start: float, size: float) -> tuple[int, int]:
-    """First pixel of an extent, and the one behind its last."""
+    """First pixel of an extent, and the one after its last."""
     low, high = sorted((start, start + size))
     return max(math.floor(low), 0), max(math.ceil(high), 0)
 
 
 class DrawPackets(Packets):
-    """Method writes that draws need; see `PushBuffer`, which has them."""
+    """Method writes for draws; part of `PushBuffer`."""
 
     # -- state ------------------------------------------------------------------------------------------------------
     def plain_state(self, targets: int = 1) -> Self:
-        """What registers must hold to draw, but not at power-on: raster on, `targets` colour targets in order, nothing
-        masked, no attribute from a stream, alpha blended by itself."""
+        """The state that draws need and that power-on does not set: raster on, `targets` colour targets in order, no
+        masks, no attribute from a stream, separate blending of alpha."""
         self.method("SET_RASTER_ENABLE", 1)
         order: dict[str, Any] = {f"TARGET{n}": n for n in range(8)}
         self.method("SET_CT_SELECT", TARGET_COUNT=targets, **order)
@@ -63,15 +63,15 @@ class DrawPackets(Packets):
     # -- programs ---------------------------------------------------------------------------------------------------
     def shaders(self, programs: Mapping[str, int]) -> Self:
         """Use these programs, by stage ("vertex", "control", "evaluation", "geometry", "pixel"; "vertex_a" for a second
-        vertex program in front), and no others.
+        vertex program before the first), and no others.
 
-        programs: GPU addresses of images as `Shader.image` has them, multiples of 128 in the same 4 GiB.
+        programs: GPU addresses of images as in `Shader.image`, multiples of 128 in the same 4 GiB.
         """
         unknown = programs.keys() - _PIPELINE.keys()
         regions = {address // _REGION for address in programs.values()}
         if unknown or len(regions) > 1:
             raise UsageError(
-                f"no stage {min(unknown)!r}" if unknown else "programs of one draw lie in the same 4 GiB",
+                f"no stage {min(unknown)!r}" if unknown else "programs of one draw must be in the same 4 GiB",
                 hint=f"Stages are {', '.join(_PIPELINE)}." if unknown else None,
             )
         for region in regions:
@@ -84,13 +84,13 @@ class DrawPackets(Packets):
         return self
 
     def constants(self, stage: str, slot: int, address: int, size: int) -> Self:
-        """Show `size` bytes at a GPU address to the programs of a stage as constant buffer `slot`."""
+        """Bind `size` bytes at a GPU address as constant buffer `slot` of a stage."""
         self.method("SET_CONSTANT_BUFFER_SELECTOR_A", size).address("SET_CONSTANT_BUFFER_SELECTOR_B", address)
         group = _GROUPS[_PIPELINE[stage]]
         return self.method("BIND_GROUP_CONSTANT_BUFFER", group, VALID=True, SHADER_SLOT=slot)
 
     def texture_pools(self, headers: int, samplers: int, last: int, *, slot: int = 0) -> Self:
-        """Pools of texture and sampler headers at GPU addresses, with numbers up to `last`; handles that programs name
+        """Pools of texture and sampler headers at GPU addresses, with numbers up to `last`; handles that programs use
         by number are words of constant buffer `slot`."""
         for name, address in (("HEADER", headers), ("SAMPLER", samplers)):
             self.address(f"SET_TEX_{name}_POOL_A", address).method(f"SET_TEX_{name}_POOL_C", last)
@@ -108,8 +108,8 @@ class DrawPackets(Packets):
         return self.address("SET_VERTEX_STREAM_LIMIT_A_A", number, address + size - 1)
 
     def attribute(self, number: int, stream: int, offset: int, size: str, type: str = "FLOAT", **more: Any) -> Self:
-        """Attribute `number` lies `offset` bytes into the vertices of a stream, in components of `size` (a format such
-        as "R32_G32_B32") that mean `type` ("FLOAT", "UNORM", "SINT", ...). more: other fields of its word."""
+        """Attribute `number` is `offset` bytes into the vertices of a stream. size: component sizes (a format such as
+        "R32_G32_B32"). type: component type ("FLOAT", "UNORM", "SINT", ...). more: other fields of its word."""
         return self.method(
             "SET_VERTEX_ATTRIBUTE_A", number, STREAM=stream, SOURCE="ACTIVE", OFFSET=offset, COMPONENT_BIT_WIDTHS=size,
             NUMERICAL_TYPE=f"NUM_{type}", **more,
@@ -119,8 +119,8 @@ class DrawPackets(Packets):
     def viewport(
         self, x: float, y: float, width: float, height: float, *, near: float = 0.0, far: float = 1.0, number: int = 0
     ) -> Self:
-        """Map -1..1 to a rectangle of the target (y goes up in it, and down from the target's top), depth 0..1 to
-        near..far; clip there. Negative sizes mirror."""
+        """Map -1..1 to a rectangle of the target (y goes up in clip space, and down from the target's top), depth 0..1
+        to near..far; clip there. Negative sizes mirror."""
         self.method("SET_VIEWPORT_SCALE_OFFSET", 1).method("SET_VIEWPORT_Z_CLIP", RANGE="ZERO_TO_POSITIVE_W")
         self.method("SET_VIEWPORT_CLIP_CONTROL", GEOMETRY_CLIP="FRUSTUM_XYZ_CLIP")
         for axis, scale, offset in (
@@ -139,7 +139,8 @@ class DrawPackets(Packets):
         self, address: int | None, width: int = 0, height: int = 0, format: str = "Z24S8", *,
         block_height_log2: int = 4, layers: int = 1, layer_size: int = 0,
     ) -> Self:  # fmt: skip
-        """Make block-linear memory at a GPU address the depth target, of width x height samples. None: have none."""
+        """Make block-linear memory at a GPU address the depth target, of width x height samples. None: no depth
+        target."""
         self.method("SET_ZT_SELECT", int(address is not None))
         if address is None:
             return self
@@ -163,7 +164,7 @@ class DrawPackets(Packets):
         return self.method("BEGIN", OP=topology, INSTANCE_ID="SUBSEQUENT" if instance else "FIRST")
 
     def draw(self, topology: str, count: int, first: int = 0, *, instances: int = 1) -> Self:
-        """Draw vertices in a row; topology: a name of BEGIN's, such as "TRIANGLES"."""
+        """Draw consecutive vertices; topology: a name of BEGIN's, such as "TRIANGLES"."""
         self.method("SET_VERTEX_ARRAY_START", first)
         for instance in range(instances):
             self._begin(topology, instance).method("DRAW_VERTEX_ARRAY", count).method("END", 0)
@@ -183,6 +184,6 @@ class DrawPackets(Packets):
         return self
 
     def draw_inline(self, topology: str, indices: Sequence[int]) -> Self:
-        """Draw vertices by indices that the pushbuffer carries."""
+        """Draw vertices by indices in the pushbuffer itself."""
         self._begin(topology, 0).method("DRAW_INLINE_INDEX", *indices, form="non_inc")
         return self.method("END", 0)

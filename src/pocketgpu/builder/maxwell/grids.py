@@ -3,7 +3,7 @@
     grid = Grid(program=capture.put(code), blocks=(8,), threads=(32,), constants={0: (buffer, 0x100)})
     PushBuffer().bind("compute").launch(capture.allocate(256), grid)
 
-Source: NVIDIA's public header of QMDs by way of facts/maxwell.
+Source: NVIDIA's public header of QMDs, through facts/maxwell.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from pocketgpu.facts.maxwell.headers import QMD
 
 QMD_BYTES = 256
 LOCAL_WINDOW, SHARED_WINDOW = 0x0100_0000, 0x0300_0000
-"""Where generic addresses show local and shared memory, as a driver of the Switch has them."""
+"""Generic addresses of local and shared memory, as in a driver of the Switch."""
 _REGION = 1 << 32
-"""Programs are named by 32 bits, which count from a program region."""
+"""Program addresses have 32 bits, which count from the start of a program region."""
 _QMD = QMD["01_07"]
 _UNIT = _QMD["DEPENDENT_QMD_POINTER"].scale
 
@@ -29,9 +29,9 @@ class Grid:
     """A grid of blocks of threads.
 
     program: GPU address of the code, which begins with a control word. blocks, threads: one to three sizes. constants:
-    slot to (GPU address, bytes). registers, local: of a thread (the latter in bytes); shared: bytes of a block.
-    releases: up to two (GPU address, payload) that are stored when all is done. after: GPU address of the QMD that runs
-    then. fields: others of the QMD by name.
+    slot to (GPU address, bytes). registers, local: per thread (the latter in bytes); shared: bytes per block. releases:
+    up to two (GPU address, payload) that are stored at the end. after: GPU address of the QMD that runs next. fields:
+    other fields of the QMD by name.
     """
 
     program: int
@@ -53,7 +53,7 @@ class Grid:
     def qmd(self) -> bytes:
         """The 256 bytes of queue metadata, of version 1.7.
 
-        :raises UsageError: a size or address that it cannot hold.
+        :raises UsageError: a size or address that does not fit.
         """
         values: dict[str, Value] = {
             "QMD_MAJOR_VERSION": 1, "QMD_VERSION": 7,
@@ -80,7 +80,7 @@ class Grid:
         try:
             packed = _QMD.pack({**values, **self.fields})
         except (KeyError, IndexError, ValueError) as problem:
-            raise UsageError(f"a grid that no QMD can tell of: {problem}") from None
+            raise UsageError(f"the grid does not fit a QMD: {problem}") from None
         return b"".join(word.to_bytes(4, "little") for word in packed)
 
 
@@ -96,9 +96,9 @@ def _address(name: str, address: int) -> dict[str, Value]:
 
 
 def shifted(address: int) -> int:
-    """The address of a QMD as methods and other QMDs have it.
+    """The address of a QMD in the form of methods and other QMDs.
 
-    :raises UsageError: there can be no QMD.
+    :raises UsageError: a QMD cannot be at this address.
     """
     if address % _UNIT or not 0 <= address < 1 << 40:
         raise UsageError(f"no QMD can be at {address:#x}", hint=f"Addresses are multiples of {_UNIT}.")

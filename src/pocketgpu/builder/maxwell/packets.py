@@ -1,6 +1,6 @@
-"""The words of pushbuffers: method writes turned into packets, in the header form that takes fewest words.
+"""The words of pushbuffers: method writes become packets, in the header form that needs the fewest words.
 
-Source: NVIDIA's clb06f.h for the header forms, by way of facts/maxwell.
+Source: NVIDIA's clb06f.h for the header forms, through facts/maxwell.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Words: TypeAlias = NDArray[np.uint32]
 Form: TypeAlias = Literal["auto", "inc", "non_inc", "one_inc", "immd"]
 Value: TypeAlias = int | float | bool | str
 ClassName: TypeAlias = int | str | MethodBlock
-"""A class by number (0xB197), by name ("b197"), by what it is ("3D", "2D", "DMA copy"), or its table."""
+"""A class by number (0xB197), by name ("b197"), by function ("3D", "2D", "DMA copy"), or its table."""
 
 FORMS: Final[dict[str, int]] = {
     "inc": pushbuffers.FORMS.INC_METHOD,
@@ -31,7 +31,7 @@ FORMS: Final[dict[str, int]] = {
 }
 """Header forms by their short names."""
 MOST_DATA: Final = pushbuffers.MOST_DATA
-"""Words after one header, and the largest value inside one."""
+"""Maximum of words after one header, and the largest immediate value."""
 
 _STEPS: Final = {"inc": (1, 1), "non_inc": (0, 0), "one_inc": (1, 0)}
 
@@ -52,7 +52,7 @@ def class_named(name: ClassName) -> MethodBlock:
 
 
 def header(form: str, subchannel: int, word: int, count: int) -> int:
-    """A header word; `count` is the value for "immd". Raises UsageError for what does not fit."""
+    """A header word; `count` is the value for "immd". Raises UsageError for values that do not fit."""
     if form not in FORMS:
         raise UsageError(f"no header form {form!r}", hint=f"Known are {', '.join(FORMS)}.")
     try:
@@ -63,7 +63,7 @@ def header(form: str, subchannel: int, word: int, count: int) -> int:
 
 
 def value_word(value: Value, method: Method) -> int:
-    """A value as people write it as a word: floats as IEEE bits, names as the method's only enumeration has them."""
+    """A natural value as a word: floats as IEEE bits, names from the method's only enumeration."""
     if isinstance(value, str):
         return encode_register(method, {method.fields[0].name: value}) if method.fields else _no_field(method, value)
     if isinstance(value, float | np.floating):
@@ -82,8 +82,8 @@ def _no_field(method: Method, value: str) -> int:
 class Packets:
     """Method writes under construction.
 
-    Writes in a row are packed together when the words are asked for: consecutive methods behind one incrementing
-    header, repeats of one method behind one that does not increment, small single values inside their header.
+    Consecutive writes are packed when the words are read: consecutive methods after one incrementing header, repeats of
+    one method after one non-incrementing header, small single values in their header.
     """
 
     def __init__(self, on: ClassName = B197) -> None:
@@ -95,7 +95,7 @@ class Packets:
 
     # -- subchannels ------------------------------------------------------------------------------------------------
     def bind(self, name: ClassName, subchannel: int | None = None) -> Self:
-        """Bind a class to a subchannel (the one that drivers use for it if none is given), and write to it."""
+        """Bind a class to a subchannel (by default the one that drivers use for it), and write to it."""
         block = class_named(name)
         if subchannel is None:
             known = [number for number, other in SUBCHANNELS.items() if other is block]
@@ -109,7 +109,7 @@ class Packets:
         return self.write(B06F["SET_OBJECT"].word, block.class_id)
 
     def on(self, name: ClassName) -> Self:
-        """Write to the subchannel that a class is bound to from here on; at first all are as drivers bind them."""
+        """From here on, write to the subchannel that a class is bound to; initially all are bound as by drivers."""
         block = class_named(name)
         for number, other in self._bound.items():
             if other is block:
@@ -135,25 +135,25 @@ class Packets:
                 return found
         names = [method.name for block in (self.block, B06F) for method in block]
         close = difflib.get_close_matches(name.upper(), names, 1)
-        hint = f"Did you mean {close[0]}?" if close else "Another class may be meant: call on() with it."
+        hint = f"Did you mean {close[0]}?" if close else "If it is a method of another class, call on() first."
         raise UsageError(f"class {self.block.name} has no method {name!r}", hint=hint)
 
     # -- writes -----------------------------------------------------------------------------------------------------
     def method(self, name: str, /, *values: Value, form: Form = "auto", **fields: FieldValue) -> Self:
-        """Write values to a method and those behind it; for an array the first of them is the element's number.
+        """Write values to a method and the methods after it; for an array the first value is the element's number.
 
         method("SET_COLOR_TARGET_WIDTH", 0, 640) and method("SET_COLOR_TARGET_WIDTH[0]", 640) are the same. Fields by
         name make one word: method("CLEAR_SURFACE", R_ENABLE=True, MRT_SELECT=1).
 
         form: "inc" writes each value to the next method, "non_inc" all to this one, "one_inc" the first here and the
-        rest to the next one; "immd" puts the value, of 13 bits, into the header. "auto" means "inc", packed with its
-        neighbours as well as can be.
+        rest to the next one; "immd" puts the value, of 13 bits, into the header. "auto" means "inc", packed with
+        adjacent writes where possible.
         """
         target = self.find(name)
         rest = list(values)
         if target.stride:
             if not rest or not isinstance(rest[0], int):
-                raise UsageError(f"{target.name} is an array: say which element", hint="Give its number first.")
+                raise UsageError(f"{target.name} is an array: give an element", hint="Give its number first.")
             try:
                 target = target(int(rest.pop(0)))
             except IndexError as problem:
@@ -165,8 +165,8 @@ class Packets:
         return self.packet(form, target.word, [value_word(value, target) for value in rest or [0]])
 
     def address(self, name: str, /, *where: int) -> Self:
-        """Write a GPU address to a method that takes its upper bits, and to the next one; the element of an array
-        comes first."""
+        """Write a GPU address to a method for its upper bits and the next one for the lower bits. For an array the
+        element comes first."""
         *index, address = where
         if not 0 <= address < 1 << 40:
             raise UsageError(f"{address:#x} is no GPU address: they have 40 bits")
@@ -177,11 +177,11 @@ class Packets:
         return self.packet("auto", word, [value])
 
     def packet(self, form: Form, word: int, values: Sequence[int], *, more: int = 0) -> Self:
-        """Values to the method at `word`. more: how many further values the header announces; they are what the next
-        segment of the channel begins with."""
+        """Values to the method at `word`. more: how many further values the header announces; the next segment of the
+        channel begins with them."""
         if form == "auto" and not more:
             if not 0 <= word <= WORDS - len(values):
-                raise UsageError(f"{len(values)} words from {word:#x} on leave the methods of the class")
+                raise UsageError(f"{len(values)} words from {word:#x} on end after the last method of the class")
             self._writes += [(self._subchannel, word + i, value & 0xFFFFFFFF) for i, value in enumerate(values)]
             return self
         self._flush()
@@ -200,13 +200,13 @@ class Packets:
                 self.packet(form, at, values[start : start + MOST_DATA])
             return self
         if form == "inc" and word + count > WORDS:
-            raise UsageError(f"{count} words from {word:#x} on leave the methods of the class")
+            raise UsageError(f"{count} words from {word:#x} on end after the last method of the class")
         self._words.append(header(form, self._subchannel, word, count))
         self._words += [value & 0xFFFFFFFF for value in values]
         return self
 
     def raw(self, words: Iterable[int] | Words) -> Self:
-        """Words as they are: headers made elsewhere, padding, or data that an open packet waits for."""
+        """Words without changes: headers made elsewhere, padding, or data of an open packet."""
         self._flush()
         self._words += [int(word) & 0xFFFFFFFF for word in words]
         return self
@@ -232,7 +232,7 @@ class Packets:
         return len(self._words)
 
     def _flush(self) -> None:
-        """Turn the writes that wait into packets."""
+        """Turn the pending writes into packets."""
         writes, self._writes = self._writes, []
         at = 0
         while at < len(writes):
@@ -240,7 +240,7 @@ class Packets:
             subchannel, word, value = writes[at]
             values = [write[2] for write in writes[at : at + count]]
             if count <= 2 and all(value <= MOST_DATA for value in values):
-                count = 1  # two small values need no more words than a packet of their own
+                count = 1  # two small values need no more words than separate packets
             if count == 1 and value <= MOST_DATA:
                 self._words.append(header("immd", subchannel, word, value))
             else:
@@ -250,7 +250,7 @@ class Packets:
 
 
 def _longest(writes: list[tuple[int, int, int]], at: int) -> tuple[str, int]:
-    """The form that takes most of the writes from `at` on, and how many."""
+    """The form that takes most of the writes from `at` on, and their number."""
     subchannel, word, _ = writes[at]
     best, most = "inc", 1
     for form, (first, later) in _STEPS.items():

@@ -1,11 +1,11 @@
-"""Pushbuffers: what a Switch program writes for its GPU to read, with the usual jobs as one call each.
+"""Pushbuffers: the words that a Switch program writes for its GPU, with one method for each usual task.
 
     pb = PushBuffer().bind("3D")
     pb.render_target(0, target).clear((0.1, 0.2, 0.3, 1.0))
     pb.on("2D").blit(source, target)
     pb.words
 
-Source: NVIDIA's public class headers, by way of facts/maxwell; Switchbrew GPU for the order of writes.
+Source: NVIDIA's public class headers, through facts/maxwell; Switchbrew GPU for the order of writes.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ class PushBuffer(DrawPackets):
         return self.method("LOAD_MME_START_ADDRESS_RAM_POINTER", number).method("LOAD_MME_START_ADDRESS_RAM", at)
 
     def call_macro(self, number: int, *parameters: int | float, more: int = 0) -> Self:
-        """Call a macro with its first parameter and those that it fetches; `more` of them begin the next segment."""
+        """Call a macro with its first parameter and those that it fetches; the next segment begins with `more` of
+        them."""
         if not 0 <= number < _CALL.count:
             raise UsageError(f"macros are 0 to {_CALL.count - 1}, not {number}")
         if len(parameters) + more > MOST_DATA:
@@ -50,9 +51,9 @@ class PushBuffer(DrawPackets):
         words = [value if isinstance(value, int) else _float_bits(value) for value in parameters or (0,)]
         return self.packet("one_inc", _CALL(number).word, words, more=more)
 
-    # -- data inside the pushbuffer -----------------------------------------------------------------------------------
+    # -- data in the pushbuffer ---------------------------------------------------------------------------------------
     def inline(self, address: int, data: bytes | NDArray[Any]) -> Self:
-        """Write bytes to GPU memory, carried by the pushbuffer itself. The 3D, compute and inline classes can."""
+        """Write bytes to GPU memory from the pushbuffer itself. The 3D, compute and inline classes can do this."""
         raw = data.tobytes() if isinstance(data, np.ndarray) else bytes(data)
         if not raw:
             return self
@@ -66,7 +67,7 @@ class PushBuffer(DrawPackets):
         rows = np.ascontiguousarray(pixels).reshape(len(pixels), -1).view(np.uint8)
         length = rows.shape[1]
         if target.pitch is not None:
-            raise UsageError("rectangles go into block-linear surfaces", hint="Write the rows of others one by one.")
+            raise UsageError("a rectangle needs a block-linear surface", hint="Write the rows of others one by one.")
         padded = np.zeros((len(rows), (length + 3) & ~3), np.uint8)
         padded[:, :length] = rows
         self.method("LINE_LENGTH_IN", length, len(rows)).address("OFFSET_OUT_UPPER", target.address)
@@ -82,7 +83,7 @@ class PushBuffer(DrawPackets):
         return self.method("SEMAPHORED", OPERATION="RELEASE", RELEASE_SIZE="16BYTE" if four_words else "4BYTE")
 
     def semaphore_acquire(self, address: int, payload: int, *, compare: str = "equal") -> Self:
-        """Host: wait until the word at a GPU address is "equal" to payload, has reached it ("geq"), or shares a bit
+        """Host: wait until the word at a GPU address is "equal" to payload, has reached it ("geq"), or has a common bit
         with it ("and")."""
         operations = {"equal": "ACQUIRE", "geq": "ACQ_GEQ", "and": "ACQ_AND"}
         if compare not in operations:
@@ -91,13 +92,14 @@ class PushBuffer(DrawPackets):
         return self.method("SEMAPHORED", OPERATION=operations[compare], ACQUIRE_SWITCH="ENABLED")
 
     def report(self, address: int, payload: int = 0, *, four_words: bool = False, **fields: Any) -> Self:
-        """3D: when the work before is done, store `payload` (or what `fields` of SET_REPORT_SEMAPHORE_D say)."""
+        """3D: after the earlier work, store `payload` (or the report that `fields` of SET_REPORT_SEMAPHORE_D
+        select)."""
         self.address("SET_REPORT_SEMAPHORE_A", address).method("SET_REPORT_SEMAPHORE_C", payload)
         size = "FOUR_WORDS" if four_words else "ONE_WORD"
         return self.method("SET_REPORT_SEMAPHORE_D", **{"STRUCTURE_SIZE": size, **fields})
 
     def syncpoint_increment(self, index: int) -> Self:
-        """Host: raise a syncpoint."""
+        """Host: increment a syncpoint."""
         return self.method("SYNCPOINTA", 0).method("SYNCPOINTB", OPERATION="INCR", SYNCPT_INDEX=index)
 
     def syncpoint_wait(self, index: int, threshold: int) -> Self:
@@ -123,7 +125,7 @@ class PushBuffer(DrawPackets):
         return self.method("SET_SURFACE_CLIP_VERTICAL", Y=0, HEIGHT=surface.height)
 
     def scissor(self, rectangle: Rectangle | None) -> Self:
-        """Limit drawing, and clears if they are told to heed it, to a rectangle; None lifts that."""
+        """Limit drawing, and clears that respect it, to a rectangle; None removes the limit."""
         if rectangle is None:
             return self.method("SET_SCISSOR_ENABLE", 0, 0)
         x, y, width, height = rectangle
@@ -184,9 +186,10 @@ class PushBuffer(DrawPackets):
 
     # -- compute ----------------------------------------------------------------------------------------------------
     def launch(self, at: int, grid: Grid | None = None) -> Self:
-        """Launch the grid that the QMD at a GPU address (a multiple of 256) describes; if one is given, write it first.
+        """Launch the grid of the QMD at a GPU address (a multiple of 256); if `grid` is given, write its QMD there
+        first.
 
-        :raises UsageError: there can be no QMD, or it cannot tell of the grid.
+        :raises UsageError: an invalid address, or a grid that does not fit a QMD.
         """
         where = shifted(at)
         if grid is not None:
@@ -225,7 +228,7 @@ class PushBuffer(DrawPackets):
         u, v = round(sx * _FRACTION), round(sy * _FRACTION)
         if flip:
             v, dv = v + height * dv, -dv
-        # With the origin at a pixel's corner the first sample lies half a step in.
+        # With the origin at a pixel's corner the first sample is half a step inside.
         u, v = u + du // 2, v + dv // 2
         self.method("SET_PIXELS_FROM_MEMORY_DST_X0", x, y, width, height)
         pairs: Iterable[int] = (part for fixed in (du, dv, u, v) for part in (fixed & 0xFFFFFFFF, fixed >> 32))

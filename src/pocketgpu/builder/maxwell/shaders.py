@@ -9,8 +9,8 @@
         ''')
     address = capture.put(program.image)
 
-What a program reads and writes of attribute space, and whether it kills pixels or reaches memory, is read off its
-instructions; addresses that it computes, and all else that a header says, must be told.
+The inputs and outputs of a program, and whether it kills pixels or accesses memory, are found in its instructions.
+Computed addresses and all other properties of the header must be given.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from pocketgpu.maxwell.sass.isa.operand import Attr
 from pocketgpu.maxwell.sass.stages.stage import CONTROL, EVALUATION, GEOMETRY, PIXEL, VERTEX
 
 STAGES: Final = {"vertex": VERTEX, "control": CONTROL, "evaluation": EVALUATION, "geometry": GEOMETRY, "pixel": PIXEL}
-"""Names of stages, and the numbers that headers have for them."""
+"""Names of stages, and their numbers in headers."""
 ALIGNMENT: Final = 0x80
 """Code begins at a multiple of this, so its header does not."""
 _MODES: Final = {"PASS": LINEAR, "MUL": PERSPECTIVE, "CONSTANT": FLAT, "SC": PERSPECTIVE}
@@ -48,12 +48,12 @@ class Shader:
 
     @property
     def image(self) -> bytes:
-        """Header and code, behind padding so that at a multiple of ALIGNMENT the code is at one, too."""
+        """Header and code, after padding, so that the code of an image at a multiple of ALIGNMENT is at one too."""
         return bytes(PADDING) + self.header + self.code
 
 
 PADDING: Final = -HEADER_SIZE % ALIGNMENT
-"""Bytes of an image before the header: what SET_PIPELINE_PROGRAM must point behind."""
+"""Bytes of an image before the header; SET_PIPELINE_PROGRAM must point to their end."""
 
 
 def shader(
@@ -70,14 +70,14 @@ def shader(
     """A program from assembly text.
 
     :param stage: "vertex", "control", "evaluation", "geometry" or "pixel".
-    :param inputs: addresses of further words that come in; for pixels a mapping may say how they are interpolated
-        (`headers.FLAT`, `PERSPECTIVE`, `LINEAR`), and then overrides what instructions show.
-    :param outputs: addresses of further words that go out.
-    :param targets: of pixel programs, for each target the components that the program gives.
-    :param mask, depth: whether it gives a sample mask, depth.
+    :param inputs: attribute addresses of further input words; for pixels a mapping may give their interpolation
+        (`headers.FLAT`, `PERSPECTIVE`, `LINEAR`), which then overrides that of the instructions.
+    :param outputs: attribute addresses of further output words.
+    :param targets: of pixel programs, for each target the components that the program outputs.
+    :param mask, depth: whether it outputs a sample mask, depth.
     :param fields: other fields of the header.
     :raises UsageError: there is no such stage, or a field that the header does not have or cannot hold.
-    :raises SassError: the text is no program.
+    :raises SassError: the text is not a valid program.
     """
     if stage not in STAGES:
         raise UsageError(f"no stage {stage!r}", hint=f"There are {', '.join(STAGES)}.")
@@ -98,7 +98,7 @@ def shader(
             STAGES[stage], reads, {*writes, *outputs}, values | {key: int(value) for key, value in fields.items()}
         )
     except (KeyError, IndexError, ValueError) as problem:
-        raise UsageError(f"a program that no header can tell of: {problem}") from None
+        raise UsageError(f"the program does not fit its header: {problem}") from None
     return Shader(stage, header, code)
 
 
@@ -106,7 +106,7 @@ _COMPONENTS: Final = {"r": "RED", "g": "GREEN", "b": "BLUE", "a": "ALPHA"}
 
 
 def _attributes(program: Program) -> tuple[dict[int, int], set[int]]:
-    """Words of attribute space that instructions read (with how pixels have them interpolated) and write."""
+    """Words of attribute space that instructions read (with the interpolation for pixels) and write."""
     reads: dict[int, int] = {}
     writes: set[int] = set()
     for instruction in program:
@@ -120,7 +120,7 @@ def _attributes(program: Program) -> tuple[dict[int, int], set[int]]:
             reads[place.offset] = min(mode, reads.get(place.offset, mode)) if mode != FLAT else mode
             continue
         count = _WORDS[modifiers["size"]]
-        if ".P" in instruction.form:  # of a patch: levels have bits, the rest is counted
+        if ".P" in instruction.form:  # of a patch: levels are flags in the header, the rest is a count
             continue
         addresses = range(place.offset, place.offset + 4 * count, 4)
         if instruction.op == "AST":

@@ -1,4 +1,4 @@
-"""Surfaces in GPU memory as builders name them: a place, a size, a format, a layout."""
+"""Surfaces in GPU memory for builders: address, size, format, layout."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ GOB_HEIGHT: Final = 8
 class Surface:
     """A two-dimensional surface at GPU address `address`, of `width` x `height` pixels.
 
-    format: a name among the formats of colour targets. pitch: bytes of a row if rows lie one after another; None for
-    block-linear, whose blocks are 2 ** `block_height_log2` GOBs high.
+    format: a name among the formats of colour targets. pitch: bytes per row in pitch layout; None for block-linear,
+    whose blocks are 2 ** `block_height_log2` GOBs high.
     """
 
     address: int
@@ -34,7 +34,7 @@ class Surface:
 
     @property
     def code(self) -> int:
-        """The number of the format, which the 3D and the 2D class share."""
+        """The number of the format, the same in the 3D and the 2D class."""
         return self._layout.code
 
     @property
@@ -52,7 +52,7 @@ class Surface:
 
     @property
     def size(self) -> int:
-        """Bytes from the first to behind the last: whole blocks if it is block-linear."""
+        """Bytes from the start to the end: whole blocks if it is block-linear."""
         if self.pitch is not None:
             return self.pitch * self.height
         rows = GOB_HEIGHT << self.block_height_log2
@@ -60,5 +60,5 @@ class Surface:
 
 
 def size_of(width: int, height: int, format: str = "A8B8G8R8", *, block_height_log2: int = 4) -> int:
-    """Bytes that a block-linear surface takes."""
+    """Bytes of a block-linear surface."""
     return Surface(0, width, height, format, None, block_height_log2).size

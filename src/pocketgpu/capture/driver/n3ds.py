@@ -121,7 +121,7 @@ class N3DSDriver(Driver[N3DS]):
                 self.machine.events.report(
                     "warning",
                     "capture.unmapped-load",
-                    f"{left} of the {len(run.data)} bytes loaded to {run.address:#010x} go where no memory is",
+                    f"{left} of the {len(run.data)} bytes loaded to {run.address:#010x} are outside of memory",
                     at=f"f{self.frame}/e{run.element}",
                 )
 

@@ -200,7 +200,7 @@ class SwitchDriver(Driver[GM20B]):
             self.machine.events.report(
                 "warning",
                 "capture.unmapped-load",
-                f"{missed} of the {len(chunk.data)} bytes loaded to {chunk.gpu_va:#x} go where no memory is",
+                f"{missed} of the {len(chunk.data)} bytes loaded to {chunk.gpu_va:#x} are not mapped",
                 at=f"s{number}",
             )
 

@@ -1,5 +1,4 @@
-"""Tools for our own captures, `.pgc`, which contain everything that a frame needs, and its expected pictures. See
-docs/formats/pgc.md.
+"""Tools for our own captures, `.pgc`: all that a frame needs, and its expected pictures. See docs/formats/pgc.md.
 
 `write` converts any capture, `pocketgpu.open` reads a `.pgc`. `check` replays a capture and compares; `repair` keeps
 the intact part of a damaged file, `minimise` what some frames or one draw need, `redact` removes textures.

@@ -45,8 +45,6 @@ Repetition is avoided with these forms:
 
 A folder of tables may also have:
 
-Beside the tables of a folder lie, if they are needed:
-
 * `values.tsv`, the enumerations: a head row has a name, and either all values in one cell (`OFF=0x0 ON=0x2`), or a row
   for each: symbol, number, text, marks. Code compares with symbols, readers see texts. Numbers may be decimal or
   hexadecimal (`0x1f`); symbols and texts may have braces, for consecutive numbers from the given one on.

@@ -269,7 +269,7 @@ class RawKernel:
 
     def __init__(self, module: RawModule, kernel: Kernel) -> None:
         self.module, self.kernel, self.name = module, kernel, kernel.name
-        # Code can begin with other functions.
+        # A section of code can begin with other functions.
         start = next((s.value for s in kernel.functions if s.name == kernel.name), 0)
         targets = {a for branch in kernel.indirect for a in branch.targets}
         targets |= {s.value for s in kernel.functions if s.name != kernel.name} if kernel.indirect else set()

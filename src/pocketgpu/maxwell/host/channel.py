@@ -74,7 +74,7 @@ _ODD = {
     "ram_overflow": ("fault", "mme.ram", "a load beyond the end of the macro engine's memory"),
     "header": ("fault", "channel.illegal_header", "a method header of a reserved form"),
     "inline_data": ("warning", "inline.not_expected", "inline data without a launch that expects it"),
-    "constant": ("fault", "channel.constant_unmapped", "words for a constant buffer go where no memory is"),
+    "constant": ("fault", "channel.constant_unmapped", "words for a constant buffer at an unmapped address"),
 }
 
 

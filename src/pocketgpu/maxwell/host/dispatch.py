@@ -19,7 +19,7 @@ CODES = (
     "plain",  # stored
     "tracked",  # stored under the rules of the shadow RAM
     "effect",  # stored; Python acts
-    "deferred",  # stored; Python acts before the next effect, unless the channel is in a hurry
+    "deferred",  # stored; Python acts with the next effect, or at once (`Channel.hurry`)
     "draw",  # stored; Python acts, unless it is a quick draw
     "unknown",  # stored; the class has no such method, which Python reports once
     "known_unknown",  # the same, after it was reported

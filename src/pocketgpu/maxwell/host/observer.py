@@ -1,5 +1,4 @@
-"""What an observer of a GM20B is notified of: commands, draws, launches, textures, and the memory that they read or
-write.
+"""Observers of a GM20B: commands, draws, launches, textures, and the memory that they read or write.
 
     class Counting(Observer):
         wants_draws = True

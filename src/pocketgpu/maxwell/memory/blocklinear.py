@@ -1,5 +1,4 @@
-"""Block-linear layouts: where the bytes of a surface, its mip levels and its layers are; conversion of whole surfaces
-to and from rows.
+"""Block-linear layouts: offsets in surfaces, mip levels and layers; conversion of surfaces to and from rows.
 
 A *GOB* is 64 bytes wide and 8 rows high. A *block* is one GOB wide, 2^a GOBs high and 2^b slices deep; GOBs in it go
 down first, then to the next slice. Blocks follow each other along the row, then down, then to the next 2^b slices. All

@@ -1,5 +1,4 @@
-"""The page table: from GPU virtual addresses to arena offsets, for kernels; and the layout of a GPU's memory in the
-arena.
+"""The page table for kernels, from GPU virtual addresses to arena offsets; the layout of a GPU's memory in the arena.
 
 Addresses have 40 bits and pages 4 KiB: two levels of 14 bits each. A word of the upper level is the arena offset of a
 lower table, a word of a lower table the arena offset of a page with the page's kind in the bits below 4096. Both are 0

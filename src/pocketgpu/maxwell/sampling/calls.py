@@ -1,5 +1,4 @@
-"""Texture and surface instructions as calls of kernels: the registers of coordinates and results, and the kernel's
-options.
+"""Texture and surface instructions as calls of kernels: registers of coordinates and results, and options.
 
 Coordinates are in consecutive registers starting at the first operand, everything else at the second one; the short
 forms (TEXS, TLDS, TLD4S) have a different order for each target. Source: NVIDIA's disassembler for the fields, drivers'
@@ -65,7 +64,7 @@ class Reader(Protocol):
         """The value of an immediate operand or of a name, None if there is none."""
 
     def has(self, text: str) -> bool:
-        """Whether a piece of text is always in its disassembly."""
+        """Whether the form always has a piece of text, such as ".HI"."""
 
 
 @dataclass(frozen=True)

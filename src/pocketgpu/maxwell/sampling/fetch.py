@@ -1,5 +1,4 @@
-"""Single texels by their numbers (TLD, TLDS), four around a position (TLD4, TLD4S), and queries of textures (TXQ,
-TMML)."""
+"""Single texels by their numbers (TLD, TLDS), four around a position (TLD4, TLD4S), and queries (TXQ, TMML)."""
 
 from __future__ import annotations
 
@@ -11,7 +10,7 @@ from pocketgpu.maxwell.sampling import records as r
 from pocketgpu.maxwell.sampling.lookup import Record, Request, each_texture
 from pocketgpu.maxwell.sampling.records import Call
 from pocketgpu.maxwell.sampling.sample import Sampling
-from pocketgpu.maxwell.sampling.texels import compared, hand_over, level_start, load_texel, texel, texel_offsets
+from pocketgpu.maxwell.sampling.texels import compared, level_start, load_texel, return_words, texel, texel_offsets
 
 
 def _same(word: Value) -> Value:
@@ -58,7 +57,7 @@ def fetch(
             k.probe(f"texture.texel.{'rgba'[n]}", w)
         if not clamps:
             words = tuple(k.select(inside, w, 0) for w in words)  # type: ignore[assignment]
-        hand_over(request, words, lanes, record.word("KIND") == r.INTEGER)
+        return_words(request, words, lanes, record.word("KIND") == r.INTEGER)
 
     each_texture(request, mask, handle, r.SAMPLED, run)
 
@@ -103,7 +102,7 @@ def gather(
             value = k.switch(component, [partial(_same, word) for word in found])
             for i in range(4):
                 out[i].value = k.select(n == i, value, out[i].value)
-        hand_over(request, [v.value for v in out], lanes, record.word("KIND") == r.INTEGER)
+        return_words(request, [v.value for v in out], lanes, record.word("KIND") == r.INTEGER)
 
     each_texture(request, mask, handle, r.SAMPLED, run)
 
@@ -163,7 +162,7 @@ def query(
         }  # fmt: skip
         number = k.select(question == LEVEL_OF_DETAIL, 23, k.min(question, 24))
         cases = [answers.get(n, nothing) for n in range(23)] + [detail, nothing]
-        hand_over(request, k.switch(number, cases), lanes, None)
+        return_words(request, k.switch(number, cases), lanes, None)
 
     each_texture(request, mask, handle, r.HEADER, run)
 

@@ -207,7 +207,7 @@ class Textures:
 
     def unchanged(self) -> tuple[int, list[tuple[int, int]]] | None:
         """The conditions under which `begin` need not be called: BOOK.CHANGES, and the stretches of the arena (offset,
-        bytes) that must not get newer versions. None if there are none."""
+        bytes) that must not get newer versions. None if it must be called."""
         with self._lock:
             found, now = self._found.values(), (self.pools, self.memory.map_changes)
             if now != self._found_in or self._is_full(len(found)) or not all(map(self._is_as_before, found)):

@@ -166,10 +166,10 @@ def finish(
     if integers is not None:
         chosen, others = integers
         words = [k.select(chosen, b, a) for a, b in zip(words, others, strict=True)]
-    hand_over(request, words, lanes, None if integers is None else integers[0])
+    return_words(request, words, lanes, None if integers is None else integers[0])
 
 
-def hand_over(request: Request, words: Sequence[Value], lanes: Value, integers: Value | None) -> None:
+def return_words(request: Request, words: Sequence[Value], lanes: Value, integers: Value | None) -> None:
     """Return four words to the instruction, as pairs of f16 if it uses those (of integers the lower halves)."""
     k = request.k
     for n, word in enumerate(words):

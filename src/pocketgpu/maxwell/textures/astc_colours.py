@@ -1,5 +1,4 @@
-"""ASTC's colour endpoints: the ten modes that store two colours of low dynamic range, and the error colour for the
-others.
+"""ASTC's colour endpoints: the ten modes with two colours of low dynamic range; the others give the error colour.
 
 Source: OpenGL extension KHR_texture_compression_astc_hdr, sections C.2.11 and C.2.14.
 """

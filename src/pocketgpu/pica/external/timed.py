@@ -160,7 +160,7 @@ class TimedRegisters(ExternalRegisters):
             self.raised.add(name)
         super().interrupt(name, count)
 
-    # -- displays --------------------------------------------------------------------------------------------------
+    # -- displays -----------------------------------------------------------------------------------------------------
     def traffic(self, name: str, count: int) -> None:
         self.moved[name] += count
 

@@ -213,8 +213,7 @@ class Calls:
         """RegisterInterruptRelayQueue: a new client with cleared queues in `shared`.
 
         The first one since power-on gets FIRST_REGISTRATION, a success that means that it must write START_WRITES.
-        flags bit 0:
-        its video memory may be saved. Error: NO_ROOM (four are registered).
+        flags bit 0: its video memory may be saved. Error: NO_ROOM (four are registered).
         """
         number = -1
 
@@ -234,8 +233,7 @@ class Calls:
         """AcquireRight: 0, or ALREADY_HELD, or None while another client holds it.
 
         On a console the call does not return until then; here the client is queued, and `clients.holder` is its number
-        when it
-        gets the right. Error: NO_PERMISSION (unknown client).
+        when it gets the right. Error: NO_PERMISSION (unknown client).
         """
         try:
             result = self.clients.acquire(client, wait=True)

@@ -166,7 +166,7 @@ def test_arrays_take_their_element() -> None:
     ("call", "message"),
     [
         (lambda pb: pb.method("SET_COLOUR_TARGET_A", 0, 1), "Did you mean SET_COLOR_TARGET_A"),
-        (lambda pb: pb.method("SET_COLOR_TARGET_A"), "say which element"),
+        (lambda pb: pb.method("SET_COLOR_TARGET_A"), "give an element"),
         (lambda pb: pb.method("SET_COLOR_TARGET_A", 8, 0), "elements 0 to 7"),
         (lambda pb: pb.method("CLEAR_SURFACE", 1, R_ENABLE=1), "not both"),
         (lambda pb: pb.method("CLEAR_SURFACE", X_ENABLE=1), "no field 'X_ENABLE'"),
@@ -175,7 +175,8 @@ def test_arrays_take_their_element() -> None:
         (lambda pb: pb.on("2D").method("SET_OPERATION", "MIX"), "'MIX' is no value"),
         (lambda pb: pb.address("SEMAPHOREA", 1 << 40), "40 bits"), (lambda pb: pb.bind("4D"), "no class '4D'"),
         (lambda pb: pb.bind(0xB197, 8), "0 to 7"), (lambda pb: pb.on("host"), "bound to no subchannel"),
-        (lambda pb: pb.write(0x1000, 0), "leave the methods"), (lambda pb: pb.call_macro(128), "macros are 0 to 127"),
+        (lambda pb: pb.write(0x1000, 0), "after the last method"),
+        (lambda pb: pb.call_macro(128), "macros are 0 to 127"),
         (lambda pb: pb.semaphore_acquire(0, 0, compare="less"), "no comparison"),
     ],
 )  # fmt: skip
@@ -405,7 +406,7 @@ def test_recordings_refuse_what_they_cannot_hold() -> None:
     made = MaxwellCaptureBuilder()
     with pytest.raises(UsageError, match="nothing is mapped"):
         made.load(0x1000, b"x")
-    with pytest.raises(UsageError, match="are no memory"):
+    with pytest.raises(UsageError, match="cannot allocate"):
         made.allocate(0)
     address = made.allocate(4096)
     with pytest.raises(UsageError, match="nothing is mapped"):

@@ -266,10 +266,10 @@ class _Decoder:
             else:
                 pictures[screen] = self.shown[screen]
         check = zlib.crc32(memoryview(self.data)[self.checked : self.at], self.check)
-        told = self.take(self.contents.check_size)
-        if told != check.to_bytes(4, "little")[: len(told)]:
+        stored = self.take(self.contents.check_size)
+        if stored != check.to_bytes(4, "little")[: len(stored)]:
             raise _Bad("the check of a frame is wrong")
-        self.check = zlib.crc32(told, check)
+        self.check = zlib.crc32(stored, check)
         self.checked = self.at
         if F.PRESENT in self.readers and not self.presented:
             raise _Bad("a frame without a PRESENT before it")

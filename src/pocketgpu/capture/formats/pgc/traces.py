@@ -71,10 +71,10 @@ def notes_of(contents: Contents) -> list[Note]:
     names = F.COVERAGE_NAMES[contents.console]
     missing = [name for bit, name in enumerate(names) if not contents.coverage >> bit & 1]
     if missing:
-        message = f"the recorder did not look at: {', '.join(missing)}; taken as they are at power-on"
+        message = f"the recorder did not save: {', '.join(missing)}; their power-on values are used"
         notes.append(Note("warning", "capture.not-covered", message))
     if not contents.coverage & F.MEMORY_COVERED:
-        message = "the recorder does not say that all memory is in the file that the GPU reads"
+        message = "the recorder does not say that all memory that the GPU reads is in the file"
         notes.append(Note("warning", "capture.memory-not-covered", message))
     swaps = [event for frame in contents.frames for event in frame.events if isinstance(event, Swap)]
     if unknown := sum(not swap.registers for swap in swaps):

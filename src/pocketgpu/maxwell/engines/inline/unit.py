@@ -1,9 +1,8 @@
-"""Inline-to-memory: words of the pushbuffer that are written to memory. Classes A140, B197 and B1C0 each have their own
-state.
+"""Inline-to-memory, for classes A140, B197 and B1C0: words of the pushbuffer that are written to memory.
 
-The parser gathers the words of LAUNCH_DMA; when the last one has arrived they are stored where the registers say. Every
-line is padded to 4 bytes in the data. Widths and origins are in bytes. No source says whether a pitch target uses an
-origin (choice inline.pitch_origin).
+Each class has its own state. The parser gathers the words of LAUNCH_DMA; when the last one has arrived they are stored
+where the registers say. Every line is padded to 4 bytes in the data. Widths and origins are in bytes. No source says
+whether a pitch target uses an origin (choice inline.pitch_origin).
 Source: class header cla140.h; simulators agree on padding and completion.
 """
 

@@ -75,7 +75,8 @@ class _Stopped(Exception):
 
 
 def _set_up_of(plan: Plan, kind: int) -> dict[str, Any]:
-    """Static values of the set-up of a plan's primitives; without masks of viewports there are none."""
+    """Static values of the set-up of a plan's primitives. `masks` is left out if false, so that most draws share one
+    kernel."""
     return {"kind": kind + 1, **({"masks": True} if plan.masks else {})}
 
 
@@ -240,8 +241,8 @@ class Drawing:
         settled = plan.final and plan.placed == self.memory.map_changes and all(
             self.programs.stages[n].final for n in plan.programs
         )  # fmt: skip
-        told = plan.output.events or plan.left_out or self.programs.watch is not None
-        if plain and settled and not told:
+        reports = plan.output.events or plan.left_out or self.programs.watch is not None
+        if plain and settled and not reports:
             self.quick.note(prepared, draw, state, self._walk_of(plan))
 
     def go_on(self, place: str, counters: Counters) -> None:

@@ -414,8 +414,8 @@ class _Draw:
         odd = k.var(k.load(I32, walked.base + native.STATUS) != native.DONE)
         for n in range(2):
             slot = k.load(I32, entry.at("SLOTS", n))
-            told = k.load(I32, slot + BLOCK.FAULT_COUNT) | k.load(I32, slot + BLOCK.HUNG)
-            odd.value = odd.value | (told != 0)
+            failed = k.load(I32, slot + BLOCK.FAULT_COUNT) | k.load(I32, slot + BLOCK.HUNG)
+            odd.value = odd.value | (failed != 0)
         self.state.put("QUICK_RESULT", pushbuffer.RESUME)
         for _ in k.when(~odd.value):
             self._stamp_targets()

@@ -67,7 +67,7 @@ def run_stage(k: Lang, launch: Value, slot: Value, mask: Value) -> None:
     end = k.load(I32, slot + BLOCK.OUT_AT)
     for i in k.range(0, k.select(following != 0, 2, 1)):
         for _ in k.when(following != 0):
-            _hand_on(k, i, launch, slot, end)
+            _connect(k, i, launch, slot, end)
             at.value = k.select(i == 0, launch, following)
             place.value = k.select(i == 0, slot, k.load(I32, slot + BLOCK.NEXT_SLOT))
         for _ in k.when(k.load(I32, place.value + BLOCK.HUNG) == 0):
@@ -76,7 +76,7 @@ def run_stage(k: Lang, launch: Value, slot: Value, mask: Value) -> None:
         _end_pixels(k, launch, slot)
 
 
-def _hand_on(k: Lang, number: Value, launch: Value, slot: Value, end: Value) -> None:
+def _connect(k: Lang, number: Value, launch: Value, slot: Value, end: Value) -> None:
     """Before the first (0) or second of two vertex programs: set up the page between them. end: where the final outputs
     go."""
     between = k.load(I32, slot + BLOCK.BETWEEN)

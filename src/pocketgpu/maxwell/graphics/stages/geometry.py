@@ -317,8 +317,9 @@ class GeometryStage:
         return True
 
     def _pass(self, state: State, header: Header, output: Layout, input_map: NDArray[np.int32]) -> None:
-        """What each slot takes from the vertex: words that the program does not write, and those whose bit is set in
-        SET_POST_VTG_SHADER_ATTRIBUTE_SKIP_MASK (or, by the choice, those whose bit is not set)."""
+        """Set the source of each slot. The vertex is the source of words that the program does not write, and of those
+        whose bit is set in SET_POST_VTG_SHADER_ATTRIBUTE_SKIP_MASK; by the choice, of all words whose bit is not set.
+        """
         own = {address >> 2 for address in header.outputs}
         for n, address in enumerate(addresses_of(output), PAGE_SLOTS // VECTOR):
             word = address >> 2

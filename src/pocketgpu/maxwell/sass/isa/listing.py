@@ -100,8 +100,8 @@ def exact_text(instruction: Instruction, text: str, labels: Mapping[str, int]) -
     control = instruction.control or Control.of(0)
     encoded = encode(text, instruction.address, labels)
     shown = encoded.control_mask >> CONTROL["reuse"].lo
-    told = encoded.control >> CONTROL["reuse"].lo
-    kept = control.reuse ^ told & shown
+    stored = encoded.control >> CONTROL["reuse"].lo
+    kept = control.reuse ^ stored & shown
     different = encoded.word ^ instruction.word
     extra = (f":U{kept:x}" if kept else "") + (f" ^{different:#x}" if different else "")
     return f"[{control_text(control)}{extra}]"

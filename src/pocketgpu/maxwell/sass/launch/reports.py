@@ -82,12 +82,12 @@ class Reports:
     def hang(self, slot: Words, layout: SlotLayout) -> None:
         """Report where the warps of a block hang."""
         number = int(slot[BLOCK.NUMBER // 4])
-        told = set()
+        reported = set()
         for words in warps_of(slot, layout):
             state, resume = int(words[WARP.STATE // 4]), int(words[WARP.RESUME // 4])
-            if state == DONE or (state, resume) in told:
+            if state == DONE or (state, resume) in reported:
                 continue
-            told.add((state, resume))
+            reported.add((state, resume))
             if state == WAITING:
                 barrier = int(words[WARP.BARRIER // 4])
                 what = f"warps wait at barrier {barrier} before {self.code.offset_at(resume)} and nobody comes"

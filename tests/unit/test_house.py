@@ -47,7 +47,7 @@ LONG_FUNCTIONS: set[str] = {
 }
 
 # Modules that may ask which console it is, as they choose what serves it.
-FACTORIES = ("inspect/inspection.py", "capture/driver/")
+FACTORIES = ("inspect/inspection.py", "capture/driver/", "inspect/diff/compare.py: sides_of")
 
 
 

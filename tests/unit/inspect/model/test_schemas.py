@@ -33,11 +33,15 @@ PLACES = {
 LINES: dict[str, tuple[str, ...]] = {
     "bench": ("bench {3ds} --repeat 1", "bench {switch} --repeat 1"),
     "cache": ("cache info",),
+    "capture-minimise": ("capture minimise {3ds} {out}/small.pgc --keep f0 --replays 3",),
+    "capture-redact": ("capture redact {3ds} {out}/noise.pgc", "capture redact {switch} {out}/noise.pgc"),
+    "capture-repair": ("capture repair {3ds} {out}/whole.pgc", "capture repair {bad} {out}/whole.pgc"),
+    "capture-verify": ("capture verify {3ds}", "capture verify {switch}", "capture verify {city}"),
     "check": ("check {3ds}", "check {switch}", "check {city3ds}", "check {city}", "check --list"),
     "convert": ("convert {switch} {out}/again.pgc", "convert {3ds} {out}/again.pgc"),
     "diff": (
         "diff {3ds} {3ds}", "diff {switch} {switch}", "diff {3ds} --switch-b texture.filter=nearest",
-        "diff {3ds} {city3ds}", "diff {switch} {city}",
+        "diff {3ds} {city3ds}", "diff {switch} --switch-b report.release_size=one-word",
     ),
     "doctor": ("doctor",),
     "dump": (
@@ -48,7 +52,16 @@ LINES: dict[str, tuple[str, ...]] = {
         "events {3ds}", "events {switch}", "events {3ds} f0/d1", "events {switch} f0/d1", "events {3ds} f0/e0",
         "events {switch} f0/e0", "events {city3ds} f1", "events {city} f0/e12", "events {3ds} f0/e999",
     ),
+    "image": ("image {out}/raw.bin --format RGBA8 --size 8x8 --out {out}/raw.png",),
     "info": ("info {3ds}", "info {switch}", "info {city3ds}", "info {city}", "info {bad}"),
+    "launch": ("launch {bad}",),
+    "macro-asm": ("macro asm {out}/one.mme", "macro asm {out}/one.mme --out {out}/one.bin"),
+    "macro-dis": ("macro dis {city}",),
+    "macro-run": ("macro run {out}/one.mme 5",),
+    "regs": (
+        "regs", "regs PDC0_FORMAT 0x341", "regs b197", "regs b197 0x674 0x3c", "regs TIC", "regs TSC 0 0 0 0 0 0 0 0",
+        "regs 0x1EF00C10 0x01001000", "regs VIEWPORT_WIDTH 0x7f800000", "regs nonsense",
+    ),
     "render": (
         "render {3ds} --out {out}", "render {switch} --out {out}", "render {3ds} --expect {out}",
         "render {3ds} --frames 0 --out {out} --animate {out}/film.gif",
@@ -59,11 +72,18 @@ LINES: dict[str, tuple[str, ...]] = {
         "state {switch} f0/d1 --against reset --shaders", "state {3ds} f1/d0 --mesh {out}/m.obj --target {out}/t.png",
         "state {city3ds} f0/d1", "state {city} f0/e12",
     ),
-    "step": (
+    "shader-asm": ("shader asm {out}/one.vsh --console 3ds", "shader asm {out}/one.vsh --out {out}/two.shbin"),
+    "shader-dis": ("shader dis {out}/one.shbin", "shader dis {bad} {out}/one.shbin"),
+    "shader-graph": ("shader graph {out}/one.shbin",),
+    "shader-info": ("shader info {out}/one.shbin",),
+    "shader-isa": ("shader isa", "shader isa FFMA", "shader isa NONE"),
+    "shader-run": ("shader run {out}/one.shbin v0=1",),
+    "shader-step": (
         "shader step {3ds} f0/d0/v1", "shader step {switch} f0/d0/v1", "shader step {switch} f0/d0/px8,9",
         "shader step {3ds} f0/d0/v1 --nan",
     ),
     "switches": ("switches",),
+    "timing": ("timing", "timing --init power-on", "timing -r PDC0_VTOTAL=494", "timing {city3ds} --at f0"),
     "who": ("who {3ds} 0x18000000", "who {switch} 0x500000000", "who {city3ds} 0x18106800 --size 64 --before f1/e1"),
     "why": (
         "why {3ds} f0/px200,160", "why {3ds} f0/px1,1", "why {3ds} f0/bottom/px1,1", "why {3ds} f0/d1",
@@ -87,6 +107,13 @@ def validator(id: str) -> Validator:
 def wrong(id: str, document: Any) -> list[str]:
     """What is not as the schema says, at most a few."""
     return [f"{error.json_path}: {error.message[:200]}" for error in validator(id).iter_errors(document)][:5]
+
+
+def inputs(folder: Path) -> None:
+    """Files that some lines read."""
+    (folder / "raw.bin").write_bytes(bytes(range(256)))
+    (folder / "one.mme").write_text("parm r3\nexit send r3\nnop\n")
+    (folder / "one.vsh").write_text(".out o0 position\nmain:\nmov o0, v0\nend\n")
 
 
 def printed(line: str, out: Path, capsys: pytest.CaptureFixture[str]) -> Any:
@@ -113,6 +140,9 @@ def test_an_unknown_schema_is_refused() -> None:
 def test_a_command_prints_what_its_schema_says(
     command: str, line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    inputs(tmp_path)
+    if "one.shbin" in line:
+        printed("shader asm {out}/one.vsh --out {out}/one.shbin", tmp_path, capsys)
     found = printed(line, tmp_path, capsys)
     assert wrong(f"pocketgpu.command.{command}/1", found) == []
     for answer in found.values():
@@ -147,7 +177,7 @@ def test_threads_of_a_launch(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert found["why"]["schema"] == "pocketgpu.thread/1" and found["why"]["instructions"]
     assert wrong("pocketgpu.command.why/1", found) == []
     steps = printed(f"shader step {{switch}} {thread}", tmp_path, capsys)
-    assert wrong("pocketgpu.command.step/1", steps) == [] and steps["trace"]["steps"]
+    assert wrong("pocketgpu.command.shader-step/1", steps) == [] and steps["trace"]["steps"]
 
 
 # Schemas are strict: what is missing, added or of another type is found.

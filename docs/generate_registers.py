@@ -150,13 +150,13 @@ def places(group: list[Register]) -> str:
 
 def access(register: Register) -> str:
     if isinstance(register, Method):
-        return "a write sets something off" if register.trigger else ""
+        return "a write triggers an action" if register.trigger else ""
     words = {"rw": "read and write", "r": "read only", "w": "write only"}[register.access]
     if register.reset:
         words += f", reset value 0x{register.reset:08X}"
     if register.writable not in (0, 0xFFFFFFFF):
         words += f", writable bits 0x{register.writable:08X}"
-    return words + (", a write sets something off" if register.trigger else "")
+    return words + (", a write triggers an action" if register.trigger else "")
 
 
 def choices() -> str:

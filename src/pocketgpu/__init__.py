@@ -1,4 +1,4 @@
-"""pocketgpu: runs, shows and explains what the GPU of the Nintendo 3DS does with the commands it is given.
+"""pocketgpu: runs, shows and explains what the GPUs of the Nintendo 3DS and Switch do with recorded commands.
 
     import pocketgpu
 
@@ -6,8 +6,8 @@
     for frame in capture.render():
         frame.top.image.save(f"f{frame.index}.png")   # a PIL picture; frame.top.array is the same as a NumPy array
 
-Names are imported at their first use: `import pocketgpu` alone loads neither NumPy nor the compiler, so the command
-line starts at once.
+Names are imported on first use: `import pocketgpu` alone loads neither NumPy nor the compiler, so the command line
+starts fast.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# The module of each public name; an empty attribute means the module itself.
+# Module and attribute of each public name; an empty attribute means the module itself.
 _HOMES: dict[str, tuple[str, str]] = {
     "GM20B": ("pocketgpu.maxwell.gm20b", "GM20B"),
     "N3DS": ("pocketgpu.pica.n3ds", "N3DS"),
@@ -55,7 +55,7 @@ _HOMES: dict[str, tuple[str, str]] = {
     "open": ("pocketgpu.capture", "open"),
 }
 
-# The star import does not include `open`, because it would hide the built-in function.
+# `open` is not in the star import on purpose: it would hide the built-in function.
 __all__ = [
     "GM20B",
     "N3DS",

@@ -1,11 +1,11 @@
-"""The arena: one range of host memory with all of a guest's bytes and the host's scratch.
+"""The arena: one range of host memory with all bytes of a guest and the host's scratch area.
 
-The memory of both consoles is an arena. Native code gets its base address and offsets into it. Every page that a guest
-can own has a version, so that caches of decoded data can check whether their source has changed, and so that a snapshot
-only costs the pages changed since the last one. The subclass maps guest addresses to offsets.
+Both consoles keep their memory in an arena. Native code gets its base address and offsets into it. Every page of guest
+memory has a version. Caches of decoded data compare versions to find out whether their source has changed, and the cost
+of a snapshot depends on what changed since the last one. Subclasses map guest addresses to offsets.
 
-Writers must stamp pages: :meth:`Arena.store` stamps the pages that it changes, and code that writes through the array
-calls :meth:`Arena.touch` for the written range. Snapshots rely on these stamps. One thread at a time.
+All writes must be stamped: :meth:`Arena.store` stamps what it changes, and code that writes through the array calls
+:meth:`Arena.touch` for the range that it wrote. Snapshots rely on these stamps. One thread at a time.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from pocketgpu.errors import UsageError
 
 PAGE_SHIFT = 12
 PAGE_SIZE = 1 << PAGE_SHIFT
-#: An arena is smaller than this, so that a signed 32-bit integer holds every offset.
+#: An arena stays below this size, so that a signed 32-bit integer holds every offset.
 ARENA_LIMIT = 1 << 31
 
-# Ranges are compared in blocks that fit the second-level cache: twice as fast as one comparison of a large range.
+# Comparisons are done in blocks that fit the second-level cache: twice as fast as one comparison of a large range.
 BLOCK = 64 * 1024
 _ZERO_PAGE = bytes(PAGE_SIZE)
-# From this number of bytes on it is faster to populate pages before they are touched.
+# From this number of bytes on, it is faster to request pages before they are touched.
 _MANY = 4 * PAGE_SIZE
 _LAST_VERSION = 0xFFFFFFFF
 _MADV_POPULATE_WRITE = 23  # mman.h; the mmap module has no name for it
 
 Bytes: TypeAlias = NDArray[np.uint8]
-#: Sources of bytes for memory.
+#: Types that memory can be filled from.
 Buffer: TypeAlias = "bytes | bytearray | memoryview | NDArray[Any]"
 
 
@@ -60,11 +60,11 @@ class Snapshot:
 
     @property
     def size(self) -> int:
-        """Bytes of guest memory in the snapshot; shared ones count in full."""
+        """Bytes of guest memory kept, shared ones counted in full."""
         return len(self.pages) * PAGE_SIZE
 
     def bytes_beside(self, other: Snapshot) -> int:
-        """Upper limit of the bytes that it does not share with another snapshot of the same memory."""
+        """At most how many bytes it keeps that another snapshot of the same memory does not share."""
         return int(np.count_nonzero(self.versions != other.versions)) * PAGE_SIZE + self.versions.nbytes
 
 
@@ -74,19 +74,19 @@ class Readable(Protocol):
     def read(self, address: int, size: int, /) -> bytes:
         """A copy of bytes.
 
-        :raises GuestMemoryError: the range is not mapped.
+        :raises GuestMemoryError: there is no memory.
         """
         ...
 
     def offset_of(self, address: int, size: int, /) -> int | None:
-        """Arena offset of a range; None unless the range is contiguous in the arena."""
+        """Arena offset of a range; None unless the whole range is contiguous in the arena."""
         ...
 
 
 class Arena:
-    """Guest memory in [0, guest_end) and scratch after it, in one anonymous mapping that uses no pages until touched.
+    """Guest memory in [0, guest_end) and scratch after it, in one anonymous mapping that uses memory only when touched.
 
-    :param guest_end: end of the part that has versions and is in snapshots.
+    :param guest_end: end of the part that has versions and that snapshots keep.
     :param work_offset, work_size: the scratch area, which ends the arena. All three are multiples of 4096.
     :raises UsageError: the arena would reach 2 GiB.
     """
@@ -105,7 +105,7 @@ class Arena:
         self.arena: Bytes = np.frombuffer(self._map, dtype=np.uint8)
         #: Host address of byte 0 of the arena, for native code.
         self.address: int = int(self.arena.ctypes.data)
-        #: One stamp per page of [0, guest_end); 0 = never written. Compare stamps for inequality, not for order.
+        #: One stamp for each page of [0, guest_end); 0 = never written. Compare stamps for inequality, not for order.
         self.page_versions: NDArray[np.uint32] = np.zeros(guest_end >> PAGE_SHIFT, dtype=np.uint32)
         #: The newest stamp in use.
         self.version = 0
@@ -137,7 +137,7 @@ class Arena:
                 stamp = stamp or self._next_version()
                 now[:] = new
                 versions[changed] = stamp
-        # The rest at both ends is within one page each.
+        # The rest at each end belongs to one page.
         for start, stop in ((0, head), (tail, end)):
             part = source[start:stop]
             if part and self._map[offset + start : offset + stop] != part:
@@ -150,7 +150,7 @@ class Arena:
 
     def _next_version(self) -> int:
         if self.version == _LAST_VERSION:
-            # All stamps are used after four thousand million writes: a new era begins, and old stamps are invalid.
+            # After 2^32 writes all stamps are used: a new era begins, in which old stamps are invalid.
             self._era += 1
             self.page_versions[self.page_versions != 0] = 1
             self.version = 1
@@ -159,13 +159,13 @@ class Arena:
         return self.version
 
     def touch(self, offset: int, size: int) -> None:
-        """Stamp the pages of an arena range with a new version, after or before writing to them."""
+        """Stamp the pages of an arena range with a new version: they were written, or are about to be."""
         if size > 0:
             version = self._next_version()
             self.page_versions[offset >> PAGE_SHIFT : (offset + size + PAGE_SIZE - 1) >> PAGE_SHIFT] = version
 
     def newest(self, offset: int, size: int) -> int:
-        """The newest version among the pages of an arena range; 0 if they were never written (or `size` is 0)."""
+        """The newest version among the pages of an arena range; 0 if nothing ever wrote there (or `size` is 0)."""
         first = offset >> PAGE_SHIFT
         last = (offset + size - 1) >> PAGE_SHIFT
         if first == last:
@@ -178,20 +178,20 @@ class Arena:
         return Snapshot(pages, self.page_versions.copy(), self._era, self._token, self._state())
 
     def _state(self) -> object:
-        """The subclass's state for a snapshot, besides the bytes."""
+        """The state that a snapshot keeps besides the bytes."""
         return None
 
     def _restore_state(self, state: object) -> None:
-        """Restore the state that :meth:`_state` returned."""
+        """Restore what :meth:`_state` returned."""
 
     def changed_since(self, snapshot: Snapshot) -> list[int]:
-        """Pages whose bytes may differ from `snapshot`."""
+        """Pages whose bytes may differ from those in `snapshot`."""
         if snapshot.era != self._era:
             return np.flatnonzero(self.page_versions).tolist()
         return np.flatnonzero(self.page_versions != snapshot.versions).tolist()
 
     def snapshot(self) -> Snapshot:
-        """Save the contents of all guest memory; costs time and space for pages changed since the previous snapshot."""
+        """Keep the contents of all guest memory; costs time and space for pages changed since the previous one."""
         pages = dict(self._last.pages)
         for page in self.changed_since(self._last):
             start = page << PAGE_SHIFT
@@ -206,7 +206,7 @@ class Arena:
     def restore(self, snapshot: Snapshot) -> None:
         """Restore the contents of a snapshot of this memory; pages that change get a new version.
 
-        :raises UsageError: the snapshot is of another memory.
+        :raises UsageError: the snapshot was taken of another memory.
         """
         if snapshot.owner is not self._token:
             raise UsageError("this snapshot was taken of another memory")
@@ -222,7 +222,7 @@ class Arena:
         self._last = self._snapshot_of(snapshot.pages)
 
     def _clear(self, start: int, keep_pages: bool) -> None:
-        """Zero [start, guest_end); its pages are returned to the system where possible, unless keep_pages."""
+        """Zero [start, guest_end). Its pages are released to the system if possible, unless `keep_pages`."""
         used = self.changed_since(self._blank)
         if sys.platform == "linux" and not keep_pages:
             self._map.madvise(mmap.MADV_DONTNEED, start, self.guest_end - start)
@@ -233,9 +233,9 @@ class Arena:
         self._blank = self._last = self._snapshot_of({})
 
     def populate(self, offset: int, size: int) -> None:
-        """Let the system map the pages of an arena range now, in one call, instead of one by one when first touched.
+        """Let the system provide all pages of an arena range now, instead of one by one at the first access.
 
-        Contents are unchanged. Only for Linux (5.14 and newer); elsewhere this does nothing.
+        Contents do not change. Only Linux (5.14 and newer) supports it; elsewhere nothing happens.
         """
         start = offset & -mmap.PAGESIZE
         if sys.platform == "linux" and size > 0:
@@ -243,7 +243,7 @@ class Arena:
                 self._map.madvise(_MADV_POPULATE_WRITE, start, offset + size - start)
 
     def release_work(self) -> None:
-        """Return the pages of the work area to the system; its contents are undefined afterwards."""
+        """Release the pages of the work area to the system; its contents are undefined afterwards."""
         if sys.platform == "linux":
             start = self.work_offset & -mmap.PAGESIZE
             self._map.madvise(mmap.MADV_DONTNEED, start, self.size - start)

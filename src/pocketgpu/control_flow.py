@@ -1,4 +1,4 @@
-"""Control flow graphs of both consoles' shaders: blocks, edges, and their output for graphviz."""
+"""Control-flow graphs of shader programs, for both consoles: basic blocks, edges, and their graphviz form."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """An exit of a block: number of the next block, and its condition as text ("" if none).
+    """An edge out of a block. to: number of the target block. when: the condition as text, "" without one.
 
-    kind: "next", "jump", "stack" (to the address from a stack), "loop" (next iteration), "indirect" or "call".
+    kind: "next", "jump", "stack" (to an address from a stack), "loop" (the next round), "indirect" or "call".
     """
 
     to: int
@@ -20,7 +20,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Instructions `first` to `last`, executed in sequence. hangs: the unit can hang at its end."""
+    """Instructions `first` to `last`, executed in a row. hangs: the unit can get stuck at its end."""
 
     first: int
     last: int

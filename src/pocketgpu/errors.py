@@ -1,16 +1,15 @@
-"""The exceptions that callers may see.
+"""The exceptions of this package: each has a short message, a place, and a hint what to do next.
 
-All other modules may import this one. A bad file, a bad argument or a bad address ends in one short sentence with a
-place and a hint, never in a traceback from internal code.
+A bad file, a bad argument or a bad address always raises one of them.
 """
 
 from __future__ import annotations
 
 
 class PocketGPUError(Exception):
-    """Base of every exception that this package raises on purpose.
+    """Base class of all exceptions that this package raises on purpose.
 
-    `location` is the place (a file offset, a register, an option), `hint` what to do next; both may be None.
+    `location` says where (a file offset, a register, an option), `hint` what to do next; both may be None.
     """
 
     def __init__(self, message: str, *, location: str | None = None, hint: str | None = None) -> None:
@@ -29,13 +28,13 @@ class PocketGPUError(Exception):
 
 
 class UsageError(PocketGPUError):
-    """An argument does not exist or does not fit the others (command line: exit 2)."""
+    """The caller asked for something that does not exist or does not fit together (command line: exit 2)."""
 
 
 class CaptureError(PocketGPUError):
-    """A capture file is damaged, truncated or of an unknown kind (command line: exit 3).
+    """A capture file is damaged, cut short or of an unknown kind (command line: exit 3).
 
-    `file` is the name as given, `offset` the byte where reading failed, None if it is not known.
+    `file` is the name as given, `offset` the byte where reading failed, None if it was no single byte.
     """
 
     def __init__(
@@ -55,11 +54,11 @@ class CaptureError(PocketGPUError):
 
 
 class NoPictureError(PocketGPUError):
-    """The requested picture does not exist, such as a frame after the last one (command line: exit 4)."""
+    """A picture was asked for that does not exist, such as a frame past the end (command line: exit 4)."""
 
 
 class GuestMemoryError(PocketGPUError):
-    """The host accessed unmapped guest addresses. `address` and `size` are in bytes."""
+    """The host accessed guest addresses without memory. `address` and `size` are in bytes."""
 
     def __init__(self, address: int, size: int, *, hint: str | None = None) -> None:
         super().__init__(f"no guest memory holds {size} bytes there", location=f"{address:#010x}", hint=hint)

@@ -1,7 +1,7 @@
-"""Events: reportable actions of the guest, which never stop the machine.
+"""Events: what a guest did wrong or oddly, reported without stopping the machine.
 
-A guest program must not raise exceptions in the host: odd register values and broken lists become events. Repeats are
-merged and the log is bounded, so that a program with an error in every draw costs nothing.
+A guest program must not raise exceptions in the host, so odd register values and broken lists become events. Equal
+events are merged and the log is bounded, so that a program with an error in every draw costs nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ DROPPED_ID = "events.dropped"
 
 @dataclass(frozen=True)
 class Event:
-    """An event that happened `count` times, first at `at` (such as "f0/e12": frame 0, entry 12).
+    """One thing that happened `count` times, first at `at` (such as "f0/e12": frame 0, entry 12).
 
     kind: "warning" (the result may differ from the console), "fault" (the guest did something invalid, which was
     ignored), "hang" (a console would hang here).
@@ -31,14 +31,14 @@ class Event:
 
 
 class EventLog:
-    """Events in order of first appearance; at most `limit` distinct ones, the rest counted in one entry."""
+    """Events in order of first occurrence; at most `limit` different ones, the rest is counted in one entry."""
 
     def __init__(self, limit: int = 1000) -> None:
         self._limit = limit
         self._events: dict[tuple[str, str, str], Event] = {}
 
     def report(self, kind: EventKind, id: str, message: str, at: str = "", count: int = 1) -> None:
-        """Record an event `count` times; the same (kind, id, message) adds to the count and keeps the first place."""
+        """Add `count` occurrences; an equal (kind, id, message) adds to the count and keeps the first place."""
         key = (kind, id, message)
         known = self._events.get(key)
         if known is None and len(self._events) >= self._limit:
@@ -60,7 +60,7 @@ class EventLog:
         self._events.clear()
 
     def drain(self) -> list[Event]:
-        """Return all events so far and empty the log."""
+        """All events so far; empties the log."""
         events = list(self._events.values())
         self._events.clear()
         return events

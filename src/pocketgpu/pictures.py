@@ -1,4 +1,4 @@
-"""Arrays of pixels to pictures: Pillow images and the bytes of PNG files."""
+"""Arrays of pixels as pictures: for Pillow, and as the bytes of a PNG file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Bytes = NDArray[np.uint8]
 
 
 def to_png(array: Bytes) -> bytes:
-    """The bytes of a PNG file of RGB or RGBA (height, width, 3 or 4); notebooks show objects with it."""
+    """The bytes of a PNG file of RGB or RGBA (height, width, 3 or 4); notebooks show objects by it."""
     from io import BytesIO
 
     out = BytesIO()

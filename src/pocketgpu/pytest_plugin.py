@@ -4,17 +4,17 @@
         picture = pocketgpu_render("menu.ctf.xz", frame=3, screen="bottom")
         assert_frame(picture, "goldens/menu.png")
 
-`pocketgpu_render` replays a capture and returns the picture of a screen, `assert_frame` compares it with a PNG file.
-Both take paths relative to the folder of the test's file. A missing golden fails the test; `--update-goldens` writes
-missing goldens and those that differ. Failures are written to a folder (`pocketgpu-report`; `--pocketgpu-report` or the
-setting `pocketgpu_report` changes it):
+`pocketgpu_render` replays a capture and returns what a screen shows; `assert_frame` compares it with a PNG file. Both
+take paths relative to the folder of the test's file. A missing golden fails the test; `--update-goldens` writes missing
+goldens and those that differ. Failures are in a folder (`pocketgpu-report`; `--pocketgpu-report` or the setting
+`pocketgpu_report` name another):
 
     index.html       all failures with their pictures inside
     TEST.png         one failure: ours, golden, difference
-    candidates/      the rendered pictures, under the paths of their goldens in the project
+    candidates/      rendered pictures, under the paths of their goldens in the project
 
-Only the process that the user started writes there. Under pytest-xdist the workers send their findings with the report
-of a test.
+Only the process that the user started writes there. Under pytest-xdist, workers send pictures with the report of a
+test.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
-# NumPy and the package are loaded by the first test that uses them, so other test runs start as fast as before.
+# NumPy and the package are loaded by the first test that uses them: other test runs start no slower.
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -50,7 +50,7 @@ _KEPT_FRAMES = 64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Picture:
-    """The picture of a screen after a frame of a capture.
+    """What a screen shows after a frame of a capture.
 
     array: upright RGB of shape (height, width, 3), 8 bits a channel. capture: its path as the test gave it.
     warnings: events of the machine during the frame.
@@ -89,13 +89,13 @@ class Render(Protocol):
         threads: int = 1,
         switches: Mapping[str, str] | None = None,
     ) -> Picture:
-        """The picture of `screen` after `frame` of a capture.
+        """What `screen` shows after `frame` of a capture.
 
         frame: from 0; a negative one counts from the end. screen: "top", "bottom" or "top-right" of a 3DS, "screen" of
-        a Switch; the top one if not given. threads, switches: as for `Capture.render`.
+        a Switch; the top one if not given. threads, choices: as for `Capture.render`.
 
-        Raises CaptureError for a file that is not a complete capture, NoPictureError for a missing frame or screen,
-        UsageError for a frame that is not a whole number.
+        Raises CaptureError for a file that is not a whole capture, NoPictureError for a frame or screen that does not
+        exist, UsageError for a frame that is not a whole number.
         """
         ...
 
@@ -107,11 +107,11 @@ class AssertFrame(Protocol):
         """Fail unless `picture` is the golden.
 
         picture: what `pocketgpu_render` returned, a screen, a Pillow image or an array (grey, RGB or RGBA, 8 bits a
-        channel).
-        golden: the path of a PNG file, or another picture. tolerance: allowed difference of a channel, of 255.
+        channel). golden: the path of a PNG file, or another picture. tolerance: by how much of 255 a channel of a
+        pixel may differ.
 
-        Raises AssertionError if they differ or the file is missing, after recording both pictures for the report;
-        UsageError for an invalid picture.
+        Raises AssertionError if they differ or the file is missing, after noting both pictures for the report;
+        UsageError for an argument that is not a picture.
         """
         ...
 
@@ -139,7 +139,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def updating(config: pytest.Config) -> bool:
-    """Whether goldens are to be written instead of compared with."""
+    """Whether goldens are written instead of compared."""
     return bool(config.getoption("pocketgpu_update_goldens")) or os.environ.get(UPDATE_VARIABLE) == "1"
 
 
@@ -155,10 +155,10 @@ def report_folder(config: pytest.Config) -> Path:
 
 
 class Replays:
-    """Pictures of captures for tests in any order.
+    """Pictures of captures for tests, which may request frames in any order.
 
-    One capture is open at a time, and its replay continues from the last test's frame. For an earlier frame the replay
-    starts again, on the same machine.
+    One capture is open at a time, and its replay continues where the last test left it. For an earlier frame it begins
+    again, on the same machine.
     """
 
     def __init__(self) -> None:
@@ -179,7 +179,7 @@ class Replays:
     def picture(
         self, path: Path, name: str, frame: int, screen: str | None, threads: int, choices: Mapping[str, str] | None
     ) -> Picture:
-        """As for `Render`; name: the test's name of the file."""
+        """As for `Render`; name: the file name in the test."""
         import pocketgpu
 
         try:
@@ -191,7 +191,7 @@ class Replays:
             self.close()
             self._driver, self._key = pocketgpu.open(path).driver(threads, choices), key
         try:
-            frame = operator.index(frame)  # NumPy integers too
+            frame = operator.index(frame)  # also an integer of NumPy
         except TypeError:
             raise pocketgpu.UsageError(f"frames are whole numbers, not {frame!r}", location=name) from None
         count = self._driver.frame_count
@@ -204,7 +204,7 @@ class Replays:
         if wanted not in screens:
             hint = f"Shown: {', '.join(screens) or 'none'}."
             raise pocketgpu.NoPictureError(f"no picture on screen '{wanted}'", location=f"{name}, f{index}", hint=hint)
-        # Each test gets a copy, so that painting on it does not change another test's picture.
+        # A copy for each test, so that a test that changes its picture does not change another's.
         return Picture(screens[wanted].array.copy(), name, index, wanted, warnings)
 
     def _frame(self, index: int) -> tuple[dict[str, Screen], tuple[Event, ...]]:
@@ -254,8 +254,7 @@ def pocketgpu_render(request: pytest.FixtureRequest, _pocketgpu_replays: Replays
         try:
             return _pocketgpu_replays.picture(folder / name, name, frame, screen, threads, switches)
         except PocketGPUError as error:
-            # The message describes the problem of the capture; the traceback in this package does not help the test's
-            # author.
+            # The message says what is wrong with the capture; the traceback inside this package does not help a test.
             raise error.with_traceback(None) from None
 
     return render
@@ -266,7 +265,7 @@ def pocketgpu_render(request: pytest.FixtureRequest, _pocketgpu_replays: Replays
 
 @dataclass(slots=True)
 class _Notes:
-    """A test's findings for the process that writes the report."""
+    """Findings of a test for the process that writes the report."""
 
     findings: list[Finding]
     written: list[str]
@@ -358,7 +357,7 @@ def _advice(item: pytest.Item) -> str:
 
 
 def _place(config: pytest.Config, path: Path) -> str:
-    """A path for messages: relative to the root of the project if it is inside."""
+    """A path for people: relative to the root of the project if it is inside of it."""
     whole = Path(os.path.abspath(path))
     return (whole.relative_to(config.rootpath) if whole.is_relative_to(config.rootpath) else whole).as_posix()
 
@@ -368,7 +367,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     report = yield
     notes = item.stash.get(_NOTES, None)
     if notes is not None:
-        # Plain data in attributes: pytest-xdist transfers these to the process that writes the report.
+        # Plain data in attributes: pytest-xdist sends those to the process that writes the report.
         found = [finding.to_dict() for finding in notes.findings] if report.failed else []
         vars(report).update(pocketgpu_findings=found, pocketgpu_written=list(notes.written))
         notes.findings.clear()
@@ -385,7 +384,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class Reporter:
-    """Collects the findings of tests and workers, and writes the report."""
+    """Collects findings of tests and workers, and writes the report."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config

@@ -1,4 +1,4 @@
-"""Records of 32-bit words in a work area, by name."""
+"""Records of 32-bit words in a work area, with named words."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
 
     pixels = surface.decode(data, RGBA8, 240, 400, "tiled")
 
-These are the public names of `pocketgpu.pica.memory.surface` and `pocketgpu.pictures`.
+These are the public names; the code is in `pocketgpu.pica.memory.surface` and `pocketgpu.pictures`.
 """
 
 from pocketgpu.pica.memory.surface import (

@@ -1,6 +1,6 @@
-"""Helper threads for the fragment side. They sleep on a lock and run one native call at a time, without the GIL.
+"""Helper threads for fragments. They sleep on a lock and run one native call at a time, without the GIL.
 
-Waking them takes as long as a small draw. The time of earlier work of the same kind decides whether they are used.
+Waking them takes as long as a small draw. So work is shared only if earlier work of the same kind took long enough.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from collections.abc import Callable, Hashable
 from time import perf_counter
 
 Work = Callable[[int, int], None]
-# From this many seconds of work on, two threads finish sooner than one (waking one takes 50 to 100 microseconds).
+# Seconds of work from which two threads are faster than one (waking a thread takes 50 to 100 microseconds).
 WORTH = 0.0004
-# Assumed time per unit of a kind of work that has not run yet: nanoseconds per pixel.
+# Seconds for each unit of work that are assumed before the first measurement: those of a pixel.
 FIRST_PACE = 2e-9
 _MOST_KINDS = 1024
 
 
 class Workers:
-    """`threads` parts of one job at a time; the caller is one of them."""
+    """Runs one job at a time in `threads` parts; the calling thread runs one part."""
 
     def __init__(self, threads: int) -> None:
         self.threads = max(1, threads)
@@ -26,7 +26,7 @@ class Workers:
         self._paces: dict[Hashable, float] = {}
 
     def run(self, work: Work, kind: Hashable, amount: int) -> None:
-        """Call work(part, parts) for every part, or work(0, 1) if that probably ends sooner.
+        """Call work(part, parts) for every part, or work(0, 1) if that is probably faster.
 
         kind, amount: the time of work of one kind is proportional to its amount.
         """
@@ -43,7 +43,7 @@ class Workers:
         found = (perf_counter() - started) / amount
         if len(self._paces) >= _MOST_KINDS:
             self._paces.clear()
-        # The sum over all threads is larger than the time of one thread: work that was slow once is measured again.
+        # The time of all threads together is an upper bound for one thread: it corrects an estimate that was too high.
         self._paces[kind] = min(pace, self.threads * found) if shared else found
 
     def _share(self, work: Work) -> None:
@@ -79,7 +79,7 @@ class _Helper:
             try:
                 if job is not None:
                     job[0](job[1], job[2])
-            except BaseException as error:  # raised again in the caller of `run`
+            except BaseException as error:  # raised again in `run`
                 self._error = error
             job = None
             self._done.release()

@@ -224,7 +224,7 @@ def test_pages_of_the_switch_say_what_the_tables_say(generate: Callable[[Path], 
     generate(tmp_path)
     methods = (tmp_path / "switch-b197.md").read_text(encoding="utf-8")
     part = methods[methods.index("## CLEAR_SURFACE\n") :].split("\n## ")[0]
-    assert "Word 0x674, byte 0x19D0, a write sets something off." in part
+    assert "Word 0x674, byte 0x19D0, a write triggers an action." in part
     assert "| 9-6 | MRT_SELECT | number (Number of the slot of the colour target.) |" in part
     assert "Word 0x200, byte 0x0800, 8 of them, 16 words apart." in methods
     structures = (tmp_path / "switch-structures.md").read_text(encoding="utf-8")

@@ -1,8 +1,8 @@
 """The command line: a thin client of the Python interface.
 
-Nothing here computes a picture. The rooms of this package parse words into typed values, run the same calls that a
-Python program would make, and write the results down for people or, with --json, for programs. Everything heavy
-(NumPy, the compiler, Rich) is imported inside the commands, so that --help answers at once.
+Nothing here computes a picture. `commands/` has one module for each command, `parts/` what they share. They parse
+arguments into typed values, make the same calls as a Python program, and print the results for people or, with --json,
+for programs. NumPy, the compiler and Rich are imported inside the commands, so that --help is fast.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The door: finds the command, runs it, and turns every way it can end into an exit code and readable words.
+"""The entry point: finds the command, runs it, and turns every outcome into an exit code and a message.
 
-Click's own `main` is not used, because it would choose exit codes for us: here a closed pipe, Ctrl-C and a bug
-each have their own, and after a failure `--json` still writes its one object.
+Click's own `main` is not used, because it chooses exit codes itself: here a closed pipe, Ctrl-C and a bug each have
+their own, and after a failure `--json` still writes its one object.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ from pocketgpu.errors import CaptureError, GuestMemoryError, NoPictureError, Poc
 
 _PROGRAM = "pocketgpu"
 
-# Each command lives in the module of its name, as a function of the same name. What it does is said here a second
-# time, so that the list of commands appears without loading any of them.
+# Each command is a function in the module of the same name. Its help text is repeated here, so that the list of
+# commands is printed without importing any of them.
 COMMANDS = {
     "demo": "Render a sample that comes with the program.",
     "render": "Render a capture into PNG files.",
     "convert": "Write a capture as a .pgc.",
     "capture": "Verify, repair, minimise and redact captures.",
     "bench": "Measure replay time per frame and phase.",
-    "info": "Tell what is in a capture and which doubts it depends on.",
-    "events": "Tell what happens in a capture, event by event: frames, passes, draws, fills, copies.",
-    "why": "Tell why a pixel has its colour, with every value on the way; or what became of a draw.",
-    "decode": "List what a recording or dump tells the GPU, word by word.",
-    "check": "Look for what works here and may not on a console.",
-    "diff": "Tell where two captures differ, or one under two settings.",
-    "state": "Tell registers, textures, buffers, shaders and vertices at an event.",
-    "who": "Tell who wrote an address last.",
+    "info": "Show what is in a capture and which doubtful behaviour it depends on.",
+    "events": "List what happens in a capture, event by event: frames, passes, draws, fills, copies.",
+    "why": "Explain why a pixel has its colour, with all values; or what happened to a draw.",
+    "decode": "List the command words of a recording or dump.",
+    "check": "Find what works here and may not work on a console.",
+    "diff": "Show where two captures differ, or one capture under two settings.",
+    "state": "Show registers, textures, buffers, shaders and vertices at an event.",
+    "who": "Show which event wrote an address last.",
     "dump": "Write guest memory after a frame to a file.",
     "image": "Turn texture or framebuffer bytes into a picture, or a picture into bytes.",
-    "regs": "List, find and explain registers, and what a value in one means.",
-    "timing": "Tell what the display registers describe: refresh, scan, interrupts, format.",
+    "regs": "List, find and explain registers and their values.",
+    "timing": "Show what the display registers describe: refresh, scan, interrupts, format.",
     "launch": "Run a kernel of a cubin for the Switch's GPU on this computer.",
     "macro": "Assemble, disassemble and run macros of the Switch's GPU.",
     "shader": "Disassemble, assemble, explain and run shaders of both consoles.",
@@ -70,7 +70,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does, with what may have been meant where it finds nothing."""
+        """As click does; a mistyped name gets a suggestion."""
         import difflib
 
         name = args[0] if args else ""
@@ -104,10 +104,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line with `arguments` (default: those of the process) and return the exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     if f"_{_PROGRAM.upper()}_COMPLETE" in os.environ:
-        app.main(words, prog_name=_PROGRAM)  # a shell asks for completions; ends the process by itself
+        app.main(words, prog_name=_PROGRAM)  # a shell asks for completions; this ends the process
     _make_streams_lenient()
     with warnings.catch_warnings():
-        # What a library warns of is news for the user, without the line of source that Python adds.
+        # Warnings of libraries are shown to the user, without the line of source that Python adds.
         warnings.showwarning = terminal.print_note
         return _run_and_print(words)
 
@@ -180,7 +180,7 @@ def _fail(
 
 
 def _report_bug(outcome: Outcome, error: Exception) -> ExitCode:
-    """A failure that nobody foresaw: one short message for the user, the traceback only on request."""
+    """Report an unexpected exception: one short message for the user, the traceback only on request."""
     what = f"{type(error).__name__}: {error}".splitlines()[0][:200]
     if outcome.debug:
         import traceback
@@ -200,25 +200,25 @@ def _error(code: ExitCode, message: str, location: str | None = None, hint: str 
 
 
 def _asks_for_json(words: Sequence[str]) -> bool:
-    """Whether --json was typed, known even when the rest of the line cannot be parsed."""
+    """Whether --json was typed, even if the rest of the line cannot be parsed."""
     return "--json" in words[: words.index("--")] if "--" in words else "--json" in words
 
 
 def _make_streams_lenient() -> None:
-    """A file name that the terminal's encoding lacks must not end the program: print it escaped."""
+    """Print characters that the terminal's encoding lacks escaped, as in file names, instead of failing."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _close_pipe() -> int:
-    """The reader of stdout went away. Point stdout elsewhere, or the interpreter would complain while exiting."""
+    """The reader of stdout has closed it. Redirect stdout, or the interpreter would report an error at exit."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return int(ExitCode.PIPE_CLOSED)
 
 
 def _output_failed(error: OSError) -> int:
-    """Writing to stdout itself failed, for instance because it is a file on a full disk."""
+    """Writing to stdout failed, for instance because it is a file on a full disk."""
     terminal.print_error(f"cannot write the output: {error.strerror or error}", "stdout", None)
     _close_pipe()
     return int(ExitCode.USAGE)

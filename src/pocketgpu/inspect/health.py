@@ -1,6 +1,6 @@
-"""What this installation is made of and runs on, and whether it works: the facts that a bug report needs.
+"""Checks of this installation: versions, system, compiler, cache and a self-test, as a bug report needs them.
 
-Every check survives what it checks: a package that is missing or does not load becomes a finding, not a traceback.
+A check never fails itself: a package that is missing or does not load becomes a finding, not a traceback.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
     from pocketgpu.lanes import Lang, Value
 
 PACKAGES: Final = ("numpy", "llvmlite", "pillow", "zstandard", "rich", "click")
-"""What running needs, by the names that pip knows."""
+"""Required packages, by their names for pip."""
 
 _FEATURES: Final = ("sse2", "sse4.2", "avx", "avx2", "fma", "f16c", "bmi2", "avx512f", "neon", "asimd", "fp16")
-"""CPU features worth naming of the hundred that LLVM lists."""
+"""CPU features that are named, of the hundred that LLVM lists."""
 
 _OURS: Final = re.compile(r"[0-9a-f]{40}\.o|\.new-.*")
-"""Names that the cache gives to its files. A user may have pointed it at a folder that holds others."""
+"""Names of the cache's files. The folder may also contain other files, if the user chose it."""
 
 State = Literal["ok", "note", "problem"]
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing looked at. state: "note" is unusual but harmless, "problem" means that something will not work."""
+    """The result of one check. state: "note" is unusual but harmless, "problem" means that something will not work."""
 
     name: str
     state: State
@@ -42,7 +42,7 @@ class Check:
 
 
 def examine() -> list[Check]:
-    """All checks, in the order in which one builds on another."""
+    """All checks, in order: later ones depend on earlier ones."""
     from pocketgpu import __version__
 
     place = str(Path(__file__).resolve().parents[1])
@@ -57,7 +57,7 @@ def examine() -> list[Check]:
     ):
         try:
             checks.append(check())
-        except Exception as error:  # a check that fails is what a doctor is there to find
+        except Exception as error:  # a check that raises is a finding, too
             what = f"{type(error).__name__}: {error}".splitlines()[0]
             checks.append(Check(name, "problem", what, "Install pocketgpu again, or report this line."))
     return checks
@@ -110,7 +110,7 @@ def _compiler() -> Check:
 
 @dataclass(frozen=True, slots=True)
 class CacheState:
-    """The folder of compiled kernels. folder: None when caching is off. usable: whether code is kept there."""
+    """The folder of compiled kernels. folder: None if caching is off. usable: whether code is kept there."""
 
     setting: str
     folder: Path | None
@@ -135,13 +135,13 @@ class CacheState:
 
 
 def cache_state() -> CacheState:
-    """How the kernel cache stands, without making its folder."""
+    """The state of the kernel cache; does not create its folder."""
     from pocketgpu.lanes import object_cache
 
     setting = os.environ.get("POCKETGPU_CACHE", "")
     limit = object_cache.LIMIT_BYTES
     if setting == "off":
-        return CacheState(setting, None, False, False, "switched off by POCKETGPU_CACHE", 0, 0, limit)
+        return CacheState(setting, None, False, False, "turned off by POCKETGPU_CACHE", 0, 0, limit)
     place = Path(setting).expanduser().absolute() if setting else object_cache.default_folder()
     if not place.is_dir():
         reason = "something else has its name" if place.exists() else ""
@@ -156,9 +156,9 @@ def cache_state() -> CacheState:
 
 
 def clear_cache() -> tuple[int, int]:
-    """Remove all compiled kernels, and what interrupted runs left behind: (files, bytes) removed.
+    """Remove all compiled kernels and leftovers of interrupted runs. Returns (files, bytes) removed.
 
-    Only files that the cache itself could have written are touched, and only in a folder that it would use.
+    Only files with names of the cache are removed, and only in a folder that it would use.
     """
     state = cache_state()
     if state.folder is None or not state.exists or not state.usable:

@@ -46,7 +46,7 @@ def debug(
 
 
 def examine(capture: Capture, progress: Callable[[int], None] = lambda _: None) -> Inventory[Any]:
-    """Count what is in a capture. progress: hears of each finished frame.
+    """Count what is in a capture. progress: called after each frame.
 
     :raises NoPictureError: there is nothing to count.
     """

@@ -158,7 +158,7 @@ def test_what_does_not_fit_together_is_refused(
 def test_people_are_told_which(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     assert main(["render", "scene.ctf", "--expect", "goldens"]) == 0
-    assert "4 pictures held against goldens: all the same" in capsys.readouterr().out
+    assert "4 pictures compared with goldens: all the same" in capsys.readouterr().out
     repaint("f0.top.png", (0, 0), 9)
     assert main(["render", "scene.ctf", "--expect", "goldens", "--report", "r"]) == 1
     out = capsys.readouterr().out

@@ -135,7 +135,7 @@ def test_listing_and_searching(capsys: Any) -> None:
         (["TEXUNIT0_DIN"], "Did you mean TEXUNIT0_DIM"),
         (["TEXUNIT0_DIM.heigth"], "Did you mean TEXUNIT0_DIM.height"),
         (["TEXUNIT0_DIN", "5"], "there is no register 'TEXUNIT0_DIN'"),
-        (["0x10000000"], "no register stands at 0x10000000"),
+        (["0x10000000"], "there is no register at 0x10000000"),
         (["0x80", "0x100000000"], "does not fit a 32-bit register"),
         (["0x80", "lots"], "'lots' is no value"),
         (["PPF_FLAGS="], "'' is no value"),

@@ -33,7 +33,7 @@ def test_a_word_offset_and_what_it_would_be_in_bytes(capsys: Any) -> None:
 def test_a_byte_offset(capsys: Any) -> None:
     text = said(capsys, "0xB197", "0x19d0", "0x3c")
     assert text.startswith("CLEAR_SURFACE   ") and "byte offset: words end at 0xfff" in text
-    assert "No method stands at word 0xc00; this is byte 0xc00." in said(capsys, "b197", "0xc00")
+    assert "No method has word 0xc00; this is byte 0xc00." in said(capsys, "b197", "0xc00")
     assert text == said(capsys, "MAXWELL_B", "0x19D0", "60")
 
 

@@ -48,7 +48,7 @@ def test_as_data_and_the_first_nan(source: str, capsys: pytest.CaptureFixture[st
     code, out, _ = run(capsys, source, "v0=4", "--nan")
     assert code == 1 and out.startswith("r1.x became nan: step 0 at 0x0000, rsq r1.x, -v0.x of v0.x = 4")
     code, out, _ = run(capsys, source, "v0=-4", "--nan")
-    assert code == 0 and out == "no NaN was born in 4 steps\n"
+    assert code == 0 and out == "no NaN appears in 4 steps\n"
     code, out, _ = run(capsys, source, "v0=nan", "--nan")
     assert code == 0 and "v0.x came in as nan: step 0" in out
     code, out, _ = run(capsys, source, "v0=4", "--nan", "--json")

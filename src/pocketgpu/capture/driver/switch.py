@@ -56,7 +56,7 @@ class SwitchDriver(Driver[GM20B]):
     """
 
     screens = (SCREEN,)
-    nothing_shown = "the surfaces of these frames lie where no memory is mapped"
+    nothing_shown = "the surfaces of these frames are not in mapped memory"
     measure = Measure(("loads", "parse", "effects", "launches", "draws"), "words", "mword_per_second", "Mword/s")
 
     def __init__(self, trace: ChannelLog, machine: GM20B, loaded: Loaded | None = None) -> None:

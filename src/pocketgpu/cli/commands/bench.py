@@ -1,9 +1,9 @@
 """`pocketgpu bench`: how long a capture takes to replay, and where the time goes.
 
-Replay time of a frame runs from its first event to its marker with all guest memory written. Opening, decompressing,
-scan-out and PNG files are outside. One pass that is not counted fills the caches (compiled code above all). All passes
-use one machine that is switched off and on between them: pages that the system hands out for the first time would tell
-of the system.
+Replay time of a frame runs from its first event to its marker with all guest memory written. It does not include
+opening, decompressing, scan-out and PNG files. A first pass, which is not counted, fills the caches (mainly compiled
+code). All passes use one machine that is reset to power-on between them: with a new machine, the time would include
+first-touch page faults of the system.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from pocketgpu.cli.parts.replay import describe_frame, frames_of, open_capture
 if TYPE_CHECKING:
     from pocketgpu.capture.driver.base import Measure
 
-_OTHER = "other"  # what no phase claims: replay time minus the others
+_OTHER = "other"  # replay time minus all phases
 
 
 @dataclass
 class _Samples:
-    """The measurements of one frame, or of the whole capture: one value a pass."""
+    """The measurements of one frame, or of the whole capture: one value for each pass."""
 
     measure: Measure
     milliseconds: list[float] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""`pocketgpu capture`: what can be done to captures: verify, repair, minimise, redact."""
+"""`pocketgpu capture`: tools for captures: verify, repair, minimise, redact."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def capture() -> None:
 @debug_option
 @click.pass_obj
 def verify(outcome: Outcome, capture: str, threads: int, choices: dict[str, str]) -> None:
-    """Replay a .pgc and compare each frame with what the file says that it shows.
+    """Replay a .pgc and compare each frame with the digests in the file.
 
-    Exit code 1 if a frame shows something else, 4 if the file does not know what any frame shows.
+    Exit code 1 if a frame differs, 4 if the file has no digests.
     """
     from pocketgpu.capture import pgc
 
@@ -63,9 +63,9 @@ def verify(outcome: Outcome, capture: str, threads: int, choices: dict[str, str]
     if unknown == opened.frame_count:
         name = shlex.quote(capture)
         raise NoPictureError(
-            "the capture does not know what its frames show",
+            "the capture has no digests of its pictures",
             location=capture,
-            hint=f"This puts in what they show now: pocketgpu convert {name} {name}",
+            hint=f"This adds those of its pictures now: pocketgpu convert {name} {name}",
         )
     outcome.extra |= {"different": different, "unknown": unknown}
     outcome.show = lambda: terminal.say(_verified(outcome, capture, different, unknown))
@@ -81,7 +81,7 @@ def _verified(outcome: Outcome, capture: str, different: int, unknown: int) -> s
             names = [name for name, screen in entry["screens"].items() if screen["expected"] != screen["digest"]]
             parts.append(f"f{entry['index']} shows something else: {', '.join(names)}")
     if unknown:
-        parts.append(f"of {_frames(unknown)} nobody knows what they show")
+        parts.append(f"{_frames(unknown)} without a digest")
     return "\n".join((*parts, terminal.format_warnings(outcome.warnings)))
 
 
@@ -92,7 +92,7 @@ def _verified(outcome: Outcome, capture: str, different: int, unknown: int) -> s
 @debug_option
 @click.pass_obj
 def repair(outcome: Outcome, capture: str, out: str) -> None:
-    """Keep what is whole of a damaged .pgc: all frames before the damage."""
+    """Keep all frames of a damaged .pgc that come before the damage."""
     from pocketgpu.capture import pgc
     from pocketgpu.capture.formats import container
 
@@ -111,10 +111,10 @@ def repair(outcome: Outcome, capture: str, out: str) -> None:
     if found.damage is not None:
         damage = {"message": found.damage.message, "offset": found.damage.offset}
     outcome.extra |= {"file": out, "bytes": size, "frame_count": frames, "damage": damage}
-    told = "nothing is damaged" if found.damage is None else f"damaged: {found.damage.message}"
+    text = "nothing is damaged" if found.damage is None else f"damaged: {found.damage.message}"
     if found.damage is not None and found.damage.offset is not None:
-        told += f" (byte {found.damage.offset:#x})"
-    outcome.show = lambda: terminal.say(f"{capture}: {told}\n{_frames(frames)} kept in {out}, {size:,} bytes")
+        text += f" (byte {found.damage.offset:#x})"
+    outcome.show = lambda: terminal.say(f"{capture}: {text}\n{_frames(frames)} kept in {out}, {size:,} bytes")
 
 
 def _parse_keep(text: str) -> object:
@@ -138,7 +138,7 @@ def _parse_keep(text: str) -> object:
     default=2000,
     show_default=True,
     metavar="N",
-    help="The most replays that are made to find out what is needed.",
+    help="The most replays to find out which memory is needed.",
 )
 @threads_option
 @set_option
@@ -156,8 +156,8 @@ def minimise(
 ) -> None:
     """Leave out the memory that no kept event needs.
 
-    What is needed is found by replaying without it: what is shown stays the same to the byte. A kept draw is shown as
-    its frame would show it if it ended there: with the draws before it, without those behind.
+    Memory is left out if a replay without it shows exactly the same bytes. A kept draw is shown as its frame would show
+    it if the frame ended there: with the draws before it, without those after it.
     """
     from typing import cast
 
@@ -205,9 +205,9 @@ def minimise(
 @debug_option
 @click.pass_obj
 def redact(outcome: Outcome, capture: str, out: str, threads: int, choices: Mapping[str, str]) -> None:
-    """Put noise of the same format and size in the place of textures, so that a capture may be shared.
+    """Replace textures by noise of the same format and size, so that a capture may be shared.
 
-    Memory that also holds vertices, indices or commands is left alone there. The capture then shows, and expects, the
+    Memory that also holds vertices, indices or commands is not replaced. The capture then shows, and expects, the
     noise.
     """
     from pocketgpu.capture import pgc
@@ -227,9 +227,9 @@ def redact(outcome: Outcome, capture: str, out: str, threads: int, choices: Mapp
         "bytes_lost": found.lost,
     }
     noun = "texture" if found.textures == 1 else "textures"
-    left = f", {found.left:,} left alone" if found.left else ""
+    left = f", {found.left:,} not replaced" if found.left else ""
     if found.lost:
-        left += f", {found.lost:,} were not followed to where they come from and may still be there"
+        left += f", {found.lost:,} could not be followed to their source and may still be there"
     outcome.show = lambda: terminal.say(
         f"{out}: {found.textures} {noun}, {found.replaced:,} bytes are noise now{left}; {size:,} bytes"
     )

@@ -1,4 +1,4 @@
-"""`pocketgpu check`: what in a capture works here and may not on a console."""
+"""`pocketgpu check`: finds what works here and may not work on a console."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("capture", required=False, metavar="CAPTURE")
-@click.option("--rule", "only", multiple=True, metavar="ID", help="Ask this rule only ('shader.*': a group of them).")
+@click.option("--rule", "only", multiple=True, metavar="ID", help="Apply only this rule ('shader.*': a group).")
 @click.option("--skip", multiple=True, metavar="ID", help="Leave this rule out.")
 @click.option("--list", "listed", is_flag=True, help="List all rules with confidence and source.")
 @click.option("--notes/--no-notes", default=True, show_default=True, help="Show findings of severity 'note'.")
@@ -37,11 +37,11 @@ def check(
     notes: bool,
     junit: str | None,
 ) -> None:
-    """Look for what works here and may not on a console.
+    """Find what works here and may not work on a console.
 
-    The capture runs once, and rules look at what it did: hangs that documents name, buffers that overlap or are not
-    aligned, reads of memory that nothing wrote, units in conflict, and more. The exit code is 1 if something of
-    severity "error" was found.
+    The capture runs once, and rules check the run: documented hangs, buffers that overlap or are not aligned, reads of
+    memory that nothing wrote, units in conflict, and more. The exit code is 1 if there is a finding of severity
+    "error".
     """
     from pocketgpu.inspect.rules.checker import check as run
     from pocketgpu.inspect.rules.checker import choose
@@ -77,19 +77,19 @@ def _rules(rules: Sequence[Rule]) -> str:
 
 
 def _report(capture: str, report: Report, notes: bool) -> str:
-    """The worst first; what a rule is about and what to do stands behind its first finding."""
-    told, explained = [], set()
+    """The worst findings first; a rule's hint and source follow its first finding."""
+    lines, explained = [], set()
     for finding in report.findings:
         rule = finding.rule
         if rule.severity == "note" and not notes:
             continue
-        told.append(f"{rule.severity}: {finding}")
+        lines.append(f"{rule.severity}: {finding}")
         if rule.severity != "note" and rule.id not in explained:
             explained.add(rule.id)
-            told.append(f"    {rule.hint} ({rule.confidence}: {rule.source})")
+            lines.append(f"    {rule.hint} ({rule.confidence}: {rule.source})")
     counts = [f"{count} {name}{'s' if count > 1 else ''}" for name, count in report.counts().items() if count]
-    told.append(f"{capture}: {', '.join(counts) or 'nothing found'} ({len(report.rules)} rules)")
-    return "\n".join(told)
+    lines.append(f"{capture}: {', '.join(counts) or 'nothing found'} ({len(report.rules)} rules)")
+    return "\n".join(lines)
 
 
 def _write_junit(path: str, capture: str, report: Report) -> None:

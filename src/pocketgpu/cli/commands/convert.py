@@ -1,4 +1,4 @@
-"""`pocketgpu convert`: any capture becomes a `.pgc`, which knows what it must show."""
+"""`pocketgpu convert`: writes any capture as a `.pgc`, with digests of its pictures."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PACKINGS = ("smallest", "zstd", "lzma", "stored")
 @click.command()
 @capture_argument
 @click.argument("out", type=click.Path(), metavar="OUT.pgc")
-@click.option("--no-pictures", is_flag=True, help="Do not replay: leave out what each frame must show.")
+@click.option("--no-pictures", is_flag=True, help="Do not replay: leave out digests of pictures.")
 @click.option(
     "--packing",
     type=click.Choice(PACKINGS),
@@ -36,8 +36,8 @@ def convert(
 ) -> None:
     """Write a capture as a .pgc.
 
-    CAPTURE is a recording of any kind that 'render' takes, a .pgc too: then it is packed anew, and gets the digests of
-    what it shows now. The capture is replayed for them, with --set if given.
+    CAPTURE is a recording of any kind that 'render' takes. A .pgc is packed again. The capture is replayed, with --set
+    if given, and the file gets digests of the pictures that it shows.
     """
     from pocketgpu.capture import pgc
 
@@ -55,6 +55,6 @@ def convert(
 
 
 def check_name(out: str) -> None:
-    """What is written is a .pgc: another name would only mislead."""
+    """Refuse a name of another kind, as the file is always a .pgc."""
     if not out.lower().endswith(".pgc"):
         raise UsageError("the capture that is written is a .pgc", location=out, hint="Let its name end in .pgc.")

@@ -1,4 +1,4 @@
-"""`pocketgpu decode`: the words of a recording or dump with their registers, what they change and what they set off."""
+"""`pocketgpu decode`: the command words of a recording or dump with their registers, values and effects."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.decode import Decoded
 
 _TOGETHER = 1024
-"""Lines that are written at once."""
+"""How many lines are written at once."""
 
 
 def _number(text: str) -> int:
-    """A number, decimal or with 0x. ValueError if it is none."""
+    """A number, decimal or with 0x. ValueError if it is not one."""
     match = re.fullmatch(r"(0x[0-9a-f]{1,16})|([0-9]{1,19})", text.strip(), re.IGNORECASE)
     if match is None:
-        raise ValueError(f"{text!r} is no number. Write it decimal or with 0x.")
+        raise ValueError(f"{text!r} is not a number. Write it decimal or with 0x.")
     return int(match[1], 16) if match[1] else int(match[2])
 
 
@@ -39,12 +39,12 @@ def _number(text: str) -> int:
     type=click.Choice(["pica", "pushbuffer", "gx"]),
     help="The file is no recording but raw words: of a command list (3DS), a pushbuffer (Switch), or GX commands.",
 )
-@click.option("--base", metavar="ADDRESS", callback=parsed(_number), help="With --as: where the first word lay.")
+@click.option("--base", metavar="ADDRESS", callback=parsed(_number), help="With --as: address of the first word.")
 @click.option("--offset", metavar="BYTES", callback=parsed(_number), help="With --as: where in the file words begin.")
 @click.option("--size", metavar="BYTES", callback=parsed(_number), help="With --as: how many bytes there are of them.")
 @click.option("--big-endian", is_flag=True, help="With --as: the first byte of a word is its highest.")
-@click.option("--strict", is_flag=True, help="With --as: take every word as the machine would; nothing is garbage.")
-@click.option("--no-garbage", is_flag=True, help="With --as: leave out what makes no sense.")
+@click.option("--strict", is_flag=True, help="With --as: parse every word as the machine does; nothing is garbage.")
+@click.option("--no-garbage", is_flag=True, help="With --as: leave out garbage.")
 @click.option(
     "--filter",
     "filters",
@@ -54,7 +54,7 @@ def _number(text: str) -> int:
 )
 @click.option("--changed", is_flag=True, help="Only writes that make a register differ from the last draw.")
 @click.option("--words", is_flag=True, help="A line for each word.")
-@click.option("--macros", is_flag=True, help="Also tell of the methods that macros issue (Switch).")
+@click.option("--macros", is_flag=True, help="Also list the methods that macros issue (Switch).")
 @set_option
 @json_lines_option
 @debug_option
@@ -76,14 +76,14 @@ def decode(
     macros: bool,
     choices: dict[str, str],
 ) -> None:
-    """List what a recording or dump tells the GPU, word by word.
+    """List the command words of a recording or dump.
 
-    CAPTURE is a recording or, with --as, any file with command words; what makes no sense there is marked as garbage.
-    PLACE is a frame (f1), a draw with all words that belong to it (f1/d17), or a range (f1/d3..d9, f0..f2); without one
-    everything is listed.
+    CAPTURE is a recording or, with --as, any file with command words; words that are no valid commands are marked as
+    garbage. PLACE is a frame (f1), a draw with all words that belong to it (f1/d17), or a range (f1/d3..d9, f0..f2);
+    without one everything is listed.
 
-    A line has where words lie, the words, "*" if the register now differs from what it was at the last draw, the
-    register with its value and fields, what it sets off [in brackets], and the draw that it belongs to.
+    A line has the address of its words, the words, "*" if the register now differs from its value at the last draw, the
+    register with its value and fields, its effects [in brackets], and the draw that it belongs to.
     """
     if kind is None:
         given = {"--base": base, "--offset": offset, "--size": size, "--big-endian": big_endian, "--strict": strict}
@@ -139,7 +139,7 @@ def _draws(decoded: Decoded) -> str:
 
 
 def _write(lines: Iterable[str]) -> None:
-    """Lines to stdout, many at a time; not kept, because there may be millions."""
+    """Write lines to stdout, many at a time; they are not kept, because there may be millions."""
     rest: Iterator[str] = iter(lines)
     while some := list(islice(rest, _TOGETHER)):
         sys.stdout.write("\n".join(some) + "\n")

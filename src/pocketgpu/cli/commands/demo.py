@@ -1,4 +1,4 @@
-"""`pocketgpu demo`: the shipped sample becomes pictures, and the reader learns what to type next."""
+"""`pocketgpu demo`: renders the sample that comes with the package, and suggests further commands."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _report(outcome: Outcome, sample: str, out: str, next_one: str) -> str:
 
 
 def _program() -> str:
-    """How this program was started, so that the lines above can be pasted into the same shell."""
+    """How this program was started, so that the suggested lines can be pasted into the same shell."""
     import shutil
 
     started = Path(sys.argv[0])
@@ -89,7 +89,7 @@ def _program() -> str:
 
 
 def _shortest(path: Path) -> str:
-    """The path seen from here if that is shorter."""
+    """The path relative to the current folder if that is shorter."""
     try:
         relative = os.path.relpath(path)
     except ValueError:  # another drive

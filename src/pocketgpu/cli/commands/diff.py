@@ -1,4 +1,4 @@
-"""`pocketgpu diff`: the first divergence of two captures, or of one under two settings, and what comes of it."""
+"""`pocketgpu diff`: the first divergence of two captures, or of one under two settings, and its consequences."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ def diff(
     outcome: Outcome, a: str, b: str | None, frames: FrameSpan | None, choice_a: dict[str, str],
     choice_b: dict[str, str], evaluator_a: str, evaluator_b: str, out: str | None,
 ) -> None:  # fmt: skip
-    """Tell where two captures differ, or one under two settings.
+    """Show where two captures differ, or one capture under two settings.
 
-    Events are aligned by what they do, so that an inserted draw shifts nothing. Told are events that only one has,
-    memory, command words and registers that differ (A's value -> B's), the first vertex and the first pixel of a
-    render target that come out differently, and pictures. Without B, A is run twice: give the two runs different
-    choices or evaluators. The exit code is 1 if anything differs.
+    Events are aligned by what they do, so that an inserted draw shifts nothing. The report has events that only one
+    capture has, memory, command words and registers that differ (A's value -> B's), the first vertex and the first
+    pixel of a render target that differ, and pictures. Without B, A is run twice: give the two runs different choices
+    or evaluators. The exit code is 1 if anything differs.
     """
     from pocketgpu.inspect.diff import diff as compare
     from pocketgpu.inspect.inspection import debug
@@ -93,7 +93,7 @@ def _write(report: Report, directory: Path) -> list[str]:
 
     files = []
     for one in report.pictures:
-        if one.a is None or not any(picture is not None for picture in one.pictures):  # one of too many to keep
+        if one.a is None or not any(picture is not None for picture in one.pictures):  # beyond those that are kept
             continue
         path = directory / f"f{one.a.frame}.{one.screen}.png"
         data = to_png(_sheet(one))

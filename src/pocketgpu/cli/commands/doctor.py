@@ -16,7 +16,7 @@ from pocketgpu.cli.parts.outcome import ExitCode, Outcome
 def doctor(outcome: Outcome) -> None:
     """Check this installation and what it runs on.
 
-    Ends with exit code 1 if something is wrong.
+    The exit code is 1 if there is a problem.
     """
     from pocketgpu.inspect import health
 

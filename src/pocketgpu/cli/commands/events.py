@@ -30,10 +30,10 @@ _MOST_FRAMES = 4
 @debug_option
 @click.pass_obj
 def events(outcome: Outcome, capture: str, address: str | None, draws: bool, choices: dict[str, str]) -> None:
-    """Tell what happens in a capture, event by event: frames, passes, draws, fills, copies.
+    """List what happens in a capture, event by event: frames, passes, draws, fills, copies.
 
-    ADDRESS is a frame (f3), a pass of it (f3/p1) or one event (f3/d17, f3/e412), which is then told in full, with its
-    words of the command stream. Without one: all frames, of a long capture the first ones.
+    ADDRESS is a frame (f3), a pass of it (f3/p1) or one event (f3/d17, f3/e412), which is then shown in full, with its
+    words of the command stream. Without one: all frames, or the first ones of a long capture.
     """
     from pocketgpu.inspect.inspection import debug
     from pocketgpu.inspect.model.address import Address
@@ -53,7 +53,7 @@ def events(outcome: Outcome, capture: str, address: str | None, draws: bool, cho
         if wanted != wanted.place:
             raise UsageError(
                 "this address names no frame, pass or event", location=address,
-                hint=f"'pocketgpu why' tells of pixels; the events of the frame are those of f{wanted.frame}.",
+                hint=f"'pocketgpu why' explains pixels; the events of the frame are those of f{wanted.frame}.",
             )  # fmt: skip
         frames = range(wanted.frame, wanted.frame + 1)
         only = None if wanted.pass_ is None else run.pass_of(wanted).number

@@ -1,4 +1,4 @@
-"""`pocketgpu image`: bytes of a texture or framebuffer as a picture, and a picture as such bytes."""
+"""`pocketgpu image`: converts bytes of a texture or framebuffer to a picture, and a picture to such bytes."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _parse_offset(text: str) -> int:
     help="Where in a dump the surface starts.",
 )
 @click.option("--flip", is_flag=True, help="The first row in memory is the lowest of the picture.")
-@click.option("--upright", is_flag=True, help="Turn a framebuffer, whose rows are the columns of the screen.")
+@click.option("--upright", is_flag=True, help="Rotate a framebuffer, whose rows are the columns of the screen.")
 @click.option("--out", required=True, metavar="FILE", help="A .png makes a picture; any other name makes a dump.")
 @json_option
 @debug_option
@@ -83,7 +83,7 @@ def image(
 ) -> None:
     """Turn texture or framebuffer bytes into a picture, or a picture into bytes.
 
-    The name of --out decides the way: FILE is a dump if it ends in .png, else a picture.
+    The name of --out decides the direction: if it ends in .png, FILE is a dump, otherwise FILE is a picture.
     """
     import hashlib
 

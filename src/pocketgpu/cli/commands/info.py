@@ -1,4 +1,4 @@
-"""`pocketgpu info`: what is in a capture, which features it uses and which doubtful behaviours it depends on."""
+"""`pocketgpu info`: what is in a capture, which features it uses and which doubtful behaviour it depends on."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ REPORTS = {"3DS": info_3ds.report, "Switch": info_switch.report}
 @debug_option
 @click.pass_obj
 def info(outcome: Outcome, capture: str) -> None:
-    """Tell what is in a capture and which doubts it depends on.
+    """Show what is in a capture and which doubtful behaviour it depends on.
 
-    The command lists of a 3DS recording run, but nothing is drawn; a Switch recording is replayed. A doubt is a
-    behaviour of the chip that the documents leave open; --set can choose it.
+    The command lists of a 3DS recording run, but nothing is drawn; a Switch recording is replayed. A behaviour is
+    doubtful if documents of the GPU leave it open; --set can choose it.
     """
     from pocketgpu.inspect.inspection import examine
 

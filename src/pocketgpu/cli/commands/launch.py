@@ -1,4 +1,4 @@
-"""`pocketgpu launch`: a kernel of a cubin on this computer."""
+"""`pocketgpu launch`: runs a kernel of a cubin on this computer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pocketgpu.errors import UsageError
     multiple=True,
     metavar="KIND:VALUE",
     help="An argument: u32:5, f32:0.5 (u8 to s64, f16 to f64), bytes:HEX, in:FILE, inout:FILE, zeros:BYTES. "
-    "texture:FILE[,OPTION=VALUE...], surface:FILE. With >OUT behind an array or a surface it is written to a file "
+    "texture:FILE[,OPTION=VALUE...], surface:FILE. With >OUT after an array or a surface it is written to a file "
     "afterwards.",
 )
 @click.option(

@@ -1,4 +1,4 @@
-"""`pocketgpu macro`: programs of the Switch GPU's macro engine, from text to words, back, and running."""
+"""`pocketgpu macro`: assembles, disassembles and runs programs of the Switch GPU's macro engine."""
 
 from __future__ import annotations
 
@@ -88,10 +88,10 @@ def dis(outcome: Outcome, words: str, number: int | None) -> None:
 @debug_option
 @click.pass_obj
 def run(outcome: Outcome, program: str, parameters: tuple[str, ...], states: tuple[str, ...], steps: int) -> None:
-    """Run a macro (text, hex words or a .bin file) and tell which methods it sends.
+    """Run a macro (text, hex words or a .bin file) and list the methods that it sends.
 
     The first PARAMETER is in register 1 at the start, the macro fetches the others. Numbers are decimal or have 0x.
-    The exit code is 1 when the macro does not come to its end.
+    The exit code is 1 if the macro does not end.
     """
     from pocketgpu.maxwell.host.macro_runner import run as run_macro
 
@@ -154,7 +154,7 @@ def _text(data: bytes, path: str) -> str:
 
 
 def _hex_words(text: str) -> list[int] | None:
-    """The words of a text that holds nothing else, None for other text."""
+    """The hex words of a text, None if it contains anything else."""
     parts = text.replace(",", " ").split()
     if not parts or not all(re.fullmatch(r"(0x)?[0-9a-fA-F]{8}", part) for part in parts):
         return None
@@ -176,7 +176,7 @@ def _words(path: str) -> list[int]:
 
 
 def _program(path: str) -> list[int]:
-    """Words of a file that holds words or a macro's text."""
+    """The words of a file with words or a macro's text."""
     if path.endswith(".bin"):
         return _words(path)
     from pocketgpu.maxwell.mme.assembler import assemble
@@ -192,7 +192,7 @@ def _number(text: str) -> int:
     except ValueError:
         value = -(1 << 33)
     if not -(1 << 31) <= value < 1 << 32:
-        raise UsageError(f"{text!r} is no number of 32 bits", hint="Write 12, -1 or 0x680.")
+        raise UsageError(f"{text!r} is not a number of 32 bits", hint="Write 12, -1 or 0x680.")
     return value
 
 

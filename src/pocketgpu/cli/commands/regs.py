@@ -1,4 +1,4 @@
-"""`pocketgpu regs`: the registers of both consoles' GPUs, listed, searched and explained down to the bit."""
+"""`pocketgpu regs`: lists, finds and explains the registers of both consoles' GPUs, bit by bit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @debug_option
 @click.pass_obj
 def regs(outcome: Outcome, words: tuple[str, ...], unknown: bool) -> None:
-    """List, find and explain registers, and what a value in one means.
+    """List, find and explain registers and their values.
 
     3DS: REGISTER is any of its names (with or without GPUREG_), a field such as TEXUNIT0_DIM.height, an id (0x080), a
     physical address (0x10400C10), the address that programs use (0x1EF00C10), an offset (0xC10) or the header of a
@@ -72,7 +72,7 @@ def _list_all(outcome: Outcome, unknown: bool) -> None:
 
 
 def _names_method(engine: str, word: str) -> bool:
-    """Whether a word such as "dma" is meant as a class: the next one names a method of it."""
+    """Whether a word such as "dma" means a class: the next word names a method of it."""
     from pocketgpu.inspect.registers import methods
 
     block = methods.class_named(engine, engines=True)
@@ -80,7 +80,7 @@ def _names_method(engine: str, word: str) -> bool:
 
 
 def _one_class(outcome: Outcome, block: MethodBlock, words: Sequence[str]) -> None:
-    """Words after a class: nothing, a method and perhaps a value, or what to search for in the class."""
+    """Handle the words after a class: none, a method and perhaps a value, or a search in the class."""
     from pocketgpu.inspect.registers import describe, methods
 
     if not words:
@@ -111,7 +111,7 @@ def _one_class(outcome: Outcome, block: MethodBlock, words: Sequence[str]) -> No
 
 
 def _structures(outcome: Outcome, name: str, found: Sequence[BitStructure], words: Sequence[str]) -> None:
-    """A structure in memory: its fields, or what the words of one mean."""
+    """Show a structure in memory: its fields, or the meaning of words."""
     from pocketgpu.inspect.registers import methods
 
     values: list[int] | None = None
@@ -134,7 +134,7 @@ def _structures(outcome: Outcome, name: str, found: Sequence[BitStructure], word
 
 
 def _anything(outcome: Outcome, words: Sequence[str], unknown: bool) -> None:
-    """Words without a class: a register of the 3DS, a method of the Switch by name, or a search in both."""
+    """Handle words without a class: a register of the 3DS, a method of the Switch by name, or a search in both."""
     from pocketgpu.inspect.registers import describe, methods
 
     matches, number = _resolve(words)
@@ -143,7 +143,7 @@ def _anything(outcome: Outcome, words: Sequence[str], unknown: bool) -> None:
         return
     if len(words) == 1 and describe.parse_number(words[0]) is not None:
         raise UsageError(
-            f"no register stands at {words[0]}",
+            f"there is no register at {words[0]}",
             location="REGISTER",
             hint="Ids end at 0x2ff; addresses begin at 0x10400000 (GPU) and 0x10202000 (LCD). "
             "Methods of the Switch need their class: pocketgpu regs b197 0x674.",
@@ -162,7 +162,7 @@ def _anything(outcome: Outcome, words: Sequence[str], unknown: bool) -> None:
 
 
 def _resolve(words: Sequence[str]) -> tuple[list[describe.Match], int | None]:
-    """What the words ask for by naming it, and the value; nothing if they name nothing."""
+    """The registers that the words name, and the value; none if they name none."""
     from pocketgpu.inspect.registers import describe, methods
 
     if len(words) > 2:
@@ -179,7 +179,7 @@ def _resolve(words: Sequence[str]) -> tuple[list[describe.Match], int | None]:
         return matches, None
     searched = number is None and len(words) == 2 and describe.parse_number(name) is None
     if searched and (describe.search(" ".join(words)) or methods.search(" ".join(words))):
-        return [], None  # two words to search for, the first of which happens to be a name
+        return [], None  # two words to search for; the first is also a name
     return matches, _number(value)
 
 
@@ -213,7 +213,7 @@ def _explained(outcome: Outcome, matches: Sequence[describe.Match], number: int 
 
 
 def _found(outcome: Outcome, found: Sequence[Register]) -> None:
-    """What a search found, a line for each; a single hit is explained."""
+    """Show the results of a search, a line for each; a single result is explained."""
     from pocketgpu.facts.maxwell import Method
     from pocketgpu.inspect.registers import describe, methods
 

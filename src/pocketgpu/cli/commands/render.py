@@ -1,4 +1,4 @@
-"""`pocketgpu render`: a capture becomes PNG files, an animation if asked for, and a summary; or is held to goldens."""
+"""`pocketgpu render`: renders a capture to PNG files or an animation, or compares its pictures with goldens."""
 
 from __future__ import annotations
 
@@ -84,19 +84,19 @@ def render(
 ) -> None:
     """Render a capture into PNG files.
 
-    Each frame gives one file a screen: f0.top.png, f0.bottom.png, f1.top.png and so on; with --layout one file a frame:
-    f0.stereo.png. At least one of --out, --animate and --expect says what for.
+    Each frame gives one file for each screen: f0.top.png, f0.bottom.png, f1.top.png and so on; with --layout one file
+    for each frame: f0.stereo.png. At least one of --out, --animate and --expect is needed.
 
     CAPTURE is a recording of a 3DS (.ctf, or .gx.json with its .mem.bin beside it) or of a Switch (.mxcap.zip), or
     a .pgc of either, plain or compressed with xz, zstd or gzip. A second picture for the right eye is written as
     f0.top-right.png where the recording shows one. A Switch has one screen: f0.screen.png.
 
     With --list and --memory there is no capture: the command list runs on memory dumps, and each colour buffer that it
-    draws to becomes target0.png and so on, in memory order; those of a screen's size are turned upright. Addresses
-    are physical, or as programs see them.
+    draws to becomes target0.png and so on, in memory order; those of a screen's size are rotated upright. Addresses
+    are physical, or those that programs use.
 
-    With --expect, pictures are held against those of the same name in a folder that --out filled before: frames that
-    have one there, or those of --frames. Exit code 1 says that something differs or is missing.
+    With --expect, pictures are compared with those of the same name in a folder that --out has filled: frames that
+    have one there, or those of --frames. The exit code is 1 if a picture differs or is missing.
     """
     if list_ is not None or memory or registers:
         others = {"CAPTURE": capture, "--frames": frames, "--layout": layout, "--animate": animate, "--fps": fps}
@@ -110,7 +110,7 @@ def render(
     if capture is None:
         raise click.UsageError("Missing argument 'CAPTURE'.")
     if out is None and animate is None and expect is None:
-        raise click.UsageError("Nothing says where the pictures go: give --out DIR, --animate FILE or --expect DIR.")
+        raise click.UsageError("There is no output: give --out DIR, --animate FILE or --expect DIR.")
     if fps is not None and animate is None:
         raise click.UsageError("--fps is for animations: give --animate FILE as well.")
     if expect is None:
@@ -155,10 +155,10 @@ def render_capture(
     fps: int | None = None,
     expected: Expected | None = None,
 ) -> None:
-    """Render the frames of `span` into the folder `out` and the file `animate`, noting each in `outcome`; hold them
-    against what is `expected`.
+    """Render the frames of `span` into the folder `out` and the file `animate`, note each in `outcome`, and compare
+    them with `expected`.
 
-    Raises NoPictureError if in all of them nothing was on any screen.
+    Raises NoPictureError if no frame shows anything on any screen.
     """
     from pocketgpu.cli.parts import animation
 
@@ -206,7 +206,7 @@ def render_capture(
 
 
 def summary(outcome: Outcome, capture: str, out: str | None) -> str:
-    """Frames, draws, triangles, time, paths and warnings, for reading."""
+    """Frames, draws, triangles, time, paths and warnings as text."""
     import statistics
 
     frames = outcome.frames
@@ -244,7 +244,7 @@ _COUNTS = ("draws", "triangles", "fragments", "clears", "copies", "blits", "uplo
 
 
 def shown_counts(frames: list[dict[str, Any]]) -> list[str]:
-    """The counts that a table has columns for: those of a 3DS always, those of a Switch where there are any."""
+    """The counts with a column in the table: those of a 3DS always, those of a Switch only if not all are 0."""
     known = [name for name in _COUNTS if frames and name in frames[0]]
     if "fragments" in known:
         return known

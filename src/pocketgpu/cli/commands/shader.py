@@ -1,4 +1,4 @@
-"""`pocketgpu shader`: machine code of both consoles' shaders as text, data and graphs, and text as machine code."""
+"""`pocketgpu shader`: disassembles, assembles, explains and runs shaders of both consoles."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def shader() -> None:
 
 @shader.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
-@click.option("--control", is_flag=True, help="With all that 'asm' needs to give the same bytes back.")
+@click.option("--control", is_flag=True, help="With everything that 'asm' needs to produce the same bytes.")
 @click.option("--out", "-o", metavar="FOLDER", help="A text file for each program in this folder.")
 @_kernel
 @_kind
@@ -61,11 +61,11 @@ def dis(
     kind: str | None,
     descriptors: str | None,
 ) -> None:
-    """Machine code as text. Of a folder: all files in it that are .cubin, .dksh or .shbin.
+    """Show machine code as text. For a folder: all .cubin, .dksh and .shbin files in it.
 
-    Maxwell code is shown as NVIDIA's disassembler shows it. With --control each instruction has its scheduling field in
-    front: barriers to wait for, read and write barrier to set, Y to yield, stall cycles. A file that cannot be read is
-    told of, and the others go on; the exit code is then 3.
+    Maxwell code is shown as NVIDIA's disassembler shows it. With --control each instruction begins with its scheduling
+    field: barriers to wait for, read and write barrier to set, Y to yield, stall cycles. A file that cannot be read is
+    reported, and the command continues with the others; the exit code is then 3.
     """
     texts: list[str] = []
     found: list[dict[str, Any]] = []
@@ -98,7 +98,7 @@ def dis(
 def info(
     outcome: Outcome, files: tuple[str, ...], kernel: str | None, kind: str | None, descriptors: str | None
 ) -> None:
-    """What files with shaders say of themselves: programs, registers, memory, parameters, opcodes."""
+    """Show properties of files with shaders: programs, registers, memory, parameters, opcodes."""
     lines: list[str] = []
     found = []
     for path, module in _modules(outcome, files, kind, descriptors):
@@ -129,7 +129,7 @@ def info(
 def graph(
     outcome: Outcome, file: str, out: str | None, kernel: str | None, kind: str | None, descriptors: str | None
 ) -> None:
-    """The control flow of a program of either console, in the language of graphviz (dot)."""
+    """Show the control flow of a program of either console, in the language of graphviz (dot)."""
     (path, module), *_ = _modules(outcome, (file,), kind, descriptors, strict=True)
     programs = list(programs_of(module, kernel, path))
     if len(programs) != 1:
@@ -155,9 +155,9 @@ def graph(
 def asm(
     outcome: Outcome, source: str, out: str | None, console: str | None, into: str | None, kernel: str | None
 ) -> None:
-    """Text as machine code: what 'dis' prints, and what people write.
+    """Assemble text to machine code: output of 'dis', or text that people write.
 
-    Code of 'dis --control' comes out as the very bytes that it was.
+    Output of 'dis --control' gives exactly the original bytes.
     """
     chosen = console or ("3ds" if out is not None and out.endswith(".shbin") else "switch")
     text = text_of(read(source), source)
@@ -182,7 +182,7 @@ def asm(
 @debug_option
 @click.pass_obj
 def run(outcome: Outcome, file: str, values: tuple[str, ...], kernel: str | None) -> None:
-    """Run a shader of the 3DS once and tell what its outputs are.
+    """Run a shader of the 3DS once and show its outputs.
 
     FILE is a .shbin or assembly text. v0=1,0,0 sets an input (missing components are 0, 0, 0, 1), c8=0.5,0.5,0.5,1 a
     uniform, b0=1 and i0=3,0,1 those of booleans and loops. Kernels of the Switch are run by 'pocketgpu launch'.
@@ -210,7 +210,7 @@ def run(outcome: Outcome, file: str, values: tuple[str, ...], kernel: str | None
 @debug_option
 @click.pass_obj
 def isa(outcome: Outcome, op: str | None) -> None:
-    """The table of Maxwell instructions: how each form is written and where its bits are."""
+    """Show the table of Maxwell instructions: how each form is written and where its bits are."""
     from pocketgpu.maxwell.sass.isa import reference
 
     found = reference.forms(op.upper() if op else None)
@@ -237,7 +237,7 @@ def isa(outcome: Outcome, op: str | None) -> None:
 
 # -- input ------------------------------------------------------------------------------------------------------------
 def _files(paths: tuple[str, ...]) -> Iterator[str]:
-    """The files that are named, and those in named folders, in the order of their names."""
+    """The named files, and the files in named folders, in the order of their names."""
     for path in paths:
         if not os.path.isdir(path):
             yield path
@@ -251,7 +251,7 @@ def _files(paths: tuple[str, ...]) -> Iterator[str]:
 def _modules(
     outcome: Outcome, paths: tuple[str, ...], kind: str | None, descriptors: str | None, *, strict: bool = False
 ) -> Iterator[tuple[str, ShaderModule]]:
-    """Every file, opened. If there are several, damaged ones are told of and passed over, but for `strict`."""
+    """Open every file. If there are several, damaged ones are reported and skipped, unless `strict`."""
     from pocketgpu.inspect.shaders.files import open_shader
 
     extra = read(descriptors) if descriptors is not None else None
@@ -273,7 +273,7 @@ def _end(outcome: Outcome) -> None:
 
 
 def _inside(path: str, given: tuple[str, ...]) -> str:
-    """The name of a file without its suffix, with the folders between it and the folder that was given."""
+    """The name of a file without its suffix, with the folders between it and the named folder."""
     for folder in given:
         if os.path.isdir(folder) and Path(path).is_relative_to(folder):
             return "_".join(Path(path).relative_to(folder).with_suffix("").parts)
@@ -289,7 +289,7 @@ def _make_folder(path: str) -> None:
 
 
 def _plain_name(name: str) -> str:
-    """A name that is a file name on any system."""
+    """The name as a valid file name on any system."""
     return "".join(letter if letter.isalnum() or letter in "._-" else "_" for letter in name)[:120] or "program"
 
 

@@ -1,4 +1,4 @@
-"""`pocketgpu state`: registers and resources right after an event, and files of them."""
+"""`pocketgpu state`: shows registers and resources right after an event, or writes them into files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.model.moment import Moment
 
 _MOST_CONSTANTS = 64
-"""Words of a constant buffer that the text shows."""
+"""Most words of a constant buffer that the text shows."""
 
 
 @click.command()
@@ -28,7 +28,7 @@ _MOST_CONSTANTS = 64
 @click.argument("address", metavar="ADDRESS")
 @click.option(
     "--against", default="previous", show_default=True, metavar="WHAT",
-    help="Tell registers that differ from: reset, previous (the draw before), or another event's.",
+    help="Show registers that differ from: reset, previous (the draw before), or another event's.",
 )  # fmt: skip
 @click.option("--textures", metavar="DIR", help="Write bound textures, all levels and faces, as PNG files.")
 @click.option("--mesh", metavar="FILE", help="Write the draw's triangles: .glb (glTF 2.0) or .obj.")
@@ -37,7 +37,7 @@ _MOST_CONSTANTS = 64
     help="Space of --mesh: output (divided by w), clip, input, or an input such as v2 (3DS) or a2 (Switch).",
 )  # fmt: skip
 @click.option("--vertices", metavar="FILE", help="Write inputs, outputs and triangles as arrays (.npz).")
-@click.option("--shaders", is_flag=True, help="Tell the programs, disassembled, with uniforms or constant buffers.")
+@click.option("--shaders", is_flag=True, help="Show the programs, disassembled, with uniforms or constant buffers.")
 @click.option("--target", metavar="FILE", help="Write the colour target as a PNG file.")
 @set_option
 @json_option
@@ -47,9 +47,9 @@ def state(
     outcome: Outcome, capture: str, address: str, against: str, textures: str | None, mesh: str | None, space: str,
     vertices: str | None, shaders: bool, target: str | None, choices: dict[str, str],
 ) -> None:  # fmt: skip
-    """Tell registers, textures, buffers, shaders and vertices at an event.
+    """Show registers, textures, buffers, shaders and vertices at an event.
 
-    It is the state right after the event, with what differs from the draw before. ADDRESS is that of an event
+    The state is that right after the event; registers that differ from the draw before are listed. ADDRESS is an event
     (f1/d3, f1/e12), or f1 for the end of a frame.
     """
     from pocketgpu.inspect.inspection import debug
@@ -122,7 +122,7 @@ def _resources(found: dict[str, Any], lines: list[str], moment: Moment, shaders:
 
 
 def _constants(found: dict[str, Any], moment: Moment, shaders: bool) -> Iterator[str]:
-    """Constant buffers; with `shaders` what they hold."""
+    """Constant buffers; with `shaders`, their contents."""
     buffers = moment.constants
     found["constants"] = [
         {name: value for name, value in buffer.to_json().items() if shaders or name != "data"} for buffer in buffers
@@ -160,7 +160,7 @@ def _draw(found: dict[str, Any], moment: Moment) -> Iterator[str]:
     yield from (f"    {attribute}" for attribute in vertices.attributes)
     yield f"    {vertices}"
     if not len(vertices.shaded) and len(vertices):
-        yield "    what its programs put out is not there: none of its primitives came to raster"
+        yield "    outputs of its programs are not available: none of its primitives reached raster"
 
 
 def _files(
@@ -191,7 +191,7 @@ def _files(
         made = moment.mesh(space)
         write(Path(mesh), to_glb(made) if mesh.lower().endswith(".glb") else to_obj(made).encode("ascii"))
         if made.left_out:
-            lines.append(f"{made.left_out} triangles have a corner without a place in this space, and are left out")
+            lines.append(f"{made.left_out} triangles with a corner that has no finite position are left out")
     if vertices is not None:
         import numpy as np
 

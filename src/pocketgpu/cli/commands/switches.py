@@ -16,7 +16,7 @@ from pocketgpu.cli.parts.outcome import Outcome
 def switches(outcome: Outcome) -> None:
     """List what --set NAME=VALUE can choose.
 
-    A choice stands where the documents disagree or nobody knows, or offers a what-if. The default is named first.
+    There is a choice where documents disagree or the behaviour is not known, or for a what-if. The default is first.
     """
     from pocketgpu.facts.choices import CHOICES
 

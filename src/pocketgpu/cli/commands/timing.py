@@ -49,10 +49,10 @@ def timing(
     svg: str | None,
     choices: dict[str, str],
 ) -> None:
-    """Tell what the display registers describe: refresh, scan, interrupts, format.
+    """Show what the display registers describe: refresh, scan, interrupts, format.
 
-    Without a CAPTURE the registers are as the system software leaves them. Everything that the documents warn of is
-    told with its reason.
+    Without a CAPTURE the registers are as the system software leaves them. Settings that documents warn about are
+    listed with the reason.
     """
     from pocketgpu.inspect.n3ds import display_timing
 
@@ -93,7 +93,7 @@ def _initial(name: str) -> dict[int, int]:
 
 
 def _change(words: dict[int, int], text: str) -> None:
-    """Take over one NAME=VALUE."""
+    """Apply one NAME=VALUE."""
     from pocketgpu.facts.external import EXTERNAL
     from pocketgpu.inspect.registers import describe
 

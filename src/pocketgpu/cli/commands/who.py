@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 @debug_option
 @click.pass_obj
 def who(outcome: Outcome, capture: str, place: int, size: int, before: str | None, choices: dict[str, str]) -> None:
-    """Tell who wrote an address last.
+    """Show which event wrote an address last.
 
-    That is a draw, a fill, a transfer, or the processor. ADDRESS is physical on a 3DS, as the GPU sees it on a Switch.
-    A draw may touch all of its render target; it counts here only if it changed any of the bytes.
+    It can be a draw, a fill, a transfer, or a write of the processor. ADDRESS is physical on a 3DS, and a GPU address
+    on a Switch. A draw counts only if it changed any of the bytes, as it could write to all of its render target.
     """
     from pocketgpu.inspect.inspection import debug
 

@@ -1,4 +1,4 @@
-"""`pocketgpu why`: why a pixel has its colour, or why a draw left none."""
+"""`pocketgpu why`: explains why a pixel has its colour, or what happened to a draw."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from pocketgpu.cli.parts.replay import open_capture
 @debug_option
 @click.pass_obj
 def why(outcome: Outcome, capture: str, address: str, choices: dict[str, str]) -> None:
-    """Tell why a pixel has its colour, with every value on the way; or what became of a draw.
+    """Explain why a pixel has its colour, with all values; or what happened to a draw.
 
     ADDRESS is a pixel of a screen as 'render' writes it (f1/px200,120 is one of the top screen, f1/bottom/px10,20), a
     pixel of a draw's render target (f1/d17/px8,9, y upwards), or a draw (f1/d17): how many of its vertices, triangles
-    and fragments each stage let pass, and what stopped the others.
+    and fragments passed each stage, and what stopped the others.
     """
     from pocketgpu.inspect.inspection import debug
     from pocketgpu.inspect.model.address import Address

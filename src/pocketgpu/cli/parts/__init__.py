@@ -1,1 +1,1 @@
-"""What commands share: options, outcomes, words for terminals, files."""
+"""What commands share: options, outcomes, terminal output, files."""

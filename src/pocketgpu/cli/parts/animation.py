@@ -1,8 +1,7 @@
-"""Pictures of whole frames: screens put side by side, and frames put one after another into a GIF or an animated PNG.
+"""Pictures of whole frames: screens side by side, and animations as GIF or animated PNG.
 
-An animated PNG shows the exact pixels and the exact time of a frame; a GIF has 256 colours a frame and counts
-hundredths of a second, but opens everywhere. Frames are compressed as they come, so that a long recording does not fill
-the memory.
+An animated PNG has the exact pixels and times of frames. A GIF has 256 colours a frame and times in hundredths of a
+second, but opens everywhere. Frames are compressed one by one, so that a long recording does not fill the memory.
 """
 
 from __future__ import annotations
@@ -30,18 +29,18 @@ if TYPE_CHECKING:
 Pixels = NDArray[np.uint8]
 
 SCREEN_RATE: Final = 60
-"""Frames a second that both screens show, rounded; one frame of a recording is one of them."""
+"""Frames a second of both screens, rounded; a frame of a recording is one of them."""
 
 _GIF_SHORTEST: Final = 2
-"""Hundredths of a second; viewers slow down what asks for less."""
+"""Shortest delay in hundredths of a second; viewers slow down shorter ones."""
 
 
 def compose(screens: Mapping[str, Shown], layout: str) -> Pixels | None:
     """One upright RGB picture of a frame's screens, or None if the layout shows none of them.
 
     layout: "top", "bottom", "stereo" (left eye beside right eye) or "both" (top above bottom, centred, as on the
-    console). Where the right eye has no picture of its own it sees the left one's. Of a console with one screen that is
-    the picture.
+    console). A right eye without its own picture gets the left one's. For a console with one screen, the result is that
+    screen.
     """
     if "screen" in screens:
         return np.ascontiguousarray(screens["screen"].array)
@@ -71,13 +70,13 @@ class Composed:
 
 
 def stack(arrays: list[Pixels]) -> Pixels:
-    """Pictures below each other, centred on black."""
+    """Pictures one above the other, centred on black."""
     width = max(array.shape[1] for array in arrays)
     return np.vstack([fit(array, array.shape[0], width) for array in arrays])
 
 
 def fit(array: Pixels, height: int, width: int) -> Pixels:
-    """The picture in the middle of a black one of the given size; what reaches over the edge is cut off."""
+    """The picture centred on black of the given size; a larger picture is cropped."""
     if array.shape[:2] == (height, width):
         return np.ascontiguousarray(array)
     canvas = np.zeros((height, width, 3), np.uint8)
@@ -117,7 +116,7 @@ class Animation(ABC):
 
 
 class AnimatedPng(Animation):
-    """Lossless. Of each frame only the rectangle that changed is stored; frames that repeat lengthen the last one.
+    """Lossless. Each frame stores only the rectangle that changed; equal frames lengthen the one before.
 
     Source: PNG specification, third edition (acTL, fcTL, fdAT).
     """
@@ -152,7 +151,7 @@ class AnimatedPng(Animation):
         number = 0
         for index, (box, data, repeats) in enumerate(self._frames):
             delay = Fraction(repeats, self.fps).limit_denominator(0xFFFF)
-            if delay.numerator > 0xFFFF:  # many minutes without a change: whole seconds will do
+            if delay.numerator > 0xFFFF:  # many minutes without a change: whole seconds are enough
                 delay = Fraction(min(0xFFFF, round(delay)))
             width, height = box[2] - box[0], box[3] - box[1]
             control = (number, width, height, box[0], box[1], delay.numerator, delay.denominator, 0, 0)
@@ -162,7 +161,7 @@ class AnimatedPng(Animation):
                 if index:
                     out.append(_chunk(b"fdAT", struct.pack(">I", number) + part))
                     number += 1
-                else:  # the first frame is also what programs show that know no animation
+                else:  # programs without animation show the first frame
                     out.append(_chunk(b"IDAT", part))
         out.append(_chunk(b"IEND", b""))
         return b"".join(out)
@@ -192,7 +191,7 @@ def _png_parts(pixels: Pixels) -> tuple[bytes, list[bytes]]:
 
 
 class AnimatedGif(Animation):
-    """256 colours a frame, exact where a frame has no more. Times are rounded so that the sum stays right."""
+    """256 colours a frame, exact if a frame has no more. Times are rounded so that their sum is right."""
 
     def __init__(self, fps: int) -> None:
         super().__init__(fps)
@@ -228,7 +227,7 @@ def _with_palette(pixels: Pixels) -> Image:
 
 
 def animation_for(path: str, fps: int) -> Animation:
-    """The kind that the name asks for: .gif, or .png and .apng. Raises UsageError for other names."""
+    """The animation for a file name: .gif, or .png and .apng. Raises UsageError for other names."""
     name = path.lower()
     if name.endswith(".gif"):
         return AnimatedGif(fps)

@@ -1,8 +1,7 @@
-"""`pocketgpu render --expect DIR`: every picture against the golden of its name in a folder.
+"""`pocketgpu render --expect DIR`: compares every picture with the golden of the same name in a folder.
 
-A folder that `render --out` filled is a folder of goldens. Frames that have a golden there are expected, or those of
---frames; each of their screens needs one, and each golden of theirs needs a screen. Goldens of another layout than the
-pictures' are left alone.
+`render --out` makes a folder of goldens. Frames that have a golden there are compared, or those of --frames. Each of
+their screens needs a golden, and each of their goldens needs a screen. Goldens of another --layout are ignored.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ if TYPE_CHECKING:
 
 _GOLDEN = re.compile(r"f(0|[1-9][0-9]{0,8})\.([\w-]+)\.png", re.ASCII)
 _COMPOSED = ("stereo", "both")
-"""Layouts of --layout whose name is no screen's."""
+"""Values of --layout that are not names of screens."""
 _HINT = "If these are right: copy what is in candidates/ over the goldens, or render with --out into their folder."
 
 
 def expect_options(command: F) -> F:
-    """--expect and what goes with it, for a command that renders."""
+    """--expect and its further options, for a command that renders."""
     for option in reversed(
         (
             click.option("--expect", metavar="DIR", help="Folder of goldens: fail where a picture is not its golden."),
@@ -50,7 +49,7 @@ def expect_options(command: F) -> F:
 
 
 class Expected:
-    """Goldens of a folder, and what became of each picture.
+    """Goldens of a folder, and the result of each comparison.
 
     Raises UsageError for a folder that is missing or has no golden.
     """
@@ -100,19 +99,19 @@ class Expected:
         return span is None or (span.first <= index and (span.last is None or index <= span.last))
 
     def wants(self, index: int) -> bool:
-        """Whether a frame's pictures are to be looked at."""
+        """Whether a frame's pictures have to be compared."""
         return self._span is not None or any(frame == index for frame, _ in self._goldens)
 
     def check(
         self, capture: str, index: int, screens: Mapping[str, Shown], seconds: float
     ) -> dict[str, dict[str, Any]]:
-        """Hold the pictures of a frame against their goldens; returns what --json says of each screen."""
-        told: dict[str, dict[str, Any]] = {}
+        """Compare the pictures of a frame with their goldens; returns the JSON data of each screen."""
+        found: dict[str, dict[str, Any]] = {}
         for screen in sorted({*screens, *(name for frame, name in self._goldens if frame == index)}):
             self._left.discard((index, screen))
-            told[screen] = self._check(capture, index, screen, screens.get(screen), seconds)
-            seconds = 0.0  # of a frame, not of each picture
-        return told
+            found[screen] = self._check(capture, index, screen, screens.get(screen), seconds)
+            seconds = 0.0  # the time is that of the frame, so only its first picture has it
+        return found
 
     def _check(self, capture: str, index: int, screen: str, shown: Shown | None, seconds: float) -> dict[str, Any]:
         from pocketgpu.inspect.pictures.comparing import as_pixels, read_picture, to_png
@@ -123,7 +122,7 @@ class Expected:
         file = self._goldens.get((index, screen))
         facts: tuple[tuple[str, str], ...] = (("capture", capture), ("frame", f"f{index}"), ("screen", screen))
         pictures: tuple[tuple[str, bytes], ...] = ()
-        told: dict[str, Any] = {"file": None if file is None else str(Path(self.folder, file)), "same": False}
+        entry: dict[str, Any] = {"file": None if file is None else str(Path(self.folder, file)), "same": False}
         wrong: str | None
         try:
             golden = None if file is None else read_picture(Path(self.folder, file))
@@ -138,28 +137,28 @@ class Expected:
         else:
             found, pictures = hold(as_pixels(shown), golden, self.tolerance)
             wrong = None if found.same else f"{name} is not its golden: {found}"
-            told |= {"same": found.same, "differing": found.differing, "largest": found.largest}
+            entry |= {"same": found.same, "differing": found.differing, "largest": found.largest}
             facts += measures(found)
         if wrong is not None:
             finding = Finding(f"{group} {name}", file or f"{name}.png", wrong, facts, pictures)
             self._findings.append((len(self.cases), finding))
         details = "\n".join(f"{fact}: {value}" for fact, value in facts)
         self.cases.append(Case(group, name, seconds, wrong, f"{wrong}\n{details}" if wrong else ""))
-        return told
+        return entry
 
     def finish(self, capture: str, count: int) -> None:
-        """Goldens of frames that never came are findings too; count: the frames of the capture."""
+        """Goldens of missing frames are findings, too; count: how many frames the capture has."""
         for index, screen in sorted(self._left):
-            told = f"f{index}.{screen} is missing: the capture has {count} frames, f0 to f{count - 1}"
-            self.cases.append(Case(Path(capture).name, f"f{index}.{screen}", 0.0, told))
+            text = f"f{index}.{screen} is missing: the capture has {count} frames, f0 to f{count - 1}"
+            self.cases.append(Case(Path(capture).name, f"f{index}.{screen}", 0.0, text))
         self._left.clear()
 
     def stop(self, capture: str, error: PocketGPUError) -> None:
-        """Nothing more can be rendered: CI shall show that, too."""
+        """Note an error that ends the rendering, so that CI shows it."""
         self.cases.append(Case(Path(capture).name, "render", 0.0, error.message, str(error), kind="error"))
 
     def write(self, junit_file: str | None, report: str | None, capture: str) -> None:
-        """Write what was asked for."""
+        """Write the JUnit file and the report, if requested."""
         from pocketgpu.inspect.pictures.report_folder import write_report
 
         cases = list(self.cases)
@@ -176,7 +175,7 @@ class Expected:
             write_file(Path(junit_file), junit(f"pocketgpu render {Path(capture).name}", cases), "--junit")
 
     def to_dict(self) -> dict[str, Any]:
-        """What --json says of all."""
+        """The JSON data of the whole comparison."""
         failures = [{"name": case.name, "message": case.wrong} for case in self.cases if case.wrong is not None]
         return {
             "folder": self.folder,
@@ -191,7 +190,7 @@ class Expected:
         wrong = [case.wrong for case in self.cases if case.wrong is not None]
         noun = "picture" if len(self.cases) == 1 else "pictures"
         verdict = f"{len(wrong)} not as expected" if wrong else "all the same"
-        lines = [f"{len(self.cases)} {noun} held against {self.folder}: {verdict}"]
+        lines = [f"{len(self.cases)} {noun} compared with {self.folder}: {verdict}"]
         lines += [f"  {text}" for text in wrong[:16]]
         if len(wrong) > 16:
             lines.append(f"  ... {len(wrong) - 16} more, all of them with --json")

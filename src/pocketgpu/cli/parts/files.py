@@ -1,4 +1,4 @@
-"""Files that commands read whole."""
+"""Reading of whole files with a size limit."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from pocketgpu.errors import CaptureError
 
 
 def read(path: str, limit: int, which: str = "") -> bytes:
-    """The bytes of a file. limit: how many it may have; which: said behind the number if it has more.
+    """The bytes of a file. limit: how many it may have; which: text after that number in the error.
 
-    :raises CaptureError: it cannot be read, or has more.
+    :raises CaptureError: the file cannot be read, or has more bytes.
     """
     try:
         with open(path, "rb") as file:

@@ -35,7 +35,7 @@ def report(outcome: Outcome) -> str:
 
 
 def _features(features: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What is listed for people: long lists of the same kind are cut."""
+    """The features that are printed: long lists of the same kind are cut."""
     shown: list[dict[str, Any]] = []
     for entry in features:
         same = sum(1 for other in shown if other["id"] == entry["id"])

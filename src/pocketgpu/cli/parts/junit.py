@@ -1,4 +1,4 @@
-"""Results as a JUnit file, which CI services show as a list of tests. Only the parts that all of them understand."""
+"""Results as a JUnit file, which CI services show as a list of tests. It has only parts that all of them support."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 (section 2.2, Char) has no way to write, such as control characters in the names of files."""
+"""Characters that XML 1.0 (section 2.2, Char) cannot contain, such as control characters in file names."""
 
 
 @dataclass(frozen=True, slots=True)

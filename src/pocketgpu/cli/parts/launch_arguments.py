@@ -62,7 +62,7 @@ class Argument:
 
     @property
     def data(self) -> bytes:
-        """What it holds, as the bytes of a file."""
+        """Its contents, as the bytes of a file."""
         return array_file(self.value) if hasattr(self.value, "arrays") else bytes(self.value.tobytes())
 
     def _array(self, kind: str, rest: str) -> np.ndarray[Any, Any]:

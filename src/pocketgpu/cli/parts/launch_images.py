@@ -1,4 +1,4 @@
-"""Textures and surfaces for `pocketgpu launch`: from files and a few options to objects."""
+"""Textures and surfaces for `pocketgpu launch`, made from files and options."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _OPTIONS: dict[str, dict[str, Callable[[str], Any]]] = {
 
 
 def read_image(kind: str, text: str) -> tuple[Texture | Surface, Path | None]:
-    """A "texture" or "surface" from FILE[,option=value...][>OUT], and the file for what is in it afterwards.
+    """A "texture" or "surface" from FILE[,option=value...][>OUT], and the file for its contents afterwards.
 
     FILE is a NumPy array (.npy), or a picture, whose texels are RGBA of 8 bits.
 

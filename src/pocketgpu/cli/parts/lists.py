@@ -70,7 +70,7 @@ registers_option = click.option(
 
 
 def _load(files: Sequence[PlacedFile]) -> list[Dump]:
-    """Read dumps; only names that say so are unpacked, because raw memory may begin with anything."""
+    """Read dumps; they are unpacked only by their names, because raw memory may begin with anything."""
     from pathlib import Path
 
     from pocketgpu.capture.dumps import Dump

@@ -1,6 +1,6 @@
-"""The words a user may type: options shared by the commands, each parsed into a typed value at the door.
+"""Options that commands share, and the parsers of their values.
 
-A value that parses here is safe to use further in; a value that does not is refused with the form it should have.
+A value that parses here is valid for the rest of the program; other values are refused, with the form they should have.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
 _ADDRESS_SPACE = 1 << 40
-"""What a Switch's GPU can address; a 3DS's end earlier, and its memory says so."""
+"""End of the address space of a Switch's GPU. Addresses of a 3DS end earlier; its memory checks that."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class MemoryRange:
 
 
 def parse_frame_span(text: str) -> FrameSpan:
-    """`A-B`, `A-`, `-B` or `A`; each number may carry the `f` of a printed address (`f0-f2`). ValueError if not."""
+    """`A-B`, `A-`, `-B` or `A`; each number may have the `f` of a printed address (`f0-f2`). ValueError if not."""
     match = re.fullmatch(r"f?([0-9]{1,9})?(-)?(?:f?([0-9]{1,9}))?", text.strip())
     first, dash, last = match.groups() if match else (None, None, None)
     if (first is None and last is None) or (dash is None and last is not None):
@@ -61,7 +61,7 @@ def parse_frame_address(text: str) -> int:
     if re.fullmatch(r"f?[0-9]{1,9}", word):
         return int(word.removeprefix("f"))
     if re.match(r"f\d+/", word):
-        raise ValueError(f"{text!r} lies inside a frame. Memory can be read after whole frames: write f3.")
+        raise ValueError(f"{text!r} is inside a frame. Memory can be read after whole frames: write f3.")
     raise ValueError(f"{text!r} is not the address of a frame. Write f3 for the moment after frame 3.")
 
 
@@ -84,12 +84,12 @@ def parse_number(text: str) -> int:
     """`0x18000000` or decimal, not negative. ValueError if not."""
     word = text.strip()
     if not re.fullmatch("0x[0-9a-f]{1,16}|[0-9]{1,19}", word, re.IGNORECASE):
-        raise ValueError(f"{text!r} is no number. Write it decimal or with 0x.")
+        raise ValueError(f"{text!r} is not a number. Write it decimal or with 0x.")
     return int(word, 16 if word[:2].lower() == "0x" else 10)
 
 
 def parsed(parse: Callable[[str], T]) -> Callable[[click.Context, click.Parameter, str | None], T | None]:
-    """A Click callback that turns the typed word into a value, and a ValueError into a usage error."""
+    """A Click callback that parses the typed text, and turns a ValueError into a usage error."""
 
     def callback(ctx: click.Context, param: click.Parameter, text: str | None) -> T | None:
         if text is None:
@@ -103,10 +103,10 @@ def parsed(parse: Callable[[str], T]) -> Callable[[click.Context, click.Paramete
 
 
 def _parse_choices(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
-    """Check each NAME=VALUE against the registry of choices; of two for the same name the last one counts."""
+    """Check each NAME=VALUE against the registry of choices; the last one for a name counts."""
     chosen: dict[str, str] = {}
     if values:
-        # Loaded only when asked for: the registry is not needed to print --help.
+        # Imported only here: the registry is not needed to print --help.
         from pocketgpu.facts.choices import parse
 
         for text in values:

@@ -1,7 +1,7 @@
-"""What one command has to say, kept apart from how it is said.
+"""The result of a command, separate from its output format, and the exit codes.
 
-A command fills an `Outcome` while it works. Whatever then happens (success, a damaged file, a bug), the same object
-is written once: as one JSON object on stdout, or as text. So `--json` holds its promise on the unhappy paths too.
+A command fills an `Outcome` while it works. Whatever happens then (success, a damaged file, a bug), the same object is
+written once: as one JSON object on stdout, or as text. So `--json` also writes one object after errors.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ExitCode(IntEnum):
-    """The exit codes of every command. They are part of the interface: numbers never change their meaning."""
+    """The exit codes of all commands. They are part of the interface: a number never changes its meaning."""
 
     OK = 0
     FINDINGS = 1  # differences or findings; a warning alone is not one
@@ -30,10 +30,10 @@ class ExitCode(IntEnum):
 
 @dataclass
 class Outcome:
-    """The result of a command while it grows.
+    """The result of a command, filled while it runs.
 
-    `frames` holds one plain dict a frame, `extra` the further top-level keys of commands that have some. Both hold
-    only what JSON can hold. `show` prints the same for people; it is called once, last, and only without --json.
+    `frames` has one plain dict for each frame, `extra` the further top-level keys of some commands. Both contain only
+    data that JSON can hold. `show` prints the same for people; it is called once, at the end, only without --json.
     """
 
     json: bool = False
@@ -45,7 +45,8 @@ class Outcome:
     _events: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
 
     def add_events(self, events: Iterable[Event]) -> None:
-        """Merge events of several frames: the same id and message is one entry, first place kept, counts added."""
+        """Merge events of several frames: equal id and message make one entry, with the first place and the sum of the
+        counts."""
         for event in events:
             known = self._events.get((event.id, event.message))
             if known is None:
@@ -60,14 +61,14 @@ class Outcome:
 
     @property
     def warnings(self) -> list[dict[str, Any]]:
-        """All merged events, in order of first appearance: dicts with id, message, at, count."""
+        """All merged events, in order of first occurrence: dicts with id, message, at, count."""
         return list(self._events.values())
 
     def to_json(self) -> str:
         """The one JSON object, ASCII only, ending without a newline.
 
-        `frames` and `warnings` are always there; `error` (code, message, location, hint) only after a failure, with
-        the frames that were finished before it.
+        `frames` and `warnings` are always there. `error` (code, message, location, hint) is there only after a failure;
+        `frames` then has the frames that were finished before it.
         """
         import json
 

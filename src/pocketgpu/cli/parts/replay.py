@@ -1,6 +1,6 @@
-"""What every replaying command does: open the capture, walk its frames, put pictures on disk.
+"""What all replaying commands do: open the capture, replay its frames, write pictures.
 
-Only public Python calls are used here, the same that a user's program has.
+It uses only public Python calls, as a user's program would.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def open_capture(path: str) -> Capture:
-    """Open a capture; a file that is missing or may not be read is a CaptureError like a damaged one."""
+    """Open a capture. A missing or unreadable file is a CaptureError, like a damaged one."""
     from pocketgpu import capture
 
     try:
@@ -34,7 +34,7 @@ def open_capture(path: str) -> Capture:
 
 
 def frames_of(capture: Capture, span: FrameSpan | None) -> range:
-    """The frames of the capture that `span` names (None: all); an end past the last frame is cut there.
+    """The frames of the capture that `span` names (None: all); an end after the last frame is reduced to that.
 
     Raises NoPictureError if no frame is left.
     """
@@ -57,7 +57,7 @@ def frames_of(capture: Capture, span: FrameSpan | None) -> range:
 
 
 def replay(capture: Capture, frames: range, threads: int, choices: Mapping[str, str]) -> Iterator[Frame]:
-    """Replay from the start of the capture and yield the asked-for frames, with progress on a terminal."""
+    """Replay from the start of the capture and yield the requested frames, with progress on a terminal."""
     progress = Progress()
     try:
         progress.show("preparing")
@@ -69,7 +69,7 @@ def replay(capture: Capture, frames: range, threads: int, choices: Mapping[str, 
 
 
 def no_picture_hint(capture: Capture) -> tuple[str, str]:
-    """What to say, and to try, when no frame shows anything."""
+    """Message and hint for the case that no frame shows anything."""
     return f"nothing is shown: {capture.provider.nothing_shown}", "Read the memory itself with 'pocketgpu dump'."
 
 
@@ -84,9 +84,9 @@ def make_directory(path: str) -> Path:
 
 
 def write_file(path: Path, data: bytes, option: str = "--out") -> None:
-    """Write a whole file or none: an interrupted run leaves no half of a picture under the final name.
+    """Write a file atomically: an interrupted run leaves no partial picture under the final name.
 
-    option: what says where it goes, for the hint of the UsageError.
+    option: the option that names the file, for the hint of the UsageError.
     """
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
@@ -101,7 +101,7 @@ def write_file(path: Path, data: bytes, option: str = "--out") -> None:
 
 
 def describe_frame(frame: Frame) -> dict[str, Any]:
-    """The numbers of a frame as --json prints them; `screens` is still empty."""
+    """The numbers of a frame as --json prints them; `screens` is empty."""
     return {
         "index": int(frame.index),
         "screens": {},
@@ -122,8 +122,8 @@ class Shown(Protocol):
 def write_screens(index: int, screens: Mapping[str, Shown], directory: Path | None) -> dict[str, dict[str, Any]]:
     """Write every screen of frame `index` as `f<index>.<screen>.png`; without a directory only describe them.
 
-    Returns per screen the file, the size in pixels and a SHA-256. The digest is that of the pixels, not of the PNG
-    file: the red, green and blue byte of each pixel, row after row from the top left of the upright picture.
+    Returns for each screen the file, the size in pixels and a SHA-256 of the pixels, not of the PNG file: the red,
+    green and blue byte of each pixel, row after row from the top left of the upright picture.
     """
     import hashlib
 

@@ -1,4 +1,4 @@
-"""What commands on shaders are given: files, and registers on the command line."""
+"""Input of commands on shaders: files, and registers on the command line."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def programs_of(module: ShaderModule, name: str | None, path: str) -> list[Shade
 
 @dataclass(frozen=True)
 class PicaSource:
-    """A program of the 3DS. constants: of the file, by register ("c8"). outputs: registers that it calls outputs."""
+    """A program of the 3DS. constants: of the file, by register ("c8"). outputs: registers that it declares as such."""
 
     code: tuple[int, ...]
     descriptors: tuple[int, ...]
@@ -48,9 +48,9 @@ class PicaSource:
     outputs: set[int]
 
     def inputs(self, given: tuple[str, ...]) -> tuple[Any, dict[int, Any], list[int], list[list[int]]]:
-        """(inputs, uniforms, booleans, integers) as `Program.run` takes them: the file's, and what is given.
+        """(inputs, uniforms, booleans, integers) as `Program.run` takes them: those of the file, and `given`.
 
-        :raises UsageError: what is given sets no register.
+        :raises UsageError: a text of `given` sets no register.
         """
         import numpy as np
 

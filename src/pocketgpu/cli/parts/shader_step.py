@@ -28,8 +28,8 @@ _PLACE = re.compile(r"b(\d{1,9}(?:,\d{1,9}){0,2})/t(\d{1,9}(?:,\d{1,9}){0,2})")
 @click.option("--kernel", "-k", metavar="NAME", help="Which program of the file.")
 @click.option("--from", "first", type=click.IntRange(0), metavar="STEP", help="The first step that is shown.")
 @click.option("--to", "last", type=click.IntRange(0), metavar="STEP", help="The last step that is shown.")
-@click.option("--nan", is_flag=True, help="Only where the first NaN was born; the exit code is 1 if there is one.")
-@click.option("--most", type=click.IntRange(1), metavar="STEPS", help="Steps that are recorded at most.")
+@click.option("--nan", is_flag=True, help="Only where the first NaN appears; the exit code is 1 if there is one.")
+@click.option("--most", type=click.IntRange(1), metavar="STEPS", help="The most steps to record.")
 @click.option("--grid", metavar="X[,Y[,Z]]", help="Kernels of the Switch: blocks of the grid (1).")
 @click.option("--block", metavar="X[,Y[,Z]]", help="Kernels of the Switch: threads of a block (32).")
 @click.option("--at", metavar="bX,Y,Z/tX,Y,Z", help="Kernels of the Switch: the block and the thread (b0/t0).")
@@ -56,7 +56,7 @@ def step(
 
     FILE is a .shbin or assembly text of the 3DS, run for one vertex or primitive: v0=1,0,0 sets an input, c8=..., b0=1
     and i0=3,0,1 uniforms, as for 'run'. Or it is a cubin of the Switch: the grid is launched as by 'launch', and one
-    thread of it is followed. Or it is a capture, and behind it the address of a vertex: scene.pgc f1/d17/v5.
+    thread of it is followed. Or it is a capture, followed by the address of a vertex: scene.pgc f1/d17/v5.
     Captures of the 3DS also have primitives of geometry programs (f1/d17/t3), those of the Switch pixels of a draw's
     target (f1/d17/px8,9) and threads of a launch (f0/e9/b0,0,0/t3,0,0).
     """
@@ -142,7 +142,7 @@ def _only_nan(trace: Trace) -> dict[str, Any]:
 def _nan_text(trace: Trace) -> str:
     outside = [str(birth) for birth in trace.nans if not birth.computed]
     first = trace.first_nan
-    return "\n".join([str(first) if first is not None else f"no NaN was born in {len(trace)} steps", *outside])
+    return "\n".join([str(first) if first is not None else f"no NaN appears in {len(trace)} steps", *outside])
 
 
 def _table(trace: Trace, first: int, last: int | None) -> str:

@@ -1,7 +1,7 @@
-"""Words for people: errors and progress on stderr, tables on stdout.
+"""Terminal output: errors and progress on stderr, tables on stdout.
 
-Errors and progress use nothing but the standard library, so they work when everything else fails. Rich is imported
-when the first table is built, after the pictures are on disk. Text is ASCII apart from what files are called.
+Errors and progress use only the standard library, so they work when everything else fails. Rich is imported when the
+first table is built, after the pictures are written. Text is ASCII, except for file names.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-# A summary is read, not searched: longer captures are cut here, and --json has all of it.
+# Tables are cut after this many rows; --json has all of them.
 MAX_ROWS = 16
 
 _progress_width = 0
@@ -40,12 +40,12 @@ def print_error(message: str, location: str | None, hint: str | None) -> None:
         lines.append(f"   at: {location}")
     if hint:
         lines.append(f"  try: {hint}")
-    with contextlib.suppress(OSError):  # when nobody listens, the exit code still tells
+    with contextlib.suppress(OSError):  # if stderr is closed, there is still the exit code
         print("\n".join(lines), file=sys.stderr, flush=True)
 
 
 def print_note(message: Warning | str, *_where: Any, **_more: Any) -> None:
-    """Print a Python warning as one line on stderr; stands in for `warnings.showwarning`."""
+    """Print a Python warning as one line on stderr; replaces `warnings.showwarning`."""
     clear_progress()
     with contextlib.suppress(OSError):
         print(f"note: {message}", file=sys.stderr, flush=True)
@@ -72,7 +72,7 @@ class Progress:
 
 
 def clear_progress() -> None:
-    """Wipe the progress line, if there is one."""
+    """Erase the progress line, if there is one."""
     global _progress_width
     if _progress_width:
         width, _progress_width = _progress_width, 0
@@ -96,13 +96,13 @@ def format_table(columns: Sequence[tuple[str, bool]], rows: Iterable[Sequence[st
             overflow="fold",
         )
     for row in rows:
-        # Text, not strings: a message with [brackets] is not markup.
+        # Text objects, not strings: [brackets] in a message are not markup.
         table.add_row(*(Text(cell) for cell in row))
     return _to_text(table)
 
 
 def format_warnings(warnings: Sequence[dict[str, Any]]) -> str:
-    """What the replay wants to tell: one line a warning with its place, count, id and message."""
+    """Warnings of a replay: one line for each, with its place, count, id and message."""
     if not warnings:
         return "no warnings"
     rows = [(str(w["at"]), f"{w['count']}x", str(w["id"]), str(w["message"])) for w in warnings[:MAX_ROWS]]
@@ -113,7 +113,7 @@ def format_warnings(warnings: Sequence[dict[str, Any]]) -> str:
 
 
 def _to_text(renderable: RenderableType) -> str:
-    """Let Rich lay it out for stdout, but write it ourselves: Rich would end the process on a closed pipe."""
+    """Lay it out by Rich, but return the text: if Rich wrote it, a closed pipe would end the process."""
     import io
 
     from rich.console import Console

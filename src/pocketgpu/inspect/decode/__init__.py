@@ -1,13 +1,13 @@
-"""Decoding command streams: each word of a capture or dump with its register, what it changes and what it sets off.
+"""Decoding of command streams: each word of a capture or dump with its register, its value and its effects.
 
     decoded = pocketgpu.inspect.decode.decode("scene.pgc")
-    decoded.rows["draw"]                              # structured array, a row a word: see `ROW`
-    print("\\n".join(decoded.lines()))                 # the listing; `parse_listing` has the words back
+    decoded.rows["draw"]                              # structured array, one row for each word: see `ROW`
+    print("\\n".join(decoded.lines()))                 # the listing; `parse_listing` returns its words
     lines = decoded.json_lines(decoded.select(["f1/d0..d3"], ["TEXENV*"]))
-    decode_words(words, kind="pica", base=0x20000000)   # no capture: a list, a pushbuffer, GX commands
+    decode_words(words, kind="pica", base=0x20000000)   # without a capture: a list, a pushbuffer, GX commands
 
-`pica_kernel` and `maxwell_kernel` are the machines' own parsers, made to tell of each word; `n3ds` and `choice` find
-the words of a capture, `listing` and `jsonl` write what was found.
+`pica_kernel` and `maxwell_kernel` are the machines' own parsers, extended to write a row for each word. `n3ds` and
+`switch` find the words of a capture, `listing` and `jsonl` write the output.
 """
 
 from __future__ import annotations

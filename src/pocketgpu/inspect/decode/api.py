@@ -1,4 +1,4 @@
-"""Decoding as Python calls it: captures, files of words, and arrays of words become rows."""
+"""The Python interface of decoding: captures, files of words, and arrays of words become rows."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ KINDS: Final[Mapping[str, tuple[str, int]]] = {
     "pushbuffer": ("Switch", PUSHBUFFER),
     "gx": ("3DS", GX),
 }
-"""What words can be without a capture around them: the console, and the kind of segment."""
+"""Kinds of words without a capture: the console, and the kind of segment."""
 KEPT_WORDS: Final = 1 << 16
-"""Words of a capture whose rows are kept: 3 MB of them."""
+"""Most words of a capture whose rows are kept: 3 MB of rows."""
 FILE_LIMIT: Final = 4 * MOST_WORDS
-"""Bytes of a file of words that are read at most."""
+"""Most bytes that are read of a file of words."""
 
 
 @dataclass(eq=False)
 class Decoded:
     """A decoded stream. rows: structured array of `ROW`, in order. kind: "capture", or one of `KINDS`.
 
-    source: what was decoded, for people. left: bytes behind the last whole word.
+    source: what was decoded, for people. left: how many bytes follow the last whole word.
     """
 
     stream: Stream
@@ -58,18 +58,18 @@ class Decoded:
 
     @property
     def console(self) -> str:
-        """The console that it is of: "3DS" or "Switch"."""
+        """The console of the stream: "3DS" or "Switch"."""
         return self.stream.console
 
     def select(
         self, places: Iterable[str] = (), filters: Iterable[str] = (), changed: bool = False, no_garbage: bool = False
     ) -> NDArray[np.bool_]:
-        """Which rows are at any of these places, write a register of these names, and (with `changed`) make it another
-        than at the last draw; with `no_garbage` none that make no sense.
+        """A mask of the rows that are at any of these places, and write a register of these names.
 
-        See `select.of_places` and `select.of_registers` for how places and filters are written.
+        changed: only writes that leave the register different from its value at the last draw. no_garbage: without
+        words that are no valid header. `select.of_places` and `select.of_registers` describe places and filters.
 
-        :raises UsageError: a place or filter that is none.
+        :raises UsageError: a place or filter is not valid.
         """
         found = select.of_places(self.rows, places) & select.of_registers(self.rows, filters)
         if changed:
@@ -77,8 +77,8 @@ class Decoded:
         return found & (self.rows["what"] != GARBAGE) if no_garbage else found
 
     def lines(self, mask: NDArray[np.bool_] | None = None, single: bool = False) -> Iterator[str]:
-        """The listing, line by line: of all rows, or of those that `mask` chooses. single: each word has a line of its
-        own. Without a mask `parse_listing` gives back the very same words."""
+        """The listing, line by line: of all rows, or of those that `mask` selects. single: one line for each word.
+        Without a mask, `parse_listing` returns exactly the same words."""
         return listing.lines(self, mask, single)
 
     def json_lines(self, mask: NDArray[np.bool_] | None = None) -> Iterator[str]:
@@ -87,7 +87,7 @@ class Decoded:
 
     @cached_property
     def segments(self) -> list[Words]:
-        """The words of each segment, out of the rows."""
+        """The words of each segment, taken from the rows."""
         own = self.rows[self.rows["what"] != ISSUED]
         ends = np.searchsorted(own["segment"], np.arange(1, len(self.stream.table) + 1)).tolist()
         return [own["word"][start:end] for start, end in zip([0, *ends], ends, strict=False)]
@@ -100,7 +100,7 @@ class Decoded:
 
 
 _streams: WeakKeyDictionary[Any, dict[tuple[tuple[str, str], ...], Stream]] = WeakKeyDictionary()
-"""Streams of captures that were decoded before, by their choices."""
+"""Streams of captures that were decoded earlier, by choices."""
 
 
 def decode(
@@ -109,12 +109,12 @@ def decode(
     switches: Mapping[str, str] | None = None,
     evaluator: str = "llvm",
 ) -> Decoded:
-    """Decode all commands of a capture, or of the file of one. The stream is kept with the capture: only the first
-    decode of it replays its memory. So are rows of a stream of up to `KEPT_WORDS` words: later calls give copies.
+    """Decode all commands of a capture or capture file. The stream is kept with the capture: only the first decode
+    replays its memory. Rows of a stream of up to `KEPT_WORDS` words are kept, too: later calls return copies.
 
     macros: rows also for the methods that macros of a Switch issue. choices: of the machine that runs the commands.
 
-    :raises CaptureError: the file is none, or damaged.
+    :raises CaptureError: the file is not a capture, or is damaged.
     :raises UsageError: it has more command words than can be decoded at once (2^25).
     """
     from pocketgpu.capture import Capture as CaptureType
@@ -134,7 +134,7 @@ def decode(
 
 
 def stream_of(capture: Capture, switches: Mapping[str, str] | None = None) -> Stream:
-    """The words of a capture, with the places where they lie."""
+    """The words of a capture, with their addresses."""
     known = _streams.setdefault(capture, {})
     key = tuple(sorted((switches or {}).items()))
     if key not in known:
@@ -151,12 +151,12 @@ def decode_words(
     switches: Mapping[str, str] | None = None,
     evaluator: str = "llvm",
 ) -> Decoded:
-    """Decode words that come without a capture: a command list ("pica"), words of a pushbuffer ("pushbuffer") or GX
-    commands of eight words ("gx").
+    """Decode words without a capture: a command list ("pica"), words of a pushbuffer ("pushbuffer") or GX commands of
+    eight words ("gx").
 
-    words: uint32 array, numbers, or bytes of little-endian words. base: address of the first. tolerant: what makes no
-    sense is told of as garbage, and the listing goes on where it does; jumps and ends of lists do not end it. Otherwise
-    the words are taken as the machine would.
+    words: uint32 array, numbers, or bytes of little-endian words. base: address of the first. tolerant: words that are
+    no valid header become rows of garbage, and decoding continues at the next valid one; jumps and ends of lists do not
+    end it. Otherwise the words are parsed as the machine does.
 
     :raises UsageError: no such kind, a base that is no address of a word, numbers of more than 32 bits, more than 2^25
         words.
@@ -165,7 +165,7 @@ def decode_words(
         raise UsageError(f"there are no words of kind {kind!r}", hint=f"There are {', '.join(KINDS)}.")
     if base % 4 or not 0 <= base < 1 << 40:
         raise UsageError(
-            f"no word can lie at {base:#x}", location="base", hint="Addresses are multiples of 4, up to 40 bits."
+            f"no word can be at {base:#x}", location="base", hint="Addresses are multiples of 4, up to 40 bits."
         )
     console, segment = KINDS[kind]
     builder = StreamBuilder(console)
@@ -187,10 +187,10 @@ def decode_file(
     macros: bool = False,
     switches: Mapping[str, str] | None = None,
 ) -> Decoded:
-    """Decode the words of a file: `size` bytes (default: all) from byte `offset`, of which the first lies at `base`.
+    """Decode the words of a file: `size` bytes (default: all) from byte `offset`; base: the address of the first.
 
     :raises CaptureError: the file cannot be read.
-    :raises UsageError: as `decode_words`; an offset behind its end; more than 128 MiB at once.
+    :raises UsageError: as for `decode_words`; an offset beyond the end of the file; more than 128 MiB at once.
     """
     name = os.fspath(path)
     data = _read(name, offset, size)

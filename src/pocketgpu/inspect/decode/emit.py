@@ -1,4 +1,4 @@
-"""How kernels write rows: the layout of `ROW`, one store for each column or pair of columns."""
+"""Code with which kernels write rows of `ROW`: one store for each column or pair of columns."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pocketgpu.struct_words import Struct
 ROW_SIZE: Final = ROW.itemsize
 SEGMENT_SIZE: Final = SEGMENT.itemsize
 ROWS: Final = 1 << 15
-"""Rows that a kernel can leave before somebody takes them away."""
+"""Rows in the kernel's buffer: it returns to the host when the buffer is full."""
 SPARE: Final = 600
-"""Rows that may come of one step of a kernel: an entry of a command list has 258 words at most."""
+"""Most rows that one step of a kernel writes: an entry of a command list has at most 258 words."""
 
 _AT: Final = {name: int(ROW.fields[name][1]) for name in ROW.names or ()} if ROW.fields else {}
 _SEGMENT_AT: Final = {name: int(SEGMENT.fields[name][1]) for name in SEGMENT.names or ()} if SEGMENT.fields else {}
@@ -26,13 +26,13 @@ CONTROL: Final = Struct(
     # a jump that waits for its target
     "PENDING", "JUMP_ADDRESS", "JUMP_SIZE", "JUMPED", "LIST_WORDS",
 )  # fmt: skip
-"""What kernels and the host tell each other. TABLE, WORDS: where segments and words are in the arena. DRAWS: of the
-frame so far. SERIAL: of the whole stream so far. TRIGGERS, DRAWN: how many triggers have been met, and where in the
-arena it says which of them draw (0: all do). LAST: arena offset of the last row that is a word of the stream."""
+"""Words that kernels and the host share. TABLE, WORDS: arena offsets of segments and words. DRAWS: draws of the frame
+so far. SERIAL: draws of the whole stream so far. TRIGGERS: triggers so far. DRAWN: arena offset of the marks which of
+them draw (0: all do). LAST: arena offset of the last row that is a word of the stream."""
 
 
 class Rows:
-    """Rows as a kernel writes them. What a segment's rows have in common is kept in variables: see `enter`."""
+    """Writes rows in a kernel. Columns that are equal for a whole segment are kept in variables: see `enter`."""
 
     def __init__(self, k: Lang, control: int, rows: int) -> None:
         self.k, self.control, self.rows = k, control, rows
@@ -40,7 +40,7 @@ class Rows:
         self._number, self._frame, self._list = k.var(0), k.var(0), k.var(0)
 
     def enter(self, segment: Value) -> None:
-        """Rows are of this segment from now on."""
+        """The rows that follow are of this segment."""
         k = self.k
         address = self.segment(segment, "address")
         self._address.value = address
@@ -75,7 +75,7 @@ class Rows:
         new: Value | int = 0,
         draw: Value | int = 0,
     ) -> Value:
-        """Write row number `row` of the buffer; returns where it lies."""
+        """Write row number `row` of the buffer; returns its arena offset."""
         k = self.k
 
         def part(value: Value | int, bits: int) -> Value:

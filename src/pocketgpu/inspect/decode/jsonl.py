@@ -1,7 +1,7 @@
 """Rows as JSON lines: one object for each word, under a schema with a version (docs/formats/decode.md).
 
-Lines are put together from texts that are made once for each register and value, because a general writer of JSON would
-take ten times as long.
+Lines are joined from texts that are made once for each register and value: a general JSON writer would take ten times
+as long.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 SCHEMA: Final = "pocketgpu.decode"
 VERSION: Final = 1
 _PIECE: Final = 1 << 14
-"""Rows whose columns become Python numbers at a time."""
+"""How many rows are converted to Python numbers at a time."""
 _MOST_TEXTS: Final = 1 << 18
 _WRITES = (PARAMETER, IMMEDIATE, ISSUED)
 _NAMED = (*_WRITES, HEADER, COMMAND, ENTRY)
 _KEY_AT: Final = int(ROW.fields["id"][1]) if ROW.fields else 0
-"""Where id, effect, what, mask, subchannel and block lie in a row: eight bytes, read as one number."""
+"""Offset in a row of id, effect, what, mask, subchannel and block: eight bytes, read as one number."""
 
 
 def header(decoded: Decoded) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def header(decoded: Decoded) -> dict[str, Any]:
 
 
 def lines(decoded: Decoded, mask: NDArray[np.bool_] | None = None) -> Iterator[str]:
-    """The header and a line for each row that `mask` chooses (default: all), without line ends."""
+    """The header and a line for each row that `mask` selects (default: all), without line ends."""
     yield json.dumps(header(decoded))
     rows = decoded.rows if mask is None else decoded.rows[mask]
     heads: dict[int, _Head] = {}
@@ -70,9 +70,9 @@ def lines(decoded: Decoded, mask: NDArray[np.bool_] | None = None) -> Iterator[s
 
 
 class _Head:
-    """What rows have in common that agree in everything but place and values.
+    """The text that rows share if they differ only in place and values.
 
-    text: what stands between word and values. values: by value, what stands behind them; None for no write.
+    text: the text between word and values. values: the text after each value; None if the row is not a write.
     """
 
     __slots__ = ("block", "data", "id", "text", "values")
@@ -97,7 +97,7 @@ class _Head:
         self.text = text
 
     def value(self, value: int) -> str:
-        """What stands behind a value: its fields. Words of data have none."""
+        """The text after a value: its fields. Words of data have none."""
         assert self.values is not None
         if len(self.values) > _MOST_TEXTS:
             self.values.clear()
@@ -109,7 +109,7 @@ class _Head:
 
 
 def _hex(column: NDArray[Any], digits: int) -> list[str]:
-    """Each number of a column in so many hexadecimal digits. Much faster than to format one after the other."""
+    """Each number of a column as that many hexadecimal digits. Much faster than formatting one by one."""
     size = column.dtype.itemsize
     text = column.astype(f">u{size}").tobytes().hex()
     return [text[end - digits : end] for end in range(2 * size, len(text) + 1, 2 * size)]

@@ -1,11 +1,11 @@
-"""The listing: words for people, and back.
+"""The listing of a stream as text, and its parser.
 
     == f0 list 3: 104 words at 0x20000000 ==
     0x20000000  00000001 000f0040  * 0x040 FACECULLING_CONFIG  0x00000001 (was 0x00000000)  mode=front   f0/d0
 
-Every line begins with where its words lie and the words themselves, in order, so a whole listing holds exactly the
-words that it was made of: `parse_listing` reads nothing else. "*": the register now differs from what it was at the
-last draw. Lines that begin with "#" or "->" (a method that a macro issues) hold no words.
+Every line begins with the address of its words and the words themselves, in order. So a whole listing contains exactly
+the words that it was made from: `parse_listing` reads nothing else. "*": the register now differs from its value at the
+last draw. Lines that begin with "#" or "->" (a method that a macro issues) contain no words.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.decode.api import Decoded
 
 _RAW: Final = 17
-"""Columns of two words."""
+"""Width of two words in characters."""
 _RUN: Final = 8
-"""Words of data in one line."""
+"""Most words of data in one line."""
 _NAMES: Final = 12
-"""Registers that the line behind a draw names."""
+"""Most registers that the line after a draw names."""
 _PIECE: Final = 1 << 13
 _COLUMNS = (
     "address", "position", "word", "what", "effect", "mask", "subchannel", "block", "id", "old", "new", "frame",
@@ -70,7 +70,7 @@ _LINE = re.compile(r"(?:0x[0-9a-f]+|\+\d+) +((?:[0-9a-f]{8})(?: [0-9a-f]{8})*)(?
 
 @dataclass(slots=True)
 class _Row:
-    """A row as plain numbers; `index` among all rows."""
+    """A row as Python numbers. index: its number among all rows."""
 
     index: int
     address: int
@@ -102,7 +102,7 @@ def _groups(rows: Iterator[_Row], single: bool) -> Iterator[list[_Row]]:
     row = next(rows, None)
     while row is not None:
         after = next(rows, None)
-        # Of an entry of a list, the first word comes before the header.
+        # In an entry of a list, the first word comes before the header.
         begins = after is not None and after.what == HEADER and after.block == PICA_BLOCK and row.what == PARAMETER
         if group and (single or begins or not _joins(group, row)):
             yield group
@@ -114,7 +114,7 @@ def _groups(rows: Iterator[_Row], single: bool) -> Iterator[list[_Row]]:
 
 
 def _joins(group: list[_Row], row: _Row) -> bool:
-    """Whether a row stands in the line of the rows before it."""
+    """Whether a row belongs to the same line as the rows before it."""
     first, last = group[0], group[-1]
     if (
         row.segment != last.segment
@@ -130,7 +130,7 @@ def _joins(group: list[_Row], row: _Row) -> bool:
         return row.id != 0
     if row.what == PADDING:
         return last.what in (PARAMETER, HEADER) and row.block == 0 and first.block == PICA_BLOCK
-    if row.what == HEADER:  # of a list: behind its first word
+    if row.what == HEADER:  # of a list: it follows its first word
         return last.what == PARAMETER and row.block == PICA_BLOCK and len(group) == 1
     if row.what != PARAMETER:
         return False
@@ -143,12 +143,12 @@ def _joins(group: list[_Row], row: _Row) -> bool:
 
 
 def lines(decoded: Decoded, mask: NDArray[np.bool_] | None, single: bool) -> Iterator[str]:
-    """The listing of all rows, or of the lines in which `mask` chooses some."""
+    """The listing of all rows, or of the lines in which `mask` selects a row."""
     yield f"# {decoded.source or decoded.kind}: {decoded.console}, {len(decoded.stream.words)} command words"
     if decoded.left:
-        yield f"# {decoded.left} bytes behind the last whole word are left out"
+        yield f"# {decoded.left} bytes after the last whole word are left out"
     if mask is not None and not mask.any():
-        yield "# nothing that was asked for is there"
+        yield "# no row matches"
         return
     changes = _Changes()
     segment = -1
@@ -165,7 +165,7 @@ def lines(decoded: Decoded, mask: NDArray[np.bool_] | None, single: bool) -> Ite
 
 
 def _head(decoded: Decoded, number: int) -> str:
-    """What stands above a segment."""
+    """The line above a segment."""
     row = decoded.stream.table[number]
     kind, flags, address = int(row["kind"]), int(row["flags"]), int(row["address"])
     name = f"s{row['list']}/e{row['entry']}" if kind in (GPFIFO, PUSHBUFFER) else str(row["list"])
@@ -187,7 +187,7 @@ def _line(group: list[_Row], single: bool) -> str:
 
 
 def _text(group: list[_Row], single: bool) -> str:
-    """What the words of a line mean."""
+    """The meaning of the words of a line."""
     first = group[0]
     writes = [row for row in group if row.what in (PARAMETER, IMMEDIATE)]
     if first.what in (NOT_REACHED, GARBAGE):
@@ -223,7 +223,7 @@ def _title(row: _Row) -> str:
 
 
 def _header(row: _Row, full: bool = True) -> str:
-    """A header without a word of its own in the line."""
+    """The text of a header that shares a line with its first word."""
     if row.block == PICA_BLOCK:
         extra = header_of(row.word).extra
         return f"(header: {extra + 1} words from {_title(row)})"
@@ -267,13 +267,13 @@ def _data(writes: list[_Row]) -> str:
 
 @dataclass
 class _Changes:
-    """Which registers differ from what they were at the last draw."""
+    """Which registers differ from their values at the last draw."""
 
     now: dict[tuple[int, int], bool] = field(default_factory=dict)
     last: str = ""
 
     def take(self, group: Sequence[_Row]) -> str:
-        """Note a line; after a draw, what to say of it."""
+        """Note a line; after a draw, returns the line about changed registers."""
         said = ""
         for row in group:
             if row.what not in (PARAMETER, IMMEDIATE, ISSUED):
@@ -306,9 +306,9 @@ class Listed:
 
 
 def parse_listing(text: str) -> list[Listed]:
-    """The segments of a listing, with exactly the words that they were made of.
+    """The segments of a listing, with exactly the words that they were made from.
 
-    :raises UsageError: a line that is none of a listing, or a segment that has not as many words as it says.
+    :raises UsageError: a line is not of a listing, or a segment does not have as many words as its head says.
     """
     heads: list[tuple[Any, int]] = []
     words: list[list[int]] = []
@@ -323,14 +323,14 @@ def parse_listing(text: str) -> list[Listed]:
                 )
             words[-1] += [int(word, 16) for word in found[1].split(" ")]
         elif line.strip() and not line.lstrip().startswith(("#", "->")):
-            raise UsageError("this is no line of a listing", location=f"line {number}", hint="ADDRESS  WORDS  ...")
+            raise UsageError("this is not a line of a listing", location=f"line {number}", hint="ADDRESS  WORDS  ...")
     listed = []
     for (head, number), found_words in zip(heads, words, strict=True):
         if len(found_words) != int(head[4]):
             raise UsageError(
                 f"the segment has {len(found_words)} of its {head[4]} words",
                 location=f"line {number}",
-                hint="Lines that a filter left out cannot be had back.",
+                hint="Lines that a filter left out cannot be restored.",
             )
         address = int(head[5], 16) if head[5] else 0
         listed.append(Listed(head[1], head[2], head[3], address, np.array(found_words, np.uint32)))

@@ -1,4 +1,4 @@
-"""What methods of the Switch's classes set off, as a table: effects by name, and the part a method has in a draw."""
+"""The effects of the Switch's methods as a table: effects by name, and the role that a method has in a draw."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pocketgpu.inspect.decode.rows import EFFECTS
 from pocketgpu.maxwell.host.layout import CLASS_FILES, FILE_WORDS, FILES, HOST_FILE
 
 NONE, BEGIN, END, DRAW, WHOLE, INLINE = range(6)
-"""Parts in a draw: what opens and closes it, what draws in between, what does all three, and an index for it."""
+"""Roles in a draw: a method opens it, closes it, draws in between, does all three, or gives an index to it."""
 ROLE_AT: Final = 16
-"""Bit at which the part stands in a word of the table, above the effects."""
+"""The lowest bit of the role in a word of the table, above the effects."""
 
 _ROLES: Final = {
     "BEGIN": BEGIN,
@@ -52,7 +52,7 @@ _EFFECTS: Final[tuple[tuple[MethodBlock, str, str], ...]] = (
 
 @cache
 def effect_table() -> NDArray[np.int32]:
-    """(FILES, FILE_WORDS): effects of each method, and its part in draws at `ROLE_AT`."""
+    """(FILES, FILE_WORDS): effects of each method, and its role in draws at `ROLE_AT`."""
     table = np.zeros((FILES, FILE_WORDS), np.int32)
     file_of = {class_id: file for file, class_id in enumerate(CLASS_FILES)} | {B06F.class_id: HOST_FILE}
     for block, name, effect in _EFFECTS:

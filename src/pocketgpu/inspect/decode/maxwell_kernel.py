@@ -1,8 +1,8 @@
-"""Pushbuffers of a Switch, word by word: the machine's own parser, which tells instead of acting.
+"""Kernel that decodes pushbuffers of a Switch: the machine's own parser, which writes rows instead of acting.
 
-`Parser` is what channels run, with the macro engine in it, so a register holds here what it holds there. Methods with
-an effect are only stored, constants and inline data go nowhere. What is added: a row for each word, what a register
-held at the last draw, and a way through dumps that hold other things than packets.
+Channels run the same `Parser`, with the macro engine in it, so registers have the same values here. Methods with an
+effect are only stored; constants and inline data are dropped. This kernel adds a row for each word, the value of each
+register at the last draw, and a way to skip garbage in dumps.
 """
 
 from __future__ import annotations
@@ -53,20 +53,20 @@ from pocketgpu.maxwell.host.pushbuffer import (
 )
 
 ROWS_FULL, OTHER_CHANNEL = 16, 17
-"""How the kernel ends beside the ways in which the parser does."""
+"""Statuses with which the kernel ends, besides those of the parser."""
 _LONG = 32
-"""Words of a packet that is believed without a look at what follows."""
+"""Most words of a packet in a dump that is accepted without checking the packets after it."""
 _CHAIN = 3
-"""Packets in a row that make sense, for a stream to be taken up again behind garbage."""
+"""How many valid packets in a row it takes to continue after garbage."""
 _ID_AT: Final = int(ROW.fields["id"][1]) if ROW.fields else 0
-"""Where id and effect, 16 bits each, stand in a row."""
+"""Offset in a row of id and effect, 16 bits each."""
 _BIND: Final = B06F["SET_OBJECT"]["NVCLASS"]
 _OF_HEADERS: Final = sum(HEADER[name].mask for name in ("ADDRESS", "SUBCHANNEL", "COUNT", "SEC_OP"))
 """The bits that headers of the newer forms use."""
 
 
 class Area:
-    """Where things lie behind the machine's own layout. seen, stamps: of each register of each channel."""
+    """Offsets of the decoder's data, after the machine's own layout. seen, stamps: of each register of each channel."""
 
     def __init__(self, start: int) -> None:
         self.control = start
@@ -79,7 +79,7 @@ class Area:
 
 
 class _Traced(Parser):
-    """The parser without engines behind it: a row for each method."""
+    """The parser without engines: it writes a row for each method."""
 
     packet: _Packets
 
@@ -96,27 +96,27 @@ class _Traced(Parser):
         self.find()
 
     def find(self) -> None:
-        """Look where the segment at hand begins."""
+        """Find where the current segment begins."""
         for _ in self.k.when(self.segment.value >= 0):
             first = self.rows.segment(self.segment.value, "first")
             self.start.value = self.rows.get("WORDS") + (first << 2)
             self.rows.enter(self.segment.value)
 
-    # -- what the parser would tell Python ----------------------------------------------------------------------------
+    # -- where the parser would return to Python ----------------------------------------------------------------------
     def stop(self, status: int, file: Value, word: Value, value: Value) -> None:
-        """Nobody acts."""
+        """Do nothing: methods have no effect here."""
 
     def odd(self, what: str) -> None:
-        """Nobody is told."""
+        """Do nothing: odd words are not reported here."""
 
     def run_macro(self) -> None:
-        """Macros without an end are cut off, and that is all."""
+        """Run a macro; an endless one is cut off without a report."""
         super().run_macro()
         for _ in self.k.when(self.status.value == MACRO_BUDGET):
             self.status.value = RUNNING
 
     def constant(self, file: Value, value: Value) -> None:
-        """Only the offset moves on."""
+        """Advance the offset only."""
         k, field = self.k, CONSTANT_OFFSET.fields[0]
         at = self.place(file, CONSTANT_OFFSET.word)
         k.store(I32, at, (k.load(I32, at).bits(field.lo, field.width) + 4) & field.mask)
@@ -136,7 +136,7 @@ class _Traced(Parser):
 
     # -- rows ---------------------------------------------------------------------------------------------------------
     def put(self, position: Value, word: Value, what: Value | int, **columns: Value | int) -> None:
-        """A row for a word of the stream, or for what comes of the last one."""
+        """Write a row for a word of the stream, or for a method that the last word issued."""
         at = self.rows.emit(self.row.value, position, word, what, **columns)
         self.rows.put("LAST", self.k.low32(at))
         self.after_row()
@@ -148,11 +148,11 @@ class _Traced(Parser):
             self.status.value = ROWS_FULL
 
     def position_of(self, at: Value) -> Value:
-        """The place in the segment of the word at an arena offset."""
-        return self.k.max(at - self.start.value, 0).lsr(2)  # a macro may go on before the first word of a segment
+        """The index in the segment of the word at an arena offset."""
+        return self.k.max(at - self.start.value, 0).lsr(2)  # a macro may continue before the first word of a segment
 
     def draws(self, file: Value, word: Value) -> tuple[Value, Value]:
-        """What a method sets off: its effects, and whether it draws."""
+        """The effects of a method, and whether it draws."""
         k, rows = self.k, self.rows
         known = k.load(I32, k.to_i64((file * FILE_WORDS + word) << 2) + self.area.effects)
         role = known.bits(roles.ROLE_AT, 4)
@@ -171,7 +171,7 @@ class _Traced(Parser):
                 rows.put("INSIDE", 0)
                 rows.put("INLINE", 0)
             for _ in k.when(fires.value != 0):
-                # The machine has the last word: conditions and broken state keep some triggers from drawing.
+                # The machine's run decides: conditions and broken state keep some triggers from drawing.
                 trigger, drawn = rows.get("TRIGGERS"), rows.get("DRAWN")
                 rows.put("TRIGGERS", trigger + 1)
                 for _ in k.when(drawn != 0):
@@ -218,7 +218,7 @@ class _Traced(Parser):
         for _ in k.when(shown):
             self.rows.emit(self.row.value, self.position_of(packet["POSITION"] - 4), value, ISSUED, **columns)
             self.after_row()
-        # What a macro does is also said of the word that set it off.
+        # Effects of a macro also count for the word that called it.
         parent = rows.get("LAST")
         told = effect & k.i32(~(CHANGED | DATA | EFFECTS["ignored"]) & 0xFFFF)
         for _ in k.when((parent != 0) & (told != 0) & ~shown):
@@ -226,7 +226,7 @@ class _Traced(Parser):
             k.store(I32, place, k.load(I32, place) | (told << 16))
 
     def bind(self, value: Value) -> None:
-        """A subchannel gets a class."""
+        """Bind a class to a subchannel."""
         k = self.k
         number, file = value.bits(_BIND.lo, _BIND.width), k.var(OTHER_FILE)
         for known, class_id in enumerate(CLASS_FILES):
@@ -237,14 +237,14 @@ class _Traced(Parser):
 
 
 class _Packets(Packet):
-    """Packets whose words come from segments. SKIPPING: 1 behind the end of a segment."""
+    """Packets whose words come from segments. SKIPPING: 1 after the end of a segment."""
 
     def __init__(self, k: Lang, walk: _Traced, illegal_ends: bool) -> None:
         super().__init__(k, walk.state, illegal_ends)
         self.walk = walk
 
     def put(self, what: Value | int, **columns: Value | int) -> None:
-        """A row for the word that has just been read as a header."""
+        """Write a row for the word that has just been read as a header."""
         at = self["POSITION"] - 4
         word = self.k.load(I32, self.k.to_i64(at))
         draw = self.walk.rows.get("DRAWS")
@@ -259,7 +259,7 @@ class _Packets(Packet):
             good = k.var(k.const(True, BOOL))
             for _ in k.when(rows.get("TOLERANT") != 0):
                 good.value = self.sensible(word)
-                # A long packet that is none would hide much: what follows it has to make sense as well.
+                # A wrong header of a long packet would hide much: the packets after it must also be valid.
                 words = k.select(header(word, "SEC_OP") == FORMS.IMMD_DATA_METHOD, 0, header(word, "COUNT"))
                 long = (words > _LONG) & (self["POSITION"] + (words << 2) <= self["END"])
                 for _ in k.when(good.value & ((rows.get("SYNC") == 0) | long)):
@@ -280,7 +280,7 @@ class _Packets(Packet):
                     )  # fmt: skip
 
     def end_segment(self) -> None:
-        """What is left of the segment is not reached; in a dump nobody knows where it ends."""
+        """Skip the rest of the segment as not reached; in a dump continue, as its end is not known."""
         rows = self.walk.rows
         rows.put("SKIPPING", self.k.select(rows.get("TOLERANT") != 0, 0, 1))
 
@@ -336,7 +336,7 @@ class _Packets(Packet):
         return packet_or_none | (form == FORMS.END_PB_SEGMENT) & (word << HEADER["SEC_OP"].width == 0)
 
     def chain(self, at: Value) -> Value:
-        """Whether packets that make sense follow each other from a word on."""
+        """Whether valid packets follow each other from a word on."""
         k = self.k
         here, good = k.var(at), k.var(k.const(True, BOOL))
         for _ in k.range(0, _CHAIN):
@@ -354,9 +354,9 @@ class _Packets(Packet):
 def trace(
     k: Lang, channel: Value, *, start: int, area_start: int, ram_words: int, choices: tuple[str, ...] = ()
 ) -> None:
-    """Tell of the segments from SEGMENT on that belong to `channel`; ends with STATUS set: 0, ROWS_FULL, OTHER_CHANNEL.
+    """Write rows for segments from SEGMENT on, of `channel`; ends with STATUS set: 0, ROWS_FULL, OTHER_CHANNEL.
 
-    After ROWS_FULL it can go on once ROW is 0.
+    After ROWS_FULL, set ROW to 0 and call it again.
     """
     chosen = frozenset(choices)
     walk = _Traced(k, WorkLayout(start), Area(area_start), channel, ram_words, chosen)

@@ -1,4 +1,4 @@
-"""Running the kernel for pushbuffers of a Switch."""
+"""Runs the kernel that decodes pushbuffers of a Switch."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ _START = 4096
 _LAYOUT = WorkLayout(_START)
 _AREA = kernel.Area((_LAYOUT.end + 4095) & ~4095)
 MACRO_BUDGET, DUMP_MACRO_BUDGET = 1 << 28, 1 << 18
-"""Instructions that the macros of a submission may take: what the machine allows, and less in dumps, which may hold
-anything."""
+"""Most instructions of a submission's macros: as the machine allows, and fewer in dumps, which may contain anything."""
 
 _PARTS = (
     (CHANNEL_LAYOUT.state, CHANNEL.size),
@@ -32,14 +31,14 @@ _PARTS = (
     (CHANNEL_LAYOUT.shadows, 4 * FILES * FILE_WORDS),
     (CHANNEL_LAYOUT.mme_starts, 4 * MACROS),
 )
-"""What of a channel's block is its state, in bytes; the instruction RAM comes beside."""
+"""Bytes of a channel's block that are its state; the instruction RAM is separate."""
 
 
 @dataclass(frozen=True)
 class MaxwellState:
-    """What channels hold before the first word, by the channel's place: bytes of the parts of its block.
+    """The state of channels before the first word. channels: by index, the bytes of the parts of a channel's block.
 
-    codes: what methods do, (FILES, FILE_WORDS).
+    codes: the effect code of each method, (FILES, FILE_WORDS).
     """
 
     codes: NDArray[np.uint8]
@@ -48,14 +47,14 @@ class MaxwellState:
 
 
 def channel_bytes(block: NDArray[np.uint8], ram_words: int) -> tuple[bytes, ...]:
-    """The state of a channel, out of its block."""
+    """The state of a channel, taken from its block."""
     parts = (*_PARTS, (CHANNEL_LAYOUT.mme_code, 4 * ram_words))
     return tuple(block[at : at + size].tobytes() for at, size in parts)
 
 
 @cache
 def power_on(choices: tuple[tuple[str, str], ...] = ()) -> MaxwellState:
-    """What a machine that was just switched on has; every channel begins like its first."""
+    """The state of a machine at power-on; every channel begins like the first."""
     from pocketgpu.maxwell.gm20b import GM20B
 
     machine = GM20B(switches=dict(choices))
@@ -111,12 +110,12 @@ class MaxwellTracer:
         return self.arena.bytes[at : at + 4 * FILES * FILE_WORDS].view(np.uint32).reshape(FILES, FILE_WORDS)
 
     def channel(self, channel: int) -> tuple[bytes, ...]:
-        """The state of a channel as it is now, for a stream that goes on (`MaxwellState.channels`)."""
+        """The state of a channel as it is now, for a stream that continues this one (`MaxwellState.channels`)."""
         at = _LAYOUT.channel(channel)
         return channel_bytes(self.arena.bytes[at : at + CHANNEL_LAYOUT.size], self._ram_words)
 
     def open_words(self, channel: int) -> int:
-        """Words that the last packet of a channel still waits for."""
+        """How many words the last packet of a channel still lacks."""
         at = _LAYOUT.channel(channel) + CHANNEL_LAYOUT.state + CHANNEL.REMAINING
         return int(self.arena.bytes[at : at + 4].view(np.int32)[0])
 

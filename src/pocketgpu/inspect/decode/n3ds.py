@@ -1,7 +1,7 @@
 """The command stream of a 3DS capture: what the processor writes, and the lists that it starts, with their jumps.
 
-The capture is replayed on a machine that draws nothing, because lists lie in memory that loads, fills and transfers
-make. What is found is kept with the capture: a second decode reads no capture and moves no memory.
+The capture is replayed without drawing, because lists are in memory that loads, fills and transfers write. The stream
+is kept with the capture: a second decode does not replay it.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from pocketgpu.capture.pgc import PgcTrace
 
 MOST_JUMPS = 1 << 12
-"""Jumps of one list that are followed."""
+"""Most jumps of one list that are followed."""
 
 
 class StreamNotes(Undrawn):
-    """Notes what a 3DS is given to do, in the order in which it does it."""
+    """Notes the register writes, GX commands and lists of a 3DS, in the order in which it runs them."""
 
     def __init__(self) -> None:
         self.builder = StreamBuilder("3DS")
@@ -46,12 +46,12 @@ class StreamNotes(Undrawn):
         self._waiting: list[Words] = []
 
     def _note(self, kind: int, words: Words, address: int = 0, flags: int = 0) -> None:
-        """Another segment of the frame at hand."""
+        """Add a segment of the current frame."""
         self.builder.add(kind, words, self._frame, self._numbers, address, flags)
         self._numbers += 1
 
     def vblank(self, frame: int) -> None:
-        """Lists are counted from 0 in each frame."""
+        """Begin a frame: lists count from 0 in each."""
         self._note_writes(len(self._waiting))
         self._frame += 1
         self._numbers = 0
@@ -67,7 +67,7 @@ class StreamNotes(Undrawn):
 
     # -- register writes, and the lists between them ------------------------------------------------------------------
     def writes_start(self, addresses: NDArray[np.uint32], values: NDArray[np.uint32]) -> None:
-        """Writes in order; each list stands after the write that starts it."""
+        """Note writes in order; each list comes after the write that starts it."""
         self._note_writes(len(self._waiting))
         starts = np.flatnonzero(starts_list(addresses, values)) + 1
         pairs = np.stack((addresses, values), axis=1)
@@ -75,7 +75,7 @@ class StreamNotes(Undrawn):
         self._note_writes(1)
 
     def _note_writes(self, count: int) -> None:
-        """Note the first of the writes that have not been noted: `count` of the parts that lists cut them into."""
+        """Note the next writes that are not noted yet: `count` of the parts that lists divide them into."""
         for words in self._waiting[:count]:
             self._note(WRITES, words, flags=self._issued)
         del self._waiting[:count]
@@ -85,13 +85,13 @@ class StreamNotes(Undrawn):
             self._note_writes(1)
 
     def words_at(self, address: int, size: int) -> Words | None:
-        """Words of guest memory; None where there is none."""
+        """Words of guest memory; None if there is no memory."""
         memory = self.machine.memory
         offset = memory.offset_of(address, size) if size else None
         return None if offset is None else memory.arena[offset : offset + size].view(np.uint32).copy()
 
     def list_starts(self, offset: int, size: int) -> None:
-        """A list, and those that it jumps to: they are in memory as they are now."""
+        """Note a list, and those that it jumps to, as they are in memory now."""
         memory, registers = self.machine.memory, self.machine.registers
         address = memory.address_of(offset)
         if address is None:
@@ -103,7 +103,7 @@ class StreamNotes(Undrawn):
 
 
 class Jumps:
-    """Finds where a list jumps to, by decoding it. Lists without a write to a register that jumps need no look."""
+    """Finds where a list jumps to, by decoding it. Lists without a write to a jump register are not decoded."""
 
     _IDS = tuple(PICA[f"CMDBUF_JUMP{channel}"].offset for channel in range(2))
 
@@ -113,7 +113,7 @@ class Jumps:
     def follow(
         self, words: Words, fetch: Callable[[int, int], Words | None], choices: Mapping[str, str]
     ) -> list[tuple[int, Words]]:
-        """Addresses and words of what a list jumps to, in order. Lists in a circle are left at some time."""
+        """Addresses and words of the lists that a list jumps to, in order. Lists in a circle end after MOST_JUMPS."""
         found: list[tuple[int, Words]] = []
         size, state = 0, self.state
         while self._may_jump(words) and len(found) < MOST_JUMPS:
@@ -145,5 +145,5 @@ def gather(trace: Trace | GxLog | PgcTrace, choices: Mapping[str, str] | None = 
 
 
 def trace_rows(stream: Stream, choices: Mapping[str, str] | None = None, evaluator: str = "llvm") -> Rows:
-    """The rows of a stream that `gather` found."""
+    """The rows of a stream that `gather` made."""
     return PicaTracer(stream, choices=choices, evaluator=evaluator).trace()

@@ -1,4 +1,4 @@
-"""What ids and values are called: one door to the fact tables for all blocks, with everything looked up once."""
+"""Names of ids and values, from the fact tables of all blocks. Lookups are cached."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from pocketgpu.inspect.decode.rows import (
 from pocketgpu.maxwell.host.layout import CLASS_FILES
 
 TITLES: Final = ("3D", "compute", "inline", "2D", "DMA", "host", "?", "", "", "LCD", "GX", "GPFIFO")
-"""What stands in front of a name for people, by number of the block."""
+"""The text before a register's name, by number of the block."""
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A register or method. id: hexadecimal, in the digits that its tables use. register: None if no table has it."""
+    """A register or method. id: hexadecimal, with the digits of its table. register: None if no table has it."""
 
     id: str
     name: str
@@ -42,7 +42,7 @@ class Named:
 
 @cache
 def named(block: int, id: int, command: int = 0) -> Named:
-    """The register of a row, by its block, id and (for words of GX commands) the command."""
+    """The register of a row, by its block, id and (for words of GX commands) the command's number."""
     if block == PICA_BLOCK:
         found = PICA.get(id)
         return Named(f"{id:#05x}", found.name if found else f"UNKNOWN_{id:03X}", found)
@@ -63,7 +63,7 @@ def named(block: int, id: int, command: int = 0) -> Named:
 
 @lru_cache(1 << 16)
 def fields(block: int, id: int, value: int) -> tuple[tuple[str, str], ...]:
-    """(name, value for people) of each field of a word; second readings of the same bits are left out."""
+    """(name, value for people) of each field of a word; alternative views of the same bits are left out."""
     register = named(block, id).register if block not in (GX_BLOCK, GPFIFO_BLOCK) else None
     if register is None:
         return ()
@@ -71,7 +71,7 @@ def fields(block: int, id: int, value: int) -> tuple[tuple[str, str], ...]:
 
 
 def gx_text(words: list[int]) -> str:
-    """A GX command in words: its name, and what its words are."""
+    """A GX command as text: its name, and its words by name."""
     command = command_of(words)
     if command is None:
         return f"unknown command {command_number(words)}"
@@ -90,7 +90,7 @@ def gx_text(words: list[int]) -> str:
 
 
 def entry_text(low: int, high: int) -> str:
-    """A GPFIFO entry in words."""
+    """A GPFIFO entry as text."""
     value = high << 32 | low
     address, length = segment_of(value)
     if not length:
@@ -101,7 +101,7 @@ def entry_text(low: int, high: int) -> str:
 
 
 def short(text: str) -> str:
-    """The text of a field's value without what only repeats it: "1 (front)" is "front"."""
+    """The text of a field's value without its number, if it has a name: "1 (front)" is "front"."""
     _, space, rest = text.partition(" (")
     if space and rest.endswith(")") and rest[:1].isalpha() and not rest.startswith(("means", "undefined")):
         return rest[:-1]

@@ -1,7 +1,7 @@
-"""Command lists and register writes of a 3DS, word by word: the machine's own walk, which tells instead of drawing.
+"""Kernel that decodes command lists and register writes of a 3DS: the machine's own walk, which writes rows.
 
-`Walk` is what the machine runs, so a register holds here what it holds there. What is added: a row for each word, what
-a register held at the last draw, and a way through dumps that hold other things than lists.
+The machine runs the same `Walk`, so registers have the same values here. Draws are only counted. This kernel adds a row
+for each word, the value of each register at the last draw, and a way to skip garbage in dumps.
 """
 
 from __future__ import annotations
@@ -39,22 +39,22 @@ from pocketgpu.pica.external.registers import LIST_STARTS
 from pocketgpu.pica.front.command_list import BUDGET, EFFECT_NAMES, JUMP_BUDGET, RUNNING, STOPPED, Walk, kept_bits
 
 ROWS_FULL, WANT_JUMP, DONE = 16, 17, 18
-"""How the kernel ends beside the ways in which a list does."""
+"""Statuses with which the kernel ends, besides those of a list."""
 WORD_LIMIT: Final = 1 << 22
-"""Words of one list, with all that it jumps to, beyond which it is said to have no end."""
+"""Most words of one list, with all that it jumps to; a longer one counts as endless."""
 
 EXTERNAL_COUNT, LCD_COUNT = 0x800, 0x400
 _INDICES = ID_SPACE + EXTERNAL_COUNT + LCD_COUNT
 _PICA_FIRST = (PICA.base - EXTERNAL.base) // 4
 _CHAIN = 3
-"""Entries in a row that make sense, for a list to be taken up again behind garbage."""
+"""How many valid entries in a row it takes to continue after garbage."""
 
 _UPLOADS = (
     "fixed_data", "vs_uniform_data", "vs_code", "vs_opdescs", "gs_uniform_data", "gs_code", "gs_opdescs", "fog",
     "lighting", "proctex", "gas",
 )  # fmt: skip
 EFFECT_OF_CODE: Final = [EFFECTS["upload"] if name in _UPLOADS else 0 for name in EFFECT_NAMES]
-"""What a write is for certain, by what the walk does with it."""
+"""The effect of a write, by the effect code of the walk."""
 
 
 @cache
@@ -68,7 +68,8 @@ def units() -> Mapping[int, tuple[int, int, int]]:
 
 
 class Area:
-    """Where things lie behind the machine's own layout. `known`: whether a register id is one that lists write."""
+    """Offsets of the decoder's data, after the machine's own layout. known: for each register id, whether lists write
+    it."""
 
     def __init__(self, start: int) -> None:
         self.control = start
@@ -83,7 +84,7 @@ class Area:
 
 
 class _Traced(Walk):
-    """The walk without its packets: draws are only counted, jumps are left to the host."""
+    """The walk without packets: draws are only counted, and the host does jumps."""
 
     def __init__(self, k: Lang, layout: WorkLayout, choices: Mapping[str, str], rows: Rows) -> None:
         super().__init__(k, layout, choices)
@@ -106,7 +107,7 @@ class _Traced(Walk):
 
 
 class _Tracer:
-    """The pieces of the kernel."""
+    """The parts of the kernel."""
 
     def __init__(self, k: Lang, layout: WorkLayout, area: Area, choices: Mapping[str, str]) -> None:
         self.k, self.layout, self.area = k, layout, area
@@ -122,7 +123,7 @@ class _Tracer:
         self.find()
 
     def find(self) -> None:
-        """Look at the segment at hand."""
+        """Find where the current segment is."""
         k, rows = self.k, self.rows
         for _ in k.when(self.segment.value < rows.get("SEGMENTS")):
             self.count.value = rows.segment(self.segment.value, "count")
@@ -132,7 +133,7 @@ class _Tracer:
             rows.enter(self.segment.value)
 
     def begin(self) -> None:
-        """What happens before the first word of a segment."""
+        """Prepare for the first word of a segment."""
         k, rows, walk = self.k, self.rows, self.walk
         frame = rows.segment(self.segment.value, "frame")
         for _ in k.when(frame != rows.get("FRAME")):
@@ -146,7 +147,7 @@ class _Tracer:
         rows.put("PENDING", 0)
 
     def new_submission(self) -> None:
-        """What the core forgets when it is given words to run."""
+        """Reset the state that the core resets before it runs words."""
         for name in ("STAGED_FIXED", "IMMEDIATE_OPEN"):
             self.walk.put(name, 0)
 
@@ -157,12 +158,12 @@ class _Tracer:
         self.rows.emit(row, position, word, what, **columns)
 
     def draw(self) -> Value:
-        """The draw that a word belongs to that is no write: the next one, or that of immediate vertices still open."""
+        """The draw of a word that is not a write: the next one, or an open draw of immediate vertices."""
         return self.rows.get("DRAWS") - self.k.select(self.walk.get("IMMEDIATE_OPEN") != 0, 1, 0)
 
     # -- one write ----------------------------------------------------------------------------------------------------
     def changed(self, index: Value, old: Value) -> Value:
-        """What a register held at the last draw. To be called before the write."""
+        """The value of a register at the last draw. Call it before the write."""
         k = self.k
         at = k.to_i64(index << 2)
         serial = self.rows.get("SERIAL")
@@ -176,9 +177,9 @@ class _Tracer:
     def write(
         self, row: Value, position: Value, id: Value, keep: Value, mask: Value, w: Value, outside: Value
     ) -> Value:
-        """A write to a register of the core, with its row; returns the draw that it belongs to.
+        """Do a write to a register of the core, with its row; returns the draw that it belongs to.
 
-        outside: it comes from the processor. Below 0x40 registers are plain then, and so are those that start lists.
+        outside: the processor writes. Then registers below 0x40 and those that start lists are plain storage.
         """
         k, walk, rows = self.k, self.walk, self.rows
         wraps = "list.high_ids" in walk.choices
@@ -203,7 +204,7 @@ class _Tracer:
         for _ in k.when(~plain):
             for _ in k.when(outside & (code != EFFECT_NAMES.index("store"))):
                 self.new_submission()
-            walk.put("POOL_TOP", self.layout.pool)  # nobody reads what immediate vertices leave there
+            walk.put("POOL_TOP", self.layout.pool)  # nothing reads the data of immediate vertices there
             walk.put("PACKETS", 1)
             walk.status.value = RUNNING
             walk.write(number, keep, w)
@@ -218,7 +219,7 @@ class _Tracer:
         new = k.load(I32, at)
         different = (new != seen) & ((effect.value & DATA) == 0)
         for _ in k.when(plain & starts):
-            k.store(I32, at, 0)  # the list has come to its end when the processor goes on
+            k.store(I32, at, 0)  # the list has ended when the processor continues
         still_open = k.select((was_open.value != 0) & (walk.get("IMMEDIATE_OPEN") != 0), 1, 0)
         draw = draws.value - still_open
         effect.value = effect.value | k.select(different, CHANGED, 0)
@@ -229,7 +230,7 @@ class _Tracer:
         return draw
 
     def external(self, row: Value, position: Value, address: Value, w: Value) -> None:
-        """A write of the processor to a register of the GPU's or the LCDs' block."""
+        """Do a write of the processor to a register of the GPU's or the LCDs' block."""
         k, layout, area = self.k, self.layout, self.area
         index, lcd = (address - EXTERNAL.base).lsr(2), (address - LCD.base).lsr(2)
         is_external, is_lcd = index.below(EXTERNAL_COUNT), lcd.below(LCD_COUNT)
@@ -256,7 +257,7 @@ class _Tracer:
 
     # -- dumps --------------------------------------------------------------------------------------------------------
     def sensible(self, header: Value) -> Value:
-        """Whether a word may be the header of an entry: ids that lists write, and nothing where nothing is."""
+        """Whether a word may be the header of an entry: ids that lists write, and unused bits 0."""
         k = self.k
         first, extra, step = part(header, ID), part(header, EXTRA), part(header, CONSECUTIVE)
         last = first + extra * step
@@ -265,7 +266,7 @@ class _Tracer:
         return (part(header, UNUSED) == 0) & last.below(COUNT) & known
 
     def chain(self, position: Value) -> Value:
-        """Whether entries that make sense follow each other from a word on, up to the end or long enough."""
+        """Whether valid entries follow each other from a word on, up to the end or for long enough."""
         k = self.k
         at, good = k.var(position), k.var(k.const(True, BOOL))
         for _ in k.range(0, _CHAIN):
@@ -279,7 +280,7 @@ class _Tracer:
 
     # -- segments -----------------------------------------------------------------------------------------------------
     def entry(self) -> None:
-        """An entry of a command list."""
+        """Decode an entry of a command list."""
         k, rows, walk = self.k, self.rows, self.walk
         start = self.place.value
         tolerant = rows.get("TOLERANT") != 0
@@ -294,7 +295,7 @@ class _Tracer:
             rows.put("SYNC", k.select(fine.value, 1, 0))
             good.value = fine.value
         for _ in k.when(~good.value):
-            # Two words, to stay where headers are; or a last one that is no entry.
+            # Two words, to stay aligned with headers; or a last word that is no entry.
             what = k.select(tolerant, GARBAGE, NOT_REACHED)
             here, row = k.var(start), k.var(self.row.value)
             end = k.min(start + 2, self.count.value)
@@ -346,14 +347,14 @@ class _Tracer:
                 walk.status.value = RUNNING
 
     def skip(self) -> None:
-        """A word that the machine does not come to."""
+        """Skip a word that the machine does not reach."""
         at = self.place.value
         self.put(self.row.value, at, self.word(at), NOT_REACHED, draw=self.draw())
         self.row.value = self.row.value + 1
         self.place.value = at + 1
 
     def pair(self) -> None:
-        """An address and the value that the processor writes there."""
+        """Decode an address and the value that the processor writes there."""
         k = self.k
         at, row = self.place.value, self.row.value
         address = self.word(at)
@@ -372,7 +373,7 @@ class _Tracer:
         self.place.value = at + size
 
     def command(self) -> None:
-        """A word of a GX command."""
+        """Decode a word of a GX command."""
         at = self.place.value
         first = self.word(at & ~7)
         self.put(
@@ -383,7 +384,7 @@ class _Tracer:
         self.place.value = at + 1
 
     def step(self) -> None:
-        """The next few words of the segment at hand."""
+        """Decode the next few words of the current segment."""
         k, rows = self.k, self.rows
 
         def of_kind() -> None:
@@ -392,7 +393,7 @@ class _Tracer:
         k.branch(rows.get("SKIPPING") != 0, self.skip, of_kind)
 
     def end_segment(self) -> None:
-        """Go on with the next segment; ask for the target of a jump if it is not there."""
+        """Continue with the next segment; stop for the target of a jump if the stream does not have it."""
         k, rows = self.k, self.rows
         rows.put("SKIPPING", 0)
         following = self.segment.value + 1
@@ -414,9 +415,9 @@ class _Tracer:
 def trace(
     k: Lang, *, layout_start: int, layout_size: int, area_start: int, choices: tuple[tuple[str, str], ...] = ()
 ) -> None:
-    """Tell of all segments from SEGMENT on; ends with STATUS set: DONE, ROWS_FULL or WANT_JUMP.
+    """Write rows for all segments from SEGMENT on; ends with STATUS set: DONE, ROWS_FULL or WANT_JUMP.
 
-    After ROWS_FULL it can go on once ROW is 0; after WANT_JUMP once PENDING is 0 or the next segment is there.
+    After ROWS_FULL, set ROW to 0 and call it again; after WANT_JUMP, set PENDING to 0 or add the next segment.
     """
     tracer = _Tracer(k, WorkLayout(layout_start, layout_size), Area(area_start), dict(choices))
     rows, status = tracer.rows, tracer.status

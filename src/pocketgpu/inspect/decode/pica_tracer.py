@@ -1,4 +1,4 @@
-"""Running the kernel for command lists and register writes of a 3DS."""
+"""Runs the kernel that decodes command lists and register writes of a 3DS."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from pocketgpu.pica.front.command_list import WALK_CHOICES, effect_table
 
 _START = 4096
 _SIZE = 96 << 20
-"""Of the machine's own layout; only the pages that the walk touches are ever used."""
+"""Bytes of the machine's own layout; only the pages that the walk touches use memory."""
 _LAYOUT = WorkLayout(_START, _SIZE)
 _AREA = kernel.Area(_START + _SIZE)
 
 
 @dataclass(frozen=True)
 class PicaState:
-    """What registers hold before the first word: uint32 arrays of 0x300, up to 0x800 and up to 0x400 words."""
+    """The registers before the first word: uint32 arrays of 0x300, up to 0x800 and up to 0x400 words."""
 
     pica: Words
     external: Words
@@ -39,7 +39,7 @@ class PicaState:
 
 @cache
 def power_on() -> PicaState:
-    """What the tables say of registers when a program starts."""
+    """The reset values of registers, from the tables."""
     pica, external, lcd = np.zeros(0x300, np.uint32), np.zeros(0x800, np.uint32), np.zeros(0x400, np.uint32)
     for words, block, unit in ((pica, PICA, 1), (external, EXTERNAL, 4), (lcd, LCD, 4)):
         for register in block:
@@ -49,7 +49,7 @@ def power_on() -> PicaState:
 
 @cache
 def _tables(private_ids: str) -> tuple[NDArray[Any], ...]:
-    """What the kernel looks up: effects of writes, writable bits of external registers, effects by code, known ids."""
+    """Tables of the kernel: effects of writes, writable bits of external registers, effects by code, known ids."""
     writable = np.full(kernel.EXTERNAL_COUNT, 0xFFFFFFFF, np.uint32)
     for register in EXTERNAL:
         writable[register.offset // 4] = register.writable
@@ -60,9 +60,9 @@ def _tables(private_ids: str) -> tuple[NDArray[Any], ...]:
 
 
 class PicaTracer:
-    """One arena with the state of one console. `trace` goes on where the last one ended.
+    """One arena with the state of one console. `trace` continues where the last call ended.
 
-    tolerant: words may be no lists at all; jumps and ends of lists are only told of, not followed.
+    tolerant: the words may be no lists at all; jumps and ends of lists are listed, but not followed.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class PicaTracer:
         )
 
     def wanted_jump(self) -> tuple[int, int] | None:
-        """Address and bytes of the first jump whose target is not in the stream."""
+        """Address and size in bytes of the first jump target that is not in the stream."""
         wanted: list[tuple[int, int]] = []
 
         def stopped(status: int) -> bool:
@@ -115,7 +115,7 @@ class PicaTracer:
 
         def stopped(status: int) -> bool:
             if status == kernel.WANT_JUMP:
-                self.arena["PENDING"] = 0  # it leads nowhere
+                self.arena["PENDING"] = 0  # its target is not in the stream
                 return True
             return False
 

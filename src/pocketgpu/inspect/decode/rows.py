@@ -1,7 +1,7 @@
-"""What a decoded word is: the row of the structured arrays, and the names of the numbers in it.
+"""The row of a decoded word (`ROW`), and the names of the numbers in it.
 
-The order of rows is that of the stream: a word stands once, where it lies, whether the GPU reached it or not. Methods
-that macros issue come behind the word that set them off, if they are asked for.
+Rows are in the order of the stream: each word has one row, whether the GPU reached it or not. Methods that macros issue
+come after the word that started them, if they are requested.
 """
 
 from __future__ import annotations
@@ -33,15 +33,14 @@ ROW: Final = np.dtype(
 )
 """A row for each word, 48 bytes.
 
-address: guest address of the word, physical on a 3DS, the GPU's on a Switch; 0 where the stream did not lie in memory.
-word: the word itself. old, new: what the register held before and holds after it; both 0 where the word is no write.
-draw: the draw that the word belongs to, counted in its frame, which includes the word that sets the draw off; -1 behind
-the last draw of a frame. frame: -1 behind the last frame. list: number of the list (3DS, in its frame; register writes
-and GX commands have numbers of their own) or of the submission (Switch, in the recording). position: the word's place
-in its list or segment. segment: the entry of `Stream.table` that it is in. id: register id, word of a method, word
-offset of an external register, or number of the word in a GX command or GPFIFO entry. effect: a sum of `EFFECTS`.
-what: of `WHAT`. mask: bit n: byte n is written. subchannel: of a method; of a GX command its number. block: of
-`BLOCKS`.
+address: guest address of the word, physical on a 3DS, the GPU's on a Switch; 0 if the stream was not in memory. word:
+the word itself. old, new: value of the register before and after it; both 0 if the word is not a write. draw: number in
+its frame of the draw that the word belongs to, up to and including the word that triggers the draw; -1 after the last
+draw of a frame. frame: -1 after the last frame. list: number of the list (3DS, in its frame; register writes and GX
+commands have numbers of their own) or of the submission (Switch, in the recording). position: index of the word in its
+list or segment. segment: index of its row in `Stream.table`. id: register id, word of a method, word offset of an
+external register, or index of the word in a GX command or GPFIFO entry. effect: a sum of `EFFECTS`. what: of `WHAT`.
+mask: bit n: byte n is written. subchannel: of a method; for a GX command, its number. block: of `BLOCKS`.
 """
 
 Rows: TypeAlias = NDArray[np.void]
@@ -52,18 +51,18 @@ WHAT: Final = (
     "parameter",  # a word that is written to a register
     "immediate",  # a header that has its value in it
     "padding",  # keeps entries at multiples of 8 bytes; on a Switch, a word 0 that does nothing
-    "not_reached",  # behind the end of a list or segment
-    "garbage",  # makes no sense as a header (in raw dumps only)
-    "issued",  # no word of the stream: a method that a macro issues, with its value as the word
+    "not_reached",  # after the end of a list or segment
+    "garbage",  # not a valid header (in raw dumps only)
+    "issued",  # not a word of the stream: a method that a macro issues, with its value as the word
     "address",  # of a register that the processor writes
     "command",  # of a GX command
     "entry",  # of a GPFIFO entry
 )
-"""What a word is, by number."""
+"""Kinds of words, by number."""
 HEADER, PARAMETER, IMMEDIATE, PADDING, NOT_REACHED, GARBAGE, ISSUED, ADDRESS, COMMAND, ENTRY = range(len(WHAT))
 
 BLOCKS: Final = ("b197", "b1c0", "a140", "902d", "b0b5", "b06f", "unbound", "pica", "external", "lcd", "gx", "gpfifo")
-"""Whose id it is, by number: classes of the Switch in the order of their register files, then the others."""
+"""The block of an id, by number: classes of the Switch in the order of their register files, then the others."""
 PICA_BLOCK, EXTERNAL_BLOCK, LCD_BLOCK, GX_BLOCK, GPFIFO_BLOCK = range(7, 12)
 HOST_BLOCK, UNBOUND_BLOCK = 5, 6
 
@@ -71,10 +70,10 @@ EFFECTS: Final[Mapping[str, int]] = {
     name: 1 << bit
     for bit, name in enumerate(
         (
-            "draw",  # sets a draw off
-            "jump",  # goes on in another list
-            "interrupt",  # the list asks for its interrupt
-            "upload",  # a word for a memory behind the register
+            "draw",  # triggers a draw
+            "jump",  # continues in another list
+            "interrupt",  # raises the list's interrupt
+            "upload",  # a word for a memory that the register fills
             "macro",  # calls a macro or is a parameter of one
             "inline",  # inline data
             "constant",  # a word for a constant buffer
@@ -83,17 +82,17 @@ EFFECTS: Final[Mapping[str, int]] = {
             "transfer",
             "clear",
             "launch",
-            "copy",  # copies or blits, or says where inline data goes
+            "copy",  # copies or blits, or gives the target of inline data
             "report",  # a value for the processor: semaphores, syncpoints, counters
             "ignored",  # no register is there
-            "changed",  # the register now differs from what it was at the last draw
+            "changed",  # the register now differs from its value at the last draw
         )
     )
 }
-"""What a word sets off, by name: bits of `ROW`'s effect."""
+"""Effects of a word, by name: bits of `ROW`'s effect."""
 CHANGED: Final = EFFECTS["changed"]
 DATA: Final = EFFECTS["upload"] | EFFECTS["inline"] | EFFECTS["constant"]
-"""Words that are data for a memory: what the register "holds" says nothing."""
+"""Effects of words that are data for a memory: the value of the register has no meaning."""
 
 
 def effect_names(effect: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""Choosing rows: by place ("f1/d17", "f1/d3..d9", "f1"), by register or field, by what changed."""
+"""Selection of rows: by place ("f1/d17", "f1/d3..d9", "f1"), by register or field, by change."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ Mask = NDArray[np.bool_]
 _PLACES: Final = "Such as f1, f1/d17, f1/d3..d9, f0..f2, f0/d5..f1/d2."
 _FILTERS: Final = "Such as 'TEXENV*', FACECULLING_CONFIG, 0x040, 'TEXUNIT*.width', TEXUNIT0_DIM.width=64."
 _ELEMENT: Final = re.compile(r"(?<=\w\w)\[(\d+)\]$")
-"""An element in the other notation, SET_COLOR_TARGET_A[3], which could also be a set of letters: both are tried."""
+"""An element as SET_COLOR_TARGET_A[3]; as a pattern that is also a set of letters, so both meanings are tried."""
 _LAST: Final = 1 << 30
-"""Stands for what comes behind the last draw of a frame."""
+"""The draw number of rows after the last draw of a frame."""
 
 
 def _key(frame: int, draw: int) -> int:
@@ -47,7 +47,7 @@ def _ends(text: str, other: Address | None = None) -> tuple[Address, Address]:
 def parse_range(text: str) -> tuple[int, int]:
     """The keys of the first and last draw of a place or range of places, both included.
 
-    :raises UsageError: it is none.
+    :raises UsageError: the text is no place.
     """
     first, dots, last = text.partition("..")
     begin, end = _ends(first)
@@ -77,10 +77,11 @@ def of_places(rows: Rows, places: Iterable[str]) -> Mask:
 
 
 def of_registers(rows: Rows, patterns: Iterable[str]) -> Mask:
-    """Rows that write a register which one of the patterns names; all rows if there are none.
+    """Rows that write a register that one of the patterns names; all rows if there are no patterns.
 
-    A pattern is a name, alias or id, with * and ? for any letters; behind a dot may stand a field (rows of registers
-    that have it), and behind that "=" and its value, as a number or a name.
+    TEXUNIT0_DIM, TEXENV*, 0x040, TEXUNIT*.width, TEXUNIT0_DIM.width=64: a pattern is a name, alias or id, with * and ?
+    for any letters; then optionally "." and a field (rows of registers that have it); then optionally "=" and its
+    value, as a number or a name.
 
     :raises UsageError: there is no register of that name, or the field has no such value.
     """
@@ -113,7 +114,7 @@ def _matching(rows: Rows, keys: NDArray[np.int64], there: list[int], pattern: st
             if _fits(register.name, both) or _fits(register.name.partition(".")[0], both):
                 plain.append(key)
             continue
-        # A method of an array, such as SET_COLOR_TARGET_A(3), is also meant by its name alone.
+        # The name alone also selects elements of an array, such as SET_COLOR_TARGET_A(3).
         names = (register.name, register.name.partition("(")[0], register.id)
         fits = any(_fits(one, name) for one in names) or _fits(register.name, element)
         if not (fits or _alias(register.register, name)):
@@ -131,7 +132,7 @@ def _matching(rows: Rows, keys: NDArray[np.int64], there: list[int], pattern: st
 
 
 def _check(pattern: str) -> None:
-    """Refuse a plain name that no table has: most likely it is mistyped."""
+    """Refuse a plain name that no table has: it is probably mistyped."""
     name = pattern.partition("=")[0].strip().partition(".")[0].removeprefix("GPUREG_")
     if re.search(r"[*?\[]|^0[xX]|^UNKNOWN_|^ENTRY$", name) or name in {command.name for command in GX_COMMANDS}:
         return
@@ -171,7 +172,7 @@ def _alias(register: Register | None, pattern: str) -> bool:
 
 
 def _number(field: Field, value: str) -> int:
-    """The bits that a value of a field stands for: a number, or a name of its enumeration."""
+    """The bits of a value of a field: a number, or a name of its enumeration."""
     text = value.strip()
     for number, name in (field.enum or {}).items():
         if text.upper() in name.upper().split("|"):
@@ -182,18 +183,18 @@ def _number(field: Field, value: str) -> int:
         return int(text, 0)
     except ValueError:
         names = ", ".join((field.enum or {}).values())
-        hint = f"It has {names}." if names else "Write a number such as 64 or 0x40: the bits as they stand."
+        hint = f"It has {names}." if names else "Write a number such as 64 or 0x40: the raw bits."
         raise UsageError(f"field {field.name} has no value {text!r}", location="--filter", hint=hint) from None
 
 
 def changed(rows: Rows) -> Mask:
-    """Rows after which a register differs from what it was at the last draw."""
+    """Rows after which a register differs from its value at the last draw."""
     found: Mask = (rows["effect"] & CHANGED) != 0
     return found
 
 
 def place_of(frame: int, draw: int) -> str:
-    """Where a row belongs, as an address; "tail" is behind the last frame."""
+    """The address of the frame or draw of a row; "tail" is after the last frame."""
     if frame < 0:
         return "tail" if draw < 0 else f"tail/d{draw}"
     return f"f{frame}" if draw < 0 else f"f{frame}/d{draw}"

@@ -1,4 +1,4 @@
-"""The command stream of a capture or dump: words with the places where they lie, in the order in which they run."""
+"""The command stream of a capture or dump: words with their addresses, in the order in which they run."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from pocketgpu.errors import UsageError
 from pocketgpu.inspect.decode.rows import Rows, Words
 
 KINDS: Final = ("list", "writes", "gx", "gpfifo", "pushbuffer")
-"""What the words of a segment are: a command list; pairs of register address and value; GX commands of eight words;
-a GPFIFO entry of two; words that such an entry names."""
+"""Kinds of segments: a command list; pairs of register address and value; GX commands of eight words; a GPFIFO entry of
+two words; the words that such an entry names."""
 LIST, WRITES, GX, GPFIFO, PUSHBUFFER = range(len(KINDS))
 
 JUMPED, SUBMISSION, ISSUED_WRITES, RECORDED = 1, 2, 4, 8
-"""Flags of segments: a list that another one jumps to; the first of a submission; register writes that a GX command
-comes to; a GX command of a recording."""
+"""Flags of segments: a list that another one jumps to; the first of a submission; register writes by a GX command; a GX
+command of a recording."""
 
 MOST_WORDS, MOST_SEGMENTS = 1 << 25, 1 << 22
-"""What one stream may hold: rows take twelve times as much memory as words."""
+"""Most words and segments of a stream: rows take twelve times as much memory as words."""
 
 SEGMENT: Final = np.dtype(
     [
@@ -36,16 +36,17 @@ SEGMENT: Final = np.dtype(
         ("entry", "<i4"),
     ]
 )
-"""A stretch of words. address: of the first in guest memory, 0 if they lie in none. first, count: in `Stream.words`.
-list: see `ROW`. channel, entry: of a Switch, the channel's place and the number of the entry in its submission."""
+"""A segment of words. address: of the first in guest memory, 0 if they are not in memory. first, count: range of
+`Stream.words`. list: see `ROW`. channel, entry: on a Switch, index of the channel, and of the entry in its
+submission."""
 
 
 @dataclass
 class Stream:
     """Segments in the order in which they run. console: "3DS" or "Switch".
 
-    words: all words. table: a row of `SEGMENT` for each segment. registers: what registers hold at first, as the
-    tracers take it. drawn: for each trigger of a draw, in order, whether the machine drew (None: each does).
+    words: all words. table: a row of `SEGMENT` for each segment. registers: the initial registers, as the tracers take
+    them. drawn: for each trigger of a draw, in order, whether the machine drew (None: each does).
     """
 
     console: str
@@ -56,7 +57,7 @@ class Stream:
     channels: int = 1
     frame_count: int = 1
     decoded: dict[object, Rows] = field(default_factory=dict, repr=False)
-    """Rows of a small stream by how it was decoded: see `api.decode`."""
+    """Rows of a small stream, by the options of the decode: see `api.decode`."""
 
     def segment_words(self, number: int) -> Words:
         """The words of a segment."""
@@ -66,7 +67,7 @@ class Stream:
 
 @dataclass
 class StreamBuilder:
-    """A stream that grows. Segments may come in pieces: only whole ones are added."""
+    """Builds a stream segment by segment."""
 
     console: str
     parts: list[Words] = field(default_factory=list)
@@ -84,13 +85,13 @@ class StreamBuilder:
         channel: int = 0,
         entry: int = 0,
     ) -> None:
-        """Another segment, whose words are copied.
+        """Add a segment; its words are copied.
 
-        :raises UsageError: too many words came together.
+        :raises UsageError: the stream gets too many words.
         """
         if self.length + len(words) > MOST_WORDS or len(self.segments) >= MOST_SEGMENTS:
             raise UsageError(
-                f"more than {MOST_WORDS:,} command words, or {MOST_SEGMENTS:,} stretches of them, are too many",
+                f"more than {MOST_WORDS:,} command words, or {MOST_SEGMENTS:,} segments of them, are too many",
                 location=f"f{frame}",
                 hint="Cut the recording, or decode a part of the file.",
             )

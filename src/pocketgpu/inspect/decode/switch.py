@@ -1,7 +1,7 @@
 """The command stream of a Switch capture: the GPFIFO entries of each submission, and the words that they name.
 
-The capture is replayed on a machine that draws nothing and launches nothing, because pushbuffers lie in memory that the
-processor, copies and inline data write. Words are noted when a channel comes to them, not when they are handed in.
+The capture is replayed without draws and launches, because pushbuffers are in memory that the processor, copies and
+inline data write. Words are noted when a channel reads them, not when they are submitted.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 
 class _Noting(Undrawn):
-    """Notes what the channels of a machine are given to do. frame: the one at hand."""
+    """Notes the entries and words that the channels of a machine read. frame: the current one."""
 
     def __init__(self) -> None:
         self.builder = StreamBuilder("Switch")
         self.frame = 0
         self.first: dict[int, tuple[bytes, ...]] = {}
-        """What channels held before their first word, by index."""
+        """The state of channels before their first word, by index."""
         self.drawn: list[str] = []
         """Places of draws, in order."""
 
@@ -53,7 +53,7 @@ class _Noting(Undrawn):
                 add(PUSHBUFFER, words, address=address, entry=one.number)
 
     def launch(self, launch: Launch, run: RunGrid) -> Result:
-        """Leaves the grid out."""
+        """Leave the grid out."""
         return Result()
 
     def draw_recorded(self, draw: Draw) -> None:
@@ -78,7 +78,7 @@ def gather(log: ChannelLog, choices: Mapping[str, str] | None = None) -> Stream:
 
 
 def _note_drawn(stream: Stream, drawn: list[str], choices: Mapping[str, str] | None) -> None:
-    """Say which triggers drew, where not all of them did: a condition was not met, or state was broken."""
+    """Note which triggers drew, if not all did: a condition was not met, or state was broken."""
     rows = MaxwellTracer(stream, macros=True, choices=choices).trace()
     fired = rows[(rows["effect"] & EFFECTS["draw"]) != 0]
     if len(fired) == len(drawn):
@@ -99,5 +99,5 @@ def _note_drawn(stream: Stream, drawn: list[str], choices: Mapping[str, str] | N
 def trace_rows(
     stream: Stream, macros: bool = False, choices: Mapping[str, str] | None = None, evaluator: str = "llvm"
 ) -> Rows:
-    """The rows of a stream that `gather` found."""
+    """The rows of a stream that `gather` made."""
     return MaxwellTracer(stream, macros=macros, choices=choices, evaluator=evaluator).trace()

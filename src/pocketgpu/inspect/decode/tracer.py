@@ -1,4 +1,4 @@
-"""What both consoles' tracers share: an arena with words, segments and rows, and taking rows away."""
+"""Parts of both consoles' tracers: an arena with words, segments and rows, and the collection of rows."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from pocketgpu.inspect.decode.stream import Stream
 _PIECE = 1 << 16
 _ARENA_LIMIT = 0x7FFFF000
 MOST_ROWS = 1 << 26
-"""Rows of one decode, with what macros issue: 3.2 GB of them."""
+"""Most rows of one decode, including methods that macros issue: 3.2 GB."""
 
 
 class Arena:
-    """Memory for a kernel: a fixed part of `fixed` bytes, then segments, words and marks of one stream.
+    """Memory of a kernel: a fixed part of `fixed` bytes, then segments, words and marks of one stream.
 
     :raises UsageError: the stream does not fit.
     """
@@ -42,9 +42,9 @@ class Arena:
         self._part(start, table)[:] = stream.table.view(np.uint8).reshape(-1)
         self._part(start + table, words)[:] = stream.words.view(np.uint8)
         self["SEGMENTS"], self["TABLE"], self["WORDS"] = len(stream.table), start, start + table
-        self["FRAME"] = -2  # no frame: the first one begins
+        self["FRAME"] = -2  # no frame yet, so that the first segment begins one
         self["SERIAL"] = 1
-        self["SYNC"] = 1  # where a dump begins somebody has chosen
+        self["SYNC"] = 1  # the user has chosen where a dump begins, so its first word is taken as a header
         if stream.drawn is not None:
             at = start + table + words
             self._part(at, drawn)[:] = stream.drawn
@@ -60,8 +60,8 @@ class Arena:
         self._control[getattr(CONTROL, name) // 4] = value
 
     def collect(self, run: Callable[[], Any], expected: int, full: int, stopped: Callable[[int], bool]) -> Rows:
-        """Run a kernel to its end; all rows that it leaves. `stopped` is asked about every status but `full`: whether
-        to go on."""
+        """Run a kernel to its end; returns all rows. `stopped` is called with every status except `full`, and returns
+        whether to continue."""
         out = np.empty(expected, ROW)
         count = 0
         going = True
@@ -82,13 +82,13 @@ class Arena:
 
 
 def finish_draws(rows: Rows, stream: Stream) -> Rows:
-    """Rows behind the last draw of their frame belong to none."""
+    """Give rows after the last draw of their frame the draw -1."""
     frames, segments = stream.table["frame"], rows["segment"]
     draws, effects = rows["draw"], rows["effect"]
     last_segments = [*np.flatnonzero(frames[1:] != frames[:-1]).tolist(), len(frames) - 1]
     start = 0
     for number in last_segments:
-        # Rows are in the order of their segments; looking for the end touches fewer of them than comparing all.
+        # Rows are in the order of their segments; searching for the end reads fewer of them than comparing all.
         end = bisect_right(range(len(rows)), number, lo=start, key=lambda row: int(segments[row]))
         at, last = end, -1
         while at > start and last < 0:

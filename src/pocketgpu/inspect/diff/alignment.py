@@ -1,7 +1,7 @@
-"""Which events of one run stand for which of the other: matched by what they do, not by their numbers.
+"""Alignment of the events of two runs: they are matched by what they do, not by their numbers.
 
-Keys come in levels, the strictest first. Events that agree in the strictest key anchor the rest; what is left between
-two anchors is matched by the next key. So an inserted draw moves nothing, and a changed one meets its counterpart.
+Keys come in levels, the strictest first. Events with an equal strictest key are anchors; events between two anchors are
+matched by the next key. So an inserted draw shifts nothing, and a changed draw is matched with its counterpart.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ from hashlib import blake2b
 from pocketgpu.inspect.model.event import Event
 
 Keys = Sequence[Sequence[Hashable]]
-"""For each event its keys, one a level."""
+"""For each event its keys, one for each level."""
 Pair = tuple[int | None, int | None]
-SIGHTS = 4
-"""Keys of what draws saw."""
+STATE_LEVELS = 4
+"""How many levels are keys of a draw's state."""
 _PLACE = re.compile(r"0x[0-9a-f]+", re.IGNORECASE)
 
 
-def keys_of(event: Event, sight: Sequence[Hashable] = ()) -> tuple[Hashable, ...]:
+def keys_of(event: Event, state: Sequence[Hashable] = ()) -> tuple[Hashable, ...]:
     """The keys of an event, the strictest first.
 
-    All that is known of it with its command words; what kind of thing it does where; its kind. Of a draw: what it saw,
-    as far as that is known (`sight`, the strictest first, the last of them its program), whatever commands led there;
-    how much of what it draws to which kind of target; the kind of target; its kind.
+    For most events: all facts with the command words; kind and written memory; kind. For a draw: all facts with the
+    command words; the state that it reads, if that is known (`state`, the strictest key first, the program last);
+    facts and the kind of target; the kind of target; kind.
     """
     words = event.words
     digest = b"" if words is None else blake2b(words.values.tobytes(), digest_size=16).digest()
-    whole = (event.kind, repr(sorted(event.facts.items(), key=str)), event.writes, digest, tuple(sight))
-    levels: list[Hashable] = [(None, one) for one in sight] or [whole] * SIGHTS
+    whole = (event.kind, repr(sorted(event.facts.items(), key=str)), event.writes, digest, tuple(state))
+    levels: list[Hashable] = [(None, one) for one in state] or [whole] * STATE_LEVELS
     if event.kind != "draw":
         return (whole, *levels, (event.kind, event.writes), event.kind, event.kind)
-    # Addresses differ between runs whose memory is laid out otherwise; sizes and formats stay.
+    # Addresses differ between runs with another memory layout; sizes and formats do not.
     target = _PLACE.sub("", str(event.facts.get("target")))
     shape = tuple((name, repr(value)) for name, value in sorted(event.facts.items()) if name != "target")
     return (
@@ -47,7 +47,7 @@ def keys_of(event: Event, sight: Sequence[Hashable] = ()) -> tuple[Hashable, ...
 
 
 def align(a: Keys, b: Keys) -> list[Pair]:
-    """Places in both, in order: (i, j) for events that stand for each other, (i, None) and (None, j) for others."""
+    """Indices in both, in order: (i, j) for matched events, (i, None) and (None, j) for the others."""
     return list(_level(a, b, range(len(a)), range(len(b)), 0))
 
 
@@ -60,7 +60,7 @@ def _level(a: Keys, b: Keys, mine: range, others: range, level: int) -> Iterator
     def same(i: int, j: int) -> bool:
         return a[i][level] == b[j][level]
 
-    # Most runs agree at both ends, and matching those is the only part that must be quick.
+    # Most runs agree at both ends; only the matching of those must be fast.
     shorter = min(len(mine), len(others))
     head = next((n for n in range(shorter) if not same(mine[n], others[n])), shorter)
     rest = shorter - head

@@ -18,16 +18,16 @@ from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 from pocketgpu.inspect.switch.inspection import SwitchInspection
 
 MOST_PICTURES = 64
-"""Pairs of pictures that a report keeps; of further ones it has the numbers only."""
+"""Most pairs of pictures that a report keeps; of further ones it has only the numbers."""
 
 
 def diff(
     a: Inspection, b: Inspection, frames: range | None = None, *,
     names: tuple[str, str] = ("A", "B"), progress: Callable[[int], None] = lambda frame: None,
 ) -> Report:  # fmt: skip
-    """What differs between two runs: of two captures, or of one with two settings.
+    """The differences of two runs: of two captures, or of one with two settings.
 
-    frames: which of them to compare (default: all that both have). progress: told before each frame.
+    frames: the frames to compare (default: all that both have). progress: called before each frame.
 
     :raises UsageError: the runs are of different consoles, or one of them has no such frame.
     """

@@ -21,7 +21,7 @@ from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 from pocketgpu.inspect.n3ds.tables import table_changes
 
 MOST_MEMORY = 64
-"""Loads whose bytes are looked at; of further ones it is only said that they differ."""
+"""Most loads whose bytes are compared; further ones are only reported as different."""
 _NAMES = {register.offset: register.name for register in PICA}
 Known = dict[Any, tuple[int, int]]
 
@@ -61,7 +61,7 @@ class N3dsSides(Sides):
         found = super().pair(a, b, same)
         if not same and a.kind == "load" and "digest" in a.facts and a.facts["digest"] != b.facts.get("digest"):
             found.memory = self._memory(a, b)
-            found.explained = found.memory is None  # only commands differ, and draws show that better
+            found.explained = found.memory is None  # only commands differ: these are reported at draws
         return found
 
     def sought(self, a: Event, b: Event) -> list[Change]:
@@ -151,7 +151,7 @@ class N3dsSides(Sides):
 
 
 def _texels(events: tuple[Event, Event], a: Any, b: Any) -> Difference | None:
-    """The first pixel of two targets, which lie in rows of memory, that differs."""
+    """The first differing pixel of two targets, in order of rows of memory."""
     mine, others = a.rows, b.rows
     if mine.shape != others.shape or not (wrong := (mine != others).any(axis=-1)).any():
         return None
@@ -165,7 +165,7 @@ def _texels(events: tuple[Event, Event], a: Any, b: Any) -> Difference | None:
 
 
 def _depths(events: tuple[Event, Event], a: Any, b: Any) -> Difference | None:
-    """The first place of two depth buffers that differs."""
+    """The first differing pixel of two depth buffers."""
     mine, others = a.depth, b.depth
     if mine is None or others is None or mine.shape != others.shape or not (wrong := mine != others).any():
         return None
@@ -180,7 +180,7 @@ def _depths(events: tuple[Event, Event], a: Any, b: Any) -> Difference | None:
 
 
 def _command_memory(events: Sequence[Event]) -> list[Range]:
-    """Where the command lists of a frame lie."""
+    """The memory of a frame's command lists."""
     return [span for event in events if event.kind == "list" and event.words is not None for span in event.words.spans]
 
 

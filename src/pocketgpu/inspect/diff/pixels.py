@@ -1,4 +1,4 @@
-"""The first event that leaves other pixels, found by bisection over aligned events, and screens held side by side."""
+"""The first event after which pixels differ, found by bisection over aligned events; and comparison of screens."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from pocketgpu.inspect.model.moment import Moment
 from pocketgpu.inspect.pictures.comparing import as_pixels, compare
 
 DRAWN = ("draw", "fill", "clear", "transfer", "copy", "upload", "launch")
-"""Kinds of events that make pixels."""
+"""Kinds of events that write pixels."""
 MOST_SUSPECTS = 4
 
 
 @dataclass(frozen=True)
 class _Both:
-    """A pair of events."""
+    """A pair of aligned events."""
 
     a: Event
     b: Event
 
 
 class Pixels:
-    """Looks for pixels of one frame."""
+    """Finds the first differing pixel of a frame."""
 
     def __init__(
         self, sides: Sides, mine: Sequence[Event], others: Sequence[Event], pairs: Sequence[Pair]
@@ -44,17 +44,17 @@ class Pixels:
 
     # -- where memory begins to differ --------------------------------------------------------------------------------
     def first(self, frame: int, suspects: Collection[Address] = ()) -> Difference | None:
-        """The first pixel of the first event behind which what was drawn differs; None if nothing does at the end of
-        the frame, nor behind one of the first suspects: a later fill may hide what those have left.
+        """The first differing pixel of the first event after which drawn memory differs; None if nothing differs at the
+        end of the frame, nor after one of the first suspects (a later fill may hide their differences).
 
-        It seeks about as often as the logarithm of the number of events.
+        The number of seeks is about the logarithm of the number of events.
         """
         numbers = [n for n, one in enumerate(self.pairs) if one.a.address in suspects][:MOST_SUSPECTS]
         last = len(self.pairs) - 1
         high = next((n for n in dict.fromkeys([*numbers, last]) if n >= 0 and self._differs(n)), None)
         if high is None:
             return None
-        # Behind `high` memory differs, behind `low` it does not: what happens between makes the difference.
+        # After `high` memory differs, after `low` it does not: an event between them causes the difference.
         low = -1
         while high - low > 1:
             middle = (low + high) // 2
@@ -82,7 +82,7 @@ class Pixels:
         return found or self._bytes(one, self.a.seek(one.a.by_number), self.b.seek(one.b.by_number))
 
     def _bytes(self, one: _Both, mine: Moment, others: Moment) -> Difference:
-        """The first byte that differs, where there are no pixels with a place."""
+        """The first byte that differs, for events without pixels."""
         for x, y in [*zip(one.a.writes, one.b.writes, strict=False), *self.places]:
             first, second = (np.frombuffer(_read(side, place), np.uint8) for side, place in ((mine, x), (others, y)))
             wrong = np.flatnonzero(first != second) if len(first) == len(second) else np.zeros(0, np.int64)
@@ -90,12 +90,12 @@ class Pixels:
                 place = int(wrong[0])
                 text = f"byte {x.address + place:#010x} {first[place]:#04x} -> {second[place]:#04x}"
                 detail = {"memory": f"{x.address + place:#010x}", "bytes": len(wrong)}
-                return Difference("pixel", one.a.address, one.b.address, f"{text} behind {one.a.title}", detail)
+                return Difference("pixel", one.a.address, one.b.address, f"{text} after {one.a.title}", detail)
         return Difference("pixel", one.a.address, one.b.address, "what it wrote differs", {})
 
 
 def _both_write(one: _Both) -> Iterator[tuple[Range, Range]]:
-    """Memory that both events write: ranges of one size, or at one address as far as both reach."""
+    """Memory that both events write: ranges of equal size, or at the same address as far as both reach."""
     for x, y in zip(one.a.writes, one.b.writes, strict=False):
         size = min(x.size, y.size)
         if size and (x.size == y.size or x.address == y.address):

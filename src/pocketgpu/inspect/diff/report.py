@@ -1,4 +1,4 @@
-"""What a comparison of two runs found, as text and as plain data."""
+"""The result of a comparison of two runs, as text and as plain data."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 SCHEMA = "pocketgpu.diff/1"
 MOST_LINES = 16
 LEVELS = ("events", "memory", "command", "register", "vertex", "pixel", "picture")
-"""What can differ, in the order in which one makes the next differ."""
+"""Kinds of differences, in the order in which one causes the next."""
 
 
 @dataclass(frozen=True, repr=False)
 class Difference(Displayed):
-    """One difference. level: one of LEVELS. a, b: where, in each run; None where one of them has no such thing. text:
-    what differs, in a line without addresses. detail: the same, ready for JSON."""
+    """One difference. level: one of LEVELS. a, b: the address in each run; None if a run has no such thing. text: what
+    differs, in a line without addresses. detail: the same, ready for JSON."""
 
     level: str
     a: Address | None
@@ -46,7 +46,7 @@ class Difference(Displayed):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PictureDifference(Difference):
-    """A picture that both runs show, differently. pictures: of A and of B, RGBA; None where one shows nothing."""
+    """A picture that differs between the runs. pictures: of A and of B, RGBA; None where one shows nothing."""
 
     screen: str = ""
     pictures: tuple[Pixels | None, Pixels | None] = (None, None)
@@ -54,9 +54,9 @@ class PictureDifference(Difference):
 
 @dataclass(repr=False)
 class Report(Displayed):
-    """The answer. frames: how many were compared. structure: differences of events, memory, commands and registers, in
-    order. vertex, pixel: the first of their kind; None if there is none, or nobody could look (`notes` says so then).
-    pictures: screens that differ, frame by frame."""
+    """The result. frames: how many were compared. structure: differences of events, memory, commands and registers, in
+    order. vertex, pixel: the first of their kind; None if there is none, or it could not be compared (`notes` says so
+    then). pictures: screens that differ, frame by frame."""
 
     names: tuple[str, str]
     frames: int = 0
@@ -78,7 +78,7 @@ class Report(Displayed):
 
     @property
     def first(self) -> Difference | None:
-        """The first divergence: where it all begins."""
+        """The first divergence."""
         return next(iter(self.all), None)
 
     def to_json(self) -> dict[str, Any]:
@@ -91,7 +91,7 @@ class Report(Displayed):
         }  # fmt: skip
 
     def lines(self) -> Iterator[str]:
-        """The answer as text. A single cause stands on one line, with what comes of it."""
+        """The result as text. A single cause is on one line, with its consequences."""
         if self.same:
             frames = "1 frame" if self.frames == 1 else f"{self.frames} frames"
             yield f"no difference in {self.events} events of {frames}"

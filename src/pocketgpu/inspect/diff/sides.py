@@ -29,10 +29,10 @@ class Compared:
 
 
 class Sides:
-    """Two runs. They are asked about the events of one frame after the other, in order."""
+    """Two runs. Methods are called for the events of one frame after the other, in order."""
 
-    missing = "vertices are not compared: these inspections do not tell what programs made"
-    """What cannot be looked at, in a sentence; "" if all can."""
+    missing = "vertices are not compared: these inspections do not have outputs of programs"
+    """What cannot be compared, in a sentence; "" if all can."""
     sees_state = False
     """Whether registers of draws are known, so that pairs with equal commands may differ as well."""
 
@@ -41,7 +41,7 @@ class Sides:
         self._sought = False
 
     def begin(self, mine: Sequence[Event], others: Sequence[Event]) -> None:
-        """A frame begins; these are its events."""
+        """Begin a frame; mine, others: its events."""
 
     def keys(self, side: int, events: Sequence[Event]) -> list[tuple[Hashable, ...]]:
         """Keys of a frame's events (`alignment.keys_of`). side: 0 for A, 1 for B."""
@@ -50,12 +50,12 @@ class Sides:
     # -- one pair -----------------------------------------------------------------------------------------------------
     def pair(self, a: Event, b: Event, same: bool) -> Compared:
         """What differs between two events. same: whether all that is known of them agrees."""
-        # What is in a list shows at its draws.
+        # Differences in a list are reported at its draws.
         return Compared([] if same or a.kind == "list" else [*_moved(a, b), *facts_between(a.facts, b.facts)])
 
     def sought(self, a: Event, b: Event) -> list[Change]:
-        """Changes of a pair whose command words differ, where `pair` found none. Only the first pair is looked at: it
-        is the one that matters, and going there takes a while."""
+        """Changes of a pair whose command words differ, where `pair` found none. Only for the first pair: the others
+        do not matter, and seeking is slow."""
         if self._sought:
             return []
         self._sought = True
@@ -68,7 +68,7 @@ class Sides:
 
     @property
     def differing(self) -> bool:
-        """Whether any register differs at the pair looked at last."""
+        """Whether any register differs at the last pair."""
         return False
 
     def is_known(self, number: int) -> bool:
@@ -103,7 +103,7 @@ class Sides:
     def vertex(
         self, mine: Sequence[Event], others: Sequence[Event], pairs: Sequence[Pair]
     ) -> tuple[Difference | None, str]:
-        """The first vertex of a frame that differs, None if there is none; and what could not be looked at."""
+        """The first vertex of a frame that differs, None if there is none; and what could not be compared."""
         return None, ""
 
 
@@ -114,13 +114,13 @@ def first_place(wrong: NDArray[np.bool_]) -> tuple[int, int]:
 
 
 def _moved(a: Event, b: Event) -> Iterator[Change]:
-    """Bytes that are loaded to another place."""
+    """The change of address of bytes that are loaded to another place."""
     if a.kind == "load" and a.writes and b.writes and a.writes[0].address != b.writes[0].address:
         yield Change("load address", a.writes[0].address, b.writes[0].address)
 
 
 def facts_between(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
-    """Facts of two events that differ; those that are registers with their fields."""
+    """Facts of two events that differ; registers with their fields."""
     mine, others = _flat(a), _flat(b)
     for name in dict.fromkeys([*mine, *others]):
         one, other = mine.get(name), others.get(name)

@@ -1,7 +1,7 @@
-"""Differences of what two runs ask for: events that only one has, memory, facts, command words, registers.
+"""Differences of the commands of two runs: events that only one has, memory, facts, command words, registers.
 
-State stays, so a register that differs once differs in all draws behind: it is told of where the difference arises,
-and again only if it becomes another one.
+A register that differs once differs in all later draws, too. It is reported where the difference begins, and again only
+if the difference changes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pocketgpu.inspect.model.event import Event, Words
 
 
 class Structure:
-    """Looks at one frame after the other. What differed in an earlier frame is known in the next."""
+    """Compares frame after frame. Differences of earlier frames are known in later ones."""
 
     def __init__(self, sides: Sides) -> None:
         self.sides = sides
@@ -39,7 +39,7 @@ class Structure:
                 found.append(Difference("events", first, second, text, {"kind": event.kind}))
             elif keys[0][i][0] != keys[1][j][0] or self.sides.sees_state:
                 same = keys[0][i][0] == keys[1][j][0]
-                # Behind a draw that the other run lacks, commands lead to the same state by another way.
+                # After a draw that the other run lacks, other commands lead to the same state.
                 if behind_gap and keys[0][i][1] == keys[1][j][1] and mine[i].facts.get("kind") != "immediate":
                     same = True
                 found += self._pair(mine[i], others[j], same)
@@ -72,8 +72,8 @@ class Structure:
     def _command(
         self, a: Words, b: Words | None, told: bool, numbers: NDArray[Any]
     ) -> dict[str, Any] | None:  # fmt: skip
-        """The first word in which commands differ. told: what comes of it is told already. Else words do not count that
-        write what is known to differ. numbers: of the registers or methods that A's words are for, -1: not known."""
+        """The first word in which commands differ. told: a consequence was reported already; if not, words that write
+        registers known to differ are ignored. numbers: register or method of each of A's words, -1: not known."""
         if b is None:
             return None
         shorter = min(len(a.values), len(b.values))
@@ -109,6 +109,6 @@ def _memory_of(words: Words, place: int) -> str | None:
 
 
 def _explained(found: list[Difference]) -> list[Difference]:
-    """Without what differs in whole lists, if anything else differs: that explains it."""
+    """Leave out differences of whole lists, if anything else differs and so explains them."""
     others = [one for one in found if one.detail.get("kind") != "list" or one.level == "events"]
     return others or found

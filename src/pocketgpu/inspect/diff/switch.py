@@ -1,8 +1,8 @@
-"""What two runs of a Switch ask for: registers at each event of an engine, names of command words, memory, vertices.
+"""Comparison of two runs of a Switch: registers at each event of an engine, names of command words, memory, vertices.
 
-Registers are compared as events found them, all classes of the channel at once. Methods whose words are data, such as
-words for constant buffers and parameters of macros, keep no state that means anything; what they carry shows in the
-command words, or in what comes of it.
+Registers are compared as they are at events, all classes of the channel at once. Methods whose words are data, such as
+words for constant buffers and parameters of macros, are left out: they keep no state. Their data are compared as
+command words, and by their consequences.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pocketgpu.facts.maxwell.pushbuffers import segment_of
 from pocketgpu.inspect.decode.api import decode
 from pocketgpu.inspect.decode.rows import IMMEDIATE, PARAMETER
 from pocketgpu.inspect.decode.stream import PUSHBUFFER
-from pocketgpu.inspect.diff.alignment import SIGHTS, Pair, keys_of
+from pocketgpu.inspect.diff.alignment import STATE_LEVELS, Pair, keys_of
 from pocketgpu.inspect.diff.report import Difference
 from pocketgpu.inspect.diff.sides import Compared, Sides, facts_between, first_place
 from pocketgpu.inspect.diff.vertices import rows_differ
@@ -34,9 +34,9 @@ from pocketgpu.inspect.switch.recorder import register_name
 from pocketgpu.maxwell.host.layout import CLASS_FILES, FILE_WORDS, THREED_FILE
 
 _DATA = ("LOAD_", "CALL_", "SET_MME_SHADOW_SCRATCH", "SET_FALCON", "NO_OPERATION", "PIPE_NOP")
-"""Beginnings of the names of methods whose words are no state."""
+"""Prefixes of the names of methods whose words are not state."""
 _HAPPENED = {"place", "registers", "submission", "constant_words", "steps", "qmd", "entries", "bytes", "runs", "digest"}
-"""Facts of an event that say how it came about, not what it does; or that are told better elsewhere."""
+"""Facts of an event that say how it was caused, not what it does; or that are reported better elsewhere."""
 _PLACE = re.compile(r"s(\d+)/e(\d+)\+(\d+)")
 Known = dict[tuple[int, int], tuple[int, int]]
 
@@ -55,7 +55,7 @@ _PLAIN = _plain()
 
 
 class _Cursor:
-    """Registers of a run as its events find them, for events in order."""
+    """Registers of a run at its events, for events in order."""
 
     def __init__(self, run: SwitchInspection) -> None:
         self.run = run
@@ -63,7 +63,7 @@ class _Cursor:
         self._files: dict[int, NDArray[np.uint32]] = {}
 
     def at(self, event: Event) -> NDArray[np.uint32] | None:
-        """Words of all classes, (classes, 0x1000); None for events that no channel has. Good until the next call."""
+        """Words of all classes, (classes, 0x1000); None for events without a channel. Valid until the next call."""
         recorder = self.run.recorder
         tick = recorder.tick_of(event)
         for trace in recorder.traces[self._tick : tick]:
@@ -82,15 +82,15 @@ class _Cursor:
 
 
 class _Names:
-    """Which method each command word of a run is for. The run's stream is decoded when somebody first asks."""
+    """The method of each command word of a run. The run's stream is decoded at the first use."""
 
     def __init__(self, run: SwitchInspection) -> None:
         self._run = run
 
     @cached_property
     def _decoded(self) -> tuple[NDArray[np.int64], NDArray[np.uint32], dict[tuple[int, int], int]]:
-        """Of all words of pushbuffers in the order of submissions: FILE_WORDS * file + word or -1, and the words; and
-        which of them is the first of a segment, by submission and entry."""
+        """For all words of pushbuffers in the order of submissions: FILE_WORDS * file + word, or -1; the words; and the
+        index of the first word of each segment, by submission and entry."""
         decoded = decode(self._run.capture, switches=self._run.choices)
         rows, table = decoded.rows, decoded.stream.table
         rows = rows[table["kind"][rows["segment"]] == PUSHBUFFER]
@@ -111,18 +111,18 @@ class _Names:
             return nothing
         try:
             numbers, known, starts = self._decoded
-        except PocketGPUError:  # too many words for that, and names are only for people
+        except PocketGPUError:  # too many words to decode; names are only for people
             return nothing
         submission, entry, word = map(int, place.groups())
         end = starts.get((submission, entry), -1) + word + 1
         own = slice(end - len(words), end)
         if own.start < 0 or not np.array_equal(known[own], words):
-            return nothing  # what memory held then is not what the channel read
+            return nothing  # the bytes in memory at that time are not those that the channel read
         return numbers[own]
 
 
 class SwitchSides(Sides):
-    """Two runs of a Switch. registers: words that differ at the pair looked at last."""
+    """Two runs of a Switch. registers: words that differ at the last pair."""
 
     missing = ""
     sees_state = True
@@ -146,7 +146,7 @@ class SwitchSides(Sides):
                 event.frame, event.number, event.kind, "", event.draw, None, self._does(event), event.writes, (),
                 event.words,
             )  # fmt: skip
-            found.append(keys_of(plain, self._sight(side, event)))
+            found.append(keys_of(plain, self._state_keys(side, event)))
         return found
 
     @staticmethod
@@ -156,24 +156,24 @@ class SwitchSides(Sides):
             facts["digest"] = event.facts.get("digest")
         if event.draw is None:
             return facts
-        # Sizes and formats stay where memory is laid out otherwise.
+        # Sizes and formats do not depend on the memory layout.
         targets = [(one["name"], one["format"], one["width"], one["height"]) for one in facts.get("targets", ())]
         facts.pop("targets", None)
         facts["programs"] = sorted(facts.get("programs", ()))
         return {"target": targets, **facts}
 
-    def _sight(self, side: int, event: Event) -> tuple[Hashable, ...]:
-        """What a draw saw, the strictest first: its registers; programs, vertices and targets by where they lie;
-        programs and vertices; programs."""
+    def _state_keys(self, side: int, event: Event) -> tuple[Hashable, ...]:
+        """Keys of the state of a draw, the strictest first: its registers; programs, vertices and targets by their
+        addresses; programs and vertices; programs."""
         if event.draw is None:
             return ()
         files = self._for_keys[side].at(event)
         state = b"" if files is None else files[THREED_FILE][_PLAIN[THREED_FILE]].tobytes()
         digest = blake2b(state, digest_size=16).digest() if state else b""
         programs = repr(event.facts.get("programs"))
-        sight = (digest, (programs, event.reads, event.writes), (programs, event.reads), programs)
-        assert len(sight) == SIGHTS
-        return sight
+        keys = (digest, (programs, event.reads, event.writes), (programs, event.reads), programs)
+        assert len(keys) == STATE_LEVELS
+        return keys
 
     # -- one pair -----------------------------------------------------------------------------------------------------
     def pair(self, a: Event, b: Event, same: bool) -> Compared:
@@ -187,7 +187,7 @@ class SwitchSides(Sides):
         return []
 
     def _changes(self, a: Event, b: Event) -> list[Change]:
-        """Registers that begin to differ, or to differ otherwise, at a pair of events."""
+        """Registers that begin to differ at a pair of events, or whose difference changes."""
         mine, others = (cursor.at(event) for cursor, event in zip(self._for_pairs, (a, b), strict=True))
         if mine is None or others is None:
             return []
@@ -201,18 +201,18 @@ class SwitchSides(Sides):
         return found
 
     def _facts(self, a: Event, b: Event) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        """Facts of both that say what they do; none where registers differ, which make them."""
+        """Facts of both that say what they do; none if registers differ, as those cause the facts."""
         if self.registers or "load" in (a.kind, b.kind):
             return {}, {}
         mine, others = ({n: v for n, v in one.facts.items() if n not in _HAPPENED} for one in (a, b))
         return mine, others
 
     def numbers(self, event: Event) -> NDArray[np.int64]:
-        """For each command word of A's event the method that it is for; -1: none, or not known."""
+        """The method of each command word of A's event; -1: none, or not known."""
         return self._names.of(event)
 
     def is_known(self, number: int) -> bool:
-        """Whether it is known that a method's register differs."""
+        """Whether a method's register is known to differ."""
         return number >= 0 and divmod(number, FILE_WORDS) in self.registers
 
     @property
@@ -225,10 +225,10 @@ class SwitchSides(Sides):
 
     # -- memory -------------------------------------------------------------------------------------------------------
     def _memory(self, a: Event, b: Event) -> Difference | None:
-        """The first byte in which loads leave memory different, pushbuffers left out; None if there is none."""
+        """The first byte that differs in memory after loads, pushbuffers left out; None if there is none."""
         sides = [self._loaded(run, event) for run, event in zip(self.runs, (a, b), strict=True)]
         ranges = list(dict.fromkeys((*a.writes, *b.writes)))
-        # Runs of bytes that both load alike need no machine.
+        # Bytes that both load alike need no replay.
         ranges = [one for one in ranges if sides[0].get(one) != sides[1].get(one) or sides[0].get(one) is None]
         if not ranges:
             return None
@@ -263,7 +263,7 @@ class SwitchSides(Sides):
         return Difference("memory", a.address, b.address, text, detail)
 
     def pixel(self, a: Event, b: Event) -> Difference | None:
-        """The first pixel of the surfaces that events of a Switch write, target by target, that differs."""
+        """The first differing pixel of the surfaces that events of a Switch write, target by target."""
         sides = []
         for run, event in ((self.a, a), (self.b, b)):
             moment = run.seek(event.by_number)
@@ -302,7 +302,7 @@ class SwitchSides(Sides):
 
 
 def _pushbuffers(run: SwitchInspection, event: Event) -> list[Range]:
-    """Where the pushbuffers of an event's frame lie."""
+    """The memory of the pushbuffers of an event's frame."""
     found = []
     for number in run.log.submissions_of(event.frame):
         for entry in run.log.submissions[number].entries.tolist():
@@ -312,7 +312,7 @@ def _pushbuffers(run: SwitchInspection, event: Event) -> list[Range]:
 
 
 def _word(data: NDArray[np.uint8], place: int, one: Range) -> str:
-    """The aligned word around a byte, as far as it lies in the range."""
+    """The aligned word around a byte, as far as it is in the range."""
     if not len(data):
         return "nothing"
     start = max(place - ((one.address + place) & 3), 0)
@@ -331,8 +331,8 @@ def _value(value: tuple[Any, ...], depth: bool) -> str:
 def first_vertex_of(
     a: SwitchInspection, b: SwitchInspection, mine: Sequence[Event], others: Sequence[Event], pairs: Sequence[Pair]
 ) -> tuple[Difference | None, str]:
-    """The first vertex of aligned draws of a frame that comes out of its programs differently, None if there is none;
-    and what could not be looked at, in a sentence."""
+    """The first vertex of aligned draws of a frame with different outputs, None if there is none; and a sentence about
+    what could not be compared."""
     missed = ""
     for i, j in pairs:
         if i is None or j is None or mine[i].draw is None or others[j].draw is None:

@@ -1,4 +1,4 @@
-"""The first vertex that comes out of its program differently."""
+"""The first vertex whose outputs differ."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def first_vertex(
         found.append(watch.found)
     for x, y in draws:
         assert x.draw is not None and y.draw is not None
-        if x.draw not in found[0] or y.draw not in found[1]:  # a budget ended the list before
+        if x.draw not in found[0] or y.draw not in found[1]:  # a budget ended the list earlier
             continue
         difference = rows_differ(found[0][x.draw], found[1][y.draw], x, y)
         if difference is not None:
@@ -47,7 +47,7 @@ def rows_differ(a: Vertices, b: Vertices, x: Event, y: Event) -> Difference | No
     first, second = a.shaded, b.shaded
     count = min(len(first), len(second))
     names = [name for name in first.dtype.names or () if name in (second.dtype.names or ())]
-    # Bytes, not numbers: NaN is equal to itself here.
+    # Bytes are compared, not numbers: a NaN equals itself.
     wrong = np.zeros(count, bool)
     for name in names:
         wrong |= _unlike(first[name][:count], second[name][:count])
@@ -82,5 +82,5 @@ def _unlike(a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _plain(value: float) -> float | str:
-    """A number that JSON can hold."""
+    """The value as JSON can hold it."""
     return value if np.isfinite(value) else str(value)

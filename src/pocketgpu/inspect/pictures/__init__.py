@@ -1,1 +1,1 @@
-"""Pictures compared, and what a comparison found, as data and as a page."""
+"""Comparison of pictures, with its findings as data and as a page; pictures of raw bytes."""

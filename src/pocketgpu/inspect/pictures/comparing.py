@@ -1,7 +1,7 @@
-"""Two pictures held against each other: how many pixels differ, by how much, where, and a sheet that shows it.
+"""Comparison of two pictures: how many pixels differ, by how much, where, and a sheet that shows it.
 
-Goldens are PNG files, whose bytes depend on the encoder. So it is always pixels that are compared, channel by channel,
-alpha included; a picture without alpha counts as opaque.
+Goldens are PNG files, whose bytes depend on the encoder. So pixels are compared, channel by channel, including alpha; a
+picture without alpha counts as opaque.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pocketgpu.errors import UsageError
 Pixels = NDArray[np.uint8]
 
 _DEEP_MODES = ("I", "F")
-"""Pillow's modes with more than 8 bits a channel begin with these; turning them into RGBA would cut them off."""
+"""Prefixes of Pillow's modes with more than 8 bits a channel; a conversion to RGBA would clip them."""
 _GAP = 8
 _LABEL_HEIGHT = 16
 _LFS = b"version https://git-lfs"
@@ -29,12 +29,12 @@ _LFS = b"version https://git-lfs"
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What `compare` found.
+    """The result of `compare`.
 
-    size, golden_size: (width, height) of both. pixels: how many there are. differing: those with a channel that is off
-    by more than `tolerance`; touched: those with a channel that is off at all. largest: the largest difference of a
-    channel, 0 to 255. box: (left, top, right, bottom) around the differing pixels, right and bottom not included; None
-    without any. Of pictures of different size nothing is counted.
+    size, golden_size: (width, height) of both. pixels: how many there are. differing: pixels with a channel that
+    differs by more than `tolerance`; touched: pixels with a channel that differs at all. largest: the largest
+    difference of a channel, 0 to 255. box: (left, top, right, bottom) around the differing pixels, right and bottom
+    excluded; None without any. For pictures of different size nothing is counted.
     """
 
     size: tuple[int, int]
@@ -69,10 +69,10 @@ class Comparison:
 
 
 def as_pixels(picture: Any) -> Pixels:
-    """RGBA of shape (height, width, 4): of an array (grey, RGB or RGBA, 8 bits a channel), of a screen or anything else
-    with an `array`, or of a Pillow image.
+    """RGBA of shape (height, width, 4), from an array (grey, RGB or RGBA, 8 bits a channel), a screen or another object
+    with an `array`, or a Pillow image.
 
-    Raises UsageError for what is no such picture.
+    Raises UsageError for anything else.
     """
     from PIL.Image import Image
 
@@ -117,7 +117,7 @@ def read_picture(path: str | os.PathLike[str]) -> Pixels:
 
 
 def to_png(pixels: Pixels) -> bytes:
-    """RGBA pixels as a PNG file, without alpha where all is opaque."""
+    """RGBA pixels as a PNG file, without alpha if all pixels are opaque."""
     from PIL import Image
 
     shown = pixels[..., :3] if bool((pixels[..., 3] == 255).all()) else pixels
@@ -127,7 +127,7 @@ def to_png(pixels: Pixels) -> bytes:
 
 
 def compare(ours: Pixels, golden: Pixels, tolerance: int = 0) -> Comparison:
-    """Hold two pictures of RGBA pixels against each other; a channel may be off by `tolerance` of 255."""
+    """Compare two pictures of RGBA pixels; a channel may differ by `tolerance` of 255."""
     size, golden_size = (ours.shape[1], ours.shape[0]), (golden.shape[1], golden.shape[0])
     if size != golden_size:
         return Comparison(size, golden_size, tolerance, 0, 0, 0, None)
@@ -141,8 +141,8 @@ def compare(ours: Pixels, golden: Pixels, tolerance: int = 0) -> Comparison:
 
 
 def difference(ours: Pixels, golden: Pixels, tolerance: int = 0) -> Pixels:
-    """A picture of the difference: dim grey where both agree, blue where they differ within the tolerance, dark red
-    to yellow beyond it, brighter the further. Where only one of them has pixels it is violet.
+    """A picture of the difference: dim grey where both agree, blue where they differ within the tolerance, dark red to
+    yellow where they differ more (brighter for a larger difference), violet where only one of them has pixels.
     """
     height, width = (max(a, b) for a, b in zip(ours.shape[:2], golden.shape[:2], strict=True))
     rows, columns = (min(a, b) for a, b in zip(ours.shape[:2], golden.shape[:2], strict=True))
@@ -156,7 +156,7 @@ def difference(ours: Pixels, golden: Pixels, tolerance: int = 0) -> Pixels:
     both[..., :3] = grey[..., None]
     both[off > 0, :3] = (0, 96, 255)
     wrong = off > tolerance
-    # A single step can be seen, and still be told from a large one beside it.
+    # A difference of 1 is visible, and looks different from a large one next to it.
     both[wrong, 0] = np.minimum(96 + 2 * off[wrong].astype(np.uint16), 255)
     both[wrong, 1] = off[wrong]
     both[wrong, 2] = 0
@@ -164,7 +164,7 @@ def difference(ours: Pixels, golden: Pixels, tolerance: int = 0) -> Pixels:
 
 
 def sheet(pictures: Sequence[tuple[str, Pixels]]) -> Pixels:
-    """Pictures side by side, each below its name."""
+    """Pictures side by side, with their names above."""
     from PIL import Image, ImageDraw
 
     width = sum(pixels.shape[1] for _, pixels in pictures) + _GAP * (len(pictures) - 1)
@@ -180,8 +180,8 @@ def sheet(pictures: Sequence[tuple[str, Pixels]]) -> Pixels:
 
 
 def _distance(ours: Pixels, golden: Pixels) -> Pixels:
-    """The largest difference of any channel, a pixel each."""
-    # Larger minus smaller fits a byte, which a plain difference does not.
+    """The largest difference of any channel, for each pixel."""
+    # The larger minus the smaller fits a byte; a plain difference does not.
     off: Pixels = (np.maximum(ours, golden) - np.minimum(ours, golden)).max(axis=-1)
     return off
 

@@ -1,6 +1,6 @@
-"""What comparing pictures found, as plain data, and a page that shows it: one HTML file with its pictures inside.
+"""Findings of picture comparisons as plain data, and a page that shows them: one HTML file with its pictures inside.
 
-A `Finding` can travel between processes as JSON, because tests may run in several of them and one writes the page.
+A `Finding` can be sent between processes as JSON, because tests may run in several and one of them writes the page.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ dt { opacity: .75; } dd { margin: 0; overflow-wrap: anywhere; } :root { color-sc
 class Finding:
     """A picture that is not as expected.
 
-    test: what compared it, such as the id of a test. golden: the name of what was expected. message: what is wrong.
+    test: what compared it, such as the id of a test. golden: the name of the expected picture. message: what is wrong.
     facts: (name, value) pairs for people. pictures: (name, PNG file) pairs, "ours" first.
     """
 
@@ -46,7 +46,7 @@ class Finding:
         return dict(self.pictures).get(name)
 
     def to_dict(self) -> dict[str, Any]:
-        """Only what JSON can hold; `from_dict` takes it back."""
+        """Plain data for JSON; `from_dict` reverses it."""
         return {
             "test": self.test,
             "golden": self.golden,
@@ -63,7 +63,7 @@ class Finding:
 
 
 def hold(ours: Pixels, golden: Pixels, tolerance: int) -> tuple[Comparison, tuple[tuple[str, bytes], ...]]:
-    """Compare two pictures; with the PNG files of both and of their difference unless they are the same."""
+    """Compare two pictures. Also returns PNG files of both and of their difference, unless they are the same."""
     found = compare(ours, golden, tolerance)
     if found.same:
         return found, ()

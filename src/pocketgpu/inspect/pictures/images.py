@@ -1,7 +1,7 @@
-"""Bytes of a dump as a picture, and a picture as bytes for a texture: what stands between `surface` and image files.
+"""Bytes of a dump as a picture, and a picture as bytes for a texture: conversions between `surface` and image files.
 
-`surface` knows formats and layouts. Here are the habits of people: other names for the formats, pictures that are
-stored turned or upside down, colour pictures that shall become luminance.
+`surface` has formats and layouts. This module adds other names for the formats, pictures that are stored rotated or
+upside down, and conversion of colours to luminance.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ OTHER_NAMES: Final[Mapping[str, str]] = {
     "LA44": "IA44",
     "L4": "I4",
 }
-"""Names that tools and drivers use, to ours."""
+"""Names of formats in tools and drivers, to ours."""
 
 
 def format_named(name: str) -> PixelFormat:
-    """The format of a name in any of the vocabularies, upper or lower case.
+    """The format of a name or alias, upper or lower case.
 
-    :raises ValueError: there is none, with the names that there are.
+    :raises ValueError: there is none; the message lists all names.
     """
     word = name.strip().upper()
     found = BY_NAME.get(OTHER_NAMES.get(word, word))
@@ -89,7 +89,7 @@ def from_picture(
         raise UsageError(f"{format.name} holds no colours", hint="Depth can be looked at, not made from a picture.")
     pixels = np.asarray(image.convert("RGBA"))
     if format.channel("l"):
-        # Of grey pictures each channel is the luminance already; others are weighted as television does.
+        # In grey pictures each channel is the luminance already; others are weighted as for television.
         pixels = pixels.copy()
         pixels[..., :3] = np.asarray(image.convert("RGB").convert("L"))[..., None]
     if upright:

@@ -1,11 +1,11 @@
-"""The folder that a comparison of pictures leaves behind: a page, a sheet for each finding, and candidates.
+"""The report folder of a comparison of pictures: a page, a sheet for each finding, and candidates.
 
     index.html       all findings with their pictures inside
     TEST.png         one finding: ours, golden, difference
     candidates/      what was rendered, under the path of its golden, to be copied over the goldens
     outside/         the same for goldens that are not in the project
 
-What a run wrote is noted in a file beside it, so that the next one can remove that and nothing else.
+A file in the folder lists what a run wrote, so that the next run removes that and nothing else.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ OUTSIDE = "outside"
 MANIFEST = ".pocketgpu-report"
 
 _LONGEST = 120
-"""Characters of a file's name, with some room to the 255 bytes that file systems take."""
+"""Most characters of a file's name, with some room below the 255 bytes that file systems take."""
 
 
 def write_report(folder: Path, findings: Sequence[Finding], hint: str = "") -> dict[int, Path]:
-    """Remove the report of the run before, and write one if there are findings; hint: what to do about them.
+    """Remove the report of the previous run, and write one if there are findings; hint: what to do about them.
 
     Returns the path of the sheet of each finding that has pictures, by its index. Raises OSError if the folder cannot
     be written.
@@ -51,14 +51,14 @@ def write_report(folder: Path, findings: Sequence[Finding], hint: str = "") -> d
         if golden.suffix.lower() == ".png" and ours is not None:
             place = f"{CANDIDATES}/{found.golden}"
             if Path(found.golden).is_absolute() or ".." in golden.parts:
-                # It has no place in the project: copied over that, it would stand where another golden is.
+                # Its golden is outside of the project: a copy in candidates/ could replace another golden.
                 place = f"{OUTSIDE}/{golden.name}"
                 if place in files:
                     place = f"{OUTSIDE}/{hashlib.sha256(found.golden.encode()).hexdigest()[:8]}-{golden.name}"
             files[place] = ours
     title = "1 picture is not as expected" if len(findings) == 1 else f"{len(findings)} pictures are not as expected"
     files[PAGE] = page(findings, title, hint).encode()
-    # Noted first: a run that is killed leaves nothing that nobody removes.
+    # The list is written first, so that files of a killed run are removed, too.
     store(folder / MANIFEST, "".join(f"{name}\n" for name in files).encode())
     for name, data in files.items():
         store(folder / name, data)
@@ -81,7 +81,7 @@ def clear(folder: Path) -> None:
 
 
 def store(path: Path, data: bytes) -> None:
-    """Write a whole file or none, folders included, also while other processes write the same one."""
+    """Write a file atomically, with its folders; other processes may write the same file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{hashlib.sha256(path.name.encode()).hexdigest()[:16]}.{os.getpid()}.part")
     try:
@@ -98,7 +98,7 @@ def _sheet(found: Finding) -> bytes:
 
 
 def _file_name(found: Finding, taken: dict[str, bytes]) -> str:
-    """A name for the sheet of a finding that says which test it is of, and is like no other."""
+    """A unique file name for the sheet of a finding, with the name of its test."""
     golden = PurePosixPath(found.golden).stem
     whole = found.test if found.test.endswith(f" {golden}") else f"{found.test}.{golden}"
     name = re.sub(r"[^\w.-]+", "-", whole, flags=re.ASCII).strip("-.")

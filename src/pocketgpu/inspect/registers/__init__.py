@@ -1,1 +1,1 @@
-"""Registers and methods that explain themselves: found by name or address, told bit by bit."""
+"""Explanations of registers and methods: found by name or address, described bit by bit."""

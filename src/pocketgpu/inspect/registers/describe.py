@@ -1,7 +1,7 @@
-"""Registers that explain themselves: what stands at an address, what a value means bit by bit, and who says so.
+"""Explanations of registers: which register is at an address, what a value means bit by bit, and the sources.
 
-Everything comes from the fact tables, so that a correction there corrects the explanation as well. A register answers
-to any of its names: the wiki's with or without its prefix, its aliases, its id, its physical address, the address that
+Everything comes from the fact tables, so a correction there also corrects the explanation. A register is found by any
+of its names: the wiki's with or without its prefix, its aliases, its id, its physical address, the address that
 programs use, and the byte offset that the wiki's tables print.
 """
 
@@ -31,7 +31,7 @@ CERTAINTY_TEXT: Final[Mapping[Certainty, str]] = {
     Certainty.ONE_PEER: "a single simulator does it",
     Certainty.UNKNOWN: "nobody has measured it",
 }
-"""What each degree of certainty means, in words."""
+"""The text of each degree of certainty."""
 
 _ACCESS: Final[Mapping[str, str]] = {"rw": "read and write", "r": "read only", "w": "write only"}
 _BLOCK_TEXT: Final[Mapping[str, str]] = {
@@ -43,14 +43,14 @@ _ALL: Final = (1 << 32) - 1
 _LONG_TEXT: Final = 40
 _LINE: Final = 80
 _LEAST_ROOM: Final = 30
-"""Characters of a line, and of the least part of one for a text with a long start before it."""
+"""Characters of a line, and the least room that a text gets after a long start of the line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """What a word of the user names: a register, perhaps one field of it, perhaps a byte of it other than the first.
+    """The meaning of a word of the user: a register, perhaps one of its fields, perhaps a byte other than the first.
 
-    header: the header of a command list entry, where the word was one. said: a remark that is known already.
+    header: the header of a command list entry, if the word was one. said: a remark that is known already.
     """
 
     register: Register
@@ -60,7 +60,7 @@ class Match:
     said: str = ""
 
     def remark(self) -> str:
-        """What the word says beyond the register, or nothing."""
+        """A remark on what the word says besides the register; "" without one."""
         if self.said:
             return self.said
         if self.header is not None:
@@ -74,8 +74,8 @@ class Match:
 class Bits:
     """One line of an explanation: bits `hi` to `lo`. `field` is None where no source describes the bits.
 
-    raw: the bits shifted down; text: their meaning (of the possible values, if there is no value); note: what is
-    odd about them.
+    raw: the bits shifted down; text: their meaning (or the possible values, if there is no value); note: what is odd
+    about them.
     """
 
     hi: int
@@ -96,7 +96,7 @@ class Bits:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A register, and if `word` is not None the meaning of that value. `bits` run from the highest to the lowest."""
+    """A register, and the meaning of the value `word` if that is not None. `bits`: from the highest to the lowest."""
 
     register: Register
     word: int | None
@@ -166,8 +166,8 @@ def _place_data(register: Register) -> dict[str, Any]:
 
 
 def _access(register: Register) -> str:
-    """How a register takes writes, in words."""
-    off = "a write sets something off" if register.trigger else ""
+    """How a register can be accessed, as text."""
+    off = "a write triggers an action" if register.trigger else ""
     if isinstance(register, Method):
         return off
     text = f"{_ACCESS.get(register.access, register.access)}, reset value {register.reset:#010x}"
@@ -197,7 +197,7 @@ def _table(bits: tuple[Bits, ...]) -> list[str]:
     said: dict[str, str] = {}
     for row in bits:
         note = f"[{row.note}]" if row.note else ""
-        # Neighbours often share a long list of names: once is enough.
+        # Neighbours often have the same long list of names: it is shown once.
         first = said.setdefault(row.text, row.name) if len(row.text) > _LONG_TEXT else row.name
         text = row.text if first == row.name else f"as {first}"
         lines += hanging(f"    {row.span:5}  {row.name:{wide}}   ", text, note)
@@ -205,11 +205,11 @@ def _table(bits: tuple[Bits, ...]) -> list[str]:
 
 
 def hanging(start: str, text: str, note: str = "") -> list[str]:
-    """A text and a note on it after the start of a line, in lines of 80 characters that begin below its first word."""
+    """A text and a note after the start of a line, in lines of 80 characters that are indented to its first word."""
     room = max(_LINE - len(start), _LEAST_ROOM)
     both = f"{text}   {note}" if text and note else text or note
     parts = [both] if len(both) <= room else [text, note]
-    # The number of a value and its name stay together.
+    # The number of a value and its name are not separated.
     kept = [re.sub(r"(\d+) (\w+,?)", "\\1\N{NO-BREAK SPACE}\\2", part) for part in parts if part]
     lines = [line for part in kept for line in _wrapped(part, room)] or [""]
     lines = [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
@@ -223,7 +223,7 @@ def _wrapped(text: str, room: int) -> list[str]:
 
 
 def _described(register: Register) -> int:
-    """The bits that some field of the register names."""
+    """The bits that fields of the register cover."""
     if not register.fields and register.known:
         return _ALL
     mask = 0
@@ -244,7 +244,7 @@ def _field_data(field: Field, word: int | None) -> dict[str, Any]:
     }
     if word is not None:
         value = field.decode(word)
-        # JSON has no word for infinity and NaN; their text has.
+        # JSON cannot hold infinity and NaN; the text shows them.
         finite = not isinstance(value, float) or abs(value) <= 1e300
         data |= {"raw": field.raw(word), "value": value if finite else None, "text": field.text(word)}
     return data
@@ -253,7 +253,7 @@ def _field_data(field: Field, word: int | None) -> dict[str, Any]:
 def explain(register: Register, word: int | None = None, field: Field | None = None) -> Explanation:
     """All bits of a register, or of one `field`, with the meaning of `word` if there is one.
 
-    Bits that no field covers get a line of their own, so that nothing of a value is passed over in silence.
+    Bits that no field covers get a line of their own, so that no bit of a value is left out.
     """
     if word is not None and not 0 <= word <= _ALL:
         raise ValueError(f"{word:#x} does not fit a 32-bit register")
@@ -279,7 +279,7 @@ def _describe(register: Register, field: Field, word: int | None) -> Bits:
 
 
 def _possible(field: Field) -> str:
-    """What values a field can have."""
+    """The values that a field can have."""
     if field.enum is not None:
         return ", ".join(f"{number} {name}" for number, name in field.enum.items())
     words = {
@@ -334,15 +334,15 @@ def parse_number(text: str) -> int | None:
 def resolve(text: str) -> Match | None:
     """The register, or field of one ("TEXUNIT0_DIM.height"), that a word names; None if it names none.
 
-    Numbers: below 0x300 a register id; then up to 0x2000 a byte offset from 0x10400000, as the wiki's tables have it;
-    else a physical or program address, of any of the register's four bytes, or the header of a command list entry
-    (0x000F0110), which old pages call command id and write with X for digits that may be any.
+    Numbers: below 0x300 a register id; then up to 0x2000 a byte offset from 0x10400000, as in the wiki's tables;
+    otherwise a physical or program address, of any of the register's four bytes, or the header of a command list entry
+    (0x000F0110), which old pages call command id and write with X for any digit.
     """
     open_header = re.fullmatch(r"0x(X{3})([0-9a-f]{5})", text.strip(), re.IGNORECASE)
     number = int(open_header[2], 16) if open_header else parse_number(text)
     if number is not None:
         return _resolve_number(number)
-    # The wiki names what it cannot explain by the id: GPUREG_0045.
+    # The wiki names unknown registers by their id: GPUREG_0045.
     unnamed = re.fullmatch(r"(?:GPUREG_)(?:0[xX])?([0-9a-fA-F]{4})", text.strip(), re.IGNORECASE)
     if unnamed:
         return _resolve_number(int(unnamed[1], 16))
@@ -372,7 +372,7 @@ def _resolve_number(number: int) -> Match | None:
 
 
 def _header_text(header: int) -> str:
-    """A command list entry's header in words. Source: 3dbrew GPU/Internal Registers (command lists)."""
+    """A command list entry's header as text. Source: 3dbrew GPU/Internal Registers (command lists)."""
     _, mask, extra, step = header_of(header)
     written = [f"{8 * byte + 7}-{8 * byte}" for byte in range(4) if mask >> byte & 1]
     bits = "all bits" if mask == ALL_BYTES else f"bits {', '.join(written)} of it" if written else "no bit of it"
@@ -384,7 +384,7 @@ def _header_text(header: int) -> str:
 
 
 def search(text: str, unknown: bool = False) -> list[Register]:
-    """Registers with all words of `text` in what is said of them; those that no source describes only on request."""
+    """Registers with all words of `text` in their description. unknown: registers that no source describes, too."""
     return [register for register in search_tables(text) if register.known or unknown]
 
 
@@ -404,7 +404,7 @@ def similar(text: str, count: int = 3) -> list[str]:
 
 
 def line(register: Register) -> str:
-    """A register in one line: number, address, name and what is in it."""
+    """A register in one line: number, address, name and fields."""
     number = f"{register.offset:#05x}" if register.block is PICA.bank else "     "
     what = register.doc.split(". ")[0] or ", ".join(field.name for field in register.fields)
     return f"{number}  {register.address:#010x}  {register.name:28}  {what}".rstrip()

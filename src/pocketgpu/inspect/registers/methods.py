@@ -1,8 +1,8 @@
-"""Finding methods of the Switch's GPU, and structures that it reads, by what a person types.
+"""Lookup of methods of the Switch's GPU, and of structures that it reads, by names and numbers that a user types.
 
-A method is found below its class (`b197 0x674`) or by any name alone (`CLEAR_SURFACE`, `RenderTarget3Addr`). Numbers
-are word offsets, as pushbuffers and Switchbrew's page count; above 0xfff they can only be byte offsets, as the vendor's
-headers count, or the header of a pushbuffer. What else a number could mean is always said.
+A method is found by its class and number (`b197 0x674`) or by any name alone (`CLEAR_SURFACE`, `RenderTarget3Addr`).
+Numbers are word offsets, as in pushbuffers and on Switchbrew's page; above 0xfff they can only be byte offsets, as in
+the vendor's headers, or the header of a pushbuffer. A remark says what else a number could mean.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ FAMILIES: Final[Mapping[str, tuple[BitStructure, ...]]] = {
     "sph": tuple(SPH.values()),
     "gpfifo": tuple(GPFIFO.values()),
 }
-"""Structures in memory, by the word that asks for them."""
+"""Structures in memory, by the word for them on the command line."""
 
 
 def class_named(text: str, engines: bool = False) -> MethodBlock | None:
@@ -79,7 +79,7 @@ def resolve(block: MethodBlock, text: str) -> Match | None:
         return Match(host, said=f"Words below {HOST_WORDS:#x} go to the host, whatever class a subchannel is bound to.")
     other = block.get(number // 4) if number % 4 == 0 else None
     if method is None:
-        return Match(other, said=f"No method stands at word {number:#x}; this is byte {number:#x}.") if other else None
+        return Match(other, said=f"No method has word {number:#x}; this is byte {number:#x}.") if other else None
     said = f"Taken as a word offset. Byte offset {number:#x} is {other.label}, word {other.word:#x}." if other else ""
     return Match(method, said=said)
 
@@ -98,7 +98,7 @@ def _named(block: MethodBlock, text: str) -> tuple[Method, Any] | None:
 
 
 def _header(block: MethodBlock, number: int) -> Match | None:
-    """A pushbuffer header in words, about the method that it begins with."""
+    """A pushbuffer header as text, and the first method that it writes."""
     form, word, subchannel, count = (HEADER[name].raw(number) for name in ("SEC_OP", "ADDRESS", "SUBCHANNEL", "COUNT"))
     if form not in FORMS.numbers("INC_METHOD", "NON_INC_METHOD", "IMMD_DATA_METHOD", "ONE_INC"):
         return None
@@ -115,7 +115,7 @@ def _header(block: MethodBlock, number: int) -> Match | None:
 
 
 def everywhere(text: str) -> list[Match]:
-    """Methods of all classes that a name means. The same name often stands in several classes."""
+    """Methods of all classes with a name. Several classes often have the same name."""
     found = [_named(block, text) for block in CLASSES.values()] if parse_number(text) is None else []
     return [Match(*one) for one in found if one is not None]
 
@@ -143,7 +143,7 @@ def similar(text: str, block: MethodBlock | None = None, count: int = 3) -> list
 
 
 def line(method: Method) -> str:
-    """A method in one line: class, word, byte, name and what is in it."""
+    """A method in one line: class, word, byte, name and fields."""
     what = method.doc.split(". ")[0] or ", ".join(field.name for field in method.fields)
     size = "x".join(str(count) for count in method.shape or (method.count,))
     name = f"{method.label}[{size}]" if method.stride else method.label
@@ -156,7 +156,7 @@ def class_line(block: MethodBlock) -> str:
 
 
 def elsewhere(block: MethodBlock, word: int) -> str:
-    """Where the method is that Switchbrew's page has at a word by mistake, or nothing."""
+    """A remark on a method that Switchbrew's page has at the wrong word, or ""."""
     alias = MISPLACED.get(word) if block is B197 else None
     method = block.get(alias) if alias else None
     return f"Switchbrew's {alias} is {method.name}, word {method.word:#x}." if method is not None else ""
@@ -165,18 +165,18 @@ def elsewhere(block: MethodBlock, word: int) -> str:
 # Structures
 
 _LONG_TEXT: Final = 40
-"""Characters of a list of values that is not shown again for further fields."""
+"""A list of values with more characters is not repeated for further fields."""
 
 
 def structures_named(text: str) -> tuple[BitStructure, ...]:
-    """The structures that a word names: a family ("tic"), or one of it ("tic.bl", "qmd.01_07")."""
+    """The structures that a word names: a family ("tic"), or one member ("tic.bl", "qmd.01_07")."""
     family, _, name = text.lower().partition(".")
     found = FAMILIES.get(family, ())
     return tuple(one for one in found if not name or one.name.lower() == name)
 
 
 def choose(found: Sequence[BitStructure], words: Sequence[int]) -> BitStructure | None:
-    """The one of several structures that these words are: by their length, and by the version that they name."""
+    """The structure that these words have: chosen by their length, and by the version that they contain."""
     fitting = [one for one in found if one.words == len(words)]
     if len(fitting) > 1 and fitting[0].file == "tic.tsv":
         return tic_of(list(words))
@@ -190,7 +190,7 @@ def choose(found: Sequence[BitStructure], words: Sequence[int]) -> BitStructure 
 
 
 def parse_words(texts: Sequence[str]) -> list[int] | None:
-    """32-bit words as people paste them: with 0x, or eight hexadecimal digits; None if one is none."""
+    """32-bit words as people paste them: with 0x, or eight hexadecimal digits; None if a text is not a word."""
     words = []
     for text in texts:
         if not re.fullmatch(r"0[xX][0-9a-fA-F]{1,8}|[0-9a-fA-F]{8}|0", text):
@@ -200,7 +200,7 @@ def parse_words(texts: Sequence[str]) -> list[int] | None:
 
 
 def structure_lines(structure: BitStructure, words: Sequence[int] | None = None) -> list[str]:
-    """A structure for people: what `words` hold field by field, or, without them, what each field means."""
+    """A structure for people: the values of `words` field by field, or, without them, the meaning of each field."""
     lines = [
         f"{structure.file.partition('.')[0]}.{structure.name.lower()}   {structure.title}, {structure.bits // 8} bytes",
         "",

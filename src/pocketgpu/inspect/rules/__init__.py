@@ -1,5 +1,5 @@
-"""Strict mode: rules for what works here and may not on a console, grouped by topic, and what they look at.
+"""The rules of `pocketgpu check`: they find what works here and may not work on a console.
 
-`registry.py` lists them, `checker.py` runs a capture once and asks them, `n3ds/` and `switch/` have the rules of a
-console with the record (`record.py`) that its run leaves for them. A rule is registered where it is written.
+`registry.py` lists all rules. `checker.py` runs a capture once and applies them. `n3ds/` and `switch/` have the rules
+of a console by topic, and the record of a run that they read (`record.py`). A rule is registered where it is written.
 """

@@ -1,4 +1,4 @@
-"""Runs a capture once and asks the rules about it.
+"""Runs a capture once and applies the rules.
 
 report = check(pocketgpu.capture.open("scene.pgc"))
 for finding in report.findings:
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 SCHEMA: Final = "pocketgpu.check/1"
 MOST_FINDINGS: Final = 50
-"""Different findings of one rule that are told apart; a guest can make any number."""
+"""Most different findings of one rule; a guest program can cause any number."""
 
 
 @dataclass(frozen=True, repr=False)
 class Report(Displayed):
-    """What was looked for, and what was found: the worst first, then in the order of the run."""
+    """The rules that were applied, and the findings: the worst first, then in the order of the run."""
 
     rules: tuple[Rule, ...]
     findings: tuple[RuleFinding, ...]
@@ -53,7 +53,7 @@ class Report(Displayed):
 
 
 def choose(rules: Sequence[Rule], only: Iterable[str] = (), skip: Iterable[str] = ()) -> tuple[Rule, ...]:
-    """The rules of the given ids (all if none are given) but for those to skip. An id may end in ".*".
+    """The rules with the given ids (all if none are given), except those to skip. An id may end in ".*".
 
     :raises UsageError: an id names no rule.
     """
@@ -78,7 +78,7 @@ def check(
     evaluator: str = "llvm",
     progress: Callable[[int], None] = lambda _: None,
 ) -> Report:
-    """Run all frames of a capture and ask the rules of its console. progress: hears of each finished frame.
+    """Run all frames of a capture and apply the rules of its console. progress: called after each frame.
 
     :raises NoPictureError: the capture has nothing to run.
     """
@@ -109,7 +109,7 @@ _WATCHING: Final = {"3DS": _watch_3ds, "Switch": _watch_switch}
 
 
 def _merged(rule: Rule, found: Iterable[Found]) -> list[RuleFinding]:
-    """The same message many times is one finding."""
+    """Equal messages become one finding."""
     merged: dict[str, RuleFinding] = {}
     left = 0
     for one in found:
@@ -121,7 +121,7 @@ def _merged(rule: Rule, found: Iterable[Found]) -> list[RuleFinding]:
         else:
             left += one.count
     if left:
-        merged[""] = RuleFinding(rule, f"more than {MOST_FINDINGS} different findings; the rest is not told", "", left)
+        merged[""] = RuleFinding(rule, f"more than {MOST_FINDINGS} different findings; the rest is left out", "", left)
     return list(merged.values())
 
 

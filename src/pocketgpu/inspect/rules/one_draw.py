@@ -1,4 +1,4 @@
-"""What rules say of one draw alone: those that ask for nothing but its registers and its program."""
+"""Findings of rules about a single draw: of those rules that read only its registers and its program."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _RULES = (
 
 
 def said_of(registers: Mapping[int, int], kind: int, program: Program | None) -> list[str]:
-    """Lines about a draw. registers: all of its, by id. kind: as packets have it. program: its vertex program."""
+    """Messages about a draw. registers: all, by id. kind: KIND of its packet. program: its vertex program."""
     zero = frozenset(name for name in ZEROS if not registers[PICA[name].offset])
     draw = DrawRecord(dict(registers), kind, zero, "", 1)
     record = N3dsRecord(draws=[draw])

@@ -1,6 +1,6 @@
 """All rules, in the order in which they are listed: lists, programs, vertices, memory, targets, textures, and so on.
 
-Topics are named here one by one, so that packaging and zipped installations find them without looking at files.
+Topics are imported one by one, so that packaged and zipped installations find them without listing files.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ RULES: Final[tuple[Rule, ...]] = (
 
 
 def rule(id: str) -> Rule:
-    """The rule of an id.
+    """The rule with an id.
 
     :raises KeyError: there is none.
     """

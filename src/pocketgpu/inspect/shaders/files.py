@@ -1,4 +1,4 @@
-"""Files with shader code of either console, opened by what is in them.
+"""Files with shader code of either console, opened by their contents.
 
     module = open_shader(data, "kernel.cubin")
     for program in module.programs:
@@ -34,7 +34,7 @@ _MAGIC = {b"\x7fELF": "cubin", b"DKSH": "dksh", b"DVLB": "shbin"}
 
 @dataclass
 class ShaderProgram:
-    """A program of a file. facts: what the file says of it, ready for JSON. data: other data by name."""
+    """A program of a file. facts: its properties in the file, ready for JSON. data: other data by name."""
 
     name: str
     console: str
@@ -74,25 +74,25 @@ class ShaderProgram:
         ]
 
     def blocks(self) -> list[Block]:
-        """Straight runs of instructions and the ways between them; `first` and `last` count instructions.
+        """Basic blocks and the edges between them; `first` and `last` count instructions.
 
-        :raises CaptureError: the program of the 3DS makes more paths than can be followed.
+        :raises CaptureError: the program of the 3DS has more paths than can be followed.
         """
         if self.maxwell is None:
             return flow_of(self.words, self.descriptors, self.entry)
         return blocks_of(self.maxwell, {branch.address: branch.targets for branch in self.indirect})
 
     def graph(self) -> str:
-        """Control flow in the language of graphviz. Of a program of the 3DS only what its entry leads to.
+        """Control flow in the language of graphviz. For a program of the 3DS, only what is reachable from its entry.
 
-        :raises CaptureError: the program of the 3DS makes more paths than can be followed.
+        :raises CaptureError: the program of the 3DS has more paths than can be followed.
         """
         blocks = self.blocks()
         lines = [[f"{self._address(n):04x}  {self._line(n)}" for n in range(b.first, b.last + 1)] for b in blocks]
         return dot(self.name, blocks, lines, [f"{self._address(b.first):#06x}" for b in blocks])
 
     def _address(self, number: int) -> int:
-        """As listings count: bytes for Maxwell, instructions for the 3DS."""
+        """The address as in listings: bytes for Maxwell, instructions for the 3DS."""
         return number if self.maxwell is None else self.maxwell[number].address
 
     def _line(self, number: int) -> str:
@@ -107,7 +107,7 @@ def _plain(operand: object) -> dict[str, Any]:
 
 
 def _number(value: Any) -> Any:
-    """JSON has no infinities and NaNs."""
+    """The value as JSON can hold it, which has no infinities and NaNs."""
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
         return str(value)
     return value
@@ -115,7 +115,7 @@ def _number(value: Any) -> Any:
 
 @dataclass
 class ShaderModule:
-    """All programs of a file, and what the file says of itself."""
+    """All programs of a file, and the file's own properties."""
 
     kind: str
     programs: list[ShaderProgram]
@@ -123,15 +123,15 @@ class ShaderModule:
 
 
 def kind_of(data: bytes, name: str = "") -> str | None:
-    """The kind of a file by its first bytes; None if they do not tell."""
+    """The kind of a file by its first bytes; None if they do not identify it."""
     return _MAGIC.get(data[:4])
 
 
 def open_shader(data: bytes, file: str = "", kind: str | None = None, descriptors: bytes | None = None) -> ShaderModule:
-    """All programs of a file. kind: one of KINDS, if the file does not tell. descriptors: operand descriptors of bare
-    words of the 3DS, 32 bits each.
+    """All programs of a file. kind: one of KINDS, if the file does not identify itself. descriptors: operand
+    descriptors for bare words of the 3DS, 32 bits each.
 
-    :raises CaptureError: the file is damaged, or nothing says what it is.
+    :raises CaptureError: the file is damaged, or its kind is not known.
     """
     found = kind or kind_of(data)
     if found is None:
@@ -292,11 +292,11 @@ def _pica_code(
 
 _PLAIN = sum(value << OPDESC_FIELDS[name][0] for name, value in
              (("mask", 15), ("sel1", 0x1B), ("sel2", 0x1B), ("sel3", 0x1B)))  # fmt: skip
-"""The operand descriptor that leaves operands as they are."""
+"""The operand descriptor that does not change operands."""
 
 
 def _pica(data: bytes, file: str, descriptors: bytes | None) -> ShaderModule:
-    """Bare words. Without operand descriptors all operands show as if they were used whole."""
+    """Open bare words. Without operand descriptors, all operands are shown as used whole."""
     words = _pica_words(data, file)
     if len(words) > 4096:
         raise CaptureError(f"{len(words)} instructions; a shader unit holds 4096", file=file, offset=4 * 4096)

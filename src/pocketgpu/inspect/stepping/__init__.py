@@ -1,11 +1,11 @@
-"""Shader stepping: what one vertex, primitive or thread does, instruction by instruction, forward and back.
+"""Shader stepping: the instructions of one vertex, primitive or thread, forward and back.
 
     trace = trace_vertex(Program(code, descriptors), inputs, uniforms)
     for step in trace: print(step)
     trace.at(5)["r0.x"], trace.hits, trace.first_nan, trace.where("r0")
 
-`n3ds.py` and `switch.py` make traces by watching the very code that runs programs elsewhere; `trace.py` is what they
-make, and the same for both consoles.
+`n3ds.py` and `switch.py` make traces by watching the code that always runs programs. `trace.py` has the trace, the same
+for both consoles.
 """
 
 from __future__ import annotations

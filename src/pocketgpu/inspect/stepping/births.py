@@ -1,4 +1,4 @@
-"""Where values that are no ordinary numbers were born: the first NaN, the first infinity."""
+"""Where NaNs and infinities first appear in a trace."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from pocketgpu.inspect.stepping.values import FORMATS, Value
 class Birth:
     """A NaN or infinity that appeared.
 
-    value: what was born, with the register and component that it was written to. inputs: what it was made of.
-    computed: it was made of ordinary numbers at `step`; else it came in from outside (an input, a constant, memory),
-    and `step` is where that was read.
+    value: the new value, with the register and component that it was written to. inputs: what it was computed from.
+    computed: whether `step` computed it from finite numbers; if not, it came from outside (an input, a constant,
+    memory), and `step` read it.
     """
 
     step: Step
@@ -39,19 +39,19 @@ class Birth:
 
 
 def births(steps: Sequence[Step], special: Callable[[Value], bool]) -> Iterator[Birth]:
-    """All that is special and appears where nothing special was, in order.
+    """All special values that do not result from other special values, in order.
 
-    A register without a type (of a Switch) counts once an instruction takes it as a float. Copies of what was told of
-    are no news.
+    A register without a type (of a Switch) counts when an instruction reads it as a float. Copies of values that were
+    reported are not reported again.
     """
-    told: set[str] = set()  # registers that hold something special that was told of
+    reported: set[str] = set()  # registers with a special value that was reported
     for step in steps:
         strange = [value for value in step.reads if value.kind in FORMATS and special(value)]
         for value in strange:
-            if not told & set(value.names):
-                told.update(value.names)
+            if not reported & set(value.names):
+                reported.update(value.names)
                 yield Birth(step, value, (), False)
-        known = {name: bits for value in step.reads for name, bits in value.words.items() if name in told}
+        known = {name: bits for value in step.reads for name, bits in value.words.items() if name in reported}
         for change in step.writes:
             inputs = step.reads if change.of is None else tuple(step.reads[i] for i in change.of)
             floats = [value for value in inputs if value.kind in FORMATS]
@@ -62,9 +62,9 @@ def births(steps: Sequence[Step], special: Callable[[Value], bool]) -> Iterator[
             else:
                 is_special = any(word in known.values() for word in change.after.words.values())
             if is_special:
-                told.update(change.names)
+                reported.update(change.names)
             else:
-                told.difference_update(change.names)
+                reported.difference_update(change.names)
 
 
 __all__ = ["Birth", "births"]

@@ -1,7 +1,7 @@
-"""What instructions of the Switch's shaders read and write, and as what: numbers have a type only where one is used.
+"""What instructions of the Switch's shaders read and write, and as which type: registers have no type of their own.
 
-Which registers those are, `maxwell/sass/program/registers.py` knows. Here is what kind of number they hold for the
-table of operations.
+`maxwell/sass/program/registers.py` finds the registers. This module finds the type of their values, from the table of
+operations.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ FLAGS = ("CC.carry", "CC.overflow", "CC.sign", "CC.zero")
 PREDICATES = tuple(f"P{n}" for n in range(PT))
 
 LETTERS = {"i": "i32", "f": "f32", "s": "f32", "d": "f64", "w": "bits", "p": "bool"}
-"""Kinds of the letters of `Operation.dest` and `Operation.sources`; d and w can be pairs."""
+"""Types by letter of `Operation.dest` and `Operation.sources`; d and w can be pairs."""
 FORMATS = {0: "bits", 1: "f16x2", 2: "f32", 3: "f64"}
-"""Kinds of the float formats that conversions name."""
+"""Types of the float formats that conversions name."""
 WIDE_INTEGERS = (3, 7)
 """Integer formats of conversions that have 64 bits."""
 HALVES = {"HADD2", "HMUL2", "HFMA2", "HSET2", "HSETP2"}
@@ -33,20 +33,20 @@ BITS = {
 }  # fmt: skip
 """Operations whose registers are patterns of bits, where a letter says "i"."""
 HALF_FUNCTIONS = (6, 7)
-"""Functions of MUFU that take and give the upper word of an f64."""
+"""Functions of MUFU that read and write the upper word of an f64."""
 FLOAT_RESULTS = {"IPA"}
-"""Instructions outside of the table of operations that give floats."""
+"""Instructions outside of the table of operations with float results."""
 
 FLOW = {"BRA", "BRX", "JMX", "CAL", "RET", "EXIT", "SYNC", "BRK", "CONT", "LONGJMP", "KIL"}
-"""Instructions that a guard makes go, or not go, somewhere."""
+"""Instructions that jump if their guard is true."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """Registers, or a constant, that an instruction names.
 
-    file: "R", "P", "CC" or "c" (a constant bank). n: of the first one, or the bank. count: words of 32 bits. offset: of
-    a constant, in bytes.
+    file: "R", "P", "CC" or "c" (a constant bank). n: number of the first register, or of the bank. count: words of 32
+    bits. offset: of a constant, in bytes.
     """
 
     file: str
@@ -85,7 +85,7 @@ def plan_of(step: Step) -> Plan:
 
 
 def _rest(wanted: int, known: list[Place], kind: str) -> Iterator[Place]:
-    """Registers of a set (as `flow` has them) that are not among those known."""
+    """Registers of a set (as in `flow`) that are not among `known`."""
     for place in known:
         if place.file == "R":
             wanted &= ~(((1 << place.count) - 1) << place.n)

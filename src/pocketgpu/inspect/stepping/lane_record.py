@@ -1,4 +1,4 @@
-"""What one lane of a warp does with each instruction, out of the warp's record in the arena."""
+"""Records the steps of one lane of a warp, from the warp's record in the arena."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ SPACES = {"LDS": "shared", "STS": "shared", "ATOMS": "shared", "LDL": "local", "
 KINDS = dict.fromkeys(PREDICATES + FLAGS, "bool")
 EVERY = 0xFFFFFFFF
 NOT_ENDED = "the program did not end"
-"""What a trace says of itself until the lane has ended."""
+"""`Trace.cut` until the lane has ended."""
 
 
 class Listing:
     """A program as traces show it.
 
-    :param program: decoded, `steps` the same as the interpreter takes it.
-    :param address_of: byte offset of an instruction, as its owner counts; by default from the program's beginning.
+    :param program: the decoded program; steps: the same for the interpreter.
+    :param address_of: byte offset of an instruction; by default from the program's beginning.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class Listing:
 
 @cache
 def _condition(test: int, flags: tuple[int, ...]) -> bool:
-    """A test of the condition code, by the semantics that warps have for it."""
+    """A test of the condition code, by the semantics of warps."""
     seen: list[bool] = []
     arena = np.zeros(8, np.uint8)
 
@@ -93,7 +93,7 @@ def _condition(test: int, flags: tuple[int, ...]) -> bool:
 class LaneRecord:
     """One lane of a warp's run. `before` and `after` are called around each instruction of the warp.
 
-    where: launch record, slot (arena offsets), warp, lane. over: nothing is recorded any more.
+    where: launch record, slot (arena offsets), warp, lane. over: recording has ended.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class LaneRecord:
         return self.word(WARP.STATE)
 
     def registers(self) -> list[int]:
-        """The lane's registers, predicates and condition code, as `names` has them."""
+        """The lane's registers, predicates and condition code, in the order of `names`."""
         first = (self.at + REGISTERS) // 4
         found: list[int] = (
             self.words[first : first + self.count * LANES].reshape(self.count, LANES)[:, self.lane].tolist()
@@ -138,7 +138,7 @@ class LaneRecord:
 
     # -- around an instruction ----------------------------------------------------------------------------------------
     def before(self, index: int, active: int) -> None:
-        """The warp is about to run instruction `index` for some lanes."""
+        """The warp is about to run instruction `index` for the lanes `active`."""
         self._pending = None
         if not active >> self.lane & 1:
             self._look_for_the_end()
@@ -153,7 +153,7 @@ class LaneRecord:
         self._pending = index, active, registers, int(self.words[(self.slot + BLOCK.FAULT_COUNT) // 4])
 
     def after(self) -> None:
-        """The warp has run it."""
+        """The warp has run the instruction."""
         if self._pending is not None:
             index, active, before, faults = self._pending
             self._add(index, active, before, self.registers(), faults)
@@ -186,13 +186,13 @@ class LaneRecord:
         trace.steps.append(step)
 
     def _guard(self, one: Instruction, before: list[int]) -> bool:
-        """Whether the instruction is for this lane."""
+        """Whether the instruction's guard is true in this lane."""
         holds = one.guard.n == PT or bool(before[self.count + one.guard.n])
         flags = tuple(before[-len(FLAGS) :])
         return holds != one.guard.negated and (one.test == ALWAYS or _condition(one.test, flags))
 
     def _helps(self) -> bool:
-        """Whether the lane is a pixel that is not covered, or was thrown away: it has no effect on memory."""
+        """Whether the lane is a helper: its pixel is not covered, or was discarded. It has no effect on memory."""
         if int(self.words[(self.launch + LAUNCH.STAGE) // 4]) != PIXEL:
             return False
         at = int(self.words[(self.slot + BLOCK.FRAGMENTS) // 4])
@@ -205,7 +205,7 @@ class LaneRecord:
             at = [banks + place.n * BANK_SIZE + (place.offset + 4 * i & BANK_SIZE - 4) for i in range(place.count)]
             found = [int(self.words[one // 4]) for one in at]
         elif place.file == "R":
-            # Pairs can end beyond what the program has room for; that reads as zero nowhere, but must not fail here.
+            # Pairs can end beyond the program's registers. No machine defines that, but it must not fail here.
             found = [registers[place.n + i] if place.n + i < self.count else 0 for i in range(place.count)]
         else:
             found = [registers[self.count + place.n + (len(PREDICATES) if place.file == "CC" else 0)]]
@@ -229,7 +229,7 @@ class LaneRecord:
         return tuple(found)
 
     def _faults(self, before: int) -> tuple[str, ...]:
-        """What this lane did wrong since there were so many faults."""
+        """Faults of this lane after the first `before` faults."""
         count = int(self.words[(self.slot + BLOCK.FAULT_COUNT) // 4])
         notes = []
         for n in range(before, min(count, FAULTS)):
@@ -242,7 +242,7 @@ class LaneRecord:
 
     # -- memory -------------------------------------------------------------------------------------------------------
     def _accesses(self, one: Instruction, before: list[int], after: list[int]) -> tuple[Access, ...]:
-        """What a memory instruction reached; the addresses are where the interpreter has put them."""
+        """The memory that an instruction accessed; the interpreter leaves the addresses in the record."""
         if one.op == "LDC":
             return self._constant(one, before, after)
         if one.op not in LOADS + STORES + ATOMICS:
@@ -262,7 +262,7 @@ class LaneRecord:
         return (Access("load", space, address, size, self._words(one.dest, size, after)),)
 
     def _words(self, first: int, size: int, registers: list[int]) -> tuple[int, ...]:
-        """So many bytes out of registers from `first` on."""
+        """`size` bytes of registers from `first` on, as words."""
         numbers = [first if first == RZ else first + n for n in range(max(size // 4, 1))]
         cut = (1 << 8 * min(size, 4)) - 1
         return tuple(registers[n] & cut if n < self.count else 0 for n in numbers)
@@ -273,7 +273,7 @@ class LaneRecord:
         return atomics.S64 if one.op == "ATOMS" and kind == 3 else kind
 
     def _space(self, one: Instruction, address: int) -> str:
-        """Where a generic address leads: windows of it show shared and local memory."""
+        """The memory space of a generic address: windows of it are mapped to shared and local memory."""
         if one.op in LOADS + STORES and one.mods.get("space"):
             return "global"
         for name in ("shared", "local"):

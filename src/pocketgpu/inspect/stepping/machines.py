@@ -1,4 +1,4 @@
-"""Looking on at programs that a Switch runs by itself: launches of its compute class, stages of its draws.
+"""Watching programs that a GM20B runs: launches of its compute class, stages of its draws.
 
     with watch_launches(gpu.grids.launcher, at=((0,), (5,))) as watch:
         gpu.submit(...)
@@ -31,7 +31,7 @@ Words = np.ndarray[Any, np.dtype[np.uint32]]
 
 
 def thread_of(words: Words, at: tuple[Sequence[int], Sequence[int]]) -> Choose:
-    """Chooses thread `at` (block, thread) of a launch; no warp where the grid has none. words: of the arena."""
+    """Chooses thread `at` (block, thread) of a launch; no warp if the grid has no such thread. words: of the arena."""
     place, thread = ((*(int(v) for v in one), 0, 0)[:3] for one in at)
 
     def choose(launch: int, slot: int, warp: int) -> int | None:
@@ -45,7 +45,7 @@ def thread_of(words: Words, at: tuple[Sequence[int], Sequence[int]]) -> Choose:
 
 
 def pixel_of(words: Words, x: int, y: int) -> Choose:
-    """Chooses the lane of a pixel, by its place in the render target, in warps of pixel programs that draw it."""
+    """Chooses the lane of a pixel of the render target in warps of pixel programs that draw it."""
     lanes = {place: lane for lane, place in enumerate(zip(LANE_X, LANE_Y, strict=True))}
 
     def choose(launch: int, slot: int, warp: int) -> int | None:
@@ -60,7 +60,7 @@ def pixel_of(words: Words, x: int, y: int) -> Choose:
 def vertex_of(words: Words, element: int) -> Choose:
     """Chooses the lane of a vertex in warps of the first vertex program.
 
-    element: the number that its attributes are fetched by: its index with SET_GLOBAL_BASE_VERTEX_INDEX added.
+    element: the number by which its attributes are fetched: its index plus SET_GLOBAL_BASE_VERTEX_INDEX.
     """
 
     def choose(launch: int, slot: int, warp: int) -> int | None:
@@ -75,9 +75,9 @@ def vertex_of(words: Words, element: int) -> Choose:
 def watch_launches(
     launcher: Launcher, at: tuple[Sequence[int], Sequence[int]], *, number: int = 0, most: int = MOST
 ) -> Iterator[LaneWatch]:
-    """Watch thread `at` (block, thread) of launch `number`, counted from 0, of those made while this lasts.
+    """Watch thread `at` (block, thread) of launch `number`, counted from 0 from the start of this context.
 
-    Its trace is the one in `traces` of what this gives; there is none if no such thread ran.
+    Its trace is in `traces` of the returned watch; there is none if no such thread ran.
     """
     words = launcher.memory.arena.view(np.uint32)
     lane = "block {}, thread {}".format(*(",".join(map(str, one)) for one in at))
@@ -107,10 +107,10 @@ def watch_stage(
     programs: Programs, pipeline: int, choose: Choose, *, name: str = "", lane: str = "", most: int = MOST,
     runs: int = 1,
 ) -> Iterator[LaneWatch]:  # fmt: skip
-    """Watch lanes of a stage in all draws while this lasts.
+    """Watch lanes of a stage in all draws within this context.
 
     programs: of the machine's draws (`gpu.drawing.programs`). pipeline: number of the stage: vertex A, vertex B,
-    control, evaluation, geometry, pixel. choose: see `pixel_of`, `vertex_of`. runs: traces that are kept.
+    control, evaluation, geometry, pixel. choose: see `pixel_of`, `vertex_of`. runs: how many traces are kept.
 
     :raises UsageError: another watch is on the stage.
     """

@@ -1,7 +1,7 @@
 """Traces of the 3DS's shader unit: one vertex, or one primitive of a geometry program.
 
-The unit's own interpreter runs, with the arithmetic that every other run has, and a subclass of it looks on: what it
-reads, and all registers before and behind each instruction. Nothing here computes what a program computes.
+The unit's own interpreter runs, with the arithmetic of every other run. A subclass of it records what it reads, and all
+registers before and after each instruction. No semantics of instructions are repeated here.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from pocketgpu.pica.shader.program import opcode
 from pocketgpu.pica.shader.unit import Program
 
 MOST = 4096
-"""Steps that are kept by default; the unit itself stops a vertex after 65536."""
+"""How many steps are kept by default; the unit itself stops a vertex after 65536."""
 
 _COMPONENTS = "xyzw"
 _FILE = tuple(f"{letter}{n}.{c}" for letter in "vro" for n in range(16) for c in _COMPONENTS)
 _STATE = ("cmp.x", "cmp.y", "a0.x", "a0.y", "aL", "loop", "setemit")
-"""Registers beside those of the file. loop: rounds that the innermost loop has left. setemit: the last one's fields."""
+"""Registers besides those of the file. loop: rounds left in the innermost loop. setemit: fields of the last SETEMIT."""
 NAMES = (*_FILE, *_STATE)
 KINDS = dict.fromkeys(_FILE, "f32") | dict.fromkeys(_STATE, "i32") | {"cmp.x": "bool", "cmp.y": "bool"}
 _ADDRESSES = ("", "a0.x", "a0.y", "aL")
@@ -52,7 +52,7 @@ _ROW = 64  # components of each kind of register in the file
 assert OUTPUTS * 4 == 2 * _ROW
 
 CONDITIONAL = ("BREAKC", "CALLC", "IFC", "JMPC", "CALLU", "IFU", "JMPU")
-"""Instructions that ask something before they steer."""
+"""Conditional flow instructions."""
 
 Terms = Callable[[int], Sequence[tuple[int, int]]]
 
@@ -69,12 +69,12 @@ TERMS: Mapping[str, Terms] = {
     "doth": lambda c: (*_DOT3, (1, 3)),
     "dot4": lambda c: (*_DOT3, (0, 3), (1, 3)),
 }
-"""Which (source, component) a result component is made of, by `Operation.spreads`; sources count from 0."""
+"""The (source, component) pairs that a result component depends on, by `Operation.spreads`; sources count from 0."""
 OWN_TERMS: Mapping[str, Terms] = {
     "DST": lambda c: ((), ((0, 1), (1, 1)), ((0, 2),), ((1, 3),))[c],
     "LITP": lambda c: () if c == 2 else ((0, c),),
 }
-"""Those of operations that are not like others."""
+"""The same for operations with other dependencies."""
 
 
 def _terms(name: str) -> Terms:
@@ -82,7 +82,7 @@ def _terms(name: str) -> Terms:
 
 
 def _lane(value: Any) -> Any:
-    """What lane 0 holds."""
+    """The value of lane 0."""
     return value if np.ndim(value) == 0 else value[0]
 
 
@@ -91,7 +91,7 @@ def _word(value: LaneValue) -> int:
 
 
 class _Watched(Interpreter):
-    """The interpreter, and what lane 0 does into a trace."""
+    """The interpreter; it also records lane 0 into a trace."""
 
     def __init__(self, trace: Trace, program: Program, most: int, *args: Any) -> None:
         super().__init__(*args)
@@ -101,9 +101,9 @@ class _Watched(Interpreter):
         self.emitted: Emitted | None = None
         self.before: list[int] = []
 
-    # -- what it sees -------------------------------------------------------------------------------------------------
+    # -- values that are read -----------------------------------------------------------------------------------------
     def _words(self) -> list[int]:
-        """All registers, as NAMES has them."""
+        """All registers, in the order of NAMES."""
         file = np.array([_lane(slot) for slot in self.file.slot], np.float32).view(np.uint32)
         loop = _word(self.loops["counter"]) if self._in_loop() else 0
         state = [c.value for c in (*self.cmp, *self.a0, self.al)]
@@ -168,7 +168,7 @@ class _Watched(Interpreter):
         self._end(step)
 
     def _end(self, step: Step) -> None:
-        """What came of the program, if this was its last step."""
+        """Note how the program ended, if this was its last step."""
         if int(_lane(self.pc.value.raw)) < DONE:
             return
         if _lane(self.stuck.value.raw):
@@ -180,7 +180,7 @@ class _Watched(Interpreter):
             step.notes = ("control leaves the program's memory, which ends it",)
 
     def _reads(self, op: Opcode, word: int) -> tuple[dict[str, Value], list[list[str]]]:
-        """Registers that matter to the result, by name, and the name of each source's each component."""
+        """Registers on which the result depends, by name, and the name of each component of each source."""
         reads: dict[str, Value] = {}
         places: list[list[str]] = []
         if op.flow or not op.sources:
@@ -191,7 +191,7 @@ class _Watched(Interpreter):
             places.append([f"{letter}{n}.{_COMPONENTS[c]}" for c in chosen])
         wanted = {term for c in self._written(op, word) for term in self._of(op, c)}
         if op.name == "LITP":
-            wanted |= {(0, 0), (0, 3)}  # which the condition registers come from
+            wanted |= {(0, 0), (0, 3)}  # the condition registers result from these
         for source, (_, _, words) in enumerate(operands):
             for i in range(4):
                 if (source, i) in wanted:
@@ -228,7 +228,7 @@ class _Watched(Interpreter):
     def _writes(
         self, op: Opcode, word: int, after: list[int], reads: dict[str, Value], places: list[list[str]]
     ) -> tuple[Change, ...]:
-        """Registers that the instruction names as written, and whatever else is not what it was."""
+        """Registers that the instruction writes, and all others that changed."""
         before, order = self.before, list(reads)
         found: dict[str, Change] = {}
 
@@ -278,9 +278,9 @@ def trace_vertex(
     """Step through a program of the 3DS for one vertex.
 
     inputs: float32 (16, 4) or (1, 16, 4), v0 to v15. uniforms, bool_uniforms, int_uniforms, conditions, address: as for
-    `Program.run`. most: steps that are kept; what runs on behind them is not run to its end, and `cut` says so.
-    Registers are v0.x to v15.w, r*, o*, cmp.x, cmp.y, a0.x, a0.y, aL, loop and setemit. `result` is what `Program.run`
-    gives for this vertex; None if the trace was cut.
+    `Program.run`. most: how many steps are kept; a longer program is not run to its end, and `cut` says so. Registers
+    are v0.x to v15.w, r*, o*, cmp.x, cmp.y, a0.x, a0.y, aL, loop and setemit. `result` is what `Program.run` returns
+    for this vertex; None if the trace was cut.
 
     :raises UsageError: for shapes and numbers that do not fit.
     """
@@ -298,10 +298,10 @@ def trace_primitive(
     most: int = MOST,
     name: str = "geometry program",
 ) -> Trace:
-    """Step through a geometry program of the 3DS for one primitive; steps of EMIT have what they give away.
+    """Step through a geometry program of the 3DS for one primitive; steps of EMIT have the emitted vertex.
 
-    vertices: float32 (n, m, 4), m output registers of each of n vertices, in the order that the unit gets them: they
-    fill v0, v1, ... one after the other; n * m is at most 16. The rest is as for `trace_vertex`.
+    vertices: float32 (n, m, 4), m output registers of each of n vertices, in the order in which the unit gets them:
+    they fill v0, v1, ... in order; n * m is at most 16. The rest is as for `trace_vertex`.
 
     :raises UsageError: for shapes and numbers that do not fit.
     """

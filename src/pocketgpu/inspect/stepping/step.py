@@ -1,4 +1,4 @@
-"""One instruction as it ran in one lane: what it read, what it wrote, where control went."""
+"""One executed instruction of one lane: what it read, what it wrote, where control went."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pocketgpu.inspect.stepping.values import Value, grouped
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A register, or a pair, that was written; perhaps with what it already held.
+    """A register, or a pair, that was written, perhaps with the same value.
 
-    of: which of the step's reads the new value comes from, by place; None: any of them.
+    of: indices of the step's reads that the new value depends on; None: any of them.
     """
 
     names: tuple[str, ...]
@@ -39,10 +39,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Memory that a lane reached.
+    """A memory access of a lane.
 
     kind: "load", "store" or "atomic". space: "global", "shared", "local" or "constant". address: in bytes, of that
-    space. words: what was loaded or stored, the lowest first; of an atomic what was there before, if it gives that.
+    space. words: what was loaded or stored, the lowest first; for an atomic the old value, if it returns that.
     """
 
     kind: str
@@ -65,7 +65,7 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class Emitted:
-    """A vertex that EMIT gave away. number: from 0. slot, primitive, winding: what the last SETEMIT said.
+    """A vertex that EMIT emitted. number: from 0. slot, primitive, winding: as the last SETEMIT set them.
 
     outputs: words of o0.x to o15.w, 64 of them.
     """
@@ -89,13 +89,13 @@ class Emitted:
 
 @dataclass(slots=True)
 class Step:
-    """One instruction as it ran.
+    """One executed instruction.
 
-    index: its place in the trace. number: of the instruction in the program. address: where it lies, in words for a
-    3DS and in bytes for a Switch, as listings count. text: the instruction. flow: what came of an instruction that
-    steers on a condition: "taken", "not taken" or "waits" (at a barrier). skipped: its guard was false, so it did
-    nothing here. lanes: of the warp that it ran for, a bit each; None for a 3DS. to: address of the instruction that
-    ran next in this lane; None behind the last. notes: what went wrong.
+    index: its index in the trace. number: index of the instruction in the program. address: in words for a 3DS and in
+    bytes for a Switch, as in listings. text: the instruction. flow: result of conditional flow: "taken", "not taken" or
+    "waits" (at a barrier). skipped: its guard was false, so it did nothing here. lanes: lanes of the warp that it ran
+    for, a bit each; None for a 3DS. to: address of the instruction that ran next in this lane; None after the last.
+    notes: what went wrong.
     """
 
     index: int

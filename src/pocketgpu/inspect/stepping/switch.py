@@ -1,4 +1,4 @@
-"""Traces of the Switch's shaders: one thread of a launch; and one lane of any stage, for who has set the stage up."""
+"""Traces of the Switch's shaders: one thread of a launch, or one lane of a stage that was set up."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Three = tuple[int, int, int]
 
 
 def listing_of(code: Code) -> Listing:
-    """A program that is launched, or that a stage has, as traces show it."""
+    """The listing of a program that is launched, or of a stage."""
     program: Program = decode_program(code.data)
     return Listing(program, code.flow.steps, lambda index: int(code.offset_at(index), 16))
 
@@ -37,10 +37,9 @@ def trace_thread(
 ) -> Trace:
     """Launch a kernel and step through one thread of it.
 
-    The whole grid runs, and arrays are written as they are by any launch; only the thread `at` (block, thread), up to
-    three numbers each, is recorded. grid, block, args, shared_mem, limit: as for `RawKernel.__call__`. most: steps that
-    are kept. Registers are R0 to R*n*, P0 to P6 and CC.carry, CC.overflow, CC.sign, CC.zero. `result` is that of the
-    launch.
+    The whole grid runs and writes arrays as in any launch; only the thread `at` (block, thread), up to three numbers
+    each, is recorded. grid, block, args, shared_mem, limit: as for `RawKernel.__call__`. most: how many steps are kept.
+    Registers are R0 to R*n*, P0 to P6 and CC.carry, CC.overflow, CC.sign, CC.zero. `result` is that of the launch.
 
     :raises UsageError: there is no such block or thread, or the launch refuses its arguments.
     """

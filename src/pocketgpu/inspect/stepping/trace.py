@@ -1,4 +1,4 @@
-"""A trace: the steps of one lane of a program from its beginning on, and questions about them."""
+"""A trace: the steps of one lane of a program from its beginning, with registers at each step and queries."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pocketgpu.inspect.stepping.step import Step
 from pocketgpu.inspect.stepping.values import Value
 
 COPY_EVERY = 64
-"""Steps between copies of all registers: what `at` starts from."""
+"""How many steps are between copies of all registers; `at` starts from a copy."""
 HTML_ROWS = 400
 
 
@@ -38,11 +38,11 @@ class Registers:
         return Value((name,), self._words[name], self._kinds.get(name, "bits"))
 
     def word(self, name: str) -> int:
-        """Its 32 bits."""
+        """The 32 bits of a register."""
         return self.value(name).bits
 
     def float(self, name: str) -> float:
-        """Its 32 bits taken as a float."""
+        """The 32 bits of a register as a float."""
         number: float = struct.unpack("<f", self.word(name).to_bytes(4, "little"))[0]
         return number
 
@@ -68,12 +68,12 @@ class Registers:
 
 @dataclass(eq=False)
 class Trace:
-    """What one lane did, step by step.
+    """The steps of one lane.
 
-    console: "3ds" or "switch". name: of the program. lane: which vertex, primitive or thread, in words. start: words of
-    all registers before the first step; kinds: what they are (values.KINDS; "bits" if not said). cut: why the steps
-    end before the program does; "" if it came to its end. hung: it would not have come to an end. result: what the
-    program gave, where the console's tracer says so. address: of what ran in the lane, for one of a capture; else "".
+    console: "3ds" or "switch". name: of the program. lane: which vertex, primitive or thread, as text. start: words of
+    all registers before the first step; kinds: their types (values.KINDS; "bits" if not given). cut: why the trace ends
+    before the program; "" if it has the whole program. hung: the program would not end. result: the result of the
+    program, where the console's tracer documents one. address: of the vertex, primitive or thread in a capture, or "".
     """
 
     console: str
@@ -107,7 +107,7 @@ class Trace:
         return copies
 
     def at(self, step: int) -> Registers:
-        """All registers before a step; before step `len(trace)` they are those at the end. Below 0: from the end.
+        """All registers before a step; step `len(trace)` means the end. Negative numbers count from the end.
 
         :raises UsageError: there is no such step.
         """
@@ -121,7 +121,7 @@ class Trace:
 
     @property
     def end(self) -> Registers:
-        """All registers behind the last step."""
+        """All registers after the last step."""
         return self.at(len(self.steps))
 
     def where(self, register: str) -> list[Step]:
@@ -133,36 +133,36 @@ class Trace:
         ]  # fmt: skip
 
     def writer(self, register: str, before: int) -> Step | None:
-        """The last step before one that wrote a register; None: it still held what it began with."""
+        """The last step before step `before` that wrote a register; None if it still has its first value."""
         written = self.where(register)
         found = bisect_right([step.index for step in written], before - 1)
         return written[found - 1] if found else None
 
-    # -- questions ----------------------------------------------------------------------------------------------------
+    # -- queries ------------------------------------------------------------------------------------------------------
     @cached_property
     def hits(self) -> Counter[int]:
-        """How often the instruction at each address ran in this lane; where its guard was false counts as well."""
+        """How often the instruction at each address ran in this lane, including runs with a false guard."""
         return Counter(step.address for step in self.steps)
 
     @cached_property
     def nans(self) -> list[Birth]:
-        """Every NaN that appeared where none was: computed here, or come in from outside."""
+        """Every NaN that does not result from another NaN: computed here, or read from outside."""
         return list(births(self.steps, lambda value: value.is_nan))
 
     @cached_property
     def infinities(self) -> list[Birth]:
-        """Every infinity that appeared where neither one nor a NaN was."""
+        """Every infinity that does not result from another infinity or a NaN."""
         found = births(self.steps, lambda value: value.is_infinite or value.is_nan)
         return [birth for birth in found if birth.value.is_infinite]
 
     @property
     def first_nan(self) -> Birth | None:
-        """Where the first NaN was made of numbers that are none; None if that never happened."""
+        """The first NaN that was computed from operands without a NaN; None if there is none."""
         return next((birth for birth in self.nans if birth.computed), None)
 
     @property
     def first_infinite(self) -> Birth | None:
-        """Where the first infinity was made of finite numbers; None if that never happened."""
+        """The first infinity that was computed from finite numbers; None if there is none."""
         return next((birth for birth in self.infinities if birth.computed), None)
 
     # -- as text and data ---------------------------------------------------------------------------------------------
@@ -177,7 +177,7 @@ class Trace:
         return self.steps[max(first, 0) : None if last is None else last + 1]
 
     def text(self, first: int = 0, last: int | None = None) -> str:
-        """A line for each step of a part."""
+        """A line for each of the steps first to last, both included."""
         return "\n".join([self.title, *(str(step) for step in self.part(first, last))])
 
     def __str__(self) -> str:

@@ -1,7 +1,7 @@
-"""Values of registers as words, and what they are as numbers.
+"""Values of registers: words with a type.
 
-A value is one register of 32 bits, or two for what takes a pair. Words are kept as they are: a NaN has a payload, a
-zero a sign, and a register of the Switch no type until an instruction gives it one.
+A value is one register of 32 bits, or a pair. Words are kept exactly: the payload of a NaN, the sign of a zero. A
+register of the Switch has no type until an instruction uses it as one.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 FORMATS = {"f32": ("f", 1), "f64": ("d", 1), "f16x2": ("e", 2)}
-"""Kinds that are floats: how `struct` names one, and how many a value has."""
+"""Types that are floats: the letter for `struct`, and how many floats a value has."""
 KINDS = (*FORMATS, "i32", "i64", "bits", "bool")
-"""bits: what no instruction has given a type, such as a word that was loaded."""
+"""All types. bits: no instruction has given it a type, such as a word that was loaded."""
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What one register, or a pair of them, holds.
+    """The value of one register or of a pair.
 
     names: such as ("r0.x",) or ("R2", "R3"), the lower word first. bits: the words as one number. kind: of KINDS.
     """
@@ -39,7 +39,7 @@ class Value:
 
     @property
     def floats(self) -> tuple[float, ...]:
-        """The floats that it is made of; none if it is no float."""
+        """Its floats; empty if its type is not a float."""
         if self.kind not in FORMATS:
             return ()
         letter, count = FORMATS[self.kind]
@@ -59,7 +59,7 @@ class Value:
 
     @property
     def number(self) -> Any:
-        """A float, a pair of floats, an integer with sign, a truth; the word itself for "bits"."""
+        """A float, a pair of floats, a signed integer, a bool; the word itself for "bits"."""
         if self.kind in FORMATS:
             return self.floats[0] if len(self.floats) == 1 else self.floats
         if self.kind == "bool":
@@ -84,7 +84,7 @@ class Value:
         return self.hex if self.kind == "bits" else str(self.number)
 
     def to_json(self) -> dict[str, Any]:
-        """Floats twice: as a number, null where JSON has none, and as the digits of their words."""
+        """Plain data. Floats as numbers (null for those that JSON cannot hold) and as the digits of their words."""
         found: dict[str, Any] = {"register": self.name, "kind": self.kind, "hex": self.hex}
         if self.kind in FORMATS:
             numbers = [number if math.isfinite(number) else None for number in self.floats]
@@ -95,11 +95,11 @@ class Value:
 
 
 def grouped(values: list[tuple[str, str]]) -> str:
-    """Names and shown values in a row; components of one register together: "v0.xy 1 2"."""
+    """Names and shown values in a line; components of one register together: "v0.xy 1 2"."""
     groups: list[tuple[str, str, list[str]]] = []
     for name, text in values:
         stem, _, component = name.partition(".")
-        together = len(component) == 1  # components of a vector; other names have dots as well
+        together = len(component) == 1  # components of a vector; other names also have dots
         if together and groups and groups[-1][0] == stem and groups[-1][1] and component not in groups[-1][1]:
             groups[-1] = (stem, groups[-1][1] + component, [*groups[-1][2], text])
         else:

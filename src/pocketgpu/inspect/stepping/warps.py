@@ -1,10 +1,10 @@
-"""Looking on while the Switch's interpreter runs warps: one lane's steps into a trace.
+"""Watching the Switch's interpreter while it runs warps: records one lane's steps into a trace.
 
-The interpreter keeps all of a warp in its record in the arena, and a warp's turn has a length that the launch record
-says. So a turn of one instruction, again and again, is the same run as one turn of many, and between two instructions
-everything can be read. A `LaneWatch` stands where the interpreter's handle would; whoever runs warps calls it. Blocks,
-barriers, other warps and other lanes run as they always do. One thing comes earlier: a warp whose divergence stack
-overflows is stopped at the end of its turn, which is that very instruction then.
+The interpreter keeps the whole state of a warp in a record in the arena, and the launch record has the length of a
+warp's turn. So many turns of one instruction are the same as one turn of many, and everything can be read between two
+instructions. The handle of a `LaneWatch` replaces the interpreter's handle. Blocks, barriers, other warps and other
+lanes run as always. One thing happens earlier: a warp whose divergence stack overflows is stopped at the end of its
+turn, and here that is the same instruction.
 """
 
 from __future__ import annotations
@@ -24,20 +24,21 @@ from pocketgpu.maxwell.sass.thread_memory.work import ENTRY, LAUNCH, READY, WARP
 from pocketgpu.maxwell.sass.warp.interpreter import interpret_warp
 
 MOST = 1 << 16
-"""Steps that are kept by default."""
+"""How many steps are kept by default."""
 
 Choose = Callable[[int, int, int], int | None]
-"""(launch record, slot, warp), arena offsets and a number: which lane of a warp that begins to watch; None: none.
+"""From (launch record, slot, warp), arena offsets and a number, to the lane to watch in a warp that begins, or None.
 
 Lanes that the warp does not begin with are not watched."""
 
 
 class _Relay:
-    """What kernels of an engine call: it finds who watches a launch record. One for each engine, as callbacks stay."""
+    """The callback of an engine's kernels: it finds the watch of a launch record. One for each engine, as callbacks are
+    never removed."""
 
     def __init__(self, engine: Engine) -> None:
         self.watches: dict[int, LaneWatch] = {}
-        self._engine = ref(engine)  # which keeps this one
+        self._engine = ref(engine)  # weak, as the engine keeps this object
         self.handle = engine.callback(self._call, I32, I32, I32)
 
     def _call(self, launch: int, slot: int, warp: int) -> None:
@@ -55,11 +56,11 @@ class LaneWatch:
     """Watches lanes of a program, run by run.
 
     :param engine, arena: of the machine that runs it.
-    :param listing: the program; who sets it up may do so later. Nothing is recorded without.
-    :param choose: asked when a warp begins.
-    :param name, lane: for the traces: of the program, and of what runs in the lane.
-    :param most: steps of a trace; what runs on behind them is not recorded.
-    :param runs: traces that are kept; a pixel's lane runs once for each primitive on it.
+    :param listing: the program; it may be set later. Without one nothing is recorded.
+    :param choose: called when a warp begins.
+    :param name, lane: for the traces: name of the program, and of what runs in the lane.
+    :param most: most steps of a trace; later ones are not recorded.
+    :param runs: how many traces are kept; a pixel's lane runs once for each primitive on it.
     """
 
     def __init__(
@@ -76,12 +77,12 @@ class LaneWatch:
         self._records: dict[tuple[int, int], LaneRecord] = {}
         self._error: BaseException | None = None
 
-    # -- where it stands ----------------------------------------------------------------------------------------------
+    # -- attaching it -------------------------------------------------------------------------------------------------
     @contextmanager
     def on(self, launch: int) -> Iterator[int]:
-        """Watch a launch record as long as this lasts; gives the handle that is to run its warps.
+        """Watch a launch record within this context; yields the handle that has to run its warps.
 
-        :raises BaseException: what went wrong in a call from a kernel, which could not raise it.
+        :raises BaseException: an error of a call from a kernel, which could not raise it.
         """
         relay = _relays.get(self.engine)
         if relay is None:
@@ -119,7 +120,7 @@ class LaneWatch:
 
     # -- turns --------------------------------------------------------------------------------------------------------
     def turn(self, launch: int, slot: int, warp: int) -> None:
-        """A turn of a warp, as the interpreter would have it; called from kernels, so it does not raise."""
+        """Run a turn of a warp, as the interpreter does; called from kernels, so it does not raise."""
         go = self.engine.get(interpret_warp)
         record = None
         try:
@@ -133,7 +134,7 @@ class LaneWatch:
         self._single_steps(record, lambda: go(launch, slot, warp))
 
     def _record(self, launch: int, slot: int, warp: int) -> LaneRecord | None:
-        """The record of a warp's run; a new one if it begins and somebody wants to see it."""
+        """The record of a warp's run; a new one if the warp begins and `choose` wants it."""
         at = slot + WARPS + warp * int(self.words[(launch + LAUNCH.WARP_STRIDE) // 4])
         if not self.words[(at + WARP.STARTED) // 4]:
             self._records.pop((slot, warp), None)
@@ -148,9 +149,9 @@ class LaneWatch:
         return self._records.get((slot, warp))
 
     def _single_steps(self, record: LaneRecord, go: Callable[[], None]) -> None:
-        """A turn, instruction by instruction as long as there is something to see, and the rest of it at once.
+        """Run a turn, one instruction at a time while the lane is recorded, then the rest at once.
 
-        The counter of steps stands still within a turn, as it does otherwise: programs can read it as their clock.
+        The counter of steps does not change within a turn, as usual: programs can read it as their clock.
         """
         words, launch = self.words, record.launch
         length = int(words[(launch + LAUNCH.SLICE) // 4])
@@ -182,9 +183,9 @@ class LaneWatch:
         steps[0] = first + ran
 
     def _next(self, record: LaneRecord) -> tuple[int, int]:
-        """(instruction, lanes) that come next; no lanes if none is left.
+        """The next instruction and its lanes; no lanes if none is left.
 
-        Where control has come to no instruction, the interpreter drops the lanes and takes what the stack has.
+        If control has reached no instruction, the interpreter drops the lanes and continues with its stack.
         """
         words = self.words
         pc, active = record.signed(WARP.RESUME), record.word(WARP.ACTIVE)
@@ -206,7 +207,7 @@ class LaneWatch:
 def only(traces: Sequence[Trace], what: str) -> Trace:
     """The one trace of a watch.
 
-    :raises UsageError: what was watched for never ran.
+    :raises UsageError: `what` never ran.
     """
     if not traces:
         raise UsageError(f"{what} never ran")

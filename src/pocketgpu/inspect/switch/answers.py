@@ -113,7 +113,7 @@ class PixelAnswers:
         player = inspection.player
         track = Finder(inspection.recorder).track(spots, tick)
         walk = Walk(inspection, self.watch)
-        touches = walk.told(track)
+        touches = walk.touches_of(track)
         player.go(player.at(tick))
         arena = player.machine.memory.arena
         value = [arena[at : at + size].tobytes() for at, size in spots]

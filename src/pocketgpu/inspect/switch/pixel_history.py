@@ -36,7 +36,7 @@ class Walk:
         """Whether each step finds the bytes that the step before left."""
         self._steps: dict[int, Touch | None] = {}
 
-    def told(self, track: Track) -> list[Touch]:
+    def touches_of(self, track: Track) -> list[Touch]:
         """The touches of a track, as an answer has them, with those of its sources inside."""
         touches: list[tuple[Candidate, Track]] = []
 

@@ -15,7 +15,7 @@ _WORD = {name: place for place, name in enumerate(ENTRY_WORDS)}
 
 
 def _format_word(word: int) -> int:
-    """Lines of both framebuffers and doubled lines exclude each other: if both are set, doubling is cleared (3dbrew in 2013)."""
+    """Both framebuffers and doubled lines exclude each other: if both are set, doubling is cleared (3dbrew in 2013)."""
     register = EXTERNAL["PDC0_FORMAT"]
     return register["scan_doubling"].encode(0, word) if shows_both(register["interlace"].raw(word)) else word
 

@@ -210,7 +210,7 @@ def test_numbers_that_are_no_words(words: list[object]) -> None:
 def test_kinds_and_bases() -> None:
     with pytest.raises(UsageError, match="no words of kind"):
         decode_words([], "gpu")
-    with pytest.raises(UsageError, match="no word can lie"):
+    with pytest.raises(UsageError, match="no word can be"):
         decode_words([], "pica", base=2)
 
 

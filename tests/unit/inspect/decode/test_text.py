@@ -76,7 +76,7 @@ def test_listings_that_are_none() -> None:
     assert error.value.location == "line 2"
     with pytest.raises(UsageError, match="before the first segment"):
         parse_listing("0x00000000  00000000 00000000  what")
-    with pytest.raises(UsageError, match="no line of a listing"):
+    with pytest.raises(UsageError, match="not a line of a listing"):
         parse_listing("hello")
 
 
@@ -139,7 +139,7 @@ def test_filters_that_are_none() -> None:
 
 
 def test_nothing_found() -> None:
-    assert lines(decoded(), filters=["FOG_COLOR"])[-1] == "# nothing that was asked for is there"
+    assert lines(decoded(), filters=["FOG_COLOR"])[-1] == "# no row matches"
 
 
 # JSON
@@ -183,7 +183,7 @@ def test_files_of_words(tmp_path: Path) -> None:
     path.write_bytes(b"xyz" + words + b"!!")
     found = decode_file(path, "pica", base=0x1000, offset=3)
     assert found.rows["word"].tolist() == LIST and found.left == 2
-    assert "# 2 bytes behind the last whole word are left out" in lines(found)
+    assert "# 2 bytes after the last whole word are left out" in lines(found)
     assert decode_file(path, "pica", offset=3, size=8).rows["word"].tolist() == LIST[:2]
     swapped = tmp_path / "swapped.bin"
     swapped.write_bytes(b"".join(word.to_bytes(4, "big") for word in LIST))

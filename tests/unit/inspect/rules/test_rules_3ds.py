@@ -188,7 +188,7 @@ CASES = [
     Case("shader.output-missing", program(PROGRAM.replace("mov o2.xy, v2", "nop")), "o2.x, o2.y"),
     Case("shader.two-inputs", patched(in_main("add r0, v0, r1"), lambda code: [code[0] & ~(0x1F << 7) | 1 << 7,
                                                                              *code[1:]]), "v0 and v1"),
-    Case("shader.mova-pair", program(in_main("mova a0.x, v1", "mova a0.y, v1")), "right behind",
+    Case("shader.mova-pair", program(in_main("mova a0.x, v1", "mova a0.y, v1")), "right after",
          program(in_main("mova a0.x, v1", "nop", "mova a0.y, v1"))),
     Case("uniform.nan", lambda: Scene(matrix=np.full((4, 4), np.nan)).capture(), "uniform c0.x"),
     Case("vertex.stride", register("ATTRIBBUFFER0_CONFIG2", stride=28, count=3), "stride is 28"),

@@ -1,5 +1,4 @@
-"""Rules for captures of a 3DS: `watch.py` runs one, `record.py` is what the run leaves, most other files are rules.
+"""Rules for 3DS captures: `watch.py` runs a capture, `record.py` has the result, most other files have rules.
 
-Beside those, `draws.py` and `memory_map.py` are what `watch.py` is made of, and `one_draw.py` asks rules
-about one draw.
+`draws.py` and `memory_map.py` are parts of `watch.py`.
 """

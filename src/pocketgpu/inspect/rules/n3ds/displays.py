@@ -18,10 +18,10 @@ RULES = RuleSet("3DS")
     confidence="inferred",
     source="3dbrew GPU/External Registers, LCD",
     explanation=(
-        "What is shown is whatever was there before; here it is black. Programs that use one screen often leave "
-        "the other so."
+        "A console shows whatever was there before; here it is black. Programs that use one screen often leave the "
+        "other screen so."
     ),
-    hint="Show where the transfer went, or fill the framebuffer once.",
+    hint="Show the address that the transfer writes to, or fill the framebuffer once.",
 )
 def display_never_written(record: N3dsRecord) -> Iterator[Found]:
     for read in record.all_reads:
@@ -31,12 +31,12 @@ def display_never_written(record: N3dsRecord) -> Iterator[Found]:
 
 @RULES.rule(
     "display.format",
-    "a screen shows a picture in another format than it was made in",
+    "a screen shows a picture in another format than it was written in",
     severity="warning",
     confidence="inferred",
     source="3dbrew GPU/External Registers, Framebuffer format",
-    explanation="The display controller has a format of its own, which no transfer changes.",
-    hint="Write the format of the transfer's output to the framebuffer's.",
+    explanation="The display controller has its own format register. A transfer does not change it.",
+    hint="Write the output format of the transfer to the format register of the framebuffer.",
 )
 def display_format(record: N3dsRecord) -> Iterator[Found]:
     made: dict[int, str] = {}
@@ -62,4 +62,4 @@ def display_format(record: N3dsRecord) -> Iterator[Found]:
     hint="Look at address and stride.",
 )
 def display_unmapped(record: N3dsRecord) -> Iterable[Found]:
-    return record.tells("display.unmapped")
+    return record.findings_of("display.unmapped")

@@ -16,9 +16,9 @@ RULES = RuleSet("3DS")
     "the picture depends on behaviour that the sources leave open",
     severity="note",
     confidence="inferred",
-    source="facts/choices: each choice names who says what",
-    explanation="Documents or simulators disagree there. What a console shows may be the other thing.",
-    hint="`pocketgpu switches` tells the alternatives; render with --set to see them.",
+    source="facts/choices: each choice names what its sources say",
+    explanation="Documents or simulators disagree. A console may behave in the other way.",
+    hint="`pocketgpu switches` lists the alternatives; render with --set to see them.",
 )
 def doubt(record: N3dsRecord) -> Iterator[Found]:
     for draw in record.draws:

@@ -1,4 +1,4 @@
-"""Rules about how draws are started, and draws that leave nothing."""
+"""Rules about how draws are started, and draws that draw nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RULES = RuleSet("3DS")
     severity="error",
     confidence="documented",
     source="3dbrew GPU/Internal Registers, GPUREG_START_DRAW_FUNC0",
-    explanation="The register is 0 during a draw and 1 while registers are set. Simulators do not look at it.",
+    explanation="The register is 0 during a draw and 1 while registers are set. Simulators do not read it.",
     hint="Write 0 to it before DRAWARRAYS or DRAWELEMENTS and 1 after.",
 )
 def draw_start_func(record: N3dsRecord) -> Iterator[Found]:
@@ -34,7 +34,7 @@ def draw_start_func(record: N3dsRecord) -> Iterator[Found]:
     source="3dbrew GPU/Internal Registers, GPUREG_GEOSTAGE_CONFIG, GPUREG_GEOSTAGE_CONFIG2",
     explanation=(
         "Drivers set bit 0 for arrays, and bit 8 of both for indexed lists of triangles. Simulators do not "
-        "look at them."
+        "read them."
     ),
     hint="Set them around each draw as drivers do.",
 )
@@ -58,14 +58,14 @@ _MOST = 8
 
 @RULES.rule(
     "draw.nothing",
-    "a draw of which no triangle is left",
+    "a draw without a visible triangle",
     severity="note",
     confidence="inferred",
     source="3dbrew GPU/Internal Registers, GPUREG_FACECULLING_CONFIG, GPUREG_VIEWPORT_XY",
     explanation=(
-        "What is culled, or lies outside, costs time and shows nothing. The line says what became of the triangles."
+        "Triangles that are culled or outside the target cost time and show nothing. The line says what stopped them."
     ),
-    hint="`why` with the address of the draw tells more.",
+    hint="`why` with the address of the draw shows more.",
 )
 def draw_nothing(record: N3dsRecord) -> Iterator[Found]:
     asked = 0

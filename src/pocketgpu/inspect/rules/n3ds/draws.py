@@ -1,4 +1,4 @@
-"""Draws of a run as records: their registers, what they read and write, which programs they run."""
+"""Records of the draws of a run: their registers, what they read and write, which programs they run."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ALSO: Final = (
     "VSH_BOOLUNIFORM", "VSH_INPUTBUFFER_CONFIG", "VSH_ENTRYPOINT", "GSH_BOOLUNIFORM", "GSH_INPUTBUFFER_CONFIG",
     "GSH_OUTMAP_MASK", "GSH_ENTRYPOINT", "STENCIL_TEST", "FRAGOP_ALPHA_TEST", "LIGHTING_ENABLE0",
 )  # fmt: skip
-"""Registers that tell draws apart here, beside those that draw states do."""
+"""Registers that distinguish draws here, besides those of draw states."""
 
 
 def _columns() -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
@@ -51,7 +51,7 @@ Writes = Callable[[Sequence[Range]], None]
 
 
 class DrawReader:
-    """Makes records of draws, each once."""
+    """Makes one record for all draws with the same state."""
 
     def __init__(self, machine: N3DS, record: N3dsRecord, most: int) -> None:
         self._machine, self._record, self._most = machine, record, most
@@ -61,9 +61,9 @@ class DrawReader:
     def add(
         self, packets: DrawPackets, frame: str, first: int, reads: Reads, writes: Writes
     ) -> list[tuple[DrawRecord, NDArray[np.int64]]]:
-        """Records of some draws, the first of which is draw `first` of a frame, each with the places of its draws.
+        """Records of some draws, the first of which is draw `first` of a frame, each with the indices of its draws.
 
-        They have not been drawn yet: memory is what they see.
+        They have not been drawn yet: memory is as they read it.
         """
         registers = packets.registers
         rows = np.empty((len(registers), len(_IDS) + 5), np.uint32)
@@ -77,7 +77,7 @@ class DrawReader:
         members: list[tuple[DrawRecord, NDArray[np.int64]]] = []
         for n in order.tolist():
             place, mine = int(places[n]), np.flatnonzero(inverse == n)
-            # Versions of banks are places that mean something in this list only.
+            # Versions of banks are offsets that are valid in this list only.
             key = rows[place, :-4].tobytes()
             at = f"{frame}/d{first + place}"
             known = self._known.get(key)

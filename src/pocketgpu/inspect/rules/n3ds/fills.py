@@ -17,10 +17,10 @@ RULES = RuleSet("3DS")
     confidence="documented",
     source="3dbrew GSP Shared Memory, MemoryFill; GPU/External Registers, Memory Fill",
     explanation=(
-        "The third word is the end, no size. The system software refuses such a command; what the unit does "
+        "The third word is the end, not a size. The system software refuses such a command; what the unit does "
         "is not known."
     ),
-    hint="Write the address behind the last byte.",
+    hint="Write the address after the last byte.",
 )
 def fill_empty(record: N3dsRecord) -> Iterator[Found]:
     for unit in record.fills:
@@ -33,15 +33,15 @@ def fill_empty(record: N3dsRecord) -> Iterator[Found]:
 
 @RULES.rule(
     "fill.unmapped",
-    "a memory fill leaves memory",
+    "a memory fill goes beyond memory",
     severity="error",
     confidence="documented",
     source="3dbrew Memory layout; GPU/External Registers, Memory Fill",
-    explanation="The unit writes to physical addresses, whatever lies there.",
+    explanation="The unit writes to physical addresses, whatever is there.",
     hint="Look at the end of the range.",
 )
 def fill_unmapped(record: N3dsRecord) -> Iterable[Found]:
-    return record.tells("fill.unmapped")
+    return record.findings_of("fill.unmapped")
 
 
 @RULES.rule(
@@ -51,13 +51,13 @@ def fill_unmapped(record: N3dsRecord) -> Iterable[Found]:
     confidence="documented",
     source="GBATEK 3DS GPU External Registers, Memory Fill",
     explanation="The lowest bit of the registers cannot be set. Eight bytes more or less are filled.",
-    hint="Align what is filled to 16 bytes.",
+    hint="Align start and end to 16 bytes.",
 )
 def fill_alignment(record: N3dsRecord) -> Iterator[Found]:
     for lost in record.lost:
         if lost.register.startswith("PSC"):
             yield Found(
-                f"{lost.register} = {8 * lost.written:#010x} counts as {8 * lost.kept:#010x}: the unit knows multiples "
+                f"{lost.register} = {8 * lost.written:#010x} counts as {8 * lost.kept:#010x}: the unit takes multiples "
                 "of 16 bytes", lost.at,
             )  # fmt: skip
 
@@ -71,7 +71,7 @@ _WIDTH_24 = (1, 3)
     severity="note",
     confidence="inferred",
     source="3dbrew GPU/External Registers, Memory Fill; simulators differ",
-    explanation="Whether the last value is cut or written whole, behind the end, is not known.",
+    explanation="Whether the last value is cut, or written whole beyond the end, is not known.",
     hint="Make the range a multiple of 48 bytes.",
 )
 def fill_remainder(record: N3dsRecord) -> Iterator[Found]:

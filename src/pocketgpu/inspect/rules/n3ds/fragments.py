@@ -18,7 +18,7 @@ RULES = RuleSet("3DS")
     confidence="documented",
     source="3dbrew GPU/Internal Registers, GPUREG_EARLYDEPTH_TEST1, GPUREG_EARLYDEPTH_TEST2",
     explanation=(
-        "The test has a part in the rasteriser and one at the buffer, each with a switch. Simulators have no "
+        "The test has a part in the rasteriser and one at the buffer, each with an enable bit. Simulators have no "
         "early test."
     ),
     hint="Set both, or neither.",
@@ -36,7 +36,7 @@ def early_depth_pair(record: N3dsRecord) -> Iterator[Found]:
     severity="warning",
     confidence="documented",
     source="3dbrew GPU/Internal Registers, GPUREG_LIGHTING_ENABLE0, GPUREG_LIGHTING_ENABLE1",
-    explanation="There are two choices, the second one upside down. Simulators look at one of them.",
+    explanation="There are two enable bits, the second one inverted. Simulators read one of them.",
     hint="Write 1 to LIGHTING_ENABLE0 and 0 to LIGHTING_ENABLE1.",
 )
 def lighting_off(record: N3dsRecord) -> Iterator[Found]:

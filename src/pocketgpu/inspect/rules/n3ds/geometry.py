@@ -22,7 +22,7 @@ RULES = RuleSet("3DS")
         "Programs that drew with a geometry program first and without one afterwards have hung consoles; the "
         "other order worked. Uniforms of the geometry unit were found cleared, too."
     ),
-    hint="Draw what needs the geometry program last, or give every program a geometry part.",
+    hint="Draw with the geometry program last, or give every program a geometry part.",
 )
 def geometry_switch(record: N3dsRecord) -> Iterator[Found]:
     for (frame, before, _), (other, now, at) in pairwise(record.order):
@@ -37,8 +37,8 @@ def geometry_switch(record: N3dsRecord) -> Iterator[Found]:
     confidence="documented",
     source="3dbrew GPU/Internal Registers, GPUREG_VSH_COM_MODE",
     explanation=(
-        "The fourth unit runs vertex programs or geometry programs. The bit says whether it is told what the "
-        "other three are; set wrongly, two programs meet in one unit, or it runs an old one."
+        "The fourth unit runs vertex programs or geometry programs. The bit says whether it gets the uploads of the "
+        "other three. If it is wrong, the unit gets two programs, or runs an old one."
     ),
     hint="Write 1 with GEOSTAGE_CONFIG.mode = 2, else 0.",
 )
@@ -55,11 +55,11 @@ _ON = 0x08
 
 @RULES.rule(
     "geometry.unit-mode",
-    "registers do not say that the fourth unit runs a geometry program",
+    "registers do not set up the fourth unit for a geometry program",
     severity="warning",
     confidence="documented",
     source="3dbrew GPU/Internal Registers, GPUREG_GSH_INPUTBUFFER_CONFIG, GPUREG_PRIMITIVE_CONFIG",
-    explanation="The unit waits for input in the form that the mode says. Simulators look at GEOSTAGE_CONFIG alone.",
+    explanation="The unit waits for input in the form of the mode. Simulators read only GEOSTAGE_CONFIG.",
     hint="Write 0x08 to bits 24 to 31 and mode 3 to PRIMITIVE_CONFIG.",
 )
 def geometry_unit_mode(record: N3dsRecord) -> Iterator[Found]:
@@ -75,15 +75,15 @@ def geometry_unit_mode(record: N3dsRecord) -> Iterator[Found]:
 
 @RULES.rule(
     "geometry.inputs",
-    "what vertices give does not fill what a geometry program takes",
+    "the outputs of vertices do not fill the inputs of a geometry program",
     severity="warning",
     confidence="documented",
     source="3dbrew GPU/Internal Registers, GPUREG_GSH_INPUTBUFFER_CONFIG, GPUREG_GSH_MISC0",
-    explanation="The unit starts when its inputs are full. What does not come out even stays behind for the next draw.",
-    hint="Let the number of inputs be that of the vertex's outputs times the vertices of a primitive.",
+    explanation="The unit starts when its inputs are full. Outputs that are left over stay there for the next draw.",
+    hint="Set the number of inputs to the outputs of a vertex times the vertices of a primitive.",
 )
 def geometry_inputs(record: N3dsRecord) -> Iterator[Found]:
-    yield from record.tells("draw.no-sizes")
+    yield from record.findings_of("draw.no-sizes")
     for draw in record.draws:
         if not draw.geometry:
             continue

@@ -16,44 +16,44 @@ RULES = RuleSet("3DS")
     severity="error",
     confidence="documented",
     source="3dbrew GPU/Internal Registers, GPUREG_FINALIZE",
-    explanation="The interrupt P3D comes of a write to FINALIZE. Without it the system software waits for ever.",
+    explanation="A write to FINALIZE raises the interrupt P3D. Without it the system software waits forever.",
     hint="End the list with FINALIZE = 0x12345678, inside of its last 16 bytes.",
 )
 def list_no_finalize(record: N3dsRecord) -> Iterable[Found]:
-    return record.tells("list.no-finalize")
+    return record.findings_of("list.no-finalize")
 
 
 @RULES.rule(
     "list.endless",
-    "a command list does not come to an end",
+    "a command list does not end",
     severity="error",
     confidence="documented",
     source="3dbrew GPU/Internal Registers, Command List",
     explanation=(
-        "A jump drops the rest of the running list, and there is no return: lists that lead to each other run for ever."
+        "A jump drops the rest of the running list, and there is no return: lists that jump to each other run forever."
     ),
-    hint="Set the address and the size of the list to go on with before each jump.",
+    hint="Set the address and the size of the next list before each jump.",
 )
 def list_endless(record: N3dsRecord) -> Iterable[Found]:
-    return record.tells("list.endless")
+    return record.findings_of("list.endless")
 
 
 @RULES.rule(
     "list.unmapped",
-    "a command list, or the target of a jump, lies where no memory is",
+    "a command list, or the target of a jump, is not in memory",
     severity="error",
     confidence="documented",
     source="3dbrew Memory layout; GPU/Internal Registers, GPUREG_CMDBUF_ADDR",
-    explanation="The unit takes physical addresses. What it reads outside of memory are no commands.",
+    explanation="The unit takes physical addresses. What it reads outside of memory is not a command list.",
     hint="Give the physical address divided by 8, and the size of the whole list.",
 )
 def list_unmapped(record: N3dsRecord) -> Iterable[Found]:
-    return record.tells("list.unmapped", "list.unmapped-jump")
+    return record.findings_of("list.unmapped", "list.unmapped-jump")
 
 
 @RULES.rule(
     "list.size",
-    "a command list that is no multiple of 16 bytes, or does not begin at one",
+    "a command list whose size or address is no multiple of 16 bytes",
     severity="warning",
     confidence="documented",
     source="GBATEK 3DS GPU Internal Registers, Command Lists",
@@ -80,8 +80,8 @@ def list_size(record: N3dsRecord) -> Iterator[Found]:
     severity="warning",
     confidence="documented",
     source="GBATEK 3DS GPU Internal Registers, Register Map",
-    explanation="Such writes do nothing. They often come of a header that is out of step with its parameters.",
-    hint="The first parameter stands before its header; entries with an odd number of extra parameters are padded.",
+    explanation="Such writes do nothing. Often the cause is a header that is out of step with its parameters.",
+    hint="The first parameter precedes its header; entries with an odd number of extra parameters are padded.",
 )
 def list_unknown_register(record: N3dsRecord) -> Iterator[Found]:
     for at, count in record.ignored:

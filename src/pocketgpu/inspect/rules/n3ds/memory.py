@@ -1,4 +1,4 @@
-"""Rules about memory that is read: what nobody wrote, what a cache still holds, what has two meanings."""
+"""Rules about memory that is read: never written, not flushed from a cache, or used in two ways."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _KINDS = ("list", "vertices", "indices", "texture")
     confidence="inferred",
     source="3dbrew Memory layout",
     explanation=(
-        "Here such memory is 0. On a console it holds what another program left there. Bytes are told apart in groups "
+        "Here such memory is 0. On a console it holds what another program left there. Writes are recorded in groups "
         "of 16."
     ),
     hint="Look at the address and the size; a recording that began late may also lack what was written before.",
@@ -46,7 +46,7 @@ _MEMORY_TWO_USES_KINDS = ("vertices", "indices", "texture")
     confidence="inferred",
     source="3dbrew GPU/Internal Registers, GPUREG_ATTRIBBUFFERi_CONFIG2, GPUREG_INDEXBUFFER_CONFIG",
     explanation=(
-        "One of them reaches into the other: a stride or a number of vertices is too large, or an address is wrong."
+        "One range overlaps the other: a stride or a number of vertices is too large, or an address is wrong."
     ),
     hint="Look at strides, at the largest index, and at offsets, which count from ATTRIBBUFFERS_LOC.",
 )
@@ -67,8 +67,8 @@ _TRANSFER_NEVER_WRITTEN_KINDS = ("transfer", "copy")
     severity="warning",
     confidence="inferred",
     source="3dbrew GPU/External Registers, Transfer Engine",
-    explanation="What is shown is whatever was there before; here it is black.",
-    hint="Transfer from where draws go, COLORBUFFER_LOC.",
+    explanation="A console shows whatever was there before; here it is black.",
+    hint="Transfer from the colour buffer of draws, COLORBUFFER_LOC.",
 )
 def transfer_never_written(record: N3dsRecord) -> Iterator[Found]:
     for read in record.all_reads:
@@ -108,8 +108,8 @@ def target_not_cleared(record: N3dsRecord) -> Iterator[Found]:
     confidence="documented",
     source="3dbrew GSP Shared Memory, FlushCacheRegions; GSPGPU:FlushDataCache",
     explanation=(
-        "The GPU does not see the processor's cache, and reads older data. Only recordings of GX commands tell "
-        "of flushes, and only those of commands: where a program flushes by no command at all, nothing is looked "
+        "The GPU does not see the processor's cache, and reads older data. Only recordings of GX commands contain "
+        "flushes, and only those by commands: if a program flushes by no command at all, nothing is looked "
         "for."
     ),
     hint="Flush the range after writing it and before the command that reads it.",

@@ -1,4 +1,4 @@
-"""Which of the guest's memory something has written, and what of it the processor's cache may still hold."""
+"""Which guest memory was written, and which of it may still be in the processor's cache."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from pocketgpu.pica.memory.guest import GuestMemory
 
 GRANULE = 16
-"""Bytes that are told apart. What begins or ends inside of 16 bytes counts as all of them, on the safe side."""
+"""Bytes with a common mark. A range that begins or ends inside of 16 bytes counts as all of them, to be safe."""
 
 
 class WrittenMemory:
@@ -23,22 +23,22 @@ class WrittenMemory:
         return slice(offset // GRANULE, -(-(offset + size) // GRANULE))
 
     def write(self, offset: int, size: int, by_processor: bool = False) -> None:
-        """Something writes. What the processor writes lies in its cache until `flush`."""
+        """Mark bytes as written. Those that the processor writes are in its cache until `flush`."""
         part = self._part(offset, size)
         self._written[part] = True
         self._dirty[part] = by_processor
 
     def flush(self, offset: int, size: int) -> None:
-        """The processor's cache is written back."""
+        """Mark bytes as written back from the processor's cache."""
         self._dirty[self._part(offset, size)] = False
 
     def missing(self, offset: int, size: int) -> int:
-        """Bytes of a range that nothing has written."""
+        """How many bytes of a range nothing has written."""
         part = self._written[self._part(offset, size)]
         return min((len(part) - int(np.count_nonzero(part))) * GRANULE, size)
 
     def stale(self, offset: int, size: int) -> int:
-        """Bytes of a range that were not written back since the processor wrote them."""
+        """How many bytes of a range were not written back since the processor wrote them."""
         return min(int(np.count_nonzero(self._dirty[self._part(offset, size)])) * GRANULE, size)
 
 

@@ -14,11 +14,11 @@ RULES = RuleSet("3DS")
 
 @RULES.rule(
     "outputs.count",
-    "registers disagree how many outputs a vertex has",
+    "registers disagree on how many outputs a vertex has",
     severity="warning",
     confidence="documented",
     source="3dbrew GPU/Internal Registers, GPUREG_VSH_OUTMAP_TOTAL1, GPUREG_VSH_OUTMAP_TOTAL2, GPUREG_SH_OUTMAP_TOTAL",
-    explanation="Simulators look at the mask. On a console the units behind the shader each have a count of their own.",
+    explanation="Simulators read the mask. On a console the units after the shader each have a count of their own.",
     hint="Write the same number to all; the VSH registers hold it minus one.",
 )
 def outputs_count(record: N3dsRecord) -> Iterator[Found]:
@@ -35,12 +35,12 @@ def outputs_count(record: N3dsRecord) -> Iterator[Found]:
         else:
             counts["SH_OUTMAP_TOTAL"] = draw("SH_OUTMAP_TOTAL.count")
         if len(set(counts.values())) > 1:
-            told = ", ".join(f"{name} says {count}" for name, count in counts.items())
-            yield draw.found(f"the number of outputs is not the same everywhere: {told}")
+            text = ", ".join(f"{name} says {count}" for name, count in counts.items())
+            yield draw.found(f"the number of outputs is not the same everywhere: {text}")
 
 
 _POSITION = (SEMANTIC.POSITION_X, SEMANTIC.POSITION_Y, SEMANTIC.POSITION_Z)
-"""Of x, y and z. A w that nobody gives is 1, which is what flat pictures want."""
+"""x, y and z. A w that no output writes is 1, which suits flat pictures."""
 
 
 @RULES.rule(
@@ -49,7 +49,7 @@ _POSITION = (SEMANTIC.POSITION_X, SEMANTIC.POSITION_Y, SEMANTIC.POSITION_Z)
     severity="error",
     confidence="documented",
     source="3dbrew GPU/Internal Registers, GPUREG_SH_OUTMAP_O0",
-    explanation="Components that no register gives are 1, so that nothing is left of a triangle.",
+    explanation="Components that no register gives are 1, so triangles have no area.",
     hint="Let one output register be x, y, z and w of the position: 0x03020100 in SH_OUTMAP_O0.",
 )
 def outputs_position(record: N3dsRecord) -> Iterator[Found]:
@@ -65,7 +65,7 @@ def outputs_position(record: N3dsRecord) -> Iterator[Found]:
     severity="warning",
     confidence="documented",
     source="3dbrew GPU/Internal Registers, GPUREG_SH_OUTATTR_CLOCK, GPUREG_SH_OUTATTR_MODE",
-    explanation="Simulators do not look at these registers. On a console the value stays what it was.",
+    explanation="Simulators do not read these registers. On a console the value does not change.",
     hint="Set a bit for each kind of output that SH_OUTMAP names.",
 )
 def outputs_clock(record: N3dsRecord) -> Iterator[Found]:

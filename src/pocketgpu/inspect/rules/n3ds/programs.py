@@ -21,32 +21,32 @@ RULES = RuleSet("3DS")
     confidence="seen on hardware",
     source="3dbrew GPU/Shader Instruction Set, END; devkitPro/picasso issue 34",
     explanation=(
-        "The unit goes on with whatever lies behind the program: remains of longer programs, or instructions made of "
-        "nothing. What it does then depends on what ran before."
+        "The unit continues with whatever is after the program: remains of longer programs, or words of 0. What it "
+        "does then depends on what ran before."
     ),
-    hint="Put 'end' behind the last instruction of main.",
+    hint="Put 'end' after the last instruction of main.",
 )
 def shader_no_end(record: N3dsRecord) -> Iterator[Found]:
     for program in record.programs:
         last = program.runs_out
         if last is not None:
             yield Found(
-                f"the {program.unit} program has no END: it runs on behind instruction {last:#05x}", program.at,
+                f"the {program.unit} program has no END: it runs on after instruction {last:#05x}", program.at,
                 program.draws,
             )  # fmt: skip
 
 
 @RULES.rule(
     "shader.endless",
-    "a shader program that does not come to an end",
+    "a shader program that does not end",
     severity="error",
     confidence="documented",
     source="3dbrew GPU/Shader Instruction Set, Control Flow",
-    explanation="The console has no limit of instructions: the unit never takes the next vertex.",
+    explanation="The console has no limit on instructions: the unit never takes the next vertex.",
     hint="Look at the loop's integer uniform and at jumps back.",
 )
 def shader_endless(record: N3dsRecord) -> Iterable[Found]:
-    return record.tells("shader.endless")
+    return record.findings_of("shader.endless")
 
 
 @RULES.rule(
@@ -55,15 +55,15 @@ def shader_endless(record: N3dsRecord) -> Iterable[Found]:
     severity="error",
     confidence="documented",
     source="3dbrew GPU/Shader Instruction Set, BREAK",
-    explanation="BREAK takes an entry from the stack of loops. With none there, the unit hangs.",
+    explanation="BREAK takes an entry from the stack of loops. If it is empty, the unit hangs.",
     hint="Leave loops only from inside of them.",
 )
 def shader_break(record: N3dsRecord) -> Iterator[Found]:
-    yield from record.tells("shader.break")
+    yield from record.findings_of("shader.break")
     for program in record.programs:
         if program.hangs:
             yield Found(
-                f"the {program.unit} program can come to a BREAK outside of any loop", program.at, program.draws
+                f"the {program.unit} program can reach a BREAK outside of any loop", program.at, program.draws
             )
 
 
@@ -79,7 +79,7 @@ def shader_break(record: N3dsRecord) -> Iterator[Found]:
 def shader_output_twice(record: N3dsRecord) -> Iterator[Found]:
     for program in record.programs:
         if program.runs_out is not None:
-            continue  # what stands behind its last instruction is none of its own
+            continue  # instructions after its end are not its own
         twice, _ = program.output_writes
         for (register, component), address in sorted(twice.items()):
             yield Found(
@@ -96,7 +96,7 @@ def shader_output_twice(record: N3dsRecord) -> Iterator[Found]:
     confidence="documented",
     source="3dbrew GPU/Shader Instruction Set, Registers",
     explanation="Output registers keep what an earlier vertex left there, or the unit waits for them.",
-    hint="Write all components of every output that SH_OUTMAP names, on every way through the program.",
+    hint="Write all components of every output that SH_OUTMAP names, on every path through the program.",
 )
 def shader_output_missing(record: N3dsRecord) -> Iterator[Found]:
     for draw in record.draws:
@@ -153,7 +153,7 @@ def shader_mova_pair(record: N3dsRecord) -> Iterator[Found]:
         for first, second in pairwise(places):
             if second == first + 1:
                 yield Found(
-                    f"the {program.unit} program has MOVA at {first:#05x} and again right behind", program.at,
+                    f"the {program.unit} program has MOVA at {first:#05x} and again right after", program.at,
                     program.draws,
                 )  # fmt: skip
 
@@ -174,7 +174,7 @@ def uniform_nan(record: N3dsRecord) -> Iterator[Found]:
         registers: dict[int, list[tuple[int, str, int]]] = {}
         for (register, component), (at, count) in read.items():
             registers.setdefault(register, []).append((component, at, count))
-        # A matrix that was divided by 0 has NaN all over: a line for each register, not for each of 16 numbers.
+        # A matrix that was divided by 0 is all NaN: one line for each register, not for each of 16 numbers.
         for register, parts in registers.items():
             name = f"c{register}.{''.join('xyzw'[component] for component, _, _ in parts)}"
             _, at, _ = parts[0]

@@ -1,4 +1,4 @@
-"""What the run of a 3DS capture leaves for rules: draws by state, programs, units at work, what was read."""
+"""The record of a 3DS capture's run that rules read: draws by state, programs, fills, transfers, memory reads."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pocketgpu.events import Event as Told
+from pocketgpu.events import Event as MachineEvent
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.pica import OUTPUT_MAPS
 from pocketgpu.facts.pica_enums import BLEND_EQUATION, BLEND_FACTOR, LOGIC_OP
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Memory that something reads. what: in words, such as "texture unit 0"; kind: "list", "vertices", "indices",
-    "texture", "transfer", "copy", "display", "color", "depth". missing: bytes that nothing had written. stale: bytes
-    that the processor wrote and did not write back from its cache, as far as the log shows. name: the register or the
-    register field that says where."""
+    """Memory that something reads. what: as text, such as "texture unit 0"; kind: "list", "vertices", "indices",
+    "texture", "transfer", "copy", "display", "color", "depth". missing: how many bytes nothing had written. stale: how
+    many bytes the processor wrote and did not write back from its cache, as far as the log shows. name: the register
+    with the address, or its field."""
 
     kind: str
     what: str
@@ -38,10 +38,10 @@ class Read:
 
 @dataclass
 class DrawRecord(DrawState):
-    """All draws that have their registers in common, but for those that only hold data.
+    """All draws with the same registers, except those that only hold data.
 
-    empty: how many of them gave no triangle to draw. target: what they draw to, or why there is none; writes: what of
-    that they may write. reads: memory. programs: what shader units run.
+    empty: how many of them had no triangle to draw. target: their render target, or why there is none; writes: which
+    memory of it they may write. reads: memory that they read. programs: programs of the shader units.
     """
 
     empty: int = 0
@@ -55,7 +55,7 @@ class DrawRecord(DrawState):
         return part.field.raw(self.words[part.register.offset])
 
     def value(self, name: str) -> float:
-        """A field as its table reads it: floats as floats."""
+        """A field decoded by its table: floats as floats."""
         part = register_field(name)
         return float(part.field.decode(self.words[part.register.offset]))
 
@@ -82,7 +82,7 @@ class DrawRecord(DrawState):
 
     @property
     def reads_color(self) -> bool:
-        """Whether what is in the colour buffer matters for what is written there."""
+        """Whether the colours that are written depend on those in the buffer."""
         if not self.writes_color or self("COLOR_OPERATION.fragment_mode"):
             return False
         if not all(self(f"DEPTH_COLOR_MASK.{name}") for name in ("red", "green", "blue", "alpha")):
@@ -117,7 +117,7 @@ class DrawRecord(DrawState):
 
     @property
     def triggered(self) -> bool:
-        """Whether DRAWARRAYS or DRAWELEMENTS set it off."""
+        """Whether DRAWARRAYS or DRAWELEMENTS started it."""
         return not self.immediate
 
 
@@ -134,8 +134,8 @@ _MIN_MAX = BLEND_EQUATION.numbers("MINIMUM", "MAXIMUM")
 
 @dataclass
 class UnitRecord:
-    """A fill ("PSC0", "PSC1") or a transfer ("PPF") that ran. words: of its registers by name. source, target: what it
-    reads and writes, None where nothing moves."""
+    """A fill ("PSC0", "PSC1") or a transfer ("PPF") that ran. words: of its registers by name. source, target: memory
+    that it reads and writes, None if nothing is moved."""
 
     unit: str
     at: str
@@ -169,7 +169,7 @@ class UnitRecord:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """Bits of a word that a register does not keep: what was written, what it made of it."""
+    """A word that a register did not keep in full: the written word, and the kept word."""
 
     register: str
     written: int
@@ -179,7 +179,7 @@ class Lost:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a screen shows at a frame's end. format: code of the display side."""
+    """What a screen shows at a frame's end. format: the display controller's code of it."""
 
     screen: str
     address: int
@@ -190,8 +190,8 @@ class Shown:
 
 @dataclass
 class N3dsRecord:
-    """The run of a capture. told: what the machine told, with places. whys: asks the debugger why a whole draw came to
-    nothing; flushes: how many ranges of the processor's cache were written back by GX commands."""
+    """The run of a capture. machine_events: with places. whys: returns the debugger's answer about a draw
+    that drew nothing. flushes: how many ranges of the processor's cache GX commands wrote back."""
 
     draws: list[DrawRecord] = field(default_factory=list)
     programs: list[Program] = field(default_factory=list)
@@ -199,17 +199,17 @@ class N3dsRecord:
     reads: list[Read] = field(default_factory=list)
     lost: list[Lost] = field(default_factory=list)
     shown: list[Shown] = field(default_factory=list)
-    told: list[Told] = field(default_factory=list)
+    machine_events: list[MachineEvent] = field(default_factory=list)
     order: list[tuple[str, int, str]] = field(default_factory=list)
-    """Draws in rows that have the geometry stage on or off: (frame, 1 or 0, first draw)."""
+    """Groups of consecutive draws with the geometry stage on or off: (frame, 1 or 0, first draw)."""
     ignored: list[tuple[str, int]] = field(default_factory=list)
     """Lists with writes to ids that have no register: (list, how many)."""
     whys: Any = None
     flushes: int = 0
 
-    def tells(self, *ids: str) -> Iterator[Found]:
-        """What the machine told under these ids, as findings."""
-        for event in self.told:
+    def findings_of(self, *ids: str) -> Iterator[Found]:
+        """Events of the machine with these ids, as findings."""
+        for event in self.machine_events:
             if event.id in ids:
                 yield Found(event.message, event.at, event.count)
 
@@ -227,10 +227,10 @@ class N3dsRecord:
 
     @property
     def all_reads(self) -> Iterator[Read]:
-        """What draws read, and all else."""
+        """All memory reads, of draws and of everything else."""
         for draw in self.draws:
             yield from draw.reads
         yield from self.reads
 
 
-__all__ = ["DrawRecord", "Lost", "N3dsRecord", "Read", "Shown", "Told", "UnitRecord"]
+__all__ = ["DrawRecord", "Lost", "MachineEvent", "N3dsRecord", "Read", "Shown", "UnitRecord"]

@@ -17,18 +17,18 @@ RULES = RuleSet("3DS")
     confidence="documented",
     source="3dbrew GSP Shared Memory",
     explanation=(
-        "Addresses and sizes must be multiples of 8 and lie in memory that the GPU reaches. The queue stops "
+        "Addresses and sizes must be multiples of 8 and in memory that the GPU can access. The queue stops "
         "at the command."
     ),
     hint="The message names the word.",
 )
 def gx_refused(record: N3dsRecord) -> Iterable[Found]:
-    return record.tells("gsp.refused")
+    return record.findings_of("gsp.refused")
 
 
 @RULES.rule(
     "register.hang",
-    "an access to a register that hangs the bus, or is none",
+    "an access to a register that hangs the bus, or does not exist",
     severity="error",
     confidence="documented",
     source="GBATEK 3DS GPU External Registers, Register Map",
@@ -36,7 +36,7 @@ def gx_refused(record: N3dsRecord) -> Iterable[Found]:
     hint="Use the registers that the tables name.",
 )
 def register_hang(record: N3dsRecord) -> Iterable[Found]:
-    return record.tells("external.hang", "external.abort", "external.unmapped")
+    return record.findings_of("external.hang", "external.abort", "external.unmapped")
 
 
 @RULES.rule(
@@ -49,4 +49,4 @@ def register_hang(record: N3dsRecord) -> Iterable[Found]:
     hint="Write 0 to VRAM_POWER.",
 )
 def memory_vram_off(record: N3dsRecord) -> Iterable[Found]:
-    return record.tells("vram.off")
+    return record.findings_of("vram.off")

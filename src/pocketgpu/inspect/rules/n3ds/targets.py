@@ -18,23 +18,23 @@ RULES = RuleSet("3DS")
     severity="error",
     confidence="documented",
     source="3dbrew Memory layout; GPU/Internal Registers, GPUREG_COLORBUFFER_LOC, GPUREG_FRAMEBUFFER_DIM",
-    explanation="The draw is left out here. A console writes to whatever lies at that address.",
+    explanation="The draw is left out here. A console writes to whatever is at that address.",
     hint="COLORBUFFER_LOC and DEPTHBUFFER_LOC hold physical addresses divided by 8.",
 )
 def target_unmapped(record: N3dsRecord) -> Iterable[Found]:
-    return record.tells("draw.left-out")
+    return record.findings_of("draw.left-out")
 
 
 @RULES.rule(
     "target.alignment",
-    "a render target that does not begin at a multiple of 64 bytes, or has no whole tiles",
+    "a render target that does not begin at a multiple of 64 bytes, or does not consist of whole tiles",
     severity="warning",
     confidence="documented",
     source="GBATEK 3DS GPU Internal Registers, Framebuffer",
     explanation=(
-        "The lower bits of the address do not count, and rows of tiles of 8 pixels are what targets are made of."
+        "The lower bits of the address are ignored, and targets consist of tiles of 8x8 pixels."
     ),
-    hint="Align targets to 128 bytes, as drivers do, and make them a multiple of 8 wide.",
+    hint="Align targets to 128 bytes, as drivers do, and make their width a multiple of 8.",
 )
 def target_alignment(record: N3dsRecord) -> Iterator[Found]:
     for draw in record.draws:
@@ -54,7 +54,7 @@ def target_alignment(record: N3dsRecord) -> Iterator[Found]:
     severity="error",
     confidence="inferred",
     source="3dbrew GPU/Internal Registers, GPUREG_COLORBUFFER_LOC, GPUREG_DEPTHBUFFER_LOC",
-    explanation="Each is written over the other, in an order that caches decide.",
+    explanation="Each overwrites the other, in an order that depends on caches.",
     hint="Give the depth buffer memory of its own: 4 bytes a pixel with a stencil, 3 or 2 without.",
 )
 def target_overlap(record: N3dsRecord) -> Iterator[Found]:
@@ -77,8 +77,8 @@ def target_overlap(record: N3dsRecord) -> Iterator[Found]:
     severity="warning",
     confidence="inferred",
     source="3dbrew GPU/Internal Registers, GPUREG_TEXUNIT0_ADDR1, GPUREG_FRAMEBUFFER_FLUSH",
-    explanation="What the draw reads there depends on how far it came, and on what caches hold.",
-    hint="Draw to another target, or copy what is read first.",
+    explanation="What the draw reads there depends on how far it has come, and on the contents of caches.",
+    hint="Draw to another target, or read from a copy.",
 )
 def target_inputs(record: N3dsRecord) -> Iterator[Found]:
     for draw in record.draws:
@@ -100,7 +100,7 @@ def target_inputs(record: N3dsRecord) -> Iterator[Found]:
     confidence="documented",
     source="3dbrew GPU/Internal Registers, GPUREG_RENDERBUF_DIM",
     explanation=(
-        "The rasteriser has the size of the target in a register of its own. Simulators look at one of the two."
+        "The rasteriser has its own register for the size of the target. Simulators read one of the two."
     ),
     hint="Write the same word to both.",
 )
@@ -108,9 +108,9 @@ def target_sizes(record: N3dsRecord) -> Iterator[Found]:
     for draw in record.draws:
         other = draw("RENDERBUF_DIM.width"), draw("RENDERBUF_DIM.height") + 1
         if other != draw.size:
-            told = " and ".join(f"{name} is {w}x{h}" for name, (w, h) in
+            text = " and ".join(f"{name} is {w}x{h}" for name, (w, h) in
                                 (("FRAMEBUFFER_DIM", draw.size), ("RENDERBUF_DIM", other)))  # fmt: skip
-            yield draw.found(told)
+            yield draw.found(text)
 
 
 _BITS = {PIXEL_SIZE.BITS_16: 16, PIXEL_SIZE.BITS_24: 24, PIXEL_SIZE.BITS_32: 32}
@@ -122,7 +122,7 @@ _BITS = {PIXEL_SIZE.BITS_16: 16, PIXEL_SIZE.BITS_24: 24, PIXEL_SIZE.BITS_32: 32}
     severity="warning",
     confidence="documented",
     source="3dbrew GPU/Internal Registers, GPUREG_COLORBUFFER_FORMAT",
-    explanation="Simulators look at the format alone; the console's memory unit at the size.",
+    explanation="Simulators read only the format; the console's memory unit reads the size.",
     hint="Write 2 for RGBA8, 1 for RGB8 and 0 for formats of 16 bits.",
 )
 def target_pixel_size(record: N3dsRecord) -> Iterator[Found]:
@@ -145,7 +145,7 @@ _READERS = ("transfer", "copy", "display", "texture")
     confidence="inferred",
     source="3dbrew GPU/Internal Registers, GPUREG_COLORBUFFER_LOC; GPU/External Registers, Transfer Engine",
     explanation=(
-        "No transfer, copy, texture or screen of the recording takes the picture. Often one of the two "
+        "No transfer, copy, texture or screen of the recording reads the picture. Often one of the two "
         "addresses is wrong."
     ),
     hint="Compare COLORBUFFER_LOC with the input address of the transfer.",
@@ -177,7 +177,7 @@ _READING = frozenset(COMPARE) - COMPARE.numbers("NEVER", "ALWAYS")
     confidence="documented",
     source="3dbrew GPU/Internal Registers, GPUREG_COLORBUFFER_READ, GPUREG_DEPTHBUFFER_READ",
     explanation=(
-        "With reading off the unit compares and blends with something else than memory; simulators differ in what."
+        "With reading off, the unit compares and blends with something other than memory; simulators differ in what."
     ),
     hint="Write 15 to COLORBUFFER_READ and 3 to DEPTHBUFFER_READ where the draw needs them.",
 )
@@ -203,7 +203,7 @@ def target_read_off(record: N3dsRecord) -> Iterator[Found]:
     severity="note",
     confidence="documented",
     source="3dbrew GPU/Internal Registers, GPUREG_COLORBUFFER_WRITE, GPUREG_DEPTHBUFFER_WRITE",
-    explanation="Nothing is written. Where that is meant, DEPTH_COLOR_MASK says it as well.",
+    explanation="Nothing is written. If that is intended, clear DEPTH_COLOR_MASK as well.",
     hint="Set both, or neither.",
 )
 def target_write_off(record: N3dsRecord) -> Iterator[Found]:
@@ -224,7 +224,7 @@ def target_write_off(record: N3dsRecord) -> Iterator[Found]:
     confidence="documented",
     source="3dbrew GPU/Internal Registers, GPUREG_STENCIL_TEST, GPUREG_DEPTHBUFFER_FORMAT",
     explanation="Only D24S8 has a stencil.",
-    hint="Use D24S8, or switch the test off.",
+    hint="Use D24S8, or turn the test off.",
 )
 def stencil_format(record: N3dsRecord) -> Iterator[Found]:
     for draw in record.draws:

@@ -22,8 +22,8 @@ _UNITS = 3
     severity="warning",
     confidence="documented",
     source="3dbrew GPU/Internal Registers, GPUREG_TEXUNIT_CONFIG, GPUREG_TEXENV0_SOURCE",
-    explanation="The unit gives no colour of the texture; what it gives instead is not known.",
-    hint="Enable the unit, or take the texture out of the combiner.",
+    explanation="The unit does not sample the texture; what it returns instead is not known.",
+    hint="Enable the unit, or remove the texture from the combiner.",
 )
 def texture_unit_off(record: N3dsRecord) -> Iterator[Found]:
     for draw in record.draws:
@@ -43,11 +43,11 @@ _LEAST, _MOST = 8, 1024
 
 @RULES.rule(
     "texture.size",
-    "a texture whose sides are no powers of two from 8 to 1024",
+    "a texture whose sides are not powers of two from 8 to 1024",
     severity="warning",
     confidence="documented",
     source="3dbrew GPU/Internal Registers, GPUREG_TEXUNIT0_DIM, GPUREG_TEXUNIT0_LOD",
-    explanation="The unit makes addresses of bits, and the smallest level that memory holds has 8x8 texels.",
+    explanation="The unit makes addresses from bits of coordinates, and the smallest level in memory has 8x8 texels.",
     hint="Pad the texture to the next power of two.",
 )
 def texture_size(record: N3dsRecord) -> Iterator[Found]:
@@ -63,7 +63,7 @@ def texture_size(record: N3dsRecord) -> Iterator[Found]:
 
 @RULES.rule(
     "texture.unmapped",
-    "a texture leaves memory or has no size",
+    "a texture goes beyond memory or has no size",
     severity="error",
     confidence="documented",
     source="3dbrew Memory layout; GPU/Internal Registers, GPUREG_TEXUNIT0_ADDR1",
@@ -71,7 +71,7 @@ def texture_size(record: N3dsRecord) -> Iterator[Found]:
     hint="The register holds the physical address divided by 8.",
 )
 def texture_unmapped(record: N3dsRecord) -> Iterable[Found]:
-    return record.tells("texture.unmapped")
+    return record.findings_of("texture.unmapped")
 
 
 _MARK = 2
@@ -79,11 +79,11 @@ _MARK = 2
 
 @RULES.rule(
     "texture.etc1",
-    "TEXUNIT_PARAM does not say ETC1 as the format does",
+    "TEXUNIT_PARAM and the texture format disagree on ETC1",
     severity="warning",
     confidence="documented",
     source="3dbrew GPU/Internal Registers, GPUREG_TEXUNIT0_PARAM",
-    explanation="Drivers write 2 to bits 4 and 5 for ETC1 and 0 for all else. Simulators do not look at them.",
+    explanation="Drivers write 2 to bits 4 and 5 for ETC1 and 0 for all other formats. Simulators do not read them.",
     hint="Write 2 for ETC1 (not for ETC1A4) and 0 for other formats.",
 )
 def texture_etc1(record: N3dsRecord) -> Iterator[Found]:

@@ -19,7 +19,7 @@ RULES = RuleSet("3DS")
     severity="warning",
     confidence="inferred",
     source="3dbrew GPU/External Registers, Transfer Engine; simulators differ",
-    explanation="Some say that the unit ends at once, some that no interrupt comes, and the program waits for ever.",
+    explanation="Some sources say that the unit ends at once; others that no interrupt comes and the program hangs.",
     hint="Write width and height of input and output.",
 )
 def transfer_size(record: N3dsRecord) -> Iterator[Found]:
@@ -38,7 +38,7 @@ def transfer_size(record: N3dsRecord) -> Iterator[Found]:
     confidence="seen on hardware",
     source="GBATEK 3DS GPU External Registers, Memory Copy",
     explanation=(
-        "RGBA8 goes to all formats, RGB8 only to itself, 16 bits only to 16 bits. Else the transfer never ends."
+        "RGBA8 converts to all formats, RGB8 only to itself, 16 bits only to 16 bits. Other transfers never end."
     ),
     hint="Draw to RGBA8, or show the format that was drawn.",
 )
@@ -72,7 +72,7 @@ def transfer_small(record: N3dsRecord) -> Iterator[Found]:
     severity="error",
     confidence="documented",
     source="3dbrew GPU/External Registers, Transfer Engine flags",
-    explanation="What the unit does then is not known; simulators refuse, or each do something else.",
+    explanation="What the unit does then is not known; simulators refuse it, or differ.",
     hint="Use one tiling flag, scale 0 to 2, and scale tiled pictures only.",
 )
 def transfer_flags(record: N3dsRecord) -> Iterator[Found]:
@@ -109,7 +109,7 @@ def transfer_crop(record: N3dsRecord) -> Iterator[Found]:
     severity="warning",
     confidence="seen on hardware",
     source="Azahar, hardware test of flipped display transfers; the choice transfer.flip_crop",
-    explanation="The output lies elsewhere than the address says, and part of it before or behind the picture.",
+    explanation="The output is not at the address that was given, and part of it is before or after the picture.",
     hint="Flip in the viewport, or crop in another transfer.",
 )
 def transfer_skew(record: N3dsRecord) -> Iterator[Found]:
@@ -121,15 +121,15 @@ def transfer_skew(record: N3dsRecord) -> Iterator[Found]:
 
 @RULES.rule(
     "transfer.unmapped",
-    "a transfer or texture copy leaves memory",
+    "a transfer or texture copy goes beyond memory",
     severity="error",
     confidence="documented",
     source="3dbrew Memory layout; GPU/External Registers, Transfer Engine",
-    explanation="The unit reads and writes physical addresses, whatever lies there.",
+    explanation="The unit reads and writes physical addresses, whatever is there.",
     hint="Look at addresses, sizes and gaps.",
 )
 def transfer_unmapped(record: N3dsRecord) -> Iterable[Found]:
-    return record.tells("transfer.fault")
+    return record.findings_of("transfer.fault")
 
 
 @RULES.rule(
@@ -142,7 +142,7 @@ def transfer_unmapped(record: N3dsRecord) -> Iterable[Found]:
     hint="Give copies a size of at least 16 bytes, and lines a width where they have a gap.",
 )
 def transfer_hang(record: N3dsRecord) -> Iterable[Found]:
-    return record.tells("transfer.hang")
+    return record.findings_of("transfer.hang")
 
 
 @RULES.rule(
@@ -151,7 +151,7 @@ def transfer_hang(record: N3dsRecord) -> Iterable[Found]:
     severity="warning",
     confidence="inferred",
     source="3dbrew GPU/External Registers, Transfer Engine",
-    explanation="The unit reads and writes in bursts. What is read after it was written over is not known.",
+    explanation="The unit reads and writes in bursts. Which bytes are read after they were overwritten is not known.",
     hint="Transfer to another place.",
 )
 def transfer_overlap(record: N3dsRecord) -> Iterator[Found]:
@@ -177,7 +177,7 @@ def transfer_alignment(record: N3dsRecord) -> Iterator[Found]:
 
 @RULES.rule(
     "transfer.mismatch",
-    "a display transfer takes a render target for another format or width",
+    "a display transfer reads a render target with another format or width",
     severity="warning",
     confidence="inferred",
     source="3dbrew GPU/External Registers, Transfer Engine; GPU/Internal Registers, GPUREG_COLORBUFFER_FORMAT",
@@ -195,8 +195,8 @@ def transfer_mismatch(record: N3dsRecord) -> Iterator[Found]:
         if not drawn or unit.get("PPF_FLAGS.linear_to_tiled"):
             continue
         name, width = external_format(unit.get("PPF_FLAGS.input_format")).name, unit.get("PPF_INPUT_SIZE.width")
-        told = " or ".join(f"{format}, {across} wide" for format, across in drawn)
+        text = " or ".join(f"{format}, {across} wide" for format, across in drawn)
         if name not in {format for format, _ in drawn}:
-            yield Found(f"a display transfer takes a picture for {name} that was drawn as {told}", unit.at)
+            yield Found(f"a display transfer takes a picture for {name} that was drawn as {text}", unit.at)
         elif width not in {across for _, across in drawn}:
-            yield Found(f"a display transfer takes a picture for {width} wide that was drawn as {told}", unit.at)
+            yield Found(f"a display transfer takes a picture for {width} wide that was drawn as {text}", unit.at)

@@ -35,11 +35,11 @@ def vertex_stride(record: N3dsRecord) -> Iterator[Found]:
 
 @RULES.rule(
     "vertex.stride-far",
-    "a stride leads out of what was written for the vertices",
+    "a stride leads out of the memory that was written for the vertices",
     severity="warning",
     confidence="inferred",
     source="3dbrew GPU/Internal Registers, GPUREG_ATTRIBBUFFERi_CONFIG2",
-    explanation="Vertices are read from between the written ones and from behind them.",
+    explanation="Vertices are read from between the written ones and from after them.",
     hint="The stride is the number of bytes from one vertex to the next, padding included.",
 )
 def vertex_stride_far(record: N3dsRecord) -> Iterator[Found]:
@@ -68,8 +68,8 @@ def _by_number(draw: DrawRecord) -> Iterator[list[tuple[int, int, int]]]:
     severity="warning",
     confidence="documented",
     source="GBATEK 3DS GPU Geometry Pipeline, Attribute Buffers",
-    explanation="Simulators disagree what is read then: some round the address, some do not.",
-    hint="Begin buffers at a multiple of 4, and make the stride one.",
+    explanation="Simulators disagree on what is read then: some round the address, some do not.",
+    hint="Begin buffers at a multiple of 4, and make the stride a multiple of 4.",
 )
 def vertex_alignment(record: N3dsRecord) -> Iterator[Found]:
     for draw in record.draws:
@@ -90,7 +90,7 @@ def vertex_alignment(record: N3dsRecord) -> Iterator[Found]:
 
 @RULES.rule(
     "vertex.unmapped",
-    "vertices or indices lie outside memory",
+    "vertices or indices are outside of memory",
     severity="error",
     confidence="documented",
     source="3dbrew Memory layout; GPU/Internal Registers, GPUREG_ATTRIBBUFFERS_LOC",
@@ -98,7 +98,7 @@ def vertex_alignment(record: N3dsRecord) -> Iterator[Found]:
     hint="Offsets of buffers and indices count from ATTRIBBUFFERS_LOC.",
 )
 def vertex_unmapped(record: N3dsRecord) -> Iterable[Found]:
-    return record.tells("vertex.unmapped")
+    return record.findings_of("vertex.unmapped")
 
 
 _NAMES = ("ATTRIBBUFFERS_FORMAT_HIGH.count", "VSH_INPUTBUFFER_CONFIG.count", "VSH_NUM_ATTR.count")
@@ -106,7 +106,7 @@ _NAMES = ("ATTRIBBUFFERS_FORMAT_HIGH.count", "VSH_INPUTBUFFER_CONFIG.count", "VS
 
 @RULES.rule(
     "vertex.attributes",
-    "registers disagree how many attributes a vertex has",
+    "registers disagree on how many attributes a vertex has",
     severity="warning",
     confidence="documented",
     source=(
@@ -114,7 +114,7 @@ _NAMES = ("ATTRIBBUFFERS_FORMAT_HIGH.count", "VSH_INPUTBUFFER_CONFIG.count", "VS
         "GPUREG_VSH_NUM_ATTR"
     ),
     explanation=(
-        "Simulators look at one of them; on a console loaders, units and the vertex cache each look at their own."
+        "Simulators read one of them; on a console loaders, units and the vertex cache each read their own."
     ),
     hint="Write the same number, minus one, to all three.",
 )
@@ -123,8 +123,8 @@ def vertex_attributes(record: N3dsRecord) -> Iterator[Found]:
         names = _NAMES if draw.triggered else _NAMES[1:]
         counts = [draw(name) + 1 for name in names]
         if len(set(counts)) > 1:
-            told = ", ".join(f"{name} says {count}" for name, count in zip(names, counts, strict=True))
-            yield draw.found(f"the number of attributes is not the same everywhere: {told}")
+            text = ", ".join(f"{name} says {count}" for name, count in zip(names, counts, strict=True))
+            yield draw.found(f"the number of attributes is not the same everywhere: {text}")
 
 
 @RULES.rule(
@@ -133,7 +133,7 @@ def vertex_attributes(record: N3dsRecord) -> Iterator[Found]:
     severity="warning",
     confidence="documented",
     source="3dbrew GPU/Internal Registers, GPUREG_ATTRIBBUFFERS_FORMAT_HIGH",
-    explanation="Its input register keeps what the last draw left there, which is another thing in every run.",
+    explanation="Its input register keeps what the last draw left there, which differs from run to run.",
     hint="Name it in a buffer's components, or set its bit in the mask of fixed attributes.",
 )
 def vertex_unloaded(record: N3dsRecord) -> Iterator[Found]:

@@ -13,12 +13,12 @@ RULES = RuleSet("3DS")
 
 @RULES.rule(
     "viewport.outside",
-    "a viewport that does not lie in the render target",
+    "a viewport that is not inside the render target",
     severity="warning",
     confidence="inferred",
     source="3dbrew GPU/Internal Registers, GPUREG_VIEWPORT_XY, GPUREG_FRAMEBUFFER_DIM",
-    explanation="Pixels outside of the target are not drawn; without a scissor a console may write beside it.",
-    hint="Targets of screens stand on their side: they are 240 wide.",
+    explanation="Pixels outside of the target are not drawn; without a scissor a console may write there.",
+    hint="Targets of screens are rotated: they are 240 wide.",
 )
 def viewport_outside(record: N3dsRecord) -> Iterator[Found]:
     for draw in record.draws:
@@ -46,7 +46,7 @@ _NEAR = 1 / 256
     confidence="documented",
     source="3dbrew GPU/Internal Registers, GPUREG_VIEWPORT_INVW",
     explanation=(
-        "Simulators look at the width alone. The console takes the way back from pixels to clip space from these."
+        "Simulators read only the width. The console converts pixels back to clip space by these registers."
     ),
     hint="Write 2 / width and 2 / height, as 31-bit floats in bits 1 to 31.",
 )
@@ -64,7 +64,7 @@ def viewport_inverse(record: N3dsRecord) -> Iterator[Found]:
     severity="warning",
     confidence="documented",
     source="3dbrew GPU/Internal Registers, GPUREG_SCISSORTEST_POS, GPUREG_SCISSORTEST_DIM",
-    explanation="Both corners lie inside of the rectangle; they are no corner and a size.",
+    explanation="The registers hold two corners, both inside of the rectangle, not a corner and a size.",
     hint="Write the last column and row to SCISSORTEST_DIM.",
 )
 def scissor_empty(record: N3dsRecord) -> Iterator[Found]:

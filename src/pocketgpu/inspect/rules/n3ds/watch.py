@@ -1,8 +1,7 @@
-"""One run of a 3DS capture, with everything noted that rules ask for.
+"""One run of a 3DS capture that notes everything that rules read.
 
-Draws are looked at in bulk: those that have all their registers in common, but for registers that only hold data, are
-one record, and only different ones reach Python code. They are drawn, too, so that the machine can tell what their
-vertices and programs did.
+Draws are handled in bulk: draws with the same registers, except those that only hold data, are one record, and Python
+code runs only for different ones. They are also drawn, so that the machine reports on their vertices and programs.
 """
 
 from __future__ import annotations
@@ -45,13 +44,13 @@ _NARROW = {
 """Registers that do not keep all bits of an address or a size."""
 _NARROW_AT = np.array(sorted(_NARROW), np.uint32)
 _FLUSHING = {REQUEST_DMA.name: ("source", "size"), PROCESS_LIST.name: ("list", "size")}
-"""Commands that can write a range of the cache back first, and the words that name it."""
+"""Commands that can first write a range of the cache back, and the words that name it."""
 _PARTS = {"list": "command list", "transfer": "display transfer", "copy": "texture copy"}
 _STAGE = PICA["GEOSTAGE_CONFIG"]
 
 
 class Watch(Recorder):
-    """Numbers events as the debugger does, and keeps a record of what they did."""
+    """Numbers events like the debugger, and keeps a record of what they did."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -81,10 +80,10 @@ class Watch(Recorder):
         return self._written
 
     def take_events(self) -> None:
-        """Keep what the machine told, with the place of the event at hand unless it names a draw."""
-        for told in self.machine.events.drain():
-            at = told.at if "/d" in told.at else self.here
-            self.record.told.append(replace(told, at=at))
+        """Keep events of the machine, with the place of the current event unless they name a draw."""
+        for event in self.machine.events.drain():
+            at = event.at if "/d" in event.at else self.here
+            self.record.machine_events.append(replace(event, at=at))
 
     def writes_start(self, addresses: NDArray[np.uint32], values: NDArray[np.uint32]) -> None:
         places = np.flatnonzero(np.isin(addresses, _NARROW_AT))
@@ -96,14 +95,14 @@ class Watch(Recorder):
                 self._lost[register.address] = Lost(register.name, word, kept, "")
 
     def _take_lost(self, *names: str) -> None:
-        """What is set off now uses these registers."""
+        """Keep lost bits of these registers, which the unit that starts now uses."""
         for name in names:
             lost = self._lost.get((EXTERNAL[name] if name.startswith("P") else PICA[name]).address)
             if lost is not None:
                 self.record.lost.append(replace(lost, at=self.here))
 
     def reads(self, kind: str, what: str, range_: Range, name: str = "") -> Read:
-        """Something reads physical memory: note what of it nobody wrote."""
+        """Note a read of physical memory, and how much of it nothing has written."""
         found = Read(kind, what, range_, self.here, name=name)
         offset = self.machine.memory.offset_of(range_.address, range_.size)
         if offset is None or not range_.size:
@@ -119,7 +118,7 @@ class Watch(Recorder):
                 self.written.write(offset, one.size, by_processor)
 
     def command_starts(self, words: Sequence[int]) -> None:
-        """What a GX command flushes before it works is flushed now."""
+        """Flush the range that a GX command flushes first."""
         command = command_of(words)
         if command is None:
             return
@@ -136,7 +135,7 @@ class Watch(Recorder):
         if offset is not None:
             self.written.flush(offset, size)
 
-    # -- what the machine tells ---------------------------------------------------------------------------------------
+    # -- notifications of the machine ---------------------------------------------------------------------------------
     def memory_loaded(self, address: int, size: int) -> None:
         super().memory_loaded(address, size)
         self.writes([Range(address, size)], by_processor=True)
@@ -170,7 +169,7 @@ class Watch(Recorder):
         self.take_events()
 
     def _source(self, record: UnitRecord) -> Range | None:
-        """What a transfer or copy reads, but for its gaps."""
+        """The memory that a transfer or copy reads, without its gaps."""
         start = record.address("PPF_INPUT_ADDRESS")
         if record.is_copy:
             size = record.words["PPF_COPY_SIZE"] & ~15
@@ -257,13 +256,13 @@ class Watch(Recorder):
             start = address if shown.stride >= 0 else address + shown.stride * (columns - 1)
             read = self.reads("display", f"{screen} screen", Range(start, size), f"PDC{unit}_ADDRESS_A0")
             self.record.reads.append(replace(read, at=f"f{frame}"))
-        for told in machine.events.drain():
-            self.record.told.append(replace(told, at=told.at or f"f{frame}"))
+        for event in machine.events.drain():
+            self.record.machine_events.append(replace(event, at=event.at or f"f{frame}"))
         super().vblank(frame)
 
 
 def watch(capture: Capture, evaluator: str = "llvm", progress: Callable[[int], None] = lambda _: None) -> N3dsRecord:
-    """Run all frames of a capture and note what rules ask for. progress: hears of each finished frame.
+    """Run all frames of a capture and note what rules read. progress: called after each frame.
 
     :raises NoPictureError: there are no frames.
     """
@@ -280,7 +279,7 @@ def watch(capture: Capture, evaluator: str = "llvm", progress: Callable[[int], N
 
 
 class _Asked:
-    """The debugger, once somebody asks it about a draw."""
+    """Answers of the debugger about draws; it is opened at the first question."""
 
     def __init__(self, capture: Capture, evaluator: str) -> None:
         self._capture, self._evaluator = capture, evaluator

@@ -1,1 +1,1 @@
-"""Rules for captures of a Switch: `watch.py` replays one, `record.py` is what that leaves, other files are rules."""
+"""Rules for Switch captures: `watch.py` replays a capture, `record.py` has the result, other files have rules."""

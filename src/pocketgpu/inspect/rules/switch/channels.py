@@ -16,11 +16,11 @@ RULES = RuleSet("Switch")
     severity="error",
     confidence="documented",
     source="class header clb06f.h, SEMAPHORED and SYNCPOINTB",
-    explanation="The channel stands still, and whoever waits for it as well.",
+    explanation="The channel stops, and so does everything that waits for it.",
     hint="Release the semaphore, or increment the syncpoint, in a submission that can run.",
 )
 def deadlock(record: SwitchRecord) -> Iterable[Found]:
-    return record.tells("channel.deadlock")
+    return record.findings_of("channel.deadlock")
 
 
 @RULES.rule(
@@ -29,11 +29,11 @@ def deadlock(record: SwitchRecord) -> Iterable[Found]:
     severity="warning",
     confidence="documented",
     source="libnx, NvMultiFence of a queued buffer",
-    explanation="The fence is never reached with what was submitted: the screen would wait, or show an old picture.",
+    explanation="The submissions so far never reach the fence: the screen would wait, or show an old picture.",
     hint="Increment the syncpoint at the end of the submission that draws the surface.",
 )
 def fence(record: SwitchRecord) -> Iterable[Found]:
-    return record.tells("present.fence")
+    return record.findings_of("present.fence")
 
 
 _IDS = (
@@ -52,12 +52,12 @@ _IDS = (
     hint="Map the memory before the submission, and keep it mapped until that has ended.",
 )
 def unmapped(record: SwitchRecord) -> Iterable[Found]:
-    return record.tells(*_IDS)
+    return record.findings_of(*_IDS)
 
 
 @RULES.rule(
     "switch.fault",
-    "a program reads or writes where it must not",
+    "a program reads or writes an invalid address",
     severity="error",
     confidence="documented",
     source="Switchbrew, NV services (error notifiers); envytools, GF100 traps",
@@ -65,7 +65,7 @@ def unmapped(record: SwitchRecord) -> Iterable[Found]:
     hint="The message names the instruction and the thread.",
 )
 def fault(record: SwitchRecord) -> Iterable[Found]:
-    return record.tells("compute.fault", "draw.fault", "compute.launch", "draw.refused")
+    return record.findings_of("compute.fault", "draw.fault", "compute.launch", "draw.refused")
 
 
 _HANG_IDS = ("compute.hang", "draw.hang", "compute.chain", "mme.endless", "channel.words")
@@ -73,7 +73,7 @@ _HANG_IDS = ("compute.hang", "draw.hang", "compute.chain", "mme.endless", "chann
 
 @RULES.rule(
     "switch.hang",
-    "a program, a macro or a pushbuffer does not come to an end",
+    "a program, a macro or a pushbuffer does not end",
     severity="error",
     confidence="documented",
     source="Switchbrew, NV services (channel timeouts)",
@@ -81,7 +81,7 @@ _HANG_IDS = ("compute.hang", "draw.hang", "compute.chain", "mme.endless", "chann
     hint="Look at loops, and at barriers that not all warps reach.",
 )
 def hang(record: SwitchRecord) -> Iterable[Found]:
-    return record.tells(*_HANG_IDS)
+    return record.findings_of(*_HANG_IDS)
 
 
 _ILLEGAL_IDS = (
@@ -92,7 +92,7 @@ _ILLEGAL_IDS = (
 
 @RULES.rule(
     "switch.illegal",
-    "a pushbuffer has entries, classes or values that there are none of",
+    "a pushbuffer has entries, classes or values that do not exist",
     severity="error",
     confidence="documented",
     source="class headers of NVIDIA; Switchbrew, NV services",
@@ -100,7 +100,7 @@ _ILLEGAL_IDS = (
     hint="The message names the method.",
 )
 def illegal(record: SwitchRecord) -> Iterable[Found]:
-    return record.tells(*_ILLEGAL_IDS)
+    return record.findings_of(*_ILLEGAL_IDS)
 
 
 @RULES.rule(
@@ -109,11 +109,11 @@ def illegal(record: SwitchRecord) -> Iterable[Found]:
     severity="warning",
     confidence="inferred",
     source="class headers of NVIDIA, which leave some methods out",
-    explanation="They have no effect here. A header that is out of step with its data looks like that, too.",
+    explanation="They have no effect here. A header that is out of step with its data can also be the cause.",
     hint="Compare the word with the class's header.",
 )
 def unknown_method(record: SwitchRecord) -> Iterable[Found]:
-    return record.tells("channel.unknown_method")
+    return record.findings_of("channel.unknown_method")
 
 
 _MACRO_IDS = (
@@ -128,8 +128,8 @@ _MACRO_IDS = (
     severity="warning",
     confidence="inferred",
     source="class header clb197.h, CALL_MME_MACRO; envytools, MME instruction set",
-    explanation="A macro that waits for a parameter stops its channel; what else it does then is not known.",
+    explanation="A macro that waits for a parameter stops its channel. The other cases are not known.",
     hint="Send as many parameters as the macro fetches; `pocketgpu macro dis` shows it.",
 )
 def macro(record: SwitchRecord) -> Iterable[Found]:
-    return record.tells(*_MACRO_IDS)
+    return record.findings_of(*_MACRO_IDS)

@@ -15,11 +15,11 @@ RULES = RuleSet("Switch")
     "the picture depends on behaviour that the sources leave open",
     severity="note",
     confidence="inferred",
-    source="facts/choices: each choice names who says what",
+    source="facts/choices: each choice names what its sources say",
     explanation=(
-        "Documents or simulators disagree there, or the data decide. What a console shows may be the other thing."
+        "Documents or simulators disagree, or the result depends on the data. A console may behave in the other way."
     ),
-    hint="`pocketgpu switches` tells the alternatives; render with --set to see them.",
+    hint="`pocketgpu switches` lists the alternatives; render with --set to see them.",
 )
 def doubt(record: SwitchRecord) -> Iterator[Found]:
     for doubt, at in record.doubts:

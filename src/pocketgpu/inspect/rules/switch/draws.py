@@ -1,4 +1,4 @@
-"""Rules about draws: what they read and draw to."""
+"""Rules about draws: what they read, and their targets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RULES = RuleSet("Switch")
     severity="warning",
     confidence="inferred",
     source="deko3d, memory blocks have no contents at first",
-    explanation="Here such memory is 0. Bytes are told apart in pages of 4096.",
+    explanation="Here such memory is 0. Writes are recorded in pages of 4096 bytes.",
     hint="Look at the address, the stride and the number of vertices.",
 )
 def never_written(record: SwitchRecord) -> Iterator[Found]:
@@ -34,11 +34,11 @@ def never_written(record: SwitchRecord) -> Iterator[Found]:
     severity="error",
     confidence="documented",
     source="class header clb197.h, SET_PIPELINE_SHADER",
-    explanation="There is nothing that gives vertices a position.",
+    explanation="Vertices get no position.",
     hint="Enable the stage, and look at SET_PROGRAM_REGION and SET_PIPELINE_PROGRAM.",
 )
 def no_program(record: SwitchRecord) -> Iterator[Found]:
-    yield from record.tells("draw.program")
+    yield from record.findings_of("draw.program")
     for draw in record.draws:
         if not {"vertex", "vertex A"} & set(draw.stages):
             yield Found("a draw without a vertex program (SET_PIPELINE_SHADER)", draw.at)
@@ -54,7 +54,7 @@ def no_program(record: SwitchRecord) -> Iterator[Found]:
     hint="Bind a buffer to the slot, for the group of the stage.",
 )
 def unbound_constants(record: SwitchRecord) -> Iterator[Found]:
-    yield from record.tells("draw.constants")
+    yield from record.findings_of("draw.constants")
     for draw in record.draws:
         for stage, slot in draw.unbound:
             yield Found(f"the {stage} program reads constant buffer {slot}, and nothing is bound there", draw.at)
@@ -66,7 +66,7 @@ def unbound_constants(record: SwitchRecord) -> Iterator[Found]:
     severity="warning",
     confidence="documented",
     source="OpenGL 4.5, Rendering Feedback Loops; class header clb197.h",
-    explanation="What is sampled depends on how far the draw came, and on what caches hold.",
+    explanation="What is sampled depends on how far the draw has come, and on the contents of caches.",
     hint="Draw to another target, or copy the texture first.",
 )
 def target_texture(record: SwitchRecord) -> Iterator[Found]:

@@ -18,7 +18,7 @@ RULES = RuleSet("Switch")
     source="CUDA C++ Programming Guide, Thread Hierarchy (blocks are independent)",
     explanation=(
         "Blocks run in any order and at once. The grid was run twice here, last block first and first block first, and "
-        "left other bytes. Blocks that store the same value to one place are not found."
+        "the results differ. Blocks that store the same value to one place are not found."
     ),
     hint="Give each block memory of its own, or use atomics.",
 )

@@ -1,11 +1,11 @@
-"""What the replay of a channel log leaves for rules: what was read, drawn and launched, and what the machine told."""
+"""The record of a channel log's replay that rules read: reads, draws, launches, and events of the machine."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from pocketgpu.events import Event as Told
+from pocketgpu.events import Event as MachineEvent
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.model.inventory import Doubt
 from pocketgpu.inspect.model.rules import Found
@@ -13,8 +13,8 @@ from pocketgpu.inspect.model.rules import Found
 
 @dataclass(frozen=True, slots=True)
 class SwitchRead:
-    """GPU memory that something reads. kind: "vertices", "indices", "constants", "texture", "copy". missing: bytes of
-    pages that nothing had written."""
+    """GPU memory that something reads. kind: "vertices", "indices", "constants", "texture", "copy". missing: how many
+    bytes are in pages that nothing had written."""
 
     kind: str
     what: str
@@ -25,9 +25,9 @@ class SwitchRead:
 
 @dataclass(frozen=True, slots=True)
 class SwitchDraw:
-    """A draw. stages: names of the programs that are on. targets: (name, range) of what it draws to; textures: ranges
-    of texels that its programs sampled. unbound: (stage, slot) of constant buffers that programs read and nothing is
-    bound to."""
+    """A draw. stages: names of the programs that are on. targets: (name, range) of its targets; textures: ranges of
+    texels that its programs sampled. unbound: (stage, slot) of constant buffers that programs read although nothing is
+    bound there."""
 
     at: str
     stages: tuple[str, ...]
@@ -55,11 +55,11 @@ class SwitchRecord:
     draws: list[SwitchDraw] = field(default_factory=list)
     ordered: list[OrderedGrid] = field(default_factory=list)
     doubts: list[tuple[Doubt, str]] = field(default_factory=list)
-    told: list[Told] = field(default_factory=list)
+    machine_events: list[MachineEvent] = field(default_factory=list)
 
-    def tells(self, *ids: str) -> Iterator[Found]:
-        """What the machine told under these ids, as findings."""
-        for event in self.told:
+    def findings_of(self, *ids: str) -> Iterator[Found]:
+        """Events of the machine with these ids, as findings."""
+        for event in self.machine_events:
             if event.id in ids:
                 yield Found(event.message, event.at, event.count)
 

@@ -1,7 +1,7 @@
-"""One replay of a channel log, with everything noted that rules ask for.
+"""One replay of a channel log that notes everything that rules read.
 
-A grid runs twice where it is new: its last block first, with memory put back afterwards, and then as always. Where the
-two leave other bytes the result depends on the order of blocks, which a console does not promise.
+A new grid runs twice: with its last block first, after which memory is restored, and then as always. If the two results
+differ, the result depends on the order of blocks, which a console does not guarantee.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from pocketgpu.capture.formats.mxcap import ChannelLog
 
 MOST_TRIED = 64
-"""Different grids that are run twice."""
+"""Most different grids that are run twice."""
 MOST_BLOCKS = 4096
-"""Blocks of a grid beyond which it is not run twice."""
+"""A grid with more blocks is not run twice."""
 MOST_READS = 1 << 14
 _SLOTS = 8
 _NAMED_BANKS = 16
@@ -43,7 +43,7 @@ _STAGES = ("vertex A", "vertex", "tessellation control", "tessellation evaluatio
 
 
 class _Watch(Observer):
-    """Who looks on during a check: each draw and each grid comes by."""
+    """The observer of a check: it is called for each draw and each grid."""
 
     wants_draws = True
 
@@ -55,11 +55,11 @@ class _Watch(Observer):
 
     @property
     def here(self) -> str:
-        """The frame, and where in the submissions."""
+        """The frame, and the place in the submissions."""
         return f"f{self.frame}, {self.machine.place}" if self.machine.place else f"f{self.frame}"
 
     def address_of(self, offset: int) -> int | None:
-        """A GPU address that shows an arena offset."""
+        """A GPU address that is mapped to an arena offset."""
         for mapping in reversed(self.machine.memory.mappings):
             start = mapping.backing.offset + mapping.offset
             if start <= offset < start + mapping.size:
@@ -83,7 +83,7 @@ class _Watch(Observer):
             run(Order(backwards=True, silent=True))
             backwards = self._changed(before)
         except UsageError:
-            pass  # the usual order will say so
+            pass  # the run in the usual order reports it
         finally:
             memory.restore(before)
         result = run()
@@ -91,14 +91,14 @@ class _Watch(Observer):
         return result
 
     def _changed(self, before: Snapshot) -> dict[int, NDArray[np.uint8]]:
-        """Pages that may be other ones than in a snapshot, by number."""
+        """Pages that may differ from a snapshot, by number."""
         memory = self.machine.memory
         return {n: memory.arena[n << PAGE_SHIFT :][:PAGE_SIZE].copy() for n in memory.changed_since(before)}
 
     def _compare(
         self, launch: Launch, before: Snapshot, one: dict[int, NDArray[np.uint8]], other: dict[int, NDArray[np.uint8]]
     ) -> None:
-        """Note what two orders of blocks have left differently. one, other: pages that they changed."""
+        """Note bytes that differ after two orders of blocks. one, other: pages that they changed."""
         count, first = 0, None
         for page in sorted({*one, *other}):
             old = np.frombuffer(before.page(page), np.uint8)
@@ -113,7 +113,7 @@ class _Watch(Observer):
 
     # -- what is read -------------------------------------------------------------------------------------------------
     def note_read(self, kind: str, what: str, range_: Range, at: str) -> None:
-        """Note what of a range lies in pages that nobody wrote."""
+        """Note how much of a range is in pages that nothing wrote."""
         key = (kind, what, range_)
         if key in self._seen or len(self._seen) >= MOST_READS or not range_.size:
             return
@@ -129,11 +129,11 @@ class _Watch(Observer):
         self.record.reads.append(SwitchRead(kind, what, range_, at, missing))
 
     def draw_recorded(self, draw: Draw) -> None:
-        """Count all draws, also those without vertices: so events count them."""
+        """Count all draws, also those without vertices, as the numbers of events do."""
         self.draws += 1
 
     def draw(self, draw: Draw, run: Callable[[], None]) -> None:
-        """Note what a draw reads, and what it draws to."""
+        """Note what a draw reads, and its targets."""
         at = f"f{self.frame}/d{self.draws - 1}"
         self._note_inputs(draw, at)
         textures = self.machine.textures
@@ -169,7 +169,7 @@ class _Watch(Observer):
         groups = {shader.stage: shader.group for shader in draw.shaders}
         for number, program in (plan.programs if plan is not None else {}).items():
             bindings = draw.constants[groups.get(number, 0)]
-            # A program that computes the number of a bank may read any of them, and most likely does not.
+            # A program that computes the number of a bank may read any of them, but probably does not read all.
             for slot in program.constants if len(program.constants) <= _NAMED_BANKS else ():
                 binding = bindings[slot] if slot < len(bindings) else None
                 if binding is None:
@@ -181,7 +181,7 @@ class _Watch(Observer):
         self.record.draws.append(SwitchDraw(at, stages, _targets(draw.state), textures, tuple(unbound)))
 
     def take(self) -> None:
-        """Keep what engines noted and the machine told."""
+        """Keep records of engines and events of the machine."""
         record = self.record
         for one in self.machine.log:
             for doubt in maxwell_doubts.of_record(one):
@@ -195,14 +195,14 @@ class _Watch(Observer):
                         what = f"constant buffer {slot} of a grid"
                         self.note_read("constants", what, Range(buffer.address, buffer.size), at)
         self.machine.log.clear()
-        for told in self.machine.events.drain():
+        for event in self.machine.events.drain():
             frame = f"f{self.frame}"
-            place = told.at if told.at.startswith("f") else f"{frame}, {told.at}" if told.at else frame
-            record.told.append(replace(told, at=place))
+            place = event.at if event.at.startswith("f") else f"{frame}, {event.at}" if event.at else frame
+            record.machine_events.append(replace(event, at=place))
 
 
 def _targets(state: State) -> tuple[tuple[str, Range], ...]:
-    """What a draw draws to. Targets that could not be are told of by the machine."""
+    """The targets of a draw. The machine reports invalid ones."""
     found = []
     try:
         count = state.field("SET_CT_SELECT", "TARGET_COUNT")
@@ -219,7 +219,7 @@ def _targets(state: State) -> tuple[tuple[str, Range], ...]:
 
 
 def watch(capture: Capture, evaluator: str = "llvm", progress: Callable[[int], None] = lambda _: None) -> SwitchRecord:
-    """Replay a log, what follows its last present included, and note what rules ask for."""
+    """Replay a whole log, also after its last present, and note what rules read."""
     log = cast("ChannelLog", capture.trace)
     if not log.submissions:
         raise NoPictureError("the capture has no submissions", location=capture.path, hint="Record until it draws.")

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any, Final
 
 from pocketgpu.facts.maxwell import A140, B0B5, B06F, B1C0, B197, MethodBlock
-from pocketgpu.inspect.n3ds.doubts import Doubt
+from pocketgpu.inspect.model.inventory import Doubt
 from pocketgpu.maxwell.sampling.records import FETCH, SAMPLE
 
 Test = Callable[[int], bool]

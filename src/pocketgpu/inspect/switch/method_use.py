@@ -22,8 +22,7 @@ from pocketgpu.inspect.decode import rows as what_is
 from pocketgpu.inspect.decode.maxwell_tracer import MaxwellState, MaxwellTracer, channel_bytes
 from pocketgpu.inspect.decode.rows import Rows
 from pocketgpu.inspect.decode.stream import PUSHBUFFER, SUBMISSION, StreamBuilder
-from pocketgpu.inspect.n3ds.capture_info import Use
-from pocketgpu.inspect.n3ds.doubts import Doubt
+from pocketgpu.inspect.model.inventory import Doubt, Use
 from pocketgpu.inspect.switch import doubts
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.host.channel import Channel

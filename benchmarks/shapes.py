@@ -1,9 +1,9 @@
 """Two shapes of the fragment pipeline: fused into one kernel for a state (as the package has it), or a chain of stage
-kernels that hand a tile of 64 pixels on in memory. Same scene as `pixels`, same stages, same pictures.
+kernels that pass a tile of 64 pixels on in memory. Same scene as `pixels`, same stages, same pictures.
 
 The chain has four kernels: raster with the early depth test, the texture unit, the combiners with fog, and the output
 (alpha test, depth, blending). A new state would need only those of them that no state before it had: the time that LLVM
-takes for each is told beside the speed.
+takes for each is shown beside the speed.
 """
 
 from __future__ import annotations

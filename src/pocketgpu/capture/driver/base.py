@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, cast
@@ -148,6 +148,8 @@ class Driver(ABC, Generic[M]):
     screens: ClassVar[tuple[str, ...]]
     """Names of the console's screens, the main one first."""
     measure: ClassVar[Measure]
+    nothing_shown: ClassVar[str]
+    """Why frames may show nothing, for people."""
 
     def __init__(self, trace: Any, machine: M) -> None:
         """trace: the parsed capture. machine: one that was just reset."""
@@ -161,6 +163,11 @@ class Driver(ABC, Generic[M]):
         trace: Any, threads: int = 1, choices: Mapping[str, str] | None = None, evaluator: str = "llvm"
     ) -> M:
         """A machine for a parsed capture: its model, with as much memory as it needs."""
+
+    @staticmethod
+    @abstractmethod
+    def memory_hint(machine: M) -> str:
+        """Where a machine has memory now, for people who asked for bytes elsewhere."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.frame} of {self.frame_count} frames are over>"
@@ -232,6 +239,12 @@ class Driver(ABC, Generic[M]):
         self.machine.restore(state.machine)
         self.frame, own = state.own
         self._restore(own)
+
+
+def named_ranges(ranges: Iterable[tuple[str, int, int]], most: int = 8) -> str:
+    """Names, first and last addresses in words; no more than `most` of them. ranges: name, start, end."""
+    shown = [f"{name} {start:#010x} to {end - 1:#010x}" for name, start, end in ranges]
+    return ", ".join(shown[:most]) + (f" and {len(shown) - most} more" if len(shown) > most else "")
 
 
 D = TypeVar("D", bound=Driver[Any])

@@ -14,7 +14,7 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.capture.driver.base import Driver, Measure, Played, Player
+from pocketgpu.capture.driver.base import Driver, Measure, Played, Player, named_ranges
 from pocketgpu.capture.driver.checkpoints import BUDGET, Position
 from pocketgpu.capture.formats.citrace import LoadRun, NarrowWrite, Trace, WriteRun
 from pocketgpu.capture.formats.gxlog import GxLog, GxRun
@@ -38,6 +38,7 @@ class N3DSDriver(Driver[N3DS]):
     """A capture of a 3DS, and the machine that replays it."""
 
     screens = ("top", "bottom", "top-right")
+    nothing_shown = "in these frames no display controller points at an image in memory"
     measure = Measure(
         ("loads", "list", "vertex", "raster", "fill", "transfer"), "fragments", "mpixel_per_second", "Mpixel/s"
     )
@@ -53,6 +54,11 @@ class N3DSDriver(Driver[N3DS]):
     ) -> N3DS:  # fmt: skip
         fcram = FCRAM_NEW_SIZE if trace.needs_new_model else FCRAM.size
         return N3DS(fcram=fcram, threads=threads, evaluator=evaluator, switches=choices, tier=tier)
+
+    @staticmethod
+    def memory_hint(machine: N3DS) -> str:
+        regions = ((region.name, region.base, region.end) for region, _ in machine.memory.regions)
+        return f"Stay inside one region: {named_ranges(regions)}."
 
     def _begin(self) -> None:
         trace, machine = self.trace, self.machine

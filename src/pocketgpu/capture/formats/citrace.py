@@ -139,6 +139,11 @@ class Trace:
 
     console: Final = "3DS"
 
+    @property
+    def kind(self) -> str:
+        """What the file is, in words."""
+        return "CiTrace recording, older form" if self.classic else "CiTrace recording"
+
     def __init__(self, file: str, data: bytes, initial: InitialState, elements: Words, missing: list[str]) -> None:
         self.file = file
         self.initial = initial

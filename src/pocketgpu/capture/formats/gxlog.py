@@ -104,6 +104,8 @@ class GxLog:
     """
 
     console: Final = "3DS"
+    kind = "GX log"
+    """What the file is, in words."""
 
     def __init__(
         self,

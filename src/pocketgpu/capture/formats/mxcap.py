@@ -128,6 +128,8 @@ class ChannelLog:
     """A parsed log. Made by `parse`; frames are counted by presents."""
 
     console: Final = "Switch"
+    kind = "channel log"
+    """What the file is, in words."""
 
     def __init__(
         self,

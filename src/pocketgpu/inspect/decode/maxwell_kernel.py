@@ -220,10 +220,10 @@ class _Traced(Parser):
             self.after_row()
         # Effects of a macro also count for the word that called it.
         parent = rows.get("LAST")
-        told = effect & k.i32(~(CHANGED | DATA | EFFECTS["ignored"]) & 0xFFFF)
-        for _ in k.when((parent != 0) & (told != 0) & ~shown):
+        inherited = effect & k.i32(~(CHANGED | DATA | EFFECTS["ignored"]) & 0xFFFF)
+        for _ in k.when((parent != 0) & (inherited != 0) & ~shown):
             place = k.to_i64(parent) + _ID_AT
-            k.store(I32, place, k.load(I32, place) | (told << 16))
+            k.store(I32, place, k.load(I32, place) | (inherited << 16))
 
     def bind(self, value: Value) -> None:
         """Bind a class to a subchannel."""

@@ -8,7 +8,6 @@ registers give no information are not here.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.formats import EXTERNAL_FORMATS, TEXTURE_FORMATS
@@ -31,25 +30,11 @@ from pocketgpu.facts.pica_enums import (
 )
 from pocketgpu.facts.shader_isa import F4, LAST_SLOT, OPCODES, opcode_number
 from pocketgpu.facts.vertices import input_field
+from pocketgpu.inspect.model.inventory import Doubt
 from pocketgpu.inspect.n3ds.draw_state import DrawState
 from pocketgpu.pica.engines.transfer import LEAST_16_BIT
 from pocketgpu.pica.fragment.combiners import BUFFERED, STAGES
 from pocketgpu.pica.texture.units import SHADOW_TYPES
-
-
-@dataclass(frozen=True, slots=True)
-class Doubt:
-    """A choice that matters here, and why."""
-
-    choice: str
-    reason: str
-    certain: bool = True
-
-    @property
-    def switch(self) -> str:
-        """The name of the choice, as JSON has it."""
-        return self.choice
-
 
 _ORDERED = COMPARE.numbers("LESS", "LESS_OR_EQUAL", "GREATER", "GREATER_OR_EQUAL")
 """Comparisons whose result changes when their operands are exchanged."""

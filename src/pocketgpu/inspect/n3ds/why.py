@@ -255,7 +255,7 @@ class _BackWalk:
                 )
                 return
             if any(event.draw is not None for event in events):
-                self.missing = "no transfer of the frame takes what draws drew to a screen"
+                self.missing = "no transfer of the frame takes the output of draws to a screen"
                 return
         targets = dict.fromkeys(event.facts["target"] for event in events[:number] if event.draw is not None)
         if targets:

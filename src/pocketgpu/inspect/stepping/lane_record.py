@@ -254,8 +254,8 @@ class LaneRecord:
         if one.op in ATOMICS:
             wide = bool(one.mods.get("size")) if one.mods.get("cas") else bool(atomics.wide_type(self._type(one)))
             size = 8 if wide else 4
-            told = () if one.op == "RED" or one.dest == RZ else self._words(one.dest, size, after)
-            return (Access("atomic", space, address, size, told),)
+            old_words = () if one.op == "RED" or one.dest == RZ else self._words(one.dest, size, after)
+            return (Access("atomic", space, address, size, old_words),)
         size = access.BYTES[one.mods.get("size", 4) & 7]
         if one.op in STORES:
             return (Access("store", space, address, size, self._words(one.sources[-1].n, size, before)),)

@@ -38,7 +38,7 @@ FLOAT_RESULTS = {"IPA"}
 """Instructions outside of the table of operations with float results."""
 
 FLOW = {"BRA", "BRX", "JMX", "CAL", "RET", "EXIT", "SYNC", "BRK", "CONT", "LONGJMP", "KIL"}
-"""Instructions that jump if their guard is true."""
+"""Control-flow instructions: their guard decides whether they act."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any, Final
 
 from pocketgpu.facts.maxwell import A140, B0B5, B06F, B1C0, B197, MethodBlock
-from pocketgpu.inspect.n3ds.doubts import Doubt
+from pocketgpu.inspect.model.inventory import Doubt
 from pocketgpu.maxwell.sampling.records import FETCH, SAMPLE
 
 Test = Callable[[int], bool]
@@ -111,4 +111,4 @@ def of_record(record: Any) -> Iterator[Doubt]:
 
 UNBOUND: Final = Doubt("channel.unbound", "methods for a subchannel that nothing was bound to")
 RESERVED_HEADER: Final = Doubt("channel.illegal_header", "a method header of a reserved form")
-DEADLOCK: Final = Doubt("channel.deadlock", "a channel waits for what nobody does")
+DEADLOCK: Final = Doubt("channel.deadlock", "a channel waits for something that nothing releases")

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.capture import Capture
-from pocketgpu.capture.driver import drive
+from pocketgpu.capture.driver import drive, log_of_switch
 from pocketgpu.capture.driver.switch import SwitchPlayer
-from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.inspect.decode import decode
@@ -41,14 +40,12 @@ class SwitchInspection(Inspection):
     """
 
     def __init__(self, capture: Capture, choices: Mapping[str, str] | None = None, evaluator: str = "llvm") -> None:
-        if not isinstance(capture.trace, ChannelLog):
-            raise UsageError("this is no recording of a Switch", location=capture.path)
         self.capture = capture
-        self.log = capture.trace
+        self.log = log_of_switch(capture)
         self.choices, self.evaluator = choices or {}, evaluator
         self.recorder = Recorder(self.log)
         driver = drive(self.log, switches=choices, evaluator=evaluator)
-        self.player = SwitchPlayer(driver, self.recorder.hear)
+        self.player = SwitchPlayer(driver, self.recorder.note)
         self.recorder.machine = self.player.machine
         self._pixels = PixelAnswers(self)
 

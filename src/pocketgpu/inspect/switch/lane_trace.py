@@ -124,7 +124,7 @@ class LaneTracer:
         return bool(array if array.ndim == 0 else array[self._lane])
 
     # -- as a listener -----------------------------------------------------------------------------------------------
-    def hear(self, name: str, value: Any) -> None:
+    def note(self, name: str, value: Any) -> None:
         """A value that a kernel names: those of textures belong to the current instruction.
 
         Texels are words. Lanes are handled texture by texture.

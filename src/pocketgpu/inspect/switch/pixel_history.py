@@ -132,7 +132,7 @@ class TouchWalk:
             text = f"{event.title}: sets this pixel"
         elif isinstance(trace.what, Blit):
             parts = ", ".join(f"{tap.weight:.4g} of {tap.address:#x}" for tap in touch.taps)
-            text = f"{event.title}: takes {parts or 'pixels that are not there'}"
+            text = f"{event.title}: takes {parts or 'pixels outside of its source'}"
         elif touch.taps:
             text = f"{event.title}: takes the bytes at {touch.taps[0].address:#x}"
         elif event.kind in ("launch", "report") and old == new:

@@ -100,7 +100,7 @@ class Recorder:
         self._constants = 0  # words that went to constant buffers
 
     # -- notifications of the player ----------------------------------------------------------------------------------
-    def hear(self, what: Any, more: Any) -> None:
+    def note(self, what: Any, more: Any) -> None:
         """Record a tick."""
         assert self.machine is not None
         if not self._open:

@@ -102,10 +102,10 @@ class _OneWarp:
         if self._mine and self.tracer is not None:
             self.tracer.holds_for(mask)
 
-    def hear(self, name: str, value: Any) -> None:
+    def note(self, name: str, value: Any) -> None:
         """A value that a kernel names."""
         if self._mine and self.tracer is not None:
-            self.tracer.hear(name, value)
+            self.tracer.note(name, value)
 
 
 class _OneThread(Observer):
@@ -161,7 +161,7 @@ class _OneThread(Observer):
 
         looks_on = _OneWarp(warp, tracer_of)
         launcher.watch = watched
-        with watch.listening(looks_on.hear, looks_on):
+        with watch.listening(looks_on.note, looks_on):
             run(Order(number, number + 1, launcher=launcher))
         tracer = looks_on.tracer
         if tracer is not None:

@@ -9,8 +9,6 @@ Source: 3dbrew GPU/Internal Registers; the fill rule is part of the edge functio
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from pocketgpu.facts.pica_enums import FRAGMENT_MODE, SCISSOR, TEXENV_SOURCE
 from pocketgpu.lanes import I32, I64, Lang, Value, kernel
 from pocketgpu.pica.core.colors import Color
@@ -209,8 +207,8 @@ def draw_fragments(
     slots = slots_used(state)
     for t in k.range(first, last):
         record = k.to_i64(t * TRIANGLE_SIZE) + layout.triangles
-        bounds: Callable[[str], Value] = lambda name, record=record: k.load(I32, record + getattr(TRIANGLE, name))  # type: ignore[misc]
-        left, right, top, bottom = (bounds(n) >> 3 for n in ("MIN_X", "MAX_X", "MIN_Y", "MAX_Y"))
+        sides = (TRIANGLE.MIN_X, TRIANGLE.MAX_X, TRIANGLE.MIN_Y, TRIANGLE.MAX_Y)
+        left, right, top, bottom = (k.load(I32, record + side) >> 3 for side in sides)
         # The first of our tile rows, starting at the top one.
         shift = part - (top - k.udiv(top, parts) * parts)
         ours = k.var(top + shift + k.select(shift < 0, parts, 0))

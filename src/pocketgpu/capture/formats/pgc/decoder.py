@@ -116,19 +116,18 @@ class _Decoder:
         self.presented = False
         self.exact = False  # whether there was a store by address since the last submission
         self.mapped: dict[int, int] = {}
-        switch = header.console == "Switch"
         common = {F.ABOUT: self.about, F.COVERAGE: self.coverage, F.STATE: self.state, F.FRAME: self.frame}
-        self.readers = common | (
-            {
-                F.MAP: self.map, F.UNMAP: self.unmap, F.STORE: self.store, F.SUBMIT: self.submit,
-                F.SYNCPOINT: self.syncpoint, F.PRESENT: self.present,
-            }
-            if switch
-            else {
+        of_consoles = {
+            "3DS": {
                 F.LOAD: self.load, F.WRITES: self.writes, F.WRITE8: self.write8, F.WRITE16: self.write16,
                 F.GX: self.gx, F.SWAP: self.swap, F.TRANSLATE: self.translate,
-            }
-        )  # fmt: skip
+            },
+            "Switch": {
+                F.MAP: self.map, F.UNMAP: self.unmap, F.STORE: self.store, F.SUBMIT: self.submit,
+                F.SYNCPOINT: self.syncpoint, F.PRESENT: self.present,
+            },
+        }  # fmt: skip
+        self.readers = common | of_consoles[header.console]
 
     def section(self, section: sections.Section) -> None:
         """Read all records of a section."""
@@ -272,7 +271,7 @@ class _Decoder:
             raise _Bad("the check of a frame is wrong")
         self.check = zlib.crc32(stored, check)
         self.checked = self.at
-        if self.contents.console == "Switch" and not self.presented:
+        if F.PRESENT in self.readers and not self.presented:
             raise _Bad("a frame without a PRESENT before it")
         known = pictures or self.contents.coverage & F.PICTURES_COVERED
         self.contents.frames.append(FrameContents(tuple(self.events), pictures if known else None))

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.capture.driver import drive
+from pocketgpu.errors import NoPictureError
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.gsp import FLUSH_REGIONS, PROCESS_LIST, REQUEST_DMA, command_of
 from pocketgpu.facts.pica import PICA
@@ -260,7 +261,12 @@ class Watch(Recorder):
 
 
 def watch(capture: Capture, evaluator: str = "llvm", progress: Callable[[int], None] = lambda _: None) -> N3dsRecord:
-    """Run all frames of a capture and note what rules read. progress: called after each frame."""
+    """Run all frames of a capture and note what rules read. progress: called after each frame.
+
+    :raises NoPictureError: there are no frames.
+    """
+    if not capture.frame_count:
+        raise NoPictureError("the capture has no frames", location=capture.path, hint="A frame ends with a marker.")
     noted = Watch()
     driver = drive(cast("N3DSTrace", capture.trace), evaluator=evaluator)
     driver.machine.observe(noted)

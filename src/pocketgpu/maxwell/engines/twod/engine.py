@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
+from pocketgpu.events import EventKind
 from pocketgpu.facts.maxwell import TWOD
 from pocketgpu.facts.maxwell.formats import TWOD as FORMATS
 from pocketgpu.facts.maxwell.formats import PixelLayout
@@ -65,7 +66,7 @@ class BlitPlan:
     copy: sides and bytes of a line, if a plain copy gives the same result.
     """
 
-    events: tuple[tuple[str, str, str], ...] = ()
+    events: tuple[tuple[EventKind, str, str], ...] = ()
     record: Blit | None = None
     source: Plane | None = None
     target: Plane | None = None
@@ -124,7 +125,7 @@ class TwoD(Engine):
             self._plans[key] = plan
         self.plan = plan
         for kind, id, message in plan.events:
-            host.report(kind, id, message)  # type: ignore[arg-type]
+            host.report(kind, id, message)
         if plan.record is None:
             return
         host.stats.blits += 1
@@ -210,7 +211,7 @@ class TwoD(Engine):
             if layout is None or not layout.bytes:
                 return BlitPlan((("fault", "twod.format", f"SET_{side}_FORMAT: blits have no format {code:#x}"),))
             formats.append(layout)
-        events: list[tuple[str, str, str]] = []
+        events: list[tuple[EventKind, str, str]] = []
         source, target = self._plane("SRC", formats[0], events), self._plane("DST", formats[1], events)
         left, top, right, bottom = self._rectangle()
         if right - left > MAX_SIDE or bottom - top > MAX_SIDE:
@@ -254,7 +255,7 @@ class TwoD(Engine):
             return replace(plan, copy=copied)
         return self._tables(plan, across, down, left, top, formats, bilinear, same, operation)
 
-    def _plane(self, side: str, layout: PixelLayout, events: list[tuple[str, str, str]]) -> Plane:
+    def _plane(self, side: str, layout: PixelLayout, events: list[tuple[EventKind, str, str]]) -> Plane:
         state = self._state
         va = state.address(f"SET_{side}_OFFSET_UPPER")
         unit = min(layout.bytes, 4)

@@ -296,7 +296,7 @@ def test_inputs() -> None:
 
 
 def test_instanced_streams() -> None:
-    """The element is the base instance and the instance divided by the frequency; 0 is a switch."""
+    """The element is the base instance and the instance divided by the frequency; 0 is a choice."""
     for choice in ("constant", "per-vertex"):
         b = bench(draw__zero_frequency=choice)
         nothing_active(b)

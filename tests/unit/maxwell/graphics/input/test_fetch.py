@@ -143,7 +143,7 @@ def test_streams_in_pieces() -> None:
 
 @pytest.mark.parametrize("choice", ["per-vertex", "constant"])
 def test_instances(choice: str) -> None:
-    """Divisors count instances from the base instance on; a frequency of 0 is a switch."""
+    """Divisors count instances from the base instance on; a frequency of 0 is a choice."""
     b = bench(draw__zero_frequency=choice) if choice == "per-vertex" else bench()
     b(SET_GLOBAL_BASE_INSTANCE_INDEX=5)
     for number, frequency in enumerate((0, 1, 3)):

@@ -1,18 +1,18 @@
-"""Do the tests notice when the code is wrong? Fifty small faults, one after the other, in a copy of the tree.
+"""Do the quick tests notice when the code is wrong? Fifty small faults, one after the other, in a copy of the tree.
 
-    python tools/mutations.py run [--only 3,17] [--tests ARGUMENT ...]   what `make quick` catches, or other tests
-    python tools/mutations.py check                                      each fault can still be made
-    python tools/mutations.py choose [--seed N]                          draw other faults, into mutations.json
+    python tools/mutations.py run [--only 3,17] [--results FILE]   what `make quick` catches; a line for each fault
+    python tools/mutations.py check                                each fault can still be made
+    python tools/mutations.py choose [--seed N]                    draw faults anew, into mutations.json
 
 The faults are drawn at random, a number for each room: a comparison that is off by one or reversed, a constant that is
 one more, plus for minus, a branch that is taken when it should not be. Docstrings, annotations, messages and what is
 only shown to people (`__repr__`) are left alone. A fault is kept as text, old and new, and found by it, so it survives
-when a file moves. A fault without any visible effect proves nothing: `EQUIVALENT` names those that were
-drawn and left out, with the reason.
+when a file moves. No fault is left out because it changes nothing that can be seen: such faults count as missed.
 
 A run copies the tree (without .git) and the cache of compiled code into a temporary folder, so nothing here changes.
-Tests that fail, crash or do not end within `--timeout` seconds have caught the fault. To save time, files of
-tests that import the module with the fault go first, and all of them only follow if those find nothing.
+Recordings of other programs are used where POCKETGPU_RECORDINGS names them. Tests that fail, crash or need more than
+`--limit` seconds have caught the fault. The files that are nearest to its module go first; those for the other console
+are left out, as no import leads there. `--only` and `--nearest` are for a first look.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -34,45 +34,44 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path("src") / "pocketgpu"
 TABLE = Path(__file__).resolve().with_suffix(".json")
-QUICK = ["--quick", "-n", "2"]
-NEAREST = 8
-"""Files of tests that are tried first: those that name the module with the fault."""
 SEED = 15
 
 # Room -> folders and files of it, and how many faults it gets.
 ROOMS: dict[str, tuple[tuple[str, ...], int]] = {
-    "lanes": (("lanes",), 2),
+    "lanes": (("lanes", "arena.py", "control_flow.py", "struct_words.py", "workers.py"), 2),
     "facts": (("facts",), 2),
     "pica front": (("pica/front", "pica/core", "pica/n3ds.py"), 2),
-    "pica vertex": (("pica/vertex",), 2),
+    "pica vertex": (("pica/vertex", "pica/primitives"), 2),
     "pica fragment": (("pica/fragment",), 3),
     "pica texture": (("pica/texture",), 2),
     "pica display": (("pica/display", "pica/pdc"), 2),
-    "pica external": (("pica/external",), 1),
+    "pica external": (("pica/external", "pica/engines", "pica/memory"), 1),
     "pica gsp": (("pica/gsp",), 1),
     "pica shader": (("pica/shader",), 2),
-    "maxwell host": (("maxwell/host", "maxwell/gm20b.py"), 1),
+    "maxwell host": (("maxwell/host", "maxwell/display", "maxwell/gm20b.py"), 1),
     "maxwell mme": (("maxwell/mme",), 1),
     "maxwell memory": (("maxwell/memory",), 2),
-    "maxwell engines": (("maxwell/engines",), 3),
+    "maxwell engines": (("maxwell/engines", "maxwell/compute"), 3),
     "maxwell graphics": (("maxwell/graphics",), 5),
     "maxwell sass": (("maxwell/sass",), 4),
     "maxwell sampling": (("maxwell/sampling",), 2),
     "maxwell textures": (("maxwell/textures", "maxwell/formats"), 2),
-    "capture": (("capture/formats", "capture/replay.py", "capture/driver"), 1),
+    "capture": (("capture/formats", "capture/driver"), 1),
     "pgc": (("capture/pgc", "capture/formats/pgc"), 2),
     "builder": (("builder",), 1),
     "inspect 3DS": (("inspect/n3ds",), 1),
     "inspect Switch": (("inspect/switch",), 1),
-    "decode": (("inspect/decode",), 1),
+    "decode": (("inspect/decode", "inspect/registers", "inspect/shaders"), 1),
     "rules": (("inspect/rules",), 1),
-    "stepping": (("inspect/stepping",), 1),
-    "diff": (("inspect/diff",), 1),
+    "stepping": (("inspect/stepping", "inspect/model"), 1),
+    "diff": (("inspect/diff", "inspect/pictures"), 1),
     "cli": (("cli",), 1),
 }
 
-# Old text -> why the fault has no visible effect.
-EQUIVALENT: dict[str, str] = {}
+# Names of folders and files that are about one console, and those about the other one.
+N3DS_ONLY = {"pica", "n3ds", "n3ds.py", "gsp.py", "test_gsp.py"}
+SWITCH_ONLY = {"maxwell", "switch", "switch.py", "test_switch_sample.py"}
+OTHERS = ((N3DS_ONLY, SWITCH_ONLY), (SWITCH_ONLY, N3DS_ONLY))
 
 COMPARISONS = {
     ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==", ast.Is: "is not",
@@ -208,7 +207,7 @@ def as_fault(room: str, path: Path, change: Change) -> Fault | None:
         ast.parse(source.replace(before + segment, before + new, 1))
     except SyntaxError:
         return None
-    usable = segment.count("\n") == new.count("\n") and segment != new and before + segment not in EQUIVALENT
+    usable = segment.count("\n") == new.count("\n") and segment != new
     name = path.relative_to(ROOT / PACKAGE).as_posix()
     return Fault(room, name, change.kind, before + segment, before + new) if usable else None
 
@@ -256,41 +255,47 @@ def copied(target: Path) -> None:
             shutil.copy2(ROOT / name, target / name)
 
 
-def run_tests(tree: Path, tests: list[str], timeout: int) -> tuple[str, str]:
-    """("caught" or "missed" or "no end", the first test that failed)."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
-    environment = {**os.environ, "POCKETGPU_CACHE": str(tree / "cache"), "PYTHONPATH": str(tree / "src")}
-    environment["PYTHONDONTWRITEBYTECODE"] = "1"
-    try:
-        done = subprocess.run(
-            command, cwd=tree, env=environment, capture_output=True, text=True, timeout=timeout,
-            stdin=subprocess.DEVNULL,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        return "no end", ""
+def run_tests(tree: Path, tests: list[str], limit: int, **more: str) -> tuple[str, str]:
+    """("caught" or "missed" or "no end", the first test that failed). limit: seconds of processor time."""
+    command = [sys.executable, "-m", "pytest", "--quick", "-x", "-q", "-p", "no:cacheprovider", *tests]
+    paths = {"PYTHONPATH": f"{tree / 'src'}{os.pathsep}{tree / 'tools'}", "PYTHONPYCACHEPREFIX": str(tree / "bytecode")}
+    environment = {**os.environ, "POCKETGPU_CACHE": str(tree / "cache"), **paths, **more}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'ulimit -t {limit}; exec "$@"', "sh", *command], cwd=tree, env=environment,
+        capture_output=True, text=True, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
     failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    if done.returncode == 5 or (done.returncode and not failed and "error" in done.stderr.lower()[:200]):
-        print(done.stdout[-500:], done.stderr[-500:])
-    return ("caught" if done.returncode else "missed"), (failed[0][:150] if failed else "")
+    first = failed[0].split(" - ")[0].partition(" ")[2] if failed else ""
+    if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+        return "no end", ""
+    if done.returncode and not failed:
+        first = (done.stderr.strip().splitlines() or done.stdout.strip().splitlines() or [""])[-1]
+    return ("caught" if done.returncode else "missed"), first[:150]
 
 
-def nearest(tree: Path, path: Path) -> list[str]:
-    """Files of the quick tests that import a module, or something of its folder."""
-    module = path.relative_to(tree / "src").with_suffix("").as_posix().replace("/", ".")
-    folder = module.rpartition(".")[0]
-    scores: dict[str, int] = {}
-    for line in (tree / "tests" / "quick.txt").read_text(encoding="utf-8").splitlines():
-        name = line.split("#")[0].split()[0] if line.split("#")[0].split() else ""
-        if name and (tree / "tests" / name).is_file():
-            text = (tree / "tests" / name).read_text(encoding="utf-8")
-            scores[f"tests/{name}"] = 10 * text.count(f"{module} ") + text.count(f"{folder}.")
-    best = sorted(scores, key=lambda name: -scores[name])[:NEAREST]
-    return [name for name in best if scores[name]]
+def listed(tree: Path) -> list[str]:
+    """Files of the quick list."""
+    lines = (line.split("#")[0].split() for line in (tree / "tests" / "quick.txt").read_text().splitlines())
+    return [f"tests/{words[0]}" for words in lines if words]
 
 
-def run(faults: list[tuple[int, Fault]], tests: list[str], timeout: int) -> int:
-    """Make one fault after the other and run the tests; returns how many were missed."""
-    missed = []
+def that_can_see(tree: Path, path: Path) -> list[str]:
+    """Files of tests for a fault in a module, the nearest first, without those for the other console."""
+    place = path.relative_to(tree / PACKAGE)
+    module = f"pocketgpu.{place.with_suffix('').as_posix().replace('/', '.')}"
+    others = next((other for own, other in OTHERS if own.intersection(place.parts)), set())
+
+    def distance(name: str) -> tuple[int, int]:
+        text = (tree / name).read_text(encoding="utf-8")
+        near = len(Path(os.path.commonpath([name, (Path("tests") / "unit" / place).as_posix()])).parts)
+        return -near, -10 * text.count(f"{module} ") - text.count(f"{module.rpartition('.')[0]}.")
+
+    return sorted((name for name in listed(tree) if not others.intersection(Path(name).parts)), key=distance)
+
+
+def run(faults: list[tuple[int, Fault]], limit: int, results: Path, nearest: int) -> None:
+    """Make one fault after the other and run the tests; a line of `results` for each."""
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder)
         copied(tree)
@@ -299,51 +304,48 @@ def run(faults: list[tuple[int, Fault]], tests: list[str], timeout: int) -> int:
             shutil.copytree(cache, tree / "cache")
         (tree / "cache").mkdir(mode=0o700, exist_ok=True)
         (tree / "cache").chmod(0o700)
-        verdict, first = run_tests(tree, tests, timeout)
+        verdict, by = run_tests(tree, [], limit)
         if verdict != "missed":
-            raise SystemExit(f"the tests fail without any fault: {first}")
+            raise SystemExit(f"the tests fail without any fault: {by}")
         for number, fault in faults:
             path = fault.place(tree)
             text = path.read_text(encoding="utf-8")
             path.write_text(text.replace(fault.old, fault.new), encoding="utf-8")
-            started = time.perf_counter()
-            near = nearest(tree, path)
-            verdict, first = run_tests(tree, ["--quick", *near], timeout) if near and tests == QUICK else ("missed", "")
-            if verdict == "missed":
-                verdict, first = run_tests(tree, tests, timeout)
+            verdict, by = run_tests(tree, that_can_see(tree, path)[: nearest or None], limit)
             path.write_text(text, encoding="utf-8")
-            if verdict == "missed":
-                missed.append(number)
-            seconds = time.perf_counter() - started
             where = path.relative_to(tree / PACKAGE).as_posix()
-            print(f"{number:2} {fault.room:17} {verdict:7} {seconds:5.0f} s  {where}: {fault.difference()}", flush=True)
-            if first:
-                print(f"   by {first}", flush=True)
-    print(f"{len(faults) - len(missed)} of {len(faults)} caught; missed: {missed or 'none'}")
-    return len(missed)
+            with results.open("a", encoding="utf-8") as file:
+                print(number, fault.room, verdict, where, fault.difference(), by, sep="\t", file=file)
+            print(f"{number:2} {fault.room:17} {verdict:7} {where}: {fault.difference()}\n   by {by}", flush=True)
 
 
-def table() -> list[Fault]:
-    return [Fault(**row) for row in json.loads(TABLE.read_text(encoding="utf-8"))]
+def table(path: Path) -> list[Fault]:
+    return [Fault(**row) for row in json.loads(path.read_text(encoding="utf-8"))]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["run", "check", "choose"])
     parser.add_argument("--only", help="numbers of faults, with commas")
-    parser.add_argument("--tests", nargs="+", default=QUICK, help="what pytest is given")
-    parser.add_argument("--timeout", type=int, default=900, help="seconds for one run of the tests")
+    parser.add_argument("--limit", type=int, default=300, help="seconds of processor time for the tests of one fault")
+    parser.add_argument("--results", type=Path, default=ROOT / "build" / "mutations.tsv", help="where verdicts go")
+    parser.add_argument("--nearest", type=int, default=0, help="run only so many files of tests for a fault")
     parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--table", type=Path, default=TABLE, help="the faults")
     options = parser.parse_args()
     if options.what == "choose":
         rows = [asdict(fault) for fault in choose(options.seed)]
-        TABLE.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
-    numbered = list(enumerate(table()))
+        options.table.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    numbered = list(enumerate(table(options.table)))
     if options.only:
         wanted = {int(number) for number in options.only.split(",")}
         numbered = [(number, fault) for number, fault in numbered if number in wanted]
     if options.what == "run":
-        sys.exit(bool(run(numbered, options.tests, options.timeout)))
+        options.results.parent.mkdir(parents=True, exist_ok=True)
+        run(numbered, options.limit, options.results, options.nearest)
+        verdicts = [line.split("\t")[2] for line in options.results.read_text(encoding="utf-8").splitlines()]
+        print(f"{len(verdicts) - verdicts.count('missed')} of {len(verdicts)} in {options.results} are caught")
+        return
     for number, fault in numbered:
         where = fault.place(ROOT).relative_to(ROOT / PACKAGE).as_posix()
         print(f"{number:2} {fault.room:17} {fault.kind:10} {where}: {fault.difference()}")

@@ -2,7 +2,7 @@
 
     python tools/mutations.py run [--only 3,17] [--results FILE]   what `make quick` catches; a line for each fault
     python tools/mutations.py check                                each fault can still be made
-    python tools/mutations.py choose [--seed N]                    draw faults anew, into mutations.json
+    python tools/mutations.py choose [--seed N]                    draw new faults into mutations.json
 
 The faults are drawn at random, a number for each room: a comparison that is off by one or reversed, a constant that is
 one more, plus for minus, a branch that is taken when it should not be. Docstrings, annotations, messages and what is

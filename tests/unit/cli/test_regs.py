@@ -125,7 +125,7 @@ def test_listing_and_searching(capsys: Any) -> None:
     assert main(["regs", "border", "color", "--json"]) == 0
     found = {entry["name"] for entry in json.loads(capsys.readouterr().out)["registers"]}
     assert found == {*(f"TEXUNIT{n}_BORDER_COLOR" for n in range(3)), *(f"PDC{n}_BORDER_COLOR" for n in range(2))}
-    assert main(["regs", "largest density seen"]) == 0  # a single hit is explained
+    assert main(["regs", "largest density so far"]) == 0  # a single hit is explained
     assert capsys.readouterr().out.startswith("GAS_ACCMAX_FEEDBACK")
 
 

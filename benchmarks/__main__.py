@@ -1,7 +1,7 @@
 """All benchmarks, one after another, each in a process of its own: `python benchmarks [NAME ...]`.
 
-Writes what they found to build/bench.json and prints it as one table. Ends with 1 if a benchmark failed or missed what
-was promised.
+Writes their figures to build/bench.json and prints them as one table. Ends with 1 if a benchmark failed or missed a
+promise.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Replay time of real recordings against that of a C++ emulator's software renderer.
 
-`ms_best` of TIMES.tsv beside the recordings is the best replay that the emulator managed in four settings (interpreter
-or JIT, one or two threads). Ours runs from the first event of a frame to its marker with all guest memory written, per
-frame over all frames of a recording. "long run": one machine that is switched off and on before each pass, as
-`pocketgpu bench` does it: memory is zero and every load counts, but what was prepared for its draws is there. "fresh":
-a new machine every pass, which also waits for the system to hand out pages. One thread is timed by its processor time,
-two by the clock on the wall. Textures are filtered as programmed; the emulator samples the nearest texel only.
+`ms_best` of TIMES.tsv beside the recordings is the emulator's best replay in four settings (interpreter or JIT,
+one or two threads). Ours runs from the first event of a frame to its marker with all guest memory written, per
+frame over all frames of a recording. "long run": one machine that is reset before each pass, as `pocketgpu
+bench` does it: memory is zero and every load counts, but what was prepared for its draws is kept. "fresh": a new
+machine every pass, which also waits for the system to allocate pages. One thread is timed by its processor time,
+two by the wall clock. Textures are filtered as programmed; the emulator samples the nearest texel only.
 """
 
 from __future__ import annotations

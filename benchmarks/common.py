@@ -1,7 +1,7 @@
 """What the benchmarks share: timing in turns, a description of the machine, printing and keeping figures.
 
-Other programs run on the machines that these run on. So things that are compared are measured in turns in one run,
-each many times, and figures carry the load that they were taken under.
+Other programs may run on the same machine. So things that are compared are measured in turns in one run, each many
+times, and figures have the load under which they were taken.
 """
 
 from __future__ import annotations

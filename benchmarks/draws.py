@@ -1,6 +1,6 @@
 """Fixed cost of a small draw: lists of a thousand draws of a single triangle of a few pixels each.
 
-What is timed is the whole list, from the write that starts it until it returns: the walk with all register writes that
+Timed is the whole list, from the write that starts it until it returns: the walk with all register writes that
 a driver makes for a draw, recording, vertex fetch and program, set-up, and the few pixels. Divided by the draws it is
 an upper bound of what one more draw costs.
 """

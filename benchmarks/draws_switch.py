@@ -1,7 +1,7 @@
 """Fixed cost of a small draw of the Switch: pushbuffers of a thousand draws of a triangle of a few pixels each.
 
-What is timed is a whole submission: the channel, BEGIN, the draw and END with what stands between draws, looking up
-what the registers come to, vertex fetch and program, set-up, and the few pixels. Divided by the draws it is an upper
+Timed is a whole submission: the channel, BEGIN, the draw and END with the words between draws, looking up the
+prepared state, vertex fetch and program, set-up, and the few pixels. Divided by the draws it is an upper
 bound of what one more draw costs. All states were seen before, so kernels make the draws by themselves (quick draws);
 one figure has them turned off. Then 1, 2, 4 and 8 times as many draws, and pixels: cost must be linear.
 """

@@ -1,7 +1,7 @@
 """The debugger on real recordings of the 3DS: opening, events, seeking to an event with its picture, why of a pixel.
 
-Everything through the API, in one process, the second call of each; by the clock on the wall, for replaying uses no
-other thread. The slowest recording is what counts.
+Everything through the API, in one process, the second call of each; by the wall clock, because replaying uses no
+other thread. The slowest recording counts.
 """
 
 from __future__ import annotations

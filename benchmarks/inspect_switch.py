@@ -1,7 +1,7 @@
 """How long the debugger takes on recordings of the Switch: seeking with a picture, why a pixel has its colour, threads.
 
-For each recording of the shared folder the worst and the median of many questions at random places, asked a second
-time in the same process (`--repeat` of them each). Wall-clock time, as somebody who waits has it.
+For each recording the worst and the median of many calls at random places, each made a second time in the same
+process (`--repeat` of them each). By the wall clock, as a user waits. Needs recordings of other programs.
 """
 
 from __future__ import annotations

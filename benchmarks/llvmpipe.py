@@ -2,8 +2,8 @@
 
 `ex03_cube` is a cube of six quads with colours; `ex07_mesh_lighting` a teapot of 2,464 triangles with one light, four
 samples for each pixel and sRGB targets. Vertices, indices and uniforms come from the recording; the GLSL below is made
-to do what its programs do. A frame of ours is its last submissions given to the machine again: commands, clears, draw,
-resolve. One of llvmpipe is the same calls up to glFinish. Needs the recordings, and PyOpenGL with Mesa's EGL.
+to do what its programs do. A frame of ours is its last submissions, submitted again: commands, clears, draw, resolve.
+One of llvmpipe is the same calls up to glFinish. Needs the recordings, and PyOpenGL with Mesa's EGL.
 """
 
 from __future__ import annotations

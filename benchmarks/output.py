@@ -1,7 +1,7 @@
 """The end of the Switch's pixel pipeline: tests and writes of whole targets of 1280x720, on one thread.
 
 Each block of 8 x 4 pixels goes through the kernels as the rasteriser calls them, all its pixels covered, with colours
-and depths that are there already.
+and depths already in memory.
 """
 
 from __future__ import annotations

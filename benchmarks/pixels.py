@@ -2,9 +2,9 @@
 
 The scene is 2 triangles that cover a 400x240 target, 200 of 30 pixels and 2000 of 5, with a bilinear RGBA8 texture,
 three combiner stages, depth test and blending. Both start from the same screen-space vertices: the C++ takes them as
-they are, the machine as clip coordinates that an empty vertex program hands on, out of a command list in guest memory.
+they are, the machine as clip coordinates that an empty vertex program passes on, from a command list in guest memory.
 The promise is about the raster phase: triangles that are set up become pixels in memory. The whole draw (list walk,
-vertex program, assembly and clipping; in C++ only triangle set-up) is told beside it. Both run in one thread and are
+vertex program, assembly and clipping; in C++ only triangle set-up) is shown beside it. Both run in one thread and are
 timed by its processor time.
 """
 

@@ -1,11 +1,11 @@
 """Maxwell machine code: thread-instructions a second on one thread, against the same kernels written in C.
 
 sgemm, nbody and mandelbrot as NVIDIA's compiler made them, at sizes where one launch lasts long enough. A
-thread-instruction is an instruction times the lanes at work; they are counted in a launch of its own. The C
+thread-instruction is an instruction times the lanes at work; they are counted in a separate launch. The C
 (`sass_reference.c`) has loops over blocks and threads outside, split at barriers, and the tiles; gcc compiles it with
--O3 -march=native -ffp-contract=off. Beside that: what a launch costs that does next to nothing, what a second thread
-gives, and how long code of long kernels takes to be made and to be found again. Needs the folder of kernels beside the
-checkout, and a C compiler for the comparison.
+-O3 -march=native -ffp-contract=off. Also measured: the cost of a launch that does next to nothing, the speed of a
+second thread, and how long compiling long kernels and finding their code in the cache take. Needs kernels of other
+programs, and a C compiler for the comparison.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Two shapes of the fragment pipeline: fused into one kernel for a state (as the package has it), or a chain of stage
-kernels that hand a tile of 64 pixels on in memory. Same scene as `pixels`, same stages, same pictures.
+kernels that pass a tile of 64 pixels on in memory. Same scene as `pixels`, same stages, same pictures.
 
 The chain has four kernels: raster with the early depth test, the texture unit, the combiners with fog, and the output
 (alpha test, depth, blending). A new state would need only those of them that no state before it had: the time that LLVM
-takes for each is told beside the speed.
+takes for each is shown beside the speed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pocketgpu.pica.core.layout import PACKET, TRIANGLE, TRIANGLE_SIZE, WorkLayo
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.fragment import kernel as fragment
 from pocketgpu.pica.fragment.output import compare
-from pocketgpu.pica.fragment.sources import Pixels, Triangle, slots_used
+from pocketgpu.pica.fragment.sources import ShadedPixels, Triangle, slots_used
 from pocketgpu.pica.memory.pixels import morton_x, morton_y
 
 ROW = 4 * 64
@@ -62,13 +62,13 @@ class Stage:
             tile = Tile(k, self.layout, block)
             mask = tile.get(MASK) != 0
             for _ in k.when(k.any(mask)):
-                pixels = Pixels(self.draw, self.triangle, tile.get(EDGE1, F32), tile.get(EDGE2, F32))
+                pixels = ShadedPixels(self.draw, self.triangle, tile.get(EDGE1, F32), tile.get(EDGE2, F32))
                 body(tile, block, mask, pixels)
 
 
 @kernel(packet=I64, record=I64, number=I32)
 def texture(k: Lang, packet: Value, record: Value, number: Value, **static: Any) -> None:
-    def body(tile: Tile, block: Value, mask: Value, pixels: Pixels) -> None:
+    def body(tile: Tile, block: Value, mask: Value, pixels: ShadedPixels) -> None:
         color = pixels.source(TEXENV_SOURCE.TEXTURE0)
         for i, channel in enumerate("rgba"):
             tile.put(TEXTURE + i, color[channel])
@@ -80,7 +80,7 @@ def texture(k: Lang, packet: Value, record: Value, number: Value, **static: Any)
 def combine(k: Lang, packet: Value, record: Value, number: Value, **static: Any) -> None:
     stage = Stage(k, packet, record, static)
 
-    def body(tile: Tile, block: Value, mask: Value, pixels: Pixels) -> None:
+    def body(tile: Tile, block: Value, mask: Value, pixels: ShadedPixels) -> None:
         pixels._cache[TEXENV_SOURCE.TEXTURE0] = {channel: tile.get(TEXTURE + i) for i, channel in enumerate("rgba")}
         color = stage.draw.fog.apply(stage.draw.colors(pixels), pixels.depth)
         for i, channel in enumerate("rgba"):
@@ -94,7 +94,7 @@ def output(k: Lang, packet: Value, record: Value, number: Value, **static: Any) 
     stage = Stage(k, packet, record, static)
     draw = stage.draw
 
-    def body(tile: Tile, block: Value, mask: Value, pixels: Pixels) -> None:
+    def body(tile: Tile, block: Value, mask: Value, pixels: ShadedPixels) -> None:
         color = {channel: tile.get(RESULT + i) for i, channel in enumerate("rgba")}
         if stage.state("FRAGOP_ALPHA_TEST.enable"):
             mask = mask & compare(
@@ -155,7 +155,7 @@ def _tile(
             tile.put(MASK, k.splat(0))
             for _ in k.when(k.any(mask)):
                 draw.fragments.value = draw.fragments.value + k.select(mask, 1, 0)
-                pixels = Pixels(draw, triangle, k.to_f32(e[1]), k.to_f32(e[2]))
+                pixels = ShadedPixels(draw, triangle, k.to_f32(e[1]), k.to_f32(e[2]))
                 incoming = draw.depth.to_integer(pixels.depth())
                 word = draw.depth.load(number + block)
                 mask = draw.depth.early(mask, incoming, word)

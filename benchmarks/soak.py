@@ -3,7 +3,7 @@
     python benchmarks/soak.py [CAPTURE ...] [--frames 10000]
 
 Prints the resident size (MiB) at frame 100 and at the last one, for the captures in turn on one machine, as a long
-session would. Without captures: the shipped sample. Linux only, for it reads /proc.
+session would. Without captures: the shipped sample. Linux only: it reads /proc.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Decoding compressed textures: millions of texels a second on one thread, by processor time.
 
-Random blocks of a 1024x1024 texture or a little more, to arrays. They ask everything of a decoder in every vector: BC7
-has as many blocks of each mode, ASTC legal ones only. Textures that people made are easier.
+Random blocks of a 1024x1024 texture or a little more, to arrays. They use every path of a decoder in every vector: BC7
+has equally many blocks of each mode, ASTC legal ones only. Real textures are easier.
 """
 
 from __future__ import annotations

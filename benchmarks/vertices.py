@@ -1,7 +1,7 @@
 """The vertex side of the Switch's draws on one thread: indices to slots and primitives, attributes, the tessellator.
 
-A mesh of 100,000 vertices and 300,000 indices, whose triangles name vertices that lie near each other, or anywhere; a
-program that does nothing stands for the vertex program.
+A mesh of 100,000 vertices and 300,000 indices, whose triangles name vertices near each other, or anywhere. The vertex
+program does nothing.
 """
 
 from __future__ import annotations

@@ -164,8 +164,8 @@ def choices() -> str:
     lines = [
         "# Doubtful behaviour",
         "",
-        "Where the documents disagree, or nobody knows, the behaviour is a switch. `--set NAME=VALUE` and",
-        "`N3DS(switches={...})` choose; the first value is the default.",
+        "Where the documents disagree, or nobody knows, the behaviour is a choice. `--set NAME=VALUE` and",
+        "`N3DS(switches={...})` select a value; the first value is the default.",
         "",
     ]
     for choice in CHOICES.values():

@@ -20,8 +20,8 @@
  * The recorder keeps a copy of what the replay's memory will hold and writes what differs from it, each content once.
  * Its own memory is that copy: as much as the program uses of the console's.
  *
- * All calls return a status. After a failure (a full disk, no memory, a call that makes no sense) they do nothing and
- * return it again, and so does pgr_close: it is enough to look there. A recorder may be NULL; the status is then
+ * All calls return a status. After a failure (a full disk, no memory, a call with invalid arguments) they do nothing
+ * and return it again, and so does pgr_close: it is enough to check there. A recorder may be NULL; the status is then
  * PGR_NO_MEMORY. A recorder is not thread-safe: use it on the thread that feeds the GPU, or hold a lock.
  *
  * The file grows in the order of calls, and nothing in it changes later: after a crash all complete frames are there,
@@ -59,7 +59,7 @@ typedef enum pgr_console { PGR_3DS = 1, PGR_SWITCH = 2 } pgr_console;
 typedef size_t (*pgr_sink)(void *user, const void *data, size_t size);
 
 /* Start a recording to a file, which is replaced. recorder_name: who records, UTF-8, such as "my emulator 1.2".
- * Returns NULL without memory; what else goes wrong is told by later calls. */
+ * Returns NULL without memory; later calls return any other failure. */
 pgr_recorder *pgr_open(const char *path, pgr_console console, const char *recorder_name);
 
 /* The same, to a function of yours instead of a file. */
@@ -78,15 +78,15 @@ const char *pgr_status_text(pgr_status status);
 pgr_status pgr_about(pgr_recorder *r, const char *key, const char *value);
 
 /* What the recording covers, so that readers know what zeros mean. On a 3DS pgr_state says its part by itself. */
-#define PGR_COVERS_POWER_ON 0x03FFu       /* it begins at power-on: what pgr_state is not told was at its reset value */
+#define PGR_COVERS_POWER_ON 0x03FFu       /* it begins at power-on: what pgr_state does not give has its reset value */
 #define PGR_COVERS_VRAM 0x0400u           /* 3DS: pgr_memory is called for all of VRAM that the GPU reads */
 #define PGR_COVERS_FCRAM 0x0800u          /* 3DS: and of all of main memory */
-#define PGR_COVERS_MAPPINGS 0x0001u       /* Switch: all mappings are told, those from before the recording too */
+#define PGR_COVERS_MAPPINGS 0x0001u       /* Switch: all mappings are recorded, those from before it too */
 #define PGR_COVERS_CHANNELS 0x0002u       /* Switch: pgr_channel_state is called for all channels in use */
 #define PGR_COVERS_MACROS 0x0004u         /* Switch: and of their macro engines */
 #define PGR_COVERS_HANDLES 0x0008u        /* Switch: pgr_handle_memory is called for all memory that the GPU reads */
 #define PGR_COVERS_SYNCPOINTS 0x0010u     /* Switch: pgr_syncpoint is called for all syncpoints in use */
-#define PGR_COVERS_ALL_CHANGES 0x20000u   /* every byte that the processor changes and the GPU reads is told in time */
+#define PGR_COVERS_ALL_CHANGES 0x20000u   /* every byte that the processor changes and the GPU reads is recorded */
 pgr_status pgr_covers(pgr_recorder *r, uint32_t bits);
 
 /* Memories of the 3DS GPU, in words. Floats of 24 bits are in the low bits of a word; vectors are x, y, z, w. */
@@ -122,10 +122,10 @@ pgr_status pgr_state(pgr_recorder *r, pgr_item item, uint32_t first, const uint3
 pgr_status pgr_channel_state(pgr_recorder *r, pgr_item item, uint32_t channel, uint32_t class_id, uint32_t first,
                              const uint32_t *words, uint32_t count);
 
-/* 3DS, recorders of GX commands: where the program's addresses lead, if not where they usually do. */
+/* 3DS, recorders of GX commands: the physical addresses of the program's, if not the usual ones. */
 pgr_status pgr_translate(pgr_recorder *r, uint32_t virtual_address, uint32_t physical_address, uint32_t size);
 
-/* Switch: what a syncpoint holds at the start. */
+/* Switch: the value of a syncpoint at the start. */
 pgr_status pgr_syncpoint(pgr_recorder *r, uint32_t number, uint32_t value);
 
 /* ---- 3DS --------------------------------------------------------------------------------------------------------- */
@@ -141,8 +141,8 @@ pgr_status pgr_gpu_wrote(pgr_recorder *r, uint32_t physical_address, const void 
 pgr_status pgr_write(pgr_recorder *r, uint32_t address, uint32_t value);
 pgr_status pgr_write_narrow(pgr_recorder *r, uint32_t address, uint32_t value, unsigned bits);
 
-/* Instead of register writes, at the door of the system software: a GX command as the program left it in shared memory,
- * and a framebuffer entry of seven words for screen 0 (top) or 1 (bottom). */
+/* Instead of register writes, at the interface of the system software: a GX command as the program left it in shared
+ * memory, and a framebuffer entry of seven words for screen 0 (top) or 1 (bottom). */
 pgr_status pgr_gx(pgr_recorder *r, const uint32_t words[8]);
 pgr_status pgr_swap(pgr_recorder *r, uint32_t screen, const uint32_t entry[7]);
 

@@ -1,10 +1,10 @@
-"""Makes the sample of the Switch's GPU that ships with the package: a city at night, and what the water shows of it.
+"""Makes the sample of the Switch's GPU that ships with the package: a city at night, and its reflection in the water.
 
     python tools/make_switch_sample.py [FILE]
 
 No triangle is drawn: the sky is a macro that clears row by row, stars and windows are macros that make their own random
-numbers, the moon travels as inline data and through the copy engine, and the water is a blit that turns the city upside
-down. Everything is computed here; the same input gives the same recording.
+numbers, the moon is uploaded as inline data and copied by the copy engine, and the water is a blit that turns the city
+upside down. Everything is computed here; the same input gives the same recording.
 """
 
 from __future__ import annotations

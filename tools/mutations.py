@@ -2,7 +2,7 @@
 
     python tools/mutations.py run [--only 3,17] [--results FILE]   what `make quick` catches; a line for each fault
     python tools/mutations.py check                                each fault can still be made
-    python tools/mutations.py choose [--seed N]                    draw faults anew, into mutations.json
+    python tools/mutations.py choose [--seed N]                    draw new faults into mutations.json
 
 The faults are drawn at random, a number for each room: a comparison that is off by one or reversed, a constant that is
 one more, plus for minus, a branch that is taken when it should not be. Docstrings, annotations, messages and what is
@@ -10,9 +10,9 @@ only shown to people (`__repr__`) are left alone. A fault is kept as text, old a
 when a file moves. No fault is left out because it changes nothing that can be seen: such faults count as missed.
 
 A run copies the tree (without .git) and the cache of compiled code into a temporary folder, so nothing here changes.
-Recordings of other programs are used where POCKETGPU_RECORDINGS names them. Tests that fail, crash or need more than `--limit` seconds have caught the
-fault. The files that are nearest to its module go first; those for the other console are left out, as no import leads
-there. `--only` and `--nearest` are for a first look.
+Recordings of other programs are used where POCKETGPU_RECORDINGS names them. Tests that fail, crash or need more than
+`--limit` seconds have caught the fault. The files that are nearest to its module go first; those for the other console
+are left out, as no import leads there. `--only` and `--nearest` are for a first look.
 """
 
 from __future__ import annotations

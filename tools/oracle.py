@@ -77,7 +77,7 @@ def replayed(capture: pocketgpu.Capture, way: Way, frames: range) -> Iterator[po
         gpu = pocketgpu.N3DS(memory, way.threads, way.evaluator, tier=way.tier)
         return capture.render(frames, machine=gpu)
     machine = capture.machine(way.threads, evaluator=way.evaluator)
-    run = capture.render(frames, machine=machine)  # which switches the machine off and on
+    run = capture.render(frames, machine=machine)  # which resets the machine
     machine.drawing.tier = way.tier
     machine.grids.tier = {"general": "interpreter"}.get(way.tier, way.tier)
     return run

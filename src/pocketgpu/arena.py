@@ -115,6 +115,10 @@ class Arena:
 
     # Contents
 
+    def words(self, offset: int, count: int) -> NDArray[np.int32]:
+        """Words at an arena offset, as the arena has them: what is written to them is written there."""
+        return self.arena[offset : offset + 4 * count].view(np.int32)
+
     def store(self, offset: int, source: bytes) -> bool:
         """Store bytes in the arena; pages that already hold them are neither written nor stamped.
 
@@ -241,12 +245,6 @@ class Arena:
         if sys.platform == "linux" and size > 0:
             with contextlib.suppress(OSError):  # an older kernel
                 self._map.madvise(_MADV_POPULATE_WRITE, start, offset + size - start)
-
-    def release_work(self) -> None:
-        """Release the pages of the work area to the system; its contents are undefined afterwards."""
-        if sys.platform == "linux":
-            start = self.work_offset & -mmap.PAGESIZE
-            self._map.madvise(mmap.MADV_DONTNEED, start, self.size - start)
 
 
 def flat(data: Buffer) -> bytes:

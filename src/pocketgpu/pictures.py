@@ -13,6 +13,29 @@ if TYPE_CHECKING:
 Bytes = NDArray[np.uint8]
 
 
+class ShownArray:
+    """What pictures of a screen have in common: `array` is upright RGB (height, width, 3)."""
+
+    __slots__ = ()
+    array: Bytes
+
+    @property
+    def width(self) -> int:
+        return int(self.array.shape[1])
+
+    @property
+    def height(self) -> int:
+        return int(self.array.shape[0])
+
+    @property
+    def image(self) -> Image:
+        """The picture as a Pillow image of mode RGB."""
+        return to_image(self.array)
+
+    def _repr_png_(self) -> bytes:
+        return to_png(self.array)
+
+
 def to_png(array: Bytes) -> bytes:
     """The bytes of a PNG file of RGB or RGBA (height, width, 3 or 4); notebooks show objects by it."""
     from io import BytesIO

@@ -58,7 +58,7 @@ def test_compare_functions(gpu: Gpu, function: int) -> None:
 
 @pytest.mark.row("cmd.alphafunc.bits.0")
 def test_bit_0_switches_the_test_on(gpu: Gpu) -> None:
-    """On and off as the page says, but it is the depth test that it switches."""
+    """On and off as the page says, but it turns the depth test on and off."""
     command(gpu, 0x00030107, RGBA | NEVER << 4 | 1)
     assert compared(gpu) == (0, 0, 0)
     command(gpu, 0x00030107, RGBA | NEVER << 4)

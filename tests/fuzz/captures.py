@@ -14,7 +14,6 @@ import lzma
 import random
 import struct
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -24,6 +23,7 @@ if __name__ == "__main__":
     sys.path[:0] = [str(root / "src"), str(root / "tests")]
 
 import numpy as np
+from support.fuzz import command, one_case, written_outside
 
 from pocketgpu.builder import Buffer, CaptureBuilder, CommandList, assemble
 from pocketgpu.capture.driver.n3ds import N3DSDriver
@@ -131,26 +131,15 @@ def run(cases: int, seed: int, first: int = 0, report: Callable[[Counter[str]], 
     machine = N3DS()
     for number in range(first, first + cases):
         if (number - first) % MACHINE_LIFE == MACHINE_LIFE - 1:
-            memory = machine.memory
-            outside = (
-                memory.arena[: memory.regions[0][1]].any() or memory.arena[memory.guest_end : memory.work_offset].any()
-            )
-            assert not outside, f"seed {seed}, up to case {number}: written outside guest memory"
+            assert not written_outside(machine), f"seed {seed}, up to case {number}: written outside guest memory"
             machine = N3DS()
             if report is not None:
                 report(counts)
-        started = time.perf_counter()
-        try:
+        with one_case(seed, number, SLOWEST):
             check(make(seed, number), machine, counts)
-        except Exception as error:
-            raise AssertionError(f"seed {seed}, case {number}: {type(error).__name__}: {error}") from error
-        took = time.perf_counter() - started
-        assert took < SLOWEST, f"seed {seed}, case {number} took {took:.1f} s"
         counts["cases"] += 1
     return counts
 
 
 if __name__ == "__main__":
-    from support.fuzz import command
-
     command(__doc__, run, "captures")

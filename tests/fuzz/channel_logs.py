@@ -15,7 +15,6 @@ import json
 import random
 import struct
 import sys
-import time
 import warnings
 import zipfile
 from collections import Counter
@@ -28,6 +27,7 @@ if __name__ == "__main__":
     sys.path[:0] = [str(root / "src"), str(root / "tests")]
 
 import numpy as np
+from support.fuzz import command, one_case
 
 from pocketgpu.builder.maxwell import MaxwellCaptureBuilder, PushBuffer, Surface, size_of
 from pocketgpu.capture import Capture
@@ -143,25 +143,21 @@ def run(cases: int, seed: int, first: int = 0, report: Callable[[Counter[str]], 
     machine = GM20B()
     for number in range(first, first + cases):
         data = make(seed, number)
-        started = time.perf_counter()
-        try:
-            capture = Capture(FILE, mxcap.parse(data, file=FILE))
-            for frame in capture.render(frames=range(min(capture.frame_count, 8)), machine=machine):
-                counts["frames"] += 1
-                for screen in frame.screens.values():
-                    assert screen.array.ndim == 3
-                for event in frame.warnings:
-                    counts[event.id] += event.count
-            counts["replayed"] += 1
-        except CaptureError as error:
-            assert str(error.location).startswith(FILE), f"seed {seed}, case {number}: no place in {error}"
-            counts["CaptureError"] += 1
-        except NoPictureError:
-            counts["NoPictureError"] += 1
-        except Exception as error:
-            raise AssertionError(f"seed {seed}, case {number}: {type(error).__name__}: {error}") from error
-        took = time.perf_counter() - started
-        assert took < SLOWEST, f"seed {seed}, case {number} took {took:.1f} s"
+        with one_case(seed, number, SLOWEST):
+            try:
+                capture = Capture(FILE, mxcap.parse(data, file=FILE))
+                for frame in capture.render(frames=range(min(capture.frame_count, 8)), machine=machine):
+                    counts["frames"] += 1
+                    for screen in frame.screens.values():
+                        assert screen.array.ndim == 3
+                    for event in frame.warnings:
+                        counts[event.id] += event.count
+                counts["replayed"] += 1
+            except CaptureError as error:
+                assert str(error.location).startswith(FILE), f"seed {seed}, case {number}: no place in {error}"
+                counts["CaptureError"] += 1
+            except NoPictureError:
+                counts["NoPictureError"] += 1
         counts["cases"] += 1
         if report is not None and number % 1000 == 999:
             report(counts)
@@ -169,6 +165,4 @@ def run(cases: int, seed: int, first: int = 0, report: Callable[[Counter[str]], 
 
 
 if __name__ == "__main__":
-    from support.fuzz import command
-
     command(__doc__, run, "channel logs")

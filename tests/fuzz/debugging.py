@@ -13,7 +13,6 @@ from __future__ import annotations
 import random
 import struct
 import sys
-import time
 from collections import Counter
 from dataclasses import replace
 from functools import cache
@@ -25,6 +24,7 @@ if __name__ == "__main__":
 
 import numpy as np
 from support import recordings
+from support.fuzz import command, one_case
 
 import pocketgpu
 from pocketgpu.capture import Capture
@@ -121,20 +121,14 @@ def run(cases: int, seed: int, first: int = 0) -> Counter[str]:
     counts: Counter[str] = Counter()
     for number in range(first, first + cases):
         name, contents = make(seed, number)
-        started = time.perf_counter()
-        try:
-            ask(contents, name, random.Random(number), counts)
-        except PocketGPUError as error:
-            counts[type(error).__name__] += 1
-        except Exception as error:
-            raise AssertionError(f"seed {seed}, case {number} ({name}): {type(error).__name__}: {error}") from error
-        took = time.perf_counter() - started
-        assert took < SLOWEST, f"seed {seed}, case {number} ({name}) took {took:.1f} s"
+        with one_case(seed, number, SLOWEST, name):
+            try:
+                ask(contents, name, random.Random(number), counts)
+            except PocketGPUError as error:
+                counts[type(error).__name__] += 1
         counts["cases"] += 1
     return counts
 
 
 if __name__ == "__main__":
-    from support.fuzz import command
-
     command(__doc__, run, "recordings")

@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import random
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +21,7 @@ if __name__ == "__main__":
     sys.path[:0] = [str(root / "src"), str(root / "tests")]
 
 import numpy as np
+from support.fuzz import command, one_case
 
 from pocketgpu.builder import CommandList
 from pocketgpu.facts.gsp import GX_COMMANDS
@@ -141,13 +141,8 @@ def run(cases: int, seed: int, first: int = 0, report: Callable[[Counter[str]], 
     """Run `cases` cases from number `first` on; AssertionError names the one in which something goes wrong."""
     counts: Counter[str] = Counter()
     for number in range(first, first + cases):
-        started = time.perf_counter()
-        try:
+        with one_case(seed, number, SLOWEST):
             check(seed, number, counts)
-        except Exception as error:
-            raise AssertionError(f"seed {seed}, case {number}: {type(error).__name__}: {error}") from error
-        took = time.perf_counter() - started
-        assert took < SLOWEST, f"seed {seed}, case {number} took {took:.1f} s"
         counts["cases"] += 1
         if report is not None and number % 1000 == 999:
             report(counts)
@@ -155,6 +150,4 @@ def run(cases: int, seed: int, first: int = 0, report: Callable[[Counter[str]], 
 
 
 if __name__ == "__main__":
-    from support.fuzz import command
-
     command(__doc__, run, "words")

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import random
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -19,7 +18,7 @@ if __name__ == "__main__":
     root = Path(__file__).resolve().parents[2]
     sys.path[:0] = [str(root / "src"), str(root / "tests")]
 
-from support.fuzz import load
+from support.fuzz import command, load, one_case
 
 from pocketgpu.capture import Capture
 from pocketgpu.capture.formats.pgc.contents import Contents, Load
@@ -93,21 +92,15 @@ def run(cases: int, seed: int, first: int = 0) -> Counter[str]:
     bases = dict(_damaged.bases())
     for number in range(first, first + cases):
         name, contents = _damaged.make(seed, number)
-        started = time.perf_counter()
-        try:
-            compare(name, bases[name], contents, counts)
-            ask(name, contents, random.Random(number), counts)
-        except PocketGPUError as error:
-            counts[type(error).__name__] += 1
-        except Exception as error:
-            raise AssertionError(f"seed {seed}, case {number} ({name}): {type(error).__name__}: {error}") from error
-        took = time.perf_counter() - started
-        assert took < SLOWEST, f"seed {seed}, case {number} ({name}) took {took:.1f} s"
+        with one_case(seed, number, SLOWEST, name):
+            try:
+                compare(name, bases[name], contents, counts)
+                ask(name, contents, random.Random(number), counts)
+            except PocketGPUError as error:
+                counts[type(error).__name__] += 1
         counts["cases"] += 1
     return counts
 
 
 if __name__ == "__main__":
-    from support.fuzz import command
-
     command(__doc__, run, "recordings")

@@ -16,7 +16,6 @@ import math
 import random
 import struct
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Hashable
 from functools import cache
@@ -29,6 +28,7 @@ if __name__ == "__main__":
 
 import numpy as np
 from support import switch_draws as draws
+from support.fuzz import command, one_case
 from support.reads import names_of_draws, value
 from support.switch_draws import CONTROL, EVALUATION, GEOMETRY, PIXEL, VERTEX_A, VERTEX_B
 
@@ -381,13 +381,8 @@ def run(cases: int, seed: int, first: int = 0, report: Callable[[Counter[str]], 
         case = make(seed, number)
         if number % FRESH == 0:
             stage.set()
-        started = time.perf_counter()
-        try:
+        with one_case(seed, number, SLOWEST):
             stage.run(case)
-        except Exception as error:
-            raise AssertionError(f"seed {seed}, case {number}: {type(error).__name__}: {error}") from error
-        took = time.perf_counter() - started
-        assert took < SLOWEST, f"seed {seed}, case {number} took {took:.1f} s"
         assert not (where := stage.damage()), f"seed {seed}, case {number}: written {where}"
         counts["cases"] += 1
         for kind in case.kinds:
@@ -402,6 +397,4 @@ def run(cases: int, seed: int, first: int = 0, report: Callable[[Counter[str]], 
 
 
 if __name__ == "__main__":
-    from support.fuzz import command
-
     command(__doc__, run, "draws")

@@ -20,6 +20,8 @@ if __name__ == "__main__":
     root = Path(__file__).resolve().parents[2]
     sys.path[:0] = [str(root / "src"), str(root / "tests")]
 
+from support.fuzz import command, one_case
+
 from pocketgpu.capture import Capture
 from pocketgpu.capture.driver.n3ds import N3DSDriver
 from pocketgpu.capture.formats import gxlog
@@ -136,10 +138,8 @@ def run(cases: int, seed: int, first: int = 0, report: Callable[[Counter[str]], 
     counts: Counter[str] = Counter()
     for number in range(first, first + cases):
         data, memory = make(seed, number)
-        try:
+        with one_case(seed, number):
             check(number, data, memory, counts)
-        except Exception as error:
-            raise AssertionError(f"seed {seed}, case {number}: {type(error).__name__}: {error}") from error
         counts["cases"] += 1
         if report is not None and (number + 1 - first) % 5000 == 0:
             report(counts)
@@ -147,6 +147,4 @@ def run(cases: int, seed: int, first: int = 0, report: Callable[[Counter[str]], 
 
 
 if __name__ == "__main__":
-    from support.fuzz import command
-
     command(__doc__, run, "logs", lambda c: print(dict(c), flush=True))

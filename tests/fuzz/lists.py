@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import random
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +22,7 @@ if __name__ == "__main__":
     sys.path[:0] = [str(root / "src"), str(root / "tests")]
 
 import numpy as np
+from support.fuzz import command, one_case, written_outside
 
 from pocketgpu.builder import Buffer, CommandList, assemble
 from pocketgpu.facts.pica import PICA
@@ -131,30 +131,21 @@ def make(seed: int, number: int) -> np.ndarray:
     return np.asarray(words, np.uint32)
 
 
-def _outside(gpu: N3DS) -> bool:
-    memory = gpu.memory
-    return bool(memory.arena[: memory.regions[0][1]].any() or memory.arena[memory.guest_end : memory.work_offset].any())
-
-
 def run(cases: int, seed: int, first: int = 0, report: Callable[[Counter[str]], None] | None = None) -> Counter[str]:
     """Run `cases` lists from number `first` on; AssertionError names the one in which something goes wrong."""
     counts: Counter[str] = Counter()
     gpu: N3DS | None = None
     for number in range(first, first + cases):
         if gpu is None or (number - first) % MACHINE_LIFE == 0:
-            assert gpu is None or not _outside(gpu), f"seed {seed}, up to case {number}: written outside guest memory"
+            where = f"seed {seed}, up to case {number}"
+            assert gpu is None or not written_outside(gpu), f"{where}: written outside guest memory"
             gpu = N3DS(tier="general")
             _memory(gpu)
             if report is not None:
                 report(counts)
         words = make(seed, number)
-        started = time.perf_counter()
-        try:
+        with one_case(seed, number, SLOWEST):
             gpu.submit(words)
-        except Exception as error:
-            raise AssertionError(f"seed {seed}, case {number}: {type(error).__name__}: {error}") from error
-        took = time.perf_counter() - started
-        assert took < SLOWEST, f"seed {seed}, case {number} took {took:.1f} s"
         counts["cases"] += 1
         counts["fragments"] += gpu.stats.fragments
         counts["drew"] += gpu.stats.fragments > 0
@@ -164,7 +155,7 @@ def run(cases: int, seed: int, first: int = 0, report: Callable[[Counter[str]], 
         if (number - first) % COMPARED == COMPARED - 1:
             _agree(words, seed, number)
             counts["compared"] += 1
-    assert gpu is None or not _outside(gpu), "written outside guest memory"
+    assert gpu is None or not written_outside(gpu), "written outside guest memory"
     return counts
 
 
@@ -182,6 +173,4 @@ def _agree(words: np.ndarray, seed: int, number: int) -> None:
 
 
 if __name__ == "__main__":
-    from support.fuzz import command
-
     command(__doc__, run, "command lists")

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import random
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +22,7 @@ if __name__ == "__main__":
     sys.path[:0] = [str(root / "src"), str(root / "tests")]
 
 import numpy as np
+from support.fuzz import command, one_case
 
 from pocketgpu.builder.maxwell import Grid, PushBuffer, Surface
 from pocketgpu.facts.maxwell import A140, B0B5, B06F, B1C0, B197, TWOD, Method, MethodBlock
@@ -402,14 +402,9 @@ def run(cases: int, seed: int, first: int = 0, report: Callable[[Counter[str]], 
     oracle: Stage | None = None
     for number in range(first, first + cases):
         segments, entries = make(seed, number)
-        started = time.perf_counter()
-        try:
+        with one_case(seed, number, SLOWEST):
             stage.set()
             stage.run(segments, entries)
-        except Exception as error:
-            raise AssertionError(f"seed {seed}, case {number}: {type(error).__name__}: {error}") from error
-        took = time.perf_counter() - started
-        assert took < SLOWEST, f"seed {seed}, case {number} took {took:.1f} s"
         assert not (where := stage.damage()), f"seed {seed}, case {number}: written {where}"
         counts["cases"] += 1
         stats = stage.gpu.stats
@@ -429,6 +424,4 @@ def run(cases: int, seed: int, first: int = 0, report: Callable[[Counter[str]], 
 
 
 if __name__ == "__main__":
-    from support.fuzz import command
-
     command(__doc__, run, "submissions")

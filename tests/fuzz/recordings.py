@@ -14,7 +14,6 @@ import json
 import random
 import struct
 import sys
-import time
 import zipfile
 from collections import Counter
 from collections.abc import Callable
@@ -27,6 +26,7 @@ if __name__ == "__main__":
     sys.path[:0] = [str(root / "src"), str(root / "tests")]
 
 from support import switch_index
+from support.fuzz import command, one_case
 
 from pocketgpu.capture import Capture
 from pocketgpu.capture.formats import mxcap
@@ -102,22 +102,18 @@ def run(cases: int, seed: int, first: int = 0, report: Callable[[Counter[str]], 
     machine = Machine()
     for number in range(first, first + cases):
         name, data = make(seed, number)
-        started = time.perf_counter()
-        try:
-            capture = Capture(name, mxcap.parse(data, file=name))
-            for frame in capture.render(machine=machine):
-                counts["frames"] += 1
-                for event in frame.warnings:
-                    counts[event.id] += event.count
-            counts["replayed"] += 1
-        except CaptureError:
-            counts["CaptureError"] += 1
-        except NoPictureError:
-            counts["NoPictureError"] += 1
-        except Exception as error:
-            raise AssertionError(f"seed {seed}, case {number} ({name}): {type(error).__name__}: {error}") from error
-        took = time.perf_counter() - started
-        assert took < SLOWEST, f"seed {seed}, case {number} ({name}) took {took:.1f} s"
+        with one_case(seed, number, SLOWEST, name):
+            try:
+                capture = Capture(name, mxcap.parse(data, file=name))
+                for frame in capture.render(machine=machine):
+                    counts["frames"] += 1
+                    for event in frame.warnings:
+                        counts[event.id] += event.count
+                counts["replayed"] += 1
+            except CaptureError:
+                counts["CaptureError"] += 1
+            except NoPictureError:
+                counts["NoPictureError"] += 1
         assert not machine.damage(), f"seed {seed}, case {number} ({name}): written where no memory is"
         counts["cases"] += 1
         counts["draws"] += machine.stats.draws
@@ -127,6 +123,4 @@ def run(cases: int, seed: int, first: int = 0, report: Callable[[Counter[str]], 
 
 
 if __name__ == "__main__":
-    from support.fuzz import command
-
     command(__doc__, run, "recordings")

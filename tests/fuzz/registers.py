@@ -23,6 +23,8 @@ if __name__ == "__main__":
     root = Path(__file__).resolve().parents[2]
     sys.path[:0] = [str(root / "src"), str(root / "tests")]
 
+from support.fuzz import command, written_outside
+
 from pocketgpu.facts.external import EXTERNAL, LCD
 from pocketgpu.pica.n3ds import N3DS
 
@@ -94,12 +96,6 @@ def _address(r: random.Random) -> int:
     return r.randrange(1 << 32) & ~3
 
 
-def _outside(gpu: N3DS) -> bool:
-    """Whether anything was written where no guest memory is."""
-    memory = gpu.memory
-    return bool(memory.arena[: memory.regions[0][1]].any() or memory.arena[memory.guest_end : memory.work_offset].any())
-
-
 def run(cases: int, seed: int, first: int = 0, report: Callable[[Counter[str]], None] | None = None) -> Counter[str]:
     """Run `cases` writes from episode `first` on; counts by outcome. Raises AssertionError on a finding."""
     counts: Counter[str] = Counter()
@@ -126,13 +122,11 @@ def run(cases: int, seed: int, first: int = 0, report: Callable[[Counter[str]], 
         assert gpu.screens
         for event in gpu.events:
             counts[event.id] += event.count
-        assert not _outside(gpu), f"episode {episode} wrote outside guest memory"
+        assert not written_outside(gpu), f"episode {episode} wrote outside guest memory"
         if report is not None:
             report(counts)
     return counts
 
 
 if __name__ == "__main__":
-    from support.fuzz import command
-
     command(__doc__, run, "register writes", counted="writes")

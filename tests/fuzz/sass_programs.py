@@ -10,10 +10,8 @@ instructions long and one takes over from the other, and the slow evaluator.
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -24,6 +22,7 @@ if __name__ == "__main__":
     sys.path[:0] = [str(root / "src"), str(root / "tests")]
 
 import numpy as np
+from support.fuzz import command
 from support.random_sass import BUFFER, SIZE, Program, make
 
 from pocketgpu.events import EventLog
@@ -99,7 +98,7 @@ def compare(a: Outcome, b: Outcome) -> str:
     return ""
 
 
-def run(cases: int, specialised: int, seed: int = 1, first: int = 0, numpy: int = 0) -> Counter[str]:
+def run(cases: int, seed: int = 1, first: int = 0, *, specialised: int, numpy: int = 0) -> Counter[str]:
     """Run programs; of the first `specialised` compare specialised code, of the first `numpy` the slow evaluator."""
     counts: Counter[str] = Counter()
     gpu = Gpu()
@@ -128,18 +127,5 @@ def run(cases: int, specialised: int, seed: int = 1, first: int = 0, numpy: int 
     return counts
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cases", type=int, default=100_000)
-    parser.add_argument("--specialised", type=int, default=1000)
-    parser.add_argument("--numpy", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--first", type=int, default=0)
-    options = parser.parse_args()
-    started = time.perf_counter()
-    counts = run(options.cases, options.specialised, options.seed, options.first, options.numpy)
-    print(f"{counts['cases']} programs in {time.perf_counter() - started:.0f} s: {dict(counts)}")
-
-
 if __name__ == "__main__":
-    main()
+    command(__doc__, run, "programs", specialised=1000, numpy=100)

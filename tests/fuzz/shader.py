@@ -9,10 +9,10 @@ and some of those with the NumPy evaluator.
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
 import time
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,10 @@ from typing import Any
 import numpy as np
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
+    root = Path(__file__).resolve().parents[2]
+    sys.path[:0] = [str(root / "src"), str(root / "tests")]
+
+from support.fuzz import command
 
 from pocketgpu.facts.choices import CHOICES
 from pocketgpu.facts.shader_isa import OPCODES
@@ -137,15 +140,6 @@ def difference(a: Outputs, b: Outputs) -> str:
     return ""
 
 
-@dataclass
-class Summary:
-    programs: int = 0
-    hung: int = 0
-    specialised: int = 0
-    too_complex: int = 0
-    numpy: int = 0
-
-
 def check(case: Case, specialised: bool, numpy: bool) -> tuple[str, Outputs, str]:
     """(what is wrong, the outputs, how else the program ran). The slow evaluator is spared programs that run long."""
     started = time.perf_counter()
@@ -168,35 +162,23 @@ def check(case: Case, specialised: bool, numpy: bool) -> tuple[str, Outputs, str
     return "", result, ", ".join(others)
 
 
-def run(programs: int, specialised: int, seed: int, first: int = 0, report: Any = None) -> Summary:
-    """Run programs first .. first+programs-1 of a seed; AssertionError names the first that goes wrong."""
-    summary = Summary()
-    for number in range(first, first + programs):
+def run(cases: int, seed: int, first: int = 0, report: Any = None, *, specialised: int) -> Counter[str]:
+    """Run programs first .. first+cases-1 of a seed; AssertionError names the first that goes wrong."""
+    counts: Counter[str] = Counter()
+    for number in range(first, first + cases):
         case = make(seed, number)
-        also = summary.specialised < specialised
+        also = counts["specialised"] < specialised
         problem, result, others = check(case, also, number % 5 == 0)
         assert not problem, f"seed {seed}, program {number}: {problem}"
-        summary.programs += 1
-        summary.hung += bool(result.hung.any())
-        summary.specialised += "compiled" in others
-        summary.too_complex += also and "compiled" not in others
-        summary.numpy += "numpy" in others
+        counts["cases"] += 1
+        counts["hung"] += bool(result.hung.any())
+        counts["specialised"] += "compiled" in others
+        counts["too complex"] += also and "compiled" not in others
+        counts["numpy"] += "numpy" in others
         if report is not None and (number + 1 - first) % 5000 == 0:
-            report(summary)
-    return summary
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cases", type=int, default=100_000)
-    parser.add_argument("--specialised", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--first", type=int, default=0)
-    options = parser.parse_args()
-    started = time.perf_counter()
-    summary = run(options.cases, options.specialised, options.seed, options.first, print)
-    print(f"{summary} in {time.perf_counter() - started:.1f} s")
+            report(counts)
+    return counts
 
 
 if __name__ == "__main__":
-    main()
+    command(__doc__, run, "programs", print, specialised=1000)

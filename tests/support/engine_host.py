@@ -121,3 +121,13 @@ class Bench:
         self.memory.map(va, size)
         if not isinstance(data, int):
             self.memory.write(va, data)
+
+
+def stream(b: Bench, number: int, va: int, stride: int, size: int, frequency: int | None = None) -> None:
+    """Write the registers of a vertex stream. frequency: instances for each of its vertices, None: it is per vertex."""
+    half, i = "AB"[number >> 4], number % 16
+    b(**{f"SET_VERTEX_STREAM_{half}_FORMAT__{i}": 1 << 12 | stride})
+    b.address(f"SET_VERTEX_STREAM_{half}_LOCATION_A", va, i)
+    b.address(f"SET_VERTEX_STREAM_LIMIT_{half}_A", va + size - 1, i)
+    if frequency is not None:
+        b(**{f"SET_VERTEX_STREAM_INSTANCE_{half}__{i}": 1, f"SET_VERTEX_STREAM_{half}_FREQUENCY__{i}": frequency})

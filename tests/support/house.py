@@ -203,7 +203,10 @@ def has_reason(module: Module, node: ast.FunctionDef | ast.AsyncFunctionDef) -> 
 # Consoles
 
 CONSOLE_NAMES = {"3DS", "Switch", "3ds", "switch", "n3ds", "gm20b"}
-CONSOLE_TYPES = {"ChannelLog", "GM20B", "N3DS", "PgcLog", "PgcTrace", "GxLog"}
+CONSOLE_TYPES = {
+    "ChannelLog", "GM20B", "GxLog", "N3DS", "N3DSDriver", "N3dsInspection", "PgcLog", "PgcTrace", "SwitchDriver",
+    "SwitchInspection",
+}  # fmt: skip
 
 
 def console_tests() -> set[str]:

@@ -14,7 +14,7 @@ from pocketgpu.capture.formats.pgc.contents import (
     Map,
     Narrow,
     Present,
-    State,
+    StateRecord,
     Store,
     Submit,
     Swap,
@@ -35,7 +35,9 @@ def picture(number: int, size: int = 8) -> bytes:
 def scene_3ds(frames: int = 3) -> Contents:
     contents = Contents("3DS", 8, about={"source": "by hand", "recorder": "tests"})
     contents.coverage = F.FULL_COVERAGE["3DS"] | F.PICTURES_COVERED
-    contents.state = [State(0, words(1, 2, 3), 4), State(10, words(*range(40)), 256), State(2, words(7), 767)]
+    contents.state = [
+        StateRecord(0, words(1, 2, 3), 4), StateRecord(10, words(*range(40)), 256), StateRecord(2, words(7), 767),
+    ]  # fmt: skip
     contents.ranges = [AddressRange(0x14000000, 0x20000000, 0x8000000), AddressRange(0x1F000000, 0x18000000, 0x600000)]
     shared = bytes(range(200)) + bytes(56)
     for n in range(frames):
@@ -56,7 +58,7 @@ def scene_3ds(frames: int = 3) -> Contents:
 def scene_switch(frames: int = 3) -> Contents:
     contents = Contents("Switch", 12, check_size=2, about={"source": "by hand"})
     contents.coverage = F.FULL_COVERAGE["Switch"]
-    contents.state = [State(65, words(5, 6), 0x100, 2, 0xB197), State(68, words(9), 0, 2)]
+    contents.state = [StateRecord(65, words(5, 6), 0x100, 2, 0xB197), StateRecord(68, words(9), 0, 2)]
     contents.syncpoints = {8: 64, 9: 0xFFFFFFFF}
     for n in range(frames):
         entry = np.array([0x5_0000_0040 | 2 << 42, (0x5_0000_0080 | 1 << 63 | 3 << 42) + n], np.uint64)

@@ -377,3 +377,9 @@ class Gpu:
 def channels(words: np.ndarray) -> np.ndarray:
     """r, g, b, a of 0xRRGGBBAA words, in a last axis."""
     return (words[..., None] >> np.array([24, 16, 8, 0], np.uint32) & 0xFF).astype(np.int64)
+
+
+def random_texture(seed: int, width: int, height: int) -> tuple[np.ndarray, np.ndarray]:
+    """Words and channels of a random RGBA8 texture, row 0 at t = 0."""
+    words = np.random.default_rng(seed).integers(0, 1 << 32, (height, width), np.uint64).astype(np.uint32)
+    return words, (words[..., None] >> np.array([24, 16, 8, 0], np.uint32) & 0xFF).astype(np.int64)

@@ -17,10 +17,10 @@ from pocketgpu.lanes import F32, I32, Engine, Lang, Value, kernel
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.graphics.primitives import setup
 from pocketgpu.maxwell.graphics.primitives.planes import GROUP, HEAD_SIZE
-from pocketgpu.maxwell.graphics.programs.headers import PERSPECTIVE, Layout, layout_of
+from pocketgpu.maxwell.graphics.programs.headers import PERSPECTIVE, PageLayout, layout_of
 from pocketgpu.maxwell.graphics.raster import raster_state
-from pocketgpu.maxwell.graphics.raster.blocks import raster_shapes
 from pocketgpu.maxwell.graphics.raster.coverage import lane_x, lane_y
+from pocketgpu.maxwell.graphics.raster.pixel_blocks import raster_shapes
 from pocketgpu.maxwell.graphics.records import (
     FRAGMENTS,
     PAGE_ONE,
@@ -273,7 +273,7 @@ class Raster:
             return found
 
         flat = {a + 4 * c: np.asarray(v)[:, c] for a, v in attributes.items() for c in range(np.asarray(v).shape[1])}
-        layout: Layout = layout_of(flat)
+        layout: PageLayout = layout_of(flat)
         count = len(next(iter(flat.values())))
         page_size = layout.vectors * VECTOR
         pages = take(page_size * (count // LANES + 1))

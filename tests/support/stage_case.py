@@ -12,7 +12,7 @@ from pocketgpu.events import EventLog
 from pocketgpu.facts.maxwell.headers import SPH
 from pocketgpu.lanes import I32, Engine, Lang, Value, kernel
 from pocketgpu.maxwell.engines.common.constants import Binding
-from pocketgpu.maxwell.graphics.programs.headers import Layout, layout_of
+from pocketgpu.maxwell.graphics.programs.headers import PageLayout, layout_of
 from pocketgpu.maxwell.graphics.programs.programs import STAGES, Programs, StageLaunch
 from pocketgpu.maxwell.graphics.programs.run_stage import run_stage
 from pocketgpu.maxwell.graphics.records import FRAGMENTS, PAGE_ONE, PAGE_ZERO, PLANE
@@ -97,7 +97,7 @@ class StageCase:
         for name, v in values.items():
             self.words(self.slot + BLOCK.offsets[name], 1)[0] = np.float32(v).view(np.int32) if type(v) is float else v
 
-    def page(self, layout: Layout, values: Mapping[int, Sequence[float] | NDArray[Any]] | None = None) -> int:
+    def page(self, layout: PageLayout, values: Mapping[int, Sequence[float] | NDArray[Any]] | None = None) -> int:
         """A page with values (32 lanes, as f32 or as the integers they are) by address."""
         at = self.allocate(layout.vectors * 128)
         self.words(at + PAGE_ZERO, 32)[:] = 0
@@ -106,22 +106,22 @@ class StageCase:
             self.put(at, layout, address, lanes)
         return at
 
-    def put(self, page: int, layout: Layout, address: int, lanes: Any) -> None:
+    def put(self, page: int, layout: PageLayout, address: int, lanes: Any) -> None:
         data = np.broadcast_to(np.asarray(lanes), 32)
         data = data.astype(np.float32) if data.dtype.kind == "f" else data.astype(np.int64).astype(np.int32)
         self.words(page + int(layout.read[address >> 2]), 32)[:] = data.view(np.int32)
 
-    def get(self, page: int, layout: Layout, address: int, dtype: Any = np.float32) -> NDArray[Any]:
+    def get(self, page: int, layout: PageLayout, address: int, dtype: Any = np.float32) -> NDArray[Any]:
         """A word of a page, all lanes."""
         return self.words(page + int(layout.read[address >> 2]), 32, dtype).copy()
 
-    def outputs(self) -> Layout:
+    def outputs(self) -> PageLayout:
         """The layout of the program's outputs, set up."""
         layout = layout_of(self.program.header.outputs)
         self.stage.set_map("OUT_MAP", layout.written)
         return layout
 
-    def inputs(self, addresses: Sequence[int]) -> Layout:
+    def inputs(self, addresses: Sequence[int]) -> PageLayout:
         """A layout of inputs, set up."""
         layout = layout_of(addresses)
         self.stage.set_map("IN_MAP", layout.read)

@@ -20,7 +20,7 @@ from pocketgpu.errors import NoPictureError, UsageError
 from pocketgpu.facts.external import EXTERNAL, LCD, USER_OFFSET
 from pocketgpu.facts.memory_map import FCRAM, FCRAM_NEW_SIZE, find
 from pocketgpu.facts.pica import LIST_ALIGNMENT, PICA, START_LIST
-from pocketgpu.pica.gsp.addresses import AddressMap
+from pocketgpu.pica.gsp.address_map import AddressMap
 
 if TYPE_CHECKING:
     from pocketgpu.pica.front.targets import RenderTarget

@@ -35,6 +35,11 @@ class Capture:
         """The console of the recording: "3DS" or "Switch"."""
         return self.trace.console
 
+    @property
+    def provider(self) -> type[Driver[Any]]:
+        """The class of drivers that replay it, which knows what its console has."""
+        return provider(self.trace)
+
     def render(
         self,
         frames: range | None = None,
@@ -70,7 +75,7 @@ class Capture:
         self, threads: int = 1, switches: Mapping[str, str] | None = None, evaluator: str = "llvm"
     ) -> N3DS | GM20B:
         """A machine of the capture's console, with as much memory as it needs."""
-        made: N3DS | GM20B = provider(self.trace).make_machine(self.trace, threads, switches, evaluator)
+        made: N3DS | GM20B = self.provider.make_machine(self.trace, threads, switches, evaluator)
         return made
 
     def _wanted(self, frames: range | None) -> range:

@@ -87,8 +87,6 @@ CORE_START: Final[Mapping[str, int]] = MappingProxyType(
 INITS: Final[Mapping[str, InitSet]] = MappingProxyType(_SETS)
 """All selectable sets, by name."""
 
-POWER_ON: Final = INITS["power-on"]
-GPU_INIT: Final = INITS["gpu-init"]
 NNGX_INIT: Final = INITS["nngx"]
 TOP_FLAT: Final = INITS["top-flat"]
 TOP_WIDE: Final = INITS["top-wide"]

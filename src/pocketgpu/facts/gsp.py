@@ -16,7 +16,6 @@ from typing import Final
 
 from pocketgpu.facts.dialect.registers import Certainty
 from pocketgpu.facts.dialect.tables import Entry
-from pocketgpu.facts.external import USER_OFFSET
 from pocketgpu.facts.memory_map import FCRAM, FCRAM_NEW_SIZE, KIB, MIB, VRAM
 from pocketgpu.facts.n3ds import TABLES
 from pocketgpu.facts.n3ds.structures import structure
@@ -55,8 +54,6 @@ VIRT_TO_PHYS: Final[tuple[AddressRange, ...]] = (
 REGISTERS_VIRT: Final = 0x1EB00000
 """Register offsets of the service calls count from this virtual address, which is physical 0x10000000."""
 
-REGISTERS_PHYS: Final = REGISTERS_VIRT - USER_OFFSET
-
 
 # Shared memory
 
@@ -73,7 +70,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class BlockLayout:
     """A block of shared memory: client n's (of screen s) is at base + n * stride (+ s * screen_stride)."""
 
     name: str
@@ -103,7 +100,7 @@ ENTRY_WORDS: Final = tuple(field.name for field in ENTRY)
 """The words' names."""
 
 
-def _layout(entry: Entry) -> Layout:
+def _layout(entry: Entry) -> BlockLayout:
     cells = []
     for row in entry.rows:
         high, _, low = row["bytes"].partition(":")
@@ -112,7 +109,7 @@ def _layout(entry: Entry) -> Layout:
     base, stride, size, screen_stride = (
         int(entry[column] or "0", 0) for column in ("base", "stride", "size", "screen_stride")
     )
-    return Layout(entry["structure"], base, stride, size, tuple(cells), screen_stride)
+    return BlockLayout(entry["structure"], base, stride, size, tuple(cells), screen_stride)
 
 
 INTERRUPT_QUEUE, FRAMEBUFFER_INFO, GX_QUEUE = map(_layout, TABLES.read("shared_memory"))
@@ -287,7 +284,7 @@ CALL_HEADER: Final = structure("CALL_HEADER")
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ServiceCall:
     """A call of gsp::Gpu. header: its first word, see CALL_HEADER.
 
     request: the words after the header; reply: those after the result code. rights: "yes" if the program must hold the
@@ -316,8 +313,8 @@ class Call:
         return CALL_HEADER["descriptor_words"].raw(self.header)
 
 
-def _call(entry: Entry) -> Call:
-    return Call(
+def _call(entry: Entry) -> ServiceCall:
+    return ServiceCall(
         int(entry["header"], 16),
         entry["call"],
         tuple(entry["request"].split(",")) if entry["request"] else (),
@@ -328,7 +325,7 @@ def _call(entry: Entry) -> Call:
     )
 
 
-CALLS: Final[tuple[Call, ...]] = tuple(map(_call, TABLES.read("calls")))
+CALLS: Final[tuple[ServiceCall, ...]] = tuple(map(_call, TABLES.read("calls")))
 """The service calls in order of their ids."""
 
 REGISTER_LIMIT: Final = 0x420000

@@ -14,10 +14,11 @@ tests which console a capture is of.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from pocketgpu.inspect.model.inspection import Inspection
+from pocketgpu.inspect.model.inventory import Inventory
 from pocketgpu.inspect.model.moment import Moment
 
 if TYPE_CHECKING:
@@ -44,4 +45,18 @@ def debug(
     return N3dsInspection(opened, switches, evaluator, judge=said_of)
 
 
-__all__ = ["Inspection", "Moment", "debug"]
+def examine(capture: Capture, progress: Callable[[int], None] = lambda _: None) -> Inventory[Any]:
+    """Count what is in a capture. progress: called after each frame.
+
+    :raises NoPictureError: there is nothing to count.
+    """
+    if capture.console == "Switch":
+        from pocketgpu.inspect.switch.capture_info import examine_capture
+
+        return examine_capture(capture, progress)
+    from pocketgpu.inspect.n3ds.capture_info import examine as examine_3ds
+
+    return examine_3ds(capture, progress)
+
+
+__all__ = ["Inspection", "Moment", "debug", "examine"]

@@ -48,7 +48,7 @@ def _scaled(k: Lang, bits: Value) -> tuple[Value, Value]:
     return k.select(normal, fraction | _HIDDEN, fraction), k.select(normal, field, 1)
 
 
-def _product(k: Lang, x: Value, y: Value) -> tuple[Value, Value]:
+def _product(x: Value, y: Value) -> tuple[Value, Value]:
     """The 128 bits of a product of two unsigned numbers below 2**54, as (high, low)."""
     low32 = 0xFFFFFFFF
     x0, x1, y0, y1 = x & low32, x.lsr(32), y & low32, y.lsr(32)
@@ -99,7 +99,7 @@ def _aligned_sum(k: Lang, a: Value, b: Value, c: Value, flip: Value) -> tuple[tu
     """
     (ma, ea), (mb, eb), (mc, ec) = (_scaled(k, v) for v in (a, b, c))
     # The product has up to 106 bits, shifted left by 2; the addend gets the same exponent.
-    high, low = _shift_left(k, *_product(k, ma, mb), _like(k, 2, a))
+    high, low = _shift_left(k, *_product(ma, mb), _like(k, 2, a))
     ep = ea + eb - 1077  # exponent of the lowest bit, in the same count as ec
     top_c, low_c = _shift_left(k, 0 * mc, mc, _like(k, 64, a))
     e_c = ec - 64

@@ -79,10 +79,7 @@ class Shown:
 
     def sheet(self) -> Array:
         """All panels in one picture, side by side."""
-        panels = list(self.panels().values())
-        height = max(p.shape[0] for p in panels)
-        padded = [np.pad(p, ((0, height - p.shape[0]), (0, 4), (0, 0)), constant_values=96) for p in panels]
-        return np.concatenate(padded, axis=1)
+        return side_by_side(list(self.panels().values()))
 
     def cell(self, cell: Cell) -> bytes:
         """What a cell shows: its part of all surfaces of the target's size, or a surface of its own."""
@@ -91,6 +88,13 @@ class Shown:
             return b"".join(self.data[s.name] for s in own)
         box = np.s_[cell.y : cell.y + cell.height, cell.x : cell.x + cell.width]
         return b"".join(self.pixels(s.name)[box].tobytes() for s in self.scene.surfaces if s.cell is None)
+
+
+def side_by_side(panels: list[Array]) -> Array:
+    """RGB pictures as one, with grey where they end."""
+    height = max(p.shape[0] for p in panels)
+    padded = [np.pad(p, ((0, height - p.shape[0]), (0, 4), (0, 0)), constant_values=96) for p in panels]
+    return np.concatenate(padded, axis=1)
 
 
 def _index(s: Surface) -> Array:

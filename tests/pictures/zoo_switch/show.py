@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from zoo.show import side_by_side
 
 from pocketgpu.capture.driver.switch import SwitchDriver
 from pocketgpu.maxwell.formats import arrays
@@ -75,10 +76,7 @@ class Shown:
 
     def sheet(self) -> Array:
         """All panels in one picture, side by side."""
-        panels = list(self.panels().values())
-        height = max(p.shape[0] for p in panels)
-        padded = [np.pad(p, ((0, height - p.shape[0]), (0, 4), (0, 0)), constant_values=96) for p in panels]
-        return np.concatenate(padded, axis=1)
+        return side_by_side(list(self.panels().values()))
 
     def cell(self, cell: Cell) -> bytes:
         """What a cell shows: its part of all surfaces, and its results."""

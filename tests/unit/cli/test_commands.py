@@ -97,6 +97,7 @@ class FakeCapture:
     make: Callable[[int], FakeFrame] | None = None
     calls: list[tuple[range, int, dict[str, str]]] = field(default_factory=list)
     made: object = None
+    provider = N3DSDriver
 
     def driver(self, threads: int, switches: Mapping[str, str]) -> FakeDriver:
         assert self.made is None, "one machine is enough"

@@ -50,7 +50,7 @@ def test_as_data_and_the_first_nan(source: str, capsys: pytest.CaptureFixture[st
     code, out, _ = run(capsys, source, "v0=-4", "--nan")
     assert code == 0 and out == "no NaN appears in 4 steps\n"
     code, out, _ = run(capsys, source, "v0=nan", "--nan")
-    assert code == 0 and "v0.x came in as nan: step 0" in out
+    assert code == 0 and "v0.x was read as nan: step 0" in out
     code, out, _ = run(capsys, source, "v0=4", "--nan", "--json")
     assert code == 1 and json.loads(out)["trace"]["first_nan"]["value"]["register"] == "r1.x"
 

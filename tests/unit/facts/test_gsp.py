@@ -16,7 +16,7 @@ from pocketgpu.facts.pica import PICA
 
 
 @pytest.mark.parametrize("layout", [gsp.INTERRUPT_QUEUE, gsp.FRAMEBUFFER_INFO, gsp.GX_QUEUE], ids=lambda x: x.name)
-def test_cells_fit_their_block(layout: gsp.Layout) -> None:
+def test_cells_fit_their_block(layout: gsp.BlockLayout) -> None:
     taken: set[int] = set()
     for cell in layout.cells:
         place = set(range(cell.offset, cell.offset + cell.size))

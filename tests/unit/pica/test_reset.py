@@ -18,7 +18,7 @@ from pocketgpu.lanes import Engine, background
 from pocketgpu.pica.core import tiers
 from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.pica.shader.interpreter import vertex_interpreter
-from pocketgpu.pica.shader.rules import DEFAULT_RULES
+from pocketgpu.pica.shader.shader_choices import DEFAULT_RULES
 from pocketgpu.pica.texture.cache import TextureCache
 from pocketgpu.pica.vertex.programs import VertexProgram
 

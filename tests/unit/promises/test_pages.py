@@ -10,6 +10,8 @@ import pytest
 from support.promised import MEMBERS, NAMES
 from support.promised_commands import COMMANDS
 
+from pocketgpu.inspect.model import schema_ids
+
 ROOT = Path(__file__).resolve().parents[3]
 PAGES = [
     ROOT / "README.md",
@@ -45,8 +47,8 @@ def python_blocks(page: Path) -> list[ast.Module]:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_dotted_names_of_a_page_are_promised(page: Path) -> None:
     found = set(re.findall(r"\bpocketgpu(?:\.[A-Za-z_]\w*)+", page.read_text(encoding="utf-8")))
-    files = {"pocketgpu.ksy", "pocketgpu.decode", "pocketgpu.check", "pocketgpu.diff"}  # names of schemas
-    assert found - DOTTED - files == set()
+    schemas = {id.partition("/")[0] for id in [*schema_ids(), "pocketgpu.command.NAME/1"]}
+    assert found - DOTTED - schemas - {"pocketgpu.ksy"} == set()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

@@ -18,6 +18,7 @@ from pocketgpu.inspect.diff import Difference, Report, diff
 from pocketgpu.inspect.event import Event
 from pocketgpu.inspect.inspection import Inspection, Moment, debug
 from pocketgpu.inspect.meshes import Mesh, to_glb, to_obj
+from pocketgpu.inspect.model import schema, schema_ids
 from pocketgpu.inspect.n3ds.funnel import Funnel
 from pocketgpu.inspect.n3ds.why import Why
 from pocketgpu.inspect.rules.checker import check
@@ -61,6 +62,8 @@ def test_a_run_is_events(n3ds: Inspection) -> None:
     assert (draw.frame, draw.number, draw.draw, draw.pass_) == (0, 8, 1, 0)
     assert draw.title == "draw 1: 3 vertices, triangles" and draw.facts["vertices"] == 3
     assert str(draw.address) == "f0/d1" and str(draw.by_number) == "f0/e8"
+    assert set(draw.to_json()) <= set(schema("pocketgpu.event/1")["properties"])
+    assert "pocketgpu.event/1" in schema_ids()
     assert draw.words is not None and draw.words is draw.made_by
     assert draw.words.spans[0].size == 4 * len(draw.words.values)
     assert 0x18000000 in draw.writes[0] and draw.reads == ()

@@ -87,7 +87,8 @@ class Grid:
 def _three(sizes: Sequence[int]) -> tuple[int, int, int]:
     if not 1 <= len(sizes) <= 3:
         raise UsageError(f"one to three sizes, not {len(sizes)}")
-    return (*sizes, 1, 1)[:3]  # type: ignore[return-value]
+    x, y, z = (*sizes, 1, 1)[:3]
+    return x, y, z
 
 
 def _address(name: str, address: int) -> dict[str, Value]:

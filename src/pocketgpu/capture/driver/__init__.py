@@ -12,11 +12,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, overload
 
 from pocketgpu.capture.driver.base import Driver, Frame, Player, Position
+from pocketgpu.errors import UsageError
 
 if TYPE_CHECKING:
     from pocketgpu.capture.driver.n3ds import N3DSDriver, N3DSTrace
     from pocketgpu.capture.driver.switch import SwitchDriver
     from pocketgpu.capture.formats.mxcap import ChannelLog
+    from pocketgpu.capture.replay import Capture
     from pocketgpu.maxwell.gm20b import GM20B
     from pocketgpu.pica.n3ds import N3DS
 
@@ -68,4 +70,30 @@ def drive(
     return chosen(trace, machine)
 
 
-__all__ = ["Driver", "Frame", "Player", "Position", "drive", "provider"]
+def trace_of_3ds(capture: Capture) -> N3DSTrace:
+    """The parsed file of a 3DS capture.
+
+    :raises UsageError: it is of another console.
+    """
+    from pocketgpu.capture.formats.mxcap import ChannelLog
+
+    trace = capture.trace
+    if isinstance(trace, ChannelLog):
+        raise UsageError("the recording is of a Switch", location=capture.path, hint="Give one of a 3DS.")
+    return trace
+
+
+def log_of_switch(capture: Capture, message: str = "this is no recording of a Switch") -> ChannelLog:
+    """The parsed file of a Switch recording.
+
+    :raises UsageError: it is of another console; with `message`.
+    """
+    from pocketgpu.capture.formats.mxcap import ChannelLog
+
+    trace = capture.trace
+    if not isinstance(trace, ChannelLog):
+        raise UsageError(message, location=capture.path)
+    return trace
+
+
+__all__ = ["Driver", "Frame", "Player", "Position", "drive", "log_of_switch", "provider", "trace_of_3ds"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, cast
@@ -58,7 +58,7 @@ class Played:
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class DriverState:
     """A driver's state: the machine's checkpoint, the driver's own state, and its player's position."""
 
     machine: Any
@@ -67,7 +67,7 @@ class State:
 
     def bytes_beside(self, other: Kept) -> int:
         """Bytes of this state that are not shared with another."""
-        assert isinstance(other, State)
+        assert isinstance(other, DriverState)
         return int(self.machine.bytes_beside(other.machine))
 
 
@@ -148,6 +148,8 @@ class Driver(ABC, Generic[M]):
     screens: ClassVar[tuple[str, ...]]
     """Names of the console's screens, the main one first."""
     measure: ClassVar[Measure]
+    nothing_shown: ClassVar[str]
+    """Why frames may show nothing, for people."""
 
     def __init__(self, trace: Any, machine: M) -> None:
         """trace: the parsed capture. machine: one that was just reset."""
@@ -161,6 +163,11 @@ class Driver(ABC, Generic[M]):
         trace: Any, threads: int = 1, choices: Mapping[str, str] | None = None, evaluator: str = "llvm"
     ) -> M:
         """A machine for a parsed capture: its model, with as much memory as it needs."""
+
+    @staticmethod
+    @abstractmethod
+    def memory_hint(machine: M) -> str:
+        """Where a machine has memory now, for people who asked for bytes elsewhere."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.frame} of {self.frame_count} frames are over>"
@@ -220,11 +227,11 @@ class Driver(ABC, Generic[M]):
     def _restore(self, kept: Any) -> None:
         """Restore a state from `_save`."""
 
-    def checkpoint(self) -> State:
+    def checkpoint(self) -> DriverState:
         """The state of the replay, for `restore`."""
-        return State(self.machine.checkpoint(), (self.frame, self._save()))
+        return DriverState(self.machine.checkpoint(), (self.frame, self._save()))
 
-    def restore(self, state: State) -> None:
+    def restore(self, state: DriverState) -> None:
         """Restore a state of this replay.
 
         :raises UsageError: it is of another machine.
@@ -232,6 +239,12 @@ class Driver(ABC, Generic[M]):
         self.machine.restore(state.machine)
         self.frame, own = state.own
         self._restore(own)
+
+
+def named_ranges(ranges: Iterable[tuple[str, int, int]], most: int = 8) -> str:
+    """Names, first and last addresses in words; no more than `most` of them. ranges: name, start, end."""
+    shown = [f"{name} {start:#010x} to {end - 1:#010x}" for name, start, end in ranges]
+    return ", ".join(shown[:most]) + (f" and {len(shown) - most} more" if len(shown) > most else "")
 
 
 D = TypeVar("D", bound=Driver[Any])
@@ -319,12 +332,12 @@ class Player(ABC, Generic[D]):
             self.diverged = bool(observers)
             raise
 
-    def _bring_back(self, kept: Checkpoint[State]) -> None:
+    def _bring_back(self, kept: Checkpoint[DriverState]) -> None:
         self.driver.restore(kept.state)
         self._came_back(kept.position, kept.state.mark)
         self.diverged = False
 
-    def _taken(self) -> State:
+    def _taken(self) -> DriverState:
         return replace(self.driver.checkpoint(), mark=self._mark())
 
     def _keep(self, seconds: float) -> None:
@@ -332,4 +345,4 @@ class Player(ABC, Generic[D]):
         self.checkpoints.add(self.position, seconds, self._taken())
 
 
-__all__ = ["Driver", "Frame", "Machine", "Measure", "Played", "Player", "Position", "State"]
+__all__ = ["Driver", "DriverState", "Frame", "Machine", "Measure", "Played", "Player", "Position"]

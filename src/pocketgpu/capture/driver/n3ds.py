@@ -14,7 +14,7 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.capture.driver.base import Driver, Measure, Played, Player
+from pocketgpu.capture.driver.base import Driver, Measure, Played, Player, named_ranges
 from pocketgpu.capture.driver.checkpoints import BUDGET, Position
 from pocketgpu.capture.formats.citrace import LoadRun, NarrowWrite, Trace, WriteRun
 from pocketgpu.capture.formats.gxlog import GxLog, GxRun
@@ -24,7 +24,7 @@ from pocketgpu.facts.memory_map import FCRAM, FCRAM_NEW_SIZE
 from pocketgpu.pica.core.observer import Observer, Run
 from pocketgpu.pica.display.screens import Screen
 from pocketgpu.pica.front.packets import DrawPackets
-from pocketgpu.pica.gsp.addresses import AddressMap
+from pocketgpu.pica.gsp.address_map import AddressMap
 from pocketgpu.pica.n3ds import N3DS
 
 N3DSTrace: TypeAlias = Trace | GxLog | PgcTrace
@@ -38,6 +38,7 @@ class N3DSDriver(Driver[N3DS]):
     """A capture of a 3DS, and the machine that replays it."""
 
     screens = ("top", "bottom", "top-right")
+    nothing_shown = "in these frames no display controller points at an image in memory"
     measure = Measure(
         ("loads", "list", "vertex", "raster", "fill", "transfer"), "fragments", "mpixel_per_second", "Mpixel/s"
     )
@@ -53,6 +54,11 @@ class N3DSDriver(Driver[N3DS]):
     ) -> N3DS:  # fmt: skip
         fcram = FCRAM_NEW_SIZE if trace.needs_new_model else FCRAM.size
         return N3DS(fcram=fcram, threads=threads, evaluator=evaluator, switches=choices, tier=tier)
+
+    @staticmethod
+    def memory_hint(machine: N3DS) -> str:
+        regions = ((region.name, region.base, region.end) for region, _ in machine.memory.regions)
+        return f"Stay inside one region: {named_ranges(regions)}."
 
     def _begin(self) -> None:
         trace, machine = self.trace, self.machine
@@ -150,11 +156,11 @@ class N3DSDriver(Driver[N3DS]):
         """Nothing to restore."""
 
 
-class _Reached(Exception):
+class _EventReached(Exception):
     """Internal: the requested event has happened."""
 
 
-class _Counter(Observer):
+class _EventCounter(Observer):
     """Counts the events of a frame, and stops the machine after one of them."""
 
     def __init__(self) -> None:
@@ -163,7 +169,7 @@ class _Counter(Observer):
     def _happened(self) -> None:
         self.events += 1
         if self.events >= self.stop:
-            raise _Reached
+            raise _EventReached
 
     def memory_loaded(self, address: int, size: int) -> None:
         self._happened()
@@ -192,7 +198,7 @@ class _Counter(Observer):
         if self.events >= self.stop:
             if wanted > 0:  # the list was walked further before the last of them ran
                 self.machine.see_again(packets, wanted - 1)
-            raise _Reached
+            raise _EventReached
 
 
 class N3DSPlayer(Player[N3DSDriver]):
@@ -207,7 +213,7 @@ class N3DSPlayer(Player[N3DSDriver]):
 
     def __init__(self, driver: N3DSDriver, budget: int = BUDGET) -> None:
         self._position = Position(0)
-        self._counter = _Counter()
+        self._counter = _EventCounter()
         driver.machine.observe(self._counter)
         self._clock = [0.0]
         """Seconds of replay until the start of each frame."""
@@ -248,7 +254,7 @@ class N3DSPlayer(Player[N3DSDriver]):
         self.machine.stats.reset()
         try:
             played = self.driver.play_frame()
-        except _Reached:
+        except _EventReached:
             self._position = Position(frame, counter.events)
             return
         except BaseException:

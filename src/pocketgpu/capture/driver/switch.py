@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.capture.driver.base import Driver, Measure, Played, Player
+from pocketgpu.capture.driver.base import Driver, Measure, Played, Player, named_ranges
 from pocketgpu.capture.driver.checkpoints import BUDGET, Position
 from pocketgpu.capture.formats.mxcap import ChannelLog, ChunkRecord, Present
 from pocketgpu.capture.formats.pgc import channel_state
@@ -56,6 +56,7 @@ class SwitchDriver(Driver[GM20B]):
     """
 
     screens = (SCREEN,)
+    nothing_shown = "the surfaces of these frames are not in mapped memory"
     measure = Measure(("loads", "parse", "effects", "launches", "draws"), "words", "mword_per_second", "Mword/s")
 
     def __init__(self, trace: ChannelLog, machine: GM20B, loaded: Loaded | None = None) -> None:
@@ -73,7 +74,13 @@ class SwitchDriver(Driver[GM20B]):
     def make_machine(
         trace: ChannelLog, threads: int = 1, choices: Mapping[str, str] | None = None, evaluator: str = "llvm"
     ) -> GM20B:
+        """A machine for a log. All logs need the same: memory is there as soon as the log maps it."""
         return GM20B(threads=threads, evaluator=evaluator, switches=dict(choices or {}))
+
+    @staticmethod
+    def memory_hint(machine: GM20B) -> str:
+        mapped = named_ranges((f"{one.size >> 10} KiB", one.address, one.end) for one in machine.memory.mappings)
+        return f"Mapped after this frame: {mapped or 'nothing'}."
 
     def _begin(self) -> None:
         machine = self.machine

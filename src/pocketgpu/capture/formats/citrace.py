@@ -139,6 +139,11 @@ class Trace:
 
     console: Final = "3DS"
 
+    @property
+    def kind(self) -> str:
+        """What the file is, in words."""
+        return "CiTrace recording, older form" if self.classic else "CiTrace recording"
+
     def __init__(self, file: str, data: bytes, initial: InitialState, elements: Words, missing: list[str]) -> None:
         self.file = file
         self.initial = initial
@@ -267,10 +272,10 @@ def parse(data: bytes, *, file: str = "") -> Trace:
     Raises CaptureError (its offset counts plain bytes) for anything that does not fit: magic, version, a section,
     stream or load outside the file, an unknown element type or width, a misaligned register address.
     """
-    return _Parser(data, file).parse()
+    return _TraceParser(data, file).parse()
 
 
-class _Parser:
+class _TraceParser:
     def __init__(self, data: bytes, file: str) -> None:
         self.data = data
         self.file = file

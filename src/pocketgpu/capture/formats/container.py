@@ -33,11 +33,11 @@ _PARTS = 1 << 16
 _ZEROS = re.compile(rb"\0*")
 
 
-class _Sink(Protocol):
+class _BytesSink(Protocol):
     def __call__(self, data: bytes) -> None: ...
 
 
-class _Damaged(Exception):
+class _DamagedArchive(Exception):
     """Internal: unpacking stopped at byte `offset` of the packed file."""
 
     def __init__(self, reason: str, offset: int, cut: bool = False) -> None:
@@ -56,29 +56,29 @@ def _next_part(packed: bytes, position: int, part: int) -> int:
     found = _ZEROS.match(packed, position) if part else None
     position = found.end() if found else position
     if part >= _PARTS and position < len(packed):
-        raise _Damaged(f"the file has more than {_PARTS:,} packed streams", position)
+        raise _DamagedArchive(f"the file has more than {_PARTS:,} packed streams", position)
     return position
 
 
-def _unpack_xz(packed: bytes, sink: _Sink) -> None:
+def _unpack_xz(packed: bytes, sink: _BytesSink) -> None:
     position, part = 0, 0
     while (position := _next_part(packed, position, part)) < len(packed):
         decoder = lzma.LZMADecompressor(format=lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
         while not decoder.eof:
             chunk = packed[position : position + _CHUNK] if decoder.needs_input else b""
             if decoder.needs_input and not chunk:
-                raise _Damaged("the xz data ends in the middle", len(packed), cut=True)
+                raise _DamagedArchive("the xz data ends in the middle", len(packed), cut=True)
             try:
                 output = decoder.decompress(chunk, _OUTPUT_CHUNK)
             except lzma.LZMAError as error:
-                raise _Damaged(f"the xz data is damaged: {error}", position) from None
+                raise _DamagedArchive(f"the xz data is damaged: {error}", position) from None
             position += len(chunk)
             sink(output)
         position -= len(decoder.unused_data)
         part += 1
 
 
-def _unpack_gzip(packed: bytes, sink: _Sink) -> None:
+def _unpack_gzip(packed: bytes, sink: _BytesSink) -> None:
     position, part = 0, 0
     while (position := _next_part(packed, position, part)) < len(packed):
         decoder = zlib.decompressobj(wbits=31)
@@ -86,20 +86,20 @@ def _unpack_gzip(packed: bytes, sink: _Sink) -> None:
         while not decoder.eof:
             chunk = left or packed[position : position + _CHUNK]
             if not chunk:
-                raise _Damaged("the gzip data ends in the middle", len(packed), cut=True)
+                raise _DamagedArchive("the gzip data ends in the middle", len(packed), cut=True)
             if not left:
                 position += len(chunk)
             try:
                 output = decoder.decompress(chunk, _OUTPUT_CHUNK)
             except zlib.error as error:
-                raise _Damaged(f"the gzip data is damaged: {error}", position - len(chunk)) from None
+                raise _DamagedArchive(f"the gzip data is damaged: {error}", position - len(chunk)) from None
             left = decoder.unconsumed_tail
             sink(output)
         position -= len(decoder.unused_data)
         part += 1
 
 
-def _unpack_zstd(packed: bytes, sink: _Sink) -> None:
+def _unpack_zstd(packed: bytes, sink: _BytesSink) -> None:
     # The decoder outputs all of a chunk at once, and four packed bytes may become 128 KiB: with chunks of this size one
     # call stays near 32 MiB.
     context = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW)
@@ -109,18 +109,18 @@ def _unpack_zstd(packed: bytes, sink: _Sink) -> None:
         while not decoder.eof:
             chunk = packed[position : position + _ZSTD_CHUNK]
             if not chunk:
-                raise _Damaged("the zstd data ends in the middle", len(packed), cut=True)
+                raise _DamagedArchive("the zstd data ends in the middle", len(packed), cut=True)
             try:
                 output = decoder.decompress(chunk)
             except zstandard.ZstdError as error:
-                raise _Damaged(f"the zstd data is damaged: {error}", position) from None
+                raise _DamagedArchive(f"the zstd data is damaged: {error}", position) from None
             position += len(chunk)
             sink(output)
         position -= len(decoder.unused_data)
         part += 1
 
 
-_UNPACKERS: dict[bytes, tuple[str, Callable[[bytes, _Sink], None]]] = {
+_UNPACKERS: dict[bytes, tuple[str, Callable[[bytes, _BytesSink], None]]] = {
     b"\xfd7zXZ\x00": ("xz", _unpack_xz),
     b"\x28\xb5\x2f\xfd": ("zstd", _unpack_zstd),
     b"\x1f\x8b": ("gzip", _unpack_gzip),
@@ -154,7 +154,7 @@ def unpack(packed: bytes, *, file: str = "", limit: int = LIMIT) -> bytes:
         unpacker(packed, sink)
     except _TooLarge:
         raise _too_large(file, limit) from None
-    except _Damaged as error:
+    except _DamagedArchive as error:
         hint = "The file was probably cut short while it was copied" if error.cut else "Copy the file again"
         raise CaptureError(error.reason, file=file, offset=error.offset, hint=f"{hint}.") from None
     return output.getvalue()

@@ -28,9 +28,9 @@ from pocketgpu.facts.external import EXTERNAL, EXTERNAL_BANK, LCD, LCD_BANK
 from pocketgpu.facts.external_init import CORE_START, START_WRITES
 from pocketgpu.facts.gsp import ENTRY_WORDS, AddressRange, command_of
 from pocketgpu.facts.pica import PICA
-from pocketgpu.pica.gsp.addresses import AddressMap
+from pocketgpu.pica.gsp.address_map import AddressMap
 from pocketgpu.pica.gsp.framebuffers import swap_writes
-from pocketgpu.pica.gsp.machine import Refused, Translator
+from pocketgpu.pica.gsp.gsp_machine import Refused, Translator
 
 VERSION = 1
 _PACKINGS = ("", ".xz", ".zst", ".gz")
@@ -104,6 +104,8 @@ class GxLog:
     """
 
     console: Final = "3DS"
+    kind = "GX log"
+    """What the file is, in words."""
 
     def __init__(
         self,
@@ -185,16 +187,16 @@ def read(path: str | os.PathLike[str], data: bytes) -> GxLog:
 
     Raises CaptureError for something that is not a log, and for a memory file that is missing, damaged or too short.
     """
-    return _Parser(os.fspath(path), data).parse(memory_path(path))
+    return _GxLogParser(os.fspath(path), data).parse(memory_path(path))
 
 
 def parse(data: bytes, memory: bytes, *, file: str = "") -> GxLog:
     """A log from the plain bytes of both its files. `file` is its name in errors. Raises CaptureError as `read`
     does."""
-    return _Parser(file, data).parse(memory)
+    return _GxLogParser(file, data).parse(memory)
 
 
-class _Parser(Document):
+class _GxLogParser(Document):
     def __init__(self, file: str, data: bytes) -> None:
         super().__init__(file, data)
         self.memory = b""

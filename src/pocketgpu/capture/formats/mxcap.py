@@ -26,11 +26,11 @@ from pocketgpu.capture.formats.documents import Document
 from pocketgpu.errors import CaptureError
 from pocketgpu.events import Event
 from pocketgpu.facts.maxwell.formats import SHOWN, shown_layout
-from pocketgpu.facts.maxwell.kinds import KINDS, kind_number
+from pocketgpu.facts.maxwell.page_kinds import KINDS, kind_number
 from pocketgpu.facts.maxwell.pushbuffers import MOST_WORDS, pack_entry, segment_of
 
 if TYPE_CHECKING:
-    from pocketgpu.capture.formats.pgc.contents import State
+    from pocketgpu.capture.formats.pgc.contents import StateRecord
 
 MAGIC = b"PK\x03\x04"
 DOCUMENT = "capture.json"
@@ -56,7 +56,6 @@ LARGEST_SIDE = 1 << 14
 _CENTRAL = b"PK\x01\x02"
 _CHUNK = 1 << 20
 _HANDLES = 1 << 32
-_DIFFERS = "capture.entry-differs"
 _ENTRY_FLAGS = {"not_main": "LEVEL=SUBROUTINE", "no_prefetch": "SYNC=WAIT"}
 """Flags of an entry, and the hardware field and value of each."""
 
@@ -129,6 +128,8 @@ class ChannelLog:
     """A parsed log. Made by `parse`; frames are counted by presents."""
 
     console: Final = "Switch"
+    kind = "channel log"
+    """What the file is, in words."""
 
     def __init__(
         self,
@@ -150,7 +151,7 @@ class ChannelLog:
         self.source = source
         self.warnings = tuple(warnings)
         self.frame_count = len(presents)
-        self.state: tuple[State, ...] = ()
+        self.state: tuple[StateRecord, ...] = ()
         """Initial state of channels, for recordings that do not begin at power-on."""
         self.handles: dict[int, int] = {}
         for mapping in mappings:
@@ -183,7 +184,7 @@ def parse(data: bytes, *, file: str = "") -> ChannelLog:
     Raises CaptureError for an archive or a document that is damaged, of another kind or beyond the limits above.
     """
     archive = _Archive(data, file)
-    return _Parser(file, archive).parse()
+    return _ChannelLogParser(file, archive).parse()
 
 
 class _Archive:
@@ -256,7 +257,7 @@ def _shown(name: str) -> str:
     return repr(name if len(name) <= 80 else name[:77] + "...")
 
 
-class _Parser(Document):
+class _ChannelLogParser(Document):
     def __init__(self, file: str, archive: _Archive) -> None:
         super().__init__(f"{file}, {DOCUMENT}" if file else "", archive.read(DOCUMENT, DOCUMENT_LIMIT))
         self.archive = archive

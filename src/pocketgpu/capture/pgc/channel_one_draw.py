@@ -18,7 +18,16 @@ from pocketgpu.capture.driver import drive
 from pocketgpu.capture.formats.mxcap import VA_END
 from pocketgpu.capture.formats.pgc import channel_state
 from pocketgpu.capture.formats.pgc import numbers as F
-from pocketgpu.capture.formats.pgc.contents import Contents, Event, FrameContents, Map, Present, State, Store, Submit
+from pocketgpu.capture.formats.pgc.contents import (
+    Contents,
+    Event,
+    FrameContents,
+    Map,
+    Present,
+    StateRecord,
+    Store,
+    Submit,
+)
 from pocketgpu.capture.pgc.channel_snapshot import memory_of
 from pocketgpu.capture.pgc.one_draw import no_such_draw
 from pocketgpu.errors import UsageError
@@ -93,7 +102,7 @@ class _OneDraw(Observer):
         self.driver.machine.observe(self)
         self.counting = False
         self.draws = 0
-        self.state: list[State] | None = None
+        self.state: list[StateRecord] | None = None
         self.memory: list[Event] = []
         self.syncpoints: dict[int, int] = {}
         self.mapped: list[Span] = []
@@ -165,14 +174,14 @@ class _OneDraw(Observer):
         return any(span[0] < at + size and at < sum(span) for at, size in self._touched)
 
 
-def _state_of(channel: Channel, number: int) -> list[State]:
+def _state_of(channel: Channel, number: int) -> list[StateRecord]:
     """The channel's state, but with the bindings and values that the short pushbuffer needs."""
     numbers = {item.name: item.number for item in F.STATE_SWITCH}
     own = {
         "bindings": [*CLASS_FILES, *[0] * (8 - len(CLASS_FILES))],
         "shadow_mode": [SHADOW_MODES.METHOD_PASSTHROUGH],
     }
-    made = [State(numbers[name], np.array(words, np.uint32), 0, number) for name, words in own.items()]
+    made = [StateRecord(numbers[name], np.array(words, np.uint32), 0, number) for name, words in own.items()]
     replaced = {numbers[name] for name in own}
     return made + [state for state in channel_state.save(channel, number) if state.item not in replaced]
 

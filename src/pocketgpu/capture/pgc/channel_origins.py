@@ -49,7 +49,7 @@ _SLICE = 12 << 20
 
 
 @dataclass(frozen=True)
-class Use:
+class TextureUse:
     """A texture that was read. digest: of its bytes; origins: of each. layout: None for bytes without a format."""
 
     layout: PixelLayout | None
@@ -84,7 +84,7 @@ class Origins(Observer):
         self.first = {id(chunk): int(start) + 1 for chunk, start in zip(log.chunks, starts, strict=False)}
         self.stored = np.frombuffer(b"".join(chunk.data for chunk in log.chunks), np.uint8)
         self.kept = np.zeros(len(self.stored) + 1, np.bool_)
-        self.uses: list[Use] = []
+        self.uses: list[TextureUse] = []
         self.textures: set[TextureHeader] = set()
         self.conversions: list[tuple[Origin, PixelLayout | None]] = []
         machine = SwitchDriver.make_machine(log, choices=choices)
@@ -214,7 +214,7 @@ class Origins(Observer):
         if key not in self._seen:
             self._seen.add(key)
             self.textures.add(texture)
-            self.uses.append(Use(texture.format, texture.types, key[1], origins))
+            self.uses.append(TextureUse(texture.format, texture.types, key[1], origins))
 
     def _counting(self, origins: Origin, texels: NDArray[np.uint8], offsets: Offsets) -> Origin:
         """Origins that are still valid; MADE for the others."""

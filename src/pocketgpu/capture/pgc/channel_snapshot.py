@@ -14,7 +14,7 @@ from pocketgpu.capture.formats.pgc import channel_state
 from pocketgpu.capture.formats.pgc.contents import Contents, Event, FrameContents, Map, Store, Unmap
 from pocketgpu.capture.formats.pgc.traces import PgcLog
 from pocketgpu.capture.pgc.convert import channel_contents
-from pocketgpu.facts.maxwell.kinds import kind_number
+from pocketgpu.facts.maxwell.page_kinds import kind_number
 from pocketgpu.maxwell.gm20b import GM20B
 
 

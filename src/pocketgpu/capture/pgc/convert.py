@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import singledispatch
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from pocketgpu.capture.formats.pgc.contents import (
     Map,
     Narrow,
     Present,
-    State,
+    StateRecord,
     Store,
     Submit,
     Swap,
@@ -28,29 +29,25 @@ from pocketgpu.capture.formats.pgc.contents import (
     Words,
     Writes,
 )
-from pocketgpu.capture.formats.pgc.traces import PgcLog, PgcTrace, power_on
-from pocketgpu.facts.maxwell.kinds import kind_number
+from pocketgpu.capture.formats.pgc.traces import SelfTesting, power_on
+from pocketgpu.facts.maxwell.page_kinds import kind_number
 
 _MANY_FRAMES = 16
 _TABLES_COVERED = sum(1 << item.coverage for item in F.STATE_3DS if item.name in F.TABLES)
 
 
-def contents_of(trace: Trace | GxLog | ChannelLog | PgcTrace) -> Contents:
+@singledispatch
+def contents_of(trace: Trace | GxLog | ChannelLog | SelfTesting) -> Contents:
     """The contents of a parsed capture of any kind; those of a `.pgc` unchanged, of others without pictures."""
-    if isinstance(trace, PgcTrace | PgcLog):
-        return trace.contents
-    if isinstance(trace, ChannelLog):
-        contents = channel_contents(trace)
-    else:
-        contents = _of_citrace(trace) if isinstance(trace, Trace) else _of_gx(trace)
-    # Digests and checks do not compress: many of them must not outweigh the rest.
-    if len(contents.frames) > _MANY_FRAMES:
-        contents.digest_size = F.DIGEST_SIZES[0]
-        contents.check_size = F.CHECK_SIZE - F.CHECK_LEFT_OUT
-    return contents
+    raise TypeError(f"{type(trace).__name__} is no parsed capture")
 
 
-def state_records(held: Mapping[str, Words]) -> list[State]:
+@contents_of.register
+def _of_pgc(trace: SelfTesting) -> Contents:
+    return trace.contents
+
+
+def state_records(held: Mapping[str, Words]) -> list[StateRecord]:
     """Records for the parts of a 3DS, by name, whose contents differ from those without a record."""
     usual = power_on()
     found = []
@@ -62,10 +59,11 @@ def state_records(held: Mapping[str, Words]) -> list[State]:
         differing = np.flatnonzero(words != usual[item.name])
         if len(differing):
             first, end = int(differing[0]), int(differing[-1]) + 1
-            found.append(State(item.number, words[first:end].astype(np.uint32), first))
+            found.append(StateRecord(item.number, words[first:end].astype(np.uint32), first))
     return found
 
 
+@contents_of.register
 def _of_citrace(trace: Trace) -> Contents:
     contents = Contents("3DS", coverage=F.FULL_COVERAGE["3DS"], state=state_records(vars(trace.initial)))
     lost = {warning.id for warning in trace.warnings}
@@ -85,13 +83,27 @@ def _of_citrace(trace: Trace) -> Contents:
                 assert isinstance(run, NarrowWrite)
                 events.append(Narrow(run.address, run.value, run.width))
         contents.frames.append(FrameContents(tuple(events)))
-    return contents
+    return _short(contents)
 
 
+@contents_of.register
 def _of_gx(log: GxLog) -> Contents:
     contents = Contents("3DS", coverage=F.FULL_COVERAGE["3DS"], state=state_records(vars(log.initial)))
     contents.ranges = list(log.virt_to_phys)
     contents.frames = [FrameContents(tuple(_gx_events(log, events))) for events in log.frames]
+    return _short(contents)
+
+
+@contents_of.register
+def _of_channel_log(log: ChannelLog) -> Contents:
+    return _short(channel_contents(log))
+
+
+def _short(contents: Contents) -> Contents:
+    """Digests and checks do not compress: many of them must not outweigh the rest."""
+    if len(contents.frames) > _MANY_FRAMES:
+        contents.digest_size = F.DIGEST_SIZES[0]
+        contents.check_size = F.CHECK_SIZE - F.CHECK_LEFT_OUT
     return contents
 
 

@@ -97,17 +97,17 @@ def minimise(
 
     machine = Capture("", trace_of(contents)).machine(threads, switches)
     targets: list[tuple[int, int]] = []
-    if keep is not None and contents.console == "3DS":
-        contents, targets = _keep_3ds(contents, keep, cast("N3DS", machine))
-    elif keep is not None:
-        contents, targets = _keep_choice(contents, keep, cast("GM20B", machine), switches)
+    if keep is not None:
+        contents, targets = _KEEPING[contents.console](contents, keep, machine, switches)
     contents = replace(contents, tail=())
     single = keep is not None and keep.draw is not None
     search = _Search(contents, machine, targets, replays, progress, single)
     return search.run()
 
 
-def _keep_3ds(contents: Contents, keep: Keep, machine: N3DS) -> tuple[Contents, list[tuple[int, int]]]:
+def _keep_3ds(
+    contents: Contents, keep: Keep, machine: N3DS, choices: Mapping[str, str] | None
+) -> tuple[Contents, list[tuple[int, int]]]:
     if keep.draw is not None:
         return one_draw(contents, keep.first, keep.draw, machine)
     frames = contents.frames[keep.first : keep.last + 1]
@@ -121,7 +121,7 @@ def _keep_3ds(contents: Contents, keep: Keep, machine: N3DS) -> tuple[Contents, 
     return replace(contents, frames=frames, state=snapshot.state_of(machine)), []
 
 
-def _keep_choice(
+def _keep_switch(
     contents: Contents, keep: Keep, machine: GM20B, choices: Mapping[str, str] | None
 ) -> tuple[Contents, list[tuple[int, int]]]:
     if keep.draw is None:
@@ -131,6 +131,13 @@ def _keep_choice(
     return channel_one_draw.one_draw(
         contents, keep.first, keep.draw, cast(PgcLog, trace_of(contents)), choices
     )  # fmt: skip
+
+
+_KEEPING: Mapping[str, Callable[..., tuple[Contents, list[tuple[int, int]]]]] = {
+    "3DS": _keep_3ds,
+    "Switch": _keep_switch,
+}
+"""How each console's captures are cut, by the name of the console: contents, what to keep, a machine, choices."""
 
 
 def _keep_frames(contents: Contents, keep: Keep, machine: GM20B) -> Contents:

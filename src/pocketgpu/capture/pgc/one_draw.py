@@ -30,7 +30,7 @@ _MOST_WORDS = 1 << 20
 _MOST_JUMPS = 4096
 
 
-class _Reached(Exception):
+class _ListReached(Exception):
     """Internal: the requested list is about to run."""
 
     def __init__(self, offset: int, size: int) -> None:
@@ -47,7 +47,7 @@ class _StopAtList(Observer):
         if self.machine.memory.address_of(offset) is None:
             return
         if not self._left:
-            raise _Reached(offset, size)
+            raise _ListReached(offset, size)
         self._left -= 1
 
 
@@ -133,7 +133,7 @@ def _reach(driver: N3DSDriver, event: Event, number: int) -> tuple[Words, list[E
     try:
         with machine.observed(_StopAtList(number)):
             driver.do(runs_of(parts))
-    except _Reached as reached:
+    except _ListReached as reached:
         place = machine.memory.arena[reached.offset : reached.offset + reached.size]
         return place.view(np.uint32).copy(), rest
     raise UsageError("the command list was not met again", hint="Please report this capture.")

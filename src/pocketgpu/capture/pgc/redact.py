@@ -54,13 +54,7 @@ def redact(capture: Capture, *, threads: int = 1, switches: Mapping[str, str] | 
     """A capture with noise for textures; its digests are those of its new pictures. The same bytes become the same
     noise. switches: as for `Capture.render`."""
     contents = contents_of(capture.trace)
-    if contents.console == "3DS":
-        found = _redact_3ds(contents)
-    else:
-        from pocketgpu.capture.pgc.channel_redact import replace_textures
-
-        made = replace_textures(contents, cast(PgcLog, trace_of(contents)), switches)
-        found = Redacted(made.contents, made.textures, made.replaced, made.left, made.lost)
+    found = _REDACTING[contents.console](contents, switches)
     from pocketgpu.capture.replay import Capture
 
     changed = replace(found.contents, about={**contents.about, "redacted": "textures"})
@@ -68,14 +62,25 @@ def redact(capture: Capture, *, threads: int = 1, switches: Mapping[str, str] | 
     return replace(found, contents=changed)
 
 
-def _redact_3ds(contents: Contents) -> Redacted:
-    found = _Textures(contents)
-    noise = _Noise(found)
+def _redact_switch(contents: Contents, choices: Mapping[str, str] | None) -> Redacted:
+    from pocketgpu.capture.pgc.channel_redact import replace_textures
+
+    made = replace_textures(contents, cast(PgcLog, trace_of(contents)), choices)
+    return Redacted(made.contents, made.textures, made.replaced, made.left, made.lost)
+
+
+def _redact_3ds(contents: Contents, choices: Mapping[str, str] | None) -> Redacted:
+    found = _TextureNotes(contents)
+    noise = _TextureNoise(found)
     frames = [FrameContents(tuple(map(noise.event, frame.events))) for frame in contents.frames]
     return Redacted(replace(contents, frames=frames, tail=()), len(found.textures), noise.replaced, noise.left)
 
 
-class _Textures(Undrawn):
+_REDACTING = {"3DS": _redact_3ds, "Switch": _redact_switch}
+"""How each console's captures get noise, by the name of the console: contents, choices."""
+
+
+class _TextureNotes(Undrawn):
     """Records during a replay which bytes of memory are textures, and which must stay."""
 
     def __init__(self, contents: Contents) -> None:
@@ -175,8 +180,8 @@ def _bytes_read(words: Mapping[str, int]) -> int:
     return part("PPF_INPUT_SIZE", "width") * part("PPF_INPUT_SIZE", "height") * format.bits // 8
 
 
-class _Noise:
-    def __init__(self, found: _Textures) -> None:
+class _TextureNoise:
+    def __init__(self, found: _TextureNotes) -> None:
         self.memory = found.machine.memory
         self.textures = found.all_textures()
         self.free = self.textures.copy()

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pocketgpu.arena import PAGE_SIZE
-from pocketgpu.capture.formats.pgc.contents import Load, State
+from pocketgpu.capture.formats.pgc.contents import Load, StateRecord
 from pocketgpu.capture.pgc.convert import state_records
 
 if TYPE_CHECKING:
     from pocketgpu.pica.n3ds import N3DS
 
 
-def state_of(machine: N3DS) -> list[State]:
+def state_of(machine: N3DS) -> list[StateRecord]:
     """Records of state for the registers, and for all that is not zero in the GPU's own memories."""
     return state_records(machine.save_state())
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pocketgpu.capture.formats.pgc import numbers as F
 from pocketgpu.capture.formats.pgc.contents import Contents, FrameContents, digest
-from pocketgpu.capture.formats.pgc.traces import PgcLog, PgcTrace
+from pocketgpu.capture.formats.pgc.traces import SelfTesting
 from pocketgpu.errors import CaptureError
 
 if TYPE_CHECKING:
@@ -65,14 +65,14 @@ def check(capture: Capture, *, threads: int = 1, switches: Mapping[str, str] | N
     Raises CaptureError, at once, for a capture of another kind: only `.pgc` files have expected pictures.
     """
     trace = capture.trace
-    if not isinstance(trace, PgcTrace | PgcLog):
+    if not isinstance(trace, SelfTesting):
         hint = "'pocketgpu convert' makes a .pgc of it, with what it shows now."
         raise CaptureError("the capture has no digests of what it must show", file=capture.path, hint=hint)
     return _check(capture, trace, threads, switches)
 
 
 def _check(
-    capture: Capture, trace: PgcTrace | PgcLog, threads: int, choices: Mapping[str, str] | None
+    capture: Capture, trace: SelfTesting, threads: int, choices: Mapping[str, str] | None
 ) -> Iterator[FrameCheck]:
     names, size = F.SCREENS[capture.console], trace.contents.digest_size
     for frame in _render(capture, threads, choices):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -14,7 +15,19 @@ from pocketgpu.cli.parts.options import debug_option, json_option, set_option, t
 from pocketgpu.cli.parts.outcome import Outcome
 from pocketgpu.errors import CaptureError
 
-SAMPLES = {"3ds": "sample.ctf.xz", "switch": "sample_switch.mxcap.zip"}
+
+@dataclass(frozen=True)
+class Sample:
+    """file: in the folder of data. next: a command to try; {sample}: the file, {again}: a folder."""
+
+    file: str
+    next: str
+
+
+SAMPLES = {
+    "3ds": Sample("sample.ctf.xz", "render {sample} --out {again} --set texture.filter=nearest"),
+    "switch": Sample("sample_switch.mxcap.zip", "info {sample}"),
+}
 
 
 @click.command()
@@ -31,7 +44,7 @@ def demo(outcome: Outcome, console: str, out: str, threads: int, choices: dict[s
     """Render a sample that comes with the program."""
     from importlib import resources
 
-    source = resources.files("pocketgpu") / "data" / SAMPLES[console]
+    source = resources.files("pocketgpu") / "data" / SAMPLES[console].file
     with resources.as_file(source) as path:
         if not path.is_file():
             raise CaptureError(
@@ -39,10 +52,10 @@ def demo(outcome: Outcome, console: str, out: str, threads: int, choices: dict[s
             )
         render_capture(outcome, str(path), out, None, threads, choices)
         shown = _shortest(path)
-    outcome.show = lambda: terminal.say(_report(outcome, shown, out, console))
+    outcome.show = lambda: terminal.say(_report(outcome, shown, out, SAMPLES[console].next))
 
 
-def _report(outcome: Outcome, sample: str, out: str, console: str) -> str:
+def _report(outcome: Outcome, sample: str, out: str, next_one: str) -> str:
     pictures = [screen["file"] for entry in outcome.frames for screen in entry["screens"].values()]
     program = _program()
     again = Path(out).parent / "nearest"
@@ -54,11 +67,7 @@ def _report(outcome: Outcome, sample: str, out: str, console: str) -> str:
             *(f"  {path}" for path in pictures[: terminal.MAX_ROWS]),
             "",
             "try next",
-            (
-                f"  {program} render {sample} --out {again} --set texture.filter=nearest"
-                if console == "3ds"
-                else f"  {program} info {sample}"
-            ),
+            f"  {program} {next_one.format(sample=sample, again=again)}",
             f"  {program} bench {sample}",
             f"  {program} switches",
             f"  {program} --help",

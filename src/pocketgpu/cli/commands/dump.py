@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -62,15 +60,14 @@ def dump(
     outcome.add_events(opened.warnings)
     data = b""
     for frame in replay(opened, wanted, threads, choices):
-        if finish := getattr(frame.machine, "finish", None):
-            finish()
+        frame.machine.finish()
         try:
             data = frame.machine.memory.read(memory.address, memory.size)
         except GuestMemoryError as error:
             raise UsageError(
                 f"no guest memory holds {memory.size} bytes there",
                 location=f"--memory {memory.address:#010x}:{memory.size}",
-                hint=_hint(opened.console, frame.machine.memory),
+                hint=opened.provider.memory_hint(frame.machine),
             ) from error
         outcome.frames.append(describe_frame(frame))
         outcome.add_events(frame.warnings)
@@ -91,16 +88,3 @@ def dump(
         f"{memory.size} bytes from {memory.address:#010x} after f{at} in {out}\n"
         f"sha256 {digest}\n{terminal.format_warnings(outcome.warnings)}"
     )
-
-
-def _hint(console: str, memory: Any) -> str:
-    """Where there is memory."""
-    if console == "3DS":
-        return f"Stay inside one region: {_ranges((r.name, r.base, r.end) for r, _ in memory.regions)}."
-    mapped = _ranges((f"{m.size >> 10} KiB", m.address, m.end) for m in memory.mappings)
-    return f"Mapped after this frame: {mapped or 'nothing'}."
-
-
-def _ranges(ranges: Iterable[tuple[str, int, int]]) -> str:
-    shown = [f"{name} {start:#010x} to {end - 1:#010x}" for name, start, end in ranges]
-    return ", ".join(shown[:8]) + (f" and {len(shown) - 8} more" if len(shown) > 8 else "")

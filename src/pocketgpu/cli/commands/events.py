@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -58,7 +58,7 @@ def events(outcome: Outcome, capture: str, address: str | None, draws: bool, cho
         frames = range(wanted.frame, wanted.frame + 1)
         only = None if wanted.pass_ is None else run.pass_of(wanted).number
     outcome.extra["events"] = [
-        _plain(event) for frame in frames for event in run.events(frame)
+        event.to_json() for frame in frames for event in run.events(frame)
         if (not draws or event.draw is not None) and only in (None, event.pass_)
     ]  # fmt: skip
     outcome.show = lambda: terminal.say("\n".join(_tree(run, frames, only, draws, address is None)))
@@ -79,14 +79,8 @@ def _tree(run: Inspection, frames: range, only: int | None, draws: bool, whole: 
 
 
 def _one(outcome: Outcome, event: Event) -> None:
-    found = _plain(event)
     words = event.words
-    if words is not None:
-        found["words"] = {
-            "spans": [{"address": f"{one.address:#010x}", "size": one.size} for one in words.spans],
-            "values": [f"{word:#010x}" for word in words.values.tolist()],
-        }
-    outcome.extra["event"] = found
+    outcome.extra["event"] = event.to_json(words=True)
 
     def show() -> None:
         lines = [str(event)]
@@ -104,12 +98,3 @@ def _one(outcome: Outcome, event: Event) -> None:
         terminal.say("\n".join(lines))
 
     outcome.show = show
-
-
-def _plain(event: Event) -> dict[str, Any]:
-    return {
-        "address": str(event.address), "event": str(event.by_number), "kind": event.kind, "title": event.title,
-        "pass": event.pass_, "facts": dict(event.facts),
-        "writes": [{"address": f"{one.address:#x}", "size": one.size} for one in event.writes],
-        "reads": [{"address": f"{one.address:#x}", "size": one.size} for one in event.reads],
-    }  # fmt: skip

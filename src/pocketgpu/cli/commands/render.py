@@ -165,7 +165,7 @@ def render_capture(
     film = animation.animation_for(animate, fps or animation.SCREEN_RATE) if animate else None
     capture = open_capture(path)
     wanted = frames_of(capture, span)
-    if layout is not None and capture.console == "Switch":
+    if layout is not None and len(capture.provider.screens) == 1:
         raise UsageError("this recording is of a console with one screen", location="--layout", hint="Leave it out.")
     directory = make_directory(out) if out is not None else None
     outcome.add_events(capture.warnings)

@@ -161,10 +161,10 @@ def asm(
     """
     chosen = console or ("3ds" if out is not None and out.endswith(".shbin") else "switch")
     text = text_of(read(source), source)
-    data = _assemble_pica(text, out) if chosen == "3ds" else _assemble_maxwell(text, into, kernel)
+    assemble, size = _ASSEMBLERS[chosen]
+    data = assemble(text, out, into, kernel)
     outcome.extra |= {"console": chosen, "bytes": len(data)}
     if out is None:
-        size = 4 if chosen == "3ds" else 8
         words = [int.from_bytes(data[at : at + size], "little") for at in range(0, len(data), size)]
         outcome.extra["words"] = [f"{word:#0{2 * size + 2}x}" for word in words]
         outcome.show = lambda: terminal.say("\n".join(f"{word:0{2 * size}x}" for word in words))
@@ -319,7 +319,7 @@ def _svg(text: str) -> bytes:
 
 
 # -- assembling -------------------------------------------------------------------------------------------------------
-def _assemble_maxwell(text: str, into: str | None, kernel: str | None) -> bytes:
+def _assemble_maxwell(text: str, out: str | None, into: str | None, kernel: str | None) -> bytes:
     from pocketgpu.maxwell.sass.files.elf import read_cubin
     from pocketgpu.maxwell.sass.isa.assembler import assemble
 
@@ -339,7 +339,7 @@ def _assemble_maxwell(text: str, into: str | None, kernel: str | None) -> bytes:
     return data[:at] + code + data[at + len(old) :]
 
 
-def _assemble_pica(text: str, out: str | None) -> bytes:
+def _assemble_pica(text: str, out: str | None, into: str | None, kernel: str | None) -> bytes:
     from pocketgpu.pica.shader.assembler import assemble
     from pocketgpu.pica.shader.shbin import Executable, Shbin, outputs_of, write_shbin
 
@@ -349,6 +349,10 @@ def _assemble_pica(text: str, out: str | None) -> bytes:
     constants = {f"c{register}": value for register, value in done.constants.items()}
     one = Executable("vertex", done.entry, len(done.code), outputs_of(done.outputs), constants)
     return write_shbin(Shbin(done.code, done.descriptors, (one,)))
+
+
+_ASSEMBLERS = {"3ds": (_assemble_pica, 4), "switch": (_assemble_maxwell, 8)}
+"""What makes code of a text, and the bytes of a word of it, by --console."""
 
 
 def _finite(number: float) -> float | str:

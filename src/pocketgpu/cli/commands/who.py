@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from pocketgpu.cli.parts import terminal
@@ -9,6 +11,9 @@ from pocketgpu.cli.parts.options import capture_argument, debug_option, json_opt
 from pocketgpu.cli.parts.outcome import Outcome
 from pocketgpu.cli.parts.replay import open_capture
 from pocketgpu.errors import UsageError
+
+if TYPE_CHECKING:
+    from pocketgpu.inspect.model.event import Event
 
 
 @click.command()
@@ -35,10 +40,10 @@ def who(outcome: Outcome, capture: str, place: int, size: int, before: str | Non
         raise UsageError("the range reaches past the 40-bit address space", location=f"{place:#x}")
     found, possible = run.who_changed(place, size, before), run.who_wrote(place, size, before)
 
-    def plain(event: object) -> dict[str, object] | None:
+    def plain(event: Event | None) -> dict[str, object] | None:
         if event is None:
             return None
-        return {"address": str(event.address), "event": str(event.by_number), "kind": event.kind, "title": event.title}  # type: ignore[attr-defined]
+        return {"address": str(event.address), "event": str(event.by_number), "kind": event.kind, "title": event.title}
 
     outcome.extra["who"] = {
         "place": f"{place:#010x}", "size": size, "before": before, "changed": plain(found), "possible": plain(possible),

@@ -1,15 +1,11 @@
-"""The part of `pocketgpu info` for Switch recordings."""
+"""The text of `pocketgpu info` for recordings of a Switch."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pocketgpu.cli.parts import terminal
+from pocketgpu.cli.parts import info_tables, terminal
 from pocketgpu.cli.parts.outcome import Outcome
-from pocketgpu.errors import NoPictureError
-
-if TYPE_CHECKING:
-    from pocketgpu.capture import Capture
 
 _FRAME_COUNTS = (
     "submissions", "segments", "words", "methods", "macro_calls", "macro_steps", "draws", "clears", "copies", "blits",
@@ -18,42 +14,17 @@ _FRAME_COUNTS = (
 _MOST_METHODS = 6
 
 
-def tell(outcome: Outcome, capture: Capture) -> None:
-    """Fill the outcome with what is in a Switch recording. Raises NoPictureError if it has no submissions."""
-    from pocketgpu.capture.formats.mxcap import ChannelLog
-    from pocketgpu.inspect.n3ds.capture_info import kind_of
-    from pocketgpu.inspect.switch.capture_info import examine
-
-    log = capture.trace
-    assert isinstance(log, ChannelLog)
-    if not log.submissions:
-        raise NoPictureError("the capture has no submissions", location=capture.path, hint="Record until it draws.")
-    progress = terminal.Progress()
-    try:
-        progress.show("reading")
-        found = examine(log, lambda index: progress.show(f"frame {index + 1} of {log.frame_count}"))
-    finally:
-        terminal.clear_progress()
-    outcome.add_events(found.events)
-    outcome.frames += [frame.to_dict() for frame in found.frames]
-    outcome.extra |= {
-        "capture": {"path": capture.path, "kind": kind_of(capture), "frames": log.frame_count, "source": log.source}
-    }
-    outcome.extra |= found.to_dict()
-    outcome.show = lambda: terminal.say(_report(outcome))
-
-
-def _report(outcome: Outcome) -> str:
+def report(outcome: Outcome) -> str:
+    """The JSON of `info` as text."""
     extra = outcome.extra
     capture, totals = extra["capture"], extra["totals"]
-    noun = "frame" if capture["frames"] == 1 else "frames"
     parts = [
-        f"{capture['path']}: {capture['kind']}, {capture['frames']} {noun}, "
-        f"{totals['load_bytes']:,} bytes of memory loads, {totals['words']:,} words of pushbuffers"
+        f"{info_tables.opening(outcome)}, {totals['load_bytes']:,} bytes of memory loads, "
+        f"{totals['words']:,} words of pushbuffers"
     ]
     if capture["source"]:
         parts.append(capture["source"])
-    parts += ["", _frames(outcome.frames, extra["after_last_frame"], totals), "", _classes(extra["classes"])]
+    parts += ["", info_tables.frames(outcome, _FRAME_COUNTS), "", _classes(extra["classes"])]
     macros = extra["macros"]
     if macros["calls"]:
         calls = ", ".join(f"{number}: {count}" for number, count in macros["calls"].items())
@@ -78,30 +49,8 @@ def _report(outcome: Outcome) -> str:
             parts += ["", terminal.format_table(columns, shown)]
     if not extra["unknown_methods"]:
         parts += ["", "every method is known"]
-    for certain, title in ((True, "depends on"), (False, "may depend on, as the data go")):
-        doubts = [
-            (f"{entry['switch']} = {entry['default']}", entry["reason"], entry["first"])
-            for entry in extra["doubts"]
-            if entry["certain"] == certain
-        ]
-        if doubts:
-            parts += ["", terminal.format_table([(title, False), ("because of", False), ("first", False)], doubts)]
-    if not extra["doubts"]:
-        parts += ["", "depends on no known doubt"]
-    parts += ["", terminal.format_warnings(outcome.warnings)]
+    parts += [*info_tables.doubts(outcome), "", terminal.format_warnings(outcome.warnings)]
     return "\n".join(parts)
-
-
-def _frames(frames: list[dict[str, Any]], tail: dict[str, Any] | None, totals: dict[str, int]) -> str:
-    names = [name for name in _FRAME_COUNTS if totals[name]]
-    columns = [("frame", False), *((name.replace("_", " "), True) for name in names)]
-    rows = [(f"f{frame['index']}", *(f"{frame[name]:,}" for name in names)) for frame in frames[: terminal.MAX_ROWS]]
-    if hidden := len(frames) - len(rows):
-        rows.append((f"... {hidden} more", *("" for _ in names)))
-    if tail:
-        rows.append(("after", *(f"{tail[name]:,}" for name in names)))
-    footer = ("all", *(f"{totals[name]:,}" for name in names)) if len(rows) > 1 else ()
-    return terminal.format_table(columns, rows, footer)
 
 
 def _classes(classes: list[dict[str, Any]]) -> str:
@@ -113,3 +62,6 @@ def _classes(classes: list[dict[str, Any]]) -> str:
         rows.append((name, subchannels, f"{entry['writes']:,}", f"{entry['distinct']:,}", ", ".join(most)))
     columns = [("class", False), ("on", False), ("writes", True), ("methods", True), ("most of them", False)]
     return terminal.format_table(columns, rows)
+
+
+__all__ = ["report"]

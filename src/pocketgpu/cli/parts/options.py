@@ -147,26 +147,12 @@ def debug_option(command: F) -> F:
     )(command)
 
 
-def json_option(command: F) -> F:
-    return click.option(
-        "--json",
-        "json_",
-        is_flag=True,
-        expose_value=False,
-        callback=_remember_json,
-        help="Write one JSON object to stdout and nothing else.",
-    )(command)
+def _json_option(help: str) -> Callable[[F], F]:
+    return click.option("--json", "json_", is_flag=True, expose_value=False, callback=_remember_json, help=help)
 
 
-def json_lines_option(command: F) -> F:
-    return click.option(
-        "--json",
-        "json_",
-        is_flag=True,
-        expose_value=False,
-        callback=_remember_json,
-        help="Write JSON lines to stdout, an object each, and nothing else.",
-    )(command)
+json_option = _json_option("Write one JSON object to stdout and nothing else.")
+json_lines_option = _json_option("Write JSON lines to stdout, an object each, and nothing else.")
 
 
 def threads_option(command: F) -> F:

@@ -70,11 +70,7 @@ def replay(capture: Capture, frames: range, threads: int, choices: Mapping[str, 
 
 def no_picture_hint(capture: Capture) -> tuple[str, str]:
     """Message and hint for the case that no frame shows anything."""
-    if capture.console == "Switch":
-        reason = "nothing is shown: the surfaces of these frames are not in mapped memory"
-    else:
-        reason = "nothing is shown: in these frames no display controller points at an image in memory"
-    return reason, "Read the memory itself with 'pocketgpu dump'."
+    return f"nothing is shown: {capture.provider.nothing_shown}", "Read the memory itself with 'pocketgpu dump'."
 
 
 def make_directory(path: str) -> Path:

@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 from pocketgpu.facts.dialect.registers import Bank, Field, Register
 from pocketgpu.facts.dialect.tables import Array, Entry, Tables, apart, expand, names_of, parse_array, parse_marks
@@ -79,13 +79,6 @@ class Method(Register):
     def words(self) -> range:
         """The word of every element."""
         return range(self.offset, self.offset + max(self.count * self.stride, 1), self.stride or 1)
-
-    def gpu_address(self, registers: Any) -> int:
-        """The GPU address in this method and the next word: upper bits here, lower 32 there.
-
-        `registers` is indexed by word. Source: every address of these classes is such a pair.
-        """
-        return self.fields[0].raw(int(registers[self.offset])) << 32 | int(registers[self.offset + 1])
 
 
 class MethodBlock:

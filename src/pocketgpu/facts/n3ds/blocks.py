@@ -31,11 +31,11 @@ def _slots(bank: Bank, name: str, page: str, size: int, also: str) -> Iterator[S
         if entry["offset"] != _EVERYTHING:
             offsets = _offsets(entry)
             taken.update(offsets)
-            yield from _Row(bank, entry, offsets, page, shared).slots(also)
+            yield from _RegisterRow(bank, entry, offsets, page, shared).slots(also)
     for entry in entries:
         if entry["offset"] == _EVERYTHING:
             free = [offset for offset in range(size) if offset not in taken]
-            yield from _Row(bank, entry, free, page, shared).slots(also)
+            yield from _RegisterRow(bank, entry, free, page, shared).slots(also)
 
 
 def _offsets(entry: Entry) -> list[int]:
@@ -48,7 +48,7 @@ def _offsets(entry: Entry) -> list[int]:
     return offsets
 
 
-class _Row:
+class _RegisterRow:
     """A row of a table: one register, or an array of them."""
 
     def __init__(

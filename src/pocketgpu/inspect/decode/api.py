@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.errors import CaptureError, UsageError
 from pocketgpu.inspect.decode import jsonl, listing, select
+from pocketgpu.inspect.decode.consoles import CONSOLES
 from pocketgpu.inspect.decode.rows import GARBAGE, ISSUED, Rows, Words
 from pocketgpu.inspect.decode.stream import (
     GX,
@@ -124,7 +125,7 @@ def decode(
     how = (macros, tuple(sorted((switches or {}).items())), evaluator)
     rows = stream.decoded.get(how)
     if rows is None:
-        rows = _trace(stream, macros=macros, choices=switches, evaluator=evaluator)
+        rows = CONSOLES[stream.console].trace(stream, False, macros, switches, evaluator)
         if len(stream.words) <= KEPT_WORDS:
             stream.decoded[how] = rows.copy()
     else:
@@ -134,19 +135,10 @@ def decode(
 
 def stream_of(capture: Capture, switches: Mapping[str, str] | None = None) -> Stream:
     """The words of a capture, with their addresses."""
-    from pocketgpu.capture.formats.mxcap import ChannelLog
-
     known = _streams.setdefault(capture, {})
     key = tuple(sorted((switches or {}).items()))
     if key not in known:
-        if isinstance(capture.trace, ChannelLog):
-            from pocketgpu.inspect.decode import switch
-
-            known[key] = switch.gather(capture.trace, switches)
-        else:
-            from pocketgpu.inspect.decode import n3ds
-
-            known[key] = n3ds.gather(capture.trace, switches)
+        known[key] = CONSOLES[capture.console].gather(capture.trace, switches)
     return known[key]
 
 
@@ -180,7 +172,7 @@ def decode_words(
     flags = RECORDED if segment == GX else SUBMISSION if segment == PUSHBUFFER else 0
     builder.add(segment, as_words(words), 0, 0, base, flags)
     stream = builder.build()
-    rows = _trace(stream, tolerant=tolerant, macros=macros, choices=switches, evaluator=evaluator)
+    rows = CONSOLES[console].trace(stream, tolerant, macros, switches, evaluator)
     return Decoded(stream, rows, kind)
 
 
@@ -250,19 +242,3 @@ def as_words(words: Words | Sequence[int] | bytes) -> Words:
     if len(found) and (int(found.min()) < 0 or int(found.max()) >> 32):
         raise UsageError("words are numbers of 32 bits")
     return found.astype(np.uint32)
-
-
-def _trace(
-    stream: Stream,
-    tolerant: bool = False,
-    macros: bool = False,
-    choices: Mapping[str, str] | None = None,
-    evaluator: str = "llvm",
-) -> Rows:
-    if stream.console == "Switch":
-        from pocketgpu.inspect.decode.maxwell_tracer import MaxwellTracer
-
-        return MaxwellTracer(stream, tolerant, macros, choices, evaluator).trace()
-    from pocketgpu.inspect.decode.pica_tracer import PicaTracer
-
-    return PicaTracer(stream, tolerant, choices, evaluator).trace()

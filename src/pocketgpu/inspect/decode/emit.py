@@ -31,7 +31,7 @@ so far. SERIAL: draws of the whole stream so far. TRIGGERS: triggers so far. DRA
 them draw (0: all do). LAST: arena offset of the last row that is a word of the stream."""
 
 
-class Rows:
+class RowEmitter:
     """Writes rows in a kernel. Columns that are equal for a whole segment are kept in variables: see `enter`."""
 
     def __init__(self, k: Lang, control: int, rows: int) -> None:

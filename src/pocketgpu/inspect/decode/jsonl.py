@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.inspect.decode.consoles import CONSOLES, Console
 from pocketgpu.inspect.decode.names import fields, named
 from pocketgpu.inspect.decode.rows import (
     BLOCKS,
@@ -65,7 +66,7 @@ def lines(decoded: Decoded, mask: NDArray[np.bool_] | None = None) -> Iterator[s
     rows = decoded.rows if mask is None else decoded.rows[mask]
     heads: dict[int, _Head] = {}
     for start in range(0, len(rows), _PIECE):
-        yield from _piece(rows[start : start + _PIECE], heads, decoded.console == "Switch")
+        yield from _piece(rows[start : start + _PIECE], heads, CONSOLES[decoded.console])
 
 
 class _Head:
@@ -76,7 +77,7 @@ class _Head:
 
     __slots__ = ("block", "data", "id", "text", "values")
 
-    def __init__(self, row: np.void, switch: bool) -> None:
+    def __init__(self, row: np.void, console: Console) -> None:
         what, effect, self.block, self.id = (int(row[name]) for name in ("what", "effect", "block", "id"))
         mask, sub = int(row["mask"]), int(row["subchannel"])
         self.data = bool(effect & DATA)
@@ -88,7 +89,7 @@ class _Head:
             text += f',"effects":{json.dumps(found, separators=(",", ":"))}'
         if what in (*_WRITES, HEADER):
             text += f',"mask":"{mask:#x}"'
-            text += f',"subchannel":{sub}' if switch else ""
+            text += f',"subchannel":{sub}' if console.has_subchannels else ""
         if what in _NAMED:
             register = named(self.block, self.id, sub if what == COMMAND else 0)
             text += f',"block":"{BLOCKS[self.block]}","register":{{"id":"{register.id}","name":"{register.name}"'
@@ -114,10 +115,10 @@ def _hex(column: NDArray[Any], digits: int) -> list[str]:
     return [text[end - digits : end] for end in range(2 * size, len(text) + 1, 2 * size)]
 
 
-def _piece(rows: Rows, heads: dict[int, _Head], switch: bool) -> Iterator[str]:
+def _piece(rows: Rows, heads: dict[int, _Head], console: Console) -> Iterator[str]:
     keys = rows.getfield(np.dtype(np.uint64), _KEY_AT).tolist()
     places = (rows["frame"].astype(np.int64) << 32 | rows["draw"].astype(np.uint32)).tolist()
-    there, address = rows["address"].astype(np.bool_).tolist(), _hex(rows["address"], 10 if switch else 8)
+    there, address = rows["address"].astype(np.bool_).tolist(), _hex(rows["address"], console.address_digits)
     at, last = "", None
     for index, (key, place, list_, position, in_memory, where, word, old, new, value) in enumerate(
         zip(
@@ -139,7 +140,7 @@ def _piece(rows: Rows, heads: dict[int, _Head], switch: bool) -> Iterator[str]:
             at = f'{{"at":"{place_of(int(rows["frame"][index]), int(rows["draw"][index]))}","list":'
         head = heads.get(key)
         if head is None:
-            head = heads[key] = _Head(rows[index], switch)
+            head = heads[key] = _Head(rows[index], console)
         lies = f',"address":"0x{where}","word":"0x' if in_memory else ',"word":"0x'
         if head.values is None:
             yield f'{at}{list_},"position":{position}{lies}{word}{head.text}}}'

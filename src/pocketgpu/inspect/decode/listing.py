@@ -69,7 +69,7 @@ _LINE = re.compile(r"(?:0x[0-9a-f]+|\+\d+) +((?:[0-9a-f]{8})(?: [0-9a-f]{8})*)(?
 
 
 @dataclass(slots=True)
-class _Row:
+class _PlainRow:
     """A row as Python numbers. index: its number among all rows."""
 
     index: int
@@ -89,16 +89,16 @@ class _Row:
     segment: int
 
 
-def _rows(decoded: Decoded) -> Iterator[_Row]:
+def _rows(decoded: Decoded) -> Iterator[_PlainRow]:
     for start in range(0, len(decoded.rows), _PIECE):
         piece = decoded.rows[start : start + _PIECE]
         columns = (piece[name].tolist() for name in _COLUMNS)
-        yield from map(_Row, range(start, start + len(piece)), *columns)
+        yield from map(_PlainRow, range(start, start + len(piece)), *columns)
 
 
-def _groups(rows: Iterator[_Row], single: bool) -> Iterator[list[_Row]]:
+def _groups(rows: Iterator[_PlainRow], single: bool) -> Iterator[list[_PlainRow]]:
     """Rows that share a line: a header with its first word, a run of data, a command, an address and its value."""
-    group: list[_Row] = []
+    group: list[_PlainRow] = []
     row = next(rows, None)
     while row is not None:
         after = next(rows, None)
@@ -113,7 +113,7 @@ def _groups(rows: Iterator[_Row], single: bool) -> Iterator[list[_Row]]:
         yield group
 
 
-def _joins(group: list[_Row], row: _Row) -> bool:
+def _joins(group: list[_PlainRow], row: _PlainRow) -> bool:
     """Whether a row belongs to the same line as the rows before it."""
     first, last = group[0], group[-1]
     if (
@@ -176,17 +176,17 @@ def _head(decoded: Decoded, number: int) -> str:
     return f"== {place_of(int(row['frame']), -1)} {KINDS[kind]} {name}: {row['count']} words{place}{note} =="
 
 
-def _line(group: list[_Row], single: bool) -> str:
+def _line(group: list[_PlainRow], single: bool) -> str:
     first = group[0]
     place = place_of(first.frame, first.draw)
     if first.what == ISSUED:
         return f"{'':12}  {'->':{_RAW}}  {_write(first)}   {place}"
     at = f"{first.address:#010x}" if first.address else f"+{first.position}"
     raw = " ".join(f"{row.word:08x}" for row in group)
-    return f"{at:12}  {raw:{_RAW}}  {_text(group, single)}   {place}"
+    return f"{at:12}  {raw:{_RAW}}  {_text(group)}   {place}"
 
 
-def _text(group: list[_Row], single: bool) -> str:
+def _text(group: list[_PlainRow]) -> str:
     """The meaning of the words of a line."""
     first = group[0]
     writes = [row for row in group if row.what in (PARAMETER, IMMEDIATE)]
@@ -215,14 +215,14 @@ def _text(group: list[_Row], single: bool) -> str:
     return text
 
 
-def _title(row: _Row) -> str:
+def _title(row: _PlainRow) -> str:
     """Block, id and name of a register."""
     register = names.named(row.block, row.id, row.subchannel)
     title = names.TITLES[row.block]
     return f"{title}{' ' if title else ''}{register.id} {register.name}"
 
 
-def _header(row: _Row, full: bool = True) -> str:
+def _header(row: _PlainRow, full: bool = True) -> str:
     """The text of a header that shares a line with its first word."""
     if row.block == PICA_BLOCK:
         extra = header_of(row.word).extra
@@ -232,7 +232,7 @@ def _header(row: _Row, full: bool = True) -> str:
     return f"(header: {text} for {_title(row)})" if full else text
 
 
-def _write(row: _Row) -> str:
+def _write(row: _PlainRow) -> str:
     """A write, with all that is known of the register and its value."""
     mark = "*" if row.effect & CHANGED else " "
     parts = [f"{mark} {_title(row)}"]
@@ -255,7 +255,7 @@ def _write(row: _Row) -> str:
     return "  ".join(parts)
 
 
-def _data(writes: list[_Row]) -> str:
+def _data(writes: list[_PlainRow]) -> str:
     """A run of data."""
     first, last = writes[0], writes[-1]
     name = names.named(first.block, first.id).name
@@ -272,7 +272,7 @@ class _Changes:
     now: dict[tuple[int, int], bool] = field(default_factory=dict)
     last: str = ""
 
-    def take(self, group: Sequence[_Row]) -> str:
+    def take(self, group: Sequence[_PlainRow]) -> str:
         """Note a line; after a draw, returns the line about changed registers."""
         said = ""
         for row in group:
@@ -284,7 +284,7 @@ class _Changes:
                 said = self._draw(row)
         return said
 
-    def _draw(self, row: _Row) -> str:
+    def _draw(self, row: _PlainRow) -> str:
         found = [names.named(*key).name for key, changed in sorted(self.now.items()) if changed]
         self.now.clear()
         place, before = place_of(row.frame, row.draw), self.last

@@ -12,7 +12,7 @@ from typing import Final
 from pocketgpu.facts.maxwell import B06F
 from pocketgpu.facts.maxwell.pushbuffers import FORMS, HEADER, HOST_WORDS, TERTIARY
 from pocketgpu.inspect.decode import maxwell_effects as roles
-from pocketgpu.inspect.decode.emit import CONTROL, ROW_SIZE, ROWS, SPARE, Rows
+from pocketgpu.inspect.decode.emit import CONTROL, ROW_SIZE, ROWS, SPARE, RowEmitter
 from pocketgpu.inspect.decode.rows import (
     CHANGED,
     DATA,
@@ -81,13 +81,13 @@ class Area:
 class _Traced(Parser):
     """The parser without engines: it writes a row for each method."""
 
-    packet: _Packets
+    packet: _PacketTracer
 
     def __init__(
         self, k: Lang, layout: WorkLayout, area: Area, channel: Value, ram_words: int, choices: frozenset[str]
     ) -> None:
         super().__init__(k, layout, channel, ram_words, choices)
-        self.area, self.rows = area, Rows(k, area.control, area.rows)
+        self.area, self.rows = area, RowEmitter(k, area.control, area.rows)
         self.row = k.var(self.rows.get("ROW"))
         self.segment = k.var(self.rows.get("SEGMENT") - 1)
         self.start = k.var(0)
@@ -220,10 +220,10 @@ class _Traced(Parser):
             self.after_row()
         # Effects of a macro also count for the word that called it.
         parent = rows.get("LAST")
-        told = effect & k.i32(~(CHANGED | DATA | EFFECTS["ignored"]) & 0xFFFF)
-        for _ in k.when((parent != 0) & (told != 0) & ~shown):
+        inherited = effect & k.i32(~(CHANGED | DATA | EFFECTS["ignored"]) & 0xFFFF)
+        for _ in k.when((parent != 0) & (inherited != 0) & ~shown):
             place = k.to_i64(parent) + _ID_AT
-            k.store(I32, place, k.load(I32, place) | (told << 16))
+            k.store(I32, place, k.load(I32, place) | (inherited << 16))
 
     def bind(self, value: Value) -> None:
         """Bind a class to a subchannel."""
@@ -236,7 +236,7 @@ class _Traced(Parser):
         self.packet.find_file()
 
 
-class _Packets(Packet):
+class _PacketTracer(Packet):
     """Packets whose words come from segments. SKIPPING: 1 after the end of a segment."""
 
     def __init__(self, k: Lang, walk: _Traced, illegal_ends: bool) -> None:
@@ -360,7 +360,7 @@ def trace(
     """
     chosen = frozenset(choices)
     walk = _Traced(k, WorkLayout(start), Area(area_start), channel, ram_words, chosen)
-    packet = walk.packet = _Packets(k, walk, "channel.illegal_header" in chosen)
+    packet = walk.packet = _PacketTracer(k, walk, "channel.illegal_header" in chosen)
     rows = walk.rows
     rows.put("PLACE", channel)
     rows.put("STATUS", 0)

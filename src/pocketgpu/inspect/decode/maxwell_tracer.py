@@ -14,7 +14,7 @@ from pocketgpu.inspect.decode import maxwell_kernel as kernel
 from pocketgpu.inspect.decode.maxwell_effects import effect_table
 from pocketgpu.inspect.decode.rows import ROW, Rows
 from pocketgpu.inspect.decode.stream import Stream
-from pocketgpu.inspect.decode.tracer import Arena, finish_draws
+from pocketgpu.inspect.decode.tracer import TracerArena, finish_draws
 from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.host.layout import CHANNEL, CHANNEL_COUNT, CHANNEL_LAYOUT, FILE_WORDS, FILES, MACROS, WorkLayout
 from pocketgpu.maxwell.host.pushbuffer import PARSE_CHOICES
@@ -80,7 +80,7 @@ class MaxwellTracer:
         start = power_on(tuple(sorted((choices or {}).items())))
         state = stream.state if isinstance(stream.state, MaxwellState) else start
         self.stream, self._ram_words = stream, state.ram_words
-        self.arena = Arena(_AREA.end, _AREA.control, _AREA.rows, stream)
+        self.arena = TracerArena(_AREA.end, _AREA.control, _AREA.rows, stream)
         data = self.arena.bytes
         data[_LAYOUT.effects : _LAYOUT.effects + FILES * FILE_WORDS] = state.codes.reshape(-1)
         data[_AREA.effects : _AREA.effects + 4 * FILES * FILE_WORDS] = effect_table().reshape(-1).view(np.uint8)

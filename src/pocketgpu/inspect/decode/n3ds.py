@@ -19,7 +19,7 @@ from pocketgpu.facts.list_entry import header_columns
 from pocketgpu.facts.pica import PICA
 from pocketgpu.inspect.decode.pica_kernel import WORD_LIMIT
 from pocketgpu.inspect.decode.pica_tracer import PicaState, PicaTracer
-from pocketgpu.inspect.decode.rows import Rows, Words
+from pocketgpu.inspect.decode.rows import Words
 from pocketgpu.inspect.decode.stream import GX, ISSUED_WRITES, JUMPED, LIST, RECORDED, WRITES, Stream, StreamBuilder
 from pocketgpu.pica.core.observer import Undrawn
 from pocketgpu.pica.external.registers import starts_list
@@ -142,8 +142,3 @@ def gather(trace: Trace | GxLog | PgcTrace, choices: Mapping[str, str] | None = 
     initial = trace.initial
     state = PicaState(initial.pica.copy(), initial.external.copy(), initial.lcd.copy())
     return notes.builder.build(state, frame_count=trace.frame_count)
-
-
-def trace_rows(stream: Stream, choices: Mapping[str, str] | None = None, evaluator: str = "llvm") -> Rows:
-    """The rows of a stream that `gather` made."""
-    return PicaTracer(stream, choices=choices, evaluator=evaluator).trace()

@@ -14,7 +14,7 @@ from pocketgpu.facts.external import EXTERNAL, LCD
 from pocketgpu.facts.gsp import GX_HEADER
 from pocketgpu.facts.list_entry import ALL_BYTES, BYTE_MASK, CONSECUTIVE, EXTRA, ID, UNUSED
 from pocketgpu.facts.pica import COUNT, LIST_ALIGNMENT, PICA, START_LIST
-from pocketgpu.inspect.decode.emit import CONTROL, ROW_SIZE, ROWS, SPARE, Rows
+from pocketgpu.inspect.decode.emit import CONTROL, ROW_SIZE, ROWS, SPARE, RowEmitter
 from pocketgpu.inspect.decode.rows import (
     ADDRESS,
     CHANGED,
@@ -86,7 +86,7 @@ class Area:
 class _Traced(Walk):
     """The walk without packets: draws are only counted, and the host does jumps."""
 
-    def __init__(self, k: Lang, layout: WorkLayout, choices: Mapping[str, str], rows: Rows) -> None:
+    def __init__(self, k: Lang, layout: WorkLayout, choices: Mapping[str, str], rows: RowEmitter) -> None:
         super().__init__(k, layout, choices)
         self.rows = rows
 
@@ -106,12 +106,12 @@ class _Traced(Walk):
         self.status.value = self.k.select(jumps > JUMP_BUDGET, BUDGET, STOPPED)
 
 
-class _Tracer:
+class _ListTracer:
     """The parts of the kernel."""
 
     def __init__(self, k: Lang, layout: WorkLayout, area: Area, choices: Mapping[str, str]) -> None:
         self.k, self.layout, self.area = k, layout, area
-        self.rows = Rows(k, area.control, area.rows)
+        self.rows = RowEmitter(k, area.control, area.rows)
         self.walk = _Traced(k, layout, choices, self.rows)
         self.status = k.var(RUNNING)
         self.row = k.var(self.rows.get("ROW"))
@@ -419,7 +419,7 @@ def trace(
 
     After ROWS_FULL, set ROW to 0 and call it again; after WANT_JUMP, set PENDING to 0 or add the next segment.
     """
-    tracer = _Tracer(k, WorkLayout(layout_start, layout_size), Area(area_start), dict(choices))
+    tracer = _ListTracer(k, WorkLayout(layout_start, layout_size), Area(area_start), dict(choices))
     rows, status = tracer.rows, tracer.status
     for _ in k.loop(lambda: status.value == RUNNING):
         there = tracer.segment.value < rows.get("SEGMENTS")

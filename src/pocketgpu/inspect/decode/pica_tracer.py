@@ -16,7 +16,7 @@ from pocketgpu.facts.pica import COUNT, PICA
 from pocketgpu.inspect.decode import pica_kernel as kernel
 from pocketgpu.inspect.decode.rows import Rows, Words
 from pocketgpu.inspect.decode.stream import Stream
-from pocketgpu.inspect.decode.tracer import Arena, finish_draws
+from pocketgpu.inspect.decode.tracer import TracerArena, finish_draws
 from pocketgpu.lanes import Engine
 from pocketgpu.pica.core.layout import REGISTER_COUNT, WorkLayout
 from pocketgpu.pica.front.command_list import WALK_CHOICES, effect_table
@@ -74,7 +74,7 @@ class PicaTracer:
     ) -> None:
         chosen = {**DEFAULTS, **(choices or {})}
         self.stream = stream
-        self.arena = Arena(_AREA.end, _AREA.control, _AREA.rows, stream)
+        self.arena = TracerArena(_AREA.end, _AREA.control, _AREA.rows, stream)
         state = stream.state if isinstance(stream.state, PicaState) else power_on()
         data, layout = self.arena.bytes, _LAYOUT
         self.registers = data[layout.registers : layout.registers + 4 * REGISTER_COUNT].view(np.uint32)

@@ -64,7 +64,7 @@ HEADER, PARAMETER, IMMEDIATE, PADDING, NOT_REACHED, GARBAGE, ISSUED, ADDRESS, CO
 BLOCKS: Final = ("b197", "b1c0", "a140", "902d", "b0b5", "b06f", "unbound", "pica", "external", "lcd", "gx", "gpfifo")
 """The block of an id, by number: classes of the Switch in the order of their register files, then the others."""
 PICA_BLOCK, EXTERNAL_BLOCK, LCD_BLOCK, GX_BLOCK, GPFIFO_BLOCK = range(7, 12)
-HOST_BLOCK, UNBOUND_BLOCK = 5, 6
+HOST_BLOCK = 5
 
 EFFECTS: Final[Mapping[str, int]] = {
     name: 1 << bit

@@ -15,7 +15,7 @@ import numpy as np
 from pocketgpu.capture.driver import drive
 from pocketgpu.facts.maxwell.pushbuffers import segment_of
 from pocketgpu.inspect.decode.maxwell_tracer import MaxwellState, MaxwellTracer, channel_bytes
-from pocketgpu.inspect.decode.rows import EFFECTS, Rows
+from pocketgpu.inspect.decode.rows import EFFECTS
 from pocketgpu.inspect.decode.stream import GPFIFO, PUSHBUFFER, SUBMISSION, Stream, StreamBuilder
 from pocketgpu.maxwell.host.observer import RunGrid, Segment, Undrawn
 from pocketgpu.maxwell.sass.launch.launcher import Result
@@ -94,10 +94,3 @@ def _note_drawn(stream: Stream, drawn: list[str], choices: Mapping[str, str] | N
             left[place] -= 1
             marks[number] = 1
     stream.drawn = marks
-
-
-def trace_rows(
-    stream: Stream, macros: bool = False, choices: Mapping[str, str] | None = None, evaluator: str = "llvm"
-) -> Rows:
-    """The rows of a stream that `gather` made."""
-    return MaxwellTracer(stream, macros=macros, choices=choices, evaluator=evaluator).trace()

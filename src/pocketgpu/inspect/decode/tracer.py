@@ -20,7 +20,7 @@ MOST_ROWS = 1 << 26
 """Most rows of one decode, including methods that macros issue: 3.2 GB."""
 
 
-class Arena:
+class TracerArena:
     """Memory of a kernel: a fixed part of `fixed` bytes, then segments, words and marks of one stream.
 
     :raises UsageError: the stream does not fit.

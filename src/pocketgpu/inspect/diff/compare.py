@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.diff.pixels import Pixels, pictures_of
+from pocketgpu.inspect.diff.n3ds import N3dsSides
+from pocketgpu.inspect.diff.pixel_search import PixelSearch, pictures_of
 from pocketgpu.inspect.diff.report import Difference, Report
+from pocketgpu.inspect.diff.sides import Sides
 from pocketgpu.inspect.diff.structure import Structure
-from pocketgpu.inspect.diff.switch import SwitchSides, first_vertex_of
-from pocketgpu.inspect.diff.vertices import first_vertex
+from pocketgpu.inspect.diff.switch import SwitchSides
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.inspection import Inspection
-from pocketgpu.inspect.n3ds.draw_log import DrawLog
 from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 from pocketgpu.inspect.switch.inspection import SwitchInspection
 
@@ -36,14 +36,9 @@ def diff(
         raise UsageError(f"one capture is of a {consoles[0]}, the other of a {consoles[1]}")
     report = Report(names)
     counts = (a.frame_count, b.frame_count)
-    logs = None
-    if isinstance(a, N3dsInspection) and isinstance(b, N3dsInspection):
-        logs = (DrawLog(), DrawLog())
-        a, b = (
-            N3dsInspection(run.capture, run.choices, run.evaluator, log) for run, log in zip((a, b), logs, strict=True)
-        )
-    elif not (isinstance(a, SwitchInspection) and isinstance(b, SwitchInspection)):
-        report.notes.append("vertices are not compared: these inspections do not have outputs of programs")
+    sides = sides_of(a, b)
+    a, b = sides.a, sides.b
+    report.notes += [sides.missing] if sides.missing else []
     if frames is None:
         frames = range(min(counts))
         if counts[0] != counts[1]:
@@ -53,14 +48,12 @@ def diff(
     for frame in frames:
         if frame >= min(counts):
             raise UsageError(f"the captures have {counts[0]} and {counts[1]} frames", location=f"f{frame}")
-    structure = Structure(a, b)
-    if isinstance(a, SwitchInspection) and isinstance(b, SwitchInspection):
-        structure.sides = SwitchSides(a, b)
+    structure = Structure(sides)
     found: list[Difference] = []
     for frame in frames:
         progress(frame)
         mine, others = a.events(frame), b.events(frame)
-        pairs, differences = structure.frame(mine, others, None if logs is None else (logs[0].last, logs[1].last))
+        pairs, differences = structure.frame(mine, others)
         found += differences
         report.frames += 1
         report.events += max(len(mine), len(others))
@@ -70,12 +63,18 @@ def diff(
             report.pictures.append(one)
         if report.pixel is None:
             suspects = {one.a for one in differences if one.a is not None}
-            report.pixel = Pixels(a, b, mine, others, pairs).first(frame, suspects)
-        looked = report.vertex is None and (differences or report.pixel is not None)
-        if looked and isinstance(a, N3dsInspection) and isinstance(b, N3dsInspection):
-            report.vertex = first_vertex(a, b, mine, others, pairs)
-        elif looked and isinstance(a, SwitchInspection) and isinstance(b, SwitchInspection):
-            report.vertex, missed = first_vertex_of(a, b, mine, others, pairs)
+            report.pixel = PixelSearch(sides, mine, others, pairs).first(frame, suspects)
+        if report.vertex is None and (differences or report.pixel is not None):
+            report.vertex, missed = sides.vertex(mine, others, pairs)
             report.notes += [missed] if missed and missed not in report.notes else []
     report.structure = found + report.structure
     return report
+
+
+def sides_of(a: Inspection, b: Inspection) -> Sides:
+    """What knows most of two runs."""
+    if isinstance(a, N3dsInspection) and isinstance(b, N3dsInspection):
+        return N3dsSides(a, b)
+    if isinstance(a, SwitchInspection) and isinstance(b, SwitchInspection):
+        return SwitchSides(a, b)
+    return Sides(a, b)

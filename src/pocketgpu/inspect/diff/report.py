@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.displayed import Displayed
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.pictures.comparing import Pixels
@@ -17,8 +18,8 @@ LEVELS = ("events", "memory", "command", "register", "vertex", "pixel", "picture
 """Kinds of differences, in the order in which one causes the next."""
 
 
-@dataclass(frozen=True)
-class Difference:
+@dataclass(frozen=True, repr=False)
+class Difference(Displayed):
     """One difference. level: one of LEVELS. a, b: the address in each run; None if a run has no such thing. text: what
     differs, in a line without addresses. detail: the same, ready for JSON."""
 
@@ -43,7 +44,7 @@ class Difference:
         return f"{self.text}  {self.places}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PictureDifference(Difference):
     """A picture that differs between the runs. pictures: of A and of B, RGBA; None where one shows nothing."""
 
@@ -51,8 +52,8 @@ class PictureDifference(Difference):
     pictures: tuple[Pixels | None, Pixels | None] = (None, None)
 
 
-@dataclass
-class Report:
+@dataclass(repr=False)
+class Report(Displayed):
     """The result. frames: how many were compared. structure: differences of events, memory, commands and registers, in
     order. vertex, pixel: the first of their kind; None if there is none, or it could not be compared (`notes` says so
     then). pictures: screens that differ, frame by frame."""
@@ -120,8 +121,3 @@ class Report:
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
-
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        return f"<pre>{escape(str(self))}</pre>"

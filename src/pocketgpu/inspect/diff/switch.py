@@ -25,6 +25,7 @@ from pocketgpu.inspect.decode.rows import IMMEDIATE, PARAMETER
 from pocketgpu.inspect.decode.stream import PUSHBUFFER
 from pocketgpu.inspect.diff.alignment import STATE_LEVELS, Pair, keys_of
 from pocketgpu.inspect.diff.report import Difference
+from pocketgpu.inspect.diff.sides import Compared, Sides, facts_between, first_place
 from pocketgpu.inspect.diff.vertices import rows_differ
 from pocketgpu.inspect.model.changes import Change, change
 from pocketgpu.inspect.model.event import Event, Range
@@ -120,10 +121,16 @@ class _Names:
         return numbers[own]
 
 
-class SwitchSides:
-    """Two runs of a Switch, event by event in order. registers: words that differ at the last pair."""
+class SwitchSides(Sides):
+    """Two runs of a Switch. registers: words that differ at the last pair."""
+
+    missing = ""
+    sees_state = True
+    a: SwitchInspection
+    b: SwitchInspection
 
     def __init__(self, a: SwitchInspection, b: SwitchInspection) -> None:
+        super().__init__(a, b)
         self.runs = a, b
         self._for_keys = _Cursor(a), _Cursor(b)
         self._for_pairs = _Cursor(a), _Cursor(b)
@@ -169,7 +176,17 @@ class SwitchSides:
         return keys
 
     # -- one pair -----------------------------------------------------------------------------------------------------
-    def changes(self, a: Event, b: Event) -> list[Change]:
+    def pair(self, a: Event, b: Event, same: bool) -> Compared:
+        changes = self._changes(a, b)
+        if not changes and not same:
+            changes = list(facts_between(*self._facts(a, b)))
+        is_load = a.kind == "load"
+        return Compared(changes, self._memory(a, b) if is_load and not same else None, explained=is_load)
+
+    def sought(self, a: Event, b: Event) -> list[Change]:
+        return []
+
+    def _changes(self, a: Event, b: Event) -> list[Change]:
         """Registers that begin to differ at a pair of events, or whose difference changes."""
         mine, others = (cursor.at(event) for cursor, event in zip(self._for_pairs, (a, b), strict=True))
         if mine is None or others is None:
@@ -183,28 +200,31 @@ class SwitchSides:
         self.registers = now
         return found
 
-    def facts(self, a: Event, b: Event) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    def _facts(self, a: Event, b: Event) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         """Facts of both that say what they do; none if registers differ, as those cause the facts."""
         if self.registers or "load" in (a.kind, b.kind):
             return {}, {}
         mine, others = ({n: v for n, v in one.facts.items() if n not in _HAPPENED} for one in (a, b))
         return mine, others
 
-    def methods(self, a: Event) -> NDArray[np.int64]:
+    def numbers(self, event: Event) -> NDArray[np.int64]:
         """The method of each command word of A's event; -1: none, or not known."""
-        return self._names.of(a)
+        return self._names.of(event)
 
     def is_known(self, number: int) -> bool:
         """Whether a method's register is known to differ."""
         return number >= 0 and divmod(number, FILE_WORDS) in self.registers
 
-    @staticmethod
-    def name(number: int) -> str:
+    @property
+    def differing(self) -> bool:
+        return bool(self.registers)
+
+    def name(self, number: int) -> str:
         """The name of a method."""
         return register_name(*divmod(number, FILE_WORDS))
 
     # -- memory -------------------------------------------------------------------------------------------------------
-    def memory(self, a: Event, b: Event) -> Difference | None:
+    def _memory(self, a: Event, b: Event) -> Difference | None:
         """The first byte that differs in memory after loads, pushbuffers left out; None if there is none."""
         sides = [self._loaded(run, event) for run, event in zip(self.runs, (a, b), strict=True)]
         ranges = list(dict.fromkeys((*a.writes, *b.writes)))
@@ -242,6 +262,38 @@ class SwitchSides:
         detail = {"first": f"{first & ~3:#x}", "a_word": words[0], "b_word": words[1], "bytes": count, "size": total}
         return Difference("memory", a.address, b.address, text, detail)
 
+    def pixel(self, a: Event, b: Event) -> Difference | None:
+        """The first differing pixel of the surfaces that events of a Switch write, target by target."""
+        sides = []
+        for run, event in ((self.a, a), (self.b, b)):
+            moment = run.seek(event.by_number)
+            surfaces = run.recorder.traces[run.tick_of(event.by_number) - 1].surfaces
+            sides.append([moment.picture(surface) for surface, _ in surfaces])
+        for n, (first, second) in enumerate(zip(*sides, strict=False)):
+            surface, size = first.surface, first.surface.format.bytes
+            if first.rows.shape != second.rows.shape or surface.format != second.surface.format:
+                return Difference("pixel", a.address, b.address, f"another surface: {surface} -> {second.surface}")
+            texels = [picture.rows.reshape(surface.height, -1, size) for picture in (first, second)]
+            wrong = (texels[0] != texels[1]).any(axis=2)
+            if not wrong.any():
+                continue
+            column, row = first_place(wrong)
+            x, y = column // surface.grid[0], row // surface.grid[1]
+            values = [surface.value(side[row, column].tobytes()) for side in texels]
+            shown = [_value(value, first.is_depth) for value in values]
+            text = f"{shown[0]} -> {shown[1]}"
+            # Addresses of pixels are those of an event's first surface.
+            places = [event.address if n else event.address.at(pixel=(x, y)) for event in (a, b)]
+            text += f" at {x},{y} of {surface.name}" if n else ""
+            detail = {"a_value": shown[0], "b_value": shown[1], "pixels": int(wrong.sum()), "x": x, "y": y}
+            return Difference("pixel", places[0], places[1], text, {**detail, "surface": surface.name})
+        return None
+
+    def vertex(
+        self, mine: Sequence[Event], others: Sequence[Event], pairs: Sequence[Pair]
+    ) -> tuple[Difference | None, str]:
+        return first_vertex_of(self.a, self.b, mine, others, pairs)
+
     @staticmethod
     def _loaded(run: SwitchInspection, event: Event) -> dict[Range, bytes]:
         log: ChannelLog = run.log
@@ -265,6 +317,14 @@ def _word(data: NDArray[np.uint8], place: int, one: Range) -> str:
         return "nothing"
     start = max(place - ((one.address + place) & 3), 0)
     return f"0x{data[start : (one.address + place & ~3) + 4 - one.address][::-1].tobytes().hex()}"
+
+
+def _value(value: tuple[Any, ...], depth: bool) -> str:
+    """A sample for people."""
+    if depth:
+        parts = zip(("depth", "stencil"), value, strict=True)
+        return ", ".join(f"{name} {number:.9g}" for name, number in parts if number is not None)
+    return "(" + ", ".join(f"{number:.6g}" for number in value) + ")"
 
 
 # -- vertices ----------------------------------------------------------------------------------------------------------

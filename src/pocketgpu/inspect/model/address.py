@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from pocketgpu.errors import UsageError
+from pocketgpu.inspect.model.displayed import Displayed
 
 SCREENS = ("top", "top-right", "bottom", "screen")
 """Names of screens; a Switch has only "screen"."""
@@ -28,8 +29,8 @@ _PART = re.compile(r"(px|[fdepvtbs])(\d{1,9}(?:,\d{1,9}){0,2})")
 _COUNTS = {"px": (2,), "b": (3,), "t": (1, 3)}
 
 
-@dataclass(frozen=True, order=True, slots=True)
-class Address:
+@dataclass(frozen=True, order=True, slots=True, repr=False)
+class Address(Displayed):
     """A place in the run of a capture. A field that is None is not part of the address.
 
     draw, event, `pass_`: numbers within the frame. pixel: (x, y) of a screen or, with draw or event, of its target.
@@ -60,7 +61,7 @@ class Address:
 
         def put(name: str, value: object, part: str) -> None:
             if name in found:
-                raise UsageError(f"'{text}' says twice what '{part}' says", hint=_FORMS)
+                raise UsageError(f"'{text}' has two parts of the kind of '{part}'", hint=_FORMS)
             found[name] = value
 
         for index, part in enumerate(text.strip().split("/")):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from html import escape
 from typing import Any, ClassVar
 
 from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.displayed import Displayed
 
 
-class Answer(ABC):
+class Answer(Displayed, ABC):
     """An answer of `why`. Its text begins with the conclusion; the details follow.
 
     schema: id and version of its JSON, as in `inspect/model/schemas/`. address: what was asked about.
@@ -53,8 +53,6 @@ class Answer(ABC):
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.address}: {self.because}>"
 
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(self.text())}</pre>"
 
 
 __all__ = ["Answer"]

@@ -9,6 +9,7 @@ from typing import Any
 
 from pocketgpu.facts.dialect.registers import Register
 from pocketgpu.facts.lookup import register_named
+from pocketgpu.inspect.model.displayed import Displayed
 
 MOST_FIELDS = 6
 """Most fields that one line of text names."""
@@ -16,8 +17,8 @@ MOST_WORDS = 8
 """Most words of one table that a text names."""
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+@dataclass(frozen=True, slots=True, repr=False)
+class Change(Displayed):
     """A register with its old and new word. fields: (name, old value, new value) as text, only those that differ; empty
     where no source describes the bits. table: the name of the memory ("vs_uniforms"…) if the word is in a memory that
     FIFO registers fill, else ""."""

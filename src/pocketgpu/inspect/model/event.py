@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.displayed import Displayed
 from pocketgpu.inspect.model.wording import counted
 
 KINDS = {
@@ -35,8 +36,8 @@ KINDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+@dataclass(frozen=True, slots=True, repr=False)
+class Range(Displayed):
     """Bytes of guest memory: physical on a 3DS, of the GPU's address space on a Switch."""
 
     address: int
@@ -52,21 +53,27 @@ class Range:
     def __contains__(self, address: object) -> bool:
         return isinstance(address, int) and self.address <= address < self.end
 
+    def to_json(self) -> dict[str, Any]:
+        return {"address": f"{self.address:#x}", "size": self.size}
+
     def __str__(self) -> str:
         return f"{self.address:#x}+{self.size:#x}"
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+@dataclass(frozen=True, slots=True, repr=False)
+class Words(Displayed):
     """Words of the command stream that belong to an event. spans: where they are in guest memory, in order; empty if
     they are not in guest memory. values: all words, uint32."""
 
     spans: tuple[Range, ...]
     values: NDArray[np.uint32]
 
+    def __str__(self) -> str:
+        return f"{counted(len(self.values), 'word')} at {', '.join(map(str, self.spans)) or 'no place in guest memory'}"
 
-@dataclass(slots=True)
-class Event:
+
+@dataclass(slots=True, repr=False)
+class Event(Displayed):
     """One event of a frame.
 
     number: its number among the events of the frame. draw: its number among the draws of the frame, None if it is no
@@ -103,6 +110,18 @@ class Event:
         """The address by event number (f3/e412), for draws too."""
         return Address(self.frame, event=self.number)
 
+    def to_json(self, words: bool = False) -> dict[str, Any]:
+        """Plain data (pocketgpu.event/1). words: with the words that made it, if any did."""
+        found: dict[str, Any] = {
+            "address": str(self.address), "event": str(self.by_number), "kind": self.kind, "title": self.title,
+            "pass": self.pass_, "facts": dict(self.facts), "writes": [one.to_json() for one in self.writes],
+            "reads": [one.to_json() for one in self.reads],
+        }  # fmt: skip
+        if words and self.words is not None:
+            spans = [{"address": f"{one.address:#010x}", "size": one.size} for one in self.words.spans]
+            found["words"] = {"spans": spans, "values": [f"{word:#010x}" for word in self.words.values.tolist()]}
+        return found
+
     def __str__(self) -> str:
         return f"{self.title}  {self.address}"
 
@@ -113,8 +132,8 @@ class Event:
         return f"<b>{escape(self.title)}</b> <code>{self.address}</code><table>{facts}</table>"
 
 
-@dataclass(slots=True)
-class Pass:
+@dataclass(slots=True, repr=False)
+class Pass(Displayed):
     """Consecutive events with the same render target. target: the render target as text; "" without draws."""
 
     frame: int

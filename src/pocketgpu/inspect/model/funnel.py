@@ -19,7 +19,7 @@ class Funnel(Answer):
     stages: from vertices to bytes. triangle: the fate of the triangle that the address names. example: the fate of
     one fragment, if none was written. odd: findings of `pocketgpu check` on the draw's registers and program.
     tiles: (tiles on which fragments were counted, all tiles); None if fragments were counted on all. proved: whether
-    the counts agree with the bytes that the machine wrote.
+    everything was counted, and what NumPy computed for it is what the machine's own code wrote.
     """
 
     schema: ClassVar[str] = "pocketgpu.funnel/2"
@@ -53,6 +53,8 @@ class Funnel(Answer):
             yield from (f"      {loss}" for loss in stage.lost if loss.count)
         if self.tiles is not None:
             yield f"  fragments were counted on {self.tiles[0]} of {self.tiles[1]} tiles"
+        elif not self.proved:
+            yield "  NOT proved: not everything was counted, or the machine's own code wrote other bytes"
 
     def to_json(self) -> dict[str, Any]:
         tiles = None if self.tiles is None else {"looked_at": self.tiles[0], "of": self.tiles[1]}

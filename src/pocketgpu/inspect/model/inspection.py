@@ -30,6 +30,9 @@ class Inspection(ABC):
 
     capture: Capture
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.capture.path}: {self.frame_count} frames>"
+
     # -- events -------------------------------------------------------------------------------------------------------
     @property
     def frame_count(self) -> int:

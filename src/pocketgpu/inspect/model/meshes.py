@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
+from pocketgpu.inspect.model.displayed import Displayed
 
 _MAGIC, _VERSION = 0x46546C67, 2
 _JSON, _BINARY = 0x4E4F534A, 0x004E4942
@@ -25,8 +26,8 @@ _SHAPES = {1: "SCALAR", 2: "VEC2", 3: "VEC3", 4: "VEC4"}
 _TRIANGLES = 4
 
 
-@dataclass(frozen=True, eq=False)
-class Mesh:
+@dataclass(frozen=True, eq=False, repr=False)
+class Mesh(Displayed):
     """Triangles. positions: (n, 3) float32, finite. triangles: (m, 3), indices into positions. colors: (n, 4) float32,
     0 to 1. texcoords: each (n, 2) float32, t = 0 at the bottom of the picture. texture: a PNG file for the first of
     them. left_out: how many triangles of the draw are left out, because a corner has no finite position here."""
@@ -39,6 +40,10 @@ class Mesh:
     texture: bytes | None = None
     left_out: int = 0
     extras: dict[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        left = f", {self.left_out} left out" if self.left_out else ""
+        return f"{self.name}: {len(self.positions)} vertices, {len(self.triangles)} triangles{left}"
 
     def __post_init__(self) -> None:
         if not len(self.triangles):
@@ -59,7 +64,7 @@ def to_obj(mesh: Mesh) -> str:
     return "\n".join(lines) + "\n"
 
 
-class _Buffer:
+class _BinaryChunk:
     """The binary chunk under construction, with the views and accessors into it."""
 
     def __init__(self) -> None:
@@ -87,7 +92,7 @@ class _Buffer:
 
 def to_glb(mesh: Mesh) -> bytes:
     """A binary glTF 2.0 file: one node with the mesh, its texture inside."""
-    buffer = _Buffer()
+    buffer = _BinaryChunk()
 
     def floats(values: NDArray[np.float32], bounds: bool = False) -> int:
         return buffer.accessor(np.ascontiguousarray(values, "<f4"), _FLOAT, _ARRAY, bounds)

@@ -97,6 +97,14 @@ class Moment(ABC):
         """Which of textures, programs and vertices this moment does not have, in a sentence; "" if it has all."""
         return ""
 
+    def to_json(self) -> dict[str, Any]:
+        """Where it is, and the registers that differ from power-on (pocketgpu.moment/1); words as hexadecimal."""
+        return {
+            "schema": "pocketgpu.moment/1", "address": str(self.address),
+            "event": None if self.event is None else self.event.to_json(),
+            "registers": {one.register: f"{one.new:#010x}" for one in self.changes("reset")},
+        }  # fmt: skip
+
     def __str__(self) -> str:
         if self.address.draw is None and self.address.event is None:
             where = f"at the end of the {'pass' if self.address.pass_ is not None else 'frame'}"

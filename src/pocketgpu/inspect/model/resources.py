@@ -5,17 +5,21 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.errors import UsageError
+from pocketgpu.inspect.model.displayed import Displayed
+
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-@dataclass(frozen=True)
-class TextureFacts:
+@dataclass(frozen=True, repr=False)
+class TextureFacts(Displayed):
     """Properties of a texture, without its texels.
 
     name: for file names: "unit0" on a 3DS; on a Switch "pixel.c2.0x20", the texture whose handle the pixel program
@@ -54,7 +58,7 @@ class TextureFacts:
         return ", ".join([f"{self.bound}: {self.kind} {size} {self.format} at {where}", *more])
 
 
-class Texture(ABC):
+class Texture(Displayed, ABC):
     """A bound texture."""
 
     @property
@@ -81,14 +85,19 @@ class Texture(ABC):
         """Plain data, without texels."""
         return self.facts.to_json()
 
+    def _repr_png_(self) -> bytes | None:
+        data = BytesIO()
+        try:
+            self.image.save(data, "PNG")
+        except UsageError:
+            return None
+        return data.getvalue()
+
     def __str__(self) -> str:
         return str(self.facts)
 
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self}>"
 
-
-class Program(ABC):
+class Program(Displayed, ABC):
     """A bound shader program. unit: what it shades: "vertex", "geometry", "pixel"."""
 
     unit: str
@@ -125,6 +134,10 @@ class Program(ABC):
             "text": self.text, "uniforms": {name: list(map(_plain, row)) for name, row in self.uniforms.items()},
         }  # fmt: skip
 
+    def __str__(self) -> str:
+        """A line, then the program's text."""
+        return f"{self.unit} program {self.digest}, {self.size}\n{self.text}"
+
     def __repr__(self) -> str:
         return f"<{self.unit} program {self.digest}, {self.size}>"
 
@@ -134,8 +147,8 @@ def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, float) and not np.isfinite(value) else value
 
 
-@dataclass(frozen=True)
-class ConstantBuffer:
+@dataclass(frozen=True, repr=False)
+class ConstantBuffer(Displayed):
     """A constant buffer that is bound to a group of programs. data: its bytes."""
 
     group: str

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeVar, overload
 
+from pocketgpu.inspect.model.displayed import Displayed
+
 Severity = Literal["error", "warning", "note"]
 Confidence = Literal["seen on hardware", "documented", "inferred"]
 Console = Literal["3DS", "Switch"]
@@ -27,8 +29,8 @@ class Found:
     count: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+@dataclass(frozen=True, slots=True, repr=False)
+class Rule(Displayed):
     """One rule of `pocketgpu check`.
 
     id: its name, such as "list.no-finalize". title: what it is about, in a few words. confidence: how sure it is that a
@@ -45,6 +47,9 @@ class Rule:
     explanation: str
     hint: str
     look: Callable[[Any], Iterable[Found]]
+
+    def __str__(self) -> str:
+        return f"{self.id}: {self.title} ({self.console}, {self.severity}, {self.confidence})"
 
     def to_json(self) -> dict[str, str]:
         """Plain data, without `look`."""
@@ -92,8 +97,8 @@ class RuleSet(Sequence[Rule]):
         return f"<RuleSet {self.console}: {len(self)} rules>"
 
 
-@dataclass(frozen=True, slots=True)
-class RuleFinding:
+@dataclass(frozen=True, slots=True, repr=False)
+class RuleFinding(Displayed):
     """Equal findings of a rule together: the rule, its message, the first place, how many times."""
 
     rule: Rule

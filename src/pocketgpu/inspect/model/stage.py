@@ -9,9 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from pocketgpu.inspect.model.displayed import Displayed
 
-@dataclass(frozen=True, slots=True)
-class Loss:
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Loss(Displayed):
     """How many a stage stopped for one reason. register: the register that causes it; "" if none does."""
 
     count: int
@@ -25,8 +27,8 @@ class Loss:
         return f"{self.count} {self.reason}" + (f" ({self.register})" if self.register else "")
 
 
-@dataclass
-class Stage:
+@dataclass(repr=False)
+class Stage(Displayed):
     """One stage.
 
     name: what it counts ("triangles") or what it is ("depth test"). came, passed: how many entered and passed. `passed`

@@ -8,12 +8,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.inspect.model.displayed import Displayed
+
 Per = Literal["vertex", "instance", "draw"]
 """How often an attribute changes: for each vertex, for each instance, or once a draw (a constant)."""
 
 
-@dataclass(frozen=True, eq=False)
-class Attribute:
+@dataclass(frozen=True, eq=False, repr=False)
+class Attribute(Displayed):
     """Where an input of the vertex program is read from.
 
     register: its name in the program: "v0" on a 3DS, "a0" on a Switch. format: of the bytes: "3 x f32",
@@ -45,8 +47,8 @@ class Attribute:
         return f"{self.register}: {kind} from {self.address:#x}, {self.stride} bytes for each {self.per}"
 
 
-@dataclass(frozen=True)
-class VertexBuffer:
+@dataclass(frozen=True, repr=False)
+class VertexBuffer(Displayed):
     """A vertex buffer in use.
 
     number: of the loader (3DS) or stream (Switch). address: of its first element. size: bytes that may be read, None
@@ -73,8 +75,8 @@ class VertexBuffer:
         return f"buffer {self.number} at {self.address:#x}, every {self.stride}{of} bytes: {what}"
 
 
-@dataclass(frozen=True, eq=False)
-class IndexBuffer:
+@dataclass(frozen=True, eq=False, repr=False)
+class IndexBuffer(Displayed):
     """The indices of a draw. address: of the first; 0 if they are in the command stream. type: "u8", "u16" or "u32".
     array: (n,) as many of them as are in memory."""
 
@@ -94,8 +96,8 @@ class IndexBuffer:
         return f"{len(self.array)} x {self.type} at {self.address:#x}"
 
 
-@dataclass(eq=False)
-class Vertices:
+@dataclass(eq=False, repr=False)
+class Vertices(Displayed):
     """The vertices of a draw, in the order in which it names them; a vertex may appear several times.
 
     numbers: (n,) int64, their numbers in the buffers (the indices of an indexed draw). ids: (n,) uint32, the vertex
@@ -139,9 +141,6 @@ class Vertices:
     def __str__(self) -> str:
         made = "" if self.emitted is None else f", {len(self.emitted)} emitted by {self.emitted_by}"
         return f"{len(self)} vertices{made}, {len(self.triangles)} triangles"
-
-    def __repr__(self) -> str:
-        return f"<Vertices: {self}>"
 
 
 __all__ = ["Attribute", "IndexBuffer", "Per", "VertexBuffer", "Vertices"]

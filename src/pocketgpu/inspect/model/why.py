@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.answer import Answer
+from pocketgpu.inspect.model.displayed import Displayed
 from pocketgpu.inspect.model.event import Event, Range
 from pocketgpu.inspect.model.stage import Stage
 
@@ -20,8 +21,8 @@ MOST_NAMES = 12
 """Most draws that a line names as not covering the pixel."""
 
 
-@dataclass(frozen=True)
-class Shown:
+@dataclass(frozen=True, repr=False)
+class Shown(Displayed):
     """Where a screen's pixel is read from. bytes_: None if no memory is shown there; reason then says why."""
 
     screen: str
@@ -39,8 +40,8 @@ class Shown:
         return f"{name} ({self.x}, {self.y}) shows {where}" + (f": {self.reason}" if self.reason else "")
 
 
-@dataclass
-class Fragment:
+@dataclass(repr=False)
+class Fragment(Displayed):
     """A fragment of a primitive on the pixel.
 
     primitive: its number in the draw. front: whether it is front-facing; None if that was not computed. samples:
@@ -72,6 +73,9 @@ class Fragment:
             "proved": self.proved, "stages": [stage.to_json() for stage in self.stages],
         }  # fmt: skip
 
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
     def lines(self) -> Iterator[str]:
         """Text without indentation. For fragments that wrote nothing, the program's instructions are left out."""
         about = [] if self.front is None else ["front" if self.front else "back"]
@@ -89,8 +93,8 @@ PROGRAM = "program"
 """The name of the stage that runs a fragment's program."""
 
 
-@dataclass
-class History:
+@dataclass(repr=False)
+class History(Displayed):
     """What happened to one pixel. place: its bytes. surface: what they belong to, as text. x, y: its place in that."""
 
     place: Range
@@ -110,8 +114,8 @@ class History:
         return f"{where}at {self.place}"
 
 
-@dataclass
-class Touch:
+@dataclass(repr=False)
+class Touch(Displayed):
     """An event that touched the pixel.
 
     surface: what the pixel belongs to for this event; x, y: its place in that. text: what the event did there. before,
@@ -154,6 +158,9 @@ class Touch:
             "fragments": [one.to_json() for one in self.fragments],
             "sources": [one.to_json() for one in self.sources],
         }  # fmt: skip
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
 
     def lines(self) -> Iterator[str]:
         """Text without indentation, the history of its sources first."""

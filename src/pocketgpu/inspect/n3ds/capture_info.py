@@ -13,24 +13,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.errors import NoPictureError, UsageError
+from pocketgpu.errors import NoPictureError
 from pocketgpu.events import Event
-from pocketgpu.facts.choices import CHOICES
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.pica import PICA
 from pocketgpu.facts.pica_enums import GEOMETRY_STAGE
+from pocketgpu.inspect.model.inventory import Inventory
 from pocketgpu.inspect.n3ds import doubts, features
-from pocketgpu.inspect.n3ds.doubts import Doubt
 from pocketgpu.inspect.n3ds.draw_state import DrawStates
-from pocketgpu.inspect.n3ds.features import Feature
 from pocketgpu.pica.core.observer import Run, Undrawn
 from pocketgpu.pica.front.packets import DrawPackets
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
-    from pocketgpu.capture.formats.citrace import Trace
-    from pocketgpu.capture.formats.gxlog import GxLog
-    from pocketgpu.capture.pgc import PgcTrace
 
 _STAGE = PICA.field("GEOSTAGE_CONFIG.mode")
 
@@ -51,17 +46,9 @@ class FrameCounts:
     transfers: int = 0
     texture_copies: int = 0
 
-
-@dataclass
-class Use:
-    """How often something occurred, and where first (such as "f0")."""
-
-    count: int = 0
-    first: str = ""
-
-    def add(self, count: int, place: str) -> None:
-        self.first = self.first if self.count else place
-        self.count += count
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return dict(vars(self))
 
 
 @dataclass
@@ -75,45 +62,18 @@ class Program:
     first: str
 
 
-@dataclass
-class CaptureInfo:
-    """What is in a capture. features, doubts: in order of first appearance. events: of the capture and the replay."""
+@dataclass(repr=False)
+class CaptureInfo(Inventory[FrameCounts]):
+    """What is in a capture of a 3DS. states: how many different states draws have."""
 
-    frames: list[FrameCounts] = field(default_factory=list)
-    features: dict[Feature, Use] = field(default_factory=dict)
-    doubts: dict[Doubt, Use] = field(default_factory=dict)
     programs: list[Program] = field(default_factory=list)
     states: int = 0
-    events: list[Event] = field(default_factory=list)
-
-    def totals(self) -> dict[str, int]:
-        """The counts of all frames together, by name."""
-        names = [name for name in vars(FrameCounts(0)) if name != "index"]
-        return {name: sum(getattr(frame, name) for frame in self.frames) for name in names}
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON, without the frames' counts and the events."""
         return {
-            "totals": self.totals(),
-            "states": self.states,
-            "features": [
-                {"id": feature.id, "text": feature.text, "count": use.count, "first": use.first}
-                for feature, use in self.features.items()
-            ],
-            "programs": [vars(program) for program in self.programs],
-            "doubts": [
-                {
-                    "switch": doubt.choice,
-                    "default": CHOICES[doubt.choice].default,
-                    "alternatives": list(CHOICES[doubt.choice].alternatives),
-                    "certain": doubt.certain,
-                    "reason": doubt.reason,
-                    "count": use.count,
-                    "first": use.first,
-                }
-                for doubt, use in self.doubts.items()
-            ],
-        }
+            "totals": self.totals(), "states": self.states, "features": self.features_to_json(),
+            "programs": [vars(program) for program in self.programs], "doubts": self.doubts_to_json(),
+        }  # fmt: skip
 
 
 class _Collector(Undrawn):
@@ -146,7 +106,7 @@ class _Collector(Undrawn):
         if size and self.machine.memory.address_of(offset) is not None:
             self.frame.lists += 1
             self.frame.list_words += size // 4
-        self._note(doubts.of_list(ignored), ignored, self._place)
+        self.info.note(doubts.of_list(ignored), ignored, self._place)
 
     def unit_starts(self, unit: str, words: Mapping[str, int]) -> None:
         if unit == "P3D":
@@ -158,8 +118,8 @@ class _Collector(Undrawn):
             self.frame.texture_copies += 1
         else:
             self.frame.transfers += 1
-        self._use(features.of_unit(unit, words), 1, place)
-        self._note(doubts.of_unit(unit, words), 1, place)
+        self.info.use(features.of_unit(unit, words), 1, place)
+        self.info.note(doubts.of_unit(unit, words), 1, place)
 
     def vblank(self, frame: int) -> None:
         """Look at the displays and begin the next frame."""
@@ -168,9 +128,9 @@ class _Collector(Undrawn):
             names = [f"PDC{unit}_{name}" for name in ("CONTROL", "SELECT", "FORMAT", "ADDRESS_A0", "ADDRESS_A1")]
             registers = {name: read(EXTERNAL[name].address) for name in names}
             shown = list(features.of_display(registers, unit))
-            self._use(shown, 1, place)
+            self.info.use(shown, 1, place)
             if shown:
-                self._note(doubts.of_display(registers, unit), 1, place)
+                self.info.note(doubts.of_display(registers, unit), 1, place)
         self.info.frames.append(self.frame)
         self.frame = FrameCounts(self.frame.index + 1)
 
@@ -178,14 +138,13 @@ class _Collector(Undrawn):
         """Describe what was gathered."""
         info = self.info
         for state in self._states:
-            self._use(features.of_draw(state), state.draws, state.first)
-            self._note(doubts.of_draw(state), state.draws, state.first)
+            self.info.use(features.of_draw(state), state.draws, state.first)
+            self.info.note(doubts.of_draw(state), state.draws, state.first)
         for (unit, code, _), program in self._programs.items():
-            self._note(doubts.of_program(code, unit == "gs"), program.draws, program.first)
+            self.info.note(doubts.of_program(code, unit == "gs"), program.draws, program.first)
         info.programs = list(self._programs.values())
         info.states = len(self._states)
-        info.features = dict(sorted(info.features.items(), key=lambda item: item[0].id))
-        info.doubts = dict(sorted(info.doubts.items(), key=lambda item: (not item[0].certain, item[0].choice)))
+        info.sort()
         if self._states.overflow:
             message = f"more than {len(self._states)} different draw states: the rest is only counted"
             info.events.append(Event("warning", "info.states", message, count=self._states.overflow))
@@ -196,14 +155,6 @@ class _Collector(Undrawn):
     @property
     def _place(self) -> str:
         return f"f{self.frame.index}"
-
-    def _use(self, found: Iterable[Feature], count: int, place: str) -> None:
-        for feature in dict.fromkeys(found):
-            self.info.features.setdefault(feature, Use()).add(count, place)
-
-    def _note(self, found: Iterable[Doubt], count: int, place: str) -> None:
-        for doubt in dict.fromkeys(found):
-            self.info.doubts.setdefault(doubt, Use()).add(count, place)
 
     def _count_programs(self, unit: str, packets: DrawPackets, draws: Iterable[int]) -> None:
         bank = f"{unit}_code"
@@ -230,7 +181,7 @@ def examine(capture: Capture, progress: Callable[[int], None] = lambda _: None) 
     :raises NoPictureError: the capture has no frames.
     :raises UsageError: it is of another console; `maxwell_info` is for those of a Switch.
     """
-    from pocketgpu.capture.driver import drive
+    from pocketgpu.capture.driver import drive, trace_of_3ds
 
     trace = trace_of_3ds(capture)
     if not trace.frame_count:
@@ -242,27 +193,3 @@ def examine(capture: Capture, progress: Callable[[int], None] = lambda _: None) 
         collector.info.events += frame.warnings
         progress(frame.index)
     return collector.finish()
-
-
-def trace_of_3ds(capture: Capture) -> Trace | GxLog | PgcTrace:
-    """The parsed file of a 3DS capture. Raises UsageError for one of another console."""
-    from pocketgpu.capture.formats.mxcap import ChannelLog
-
-    if isinstance(capture.trace, ChannelLog):
-        raise UsageError("the recording is of a Switch", location=capture.path, hint="Give one of a 3DS.")
-    return capture.trace
-
-
-def kind_of(capture: Capture) -> str:
-    """The kind of file, as text."""
-    from pocketgpu.capture.formats.citrace import Trace
-    from pocketgpu.capture.pgc import PgcLog, PgcTrace
-
-    trace = capture.trace
-    if isinstance(trace, PgcTrace | PgcLog):
-        return "pgc capture"
-    if capture.console == "Switch":
-        return "channel log"
-    if isinstance(trace, Trace):
-        return "CiTrace recording, older form" if trace.classic else "CiTrace recording"
-    return "GX log"

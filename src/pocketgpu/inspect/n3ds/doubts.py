@@ -8,7 +8,6 @@ registers give no information are not here.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.formats import EXTERNAL_FORMATS, TEXTURE_FORMATS
@@ -31,25 +30,11 @@ from pocketgpu.facts.pica_enums import (
 )
 from pocketgpu.facts.shader_isa import F4, LAST_SLOT, OPCODES, opcode_number
 from pocketgpu.facts.vertices import input_field
+from pocketgpu.inspect.model.inventory import Doubt
 from pocketgpu.inspect.n3ds.draw_state import DrawState
 from pocketgpu.pica.engines.transfer import LEAST_16_BIT
 from pocketgpu.pica.fragment.combiners import BUFFERED, STAGES
 from pocketgpu.pica.texture.units import SHADOW_TYPES
-
-
-@dataclass(frozen=True, slots=True)
-class Doubt:
-    """A choice that matters here, and why."""
-
-    choice: str
-    reason: str
-    certain: bool = True
-
-    @property
-    def switch(self) -> str:
-        """The name of the choice, as JSON has it."""
-        return self.choice
-
 
 _ORDERED = COMPARE.numbers("LESS", "LESS_OR_EQUAL", "GREATER", "GREATER_OR_EQUAL")
 """Comparisons whose result changes when their operands are exchanged."""
@@ -111,12 +96,8 @@ def _raster(state: DrawState) -> Iterator[Doubt]:
     if state.geometry:
         yield Doubt("geometry.output_banks", "a geometry shader runs", certain=False)
         yield Doubt("geometry.bool15", "a geometry shader runs", certain=False)
-    if state("DEPTHBUFFER_FORMAT.format") in (DEPTH_FORMAT.D24, DEPTH_FORMAT.D24S8) and _writes_depth(state):
+    if state("DEPTHBUFFER_FORMAT.format") in (DEPTH_FORMAT.D24, DEPTH_FORMAT.D24S8) and state.writes_depth:
         yield Doubt("depth.bits", "a 24-bit depth buffer is written", certain=False)
-
-
-def _writes_depth(state: DrawState) -> bool:
-    return bool(state("DEPTH_COLOR_MASK.depth_write") and state("DEPTHBUFFER_WRITE.depth"))
 
 
 def _textures(state: DrawState) -> Iterator[Doubt]:
@@ -190,7 +171,7 @@ def _tests(state: DrawState) -> Iterator[Doubt]:
         yield Doubt("test.stencil_operands", "the stencil test compares by order")
     if stencil and state("DEPTHBUFFER_WRITE.depth") and not state("DEPTHBUFFER_WRITE.stencil"):
         yield Doubt("test.stencil_write", "depth may be written and the stencil may not")
-    if not depth and _writes_depth(state):
+    if not depth and state.writes_depth:
         yield Doubt("test.untested_depth_write", "depth is written without a depth test")
     if not state("COLOR_OPERATION.blend_enable"):
         return

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from pocketgpu.facts.pica import PICA
 from pocketgpu.inspect.model.event import Range
+from pocketgpu.inspect.n3ds.fifo_tables import NAMES
 from pocketgpu.inspect.n3ds.recorder import Recorder
-from pocketgpu.inspect.n3ds.tables import NAMES
 from pocketgpu.pica.core.layout import BANKS, REGISTER_COUNT
 from pocketgpu.pica.core.observer import Run
 from pocketgpu.pica.front.command_list import EFFECT_NAMES, EFFECT_TABLE

@@ -123,6 +123,10 @@ class DrawState:
     def arrays(self) -> bool:
         return self.kind == KIND_ARRAYS
 
+    @property
+    def writes_depth(self) -> bool:
+        return bool(self("DEPTH_COLOR_MASK.depth_write") and self("DEPTHBUFFER_WRITE.depth"))
+
     def sources(self, stage: int) -> set[int]:
         """Codes of the sources that a combiner stage reads."""
         found = set()

@@ -46,7 +46,7 @@ def _color(fragment: FragmentProbes, prefix: str, channels: str = _CHANNELS) -> 
 
 
 # -- sections -------------------------------------------------------------------------------------------------------
-def inputs(draw: DrawOnPixel, fragment: FragmentProbes) -> Section:
+def inputs(fragment: FragmentProbes) -> Section:
     """Interpolated attributes by semantic, and depth."""
     found: Section = {}
     for slot, name in enumerate(SEMANTICS):
@@ -259,7 +259,7 @@ def sections(draw: DrawOnPixel, fragment: FragmentProbes) -> dict[str, Section]:
     """The values of the stages that a fragment reached, by name, in order."""
     if not fragment.shaded:
         return {}
-    found: dict[str, Section | None] = {"inputs": inputs(draw, fragment)}
+    found: dict[str, Section | None] = {"inputs": inputs(fragment)}
     for unit in range(4):
         found[f"texture {unit}"] = texture(draw, fragment, unit)
     found["lighting"] = lighting(draw, fragment)

@@ -7,7 +7,6 @@ their units: targets, vertices, textures, lighting, combiners, tests.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from pocketgpu.facts.dialect.registers import Register
 from pocketgpu.facts.external import EXTERNAL, shows_both
@@ -24,16 +23,9 @@ from pocketgpu.facts.pica_enums import (
     TEXENV_SOURCE,
 )
 from pocketgpu.facts.vertices import format_fields
+from pocketgpu.inspect.model.inventory import Feature
 from pocketgpu.inspect.n3ds.draw_state import DrawState
 from pocketgpu.pica.fragment.combiners import STAGES
-
-
-@dataclass(frozen=True, slots=True)
-class Feature:
-    """What is used (`id`, such as "texture") and how (`text`)."""
-
-    id: str
-    text: str
 
 
 def of_draw(state: DrawState) -> Iterator[Feature]:

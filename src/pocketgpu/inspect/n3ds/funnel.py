@@ -41,6 +41,10 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.n3ds.inspection import Judge, N3dsInspection
 
 MOST_TILES = 64
+MOST_TRIANGLES = 4096
+"""Most triangles whose tiles are listed."""
+MOST_LISTED = 1 << 16
+"""Most tiles that are listed."""
 PLANES = {
     0: "right of the view", 1: "left of it", 2: "above it", 3: "below it", 4: "nearer than the near plane",
     5: "beyond the far plane", 6: "behind the eye (w too small)", 7: "cut off by the plane of FRAGOP_CLIP",
@@ -60,7 +64,7 @@ _SIDES = {
 _COMPARED = {probe for own, other, _ in _SIDES.values() for probe in (own, other)}
 
 
-class _Watch(DrawWatcher):
+class _FunnelWatch(DrawWatcher):
     """Stops at one draw between its vertex side and its fragment side."""
 
     def __init__(self, machine: N3DS, draw: int, judge: Judge | None) -> None:
@@ -69,6 +73,9 @@ class _Watch(DrawWatcher):
         self.stages: list[Stage] = []
         self.odd: list[str] = []
         self.tiles = (0, 0)
+        self.proved = True
+        self._drawn: list[tuple[slice, NDArray[np.uint8]]] = []
+        """What the oracle left in the target, if it shaded all tiles."""
         self._work = machine.work
         self._place: int | None = None  # the draw's packet, while it runs
         self._seen = False
@@ -115,6 +122,10 @@ class _Watch(DrawWatcher):
         if high > low and first < end:
             self._fragments(packet, head, low, high)
         draw(first, end)
+        self.proved = self.proved and all(
+            np.array_equal(self._work.arena[place], drawn) for place, drawn in self._drawn
+        )  # fmt: skip
+        self._drawn = []
 
     def _vertices(self, at: int, program: Program | None) -> None:
         """Test the vertices in the work area, and the triangles that they form."""
@@ -225,7 +236,7 @@ class _Watch(DrawWatcher):
                 turn = "clockwise" if clockwise[n] else "counter-clockwise"
                 fate = f"is culled: its corners run {turn} on the screen (FACECULLING_CONFIG drops {mode})"
             else:
-                fate = "is to be drawn" if whole[n] else "is to be drawn, if culling keeps what clipping leaves of it"
+                fate = "is to be drawn" if whole[n] else "is to be drawn, unless what clipping leaves is culled"
             where = ", ".join(f"({', '.join(f'{value:.6g}' for value in corner)})" for corner in corners[:, n].tolist())
             self.triangles.append(f"{fate}; corners in clip space {where}")
 
@@ -253,7 +264,7 @@ class _Watch(DrawWatcher):
         if self._box is not None:
             left, right, bottom, top = self._box
             if left >= width or bottom >= height or right <= 0 or top <= 0:
-                text = f"lie beside the target of {width}x{height}: the viewport is {across:g}x{up:g} at {x}, {y}"
+                text = f"lie outside of the target of {width}x{height}: the viewport is {across:g}x{up:g} at {x}, {y}"
                 return text, "VIEWPORT_XY, VIEWPORT_WIDTH, VIEWPORT_HEIGHT"
             if get("SCISSORTEST_MODE.mode") == SCISSOR.INSIDE:
                 x1, y1, x2, y2 = (get(f"SCISSORTEST_{name}") for name in ("POS.x1", "POS.y1", "DIM.x2", "DIM.y2"))
@@ -261,7 +272,7 @@ class _Watch(DrawWatcher):
                     text = f"lie outside of the scissor, which keeps {x1}, {y1} to {x2}, {y2}"
                     return text, "SCISSORTEST_POS, SCISSORTEST_DIM"
             return "are too small to cover the centre of a pixel", _POSITION
-        return "cover no pixel centre of what may be drawn to", "FRAMEBUFFER_DIM, VIEWPORT_XY"
+        return "cover no pixel centre where the draw may write", "FRAMEBUFFER_DIM, VIEWPORT_XY"
 
     # -- fragments ----------------------------------------------------------------------------------------------------
     def _fragments(self, packet: int, head: NDArray[np.int32], low: int, high: int) -> None:
@@ -271,10 +282,10 @@ class _Watch(DrawWatcher):
         box = slice(TRIANGLE.MIN_X // 4, TRIANGLE.MAX_Y // 4 + 1)
         tiles = [
             (n, x, y)
-            for n, (x0, x1, y0, y1) in enumerate(records[:4096, box].tolist())
+            for n, (x0, x1, y0, y1) in enumerate(records[:MOST_TRIANGLES, box].tolist())
             for y in range(y0 & ~7, y1 + 1, 8)
             for x in range(x0 & ~7, x1 + 1, 8)
-        ][: 1 << 16]
+        ][:MOST_LISTED]
         chosen = tiles[:: max(-(-len(tiles) // MOST_TILES), 1)]
         self.tiles = (len(chosen), len(tiles))
         static = self.machine.runner.fragment_code(packet)
@@ -294,7 +305,7 @@ class _Watch(DrawWatcher):
                 counts[name] = counts.get(name, 0) + (0 if name == "written.r" else int(np.sum(value.raw)))
 
         run = Engine(arena, "numpy", note).get(draw_fragments, **static)
-        kept = [(slice(start, start + size), arena[start : start + size].copy()) for start, size in self._written(head)]
+        kept = [(slice(start, start + size), arena[start : start + size].copy()) for start, size in self._written()]
         first, last = PACKET.FIRST_TRIANGLE // 4, PACKET.LAST_TRIANGLE // 4
         counter = work.words(work.layout.counters, 1)
         old_head, old_counter = head.copy(), counter.copy()
@@ -308,6 +319,9 @@ class _Watch(DrawWatcher):
         covered = int(counter[0])
         head[:], counter[:] = old_head, old_counter
         changed = sum(int((arena[place] != old).any()) for place, old in kept)
+        complete = len(chosen) == len(tiles) and len(records) <= MOST_TRIANGLES
+        self.proved = self.proved and complete
+        self._drawn = [(place, arena[place].copy()) for place, _ in kept] if complete else []
         for place, old in kept:
             arena[place] = old
         self._count(covered, counts, bool(changed))
@@ -327,7 +341,7 @@ class _Watch(DrawWatcher):
 
         return f": {title[0]} {shown(own)}, {title[1]} {shown(other)}"
 
-    def _written(self, head: NDArray[np.int32]) -> list[tuple[int, int]]:
+    def _written(self) -> list[tuple[int, int]]:
         registers = self._about.registers
         target = make_target(self.machine.memory, StaticRegisters(RegisterWords(registers)))
         return [] if isinstance(target, str) else target.ranges
@@ -363,10 +377,10 @@ def funnel(run: N3dsInspection, address: Address) -> Funnel:
     """
     event = run.event(address)
     assert event.draw is not None
-    watch = _Watch(run.player.machine, event.draw, run.judge)
+    watch = _FunnelWatch(run.player.machine, event.draw, run.judge)
     run.watch(event, watch)
     tiles = watch.tiles if watch.tiles[0] < watch.tiles[1] else None
-    found = Funnel(event.address, event, watch.stages, odd=watch.odd, tiles=tiles)
+    found = Funnel(event.address, event, watch.stages, odd=watch.odd, tiles=tiles, proved=watch.proved)
     found.because = because(found)
     if address.primitive is not None:
         found.address = event.address.at(primitive=address.primitive)
@@ -384,12 +398,12 @@ def because(found: Funnel) -> str:
         # A count on some tiles is a lower bound.
         least = "" if found.tiles is None else "at least "
         return f"{least}{last.passed} {last.name} changed something"
-    most = max(stage.lost, key=lambda loss: loss.count, default=Loss(0, "nothing says why"))
+    most = max(stage.lost, key=lambda loss: loss.count, default=Loss(0, "for an unknown reason"))
     where = f" ({most.register})" if most.register else ""
     return f"no {stage.name} left: {most.count} of {stage.came} {most.reason}{where}"
 
 
-def _triangle(address: Address, event: Event, watch: _Watch) -> str:
+def _triangle(address: Address, event: Event, watch: _FunnelWatch) -> str:
     """What happened to one triangle of the draw.
 
     :raises UsageError: there is none of that number, or the triangles have no numbers.

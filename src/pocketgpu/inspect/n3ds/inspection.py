@@ -25,9 +25,9 @@ from pocketgpu.inspect.model.wording import there_are
 from pocketgpu.inspect.n3ds.bound_programs import PROGRAM_BANKS, UnitProgram, programs_of
 from pocketgpu.inspect.n3ds.buffers import index_buffer, vertex_buffers
 from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
+from pocketgpu.inspect.n3ds.fifo_tables import NAMES, table_changes
 from pocketgpu.inspect.n3ds.programs import Program as DrawProgram
 from pocketgpu.inspect.n3ds.recorder import Recorder
-from pocketgpu.inspect.n3ds.tables import NAMES, table_changes
 from pocketgpu.inspect.n3ds.targets import Target, target_of
 from pocketgpu.inspect.n3ds.textures import UnitTexture, textures_of
 from pocketgpu.inspect.n3ds.vertices import vertices_of

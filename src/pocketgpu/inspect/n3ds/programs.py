@@ -44,7 +44,8 @@ class Program:
         for exit in node.exits:
             if exit.when is not None and exit.when[0] == "bool":
                 _, number, wanted = exit.when
-                if self.bools >> int(number) & 1 == wanted:  # type: ignore[call-overload]
+                assert isinstance(number, int)
+                if self.bools >> number & 1 == wanted:
                     yield exit
                     return
                 continue

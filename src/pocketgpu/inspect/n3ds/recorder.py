@@ -36,7 +36,7 @@ KIND_TEXT = ("arrays", "elements", "immediate")
 
 
 @dataclass
-class Frame:
+class FrameNotes:
     """The events of a frame. passes: set when all its events are there."""
 
     events: list[Event] = field(default_factory=list)
@@ -48,7 +48,7 @@ class Recorder(Undrawn):
     """Notes events while nothing is drawn. frames: the frames that were played, and the current one."""
 
     def __init__(self) -> None:
-        self.frames: list[Frame] = [Frame()]
+        self.frames: list[FrameNotes] = [FrameNotes()]
         self._targets: dict[bytes, tuple[str, tuple[Range, ...], dict[str, Any]]] = {}
         self._open: Callable[[], ListWords] | None = None
         self._list: list[Event] = []
@@ -70,7 +70,7 @@ class Recorder(Undrawn):
 
     # -- notifications of the machine -----------------------------------------------------------------------------
     def vblank(self, frame: int) -> None:
-        self.frames.append(Frame())
+        self.frames.append(FrameNotes())
 
     def memory_loaded(self, address: int, size: int) -> None:
         self._note("load", f"load {size} bytes to {address:#010x}", {"size": size}, writes=(Range(address, size),))

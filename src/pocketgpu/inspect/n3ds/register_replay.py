@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from pocketgpu.events import Event
 from pocketgpu.facts.external import EXTERNAL
-from pocketgpu.inspect.n3ds.capture_info import trace_of_3ds
 from pocketgpu.pica.core.observer import Undrawn
 
 if TYPE_CHECKING:
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 
 def registers_after(capture: Capture, frame: int) -> tuple[dict[int, int], list[Event]]:
     """Words of the display registers by physical address after a frame of a capture, and the events of the replay."""
-    from pocketgpu.capture.driver import drive
+    from pocketgpu.capture.driver import drive, trace_of_3ds
 
     driver = drive(trace_of_3ds(capture))
     machine = driver.machine

@@ -34,7 +34,7 @@ from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.pica.primitives.geometry import MOST_EMITTED
 from pocketgpu.pica.shader import Program
-from pocketgpu.pica.shader.rules import rules_of, with_end
+from pocketgpu.pica.shader.shader_choices import rules_of, with_end
 from pocketgpu.pica.vertex.fetch import shade_vertices
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def _get(registers: np.ndarray[Any, Any], name: str) -> int:
     return part.field.raw(int(registers[part.register.offset]))
 
 
-class _Watcher(DrawWatcher):
+class _TraceTaker(DrawWatcher):
     """Takes the trace when the draw runs."""
 
     def __init__(self, machine: N3DS, address: Address, draw: int, most: int) -> None:
@@ -77,7 +77,7 @@ def trace_of(inspection: N3dsInspection, address: Address, most: int | None = No
     if event.draw is None or (address.vertex is None) == (address.primitive is None):
         hint = "Such as f1/d17/v5, or f1/d17/t3 where a geometry program runs."
         raise UsageError("this address names no vertex or primitive of a draw", location=str(address), hint=hint)
-    watcher = _Watcher(inspection.player.machine, address, event.draw, MOST if most is None else most)
+    watcher = _TraceTaker(inspection.player.machine, address, event.draw, MOST if most is None else most)
     inspection.watch(event, watcher)
     assert watcher.trace is not None
     return watcher.trace
@@ -128,7 +128,7 @@ def trace_primitive_of(
     program = _program(machine, packets, place, "G")
     wanted = address.primitive
     assert wanted is not None
-    taken = _Primitives(machine, _get(registers, "GSH_MISC0.mode") != GEOMETRY_MODE.POINT, wanted)
+    taken = _PrimitiveSpy(machine, _get(registers, "GSH_MISC0.mode") != GEOMETRY_MODE.POINT, wanted)
     with taken:
         run()
     if taken.found is None:
@@ -142,7 +142,7 @@ def trace_primitive_of(
     return trace
 
 
-class _Relay:
+class _CallbackRelay:
     """The callback of an engine's geometry stages. One for each engine, as callbacks are never removed."""
 
     def __init__(self, engine: Engine) -> None:
@@ -154,10 +154,10 @@ class _Relay:
             self.target(*arguments)
 
 
-_relays: WeakKeyDictionary[Engine, _Relay] = WeakKeyDictionary()
+_relays: WeakKeyDictionary[Engine, _CallbackRelay] = WeakKeyDictionary()
 
 
-class _Primitives:
+class _PrimitiveSpy:
     """Sits between the geometry stage and the unit while a draw runs, and keeps the inputs of one primitive."""
 
     def __init__(self, machine: N3DS, own: bool, wanted: int) -> None:
@@ -174,7 +174,7 @@ class _Primitives:
     def __enter__(self) -> None:
         relay = _relays.get(self._engine)
         if relay is None:
-            relay = _relays[self._engine] = _Relay(self._engine)
+            relay = _relays[self._engine] = _CallbackRelay(self._engine)
         self._relay, handle = relay, relay.handle
         relay.target = self._primitives
         self._programs.stand_in = handle

@@ -74,10 +74,6 @@ class Target:
         """The number, in order of memory, of the pixel at a column and a row of memory."""
         return int(tile_order(x, row, self.width >> 3, self.blocks))
 
-    def pixel_at(self, number: int) -> tuple[int, int]:
-        """Column and row of memory of a pixel, by its number in order of memory."""
-        return untiled(number, self.width >> 3, self.blocks)
-
     def texel(self, data: bytes) -> list[int]:
         """Red, green, blue and alpha of a pixel's bytes."""
         return [int(c) for c in surface.decode_texels(np.frombuffer(data, np.uint8), self.format).ravel()]

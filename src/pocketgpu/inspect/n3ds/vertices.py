@@ -148,7 +148,7 @@ class VertexWatch(DrawWatcher):
         get, total = self._get(packet), self._total(packet)
         staged = get("GEOSTAGE_CONFIG.mode") == GEOMETRY_STAGE.ON
         self._begin(packet)
-        pieces: list[_Piece] = []
+        pieces: list[_VertexChunk] = []
         for start in range(0, min(total, MOST_VERTICES), CHUNK):
             pieces.append(self._piece(packet, start, min(CHUNK, total - start)))
             if staged and get("GSH_MISC0.mode") == GEOMETRY_MODE.VARIABLE:
@@ -156,7 +156,7 @@ class VertexWatch(DrawWatcher):
                     self._work.geometry(name)[0] = self._work.geometry(f"{name}_AFTER")[0]
         return _together(pieces, get, staged, max(total - MOST_VERTICES, 0))
 
-    def _piece(self, packet: int, start: int, count: int) -> _Piece:
+    def _piece(self, packet: int, start: int, count: int) -> _VertexChunk:
         layout = self._layout
         plan = self._work.words(layout.plan, _PLANS * PLAN_ENTRY // 4).reshape(_PLANS, -1)
         plan[:] = 0
@@ -167,7 +167,7 @@ class VertexWatch(DrawWatcher):
         rows = [self._work.words(at, _ROWS * CHUNK, "<f4").reshape(_ROWS, CHUNK)[:, slots]
                 for at in (layout.shader_in, layout.shader_out)]  # fmt: skip
         attributes = tuple(self._attributes(plan[plan[:, PLAN.SIZE // 4] != 0], low))
-        return _Piece(numbers, rows[0], rows[1], self._work.vertices(CHUNK)[slots], attributes)
+        return _VertexChunk(numbers, rows[0], rows[1], self._work.vertices(CHUNK)[slots], attributes)
 
     def _attributes(self, plan: NDArray[np.int32], low: int) -> Iterator[Attribute]:
         for row in plan.tolist():
@@ -205,7 +205,7 @@ assert all(getattr(PLAN, name) == 4 * n for n, name in enumerate(PLAN_WORDS))
 
 
 @dataclass(frozen=True, eq=False)
-class _Piece:
+class _VertexChunk:
     """Data of some vertices from the work area: rows are (64, n), records (n, 24)."""
 
     numbers: NDArray[np.int64]
@@ -215,7 +215,7 @@ class _Piece:
     attributes: tuple[Attribute, ...]
 
 
-def _together(pieces: list[_Piece], get: StaticRegisters, staged: bool, cut: int) -> Vertices:
+def _together(pieces: list[_VertexChunk], get: StaticRegisters, staged: bool, cut: int) -> Vertices:
     def joined(name: str, empty: NDArray[Any], axis: int) -> NDArray[Any]:
         return np.concatenate([getattr(piece, name) for piece in pieces], axis) if pieces else empty
 

@@ -20,7 +20,7 @@ from pocketgpu.inspect.model.wording import counted
 from pocketgpu.inspect.n3ds.explain import explain
 from pocketgpu.inspect.n3ds.funnel import funnel
 from pocketgpu.inspect.n3ds.history import DrawOnPixel, PixelWatch
-from pocketgpu.inspect.n3ds.pixels import move_of, shown_at, sources_of
+from pocketgpu.inspect.n3ds.pixel_sources import move_of, shown_at, sources_of
 from pocketgpu.inspect.n3ds.targets import target_of
 from pocketgpu.pica.fragment.combiners import STAGES
 
@@ -55,7 +55,7 @@ def why(run: N3dsInspection, address: Address) -> Answer:
         raise UsageError(error.message, location=str(address), hint=error.hint) from None
     picture = moment.screens[screen].array
     answer = Why(address, color=tuple(int(c) for c in picture[y, x]), shown=shown)
-    walk = _Walk(run)
+    walk = _BackWalk(run)
     if shown.bytes_ is not None:
         answer.place = shown.bytes_
         answer.value = [machine.memory.read(shown.bytes_.address, shown.bytes_.size)[::-1].hex()]
@@ -76,13 +76,13 @@ def _of_target(run: N3dsInspection, address: Address, x: int, y: int) -> Why:
     event = run.event(address)
     data = moment.read(place.address, size)
     answer = Why(address, color=tuple(target.texel(data)), value=[data[::-1].hex()], place=place)
-    walk = _Walk(run)
+    walk = _BackWalk(run)
     answer.touches = walk.history(place, event.frame, event.number + 1)
     walk.explain_missing(answer, event.frame, event.number + 1)
     return _concluded(answer, walk)
 
 
-def _concluded(answer: Why, walk: _Walk) -> Why:
+def _concluded(answer: Why, walk: _BackWalk) -> Why:
     """Add the results of the walk and the conclusion to the answer."""
     answer.misses, answer.missing, answer.proved = walk.misses, walk.missing, walk.proved
     answer.overlapping = walk.overlapping
@@ -137,7 +137,7 @@ def _cause(fragment: Fragment) -> str:
 
 
 # -- finding out ------------------------------------------------------------------------------------------------------
-class _Walk:
+class _BackWalk:
     """Goes back from the bytes of a pixel to the events that wrote them.
 
     misses: draws to the pixel's target that do not cover it. missing: why no draw reached the pixel, if that was found.
@@ -255,7 +255,7 @@ class _Walk:
                 )
                 return
             if any(event.draw is not None for event in events):
-                self.missing = "no transfer of the frame takes what draws drew to a screen"
+                self.missing = "no transfer of the frame takes the output of draws to a screen"
                 return
         targets = dict.fromkeys(event.facts["target"] for event in events[:number] if event.draw is not None)
         if targets:

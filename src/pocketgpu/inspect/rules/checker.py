@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from pocketgpu.errors import NoPictureError, UsageError
+from pocketgpu.errors import UsageError
+from pocketgpu.inspect.model.displayed import Displayed
 from pocketgpu.inspect.model.rules import SEVERITIES, Found, Rule, RuleFinding
 
 if TYPE_CHECKING:
@@ -22,8 +23,8 @@ MOST_FINDINGS: Final = 50
 """Most different findings of one rule; a guest program can cause any number."""
 
 
-@dataclass(frozen=True)
-class Report:
+@dataclass(frozen=True, repr=False)
+class Report(Displayed):
     """The rules that were applied, and the findings: the worst first, then in the order of the run."""
 
     rules: tuple[Rule, ...]
@@ -37,6 +38,11 @@ class Report:
     def failed(self) -> bool:
         """Whether something of severity "error" was found."""
         return any(finding.rule.severity == "error" for finding in self.findings)
+
+    def __str__(self) -> str:
+        """How many findings there are, then each in a line."""
+        counts = ", ".join(f"{name}s: {count}" for name, count in self.counts().items())
+        return "\n".join([f"{len(self.rules)} rules, {counts}", *map(str, self.findings)])
 
     def to_json(self) -> dict[str, Any]:
         """Plain data, with `schema`."""
@@ -78,22 +84,28 @@ def check(
     """
     from pocketgpu.inspect.rules.registry import RULES
 
-    asked = tuple(rule for rule in (RULES if rules is None else rules) if rule.console == capture.console)
-    record: Any
-    if capture.console == "Switch":
-        from pocketgpu.inspect.rules.switch.watch import watch as watch_switch
-
-        record = watch_switch(capture, evaluator, progress)
-    else:
-        if not capture.frame_count:
-            raise NoPictureError("the capture has no frames", location=capture.path, hint="A frame ends with a marker.")
-        from pocketgpu.inspect.rules.n3ds.watch import watch as watch_3ds
-
-        record = watch_3ds(capture, evaluator, progress)
-    findings = [finding for rule in asked for finding in _merged(rule, rule.look(record))]
+    chosen = tuple(rule for rule in (RULES if rules is None else rules) if rule.console == capture.console)
+    record = _WATCHING[capture.console](capture, evaluator, progress)
+    findings = [finding for rule in chosen for finding in _merged(rule, rule.look(record))]
     order = {name: n for n, name in enumerate(SEVERITIES)}
     findings.sort(key=lambda finding: (order[finding.rule.severity], _place(finding.at)))
-    return Report(asked, tuple(findings))
+    return Report(chosen, tuple(findings))
+
+
+def _watch_3ds(capture: Capture, evaluator: str, progress: Callable[[int], None]) -> Any:
+    from pocketgpu.inspect.rules.n3ds.watch import watch
+
+    return watch(capture, evaluator, progress)
+
+
+def _watch_switch(capture: Capture, evaluator: str, progress: Callable[[int], None]) -> Any:
+    from pocketgpu.inspect.rules.switch.watch import watch
+
+    return watch(capture, evaluator, progress)
+
+
+_WATCHING: Final = {"3DS": _watch_3ds, "Switch": _watch_switch}
+"""What makes the record of a run, by the name of the console; imported late, as it needs the machine."""
 
 
 def _merged(rule: Rule, found: Iterable[Found]) -> list[RuleFinding]:

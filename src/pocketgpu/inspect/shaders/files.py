@@ -122,7 +122,7 @@ class ShaderModule:
     facts: dict[str, Any] = field(default_factory=dict)
 
 
-def kind_of(data: bytes, name: str = "") -> str | None:
+def kind_of(data: bytes) -> str | None:
     """The kind of a file by its first bytes; None if they do not identify it."""
     return _MAGIC.get(data[:4])
 
@@ -136,7 +136,7 @@ def open_shader(data: bytes, file: str = "", kind: str | None = None, descriptor
     found = kind or kind_of(data)
     if found is None:
         raise CaptureError(
-            "nothing says what code this is", file=file, offset=0,
+            "the kind of code is not known", file=file, offset=0,
             hint="--kind maxwell or --kind pica for bare words; "
             "for a recording 'pocketgpu state CAPTURE f0/d0 --shaders'.",
         )  # fmt: skip

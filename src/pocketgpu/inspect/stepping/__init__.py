@@ -13,10 +13,10 @@ from __future__ import annotations
 from pocketgpu.inspect.stepping.births import Birth
 from pocketgpu.inspect.stepping.machines import pixel_of, vertex_of, watch_launches, watch_stage
 from pocketgpu.inspect.stepping.n3ds import trace_primitive, trace_vertex
+from pocketgpu.inspect.stepping.register_values import Value
 from pocketgpu.inspect.stepping.step import Access, Change, Emitted, Step
 from pocketgpu.inspect.stepping.switch import listing_of, trace_thread
 from pocketgpu.inspect.stepping.trace import Registers, Trace
-from pocketgpu.inspect.stepping.values import Value
 from pocketgpu.inspect.stepping.warps import LaneWatch
 
 __all__ = [

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pocketgpu.inspect.stepping.register_values import FORMATS, Value
 from pocketgpu.inspect.stepping.step import Step
-from pocketgpu.inspect.stepping.values import FORMATS, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Birth:
     def __str__(self) -> str:
         where = f"step {self.step.index} at {self.step.address:#06x}, {self.step.text}"
         if not self.computed:
-            return f"{self.value.name} came in as {self.value.shown}: {where}"
+            return f"{self.value.name} was read as {self.value.shown}: {where}"
         made = ", ".join(f"{one.name} = {one.shown}" for one in self.inputs)
         return f"{self.value.name} became {self.value.shown}: {where}" + f" of {made}" * bool(made)
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from pocketgpu.inspect.stepping.instructions import FLAGS, FLOW, PREDICATES, Place, Plan, plan_of
+from pocketgpu.inspect.stepping.operand_plans import FLAGS, FLOW, PREDICATES, OperandPlace, OperandPlan, plan_of
+from pocketgpu.inspect.stepping.register_values import Value
 from pocketgpu.inspect.stepping.step import Access, Change, Step
 from pocketgpu.inspect.stepping.trace import Trace
-from pocketgpu.inspect.stepping.values import Value
 from pocketgpu.lanes import BOOL, Kernel, Lang, kernel, run_once
 from pocketgpu.maxwell.graphics.records import FRAGMENTS
 from pocketgpu.maxwell.sass import Program
@@ -59,7 +59,7 @@ class Listing:
     ) -> None:
         self.program, self.steps = program, steps
         self.address_of = address_of or (lambda index: steps[index].address)
-        self._plans: dict[int, Plan] = {}
+        self._plans: dict[int, OperandPlan] = {}
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -68,7 +68,7 @@ class Listing:
         """An instruction as NVIDIA's disassembler writes it."""
         return instruction_text(self.program[index]).strip().rstrip(" ;")
 
-    def plan(self, index: int) -> Plan:
+    def plan(self, index: int) -> OperandPlan:
         found = self._plans.get(index)
         if found is None:
             found = self._plans[index] = plan_of(self.steps[index])
@@ -199,7 +199,7 @@ class LaneRecord:
         covered, killed = (int(self.words[(at + word) // 4]) for word in (FRAGMENTS.COVERED, FRAGMENTS.KILLED))
         return not (covered & ~killed) >> self.lane & 1
 
-    def _number(self, place: Place, registers: list[int]) -> int:
+    def _number(self, place: OperandPlace, registers: list[int]) -> int:
         if place.file == "c":
             banks = int(self.words[(self.launch + LAUNCH.CONSTANTS) // 4])
             at = [banks + place.n * BANK_SIZE + (place.offset + 4 * i & BANK_SIZE - 4) for i in range(place.count)]
@@ -211,10 +211,10 @@ class LaneRecord:
             found = [registers[self.count + place.n + (len(PREDICATES) if place.file == "CC" else 0)]]
         return sum(word << 32 * n for n, word in enumerate(found))
 
-    def _value(self, place: Place, registers: list[int]) -> Value:
+    def _value(self, place: OperandPlace, registers: list[int]) -> Value:
         return Value(place.names, self._number(place, registers), place.kind)
 
-    def _writes(self, plan: Plan, before: list[int], after: list[int], went: bool) -> tuple[Change, ...]:
+    def _writes(self, plan: OperandPlan, before: list[int], after: list[int], went: bool) -> tuple[Change, ...]:
         places = plan.writes if went else ()
         found = [
             Change(place.names, place.kind, self._number(place, before), self._number(place, after))
@@ -254,8 +254,8 @@ class LaneRecord:
         if one.op in ATOMICS:
             wide = bool(one.mods.get("size")) if one.mods.get("cas") else bool(atomics.wide_type(self._type(one)))
             size = 8 if wide else 4
-            told = () if one.op == "RED" or one.dest == RZ else self._words(one.dest, size, after)
-            return (Access("atomic", space, address, size, told),)
+            old_words = () if one.op == "RED" or one.dest == RZ else self._words(one.dest, size, after)
+            return (Access("atomic", space, address, size, old_words),)
         size = access.BYTES[one.mods.get("size", 4) & 7]
         if one.op in STORES:
             return (Access("store", space, address, size, self._words(one.sources[-1].n, size, before)),)

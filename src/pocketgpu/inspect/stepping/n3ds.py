@@ -26,9 +26,9 @@ from pocketgpu.facts.shader_isa import (
     source_register,
     target_register,
 )
+from pocketgpu.inspect.stepping.register_values import Value
 from pocketgpu.inspect.stepping.step import Change, Emitted, Step
 from pocketgpu.inspect.stepping.trace import Trace
-from pocketgpu.inspect.stepping.values import Value
 from pocketgpu.lanes import Value as LaneValue
 from pocketgpu.pica.shader.arithmetic import OPERATIONS, operation_name
 from pocketgpu.pica.shader.disassembler import instruction_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from pocketgpu.inspect.stepping.values import Value, grouped
+from pocketgpu.inspect.stepping.register_values import Value, grouped
 
 
 @dataclass(frozen=True, slots=True)

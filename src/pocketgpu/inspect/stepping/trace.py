@@ -13,8 +13,8 @@ from typing import Any
 
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.stepping.births import Birth, births
+from pocketgpu.inspect.stepping.register_values import Value
 from pocketgpu.inspect.stepping.step import Step
-from pocketgpu.inspect.stepping.values import Value
 
 COPY_EVERY = 64
 """How many steps are between copies of all registers; `at` starts from a copy."""

@@ -32,7 +32,7 @@ Choose = Callable[[int, int, int], int | None]
 Lanes that the warp does not begin with are not watched."""
 
 
-class _Relay:
+class _WarpRelay:
     """The callback of an engine's kernels: it finds the watch of a launch record. One for each engine, as callbacks are
     never removed."""
 
@@ -49,7 +49,7 @@ class _Relay:
             engine.get(interpret_warp)(launch, slot, warp)
 
 
-_relays: WeakKeyDictionary[Engine, _Relay] = WeakKeyDictionary()
+_relays: WeakKeyDictionary[Engine, _WarpRelay] = WeakKeyDictionary()
 
 
 class LaneWatch:
@@ -86,7 +86,7 @@ class LaneWatch:
         """
         relay = _relays.get(self.engine)
         if relay is None:
-            relay = _relays[self.engine] = _Relay(self.engine)
+            relay = _relays[self.engine] = _WarpRelay(self.engine)
         if launch in relay.watches:
             raise UsageError("this launch is being watched already")
         relay.watches[launch] = self

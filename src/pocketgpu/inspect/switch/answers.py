@@ -10,7 +10,7 @@ from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.model.why import Shown, Touch, Why
 from pocketgpu.inspect.model.wording import counted
-from pocketgpu.inspect.switch.pixel_history import Walk
+from pocketgpu.inspect.switch.pixel_history import TouchWalk
 from pocketgpu.inspect.switch.surfaces import Surface, shown_surface
 from pocketgpu.inspect.switch.touches import Finder, Spot
 from pocketgpu.inspect.switch.watched import Watch
@@ -112,7 +112,7 @@ class PixelAnswers:
         inspection = self._inspection
         player = inspection.player
         track = Finder(inspection.recorder).track(spots, tick)
-        walk = Walk(inspection, self.watch)
+        walk = TouchWalk(inspection, self.watch)
         touches = walk.touches_of(track)
         player.go(player.at(tick))
         arena = player.machine.memory.arena

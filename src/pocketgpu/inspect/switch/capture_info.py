@@ -8,23 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.capture.driver import drive
+from pocketgpu.capture.driver import drive, log_of_switch
 from pocketgpu.capture.formats.mxcap import ChannelLog
-from pocketgpu.events import Event
-from pocketgpu.facts.choices import CHOICES
-from pocketgpu.inspect.n3ds.capture_info import Use
-from pocketgpu.inspect.n3ds.doubts import Doubt
-from pocketgpu.inspect.n3ds.features import Feature
+from pocketgpu.errors import NoPictureError
+from pocketgpu.inspect.model.inventory import Doubt, Feature, Inventory, Use
 from pocketgpu.inspect.switch import doubts as maxwell_doubts
 from pocketgpu.inspect.switch.method_use import ClassUse, MethodUse
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.host.channel import Channel
 from pocketgpu.maxwell.host.observer import Observer
+
+if TYPE_CHECKING:
+    from pocketgpu.capture import Capture
 
 _MOST_RECORDS: Final = 1 << 16
 """Most different features that are listed."""
@@ -47,11 +47,11 @@ class ChannelFrameCounts:
         return {**plain, **self.counts}
 
 
-@dataclass
-class MaxwellInfo:
-    """What is in a channel log. `classes` by name; `unknown`: methods that no table describes, by class and word."""
+@dataclass(repr=False)
+class MaxwellInfo(Inventory[ChannelFrameCounts]):
+    """What is in a channel log. `classes` by name; `unknown` are methods that no table describes, by class and word;
+    tail: what comes after the last present; open_words: that packets still wait for at the end."""
 
-    frames: list[ChannelFrameCounts] = field(default_factory=list)
     tail: ChannelFrameCounts | None = None
     headers: dict[str, int] = field(default_factory=dict)
     classes: dict[str, ClassUse] = field(default_factory=dict)
@@ -60,19 +60,13 @@ class MaxwellInfo:
     macro_words: int = 0
     macros_loaded: int = 0
     longest_macro: int = 0
-    features: dict[Feature, Use] = field(default_factory=dict)
-    doubts: dict[Doubt, Use] = field(default_factory=dict)
-    events: list[Event] = field(default_factory=list)
     open_words: int = 0
 
-    def totals(self) -> dict[str, int]:
-        """The counts of everything together, what comes after the last present included."""
-        parts = [frame.to_dict() for frame in (*self.frames, *([self.tail] if self.tail else []))]
-        names = [name for name in (parts[0] if parts else {}) if name != "index"]
-        return {name: sum(part[name] for part in parts) for name in names}
+    @property
+    def parts(self) -> list[ChannelFrameCounts]:
+        return [*self.frames, *([self.tail] if self.tail else [])]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON, without the frames' counts and the events."""
         return {
             "totals": self.totals(),
             "after_last_frame": self.tail.to_dict() if self.tail else None,
@@ -88,22 +82,8 @@ class MaxwellInfo:
                 "longest_run": self.longest_macro,
                 "calls": {str(number): count for number, count in self.macros.items()},
             },
-            "features": [
-                {"id": feature.id, "text": feature.text, "count": use.count, "first": use.first}
-                for feature, use in self.features.items()
-            ],
-            "doubts": [
-                {
-                    "switch": doubt.choice,
-                    "default": CHOICES[doubt.choice].default,
-                    "alternatives": list(CHOICES[doubt.choice].alternatives),
-                    "certain": doubt.certain,
-                    "reason": doubt.reason,
-                    "count": use.count,
-                    "first": use.first,
-                }
-                for doubt, use in self.doubts.items()
-            ],
+            "features": self.features_to_json(),
+            "doubts": self.doubts_to_json(),
         }
 
 
@@ -111,7 +91,7 @@ class _Collector(Observer):
     """Fills a MaxwellInfo while a log is replayed. frame: the counts of the current frame."""
 
     def __init__(self, log: ChannelLog, machine: GM20B) -> None:
-        self.info, self._log = MaxwellInfo(), log
+        self.info, self._log = MaxwellInfo(source=log.source), log
         self.frame = ChannelFrameCounts(None)
         self._methods = MethodUse(machine, self._note)
 
@@ -129,20 +109,19 @@ class _Collector(Observer):
         for record in records:
             for feature in _features(record):
                 if feature in self.info.features or len(self.info.features) < _MOST_RECORDS:
-                    self.info.features.setdefault(feature, Use()).add(1, place)
+                    self.info.use([feature], 1, place)
             for doubt in maxwell_doubts.of_record(record):
                 self._note(doubt, 1, place)
 
     def _note(self, doubt: Doubt, count: int, place: str) -> None:
-        self.info.doubts.setdefault(doubt, Use()).add(count, place)
+        self.info.note([doubt], count, place)
 
     def finish(self) -> MaxwellInfo:
         info, methods = self.info, self._methods
         methods.finish()
         info.headers, info.classes, info.unknown = methods.headers, methods.classes, methods.unknown
         info.open_words = methods.open_words
-        info.features = dict(sorted(info.features.items(), key=lambda item: item[0].id))
-        info.doubts = dict(sorted(info.doubts.items(), key=lambda item: (not item[0].certain, item[0].choice)))
+        info.sort()
         return info
 
 
@@ -170,6 +149,17 @@ def _features(record: Any) -> Iterable[Feature]:
             yield Feature(other.lower(), "")
 
 
+def examine_capture(capture: Capture, progress: Callable[[int], None] = lambda _: None) -> MaxwellInfo:
+    """Like `examine`, of an opened recording.
+
+    :raises NoPictureError: it does nothing at all.
+    """
+    log = log_of_switch(capture)
+    if not log.submissions:
+        raise NoPictureError("the capture has no submissions", location=capture.path, hint="Record until it draws.")
+    return examine(log, progress)
+
+
 def examine(log: ChannelLog, progress: Callable[[int], None] = lambda _: None) -> MaxwellInfo:
     """Replay a whole log, also after its last present, and describe it. `progress` is called after each frame."""
     driver = drive(log)
@@ -194,7 +184,7 @@ def examine(log: ChannelLog, progress: Callable[[int], None] = lambda _: None) -
         text = (
             f"{present.format} {present.width}x{present.height}, {'block-linear' if present.block_linear else 'pitch'}"
         )
-        info.features.setdefault(Feature("present", text), Use()).add(1, f"f{index}")
+        info.use([Feature("present", text)], 1, f"f{index}")
         info.frames.append(frame)
         progress(index)
     if log.tail:
@@ -205,5 +195,5 @@ def examine(log: ChannelLog, progress: Callable[[int], None] = lambda _: None) -
     info.macro_words, info.macros_loaded = stats.mme_instruction_words, stats.mme_macros_loaded
     info.longest_macro = stats.longest_macro
     if any(event.id == "channel.deadlock" for event in info.events):
-        info.doubts.setdefault(maxwell_doubts.DEADLOCK, Use()).add(1, "")
+        info.note([maxwell_doubts.DEADLOCK], 1, "")
     return collector.finish()

@@ -14,11 +14,11 @@ from pocketgpu.inspect.model.event import Range, Words
 from pocketgpu.inspect.model.wording import counted
 from pocketgpu.inspect.switch.passes import TargetKey
 from pocketgpu.inspect.switch.surfaces import Surface, shown_surface, surface_of, targets_of
-from pocketgpu.maxwell.engines.common.records import Blit, Clear, Copy, Report, Upload
+from pocketgpu.maxwell.engines.common.action_log import Blit, Clear, Copy, Report, Upload
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.compute.launch import Launch
 from pocketgpu.maxwell.engines.copy.dma import DmaCopy, TransferPlan
-from pocketgpu.maxwell.engines.inline.unit import InlineUnit
+from pocketgpu.maxwell.engines.inline.inline_unit import InlineUnit
 from pocketgpu.maxwell.engines.threed.draws import STAGES, Draw
 from pocketgpu.maxwell.engines.twod.engine import BlitPlan, TwoD
 from pocketgpu.maxwell.formats.samples import samples_of

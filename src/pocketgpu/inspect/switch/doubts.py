@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any, Final
 
 from pocketgpu.facts.maxwell import A140, B0B5, B06F, B1C0, B197, MethodBlock
-from pocketgpu.inspect.n3ds.doubts import Doubt
+from pocketgpu.inspect.model.inventory import Doubt
 from pocketgpu.maxwell.sampling.records import FETCH, SAMPLE
 
 Test = Callable[[int], bool]
@@ -22,7 +22,7 @@ OLD_RAM_WORDS: Final = 2048
 
 
 @dataclass(frozen=True, slots=True)
-class _Watch:
+class _DoubtWatch:
     block: MethodBlock
     method: str
     matters: Test
@@ -40,9 +40,11 @@ def _set(word: int) -> bool:
     return word != 0
 
 
-def _watches() -> Iterator[_Watch]:
-    def watch(block: MethodBlock, method: str, matters: Test, choice: str, reason: str, certain: bool = True) -> _Watch:
-        return _Watch(block, method, matters, Doubt(choice, reason, certain))
+def _watches() -> Iterator[_DoubtWatch]:
+    def watch(
+        block: MethodBlock, method: str, matters: Test, choice: str, reason: str, certain: bool = True
+    ) -> _DoubtWatch:
+        return _DoubtWatch(block, method, matters, Doubt(choice, reason, certain))
 
     geq = _is(B06F, "SEMAPHORED.OPERATION", "ACQ_GEQ")
     yield watch(B06F, "SEMAPHORED", geq, "channel.acquire_geq", "a semaphore is waited for as greater or equal", False)
@@ -109,4 +111,4 @@ def of_record(record: Any) -> Iterator[Doubt]:
 
 UNBOUND: Final = Doubt("channel.unbound", "methods for a subchannel that nothing was bound to")
 RESERVED_HEADER: Final = Doubt("channel.illegal_header", "a method header of a reserved form")
-DEADLOCK: Final = Doubt("channel.deadlock", "a channel waits for what nobody does")
+DEADLOCK: Final = Doubt("channel.deadlock", "a channel waits for something that nothing releases")

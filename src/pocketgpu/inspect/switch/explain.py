@@ -11,10 +11,10 @@ from pocketgpu.inspect.model.stage import Stage
 from pocketgpu.inspect.model.why import Fragment
 from pocketgpu.inspect.switch import fragment_stages
 from pocketgpu.inspect.switch.fragment_stages import TextureSample
-from pocketgpu.inspect.switch.fragments import Seen
+from pocketgpu.inspect.switch.fragments import ProbedFragment
+from pocketgpu.inspect.switch.lane_trace import as_float
 from pocketgpu.inspect.switch.recorder import Recorder
 from pocketgpu.inspect.switch.surfaces import Surface
-from pocketgpu.inspect.switch.trace import as_float
 from pocketgpu.inspect.switch.watched import Watch
 from pocketgpu.maxwell.formats.components import ABSENT, FLOAT32
 from pocketgpu.maxwell.formats.texture_header import TextureHeader
@@ -39,10 +39,10 @@ class Explainer:
     def __init__(self, watch: Watch, recorder: Recorder, surface: Surface, before: int) -> None:
         self._watch, self._recorder, self._surface, self._before = watch, recorder, surface, before
 
-    def fragment(self, seen: Seen) -> Fragment:
+    def fragment(self, seen: ProbedFragment) -> Fragment:
         """A fragment with its stages and its fate."""
         tests, masked = self._tests(seen), self._mask(seen)
-        written = any(seen.heard.get("write.cover", ()))
+        written = any(seen.probes.get("write.cover", ()))
         name = self._surface.name
         before, after = ([raw.hex() for raw in side.get(name, ())] for side in (seen.before, seen.after))
         fate = self._fate(seen, tests, masked, written, before == after)
@@ -62,44 +62,44 @@ class Explainer:
         return found
 
     # -- its fate -----------------------------------------------------------------------------------------------------
-    def _fate(self, seen: Seen, tests: list[Stage], masked: str, written: bool, same: bool) -> str:
+    def _fate(self, seen: ProbedFragment, tests: list[Stage], masked: str, written: bool, same: bool) -> str:
         if written:
             return "written, which changes nothing" + (f" ({masked})" if masked else "") if same else "written"
         failed = next((test for test in tests if not test.passed), None)
         if failed is not None:
             (loss,) = failed.lost
             return f"rejected: {failed.name}, {loss.reason}" + (f" [{loss.register}]" if loss.register else "")
-        if not any(seen.heard.get("raster.allowed", [1])):
+        if not any(seen.probes.get("raster.allowed", [1])):
             return "rejected: window rectangles or a stipple leave the pixel out [SET_WINDOW_CLIP_ENABLE]"
-        if not any(seen.heard.get("raster.covered", [1])):
+        if not any(seen.probes.get("raster.covered", [1])):
             return "rejected: the sample mask leaves it out [SET_SAMPLE_MASK_X0_Y0]"
-        if "depth.cover" not in seen.heard and seen.heard.get("raster.depth") and not seen.instructions:
-            depths = ", ".join(f"{z:.7g}" for z in seen.heard["raster.depth"])
+        if "depth.cover" not in seen.probes and seen.probes.get("raster.depth") and not seen.instructions:
+            depths = ", ".join(f"{z:.7g}" for z in seen.probes["raster.depth"])
             return f"rejected: depth {depths} is beyond the viewport's range [SET_VIEWPORT_CLIP_MIN_Z, MAX_Z]"
         return "rejected: nothing of it is written" + (f" ({masked})" if masked else " [SET_CT_WRITE]")
 
     # -- tests --------------------------------------------------------------------------------------------------------
-    def _tests(self, seen: Seen) -> list[Stage]:
+    def _tests(self, seen: ProbedFragment) -> list[Stage]:
         found = []
-        heard, key = seen.heard, seen.plan.output.test_key
-        if key.kills and any(heard.get("discard.killed", ())):
+        probes, key = seen.probes, seen.plan.output.test_key
+        if key.kills and any(probes.get("discard.killed", ())):
             killer = next((one for one in reversed(seen.instructions) if "KIL" in one.text and one.executed), None)
             text = f"instruction {killer.number} ({killer.text})" if killer is not None else "the program stops it"
             found.append(fragment_stages.test("discard", text, False))
         discards = key if key.discard_in_test else seen.plan.output.write_key
-        if discards.alpha_function != NO_TEST and "discard.alpha" in heard:
-            alpha, reference = heard["discard.alpha"][0], heard["discard.reference"][0]
+        if discards.alpha_function != NO_TEST and "discard.alpha" in probes:
+            alpha, reference = probes["discard.alpha"][0], probes["discard.reference"][0]
             name = COMPARISONS[discards.alpha_function]
-            kept = bool(heard["discard.kept"][0]) or bool(heard["discard.killed"][0])
+            kept = bool(probes["discard.kept"][0]) or bool(probes["discard.killed"][0])
             text = _compared(f"alpha {alpha:.7g}", name, f"{reference:.7g}")
             found.append(fragment_stages.test("alpha test", text, kept, "SET_ALPHA_FUNC, SET_ALPHA_REF"))
         found += self._stencil(seen)
         for n, (incoming, stored) in enumerate(
-            zip(heard.get("depth.incoming", ()), heard.get("depth.stored", ()), strict=True)
+            zip(probes.get("depth.incoming", ()), probes.get("depth.stored", ()), strict=True)
         ):
-            if not heard["depth.cover"][n]:
+            if not probes["depth.cover"][n]:
                 continue
-            within, near = heard["depth.within"][n], heard["depth.near"][n]
+            within, near = probes["depth.within"][n], probes["depth.near"][n]
             if key.bounds != NO_BOUNDS:
                 text = f"stored depth {self._depth(seen, stored)} is {'within' if within else 'outside of'} the bounds"
                 asks = "SET_DEPTH_BOUNDS_MIN, SET_DEPTH_BOUNDS_MAX"
@@ -111,16 +111,16 @@ class Explainer:
                 found.append(fragment_stages.test("depth test", text, bool(near), "SET_DEPTH_FUNC"))
         return found
 
-    def _stencil(self, seen: Seen) -> list[Stage]:
-        heard, key = seen.heard, seen.plan.output.test_key
+    def _stencil(self, seen: ProbedFragment) -> list[Stage]:
+        probes, key = seen.probes, seen.plan.output.test_key
         if not key.stencil_test:
             return []
         side = "front" if seen.front else "back"
         found = []
         names = ("stored", "reference", "compared", "fresh", "passes")
-        rows = zip(*(heard.get(f"stencil.{name}", ()) for name in names), strict=True)
+        rows = zip(*(probes.get(f"stencil.{name}", ()) for name in names), strict=True)
         for n, (stored, reference, compared, fresh, passes) in enumerate(rows):
-            if not heard["depth.cover"][n]:
+            if not probes["depth.cover"][n]:
                 continue
             function = COMPARISONS[getattr(key, f"{side}_function")]
             text = _compared(f"reference {reference & compared:#x}", function, f"stored {stored & compared:#x}")
@@ -130,7 +130,7 @@ class Explainer:
         return found
 
     @staticmethod
-    def _depth(seen: Seen, code: int) -> str:
+    def _depth(seen: ProbedFragment, code: int) -> str:
         """A depth as a number, and as it is stored."""
         key = seen.plan.output.test_key
         if key.z_type == FLOAT32:
@@ -139,37 +139,37 @@ class Explainer:
         return f"{(code & 0xFFFFFFFF) / top:.8f} ({code & 0xFFFFFFFF:#x})"
 
     # -- colours ------------------------------------------------------------------------------------------------------
-    def _place(self, seen: Seen) -> int | None:
+    def _place(self, seen: ProbedFragment) -> int | None:
         """Which of the draw's colour outputs goes to the surface."""
         for n, target in enumerate(seen.plan.output.colours):
             if target.slot == self._surface.slot and self._surface.slot is not None:
                 return n
         return None
 
-    def _blends(self, seen: Seen) -> list[Stage]:
-        place, heard = self._place(seen), seen.heard
+    def _blends(self, seen: ProbedFragment) -> list[Stage]:
+        place, probes = self._place(seen), seen.probes
         if place is None:
             return []
         keys = seen.plan.output.write_key.colors
         key = keys[place]
-        written = [n for n, cover in enumerate(heard.get("write.cover", ())) if cover]
+        written = [n for n, cover in enumerate(probes.get("write.cover", ())) if cover]
         if not written:
             return []
         if key.mode != BLEND:
             # The code names the source of each colour once, also for other targets.
-            every = [tuple(heard[f"write.{c}"][n] for c in "rgba") for n in range(len(heard.get("write.a", ())))]
+            every = [tuple(probes[f"write.{c}"][n] for c in "rgba") for n in range(len(probes.get("write.a", ())))]
             source = every[min(place, len(every) - 1)] if every else (0.0,) * 4
             how = "stored as it is"
             if key.mode == LOGIC:
                 how = f"logic operation {LOGIC_OPERATIONS[seen.plan.output.write_key.logic]}"
             return [fragment_stages.blend(how, source, (), source)] if every else []
         blending = [n for n, one in enumerate(keys) if one.mode == BLEND]
-        total = len(heard.get("blend.result.a", ()))
+        total = len(probes.get("blend.result.a", ()))
         each = total // max(len(blending), 1)
         first = blending.index(place) * each
 
         def get(name: str, n: int) -> tuple[float, ...]:
-            return tuple(heard[f"blend.{name}.{c}"][n] for c in "rgba")
+            return tuple(probes[f"blend.{name}.{c}"][n] for c in "rgba")
 
         equation = _equation(key)
         samples = [first + n for n in range(each) if n in written or n + place * each in written]
@@ -178,7 +178,7 @@ class Explainer:
             for n in (samples or [first])[:16]
         ]
 
-    def _mask(self, seen: Seen) -> str:
+    def _mask(self, seen: ProbedFragment) -> str:
         place = self._place(seen)
         if place is None:
             return ""
@@ -188,7 +188,7 @@ class Explainer:
         return f"channels {''.join(masked)} are masked [SET_CT_WRITE({self._surface.slot})]" if masked else ""
 
     # -- textures -----------------------------------------------------------------------------------------------------
-    def _textures(self, seen: Seen) -> list[TextureSample]:
+    def _textures(self, seen: ProbedFragment) -> list[TextureSample]:
         found = []
         pools = self._watch.textures.pools
         memory = self._watch.machine.memory

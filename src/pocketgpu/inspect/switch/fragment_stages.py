@@ -8,7 +8,7 @@ from typing import Any
 
 from pocketgpu.inspect.model.stage import Loss, Stage
 from pocketgpu.inspect.model.why import PROGRAM
-from pocketgpu.inspect.switch.trace import Instruction, number_text
+from pocketgpu.inspect.switch.lane_trace import Instruction, number_text
 
 
 @dataclass

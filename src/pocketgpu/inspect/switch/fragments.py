@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.inspect.switch.lane_trace import Instruction, LaneTracer
 from pocketgpu.inspect.switch.surfaces import Surface, surface_of
-from pocketgpu.inspect.switch.trace import Instruction, Tracer
 from pocketgpu.inspect.switch.watched import Watch
 from pocketgpu.maxwell.graphics.draw.plans import PIXEL, Plan
 from pocketgpu.maxwell.graphics.primitives.planes import plane_offset
 from pocketgpu.maxwell.graphics.primitives.shapes import room
-from pocketgpu.maxwell.graphics.raster.blocks import raster_shapes
+from pocketgpu.maxwell.graphics.raster.pixel_blocks import raster_shapes
 from pocketgpu.maxwell.graphics.records import (
     BLOCK_HEIGHT,
     BLOCK_WIDTH,
@@ -42,8 +42,8 @@ MOST = 64
 
 
 @dataclass
-class Seen:
-    """The values of one fragment. heard: intermediate values of the pixel's lane by name, in the order in which they
+class ProbedFragment:
+    """The values of one fragment. probes: intermediate values of the pixel's lane by name, in the order in which they
     were computed; ballots are 0 or 1.
 
     samples, passed: numbers of the samples that the shape covers, and of those that pass all tests.
@@ -57,7 +57,7 @@ class Seen:
     layer: int
     viewport: int
     plan: Plan
-    heard: dict[str, list[Any]] = field(default_factory=dict)
+    probes: dict[str, list[Any]] = field(default_factory=dict)
     instructions: list[Instruction] = field(default_factory=list)
     steps: int = 0
     samples: list[int] = field(default_factory=list)
@@ -84,7 +84,7 @@ class FragmentWatch(Observer):
         self.lane = next(
             n for n in range(32) if (LANE_X[n], LANE_Y[n]) == (x % BLOCK_WIDTH, y % BLOCK_HEIGHT)
         )  # fmt: skip
-        self.seen: list[Seen] = []
+        self.seen: list[ProbedFragment] = []
         self.total = self.shapes = 0
         self._prepared: Plan | None = None
 
@@ -185,7 +185,7 @@ class FragmentWatch(Observer):
         return found
 
     # -- one fragment -------------------------------------------------------------------------------------------------
-    def _fragment(self, plan: Plan, shape: int, areas: list[tuple[int, int]]) -> Seen:
+    def _fragment(self, plan: Plan, shape: int, areas: list[tuple[int, int]]) -> ProbedFragment:
         watch, machine, lane = self._watch, self._machine, self.lane
         drawing = machine.drawing
         record = watch.words(shape, SHAPE.size // 4)
@@ -194,7 +194,7 @@ class FragmentWatch(Observer):
             return int(record[SHAPE.offsets[name] // 4])
 
         planes = get("PLANES") + plane_offset("PRIMITIVE_ID") + PLANE.C
-        seen = Seen(
+        seen = ProbedFragment(
             int(watch.words(planes, 1)[0]), get("KIND"), bool(get("FRONT")), get("LAYER"), get("VIEWPORT"), plan,
         )  # fmt: skip
         self._one_shape(shape)
@@ -242,29 +242,29 @@ class FragmentWatch(Observer):
         region = watch.words(watch.region, REGION.size // 4)
         region[REGION.AT // 4], region[REGION.SHAPES_END // 4] = watch.shape, watch.shape + size
 
-    def _listen(self, seen: Seen, plan: Plan, slot: int, fragments: int) -> None:
+    def _listen(self, seen: ProbedFragment, plan: Plan, slot: int, fragments: int) -> None:
         """Evaluate the block by NumPy, and note values."""
         watch, lane = self._watch, self.lane
         program = plan.programs.get(PIXEL)
-        tracer: Tracer | None = None
+        tracer: LaneTracer | None = None
         if program is not None:
             constants = int(watch.words(watch.launch, LAUNCH.size // 4)[LAUNCH.CONSTANTS // 4])
-            tracer = Tracer(self._machine.memory.arena, program.code.data, constants, lane)
+            tracer = LaneTracer(self._machine.memory.arena, program.code.data, constants, lane)
 
-        def hear(name: str, value: Any) -> None:
+        def note(name: str, value: Any) -> None:
             if name.startswith("texture."):
                 if tracer is not None:
-                    tracer.hear(name, value)
+                    tracer.note(name, value)
                 return
             if name in _BALLOTS:
                 kept: Any = int(value) >> lane & 1
             else:
                 array = np.asarray(value)
                 kept = (array if array.ndim == 0 else array[lane]).item()
-            seen.heard.setdefault(name, []).append(kept)
+            seen.probes.setdefault(name, []).append(kept)
 
         run = watch.engine.get(raster_shapes, multi=plan.multi)
-        with watch.listening(hear, tracer):
+        with watch.listening(note, tracer):
             run(watch.raster, watch.region, slot, fragments, 0, 1)
         if tracer is not None:
             tracer.close()

@@ -15,6 +15,7 @@ from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.funnel import Funnel
 from pocketgpu.inspect.model.stage import Loss, Stage
+from pocketgpu.inspect.model.why import Fragment
 from pocketgpu.inspect.switch.explain import Explainer
 from pocketgpu.inspect.switch.fragments import FragmentWatch
 from pocketgpu.inspect.switch.surfaces import Surface
@@ -35,7 +36,7 @@ MOST_PIXELS = 1 << 22
 """Most pixels of bounding boxes that are tested to count covered pixels."""
 
 
-class _Counter(Observer):
+class _StageCounter(Observer):
     """Watches a draw and counts."""
 
     wants_shapes = True
@@ -155,21 +156,25 @@ def draw_why(inspection: SwitchInspection, watch: Watch, address: Address) -> Fu
     memory, engine = player.machine.memory, player.machine.engine
     before = [surface.rows(memory, engine) for surface, _ in trace.surfaces]
     drawing.forget_passed()  # otherwise repeated draws add to the count
-    counter = _Counter(watch)
+    counter = _StageCounter(watch)
     player.play_to(player.at(tick), counter)
     left = drawing.passed
     changed = []
     for (surface, _), old in zip(trace.surfaces, before, strict=True):
         bytes_ = (surface.rows(memory, engine) != old).reshape(surface.height, surface.width, surface.format.bytes)
         changed.append(int(bytes_.any(axis=2).sum()))
-    found = Funnel(address, trace.event)
+    found = Funnel(address, trace.event, proved=counter.complete)
     _fill(found, draw, counter, left, [(one, n) for (one, _), n in zip(trace.surfaces, changed, strict=True)])
     if counter.place is not None and not sum(changed) and trace.surfaces:
-        found.example = _example(inspection, watch, tick, trace.surfaces[0][0], counter.place)
+        explained = _example(inspection, watch, tick, trace.surfaces[0][0], counter.place)
+        if explained is not None:
+            x, y = counter.place
+            found.example = f"for example at {x},{y}, primitive {explained.primitive}: {explained.fate}"
+            found.proved = found.proved and explained.proved
     return found
 
 
-def _fill(found: Funnel, draw: Draw, counter: _Counter, passed: int, changed: list[tuple[Surface, int]]) -> None:
+def _fill(found: Funnel, draw: Draw, counter: _StageCounter, passed: int, changed: list[tuple[Surface, int]]) -> None:
     plan, state = counter.plan, draw.state
 
     def add(name: str, left: int, *lost: Loss) -> None:
@@ -196,16 +201,16 @@ def _fill(found: Funnel, draw: Draw, counter: _Counter, passed: int, changed: li
         add("samples that pass all tests", passed)
     for surface, number in changed:
         add(f"samples of {surface.name} that changed", number)
-    found.because = _reason(found, draw, counter, passed if tested else None, sum(n for _, n in changed), state)
+    found.because = _reason(found, counter, passed if tested else None, sum(n for _, n in changed), state)
 
 
-def _reason(found: Funnel, draw: Draw, counter: _Counter, passed: int | None, changed: int, state: Any) -> str:
+def _reason(found: Funnel, counter: _StageCounter, passed: int | None, changed: int, state: Any) -> str:
     if changed:
         return f"{changed} samples of its targets changed"
     if not state.field("SET_RASTER_ENABLE"):
         return "nothing: raster is off [SET_RASTER_ENABLE]"
     if counter.plan is None:
-        return "nothing: no primitive came to raster"
+        return "nothing: no primitive reached raster"
     for before, stage in zip(found.stages[2:], found.stages[3:], strict=False):
         if before.passed and not stage.passed:
             return f"nothing: no {stage.name}" + (f"; {', '.join(map(str, stage.lost))}" if stage.lost else "")
@@ -215,15 +220,16 @@ def _reason(found: Funnel, draw: Draw, counter: _Counter, passed: int | None, ch
         return "nothing: no sample passes all tests"
     if not state.word("SET_CT_WRITE", 0):
         return "nothing: all channels are masked [SET_CT_WRITE(0)]"
-    return "nothing: what it writes is what was there"
+    return "nothing: it writes the values that were already there"
 
 
-def _example(inspection: SwitchInspection, watch: Watch, tick: int, surface: Surface, place: tuple[int, int]) -> str:
-    """The fate of a fragment of a draw that changed nothing."""
+def _example(
+    inspection: SwitchInspection, watch: Watch, tick: int, surface: Surface, place: tuple[int, int]
+) -> Fragment | None:
+    """A fragment of a draw that changed nothing; None if there is none at the place."""
     fragments = FragmentWatch(watch, *place, surface.grid)
     inspection.player.go(inspection.player.at(tick - 1))
     inspection.player.play_to(inspection.player.at(tick), fragments)
     if not fragments.seen:
-        return ""
-    explained = Explainer(watch, inspection.recorder, surface, tick - 1).fragment(fragments.seen[-1])
-    return f"for example at {place[0]},{place[1]}, primitive {explained.primitive}: {explained.fate}"
+        return None
+    return Explainer(watch, inspection.recorder, surface, tick - 1).fragment(fragments.seen[-1])

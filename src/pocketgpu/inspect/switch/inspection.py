@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.capture import Capture
-from pocketgpu.capture.driver import drive
+from pocketgpu.capture.driver import drive, log_of_switch
 from pocketgpu.capture.driver.switch import SwitchPlayer
-from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.inspect.decode import decode
@@ -23,7 +22,7 @@ from pocketgpu.inspect.model.wording import there_are
 from pocketgpu.inspect.switch.answers import PixelAnswers
 from pocketgpu.inspect.switch.funnel import draw_why
 from pocketgpu.inspect.switch.moments import SwitchMoment
-from pocketgpu.inspect.switch.recorder import Recorder, Trace
+from pocketgpu.inspect.switch.recorder import Recorder, TickTrace
 from pocketgpu.inspect.switch.threads import thread_why
 from pocketgpu.inspect.switch.touches import Finder
 from pocketgpu.maxwell.host.layout import CLASS_FILES
@@ -41,14 +40,12 @@ class SwitchInspection(Inspection):
     """
 
     def __init__(self, capture: Capture, choices: Mapping[str, str] | None = None, evaluator: str = "llvm") -> None:
-        if not isinstance(capture.trace, ChannelLog):
-            raise UsageError("this is no recording of a Switch", location=capture.path)
         self.capture = capture
-        self.log = capture.trace
+        self.log = log_of_switch(capture)
         self.choices, self.evaluator = choices or {}, evaluator
         self.recorder = Recorder(self.log)
         driver = drive(self.log, switches=choices, evaluator=evaluator)
-        self.player = SwitchPlayer(driver, self.recorder.hear)
+        self.player = SwitchPlayer(driver, self.recorder.note)
         self.recorder.machine = self.player.machine
         self._pixels = PixelAnswers(self)
 
@@ -145,7 +142,7 @@ class SwitchInspection(Inspection):
 
     def _writers(
         self, address: int, size: int, before: Address | str | None
-    ) -> Iterator[tuple[int, Trace, list[tuple[int, int]]]]:  # fmt: skip
+    ) -> Iterator[tuple[int, TickTrace, list[tuple[int, int]]]]:  # fmt: skip
         """Ticks that wrote, or may have written, bytes, the last one first; with arena ranges of the bytes."""
         if before is None:
             last = self.tick_of(f"f{self.frame_count - 1}") if self.frame_count else 0

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from pocketgpu.capture import Capture
-from pocketgpu.capture.driver import drive
-from pocketgpu.capture.formats.mxcap import ChannelLog
-from pocketgpu.errors import UsageError
+from pocketgpu.capture.driver import drive, log_of_switch
 
 
 def macros_of(capture: Capture) -> dict[int, list[int]]:
@@ -13,10 +11,7 @@ def macros_of(capture: Capture) -> dict[int, list[int]]:
 
     :raises UsageError: the capture is no recording of a Switch.
     """
-    log = capture.trace
-    if not isinstance(log, ChannelLog):
-        raise UsageError("only recordings of a Switch have macros", location=str(capture.path))
-    driver = drive(log)
+    driver = drive(log_of_switch(capture, "only recordings of a Switch have macros"))
     machine = driver.machine
     machine.engine_classes = {}  # pushbuffers and macros only; nothing is copied or cleared
     driver.play_rest()

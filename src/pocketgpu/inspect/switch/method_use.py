@@ -22,8 +22,7 @@ from pocketgpu.inspect.decode import rows as what_is
 from pocketgpu.inspect.decode.maxwell_tracer import MaxwellState, MaxwellTracer, channel_bytes
 from pocketgpu.inspect.decode.rows import Rows
 from pocketgpu.inspect.decode.stream import PUSHBUFFER, SUBMISSION, StreamBuilder
-from pocketgpu.inspect.n3ds.capture_info import Use
-from pocketgpu.inspect.n3ds.doubts import Doubt
+from pocketgpu.inspect.model.inventory import Doubt, Use
 from pocketgpu.inspect.switch import doubts
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.host.channel import Channel
@@ -134,19 +133,19 @@ class MethodUse:
         stream = self._builder.build(state, max(self._channels, default=0) + 1)
         self._builder = StreamBuilder("Switch")
         tracer = MaxwellTracer(stream, choices=dict(departures(machine.choices, *CHOICES)))
-        told = _Rows(tracer.trace(), stream.table)
+        decoded = _PacketRows(tracer.trace(), stream.table)
         self._channels = {channel: tracer.channel(channel) for channel in self._channels}
         self.open_words = sum(tracer.open_words(channel) for channel in self._channels)
-        self._count_headers(told)
-        self._count_writes(told)
-        self._find_unbound(told)
-        for name, word, count, place in told.unknown():
+        self._count_headers(decoded)
+        self._count_writes(decoded)
+        self._find_unbound(decoded)
+        for name, word, count, place in decoded.unknown():
             self.unknown.setdefault((name, word), Use()).add(count, place)
-        for found, place in told.doubts():
+        for found, place in decoded.doubts():
             self._doubt(found, 1, place)
 
-    def _count_headers(self, told: _Rows) -> None:
-        rows = told.rows
+    def _count_headers(self, decoded: _PacketRows) -> None:
+        rows = decoded.rows
         kinds = rows["what"]
         self.headers[ZERO] += int((kinds == what_is.PADDING).sum())
         places = np.flatnonzero((kinds == what_is.HEADER) | (kinds == what_is.IMMEDIATE))
@@ -156,10 +155,10 @@ class MethodUse:
         self.headers = +self.headers
         segments = rows["segment"][places[forms == FORMS.RESERVED6]]
         for segment in np.unique(segments).tolist():
-            self._doubt(doubts.RESERVED_HEADER, 1, told.segment(segment))
+            self._doubt(doubts.RESERVED_HEADER, 1, decoded.segment(segment))
 
-    def _count_writes(self, told: _Rows) -> None:
-        data = told.data
+    def _count_writes(self, decoded: _PacketRows) -> None:
+        data = decoded.data
         files = data["block"]
         for file in files[np.sort(np.unique(files, return_index=True)[1])].tolist():
             block, own = _named(file), data[files == file]
@@ -167,11 +166,11 @@ class MethodUse:
             use.writes += np.bincount(own["id"], minlength=WORDS)
             use.subchannels.update(np.unique(own["subchannel"]).tolist())
 
-    def _find_unbound(self, told: _Rows) -> None:
+    def _find_unbound(self, decoded: _PacketRows) -> None:
         """Doubts about packets for subchannels that nothing was bound to."""
-        data, channels = told.data, told.channels
+        data, channels = decoded.data, decoded.channels
         binds = (data["block"] == HOST_FILE) & (data["id"] == B06F["SET_OBJECT"].word)
-        of_class = told.firsts & (data["block"] != HOST_FILE)
+        of_class = decoded.firsts & (data["block"] != HOST_FILE)
         for channel in np.unique(channels).tolist():
             for subchannel in np.unique(data["subchannel"][channels == channel]).tolist():
                 if (channel, subchannel) in self._bound:
@@ -183,10 +182,10 @@ class MethodUse:
                     self._bound.add((channel, subchannel))
                     unbound = unbound[unbound < found[0]]
                 if len(unbound):
-                    self._doubt(doubts.UNBOUND, len(unbound), told.place(int(unbound[0])))
+                    self._doubt(doubts.UNBOUND, len(unbound), decoded.place(int(unbound[0])))
 
 
-class _Rows:
+class _PacketRows:
     """Decoded rows, and the packets that they belong to. data: rows that write a method.
 
     channels: channel of each row of `data`; firsts: whether it is the first of its packet, or of the packet's part in

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from pocketgpu.inspect.switch.resources import HandleTexture, StageShader, buffe
 from pocketgpu.inspect.switch.surfaces import Surface, TargetPicture, surface_of, targets_of
 from pocketgpu.inspect.switch.vertices import fresh, index_buffer, vertex_buffers, vertices_of
 from pocketgpu.maxwell.display.present import Picture
-from pocketgpu.maxwell.engines.common.records import Blit, Copy
+from pocketgpu.maxwell.engines.common.action_log import Blit, Copy
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
 from pocketgpu.maxwell.engines.threed.draws import Draw
@@ -257,12 +257,3 @@ class SwitchMoment(Moment):
         :raises UsageError: the event is no draw, or has too many vertices.
         """
         return vertices_of(self._inspection, self._draw, self._tick)
-
-    # -- itself -------------------------------------------------------------------------------------------------------
-    def to_json(self) -> dict[str, Any]:
-        """Its address, and the registers that differ from power-on; words as hexadecimal strings."""
-        return {
-            "address": str(self.address),
-            "event": None if self.event is None else {"kind": self.event.kind, "title": self.event.title},
-            "registers": {one.register: f"{one.new:#010x}" for one in self.changes("reset")},
-        }

@@ -14,14 +14,14 @@ from pocketgpu.inspect.switch.fragments import MOST, FragmentWatch
 from pocketgpu.inspect.switch.surfaces import Surface
 from pocketgpu.inspect.switch.touches import Candidate, Track
 from pocketgpu.inspect.switch.watched import Watch
-from pocketgpu.maxwell.engines.common.records import Blit, Clear
+from pocketgpu.maxwell.engines.common.action_log import Blit, Clear
 from pocketgpu.maxwell.engines.threed.draws import Draw
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.switch.inspection import SwitchInspection
 
 
-class Walk:
+class TouchWalk:
     """Replays the touches of tracks in order, and describes what each did.
 
     :param closely: whether fragments are watched; otherwise only the bytes before and after are reported.
@@ -132,7 +132,7 @@ class Walk:
             text = f"{event.title}: sets this pixel"
         elif isinstance(trace.what, Blit):
             parts = ", ".join(f"{tap.weight:.4g} of {tap.address:#x}" for tap in touch.taps)
-            text = f"{event.title}: takes {parts or 'pixels that are not there'}"
+            text = f"{event.title}: takes {parts or 'pixels outside of its source'}"
         elif touch.taps:
             text = f"{event.title}: takes the bytes at {touch.taps[0].address:#x}"
         elif event.kind in ("launch", "report") and old == new:

@@ -35,7 +35,7 @@ _MOST_RANGES = 64
 
 
 @dataclass(frozen=True)
-class Change:
+class RegisterChange:
     """Registers of a class that changed before an event: words, values before and after."""
 
     file: int
@@ -45,7 +45,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Trace:
+class TickTrace:
     """What is known of a tick besides its event. what: the engine's record, or a number for other events. writes:
     memory that it wrote or may have written. channel: index of its channel, -1 without one.
 
@@ -57,7 +57,7 @@ class Trace:
     what: Any
     record: Any
     writes: Spans
-    changes: tuple[Change, ...]
+    changes: tuple[RegisterChange, ...]
     channel: int
     surfaces: tuple[tuple[Surface, int], ...] = ()
     sources: tuple[tuple[int, int, int], ...] = ()
@@ -70,7 +70,7 @@ def register_name(file: int, word: int) -> str:
     return f"{word:#05x}" if found is None else found.label
 
 
-class _Position:
+class _StreamPosition:
     """Where a channel is in its submission: the entry, and its first word that belongs to no event yet."""
 
     def __init__(self) -> None:
@@ -85,14 +85,14 @@ class Recorder:
         self.log = log
         self.events: list[list[Event]] = []
         self.passes: list[Passes] = []
-        self.traces: list[Trace] = []
+        self.traces: list[TickTrace] = []
         self.first: list[int] = []
         """For each frame, how many ticks come before it."""
         self.machine: GM20B | None = None
         self._frame = -1
         self._draws = 0
         self._open = False
-        self._positions: dict[int, _Position] = {}
+        self._positions: dict[int, _StreamPosition] = {}
         self._registers: dict[int, NDArray[np.uint32]] = {}
         self.power_on: dict[int, NDArray[np.uint32]] = {}
         """Registers of a channel before its first event, by its index: (files, words)."""
@@ -100,7 +100,7 @@ class Recorder:
         self._constants = 0  # words that went to constant buffers
 
     # -- notifications of the player ----------------------------------------------------------------------------------
-    def hear(self, what: Any, more: Any) -> None:
+    def note(self, what: Any, more: Any) -> None:
         """Record a tick."""
         assert self.machine is not None
         if not self._open:
@@ -171,8 +171,8 @@ class Recorder:
 
     # -- events -------------------------------------------------------------------------------------------------------
     def _add(
-        self, found: describe.Description, what: Any, record: Any, changes: tuple[Change, ...] = (), channel: int = -1,
-        draw: int | None = None,
+        self, found: describe.Description, what: Any, record: Any, changes: tuple[RegisterChange, ...] = (),
+        channel: int = -1, draw: int | None = None,
     ) -> None:  # fmt: skip
         events = self.events[self._frame]
         event = Event(
@@ -187,7 +187,7 @@ class Recorder:
         surfaces = tuple((surface, place) for surface, place in places if place is not None)
         sources = ((one.address, memory.offset_of(one.address, one.size), one.size) for one in found.reads)
         self.traces.append(
-            Trace(
+            TickTrace(
                 event, what, record, self.spans(found.writes), changes, channel, surfaces,
                 tuple((va, at, size) for va, at, size in sources if at is not None), found.plan,
             )
@@ -236,14 +236,14 @@ class Recorder:
         return tuple(found)
 
     # -- registers ----------------------------------------------------------------------------------------------------
-    def _changes(self, channel: Channel) -> tuple[Change, ...]:
+    def _changes(self, channel: Channel) -> tuple[RegisterChange, ...]:
         known = self._registers[channel.index]
         found = []
         for file in range(len(CLASS_FILES)):
             now = channel.files[file]
             words = np.flatnonzero(now != known[file])
             if len(words):
-                found.append(Change(file, words, known[file][words], now[words]))
+                found.append(RegisterChange(file, words, known[file][words], now[words]))
                 known[file][words] = now[words]
         return tuple(found)
 
@@ -269,7 +269,7 @@ class Recorder:
         if not entry.isdecimal() or not word.isdecimal():
             return None
         number, last, end = int(submission[1:]), int(entry), int(word) + 1
-        at = self._positions.setdefault(channel.index, _Position())
+        at = self._positions.setdefault(channel.index, _StreamPosition())
         if at.submission != number:
             at.submission, at.entry, at.word = number, 0, 0
         if (at.entry, at.word) == (last, end):

@@ -62,8 +62,8 @@ class Surface:
 
     def place(self, x: int, y: int) -> int:
         """GPU address of the sample at column x, row y."""
-        column = self.plane.columns(np.int64(x * self.format.bytes))  # type: ignore[arg-type]
-        return self.plane.va + int(column) + int(self.plane.rows(np.int64(y)))  # type: ignore[arg-type]
+        column = self.plane.columns(np.array(x * self.format.bytes, np.int64))
+        return self.plane.va + int(column) + int(self.plane.rows(np.array(y, np.int64)))
 
     def places(self, x: int, y: int) -> list[int]:
         """GPU addresses of the samples of pixel x, y, row by row."""

@@ -16,7 +16,7 @@ from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.answer import Answer
 from pocketgpu.inspect.model.event import Event
-from pocketgpu.inspect.switch.trace import Instruction, Tracer
+from pocketgpu.inspect.switch.lane_trace import Instruction, LaneTracer
 from pocketgpu.inspect.switch.watched import Watch
 from pocketgpu.lanes import Value
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
@@ -82,9 +82,9 @@ class ThreadWhy(Answer):
 class _OneWarp:
     """Observes one warp of a block, and passes it to a tracer that is made when the warp first runs."""
 
-    def __init__(self, warp: int, make: Callable[[], Tracer]) -> None:
+    def __init__(self, warp: int, make: Callable[[], LaneTracer]) -> None:
         self._warp, self._make, self._mine = warp, make, False
-        self.tracer: Tracer | None = None
+        self.tracer: LaneTracer | None = None
 
     def begins(self, warp: VariableMachine) -> None:
         if self._mine and self.tracer is not None:
@@ -102,10 +102,10 @@ class _OneWarp:
         if self._mine and self.tracer is not None:
             self.tracer.holds_for(mask)
 
-    def hear(self, name: str, value: Any) -> None:
+    def note(self, name: str, value: Any) -> None:
         """A value that a kernel names."""
         if self._mine and self.tracer is not None:
-            self.tracer.hear(name, value)
+            self.tracer.note(name, value)
 
 
 class _OneThread(Observer):
@@ -155,13 +155,13 @@ class _OneThread(Observer):
             static = {"code": data, "start": start, "indirect": indirect, "stride": stride, "count": False}
             return watch.engine.handle(run_warp, **static, observer=watch.relay)
 
-        def tracer_of() -> Tracer:
+        def tracer_of() -> LaneTracer:
             assert launch.code is not None
-            return Tracer(machine.memory.arena, launch.code.data, int(record[LAUNCH.CONSTANTS // 4]), lane)
+            return LaneTracer(machine.memory.arena, launch.code.data, int(record[LAUNCH.CONSTANTS // 4]), lane)
 
         looks_on = _OneWarp(warp, tracer_of)
         launcher.watch = watched
-        with watch.listening(looks_on.hear, looks_on):
+        with watch.listening(looks_on.note, looks_on):
             run(Order(number, number + 1, launcher=launcher))
         tracer = looks_on.tracer
         if tracer is not None:

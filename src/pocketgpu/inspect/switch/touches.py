@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pocketgpu.inspect.switch.recorder import Recorder, Trace
+from pocketgpu.inspect.switch.recorder import Recorder, TickTrace
 from pocketgpu.inspect.switch.surfaces import Surface
-from pocketgpu.maxwell.engines.common.records import Blit, Clear, Copy
+from pocketgpu.maxwell.engines.common.action_log import Blit, Clear, Copy
 from pocketgpu.maxwell.engines.threed.draws import Draw
 
 Spot = tuple[int, int]
@@ -39,7 +39,7 @@ class Candidate:
     defines: whether it overwrote all of the bytes. taps: the bytes that it copied; source: the track of those."""
 
     tick: int
-    trace: Trace
+    trace: TickTrace
     surface: Surface | None = None
     x: int = 0
     y: int = 0
@@ -102,7 +102,7 @@ class Finder:
                 return True
         return False
 
-    def _touch(self, tick: int, trace: Trace, spot: Spot) -> Candidate | None:
+    def _touch(self, tick: int, trace: TickTrace, spot: Spot) -> Candidate | None:
         if not _overlaps(spot, trace.writes):
             return None
         what = trace.what
@@ -135,7 +135,7 @@ class Finder:
         return touch
 
     @staticmethod
-    def _copied(tick: int, trace: Trace, spot: Spot) -> Candidate | None:
+    def _copied(tick: int, trace: TickTrace, spot: Spot) -> Candidate | None:
         """A transfer of the copy engine, if it writes the byte."""
         plan = trace.plan
         touch = Candidate(tick, trace, defines=True)
@@ -165,7 +165,7 @@ class Finder:
         return touch
 
 
-def _tap(trace: Trace, address: int, size: int, weight: float) -> Tap | None:
+def _tap(trace: TickTrace, address: int, size: int, weight: float) -> Tap | None:
     for va, at, length in trace.sources:
         if va <= address < va + length:
             return Tap(address, (at + address - va, size), weight)

@@ -88,7 +88,7 @@ def vertices_of(inspection: SwitchInspection, draw: Draw, tick: int) -> Vertices
     for n, values in read.items():
         inputs[f"a{n}"] = values
     player.go(player.at(tick - 1))
-    listener = _Outputs()
+    listener = _OutputRecorder()
     player.play_to(player.at(tick), listener)
     named = np.concatenate(whole.runs).astype(np.int64) if whole.runs else np.empty(0, np.int64)
     outputs, emitted, triangles = listener.result(named)
@@ -107,7 +107,7 @@ def _vector(address: int) -> str:
     return _NAMES.get(address, f"a{address & ~15:#x}")
 
 
-class _Outputs(Observer):
+class _OutputRecorder(Observer):
     """Observes a draw and keeps the outputs of its last stage before raster, list by list."""
 
     wants_shapes = True
@@ -122,34 +122,32 @@ class _Outputs(Observer):
     def shapes_ready(self, plan: Plan) -> None:
         """The region has the shapes of a list of primitives; the list's vertices are there, too."""
         drawing = self.machine.drawing
-        count = int(self._words(plan.lists[1] + PRIMITIVES.COUNT, 1)[0])
-        following = int(self._words(drawing.region + REGION.NEXT, 1)[0])
+        count = int(self.machine.memory.words(plan.lists[1] + PRIMITIVES.COUNT, 1)[0])
+        following = int(self.machine.memory.words(drawing.region + REGION.NEXT, 1)[0])
         if not self._going:
             last = max(n for n in plan.programs if n != PIXEL)
             self._late = last > SECOND_VERTEX
             part = self._vertices(plan, last)
             self._parts.append(part)
             if not self._late:
-                shade = int(self._words(drawing.room.input + INPUT.SHADE, 1)[0])
-                self._numbers.append(self._words(shade, len(part)).view(np.uint32).astype(np.int64))
+                shade = int(self.machine.memory.words(drawing.room.input + INPUT.SHADE, 1)[0])
+                self._numbers.append(self.machine.memory.words(shade, len(part)).view(np.uint32).astype(np.int64))
             self._list(plan, count)
             self._count += len(part)
         self._going = following < count
 
-    def _words(self, at: int, count: int) -> NDArray[np.int32]:
-        return self.machine.memory.arena[at : at + 4 * count].view(np.int32)
-
     def _list(self, plan: Plan, count: int) -> None:
         """The triangles of a list."""
-        words = self._words(plan.lists[1], PRIMITIVES.size // 4)
+        words = self.machine.memory.words(plan.lists[1], PRIMITIVES.size // 4)
         kind, start, stride = (int(words[PRIMITIVES.offsets[n] // 4]) for n in ("KIND", "COLUMNS", "STRIDE"))
         if kind == TRIANGLE_LIST and count:
-            columns = [self._words(start + n * stride, count) for n in range(3)]
+            columns = [self.machine.memory.words(start + n * stride, count) for n in range(3)]
             self._triangles.append(np.stack(columns, axis=1).astype(np.int64) + self._count)
 
     def _vertices(self, plan: Plan, last: int) -> NDArray[Any]:
-        pages, size, table_at, count = (int(n) for n in self._words(plan.lists[0], VERTICES.size // 4)[:4])
-        table = self._words(table_at, MAP_WORDS)
+        record = self.machine.memory.words(plan.lists[0], VERTICES.size // 4)
+        pages, size, table_at, count = (int(n) for n in record[:4])
+        table = self.machine.memory.words(table_at, MAP_WORDS)
         number = -(-count // 32)
         raw = self.machine.memory.arena[pages : pages + number * size].reshape(number, size)
         names: dict[str, list[int]] = {}

@@ -22,7 +22,7 @@ from pocketgpu.maxwell.graphics.primitives.shapes import room
 from pocketgpu.maxwell.graphics.programs.stage_program import StageProgram
 from pocketgpu.maxwell.graphics.records import RASTER, REGION, SHAPE
 from pocketgpu.maxwell.sampling.store import Textures
-from pocketgpu.maxwell.sass.launch.record import handles_at, set_kernels
+from pocketgpu.maxwell.sass.launch.kernel_handles import handles_at, set_kernels
 from pocketgpu.maxwell.sass.program.steps import Step
 from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH
 from pocketgpu.maxwell.sass.warp.observer import Observer
@@ -38,7 +38,7 @@ def _rounded(size: int) -> int:
     return -(-size // _PAGE) * _PAGE
 
 
-class _Relay:
+class _ObserverRelay:
     """The observer of the watched engine's code: it passes notifications on to the current observer, if any."""
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class Watch:
     def __init__(self, machine: GM20B) -> None:
         self.machine = machine
         self.engine = Engine(machine.memory.arena, "numpy", self._hear)
-        self.relay = _Relay()
+        self.relay = _ObserverRelay()
         """The observer of programs that code is made with."""
         self._listener: Listener | None = None
         self.raster, size = spare(machine.areas.drawing)
@@ -82,7 +82,7 @@ class Watch:
 
     def words(self, at: int, count: int) -> NDArray[np.int32]:
         """Words of the arena."""
-        return self.machine.memory.arena[at : at + 4 * count].view(np.int32)
+        return self.machine.memory.words(at, count)
 
     def bytes(self, at: int, size: int) -> NDArray[np.uint8]:
         """Bytes of the arena."""

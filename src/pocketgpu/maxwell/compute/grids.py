@@ -19,7 +19,7 @@ from pocketgpu.maxwell.host.observer import USUAL, Order
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.maxwell.sampling.store import Pools, Textures
 from pocketgpu.maxwell.sass.launch.in_memory import Programs
-from pocketgpu.maxwell.sass.launch.launcher import Launcher, Result, Rules
+from pocketgpu.maxwell.sass.launch.launcher import Launcher, LaunchRules, Result
 from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, INDEFINITE
 
 LIMIT = 1 << 28
@@ -86,7 +86,7 @@ class Grids:
             raise UsageError(f"{high} bytes of local memory from the end of its window downwards")
         if code.textures:
             launcher.textures.pools = pools_of(launch, state)
-        rules = Rules(
+        rules = LaunchRules(
             shared_window=state.word("SET_SHADER_SHARED_MEMORY_WINDOW"),
             local_window=state.word("SET_SHADER_LOCAL_MEMORY_WINDOW"),
             budget=self.budget,

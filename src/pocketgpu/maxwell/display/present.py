@@ -7,7 +7,7 @@ left out. Source: the notes of the recordings; libnx, for the formats of its win
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,7 @@ from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell.formats import SHOWN, shown_layout
 from pocketgpu.maxwell.formats.arrays import picture
 from pocketgpu.maxwell.memory.blocklinear import Layout, detile
-from pocketgpu.pictures import to_image, to_png
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
+from pocketgpu.pictures import ShownArray
 
 FLIP_X, FLIP_Y, TURN = 1, 2, 4
 """Bits of a transform: mirror left and right, mirror top and bottom, a quarter turn to the right."""
@@ -107,26 +104,10 @@ class Surface:
 
 
 @dataclass(frozen=True, eq=False)
-class Picture:
+class Picture(ShownArray):
     """A presented picture: `array` is upright RGB of shape (height, width, 3)."""
 
     array: NDArray[np.uint8]
-
-    @property
-    def width(self) -> int:
-        return int(self.array.shape[1])
-
-    @property
-    def height(self) -> int:
-        return int(self.array.shape[0])
-
-    @property
-    def image(self) -> Image:
-        """The picture as a Pillow image of mode RGB."""
-        return to_image(self.array)
-
-    def _repr_png_(self) -> bytes:
-        return to_png(self.array)
 
 
 def to_picture(data: bytes, surface: Shown) -> NDArray[np.uint8]:

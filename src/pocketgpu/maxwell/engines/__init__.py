@@ -5,7 +5,7 @@ from __future__ import annotations
 from pocketgpu.maxwell.engines.common.base import Engine, EngineHost
 from pocketgpu.maxwell.engines.compute.launch import Compute
 from pocketgpu.maxwell.engines.copy.dma import DmaCopy
-from pocketgpu.maxwell.engines.inline.unit import InlineToMemory
+from pocketgpu.maxwell.engines.inline.inline_unit import InlineToMemory
 from pocketgpu.maxwell.engines.threed.engine import ThreeD
 from pocketgpu.maxwell.engines.twod.engine import TwoD
 

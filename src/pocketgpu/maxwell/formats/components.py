@@ -97,7 +97,7 @@ class Channel:
         """The channel's bits of a word."""
         return word.lsr(self.low) & self.mask(k)
 
-    def signed(self, k: Lang, word: Value) -> Value:
+    def signed(self, word: Value) -> Value:
         """The same, sign-extended."""
         return (word << (32 - self.low - self.width)) >> (32 - self.width)
 
@@ -119,7 +119,7 @@ def decode(
     :param types: those that may occur where the type is read at run time.
     """
     zero = lambda: k.splat(k.f32(0.0), word.lanes)
-    bits = _Bits(k, channel, word, tables)
+    bits = _ChannelBits(k, channel, word, tables)
 
     def case(type: int) -> Value:
         if type in (ABSENT, ZERO):
@@ -168,7 +168,7 @@ def divided(k: Lang, steps: Value, channel: Channel, quotient: Quotient, signed:
     return steps * (k.f32(1.0) / largest) if quotient is Quotient.RECIPROCAL else steps / largest
 
 
-class _Bits:
+class _ChannelBits:
     """The bits of a channel in its word, extracted at first use; and the tables of sRGB."""
 
     def __init__(self, k: Lang, channel: Channel, word: Value, tables: Value | None) -> None:
@@ -180,26 +180,26 @@ class _Bits:
 
     @cached_property
     def signed(self) -> Value:
-        return self._channel.signed(self._k, self.word)
+        return self._channel.signed(self.word)
 
 
 # Decoders. Each takes (k, bits, channel, quotient) and returns a value.
 
 
-def _from_unorm(k: Lang, bits: _Bits, c: Channel, quotient: Quotient) -> Value:
+def _from_unorm(k: Lang, bits: _ChannelBits, c: Channel, quotient: Quotient) -> Value:
     if quotient is Quotient.DOUBLE:
         return _quotient64(k, bits, c, False)
     steps = k.to_f32(bits.code)
     return steps if quotient is Quotient.STEPS else divided(k, steps, c, quotient)
 
 
-def _from_snorm(k: Lang, bits: _Bits, c: Channel, quotient: Quotient) -> Value:
+def _from_snorm(k: Lang, bits: _ChannelBits, c: Channel, quotient: Quotient) -> Value:
     if quotient is Quotient.DOUBLE:
         return k.max(_quotient64(k, bits, c, True), -1.0)
     return k.max(divided(k, k.to_f32(bits.signed), c, quotient, signed=True), -1.0)
 
 
-def _quotient64(k: Lang, bits: _Bits, c: Channel, signed: bool) -> Value:
+def _quotient64(k: Lang, bits: _ChannelBits, c: Channel, signed: bool) -> Value:
     number = k.to_f64(bits.signed) if signed else k.to_f64(k.to_i64(bits.code, False))
     mask = c.mask(k)
     if isinstance(mask, int):
@@ -207,7 +207,7 @@ def _quotient64(k: Lang, bits: _Bits, c: Channel, signed: bool) -> Value:
     return number / k.to_f64(k.to_i64(mask.lsr(int(signed)), False))
 
 
-def _from_unorm32(k: Lang, bits: _Bits, c: Channel, quotient: Quotient) -> Value:
+def _from_unorm32(k: Lang, bits: _ChannelBits, c: Channel, quotient: Quotient) -> Value:
     if quotient is Quotient.DOUBLE:
         return _quotient64(k, bits, c, False)
     if quotient is Quotient.NEAREST:
@@ -217,41 +217,41 @@ def _from_unorm32(k: Lang, bits: _Bits, c: Channel, quotient: Quotient) -> Value
     return steps if quotient is Quotient.STEPS else steps / float((1 << 32) - 1)
 
 
-def _from_snorm32(k: Lang, bits: _Bits, c: Channel, quotient: Quotient) -> Value:
+def _from_snorm32(k: Lang, bits: _ChannelBits, c: Channel, quotient: Quotient) -> Value:
     value = k.max(_quotient64(k, bits, c, True), -1.0)
     return value if quotient is Quotient.DOUBLE else k.to_f32(value)
 
 
-def _from_uint(k: Lang, bits: _Bits, c: Channel, quotient: Quotient) -> Value:
+def _from_uint(k: Lang, bits: _ChannelBits, c: Channel, quotient: Quotient) -> Value:
     return k.bits_f32(bits.code)
 
 
-def _from_sint(k: Lang, bits: _Bits, c: Channel, quotient: Quotient) -> Value:
+def _from_sint(k: Lang, bits: _ChannelBits, c: Channel, quotient: Quotient) -> Value:
     return k.bits_f32(bits.signed)
 
 
-def _from_float32(k: Lang, bits: _Bits, c: Channel, quotient: Quotient) -> Value:
+def _from_float32(k: Lang, bits: _ChannelBits, c: Channel, quotient: Quotient) -> Value:
     return k.bits_f32(bits.word)
 
 
-def _from_float(width: int, k: Lang, bits: _Bits, c: Channel, quotient: Quotient) -> Value:
+def _from_float(width: int, k: Lang, bits: _ChannelBits, c: Channel, quotient: Quotient) -> Value:
     return float_of(k, bits.code, width)
 
 
-def _from_srgb(k: Lang, bits: _Bits, c: Channel, quotient: Quotient) -> Value:
+def _from_srgb(k: Lang, bits: _ChannelBits, c: Channel, quotient: Quotient) -> Value:
     assert bits.tables is not None, "sRGB needs its tables"
     return decode_srgb(k, bits.tables, bits.code)
 
 
-def _from_uscaled(k: Lang, bits: _Bits, c: Channel, quotient: Quotient) -> Value:
+def _from_uscaled(k: Lang, bits: _ChannelBits, c: Channel, quotient: Quotient) -> Value:
     return k.to_f32(bits.code)
 
 
-def _from_sscaled(k: Lang, bits: _Bits, c: Channel, quotient: Quotient) -> Value:
+def _from_sscaled(k: Lang, bits: _ChannelBits, c: Channel, quotient: Quotient) -> Value:
     return k.to_f32(bits.signed)
 
 
-def _from_uscaled32(k: Lang, bits: _Bits, c: Channel, quotient: Quotient) -> Value:
+def _from_uscaled32(k: Lang, bits: _ChannelBits, c: Channel, quotient: Quotient) -> Value:
     value = k.to_f64(k.to_i64(bits.code, False))
     return value if quotient is Quotient.DOUBLE else k.to_f32(value)
 

@@ -10,7 +10,7 @@ import numpy as np
 from pocketgpu.errors import UsageError
 from pocketgpu.lanes import I32, Engine, Lang, Value, kernel
 from pocketgpu.maxwell.host.layout import CHANNEL, CHANNEL_LAYOUT, FILE_WORDS, MME_WORDS
-from pocketgpu.maxwell.host.pushbuffer import FALCONS, ODD, SCRATCH, State
+from pocketgpu.maxwell.host.pushbuffer import FALCONS, ODD, SCRATCH, ChannelState
 from pocketgpu.maxwell.mme import interpreter
 from pocketgpu.maxwell.mme.interpreter import BUSY, WAITING, MacroEngine
 
@@ -24,7 +24,7 @@ BUDGET = 1 << 20
 @kernel(1)
 def run_macro(k: Lang) -> None:
     """Continue the macro that the state words describe; sends are logged as pairs (method, value)."""
-    state = State(k, k.i64(BASE))
+    state = ChannelState(k, k.i64(BASE))
     engine, sent = k.var(state.get("MME_STATE")), k.var(state.get("RUN"))
 
     def place(word: Value | int) -> Value:

@@ -69,7 +69,7 @@ def header(word: Value, name: str) -> Value:
     return word.bits(field.lo, field.width)
 
 
-class State:
+class ChannelState:
     """The state words, counters and arrays of one channel, as a kernel reads them."""
 
     def __init__(self, k: Lang, base: Value) -> None:
@@ -93,7 +93,7 @@ class State:
         k.store(I64, at, k.load(I64, at) + (k.to_i64(by) if isinstance(by, Value) else by))
 
 
-class _Write:
+class _MethodWrite:
     """A method write, and what its code (`dispatch.CODES`) does."""
 
     def __init__(self, parser: Parser, file: Value, word: Value, value: Value, from_macro: bool) -> None:
@@ -231,7 +231,7 @@ class Parser:
         """Arena offset of the current word, -1 if it is in a header; None unless places are recorded."""
         self.ram_words, self.choices = ram_words, choices
         base = k.to_i64(channel) * CHANNEL_LAYOUT.size + layout.channels
-        self.state = State(k, base)
+        self.state = ChannelState(k, base)
         self.base = base
         self.status = k.var(RUNNING)
         self.shadow_mode = k.var(self.state.get("SHADOW_MODE"))
@@ -261,7 +261,7 @@ class Parser:
     def method(self, file: Value, word: Value, value: Value, from_macro: bool) -> None:
         """One method, with everything that it triggers."""
         k = self.k
-        write = _Write(self, file, word, value, from_macro)
+        write = _MethodWrite(self, file, word, value, from_macro)
         code = k.load(U8, k.to_i64(file * (FILE_SIZE // 4) + word) + self.layout.effects)
         cases = write.cases()
         k.switch(code, [cases[name] for name in CODES])
@@ -404,7 +404,7 @@ class Packet:
 
     _HELD = ("METHOD", "STEP", "LATER_STEP", "REMAINING", "SUBCHANNEL", "IMMEDIATE", "POSITION", "END", "RUN", "ENTRY")
 
-    def __init__(self, k: Lang, state: State, illegal_ends: bool) -> None:
+    def __init__(self, k: Lang, state: ChannelState, illegal_ends: bool) -> None:
         self.k, self.state, self.illegal_ends = k, state, illegal_ends
         self.vars: dict[str, Var] = {name: k.var(state.get(name)) for name in self._HELD}
         self.file = k.var(k.i32(0))

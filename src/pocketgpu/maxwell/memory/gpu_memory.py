@@ -19,7 +19,7 @@ import numpy as np
 
 from pocketgpu.arena import PAGE_SHIFT, PAGE_SIZE, Arena, Buffer, Bytes, flat
 from pocketgpu.errors import GuestMemoryError, UsageError
-from pocketgpu.facts.maxwell import kinds
+from pocketgpu.facts.maxwell import page_kinds
 from pocketgpu.maxwell.memory import page_table
 from pocketgpu.maxwell.memory.page_table import ADDRESS_SPACE, TABLE_SHIFT, TABLE_SIZE, TABLE_WORDS
 
@@ -34,9 +34,10 @@ MAX_ACCESS = 1 << 31
 
 def _kind_number(kind: str | int) -> int:
     try:
-        return kinds.kind_number(kind)
+        return page_kinds.kind_number(kind)
     except ValueError as error:
-        raise UsageError(str(error), hint=f"Kinds are 0..{kinds.HIGHEST} or {', '.join(kinds.KINDS)}.") from None
+        names = ", ".join(page_kinds.KINDS)
+        raise UsageError(str(error), hint=f"Kinds are 0..{page_kinds.HIGHEST} or {names}.") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ class _Extent(NamedTuple):
     mapping: Mapping
 
 
-class _State(NamedTuple):
+class _MappingState(NamedTuple):
     """The part of a snapshot that is not the bytes."""
 
     backings: tuple[Backing, ...]
@@ -191,7 +192,7 @@ class GpuMemory(Arena):
         The size is rounded up to whole pages of 4096 bytes. Older mappings there are covered until this one is
         unmapped.
 
-        :param kind: a page kind by number or name (`facts.maxwell.kinds`, "kind_0xNN").
+        :param kind: a page kind by number or name (`facts.maxwell.page_kinds`, "kind_0xNN").
         :raises UsageError: an address or offset is no multiple of 4096, the range leaves the 40-bit address space or
             the backing, the kind is unknown, or memory or mappings are used up.
         """
@@ -489,12 +490,12 @@ class GpuMemory(Arena):
 
     # Snapshots and reset
 
-    def _state(self) -> _State:
+    def _state(self) -> _MappingState:
         mappings, extents = tuple(self._mappings.values()), tuple(self._extents)
-        return _State(tuple(self._backings.values()), tuple(self._free), self._top, mappings, extents)
+        return _MappingState(tuple(self._backings.values()), tuple(self._free), self._top, mappings, extents)
 
     def _restore_state(self, state: object) -> None:
-        assert isinstance(state, _State)
+        assert isinstance(state, _MappingState)
         self._backings = {b.id: b for b in state.backings}
         self._free, self._top = list(state.free), state.top
         if self._extents == list(state.extents) and tuple(self._mappings.values()) == state.mappings:

@@ -45,8 +45,6 @@ STAGING = VERSIONS + 4 * (ARENA_LIMIT >> PAGE_SHIFT)
 STAGING_SIZE = 1 << 20
 TABLES = STAGING + STAGING_SIZE
 PHYSICAL = TABLES + MAX_TABLES * TABLE_SIZE
-KIND_MASK = 0xFF
-"""The bits of a lower table's word that hold the kind of the page."""
 
 
 def entry(k: Lang, va: Value) -> Value:

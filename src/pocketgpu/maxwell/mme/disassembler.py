@@ -14,7 +14,7 @@ _UNTOUCHED = FIELDS["exit"].mask
 
 
 @dataclass(frozen=True)
-class Line:
+class MacroLine:
     """One instruction: its word, its text, a label in front of it (or ""), and a remark (or "")."""
 
     word: int
@@ -27,7 +27,7 @@ class Line:
         return f"{label}    {self.text:<40}; {self.remark}".rstrip(" ;") if self.remark else f"{label}    {self.text}"
 
 
-def disassemble(words: Sequence[int]) -> list[Line]:
+def disassemble(words: Sequence[int]) -> list[MacroLine]:
     """A line for each word; targets of branches inside the macro get labels."""
     words = [int(word) & 0xFFFFFFFF for word in words]
     targets = {}
@@ -45,7 +45,7 @@ def disassemble(words: Sequence[int]) -> list[Line]:
             same = encode(shown, at, places) == word
         except ValueError:
             same = False
-        lines.append(Line(word, shown if same else f".word {word:#010x}", labels.get(at, ""), _remark(word)))
+        lines.append(MacroLine(word, shown if same else f".word {word:#010x}", labels.get(at, ""), _remark(word)))
     return lines
 
 

@@ -47,7 +47,7 @@ _PLACES = {
 }  # fmt: skip
 
 
-class Reader(Protocol):
+class CallReader(Protocol):
     """The parts of an instruction that are read here (steps.py implements it)."""
 
     @property
@@ -121,7 +121,7 @@ def _by_mask(first: int, mask: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _short_results(o: Reader, names: str, halves: bool) -> tuple[tuple[int, ...], int]:
+def _short_results(o: CallReader, names: str, halves: bool) -> tuple[tuple[int, ...], int]:
     """(registers, order of components for pairs of halves) of a short form."""
     first, second = o.register("d"), o.register("d2")
     components = ["RGBA".index(name) for name in names]
@@ -138,7 +138,7 @@ def _short_results(o: Reader, names: str, halves: bool) -> tuple[tuple[int, ...]
 Bits = dict[str, tuple[tuple[int, int], int]]
 
 
-def texture_call(op: str, o: Reader) -> TextureCall | None:
+def texture_call(op: str, o: CallReader) -> TextureCall | None:
     """The call of an instruction, None if it is not a texture or surface instruction."""
     if op in SURFACE_OPS:
         return _surface(op, o)
@@ -146,36 +146,36 @@ def texture_call(op: str, o: Reader) -> TextureCall | None:
     return None if make is None else make(o)
 
 
-def _call(o: Reader, kernel: int, sources: Sequence[int], results: tuple[int, ...], bits: Bits) -> TextureCall:
+def _call(o: CallReader, kernel: int, sources: Sequence[int], results: tuple[int, ...], bits: Bits) -> TextureCall:
     handle = o.number("handle")
     return TextureCall(kernel, packed(**bits), -1 if handle is None else handle, tuple(sources), results)
 
 
-def _bindless(o: Reader) -> str:
+def _bindless(o: CallReader) -> str:
     """The letter of a handle in a register, for the forms that have one."""
     return "h" if o.number("handle") is None else ""
 
 
-def _both(o: Reader) -> tuple[int, int]:
+def _both(o: CallReader) -> tuple[int, int]:
     """The first registers of the two operands."""
     return o.register("a"), o.register("b")
 
 
-def _short(o: Reader, halves: bool) -> tuple[tuple[int, ...], Bits]:
+def _short(o: CallReader, halves: bool) -> tuple[tuple[int, ...], Bits]:
     """Results of TEXS and TLDS."""
     names = (_MASKS_1 if o.register("d2") == RZ else (*_MASKS_2, "RGBA", "RGBA", "RGBA"))[o.raw("mask") & 7]
     results, order = _short_results(o, names, halves)
     return results, {"order": (Call.ORDER, order), "halves": (Call.HALVES, int(halves))}
 
 
-def _texs(o: Reader) -> TextureCall:
+def _texs(o: CallReader) -> TextureCall:
     results, out = _short(o, not o.raw("f16"))
     dims, lod, compare, letters = _TEXS.get(o.raw("mode"), _TEXS[1])
     bits = {**_shape(dims), **out, "lod": (Call.LOD, lod), "compare": (Call.COMPARE, int(compare))}
     return _call(o, r.SAMPLE, _placed(*_both(o), *letters.split("|")), results, bits)
 
 
-def _tlds(o: Reader) -> TextureCall:
+def _tlds(o: CallReader) -> TextureCall:
     results, out = _short(o, not o.raw("f16"))
     dims, lod, letters = _TLDS.get(o.raw("mode"), _TLDS[2])
     bits = {
@@ -185,7 +185,7 @@ def _tlds(o: Reader) -> TextureCall:
     return _call(o, r.FETCH, _placed(*_both(o), *letters.split("|")), results, bits)
 
 
-def _tld4s(o: Reader) -> TextureCall:
+def _tld4s(o: CallReader) -> TextureCall:
     halves = bool(o.raw("f16"))
     results, order = _short_results(o, "RGBA", halves)
     offset, compare = o.raw("aoffi"), o.raw("dc")
@@ -197,28 +197,28 @@ def _tld4s(o: Reader) -> TextureCall:
     return _call(o, r.GATHER, _placed(*_both(o), *(("xy", more) if more else ("x", "y"))), results, bits)
 
 
-def _results(o: Reader) -> tuple[int, ...]:
+def _results(o: CallReader) -> tuple[int, ...]:
     return _by_mask(o.register("d"), o.raw("mask"))
 
 
-def _txq(o: Reader) -> TextureCall:
+def _txq(o: CallReader) -> TextureCall:
     sources = _placed(o.register("a"), RZ, _bindless(o) + "l", "")
     return _call(o, r.QUERY, sources, _results(o), {"question": (Call.QUESTION, o.raw("query"))})
 
 
-def _txa(o: Reader) -> TextureCall:
+def _txa(o: CallReader) -> TextureCall:
     """Its purpose is not documented; it gives zeros here."""
     return _call(o, r.QUERY, [ABSENT] * SLOTS, _results(o), {"question": (Call.QUESTION, 0)})
 
 
-def _tmml(o: Reader) -> TextureCall:
+def _tmml(o: CallReader) -> TextureCall:
     dims = _DIMS[o.raw("dim")]
     sources = _placed(*_both(o), _letters(dims), _bindless(o))
     bits = {**_shape(dims), "question": (Call.QUESTION, LEVEL_OF_DETAIL), "quads": (Call.QUADS, o.raw("ndv"))}
     return _call(o, r.QUERY, sources, _results(o), bits)
 
 
-def _tex(o: Reader) -> TextureCall:
+def _tex(o: CallReader) -> TextureCall:
     dims, lod = _DIMS[o.raw("dim")], _LODS[o.raw("lod")]
     offset, compare = o.raw("aoffi"), o.raw("dc")
     more = _bindless(o) + "l" * int(lod in (r.BIAS, r.LEVEL)) + "o" * offset + "r" * compare
@@ -229,7 +229,7 @@ def _tex(o: Reader) -> TextureCall:
     return _call(o, r.SAMPLE, _placed(*_both(o), _letters(dims), more), _results(o), bits)
 
 
-def _tld(o: Reader) -> TextureCall:
+def _tld(o: CallReader) -> TextureCall:
     dims, lod = _DIMS[o.raw("dim")], (r.LEVEL if o.raw("lod") else r.ZERO)
     offset, samples = o.raw("aoffi"), o.raw("ms")
     more = _bindless(o) + "l" * int(lod == r.LEVEL) + "o" * offset + "s" * samples
@@ -240,7 +240,7 @@ def _tld(o: Reader) -> TextureCall:
     return _call(o, r.FETCH, _placed(*_both(o), _letters(dims), more), _results(o), bits)
 
 
-def _tld4(o: Reader) -> TextureCall:
+def _tld4(o: CallReader) -> TextureCall:
     dims, mode, compare = _DIMS[o.raw("dim")], o.raw("offset"), o.raw("dc")
     more = _bindless(o) + ("", "o", "oO", "")[mode] + "r" * compare
     offsets = (r.NO_OFFSETS, r.BYTES, r.EACH, r.NO_OFFSETS)[mode]
@@ -251,7 +251,7 @@ def _tld4(o: Reader) -> TextureCall:
     return _call(o, r.GATHER, _placed(*_both(o), _letters(dims), more), _results(o), bits)
 
 
-def _txd(o: Reader) -> TextureCall:
+def _txd(o: CallReader) -> TextureCall:
     """The layer and the offsets share a word after the coordinates."""
     dims, offset = _DIMS[o.raw("dim")], o.raw("aoffi")
     plain = _letters(dims).removeprefix("a")
@@ -263,7 +263,7 @@ def _txd(o: Reader) -> TextureCall:
     return _call(o, r.SAMPLE, sources, _results(o), bits)
 
 
-_MAKERS: Mapping[str, Callable[[Reader], TextureCall]] = {
+_MAKERS: Mapping[str, Callable[[CallReader], TextureCall]] = {
     "TEX": _tex, "TEXS": _texs, "TLD": _tld, "TLDS": _tlds, "TLD4": _tld4, "TLD4S": _tld4s, "TXD": _txd, "TXQ": _txq,
     "TMML": _tmml, "TXA": _txa,
 }  # fmt: skip
@@ -281,7 +281,7 @@ def _run(first: int, count: int) -> Sequence[int]:
     return [RZ if first == RZ else min(first + n, RZ) for n in range(count)]
 
 
-def _surface(op: str, o: Reader) -> TextureCall:
+def _surface(op: str, o: CallReader) -> TextureCall:
     handle = o.number("handle")
     dim = o.raw("dim")
     sources = [ABSENT] * SLOTS

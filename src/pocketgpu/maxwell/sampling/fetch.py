@@ -107,16 +107,7 @@ def gather(
     each_texture(request, mask, handle, r.SAMPLED, run)
 
 
-DIMENSION, TEXTURE_TYPE, SAMPLE_POSITION, FILTER, LOD, WRAPPING, BORDER_COLOUR, LEVEL_OF_DETAIL = (
-    1,
-    2,
-    5,
-    16,
-    18,
-    20,
-    22,
-    63,
-)
+DIMENSION, TEXTURE_TYPE, FILTER, LOD, WRAPPING, BORDER_COLOUR, LEVEL_OF_DETAIL = 1, 2, 16, 18, 20, 22, 63
 """The queries: numbers of TXQ, and one of ours for TMML."""
 
 

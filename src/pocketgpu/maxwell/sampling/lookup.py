@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pocketgpu.lanes import F32, I32, I64, Lang, Value
+from pocketgpu.lanes import F32, I32, I64, Lang, Type, Value
 from pocketgpu.maxwell.sampling.records import BOOK, ENTRY_WORDS, GOOD, HASH, PROBES, RECORD, TABLE_BITS, V_HANDLE
 from pocketgpu.maxwell.sass.thread_memory.access import note_fault
 from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, BLOCK, LAUNCH, NO_TEXTURE, SCRATCH, VECTOR
@@ -24,9 +24,9 @@ class Request:
     instruction: Value
     what: Value
 
-    def take(self, n: int, type: object = I32) -> Value:
+    def take(self, n: int, type: Type = I32) -> Value:
         """A scratch vector, I32 or F32."""
-        return self.k.load(type, self.slot + (SCRATCH + n * VECTOR), 32)  # type: ignore[arg-type]
+        return self.k.load(type, self.slot + (SCRATCH + n * VECTOR), 32)
 
     def put(self, n: int, v: Value, mask: Value) -> None:
         """Write lanes of a scratch vector of words."""

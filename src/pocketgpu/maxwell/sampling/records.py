@@ -33,6 +33,7 @@ swizzled already. Red, green and blue of SRGB8 are not linear yet: the table LIN
 from __future__ import annotations
 
 from pocketgpu.facts.maxwell.headers import TSC
+from pocketgpu.maxwell.sass.thread_memory.work import TEXTURE_KERNELS
 from pocketgpu.struct_words import Struct
 
 MAX_LEVELS = 16
@@ -84,7 +85,7 @@ ANISOTROPIES = {code: int(name.split("_")[1]) for name, code in TSC["MAX_ANISOTR
 _MODES, _MIPS = TSC["ADDRESS_U"].values, TSC["MIP_FILTER"].values
 WRAP, MIRROR, CLAMP_TO_EDGE, BORDER = _MODES.WRAP, _MODES.MIRROR, _MODES.CLAMP_TO_EDGE, _MODES.BORDER
 CLAMP_OGL, ONCE_EDGE = _MODES.CLAMP_OGL, _MODES.MIRROR_ONCE_CLAMP_TO_EDGE
-ONCE_BORDER, ONCE_OGL = _MODES.MIRROR_ONCE_BORDER, _MODES.MIRROR_ONCE_CLAMP_OGL
+ONCE_OGL = _MODES.MIRROR_ONCE_CLAMP_OGL
 POINT, LINEAR = TSC["MIN_FILTER"].values.MIN_POINT, TSC["MIN_FILTER"].values.MIN_LINEAR
 MIP_NONE, MIP_POINT, MIP_LINEAR = _MIPS.MIP_NONE, _MIPS.MIP_POINT, _MIPS.MIP_LINEAR
 
@@ -98,7 +99,7 @@ V_DATA = 4
 V_RESULT = 12
 
 # Kernels, by their index in a launch's record.
-SAMPLE, FETCH, GATHER, QUERY, SURFACE = range(5)
+SAMPLE, FETCH, GATHER, QUERY, SURFACE = range(TEXTURE_KERNELS)
 
 
 class Call:

@@ -17,7 +17,7 @@ from pocketgpu.maxwell.sampling import coordinates as c
 from pocketgpu.maxwell.sampling import records as r
 from pocketgpu.maxwell.sampling.lookup import Record, Request, each_texture
 from pocketgpu.maxwell.sampling.records import RECORD, Call
-from pocketgpu.maxwell.sampling.texels import Colour, compared, finish, load_texel, texel, texel_offsets
+from pocketgpu.maxwell.sampling.texels import TexelSum, compared, finish, load_texel, texel, texel_offsets
 from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH
 
 _FULL = 255.0 * 65536.0
@@ -280,7 +280,7 @@ class Sampling:
         layer = k.select(request.bits(Call.ARRAY) != 0, request.take(r.V_LAYER) & 0xFFFF, 0)
         layer = k.select(self.cube, layer * 6 + face, layer)
         layer = k.clamp(layer, 0, record.word("LAYERS") - 1)
-        total = Colour(k)
+        total = TexelSum(k)
         reduction = record.word("REDUCTION")
         levels = k.select(k.any((part != 0) & self.lanes), 2, 1)
         dimensions = request.bits(Call.DIMENSIONS)
@@ -303,7 +303,7 @@ class Sampling:
 
     def _level(
         self, at: list[Value], layer: Value, number: Value, linear: Value, corners: Value, weight: Value,
-        total: Colour, reduction: Value,
+        total: TexelSum, reduction: Value,
     ) -> None:  # fmt: skip
         """Add the texels around a place on one level."""
         k, record, request = self.k, self.record, self.request

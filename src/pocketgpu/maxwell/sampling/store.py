@@ -22,7 +22,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pocketgpu.errors import PocketGPUError, UsageError
 from pocketgpu.facts.choices import DEFAULTS
@@ -33,12 +32,12 @@ from pocketgpu.maxwell.formats.texture_header import TextureHeader
 from pocketgpu.maxwell.host.observer import Observer, TextureRead
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.maxwell.sampling import records as r
-from pocketgpu.maxwell.sampling.decode import canonical, storage_of
-from pocketgpu.maxwell.sampling.describe import NOTHING, describe
 from pocketgpu.maxwell.sampling.fetch import fetch, gather, query
 from pocketgpu.maxwell.sampling.records import BOOK, ENTRIES, ENTRY_WORDS, HASH, PROBES, RECORD, RECORD_ROOM, TABLE_BITS
 from pocketgpu.maxwell.sampling.sample import sample
 from pocketgpu.maxwell.sampling.surface import surface
+from pocketgpu.maxwell.sampling.texture_copies import canonical, storage_of
+from pocketgpu.maxwell.sampling.texture_records import NOTHING, describe
 from pocketgpu.observer import Observed
 
 HEADER_BYTES = SAMPLER_BYTES = 32
@@ -68,7 +67,7 @@ class Pools:
 
 
 @dataclass
-class _Copy:
+class _TexelCopy:
     """Texels of a header in the work area. offset -1: removed."""
 
     offset: int
@@ -89,7 +88,7 @@ def _parsed(header: bytes) -> TextureHeader:
 
 
 @dataclass
-class _Use:
+class _HandleUse:
     """The result for a handle: a record, and the stretches of the arena that it was made from with their newest
     version.
 
@@ -100,7 +99,7 @@ class _Use:
     spans: list[tuple[int, int]]
     stamp: int
     sure: bool
-    copy: _Copy | None
+    copy: _TexelCopy | None
 
 
 class Textures:
@@ -132,22 +131,19 @@ class Textures:
         self._free_records = list(range(self._records + (count - 1) * RECORD_ROOM, self._records, -RECORD_ROOM))
         self.pools = Pools()
         self.generation = 0
-        self._found: dict[tuple[int, int], _Use] = {}
+        self._found: dict[tuple[int, int], _HandleUse] = {}
         self._found_in: tuple[Pools, int] = (self.pools, -1)
         self._reasons: dict[int, str] = {}
         self._known: dict[tuple[bytes, bytes, int], int] = {}
-        self._copies: dict[bytes, _Copy] = {}
+        self._copies: dict[bytes, _TexelCopy] = {}
         self._lock = threading.RLock()
         self.errors: list[BaseException] = []
         chosen = tuple((name, choices[name]) for name in _OF_KERNELS)
         self._static: dict[str, Any] = {"choices": chosen}
         self._write_book()
 
-    def _words(self, at: int, count: int) -> NDArray[np.int32]:
-        return self.memory.arena[at : at + 4 * count].view(np.int32)
-
     def _write_book(self) -> None:
-        words = self._words(self.book, BOOK.size // 4)
+        words = self.memory.words(self.book, BOOK.size // 4)
         words[:] = 0
         self._book = words
         handle = self.engine.callback(self.resolve, I32, I32, I32)
@@ -200,7 +196,7 @@ class Textures:
                 if use.copy is not None:
                     use.copy.used = self.generation
             if len(kept) < len(self._found):
-                self._words(self.book + BOOK.TABLE, ENTRIES * ENTRY_WORDS)[:] = 0
+                self.memory.words(self.book + BOOK.TABLE, ENTRIES * ENTRY_WORDS)[:] = 0
                 self._found = kept
                 for key, use in kept.items():
                     self._enter(*key, use.at)
@@ -233,7 +229,7 @@ class Textures:
         """The texels of sampled handles that were found since `begin`: (GPU address, bytes)."""
         return [use.copy.span for use in self._found.values() if use.copy is not None]
 
-    def _is_as_before(self, use: _Use) -> bool:
+    def _is_as_before(self, use: _HandleUse) -> bool:
         newest = self.memory.newest
         return use.sure and max((newest(*span) for span in use.spans), default=0) == use.stamp
 
@@ -255,7 +251,7 @@ class Textures:
         except BaseException as error:  # none may pass through compiled code
             at = self._bad
             self.errors.append(error)
-        self._words(answer, 1)[0] = at
+        self.memory.words(answer, 1)[0] = at
 
     def record(self, handle: int, use: int = r.SAMPLED) -> int:
         """Arena offset of the record of a handle, made if it does not exist; that of bad handles for a bad one."""
@@ -266,7 +262,7 @@ class Textures:
                 try:
                     self._found[key] = self._make(handle, use)
                 except PocketGPUError as error:
-                    self._found[key] = _Use(self._bad, [], 0, False, None)
+                    self._found[key] = _HandleUse(self._bad, [], 0, False, None)
                     self._reasons[handle] = error.message
                 self._enter(handle, use, self._found[key].at)
             return self._found[key].at
@@ -274,7 +270,7 @@ class Textures:
     def _enter(self, handle: int, use: int, at: int) -> None:
         """Add a record to the table, if there is a place for it."""
         first = ((handle * HASH & 0xFFFFFFFF) >> (32 - TABLE_BITS)) + use
-        table = self._words(self.book + BOOK.TABLE, ENTRIES * ENTRY_WORDS).reshape(ENTRIES, ENTRY_WORDS)
+        table = self.memory.words(self.book + BOOK.TABLE, ENTRIES * ENTRY_WORDS).reshape(ENTRIES, ENTRY_WORDS)
         for n in range(PROBES):
             row = table[(first + n) % ENTRIES]
             if row[1] == 0:
@@ -283,7 +279,7 @@ class Textures:
                 row[1] = use + 1
                 return
 
-    def _make(self, handle: int, use: int) -> _Use:
+    def _make(self, handle: int, use: int) -> _HandleUse:
         pools = self.pools
         number, which = numbers_of(handle, pools.joined)
         header = self._entry(pools.headers, pools.last_header, number, HEADER_BYTES, "texture header")
@@ -303,7 +299,7 @@ class Textures:
             self._put_record(self._known[key], values)
         at = self._known[key]
         if copy is not None:
-            words = self._words(at, RECORD.size // 4)
+            words = self.memory.words(at, RECORD.size // 4)
             words[RECORD.KIND // 4] = copy.kind
             words[RECORD.LEVEL // 4 : RECORD.LEVEL // 4 + len(copy.levels)] = copy.levels
             places.append(copy.span)
@@ -312,7 +308,7 @@ class Textures:
         pieces = [piece for place in places for piece in self.memory.spans(*place)]
         spans = [(offset, size) for offset, size in pieces if offset is not None]
         stamp = max((self.memory.newest(*span) for span in spans), default=0)
-        return _Use(at, spans, stamp, stamp < self.memory.version and (copy is None or copy.sure), copy)
+        return _HandleUse(at, spans, stamp, stamp < self.memory.version and (copy is None or copy.sure), copy)
 
     def _notify_observers(self, texture: TextureHeader, entries: tuple[tuple[int, int], ...]) -> None:
         """Notify observers of a texture that was looked up."""
@@ -344,7 +340,7 @@ class Textures:
             raise UsageError("more textures in one launch than there is room for")
 
     def _put_record(self, at: int, values: Mapping[str, Any]) -> None:
-        words = self._words(at, RECORD.size // 4)
+        words = self.memory.words(at, RECORD.size // 4)
         words[:] = 0
         for name, value in values.items():
             place = RECORD.offsets[name] // 4
@@ -356,7 +352,7 @@ class Textures:
                     words[place + n] = np.uint32(item & 0xFFFFFFFF).view(np.int32)
 
     # -- copies -----------------------------------------------------------------------------------------------------
-    def _copy(self, header: bytes, texture: TextureHeader) -> _Copy:
+    def _copy(self, header: bytes, texture: TextureHeader) -> _TexelCopy:
         """Decode the current texels of a header."""
         memory = self.memory
         known = self._copies.get(header)
@@ -387,7 +383,7 @@ class Textures:
             memory.arena[place : place + level.nbytes] = level.reshape(-1).view(np.uint8)
             offsets.append(place)
             place += (level.nbytes + 63) & -64
-        copy = _Copy(at, size, offsets, kind, span, stamp, sure, digest, self.generation)
+        copy = _TexelCopy(at, size, offsets, kind, span, stamp, sure, digest, self.generation)
         self._copies[header] = copy
         return copy
 

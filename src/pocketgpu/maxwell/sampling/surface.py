@@ -25,7 +25,7 @@ _TO_EDGE, _TRAP = 1, 2
 _ARRAY_1D, _ARRAY_2D, _VOLUME = 2, 4, 5
 
 
-class _Surface:
+class _SurfaceCall:
     """One call, for the lanes whose handle is of one surface."""
 
     def __init__(self, request: Request, record: Record, lanes: Value) -> None:
@@ -174,4 +174,4 @@ def surface(
 ) -> None:  # fmt: skip
     """Loads, stores and atomic operations on surfaces for the lanes of a mask."""
     request = Request(k, launch, slot, warp, instruction, what)
-    each_texture(request, mask, handle, r.HEADER, lambda record, lanes: _Surface(request, record, lanes).run())
+    each_texture(request, mask, handle, r.HEADER, lambda record, lanes: _SurfaceCall(request, record, lanes).run())

@@ -118,7 +118,7 @@ def compared(request: Request, record: Record, words: Words) -> Words:
     return found
 
 
-class Colour:
+class TexelSum:
     """A weighted sum of texels, or the minimum or maximum of those with a weight."""
 
     def __init__(self, k: Lang) -> None:

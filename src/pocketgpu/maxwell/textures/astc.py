@@ -18,9 +18,17 @@ from typing import Final
 
 from pocketgpu.lanes import I32, Lang, Value
 from pocketgpu.maxwell.textures.astc_colours import ERROR, ends
-from pocketgpu.maxwell.textures.astc_integers import COLOURS, WEIGHTS, Range, Ranges, numbers, quint_bits, trit_bits
-from pocketgpu.maxwell.textures.bits import Words, field, lookup, low_bits, read, reverse
-from pocketgpu.maxwell.textures.sink import Sink
+from pocketgpu.maxwell.textures.astc_integers import (
+    COLOURS,
+    WEIGHTS,
+    Coding,
+    Ranges,
+    numbers,
+    quint_bits,
+    trit_bits,
+)
+from pocketgpu.maxwell.textures.block_bits import Words, field, lookup, low_bits, read, reverse
+from pocketgpu.maxwell.textures.sink import TexelSink
 
 BLOCKS: Final = (
     (4, 4), (5, 4), (5, 5), (6, 5), (6, 6), (8, 5), (8, 6), (8, 8), (10, 5), (10, 6), (10, 8), (10, 10), (12, 10),
@@ -35,7 +43,7 @@ _LOW = 0x00FF00FF
 
 
 @dataclass
-class _Header:
+class _BlockHeader:
     """The fixed bits of the blocks. If a block is not `legal`, the numbers are harmless."""
 
     legal: Value
@@ -59,7 +67,7 @@ class _Header:
     """29 or 17."""
 
 
-def decode(k: Lang, words: Words, sink: Sink, scratch: Value, block: tuple[int, int], srgb: bool) -> None:
+def decode(k: Lang, words: Words, sink: TexelSink, scratch: Value, block: tuple[int, int], srgb: bool) -> None:
     """Texels as floats."""
     head = _header(k, words, block)
     first, second = _endpoints(k, words, head, scratch)
@@ -125,7 +133,7 @@ def _half(k: Lang, code: Value) -> Value:
 # The header
 
 
-def _header(k: Lang, words: Words, block: tuple[int, int]) -> _Header:
+def _header(k: Lang, words: Words, block: tuple[int, int]) -> _BlockHeader:
     low = words[0]
     is_void = (low & 0x1FF) == 0x1FC
     columns, rows, known = _grid(k, low)
@@ -163,9 +171,9 @@ def _header(k: Lang, words: Words, block: tuple[int, int]) -> _Header:
     legal = legal & fits
 
     safe = lambda value, instead: k.select(legal, value, instead)
-    return _Header(
-        legal=legal | (is_void & _void_is_legal(k, words)),
-        void=is_void & _void_is_legal(k, words),
+    return _BlockHeader(
+        legal=legal | (is_void & _void_is_legal(words)),
+        void=is_void & _void_is_legal(words),
         columns=safe(columns, 2),
         rows=safe(rows, 2),
         two_planes=two_planes & legal,
@@ -206,7 +214,7 @@ def _colour_range(k: Lang, count: Value, room: Value) -> tuple[Ranges, Value]:
     """The largest range that `count` numbers can have in so many bits, and whether there is one."""
     shared = {1: trit_bits(count), 2: quint_bits(count)}
 
-    def size(r: Range) -> Value:
+    def size(r: Coding) -> Value:
         return count * r.bits + shared[r.kind] if r.kind else count * r.bits
 
     best = k.splat(COLOURS[0].packed)
@@ -215,7 +223,7 @@ def _colour_range(k: Lang, count: Value, room: Value) -> tuple[Ranges, Value]:
     return Ranges(k, best), size(COLOURS[0]) <= room
 
 
-def _void_is_legal(k: Lang, words: Words) -> Value:
+def _void_is_legal(words: Words) -> Value:
     """Low dynamic range, reserved bits set, and an extent that is not empty in any direction, or no extent."""
     marks = (words[0] & 0xE00) == 0xC00
     low_s, high_s, low_t, high_t = (field(words, 12 + 13 * i, 13) for i in range(4))
@@ -235,7 +243,7 @@ def _kept(k: Lang, words: Words, size: Value) -> list[Value]:
     return kept
 
 
-def _endpoints(k: Lang, words: Words, head: _Header, scratch: Value) -> tuple[list[Value], list[Value]]:
+def _endpoints(k: Lang, words: Words, head: _BlockHeader, scratch: Value) -> tuple[list[Value], list[Value]]:
     """The two colours of each partition, as unorm8 words."""
     single, zero = head.colour_start == 17, k.splat(0)
     shifted = [
@@ -266,7 +274,7 @@ def _endpoints(k: Lang, words: Words, head: _Header, scratch: Value) -> tuple[li
     return first, last
 
 
-def _weights(k: Lang, words: Words, head: _Header, raw: Value, grid: Value) -> None:
+def _weights(k: Lang, words: Words, head: _BlockHeader, raw: Value, grid: Value) -> None:
     """Store for each point of the grid its weight and its right neighbour's, of both planes, in a word."""
     stream = _kept(k, [reverse(word) for word in reversed(words)], head.weight_bits)
     line = 4 * k.lanes

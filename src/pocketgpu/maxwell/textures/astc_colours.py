@@ -12,7 +12,6 @@ from pocketgpu.lanes import Lang, Value
 # Modes with high dynamic range: luminance, base and scale, RGB direct, with either alpha.
 HDR: Final = 1 << 2 | 1 << 3 | 1 << 7 | 1 << 11 | 1 << 14 | 1 << 15
 ERROR: Final = -0xFF01  # 0xFFFF00FF, opaque magenta
-Rgba = tuple[Value, Value, Value, Value]
 
 
 def ends(k: Lang, way: Value, v: list[Value]) -> tuple[Value, Value]:

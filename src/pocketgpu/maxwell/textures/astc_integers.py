@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from pocketgpu.lanes import Lang, Value
-from pocketgpu.maxwell.textures.bits import Words, low_bits, read
+from pocketgpu.maxwell.textures.block_bits import Words, low_bits, read
 
 PLAIN, TRITS, QUINTS = 0, 1, 2
 STEP: Final = 15
 """Numbers that are decoded at a time: three groups of trits, five of quints."""
 
 
-class Range(NamedTuple):
+class Coding(NamedTuple):
     """One range: kind and plain bits; the conversion of a number to a value is below.
 
     With x the plain bits (without the lowest one for trits and quints), B = x * spread >> drop. That is the value of a
@@ -42,23 +42,23 @@ class Range(NamedTuple):
 
 # Of weights, 0 to 63; for trits or quints without plain bits directly 0 to 64.
 WEIGHTS: Final = (
-    Range(PLAIN, 1, 63), Range(TRITS, 0, 0, 0, 128), Range(PLAIN, 2, 21), Range(QUINTS, 0, 0, 0, 64),
-    Range(TRITS, 1, 0, 0, 50), Range(PLAIN, 3, 9), Range(QUINTS, 1, 0, 0, 28), Range(TRITS, 2, 69, 0, 23),
-    Range(PLAIN, 4, 17, 2), Range(QUINTS, 2, 66, 0, 13), Range(TRITS, 3, 33, 0, 11), Range(PLAIN, 5, 33, 4),
+    Coding(PLAIN, 1, 63), Coding(TRITS, 0, 0, 0, 128), Coding(PLAIN, 2, 21), Coding(QUINTS, 0, 0, 0, 64),
+    Coding(TRITS, 1, 0, 0, 50), Coding(PLAIN, 3, 9), Coding(QUINTS, 1, 0, 0, 28), Coding(TRITS, 2, 69, 0, 23),
+    Coding(PLAIN, 4, 17, 2), Coding(QUINTS, 2, 66, 0, 13), Coding(TRITS, 3, 33, 0, 11), Coding(PLAIN, 5, 33, 4),
 )  # fmt: skip
 # Of colours, 0 to 255, starting at the smallest range.
 COLOURS: Final = (
-    Range(TRITS, 1, 0, 0, 204), Range(PLAIN, 3, 73, 1), Range(QUINTS, 1, 0, 0, 113), Range(TRITS, 2, 278, 0, 93),
-    Range(PLAIN, 4, 17), Range(QUINTS, 2, 268, 0, 54), Range(TRITS, 3, 133, 0, 44), Range(PLAIN, 5, 33, 2),
-    Range(QUINTS, 3, 261, 1, 26), Range(TRITS, 4, 65, 0, 22), Range(PLAIN, 6, 65, 4), Range(QUINTS, 4, 129, 1, 13),
-    Range(TRITS, 5, 129, 2, 11), Range(PLAIN, 7, 129, 6), Range(QUINTS, 5, 257, 3, 6), Range(TRITS, 6, 257, 4, 5),
-    Range(PLAIN, 8, 1),
+    Coding(TRITS, 1, 0, 0, 204), Coding(PLAIN, 3, 73, 1), Coding(QUINTS, 1, 0, 0, 113), Coding(TRITS, 2, 278, 0, 93),
+    Coding(PLAIN, 4, 17), Coding(QUINTS, 2, 268, 0, 54), Coding(TRITS, 3, 133, 0, 44), Coding(PLAIN, 5, 33, 2),
+    Coding(QUINTS, 3, 261, 1, 26), Coding(TRITS, 4, 65, 0, 22), Coding(PLAIN, 6, 65, 4), Coding(QUINTS, 4, 129, 1, 13),
+    Coding(TRITS, 5, 129, 2, 11), Coding(PLAIN, 7, 129, 6), Coding(QUINTS, 5, 257, 3, 6), Coding(TRITS, 6, 257, 4, 5),
+    Coding(PLAIN, 8, 1),
 )  # fmt: skip
 
 
 @dataclass
 class Ranges:
-    """The range of each lane, from words of `Range.packed`."""
+    """The range of each lane, from words of `Coding.packed`."""
 
     k: Lang
     packed: Value

@@ -15,39 +15,39 @@ specification, section 19.5.
 from __future__ import annotations
 
 from pocketgpu.lanes import Lang, Value
-from pocketgpu.maxwell.textures.bits import Words, field
-from pocketgpu.maxwell.textures.sink import Row, Sink
+from pocketgpu.maxwell.textures.block_bits import Words, field
+from pocketgpu.maxwell.textures.sink import Row, TexelSink
 
 
-def decode_bc1(k: Lang, words: Words, sink: Sink) -> None:
+def decode_bc1(k: Lang, words: Words, sink: TexelSink) -> None:
     """Colours; index 3 is transparent black unless the first colour is the larger one."""
     _emit(sink, _colours(k, words, may_be_clear=True))
 
 
-def decode_bc2(k: Lang, words: Words, sink: Sink) -> None:
+def decode_bc2(k: Lang, words: Words, sink: TexelSink) -> None:
     """Colours after 4 bits of alpha for each texel."""
     alphas = [k.to_f32(field(words, 4 * i, 4)) / 15.0 for i in range(16)]
     _emit(sink, [(r, g, b, a) for (r, g, b, _), a in zip(_colours(k, words[2:], False), alphas, strict=True)])
 
 
-def decode_bc3(k: Lang, words: Words, sink: Sink) -> None:
+def decode_bc3(k: Lang, words: Words, sink: TexelSink) -> None:
     """Colours after a ramp of alphas."""
     alphas = _ramp(k, words, signed=False)
     _emit(sink, [(r, g, b, a) for (r, g, b, _), a in zip(_colours(k, words[2:], False), alphas, strict=True)])
 
 
-def decode_bc4(k: Lang, words: Words, sink: Sink, signed: bool) -> None:
+def decode_bc4(k: Lang, words: Words, sink: TexelSink, signed: bool) -> None:
     """A ramp of reds."""
     _emit(sink, [(red, 0.0, 0.0, 1.0) for red in _ramp(k, words, signed)])
 
 
-def decode_bc5(k: Lang, words: Words, sink: Sink, signed: tuple[bool, bool]) -> None:
+def decode_bc5(k: Lang, words: Words, sink: TexelSink, signed: tuple[bool, bool]) -> None:
     """Ramps of reds and of greens."""
     reds, greens = _ramp(k, words, signed[0]), _ramp(k, words[2:], signed[1])
     _emit(sink, [(red, green, 0.0, 1.0) for red, green in zip(reds, greens, strict=True)])
 
 
-def _emit(sink: Sink, texels: list[Row]) -> None:
+def _emit(sink: TexelSink, texels: list[Row]) -> None:
     for i, texel in enumerate(texels):
         sink.floats(i & 3, i >> 2, texel)
 

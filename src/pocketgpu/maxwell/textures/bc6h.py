@@ -14,9 +14,9 @@ from collections import defaultdict
 from typing import Final, NamedTuple
 
 from pocketgpu.lanes import Lang, Value
-from pocketgpu.maxwell.textures.bits import Words, field, lookup, low_bits
-from pocketgpu.maxwell.textures.bptc import Indices, Weights, halves
-from pocketgpu.maxwell.textures.sink import Sink
+from pocketgpu.maxwell.textures.block_bits import Words, field, lookup, low_bits
+from pocketgpu.maxwell.textures.bptc import IndexWeights, Indices, halves
+from pocketgpu.maxwell.textures.sink import TexelSink
 
 
 class Mode(NamedTuple):
@@ -59,7 +59,6 @@ MODES: Final = (
     Mode(11, 12, (8, 8, 8), "r0.9:0 g0.9:0 b0.9:0 r1.7:0 r0.10:11 g1.7:0 g0.10:11 b1.7:0 b0.10:11"),
     Mode(15, 16, (4, 4, 4), "r0.9:0 g0.9:0 b0.9:0 r1.3:0 r0.10:15 g1.3:0 g0.10:15 b1.3:0 b0.10:15"),
 )  # fmt: skip
-_BY_NUMBER: Final = {mode.number: mode for mode in MODES}
 _ONE_PART = 3  # the two lowest bits of modes without a partition
 _PARTITION = 77
 
@@ -92,7 +91,7 @@ def _per_mode(values: dict[int, int]) -> list[int]:
     return [values.get(number, 0) for number in range(32)]
 
 
-def decode(k: Lang, words: Words, sink: Sink, signed: bool) -> None:
+def decode(k: Lang, words: Words, sink: TexelSink, signed: bool) -> None:
     """Texels as floats."""
     short = words[0] & 3
     mode = k.select(short < 2, short, words[0] & 31)
@@ -105,7 +104,7 @@ def decode(k: Lang, words: Words, sink: Sink, signed: bool) -> None:
     shape = k.select(single, 0, shape2)
     index_width = k.select(single, k.splat(4), 3)
     indices = Indices(k, words, k.select(single, k.splat(65), 82), index_width, k.select(single, 1, short2))
-    weights = Weights(k, index_width)
+    weights = IndexWeights(k, index_width)
     ends = _ends(k, words, mode, width, signed)
     lines = {channel: [(64 * a + 32, b - a) for a, b in ((e[0], e[1]), (e[2], e[3]))] for channel, e in ends.items()}
     for y in range(4):

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from pocketgpu.lanes import Lang, Value
-from pocketgpu.maxwell.textures.bits import Words, lookup, low_bits, read
-from pocketgpu.maxwell.textures.bptc import Indices, Weights, halves, thirds
-from pocketgpu.maxwell.textures.sink import Sink
+from pocketgpu.maxwell.textures.block_bits import Words, lookup, low_bits, read
+from pocketgpu.maxwell.textures.bptc import IndexWeights, Indices, halves, thirds
+from pocketgpu.maxwell.textures.sink import TexelSink
 
 
 class Mode(NamedTuple):
@@ -61,7 +61,7 @@ def _starts(mode: int) -> dict[str, int]:
 _AT = {name: [_starts(mode)[name] for mode in range(8)] for name in _starts(0)}
 
 
-def decode(k: Lang, words: Words, sink: Sink) -> None:
+def decode(k: Lang, words: Words, sink: TexelSink) -> None:
     """Texels as unorm8 words."""
     mode = k.trailing_zeros(words[0] | 0x100)
     reserved = mode == 8
@@ -83,7 +83,7 @@ def decode(k: Lang, words: Words, sink: Sink) -> None:
 
     first = Indices(k, words, at("index"), of("index_bits"), short)
     second = Indices(k, words, at("second"), of("second_bits"), k.splat(1))
-    weigh, weigh_second = Weights(k, of("index_bits")), Weights(k, of("second_bits"))
+    weigh, weigh_second = IndexWeights(k, of("index_bits")), IndexWeights(k, of("second_bits"))
     for y in range(4):
         row = []
         for x in range(4):

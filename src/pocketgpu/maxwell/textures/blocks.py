@@ -19,7 +19,7 @@ from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell.formats import PixelLayout
 from pocketgpu.lanes import I32, I64, Engine, Lang, Value, kernel
 from pocketgpu.maxwell.textures import astc, bc, bc6h, bc7, etc2
-from pocketgpu.maxwell.textures.sink import TEXEL_BYTES, Sink
+from pocketgpu.maxwell.textures.sink import TEXEL_BYTES, TexelSink
 
 MAX_LANES: Final = 64
 """After the last block of a row of texels there must be room for this many blocks, less one."""
@@ -70,7 +70,7 @@ def codec(layout: PixelLayout, types: Sequence[str] = (), srgb: bool = False) ->
     return Codec(name, layout.bytes, form="unorm8" if name in _UNORM8 else "float", signed=signed)
 
 
-def _decode(k: Lang, name: str, words: list[Value], sink: Sink, **more: Any) -> None:
+def _decode(k: Lang, name: str, words: list[Value], sink: TexelSink, **more: Any) -> None:
     signed = more["signed"]
     if name == "ASTC":
         astc.decode(k, words, sink, more["scratch"], more["block"], more["srgb"])
@@ -108,7 +108,7 @@ def decode_blocks(
             lane = k.iota() + first
             place = k.to_i64(lane * block_bytes) + blocks
             words = [k.gather(I32, place + at, lane < columns) for at in range(0, block_bytes, 4)]
-            sink = Sink(k, line + k.to_i64(first * (block[0] * size)), pitch, block[0], form)
+            sink = TexelSink(k, line + k.to_i64(first * (block[0] * size)), pitch, block[0], form)
             _decode(k, name, words, sink, block=block, signed=signed, srgb=srgb, scratch=scratch)
 
 

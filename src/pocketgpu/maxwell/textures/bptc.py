@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pocketgpu.lanes import Lang, Value
-from pocketgpu.maxwell.textures.bits import Words, lookup, low_bits, read
+from pocketgpu.maxwell.textures.block_bits import Words, lookup, low_bits, read
 
 # Texel i belongs to the second of two subsets if bit i is set.
 HALVES: Final = (
@@ -87,7 +87,7 @@ class Indices:
 
 
 @dataclass
-class Weights:
+class IndexWeights:
     """Weights of indices of `width` bits (2 to 4), in 1/64: i * 64 / (2^width - 1) to the nearest."""
 
     k: Lang

@@ -10,8 +10,8 @@ Source: Khronos Data Format Specification, ETC2 Compressed Texture Image Formats
 from __future__ import annotations
 
 from pocketgpu.lanes import Lang, Value
-from pocketgpu.maxwell.textures.bits import Words, big_endian, field, lookup
-from pocketgpu.maxwell.textures.sink import Row, Sink
+from pocketgpu.maxwell.textures.block_bits import Words, big_endian, field, lookup
+from pocketgpu.maxwell.textures.sink import Row, TexelSink
 
 # The two magnitudes of each intensity modifier table.
 SMALL = (2, 5, 9, 13, 18, 24, 33, 47)
@@ -27,14 +27,14 @@ EAC = (
 _EAC_ROWS = [sum(magnitude << 4 * i for i, magnitude in enumerate(row)) for row in EAC]
 
 
-def decode_rgb(k: Lang, words: Words, sink: Sink, punch_through: bool = False) -> None:
+def decode_rgb(k: Lang, words: Words, sink: TexelSink, punch_through: bool = False) -> None:
     """A colour block of 8 bytes; with `punch_through` texels may be transparent black."""
     texels = _colours(k, big_endian(words[0]), big_endian(words[1]), punch_through)
     for y in range(4):
         sink.words(y, [texels[x, y] for x in range(4)])
 
 
-def decode_rgba(k: Lang, words: Words, sink: Sink) -> None:
+def decode_rgba(k: Lang, words: Words, sink: TexelSink) -> None:
     """A block of alphas followed by one of colours."""
     texels = _colours(k, big_endian(words[2]), big_endian(words[3]), False)
     base, multiplier, modifiers = _eac(k, words[:2])
@@ -43,7 +43,7 @@ def decode_rgba(k: Lang, words: Words, sink: Sink) -> None:
         sink.words(y, [(texels[x, y] & 0xFFFFFF) | (alphas[x] << 24) for x in range(4)])
 
 
-def decode_eac(k: Lang, words: Words, sink: Sink, signed: tuple[bool, ...]) -> None:
+def decode_eac(k: Lang, words: Words, sink: TexelSink, signed: tuple[bool, ...]) -> None:
     """One or two channels of 11 bits: 0 to 2047, or -1023 to 1023 if signed."""
     channels = [_eleven_bits(k, words[2 * i :], is_signed) for i, is_signed in enumerate(signed)]
     for y in range(4):

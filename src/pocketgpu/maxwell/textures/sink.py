@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pocketgpu.lanes import F32, I32, Lang, Value
-from pocketgpu.maxwell.textures.bits import interleave
+from pocketgpu.maxwell.textures.block_bits import interleave
 
 TEXEL_BYTES: Final = {"unorm8": 4, "float": 16}
 Row = tuple[Value | float, Value | float, Value | float, Value | float]
@@ -18,7 +18,7 @@ Row = tuple[Value | float, Value | float, Value | float, Value | float]
 
 
 @dataclass(frozen=True)
-class Sink:
+class TexelSink:
     """Output of the blocks in the lanes: `target` (i64) is the first texel of lane 0's block, `width` a block's in
     texels."""
 

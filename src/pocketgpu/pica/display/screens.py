@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -28,10 +27,7 @@ from pocketgpu.facts.pica_enums import INTERLACE, TRANSFER_FORMAT
 from pocketgpu.pica.display.lcd import fill_colour
 from pocketgpu.pica.memory import surface
 from pocketgpu.pica.memory.guest import GuestMemory
-from pocketgpu.pictures import to_image, to_png
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
+from pocketgpu.pictures import ShownArray
 
 Bytes = NDArray[np.uint8]
 ReadRegister = Callable[[int], int]
@@ -45,27 +41,11 @@ WIDE_WIDTH = 800
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Screen:
+class Screen(ShownArray):
     """The picture of one screen (or one eye): `array` is upright RGB of shape (240, width, 3)."""
 
     name: str
     array: Bytes
-
-    @property
-    def width(self) -> int:
-        return int(self.array.shape[1])
-
-    @property
-    def height(self) -> int:
-        return int(self.array.shape[0])
-
-    @property
-    def image(self) -> Image:
-        """The picture as a Pillow image of mode RGB."""
-        return to_image(self.array)
-
-    def _repr_png_(self) -> bytes:
-        return to_png(self.array)
 
 
 _LUT_INDEX, _LUT_DATA = EXTERNAL["PDC0_LUT_INDEX"]["index"], EXTERNAL["PDC0_LUT_DATA"]
@@ -139,7 +119,7 @@ def scan_out(
     black; the fill colour of the LCD covers everything.
     """
     log = EventLog() if events is None else events
-    reader = _Reader(memory, read, log, at, {**DEFAULTS, **(choices or {})})
+    reader = _ScanOut(memory, read, log, at, {**DEFAULTS, **(choices or {})})
     tables = (ColorTable(), ColorTable()) if luts is None else luts
     screens: dict[str, Screen] = {}
     for unit, name in enumerate(("top", "bottom")):
@@ -171,7 +151,7 @@ def _rescaled(texels: Bytes, format: PixelFormat) -> Bytes:
     return texels
 
 
-class _Reader:
+class _ScanOut:
     """One scan-out: where to read, and where to report events."""
 
     def __init__(

@@ -39,7 +39,7 @@ def fill_steps(k: Lang, target: Value, steps: Value, word0: Value, word1: Value,
 
 
 @dataclass(frozen=True)
-class _Plan:
+class _FillPlan:
     """A fill as native code runs it, and the bytes after its last whole step; or the reason why nothing is filled."""
 
     problem: str | None = None
@@ -55,7 +55,7 @@ class MemoryFill:
     def __init__(self, memory: GuestMemory, engine: Engine, choices: Mapping[str, str]) -> None:
         self.memory, self._engine = memory, engine
         self._whole_groups = choices["fill.tail_24"] == "whole-groups"
-        self._plans: dict[tuple[int, int, int, int], _Plan] = {}
+        self._plans: dict[tuple[int, int, int, int], _FillPlan] = {}
 
     @cached_property
     def _steps(self) -> Callable[..., None]:
@@ -81,15 +81,15 @@ class MemoryFill:
             self.memory.touch(*plan.written)
         return plan.problem
 
-    def _plan(self, start: int, end: int, value: int, width: int) -> _Plan:
+    def _plan(self, start: int, end: int, value: int, width: int) -> _FillPlan:
         size = end - start
         if size <= 0 or start == 0:
-            return _Plan()
+            return _FillPlan()
         step = BYTES[width]
         size += -size % 3 if step == 3 and self._whole_groups else 0
         offset = self.memory.offset_of(start, size)
         if offset is None:
-            return _Plan(f"memory fill of {start:#010x}..{end:#010x} leaves memory")
+            return _FillPlan(f"memory fill of {start:#010x}..{end:#010x} leaves memory")
         pattern = (value & ((1 << (8 * step)) - 1)).to_bytes(step, "little") * (12 // step)
         steps = size // _STEP
         rest = tail = None
@@ -97,4 +97,4 @@ class MemoryFill:
             rest = self.memory.arena[offset + steps * _STEP : offset + size]
             tail = np.resize(np.frombuffer(pattern, np.uint8), len(rest))
         words = np.frombuffer(pattern, "<i4").tolist()
-        return _Plan(None, (offset, steps, *words), (offset, size), rest, tail)
+        return _FillPlan(None, (offset, steps, *words), (offset, size), rest, tail)

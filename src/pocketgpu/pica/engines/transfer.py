@@ -152,7 +152,7 @@ def copy_units(
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TransferOutcome:
     """finished: the unit raises its interrupt. problem: a message for the user. hang: a console would hang. moved:
     bytes were written. event: the id of the problem, if it is not the usual one. read, written: number of bytes."""
 
@@ -171,7 +171,7 @@ class Move:
     written. how: static arguments of the conversion (input, output, tiled_in, tiled_out, scale_x, scale_y, block);
     empty for copies."""
 
-    outcome: Outcome
+    outcome: TransferOutcome
     code: Callable[..., None] | None = None
     arguments: tuple[int, ...] = ()
     written: tuple[int, int] = (0, 0)
@@ -205,7 +205,7 @@ class TransferEngine:
         self._choices = departures(choices, "transfer.contract", "transfer.average_bits", "transfer.linear_scale")
         self._moves: dict[bytes, Move] = {}
 
-    def run(self, words: np.ndarray) -> Outcome:
+    def run(self, words: np.ndarray) -> TransferOutcome:
         """One transfer; `words` are the registers from PPF_INPUT_ADDRESS on (`WORDS` of the external block)."""
         move = self.prepare(words)
         if move.code is not None:
@@ -240,9 +240,9 @@ class TransferEngine:
             if get("texture_copy")
             else self._convert(words, {f.name: get(f.name) for f in flags.fields})
         )
-        return Move(found) if isinstance(found, Outcome) else found
+        return Move(found) if isinstance(found, TransferOutcome) else found
 
-    def _convert(self, words: Mapping[str, int], flags: Mapping[str, int]) -> Outcome | Move:
+    def _convert(self, words: Mapping[str, int], flags: Mapping[str, int]) -> TransferOutcome | Move:
         size = lambda name, part: EXTERNAL[name][part].raw(words[name])
         source, target = (_address(words, side) for side in ("INPUT", "OUTPUT"))
         in_width = size("PPF_INPUT_SIZE", "width")
@@ -254,23 +254,24 @@ class TransferEngine:
         stride = in_width if cropped else out_width
         if not (width and height and stride):
             finish = self.choices["transfer.zero_size"] == "finish"
-            return Outcome(finish, f"display transfer of size {width}x{height}, input width {in_width}: nothing moves")
+            sizes = f"size {width}x{height}, input width {in_width}"
+            return TransferOutcome(finish, f"display transfer of {sizes}: nothing moves")
         if flags["no_tiling"] and flags["linear_to_tiled"] and self.choices["transfer.both_tiling_flags"] == "hang":
-            return Outcome(False, "display transfer with both tiling flags never ends", hang=True)
+            return TransferOutcome(False, "display transfer with both tiling flags never ends", hang=True)
         tiled_in = not flags["linear_to_tiled"]
         tiled_out = bool(flags["linear_to_tiled"]) != bool(flags["no_tiling"])
         if flags["no_tiling"] and self.choices["transfer.no_tiling"] == "raw":
             tiled_in = tiled_out = False
         read, write = external_format(flags["input_format"]), external_format(flags["output_format"])
         if self.choices["transfer.odd_formats"] == "hang" and read.bits not in (32, write.bits):
-            return Outcome(False, f"display transfer from {read.name} to {write.name} never ends", hang=True)
+            return TransferOutcome(False, f"display transfer from {read.name} to {write.name} never ends", hang=True)
         least = LEAST_16_BIT if read.bits == write.bits == 16 else 0
         if self.choices["transfer.small"] == "hang" and min(out_width, out_height) < least:
             pixels = f"{out_width}x{out_height}"
             message = f"display transfer of {pixels} 16-bit pixels, fewer than {least}x{least}, never ends"
-            return Outcome(False, message, hang=True)
+            return TransferOutcome(False, message, hang=True)
         if scale_x and not tiled_in and self.choices["transfer.linear_scale"] == "refuse":
-            return Outcome(True, "display transfer of a linear picture cannot scale it down: nothing moves")
+            return TransferOutcome(True, "display transfer of a linear picture cannot scale it down: nothing moves")
         block = self.choices["transfer.block32"] if flags["block32"] and (tiled_in or tiled_out) else ""
         edge = 32 if block else 8
         rows, columns = height << scale_y, width << scale_x
@@ -282,7 +283,7 @@ class TransferEngine:
         start, place = self.memory.offset_of(source, needed), self.memory.offset_of(target + skew, made)
         if start is None or place is None:
             side, pa, length = ("input", source, needed) if start is None else ("output", target + skew, made)
-            return Outcome(True, f"display transfer {side} {pa:#010x}..{pa + length:#010x} leaves memory")
+            return TransferOutcome(True, f"display transfer {side} {pa:#010x}..{pa + length:#010x} leaves memory")
         formats = {"input": flags["input_format"], "output": flags["output_format"]}
         how: dict[str, Any] = {
             **formats, "tiled_in": tiled_in, "tiled_out": tiled_out, "scale_x": scale_x, "scale_y": scale_y,
@@ -294,7 +295,7 @@ class TransferEngine:
         else:
             run = self.engine.get(convert_rows, **how, choices=self._choices)
         taken, given = rows * columns * read.bits // 8, width * height * write.bits // 8
-        done = Outcome(True, moved=True, read=taken, written=given)
+        done = TransferOutcome(True, moved=True, read=taken, written=given)
         if block and (out_width | out_height) & 31:
             message = f"display transfer in 32x32 blocks to {out_width}x{out_height}, which are no multiples of 32"
             done = replace(done, problem=message, event="transfer.block32-size")
@@ -305,18 +306,18 @@ class TransferEngine:
             done = replace(done, problem=message, event="transfer.scale")
         return Move(done, run, (start, place, stride, width, height, flags["flip"]), (place, made), how)
 
-    def _copy(self, words: Mapping[str, int]) -> Outcome | Move:
+    def _copy(self, words: Mapping[str, int]) -> TransferOutcome | Move:
         unit = 1 if self.choices["texture_copy.units"] == "byte" else COPY_UNIT
         part = lambda name, field: EXTERNAL[name][field].raw(words[name]) * unit // COPY_UNIT
         units = words["PPF_COPY_SIZE"] // COPY_UNIT
         if not units:
-            return Outcome(False, "texture copy of no bytes never ends on the console", hang=True)
+            return TransferOutcome(False, "texture copy of no bytes never ends on the console", hang=True)
         lines = []
         for side in ("PPF_COPY_INPUT", "PPF_COPY_OUTPUT"):
             width, gap = part(side, "width"), part(side, "gap")
             if gap and not width:
                 if self.choices["texture_copy.zero_width"] == "hang":
-                    return Outcome(
+                    return TransferOutcome(
                         False, "texture copy with a gap but no line width never ends on the console", hang=True
                     )
                 gap = 0
@@ -328,8 +329,8 @@ class TransferEngine:
             pa = _address(words, side)
             offset = self.memory.offset_of(pa, length)
             if offset is None:
-                return Outcome(True, f"texture copy {pa:#010x}..{pa + length:#010x} leaves memory")
+                return TransferOutcome(True, f"texture copy {pa:#010x}..{pa + length:#010x} leaves memory")
             ranges.append((offset, length))
         arguments = (ranges[0][0], ranges[1][0], units, *lines[0], *lines[1])
-        done = Outcome(True, moved=True, read=COPY_UNIT * units, written=COPY_UNIT * units)
+        done = TransferOutcome(True, moved=True, read=COPY_UNIT * units, written=COPY_UNIT * units)
         return Move(done, self.engine.get(copy_units), arguments, ranges[1])

@@ -12,7 +12,7 @@ from typing import Protocol
 from pocketgpu.errors import UsageError
 
 
-class Source(Protocol):
+class ClockSource(Protocol):
     """Something that happens at cycle `due` (None: nothing is scheduled). `run` must set a `due` after `now`, or
     None."""
 
@@ -36,7 +36,7 @@ class Clock:
 
     def __init__(self) -> None:
         self.now = 0
-        self.sources: list[Source] = []
+        self.sources: list[ClockSource] = []
         self.watchers: list[Watcher] = []
         self._running = False
 

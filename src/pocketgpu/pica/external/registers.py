@@ -10,7 +10,7 @@ Source: 3dbrew GPU/External Registers; GBATEK for writable masks, interrupt bits
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from time import perf_counter
 
 import numpy as np
@@ -196,7 +196,7 @@ class ExternalRegisters:
         for unit in range(2):
             self._triggers[_address(f"PDC{unit}_LUT_INDEX")] = self.luts[unit].select
             self._triggers[_address(f"PDC{unit}_LUT_DATA")] = self.luts[unit].store
-            self._triggers[_address(f"PDC{unit}_SELECT")] = lambda w, unit=unit: self._select(unit, w)  # type: ignore[misc]
+            self._triggers[_address(f"PDC{unit}_SELECT")] = partial(self._select, unit)
         self._kind = part(layout.external_kinds, WORDS)
         self._kinds = self._kind.data
         self._core_words = core.registers.data

@@ -25,8 +25,8 @@ from pocketgpu.pica.texture.proctex import ProcTex
 from pocketgpu.pica.texture.units import SHADOW_TYPES, Ratio
 
 if TYPE_CHECKING:
-    from pocketgpu.pica.fragment.kernel import Draw
-    from pocketgpu.pica.fragment.sources import Pixels
+    from pocketgpu.pica.fragment.kernel import FragmentDraw
+    from pocketgpu.pica.fragment.sources import ShadedPixels
 
 STATE_PLACE = {int(number): 4 * i for i, number in enumerate(KEY_IDS)}
 """Byte offset of each state register in PACKET.STATE."""
@@ -67,7 +67,7 @@ def unit_settings(state: FragmentState, unit: int, power_of_two: bool) -> list[i
 class AnyState:
     """The colour sources and combiners of one draw."""
 
-    def __init__(self, draw: Draw, state: StateWords, choices: dict[str, str], lights: Value) -> None:
+    def __init__(self, draw: FragmentDraw, state: StateWords, choices: dict[str, str], lights: Value) -> None:
         self.k, self.draw, self.state, self.choices = draw.k, draw, state, choices
         k, live = draw.k, draw.live
         self.sources = k.array(4 * SOURCES, I32)
@@ -86,7 +86,7 @@ class AnyState:
         first = code << 2 if isinstance(code, Value) else 4 * code
         return {ch: self.sources[first + i] for i, ch in enumerate(CHANNELS)}
 
-    def colors(self, pixels: Pixels) -> Color:
+    def colors(self, pixels: ShadedPixels) -> Color:
         """The colours after the combiners for a group of pixels."""
         k, state = self.k, self.state
         self._put(TEXENV_SOURCE.VERTEX_COLOR, pixels.primary())
@@ -104,7 +104,7 @@ class AnyState:
         return self.combiners.run(self.sources)
 
     @staticmethod
-    def _ratio(pixels: Pixels, slot: Value) -> Ratio:
+    def _ratio(pixels: ShadedPixels, slot: Value) -> Ratio:
         """A perspective-correct attribute whose slot is known at run time."""
         value = pixels.any_plane(slot) * pixels.w
 

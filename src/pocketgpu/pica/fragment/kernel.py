@@ -9,8 +9,6 @@ Source: 3dbrew GPU/Internal Registers; the fill rule is part of the edge functio
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from pocketgpu.facts.pica_enums import FRAGMENT_MODE, SCISSOR, TEXENV_SOURCE
 from pocketgpu.lanes import I32, I64, Lang, Value, kernel
 from pocketgpu.pica.core.colors import Color
@@ -21,8 +19,8 @@ from pocketgpu.pica.fragment.combiners import Combiners, sources_used
 from pocketgpu.pica.fragment.fog import Fog
 from pocketgpu.pica.fragment.gas import Gas
 from pocketgpu.pica.fragment.lighting import Lighting
-from pocketgpu.pica.fragment.output import ColorOutput, DepthStencil, compare
-from pocketgpu.pica.fragment.sources import Pixels, Triangle, slots_used
+from pocketgpu.pica.fragment.output import ColorOutput, DepthStencilBuffer, compare
+from pocketgpu.pica.fragment.sources import ShadedPixels, Triangle, slots_used
 from pocketgpu.pica.memory.pixels import morton_x, morton_y
 from pocketgpu.pica.texture.proctex import ProcTex
 from pocketgpu.pica.texture.shadow import ShadowLookup, ShadowMap
@@ -31,7 +29,7 @@ from pocketgpu.pica.texture.units import SHADOW_TYPES, Sampler
 TILE = 8
 
 
-class Draw:
+class FragmentDraw:
     """The settings of one draw, which are the same for all its triangles.
 
     If `state` is known while tracing, only the code it uses is made. With StateWords (`general`) all code is made
@@ -48,7 +46,7 @@ class Draw:
         self.tiles = head("WIDTH") >> 3
         self.rect = [head("RECT", i) for i in range(4)]
         color, depth = k.to_i64(head("COLOR")), k.to_i64(head("DEPTH"))
-        self.depth = DepthStencil(k, state, live, depth, choices)
+        self.depth = DepthStencilBuffer(k, state, live, depth, choices)
         self.color = ColorOutput(k, state, live, color, choices)
         self.cuts_vertex_color = choices.get("combiner.vertex_color") == "truncate"
         self.alpha_last = choices.get("test.order") == "depth-first"
@@ -109,16 +107,16 @@ class Draw:
             inside = (column & 1) | ((row & 1) << 1) | ((column & 2) << 1) | ((row & 2) << 2)
         return (((ty >> 2) * (self.tiles >> 2) + (tx >> 2)) << 4) + inside
 
-    def colors(self, pixels: Pixels) -> Color:
+    def colors(self, pixels: ShadedPixels) -> Color:
         """The colours after the combiners for a group of pixels."""
         return self.combiners.run(pixels.source) if self.any is None else self.any.colors(pixels)
 
 
-def _shade(draw: Draw, triangle: Triangle, edges: list[Value], mask: Value, number: Value) -> None:
+def _shade(draw: FragmentDraw, triangle: Triangle, edges: list[Value], mask: Value, number: Value) -> None:
     """Shade the pixels of `mask`; `number` is the texel number of the first one in the render target."""
     k, state, depth = draw.k, draw.state, draw.depth
     draw.fragments.value = draw.fragments.value + k.select(mask, 1, 0)
-    pixels = Pixels(draw, triangle, k.to_f32(edges[1]), k.to_f32(edges[2]))
+    pixels = ShadedPixels(draw, triangle, k.to_f32(edges[1]), k.to_f32(edges[2]))
     k.probe("fragment.covered", mask)
     k.probe("fragment.w", pixels.w)
     incoming = k.branch(depth.needed, lambda: depth.to_integer(pixels.depth()), lambda: k.splat(0))
@@ -162,7 +160,7 @@ def _shade(draw: Draw, triangle: Triangle, edges: list[Value], mask: Value, numb
 
 
 def _tile(
-    draw: Draw, triangle: Triangle, tx: Value, ty: Value, steps: list[tuple[Value, Value]], c: list[Value]
+    draw: FragmentDraw, triangle: Triangle, tx: Value, ty: Value, steps: list[tuple[Value, Value]], c: list[Value]
 ) -> None:
     """One 8x8 tile: edge functions at its corner in 64 bits, inside it in 32."""
     k = draw.k
@@ -204,13 +202,13 @@ def draw_fragments(
     layout = WorkLayout(layout_start, layout_size)
     state = StaticRegisters(dict(words)) if words is not None else state_words(k, packet)
     lights = k.to_i64(part * LIGHTS_SIZE) + layout.lights
-    draw = Draw(k, packet, state, powers_of_two, dict(choices), lights)
+    draw = FragmentDraw(k, packet, state, powers_of_two, dict(choices), lights)
     first, last = (k.load(I32, packet + getattr(PACKET, name)) for name in ("FIRST_TRIANGLE", "LAST_TRIANGLE"))
     slots = slots_used(state)
     for t in k.range(first, last):
         record = k.to_i64(t * TRIANGLE_SIZE) + layout.triangles
-        bounds: Callable[[str], Value] = lambda name, record=record: k.load(I32, record + getattr(TRIANGLE, name))  # type: ignore[misc]
-        left, right, top, bottom = (bounds(n) >> 3 for n in ("MIN_X", "MAX_X", "MIN_Y", "MAX_Y"))
+        sides = (TRIANGLE.MIN_X, TRIANGLE.MAX_X, TRIANGLE.MIN_Y, TRIANGLE.MAX_Y)
+        left, right, top, bottom = (k.load(I32, record + side) >> 3 for side in sides)
         # The first of our tile rows, starting at the top one.
         shift = part - (top - k.udiv(top, parts) * parts)
         ours = k.var(top + shift + k.select(shift < 0, parts, 0))

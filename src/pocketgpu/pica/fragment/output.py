@@ -59,7 +59,7 @@ def compare(k: Lang, function: Number, incoming: Value, stored: Value) -> Value:
     return comparisons.compare(k, COMPARISONS, function, incoming, stored)
 
 
-class DepthStencil:
+class DepthStencilBuffer:
     """The depth and stencil buffer of one draw; `base` is its arena offset."""
 
     def __init__(self, k: Lang, state: State, live: LiveRegisters, base: Value, choices: Mapping[str, str]) -> None:
@@ -310,4 +310,4 @@ class ColorOutput:
             k.switch(self.code, [partial(write, f) for f in _COLOR_FORMATS])
 
 
-__all__ = ["ColorOutput", "DepthStencil", "compare"]
+__all__ = ["ColorOutput", "DepthStencilBuffer", "compare"]

@@ -17,7 +17,7 @@ from pocketgpu.pica.primitives.assembly import COLOR_SLOT, DEPTH_SLOT, INVERSE_W
 from pocketgpu.pica.texture.units import CUBE_TYPES, Ratio, Sampler, cube_axes, cube_face
 
 if TYPE_CHECKING:
-    from pocketgpu.pica.fragment.kernel import Draw
+    from pocketgpu.pica.fragment.kernel import FragmentDraw
 
 TEXCOORD_SLOTS = tuple(SEMANTIC.number(f"TEXCOORD{n}_U") for n in range(3))
 TEXCOORD0_W_SLOT = SEMANTIC.TEXCOORD0_W
@@ -60,10 +60,10 @@ class Triangle:
         return along_x, along_y
 
 
-class Pixels:
+class ShadedPixels:
     """One group of pixels being shaded; each source of the combiners is computed once, at its first use."""
 
-    def __init__(self, draw: Draw, triangle: Triangle, e1: Value, e2: Value) -> None:
+    def __init__(self, draw: FragmentDraw, triangle: Triangle, e1: Value, e2: Value) -> None:
         self.k, self.draw, self.triangle, self.e1, self.e2 = draw.k, draw, triangle, e1, e2
         self._cache: dict[int, Color] = {}
         self.w = 1.0 / self.plane(INVERSE_W_SLOT)

@@ -26,7 +26,7 @@ from pocketgpu.facts.pica_enums import (
     WRAP,
 )
 from pocketgpu.pica.core.registers import StaticRegisters, field, select_fields
-from pocketgpu.pica.fragment import combiners, lighting
+from pocketgpu.pica.fragment import combiners, lighting_state
 from pocketgpu.pica.texture.units import PROCTEX_LINEAR, SAMPLED_TYPES, SHADOW_TYPES
 
 TEXTURE_UNITS = 3
@@ -44,7 +44,7 @@ FIELDS = [
     *(f"DEPTH_COLOR_MASK.{f}" for f in _MASKS),
     "COLORBUFFER_READ.mask", "COLORBUFFER_WRITE.mask", "DEPTHBUFFER_READ.depth", "DEPTHBUFFER_READ.stencil",
     "DEPTHBUFFER_WRITE.depth", "DEPTHBUFFER_WRITE.stencil", "DEPTHBUFFER_FORMAT.format", "COLORBUFFER_FORMAT.format",
-    "SCISSORTEST_MODE.mode", "DEPTHMAP_ENABLE.enable", *lighting.FIELDS, "FRAMEBUFFER_BLOCK32.enable",
+    "SCISSORTEST_MODE.mode", "DEPTHMAP_ENABLE.enable", *lighting_state.FIELDS, "FRAMEBUFFER_BLOCK32.enable",
     "GEOSTAGE_CONFIG.mode", "TEXUNIT_CONFIG.unit3_coordinates", "TEXUNIT0_SHADOW.orthographic",
     "PIXEL_SKIP.mode", "COLOR_OPERATION.line_config",
     *(f"TEXUNIT3_PROCTEX0.{axis}_{f}" for axis in "uv" for f in ("clamp", "shift")),
@@ -86,7 +86,7 @@ class FragmentState:
         return StaticRegisters(dict(self.words))
 
 
-class _Words:
+class _KeyWords:
     """Register words under construction, by field name."""
 
     def __init__(self, words: dict[int, int]) -> None:
@@ -105,7 +105,7 @@ class _Words:
             self.words.pop(field(name).register.offset, None)
 
 
-def _missing(get: _Words, used: set[int]) -> list[tuple[str, str]]:
+def _missing(get: _KeyWords) -> list[tuple[str, str]]:
     """Features of the draw that are not supported, or uncertain; those that change no code are removed from the key."""
     found = []
     fog, mode = get("TEXENV_UPDATE_BUFFER.fog_mode"), get("COLOR_OPERATION.fragment_mode")
@@ -122,7 +122,7 @@ def _missing(get: _Words, used: set[int]) -> list[tuple[str, str]]:
     return found
 
 
-def _procedural(get: _Words, used: set[int], choices: Mapping[str, str]) -> None:
+def _procedural(get: _KeyWords, used: set[int], choices: Mapping[str, str]) -> None:
     """The normal form of texture unit 3. The choice texture.filter changes only its levels, because the filter bits
     concern its colour table."""
     if TEXENV_SOURCE.TEXTURE3 not in used or not get("TEXUNIT_CONFIG.unit3_enable"):
@@ -141,7 +141,7 @@ def _procedural(get: _Words, used: set[int], choices: Mapping[str, str]) -> None
     get.put("TEXUNIT3_PROCTEX4.max_level", 0)
 
 
-def _mode(get: _Words) -> None:
+def _mode(get: _KeyWords) -> None:
     """The normal form of tests and masks under the mode of fragment operations."""
     mode = get("COLOR_OPERATION.fragment_mode")
     if mode not in (FRAGMENT_MODE.GAS, FRAGMENT_MODE.SHADOW):
@@ -167,12 +167,12 @@ def normalise(raw: np.ndarray, choices: Mapping[str, str]) -> FragmentState:
 def _normal_form(raw: bytes, chosen: tuple[tuple[str, str], ...]) -> FragmentState:
     choices = dict(chosen)
     words = np.frombuffer(raw, np.uint32).tolist()
-    get = _Words({number: word for number, word in zip(KEY_IDS.tolist(), words, strict=True) if word})
+    get = _KeyWords({number: word for number, word in zip(KEY_IDS.tolist(), words, strict=True) if word})
     used = combiners.sources_used(StaticRegisters(get.words), choices)
-    missing = _missing(get, used)
-    lit = lighting.normal_form(get, used, choices)
-    used |= lighting.units_read(lit)
-    get.clear(*lighting.FIELDS)
+    missing = _missing(get)
+    lit = lighting_state.normal_form(get, used, choices)
+    used |= lighting_state.units_read(lit)
+    get.clear(*lighting_state.FIELDS)
     for name, value in lit.items():
         get.put(name, value)
     if get("TEXENV_UPDATE_BUFFER.fog_mode") == FOG_MODE.GAS and choices["gas.hypothesis"] == "density":

@@ -48,10 +48,10 @@ from pocketgpu.pica.primitives.assembly import ASSEMBLY_CHOICES, assemble
 from pocketgpu.pica.primitives.geometry import emit_vertices, geometry_choices, geometry_step
 from pocketgpu.pica.primitives.geometry_programs import GeometryPrograms
 from pocketgpu.pica.shader.limits import BREAK_OUTSIDE
-from pocketgpu.pica.shader.rules import rules_of
-from pocketgpu.pica.texture.cache import UNIT_IDS, Source, TextureCache
+from pocketgpu.pica.shader.shader_choices import rules_of
+from pocketgpu.pica.texture.cache import UNIT_IDS, TextureCache, TextureSource
 from pocketgpu.pica.texture.units import LEVELS
-from pocketgpu.pica.vertex import driver
+from pocketgpu.pica.vertex import vertex_run
 from pocketgpu.pica.vertex.fetch import FETCH_CHOICES, shade_vertices
 from pocketgpu.pica.vertex.programs import VertexProgram, VertexPrograms
 from pocketgpu.workers import Workers
@@ -109,7 +109,7 @@ _GROUP_WORDS = slice(GROUP.WORDS // 4, GROUP.WORDS // 4 + len(GROUP_IDS))
 
 
 @dataclass
-class _State:
+class _StateKernels:
     """A fragment state with its kernels, one for each combination of power-of-two textures."""
 
     state: FragmentState
@@ -118,18 +118,18 @@ class _State:
 
 
 @dataclass
-class _Plan:
+class _DrawPlan:
     """What equal packets share. target: None if they are skipped. words: the prepared words of their heads; the texture
     offsets among them change. geometry: mode of the geometry shader, None without one."""
 
     events: list[tuple[EventKind, str, str]]
     program: VertexProgram
     target: DrawTarget | None = None
-    state: _State | None = None
+    state: _StateKernels | None = None
     powers: tuple[bool, ...] = ()
     geometry: int | None = None
     used: int = -1  # the last power cycle in which packets used this plan
-    textures: dict[int, Source] = field(default_factory=dict)
+    textures: dict[int, TextureSource] = field(default_factory=dict)
     ranges: list[tuple[int, int]] = field(default_factory=list)
     words: np.ndarray = field(default_factory=lambda: np.zeros(_PREPARED.stop - _PREPARED.start, np.int32))
     stamp: tuple[int, int] = (-1, -1)  # versions of memory and texture cache that the texture offsets are for
@@ -153,7 +153,7 @@ class DrawRunner:
         self.static = {"layout_start": memory.work_offset, "layout_size": memory.work_size}
         self._workers = Workers(threads)
         self.textures = TextureCache(memory, engine, layout, choices)
-        self._states: dict[bytes, _State] = {}
+        self._states: dict[bytes, _StateKernels] = {}
         self._targets: dict[bytes, DrawTarget | str] = {}
         self.tier = "auto"
         rules = rules_of(choices)
@@ -161,10 +161,10 @@ class DrawRunner:
         self.geometry_programs = GeometryPrograms(engine, memory.arena, layout, rules)
         self._geometry_choices = geometry_choices(choices)
         self._staged = False  # whether any draw had a geometry shader
-        self._plans: dict[tuple[bytes, int], _Plan] = {}
+        self._plans: dict[tuple[bytes, int], _DrawPlan] = {}
         self._cycle = 0  # number of power cycles
         self._drawn_to: dict[bytes, DrawTarget] = {}  # since power-on
-        self._batch = _Batch()
+        self._batch = _DrawBatch()
         self.observers: tuple[Observer, ...] = ()
         """These run the fragment side of a batch, and are notified of what draws wrote."""
         self.pixels = 0  # in the bounding boxes of all triangles since the caller last set it to 0
@@ -199,8 +199,8 @@ class DrawRunner:
         words = self._words
         return (
             self.pixels > PIXEL_BUDGET
-            or words[_VERTICES] > driver.VERTEX_BUDGET
-            or words[_EMITTED] > driver.VERTEX_BUDGET
+            or words[_VERTICES] > vertex_run.VERTEX_BUDGET
+            or words[_EMITTED] > vertex_run.VERTEX_BUDGET
         )
 
     def _get(self, offset: int) -> int:
@@ -210,12 +210,12 @@ class DrawRunner:
         self._words[offset >> 2] = value
 
     # -- caches -----------------------------------------------------------------------------------------------------
-    def _state(self, key: np.ndarray) -> _State:
+    def _state(self, key: np.ndarray) -> _StateKernels:
         raw = key.tobytes()
         known = self._states.get(raw)
         if known is None:
             state = normalise(key, self.choices)
-            known = self._states[raw] = _State(state, general_words(state))
+            known = self._states[raw] = _StateKernels(state, general_words(state))
         return known
 
     def _target(self, key: np.ndarray) -> DrawTarget | str:
@@ -320,14 +320,14 @@ class DrawRunner:
             if len(kept) > MAX_PREPARED:
                 kept.clear()
 
-    def _plan(self, row: np.ndarray, packet: int, program: VertexProgram) -> _Plan:
+    def _plan(self, row: np.ndarray, packet: int, program: VertexProgram) -> _DrawPlan:
         """The plan of all packets with this row and vertex program."""
         state, target = self._state(row[_KEY]), self._target(row[_TARGET])
         events: list[tuple[EventKind, str, str]] = [("warning", id, message) for id, message in state.state.missing]
         if isinstance(target, str):
-            return _Plan([*events, ("fault", "draw.left-out", target)], program)
+            return _DrawPlan([*events, ("fault", "draw.left-out", target)], program)
         registers = self._registers[packet]
-        plan = _Plan(events, program, target)
+        plan = _DrawPlan(events, program, target)
         if _STAGE.field.raw(int(registers[_STAGE.register.offset])) == GEOMETRY_STAGE.ON:
             plan.geometry = _GEOMETRY_MODE.field.raw(int(registers[_GEOMETRY_MODE.register.offset]))
 
@@ -358,7 +358,7 @@ class DrawRunner:
         plan.state, plan.powers = state, tuple(powers)
         return plan
 
-    def _handle(self, state: _State, powers_of_two: tuple[bool, ...]) -> int:
+    def _handle(self, state: _StateKernels, powers_of_two: tuple[bool, ...]) -> int:
         """The fragment kernel for a state: specialised code if it is available, else general code, which draws the same
         until the specialised code is compiled."""
         known = state.handles.get(powers_of_two)
@@ -409,18 +409,18 @@ class DrawRunner:
         while True:
             vertices(count, shade, geometry, build)
             status, entry = self._get(C.VERTEX_STATUS), self._get(C.VERTEX_ENTRY)
-            if status == driver.INEXACT:
+            if status == vertex_run.INEXACT:
                 self._shade_exactly(entry, next(program for end, program in programs if entry < end))
                 continue
             now = perf_counter()
             self.stats.seconds["vertex"] += now - started
-            started = self._raster(drawn, count if status == driver.DONE else entry + 1, batch, now)
-            if status != driver.FULL or self.exhausted:
+            started = self._raster(drawn, count if status == vertex_run.DONE else entry + 1, batch, now)
+            if status != vertex_run.FULL or self.exhausted:
                 break
             drawn = entry
             self._heads[self.drawn(entry), _W["FIRST_TRIANGLE"]] = 0
-        if status == driver.HUNG:
-            kind = "vertex" if self._get(C.VERTEX_STAGE) == driver.SHADE else "geometry"
+        if status == vertex_run.HUNG:
+            kind = "vertex" if self._get(C.VERTEX_STAGE) == vertex_run.SHADE else "geometry"
             reasons = self._get(C.HANG)
             if reasons & BREAK_OUTSIDE:
                 message = f"a {kind} program comes to a BREAK outside of any loop"
@@ -451,7 +451,7 @@ class DrawRunner:
         """The loop over draws, and the handles of the code it calls."""
         shade = self.engine.handle(shade_vertices, **self.static, choices=self.fetch_choices)
         build = self.engine.handle(assemble, **self.static, choices=self.assembly_choices)
-        return self.engine.get(driver.run_vertices, **self.static), shade, build
+        return self.engine.get(vertex_run.run_vertices, **self.static), shade, build
 
     @cached_property
     def _fragment_side(self) -> Callable[..., None]:
@@ -460,7 +460,7 @@ class DrawRunner:
     def _shade_exactly(self, entry: int, program: VertexProgram) -> None:
         """Shade a piece again with the unit's exact multiplication rule; assembly continues with the result."""
         self._shade(int(self._run_list[entry, 1]), self._get(C.VERTEX_START), self._get(C.PIECE), program)
-        self._set(C.VERTEX_STAGE, driver.SHADED)
+        self._set(C.VERTEX_STAGE, vertex_run.SHADED)
 
     def _shade(self, packet: int, start: int, count: int, program: VertexProgram) -> None:
         shade = self.engine.get(shade_vertices, **self.static, choices=self.fetch_choices)
@@ -484,7 +484,7 @@ class DrawRunner:
         step = self.engine.get(geometry_step, **self._geometry_choices, **self.static)
         step(int(self._packet_offsets[packet]), start)
 
-    def _raster(self, first: int, end: int, batch: _Batch, started: float) -> float:
+    def _raster(self, first: int, end: int, batch: _DrawBatch, started: float) -> float:
         """The fragment side of run list entries first .. end-1; empties the triangle area. Returns the time now."""
         triangles, area = self._get(C.TRIANGLES), self._get(C.AREA)
         self.pixels += area
@@ -517,7 +517,7 @@ def _asked(observer: Observer, run: Run, first: int, end: int) -> None:
     observer.fragments(first, end, run)
 
 
-class _Batch:
+class _DrawBatch:
     """Groups of draws that run together, and the ranges they write."""
 
     def __init__(self) -> None:

@@ -35,7 +35,7 @@ from pocketgpu.pica.front import command_list as walk
 from pocketgpu.pica.front.batch import GROUP_IDS, GROUP_MASKS, PIXEL_BUDGET, DrawRunner
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.memory.guest import GuestMemory
-from pocketgpu.pica.vertex.driver import VERTEX_BUDGET
+from pocketgpu.pica.vertex.vertex_run import VERTEX_BUDGET
 
 # Control words that are zero at the start of each submission.
 _SUBMISSION = [getattr(C, name) // 4 for name in (

@@ -6,7 +6,7 @@ like any other client.
 
 from __future__ import annotations
 
-from pocketgpu.pica.gsp.addresses import AddressMap
+from pocketgpu.pica.gsp.address_map import AddressMap
 from pocketgpu.pica.gsp.gsp import Gsp
 from pocketgpu.pica.gsp.shared_memory import CommandQueue, FramebufferInfo, InterruptQueue, SharedMemory
 

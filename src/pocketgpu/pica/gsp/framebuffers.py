@@ -9,7 +9,7 @@ from pocketgpu.facts.external import EXTERNAL, shows_both
 from pocketgpu.facts.external_init import TOP_MODES
 from pocketgpu.facts.gsp import BAD_VALUE, ENTRY_WORDS, SWAP_FORMAT_BITS
 from pocketgpu.facts.pica_enums import TRANSFER_FORMAT
-from pocketgpu.pica.gsp.machine import Machine, Refused, Translator, Write, address, write
+from pocketgpu.pica.gsp.gsp_machine import GspMachine, Refused, Translator, Write, address, write
 
 _WORD = {name: place for place, name in enumerate(ENTRY_WORDS)}
 
@@ -52,7 +52,7 @@ def _top_mode(format: int) -> int:
     return 0 if register["scan_doubling"].raw(format) else 1
 
 
-def show(machine: Machine, screen: int, entry: tuple[int, ...], translate: Translator) -> None:
+def show(machine: GspMachine, screen: int, entry: tuple[int, ...], translate: Translator) -> None:
     """Make `screen` show the framebuffer of `entry`. If the top screen's mode changes, its timing is set first.
 
     Raises Refused, before anything is written.
@@ -65,7 +65,7 @@ def show(machine: Machine, screen: int, entry: tuple[int, ...], translate: Trans
     write(machine, writes)
 
 
-def shown(machine: Machine, screen: int, translate: Translator) -> tuple[int, int, int, int]:
+def shown(machine: GspMachine, screen: int, translate: Translator) -> tuple[int, int, int, int]:
     """The screen's left and right address (virtual; 0 if not mapped for programs), format and stride."""
     read = lambda name: machine.read_register(address(f"PDC{screen}_{name}"))
     pair = int(EXTERNAL.field(f"PDC{screen}_SELECT.next").raw(read("SELECT")))

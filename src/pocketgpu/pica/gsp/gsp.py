@@ -21,11 +21,11 @@ from pocketgpu.facts.gsp import (
     AddressRange,
     command_of,
 )
-from pocketgpu.pica.gsp.addresses import AddressMap
+from pocketgpu.pica.gsp.address_map import AddressMap
 from pocketgpu.pica.gsp.framebuffers import show
+from pocketgpu.pica.gsp.gsp_machine import GspMachine, Refused
 from pocketgpu.pica.gsp.gx import GxProcessor
 from pocketgpu.pica.gsp.ipc import Calls
-from pocketgpu.pica.gsp.machine import Machine, Refused
 from pocketgpu.pica.gsp.shared_memory import words_of
 
 _SCREENS = ("top", "bottom")
@@ -37,7 +37,7 @@ class Gsp(Calls):
     shared: the memory shared with clients. clients: the registered clients and the holder of the right.
     """
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: GspMachine) -> None:
         super().__init__(machine)
         self._gx = GxProcessor(machine, self.translate)
         self._held_back: frozenset[str] = frozenset()

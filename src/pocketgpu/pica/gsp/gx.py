@@ -35,7 +35,7 @@ from pocketgpu.facts.gsp import (
     half_words,
 )
 from pocketgpu.facts.pica import PICA, START_LIST
-from pocketgpu.pica.gsp.machine import Machine, Refused, Translator, Write, address, write
+from pocketgpu.pica.gsp.gsp_machine import GspMachine, Refused, Translator, Write, address, write
 
 _UNITS: dict[str, tuple[str, ...]] = {
     "ProcessCommandList": ("P3D",),
@@ -58,7 +58,7 @@ def _in_units(path: str, value: int) -> int:
 class GxProcessor:
     """Runs GX commands on a machine."""
 
-    def __init__(self, machine: Machine, translate: Translator) -> None:
+    def __init__(self, machine: GspMachine, translate: Translator) -> None:
         self.machine, self.translate = machine, translate
         self.flushed: tuple[tuple[int, int], ...] = ()
         self._run: dict[int, Callable[[GxCommand, tuple[int, ...], bool], str | None]] = {

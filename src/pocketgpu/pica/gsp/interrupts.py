@@ -23,7 +23,7 @@ from pocketgpu.facts.gsp import (
     OK,
     Result,
 )
-from pocketgpu.pica.gsp.machine import Refused
+from pocketgpu.pica.gsp.gsp_machine import Refused
 from pocketgpu.pica.gsp.shared_memory import SharedMemory
 
 _ENOUGH = 0x100

@@ -33,8 +33,8 @@ from pocketgpu.facts.gsp import (
 )
 from pocketgpu.facts.memory_map import VRAM
 from pocketgpu.pica.gsp.framebuffers import show, shown
+from pocketgpu.pica.gsp.gsp_machine import GspMachine, Refused, Translator, address, write
 from pocketgpu.pica.gsp.interrupts import Clients
-from pocketgpu.pica.gsp.machine import Machine, Refused, Translator, address, write
 from pocketgpu.pica.gsp.shared_memory import SharedMemory, words_of
 
 Data = bytes | bytearray | memoryview | Sequence[int]
@@ -79,7 +79,7 @@ def _bytes_of(data: Data) -> bytes:
 class Calls:
     """The service calls; `pocketgpu.pica.gsp.Gsp` adds the command queue."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: GspMachine) -> None:
         self.machine = machine
         self.shared = SharedMemory()
         self.translate = Translator(machine.choices)

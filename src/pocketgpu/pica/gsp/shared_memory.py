@@ -29,7 +29,7 @@ from pocketgpu.facts.gsp import (
     SHARED_SIZE,
     STATUS_FAILED,
     STATUS_HALTED,
-    Layout,
+    BlockLayout,
 )
 
 _WORD = 0xFFFFFFFF
@@ -45,7 +45,7 @@ def words_of(values: Sequence[int], count: int, what: str) -> tuple[int, ...]:
 class Block:
     """One client's part of the shared memory, by its table: numbers by name, and raw bytes."""
 
-    layout: Layout
+    layout: BlockLayout
 
     def __init__(self, data: bytearray, client: int, screen: int = 0) -> None:
         self._data = data

@@ -47,7 +47,7 @@ Widen = Callable[[Value, int], Value]
 """Converts a channel of some bits to 8 bits, or the reverse."""
 
 
-def unpack_channels(k: Lang, word: Value, format: PixelFormat, widen: Widen = expand) -> dict[str, Value | int]:
+def unpack_channels(word: Value, format: PixelFormat, widen: Widen = expand) -> dict[str, Value | int]:
     """The four channels (0-255) of a format's pixel words."""
     out: dict[str, Value | int] = dict(zip("rgba", format.defaults, strict=True))
     for channel, lo, width in format.channels:
@@ -73,7 +73,7 @@ def unpack(k: Lang, word: Value, format: PixelFormat, widen: Widen = expand) -> 
         return word
     if format.name == "RGB8":
         return (word << 8) | 0xFF
-    return join(unpack_channels(k, word, format, widen))
+    return join(unpack_channels(word, format, widen))
 
 
 def pack_channels(channels: dict[str, Value], format: PixelFormat, narrow: Widen = contract) -> Value:

@@ -4,8 +4,8 @@
 of the screen to the framebuffer, `controller` is the unit of the machine. Whole frames without time: `pica/display`.
 """
 
-from pocketgpu.pica.pdc.limits import problems
 from pocketgpu.pica.pdc.mode import Beat, DisplayMode, Span, display_mode
+from pocketgpu.pica.pdc.mode_warnings import problems
 from pocketgpu.pica.pdc.problem import Problem
 
 __all__ = ["Beat", "DisplayMode", "Problem", "Span", "display_mode", "problems"]

@@ -47,7 +47,7 @@ class Host(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class LatchedRegisters:
     """The latched settings: addresses of both eyes' framebuffers, stride in bytes, format, and the selected pair of
     addresses."""
 
@@ -159,10 +159,10 @@ class DisplayController:
     def _read_mode(self) -> DisplayMode:
         return display_mode(self.name, {name: self._word(name) for name in WORDS}, self.choices)
 
-    def _read_settings(self) -> Settings:
+    def _read_settings(self) -> LatchedRegisters:
         selected = int(self._registers["SELECT"]["next"].raw(self._word("SELECT")))
         address = lambda eye: int(self.words[EXTERNAL[f"PDC{self.unit}_ADDRESS_{eye}{selected}"].offset % 0x100 // 4])
-        return Settings(address("A"), address("B"), self.mode.stride, self.mode.color_format, selected)
+        return LatchedRegisters(address("A"), address("B"), self.mode.stride, self.mode.color_format, selected)
 
     def settle(self, now: int) -> None:
         """Apply registers that were written (`dirty`): the scan continues from its position in the new mode."""

@@ -22,7 +22,7 @@ from typing import Any
 from pocketgpu.facts.choices import DEFAULTS
 from pocketgpu.facts.external import EXTERNAL, shows_both
 from pocketgpu.facts.timing import CPU_CLOCK, FAST_PIXEL_DIVIDER, PIXEL_DIVIDER
-from pocketgpu.pica.pdc.limits import problems
+from pocketgpu.pica.pdc.mode_warnings import problems
 from pocketgpu.pica.pdc.problem import Problem
 
 SCREENS = ("top", "bottom")

@@ -67,7 +67,7 @@ def geometry_choices(choices: Mapping[str, str]) -> dict[str, int | bool]:
     }
 
 
-class _Stage:
+class _GeometryStage:
     """The stage during a piece of a draw; its state is in the work area, because the stage returns and resumes."""
 
     def __init__(self, k: Lang, layout: WorkLayout, packet: Value) -> None:
@@ -364,7 +364,7 @@ def geometry_step(
     is finished. STARTED must be 0 for a new piece. Stops with HANG when the program does not end.
     """
     layout = WorkLayout(layout_start, layout_size)
-    stage = _Stage(k, layout, packet)
+    stage = _GeometryStage(k, layout, packet)
     get = stage.get
     control = lambda name: k.load(I32, layout.control + getattr(C, name))
     for _ in k.when(get("STARTED") == 0):

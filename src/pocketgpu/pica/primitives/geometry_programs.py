@@ -14,7 +14,7 @@ from pocketgpu.pica.core.registers import field
 from pocketgpu.pica.core.tiers import Tiered
 from pocketgpu.pica.shader.geometry import geometry_interpreter, geometry_program
 from pocketgpu.pica.shader.program import TooComplex
-from pocketgpu.pica.shader.rules import Rules, with_end
+from pocketgpu.pica.shader.shader_choices import Rules, with_end
 from pocketgpu.pica.shader.translate import program_of
 
 _PLACES = [(f"gs_{name}", PACKET.VERSIONS // 4 + BANK_INDEX[f"gs_{name}"]) for name in ("code", "opdescs")]

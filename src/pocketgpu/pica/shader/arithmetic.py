@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pocketgpu.facts.shader_isa import Opcode
 from pocketgpu.lanes import F32, Lang, Value, Var
 from pocketgpu.lanes.elementary import exp2, log2
-from pocketgpu.pica.shader.rules import Rules
+from pocketgpu.pica.shader.shader_choices import Rules
 
 # LITP limits the magnitude of the shininess to this.
 LITP_BOUND = 0x7FFF / 0x100

@@ -58,7 +58,7 @@ from pocketgpu.facts.shader_isa import (
 )
 
 UNUSED = 0x1F
-DESCRIPTORS, MAD_DESCRIPTORS = 128, 32
+DESCRIPTORS = 128
 COMPONENTS = "xyzw"
 # The result is the same with the sources exchanged, so a uniform may be on either side.
 _COMMUTATIVE = frozenset({"ADD", "MUL", "DP3", "DP4"})
@@ -99,7 +99,7 @@ class Assembly:
 
 
 @dataclass(slots=True)
-class _Source:
+class _Operand:
     number: int
     negate: int = 0
     selector: int = 0x1B
@@ -111,7 +111,7 @@ class _Source:
 
 
 @dataclass(slots=True)
-class _Item:
+class _NewWord:
     """One word to assemble: `fields` known already, `targets` to be filled when all labels are known."""
 
     line: int
@@ -125,11 +125,11 @@ class _Item:
 
 
 @dataclass(slots=True)
-class _Block:
+class _OpenBlock:
     kind: str
     line: int
     start: int
-    item: _Item | None = None
+    item: _NewWord | None = None
     middle: int = -1
     name: str = ""
 
@@ -145,14 +145,14 @@ def assemble(source: str, *, words: int = 512) -> Assembly:
 class _Assembler:
     def __init__(self, words: int) -> None:
         self.limit = words
-        self.items: list[_Item] = []
+        self.items: list[_NewWord] = []
         self.labels: dict[str, int] = {}
         self.procs: dict[str, tuple[int, int]] = {}
         self.aliases: dict[str, str] = {}
         self.outputs: dict[int, list[int]] = {}
         self.constants: dict[int, tuple[float, float, float, float]] = {}
         self.given: dict[int, int] = {}
-        self.blocks: list[_Block] = []
+        self.blocks: list[_OpenBlock] = []
         self.warnings: list[str] = []
         self.last_end = -1
         self.line = 0
@@ -180,7 +180,7 @@ class _Assembler:
         outputs = {register: (s[0], s[1], s[2], s[3]) for register, s in sorted(self.outputs.items())}
         return Assembly(tuple(code), descriptors, self.labels, outputs, self.constants, tuple(self.warnings))
 
-    def finish(self, item: _Item) -> int:
+    def finish(self, item: _NewWord) -> int:
         self.line = item.line
         word = item.word
         if item.format is not None:
@@ -252,7 +252,7 @@ class _Assembler:
         file, number = self.register(name.strip(), files)
         return number + (TEMPORARIES if file == "r" else 0), self.mask(letters or None)
 
-    def source(self, text: str) -> _Source:
+    def source(self, text: str) -> _Operand:
         match = re.fullmatch(r"(-?)\s*(\w+)\s*(?:\[([^\]]*)\])?\s*(?:\.(\w+))?", text)
         if not match:
             raise self.error(f"{text!r} is no source operand")
@@ -272,7 +272,7 @@ class _Assembler:
         selector = sum(
             COMPONENTS.index(letter) << lo for letter, (lo, _) in zip(letters, COMPONENT_SELECTORS, strict=True)
         )
-        return _Source(number + {"v": 0, "r": TEMPORARIES, "c": UNIFORMS}[file], int(match[1] == "-"), selector, index)
+        return _Operand(number + {"v": 0, "r": TEMPORARIES, "c": UNIFORMS}[file], int(match[1] == "-"), selector, index)
 
     # -- directives -------------------------------------------------------------------------------------------------
     def directive(self, text: str) -> None:
@@ -283,7 +283,7 @@ class _Assembler:
             ".out": (2, self.add_output),
             ".proc": (1, self.open_proc),
             ".endproc": (0, self.close_proc),
-            ".word": (1, lambda word: self.items.append(_Item(self.line, word=self.integer(word, "word", 1 << 32)))),
+            ".word": (1, lambda word: self.items.append(_NewWord(self.line, word=self.integer(word, "word", 1 << 32)))),
             ".desc": (2, self.add_descriptor),
         }
         if name not in handlers:
@@ -330,13 +330,13 @@ class _Assembler:
     # -- blocks -----------------------------------------------------------------------------------------------------
     def open_proc(self, name: str) -> None:
         self.label(name)
-        self.blocks.append(_Block(".proc", self.line, len(self.items), name=name))
+        self.blocks.append(_OpenBlock(".proc", self.line, len(self.items), name=name))
 
     def close_proc(self) -> None:
         block = self.close_block((".proc",), ".endproc", 1)
         self.procs[block.name] = (block.start, len(self.items))
 
-    def close_block(self, kinds: tuple[str, ...], closer: str, least: int) -> _Block:
+    def close_block(self, kinds: tuple[str, ...], closer: str, least: int) -> _OpenBlock:
         """End the innermost block, with padding. A console checks for the end of a block at its last word, which must
         not be a flow instruction; a block must not be too short or end together with another one."""
         if not self.blocks or self.blocks[-1].kind not in kinds:
@@ -344,7 +344,7 @@ class _Assembler:
         block = self.blocks.pop()
         start = block.start if block.middle < 0 else block.middle
         while len(self.items) - start < least or self.items[-1].flow or self.last_end == len(self.items):
-            self.items.append(_Item(self.line, word=_NAMES["NOP"][0] << OPCODE_AT))
+            self.items.append(_NewWord(self.line, word=_NAMES["NOP"][0] << OPCODE_AT))
         self.last_end = len(self.items)
         return block
 
@@ -388,7 +388,7 @@ class _Assembler:
             self.arithmetic(code, op, operands)
         else:
             self.expect(name, operands, 0)
-            self.items.append(_Item(self.line, op.format, code << OPCODE_AT, flow=op.flow))
+            self.items.append(_NewWord(self.line, op.format, code << OPCODE_AT, flow=op.flow))
         if at:
             self.items[-1].number = self.integer(number.strip(), "descriptor", DESCRIPTORS)
 
@@ -397,9 +397,9 @@ class _Assembler:
             wanted = " or ".join(str(count) for count in counts)
             raise self.error(f"{name} takes {wanted} operands, not {len([o for o in operands if o])}")
 
-    def new(self, code: int, op: Opcode, **fields: int) -> _Item:
+    def new(self, code: int, op: Opcode, **fields: int) -> _NewWord:
         width = op.format.fields.get("op", (26, 6))[1]
-        item = _Item(self.line, op.format, code >> (6 - width) << (32 - width), flow=op.flow)
+        item = _NewWord(self.line, op.format, code >> (6 - width) << (32 - width), flow=op.flow)
         for name, value in fields.items():
             item.word |= self.place(op.format, name, value)
         self.items.append(item)
@@ -452,7 +452,7 @@ class _Assembler:
         item.descriptor, item.care = descriptor, care
 
     @staticmethod
-    def arrange(code: int, op: Opcode, sources: list[_Source]) -> tuple[int, Opcode, list[_Source]]:
+    def arrange(code: int, op: Opcode, sources: list[_Operand]) -> tuple[int, Opcode, list[_Operand]]:
         """Choose the form of an instruction, or exchange sources, so that a uniform is in a valid operand."""
         if op.name == "MAD" and sources[2].wide and not sources[1].wide:
             code, op = _NAMES["MADI"]
@@ -496,7 +496,7 @@ class _Assembler:
         item = self.new(code, op, **fields)
         where = [self.address(text) for text in targets]
         if name in ("ifu", "ifc", "loop") and not targets:
-            self.blocks.append(_Block(name, self.line, len(self.items), item))
+            self.blocks.append(_OpenBlock(name, self.line, len(self.items), item))
         elif name == "breakc":
             self.expect(name, operands, 1)
         elif name in ("jmpc", "jmpu"):
@@ -549,7 +549,7 @@ class _Assembler:
             item.word |= self.place(item.format, "desc", number)
         return tuple(table.get(number, (0, 0))[0] for number in range(max(table, default=-1) + 1))
 
-    def find(self, table: dict[int, tuple[int, int]], item: _Item, limit: int) -> int:
+    def find(self, table: dict[int, tuple[int, int]], item: _NewWord, limit: int) -> int:
         assert item.descriptor is not None
         for number in range(limit):
             word, care = table.get(number, (0, 0))

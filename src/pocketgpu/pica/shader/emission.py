@@ -24,7 +24,7 @@ Rows = Iterable[tuple[int | Value, Callable[[], Value]]]
 """(number, function that reads it) of output components (register * 4 + component)."""
 
 
-class Emission(ABC):
+class EmitState(ABC):
     """The SETEMIT state of each lane. `state`: its fields, at the bits of EMITTED."""
 
     def __init__(self, k: Lang) -> None:
@@ -42,7 +42,7 @@ class Emission(ABC):
         """Run EMIT in the lanes of the mask (None: all)."""
 
 
-class EmissionLog(Emission):
+class EmissionLog(EmitState):
     """The log of some lanes."""
 
     def __init__(self, k: Lang, log: Value, first: Value) -> None:

@@ -20,16 +20,16 @@ from pocketgpu.pica.core.layout import (
     UNIFORMS_SIZE,
 )
 from pocketgpu.pica.core.registers import LiveRegisters
-from pocketgpu.pica.shader.emission import Emission, Rows
+from pocketgpu.pica.shader.emission import EmitState, Rows
 from pocketgpu.pica.shader.interpreter import Interpreter
 from pocketgpu.pica.shader.limits import settle
-from pocketgpu.pica.shader.rules import DEFAULT_RULES, Rules
+from pocketgpu.pica.shader.shader_choices import DEFAULT_RULES, Rules
 from pocketgpu.pica.shader.translate import Shader, Start, program_of
 
 CODE_WORDS = BANKS[BANK_INDEX["gs_code"]].words
 
 
-class _Outlet(Emission):
+class _Outlet(EmitState):
     """EMIT of some lanes: `first` is the primitive of the first lane, `inside` the lanes with a primitive."""
 
     def __init__(self, k: Lang, area: int, emit: Value, first: Value, inside: Value) -> None:
@@ -47,7 +47,7 @@ class _Outlet(Emission):
         k.invoke(self.handle, self.first, k.i32(k.lanes))
 
 
-class _Pass:
+class _LaneGroup:
     """Some lanes of a run: the places of their inputs and uniforms, and their start state."""
 
     def __init__(
@@ -82,7 +82,7 @@ def geometry_program(
     graph = program_of(code, descriptors, entry, rules)
     live = LiveRegisters(k, packet + PACKET_REGISTERS)
     for v in k.range(0, count, k.lanes):
-        lanes = _Pass(k, v, inputs, uniforms, count, emit, area, own_uniforms)
+        lanes = _LaneGroup(k, v, inputs, uniforms, count, emit, area, own_uniforms)
         shader = Shader(k, graph, lanes.uniforms, live, True, lanes.start, lanes.read)
         shader.run(lanes.inside)
         lanes.check(shader.stuck.value, shader.steps.value if shader.steps else None, control)
@@ -98,7 +98,7 @@ def geometry_interpreter(
     live = LiveRegisters(k, packet + PACKET_REGISTERS)
     code, descriptors, entry = bank("vs_code"), bank("vs_opdescs"), live("VSH_ENTRYPOINT.entry")
     for v in k.range(0, count, k.lanes):
-        lanes = _Pass(k, v, inputs, uniforms, count, emit, area, own_uniforms)
+        lanes = _LaneGroup(k, v, inputs, uniforms, count, emit, area, own_uniforms)
         unit = Interpreter(
             k, code, k.i32(CODE_WORDS), descriptors, entry, lanes.uniforms, live, rules, lanes.start, lanes.inside
         )

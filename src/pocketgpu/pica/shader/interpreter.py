@@ -42,7 +42,7 @@ from pocketgpu.pica.core.registers import LiveRegisters, register_id
 from pocketgpu.pica.shader.arithmetic import OPERATIONS, Alu, operation_name
 from pocketgpu.pica.shader.limits import INSTRUCTION_LIMIT, settle
 from pocketgpu.pica.shader.program import CODE_WORDS, RETURNS, UNDEFINED
-from pocketgpu.pica.shader.rules import DEFAULT_RULES, END_WORD, Rules
+from pocketgpu.pica.shader.shader_choices import DEFAULT_RULES, END_WORD, Rules
 from pocketgpu.pica.shader.translate import Start, indexed_uniform, store_state
 
 DONE = 1 << 20  # a program counter outside of all code
@@ -68,7 +68,7 @@ def _form(code: int) -> int:
     return _FORMS.index(format) if format in _FORMS else 0
 
 
-class _Stack:
+class _LaneStack:
     """A stack for each lane, newest entry first; a push to a full stack drops the oldest. `end` of no entry is -1."""
 
     def __init__(self, k: Lang, depth: int, *fields: str) -> None:
@@ -127,12 +127,12 @@ class Interpreter:
         outside = (entry < 0) | (entry >= words)
         self.pc = k.var(k.select(inside & ~outside, entry, DONE))
         if rules.stacks == "single":
-            self.calls = self.ifs = self.loops = _Stack(
+            self.calls = self.ifs = self.loops = _LaneStack(
                 k, CALL_DEPTH + IF_DEPTH + LOOP_DEPTH, "kind", "target", "counter", "step", "saved"
             )
         else:
-            self.calls, self.ifs = _Stack(k, CALL_DEPTH, "target"), _Stack(k, IF_DEPTH, "target")
-            self.loops = _Stack(k, LOOP_DEPTH, "target", "counter", "step", "saved")
+            self.calls, self.ifs = _LaneStack(k, CALL_DEPTH, "target"), _LaneStack(k, IF_DEPTH, "target")
+            self.loops = _LaneStack(k, LOOP_DEPTH, "target", "counter", "step", "saved")
         # State of the current instruction:
         self.mask = k.iota() < 0
         self.seen, self.jump = k.var(k.splat(0)), k.var(k.splat(0))
@@ -315,7 +315,7 @@ class Interpreter:
         else:
             self._set(self.jump, dst, taken)
 
-    def _push(self, stack: _Stack, mask: Value, **fields: Value) -> None:
+    def _push(self, stack: _LaneStack, mask: Value, **fields: Value) -> None:
         k = self.k
         stack.push(mask, **{name: k.splat(fields.get(name, k.i32(0))) for name in stack.arrays})
 

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field, replace
 
 from pocketgpu.facts.shader_isa import CALL_DEPTH, F0, IF_DEPTH, INVERTS, LOOP_DEPTH, OPCODES, Opcode, opcode_number
 from pocketgpu.pica.shader.limits import INSTRUCTION_LIMIT
-from pocketgpu.pica.shader.rules import DEFAULT_RULES, Rules
+from pocketgpu.pica.shader.shader_choices import DEFAULT_RULES, Rules
 
 # A larger program takes too long to compile; calls and stacks multiply code, so 512 words can become more.
 MAX_NODES = 256
@@ -43,7 +43,7 @@ class TooComplex(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class AddressFrame:
     """An entry of the address stacks: when control reaches `end`, it goes to `target`.
 
     kind: "call", "if" or "loop". A loop goes back to `target` until its counter ends (number `level`, unique among the
@@ -61,20 +61,20 @@ class Frame:
 class Stacks:
     """The contents of the address stacks, oldest first. With a single stack, all entries are in `calls`."""
 
-    calls: tuple[Frame, ...] = ()
-    ifs: tuple[Frame, ...] = ()
-    loops: tuple[Frame, ...] = ()
+    calls: tuple[AddressFrame, ...] = ()
+    ifs: tuple[AddressFrame, ...] = ()
+    loops: tuple[AddressFrame, ...] = ()
 
     def ends_at(self, pc: int) -> bool:
         """Whether the top entry of some stack ends at this address."""
         return any(stack and stack[-1].end == pc for stack in (self.calls, self.ifs, self.loops))
 
-    def innermost_loop(self) -> Frame | None:
+    def innermost_loop(self) -> AddressFrame | None:
         return next((f for f in reversed(self.calls + self.loops) if f.kind == "loop"), None)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ControlPlace:
     """A place of control. seen: `pc` is only checked against the stacks; control goes to `jump` if no entry ends
     there."""
 
@@ -84,7 +84,7 @@ class Place:
     jump: int | None = None
 
 
-Action = tuple[str, Frame]
+Action = tuple[str, AddressFrame]
 
 
 @dataclass(slots=True)
@@ -107,7 +107,7 @@ class Node:
     """A straight run: addresses of its instructions, then its exits (none: the program ends). `count`: the number of
     its instructions, including the one that ends it."""
 
-    place: Place
+    place: ControlPlace
     addresses: list[int] = field(default_factory=list)
     exits: list[Exit] = field(default_factory=list)
     count: int = 0
@@ -141,7 +141,7 @@ class ProgramGraph:
         self._most_instructions = MAX_INSTRUCTIONS if instructions is None else instructions
         self.single = rules.stacks == "single"
         self.nodes: list[Node] = []
-        self._index: dict[Place, int] = {}
+        self._index: dict[ControlPlace, int] = {}
         self._build()
         self.addresses = sorted({a for node in self.nodes for a in node.addresses})
         self.diverges = any(e.when is not None and e.when[0] == "cond" for n in self.nodes for e in n.exits)
@@ -156,7 +156,7 @@ class ProgramGraph:
             yield address, self.code[address], opcode(self.code[address])
 
     # -- the graph ----------------------------------------------------------------------------------------------
-    def _node(self, place: Place) -> int:
+    def _node(self, place: ControlPlace) -> int:
         """The number of the node at a place, made if new."""
         if not place.seen and not 0 <= place.pc < len(self.code):
             return ENDED
@@ -168,7 +168,7 @@ class ProgramGraph:
         return self._index[place]
 
     def _build(self) -> None:
-        first = self._node(Place(self.entry))
+        first = self._node(ControlPlace(self.entry))
         total = 0
         for node in self.nodes:  # grows during the loop
             self._fill(node)
@@ -198,7 +198,7 @@ class ProgramGraph:
                 return
             node.addresses.append(pc)
             pc += 1
-            if stacks.ends_at(pc) or Place(pc, stacks) in self._index:
+            if stacks.ends_at(pc) or ControlPlace(pc, stacks) in self._index:
                 self._arrive(node, pc, stacks)
                 return
 
@@ -213,9 +213,9 @@ class ProgramGraph:
     ) -> None:
         """Add an exit to an address; through a checking node if some stack's entry ends there."""
         if self._looked_at(seen, stacks, jump):
-            node.exits.append(Exit(self._node(Place(seen, stacks, True, jump)), when, (), after))
+            node.exits.append(Exit(self._node(ControlPlace(seen, stacks, True, jump)), when, (), after))
         else:
-            node.exits.append(Exit(self._node(Place(seen if jump is None else jump, stacks)), when, (), after))
+            node.exits.append(Exit(self._node(ControlPlace(seen if jump is None else jump, stacks)), when, (), after))
 
     def _looked_at(self, seen: int, stacks: Stacks, jump: int | None) -> bool:
         return stacks.ends_at(jump if self.single and jump is not None else seen)
@@ -238,7 +238,7 @@ class ProgramGraph:
         before: tuple[Action, ...] = ()
         while loops and loops[-1].end == seen:
             frame, popped = loops[-1], True
-            again = self._node(Place(frame.target, Stacks(calls, ifs, loops)))
+            again = self._node(ControlPlace(frame.target, Stacks(calls, ifs, loops)))
             node.exits.append(Exit(again, ("again", frame), (*before, ("step", frame))))
             loops = loops[:-1]
             before = self._restore(frame, loops)
@@ -246,7 +246,7 @@ class ProgramGraph:
                 break
         if jump is not None and not popped:
             place = jump
-        node.exits.append(Exit(self._node(Place(place, Stacks(calls, ifs, loops))), None, before))
+        node.exits.append(Exit(self._node(ControlPlace(place, Stacks(calls, ifs, loops))), None, before))
 
     def _arrive_single(self, node: Node, pc: int, stacks: Stacks) -> None:
         stack = stacks.calls
@@ -254,20 +254,20 @@ class ProgramGraph:
         while stack and stack[-1].end == pc:
             frame, rest = stack[-1], stack[:-1]
             if frame.kind == "loop":
-                again = self._node(Place(frame.target, Stacks(stack)))
+                again = self._node(ControlPlace(frame.target, Stacks(stack)))
                 node.exits.append(Exit(again, ("again", frame), (*before, ("step", frame))))
                 before = self._restore(frame, rest)
             else:
                 pc = frame.target
             stack = rest
-        node.exits.append(Exit(self._node(Place(pc, Stacks(stack))), None, before))
+        node.exits.append(Exit(self._node(ControlPlace(pc, Stacks(stack))), None, before))
 
-    def _restore(self, frame: Frame, rest: tuple[Frame, ...]) -> tuple[Action, ...]:
+    def _restore(self, frame: AddressFrame, rest: tuple[AddressFrame, ...]) -> tuple[Action, ...]:
         """The effect of leaving a loop on aL, if there is an enclosing loop."""
         nested = any(f.kind == "loop" for f in rest)
         return (("restore", frame),) if nested and self.rules.nested_loop_counter == "restored" else ()
 
-    def _push(self, stacks: Stacks, frame: Frame) -> Stacks:
+    def _push(self, stacks: Stacks, frame: AddressFrame) -> Stacks:
         if self.single:
             return Stacks((*stacks.calls, frame)[-(CALL_DEPTH + IF_DEPTH + LOOP_DEPTH) :])
         if frame.kind == "call":
@@ -307,15 +307,15 @@ class ProgramGraph:
         elif op.name == "LOOP":
             used = {frame.level for frame in stacks.calls + stacks.loops if frame.kind == "loop"}
             level = min(set(range(LOOP_DEPTH + CALL_DEPTH + IF_DEPTH + 1)) - used)
-            frame = Frame("loop", dst + 1, after, f.get(word, "int") & 3, level)
+            frame = AddressFrame("loop", dst + 1, after, f.get(word, "int") & 3, level)
             self._leave(node, None, after, self._push(stacks, frame), after=(("enter", frame),))
         elif op.name in ("CALL", "CALLC", "CALLU"):
-            self._leave(node, taken, dst, self._push(stacks, Frame("call", dst + num, after)))
+            self._leave(node, taken, dst, self._push(stacks, AddressFrame("call", dst + num, after)))
         elif op.name in ("IFU", "IFC"):
-            self._leave(node, taken, after, self._push(stacks, Frame("if", dst, dst + num)))
+            self._leave(node, taken, after, self._push(stacks, AddressFrame("if", dst, dst + num)))
             self._leave(node, None, dst, stacks)
             if not stacks.ends_at(dst + num):
-                self._node(Place(dst + num, stacks))  # both branches meet here: the second must not run past it
+                self._node(ControlPlace(dst + num, stacks))  # both branches meet here: the second must not run past it
             return
         else:
             self._leave(node, taken, after, stacks, jump=dst)

@@ -16,10 +16,10 @@ from pocketgpu.lanes import F32, I32, I64, Lang, Value, Var, kernel
 from pocketgpu.pica.core.layout import CHUNK, CONTROL, PACKET_REGISTERS
 from pocketgpu.pica.core.registers import LiveRegisters
 from pocketgpu.pica.shader.arithmetic import OPERATIONS, Alu, Operation, Vector, operation_name
-from pocketgpu.pica.shader.emission import Emission, EmissionLog
+from pocketgpu.pica.shader.emission import EmissionLog, EmitState
 from pocketgpu.pica.shader.limits import INSTRUCTION_LIMIT, settle
 from pocketgpu.pica.shader.program import ENDED, HUNG, Action, Exit, Node, ProgramGraph
-from pocketgpu.pica.shader.rules import DEFAULT_RULES, Rules
+from pocketgpu.pica.shader.shader_choices import DEFAULT_RULES, Rules
 
 # Output rows after the 64 output components, for runs of the unit outside of a draw.
 COND_X, COND_Y, A0_X, A0_Y, A_L, EMIT_STATE, EMIT_COUNT, STUCK = range(64, 72)
@@ -45,7 +45,7 @@ class Start:
         self.conditions = [load(0) != 0, load(1) != 0]
         self.address = [load(2), load(3)]
         self.counter = load(4)
-        self.emission: Emission | None = None if log is None or first is None else EmissionLog(k, log, first)
+        self.emission: EmitState | None = None if log is None or first is None else EmissionLog(k, log, first)
 
 
 class Shader:
@@ -388,7 +388,7 @@ def _shade(
 
 
 def store_state(
-    k: Lang, outputs: Value, cmp: list[Var], a0: list[Var], al: Var, stuck: Var, emission: Emission | None
+    k: Lang, outputs: Value, cmp: list[Var], a0: list[Var], al: Var, stuck: Var, emission: EmitState | None
 ) -> None:
     """Write the rows after the output components."""
     rows = {

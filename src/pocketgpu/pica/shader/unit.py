@@ -27,7 +27,7 @@ from pocketgpu.pica.core.registers import register_id
 from pocketgpu.pica.shader.emission import ENTRY_ROWS, LOG_BYTES, LOG_ENTRIES
 from pocketgpu.pica.shader.interpreter import Interpreter, unit_interpreter
 from pocketgpu.pica.shader.program import CODE_WORDS, TooComplex, opcode
-from pocketgpu.pica.shader.rules import END_WORD, Rules, rules_of
+from pocketgpu.pica.shader.shader_choices import END_WORD, Rules, rules_of
 from pocketgpu.pica.shader.translate import (
     A0_X,
     A_L,
@@ -107,7 +107,7 @@ def run_chunks(
         )  # fmt: skip
 
 
-class _Unit:
+class _UnitArena:
     """An arena with room for a batch of vertices, and an engine on it."""
 
     def __init__(self, evaluator: str) -> None:
@@ -166,8 +166,8 @@ class _Unit:
 
 
 @cache
-def _unit(evaluator: str) -> _Unit:
-    return _Unit(evaluator)
+def _unit(evaluator: str) -> _UnitArena:
+    return _UnitArena(evaluator)
 
 
 def _words(values: Any, what: str, limit: int) -> np.ndarray[Any, np.dtype[np.uint32]]:
@@ -323,7 +323,7 @@ class Program:
         return vectors
 
     def _load(
-        self, unit: _Unit, uniforms: Mapping[int, Sequence[float]] | None, bool_uniforms: Sequence[int] | None,
+        self, unit: _UnitArena, uniforms: Mapping[int, Sequence[float]] | None, bool_uniforms: Sequence[int] | None,
         int_uniforms: Sequence[Sequence[int]] | None, conditions: Sequence[int], address: Sequence[int],
     ) -> None:  # fmt: skip
         """Store the program's constants and start state in the arena."""
@@ -353,14 +353,14 @@ class Program:
         state[5:7] = self._entry, len(self._code)
 
     # -- which code runs ----------------------------------------------------------------------------------------
-    def _interpreter(self, unit: _Unit) -> int:
+    def _interpreter(self, unit: _UnitArena) -> int:
         unit.view(unit.code, len(self._code), np.uint32)[:] = self._code
         unit.view(unit.descriptors, DESCRIPTORS, np.uint32)[:] = self._descriptors
         return unit.engine.handle(
             unit_interpreter, code=unit.code, descriptors=unit.descriptors, control=unit.control, rules=self._rules
         )
 
-    def _specialised(self, unit: _Unit, exact: bool) -> int:
+    def _specialised(self, unit: _UnitArena, exact: bool) -> int:
         code, descriptors, entry, rules = self._key
         return unit.engine.handle(
             unit_program,
@@ -372,7 +372,7 @@ class Program:
             rules=rules,
         )
 
-    def _choose(self, unit: _Unit, count: int) -> tuple[int, bool]:
+    def _choose(self, unit: _UnitArena, count: int) -> tuple[int, bool]:
         """(handle, whether it is the interpreter) for the next `count` vertices."""
         self._vertices += count
         if self._tier == "interpreter" or (self._tier == "auto" and self._vertices <= _PATIENCE):
@@ -393,7 +393,7 @@ class Program:
                 written.add(op.format.get(word, "dst"))
         return sorted(number for number in read if number < 16), sorted(number for number in written if number < 16)
 
-    def _shade(self, unit: _Unit, vectors: Floats, watched: Callable[[int, int], None] | None = None) -> Outputs:
+    def _shade(self, unit: _UnitArena, vectors: Floats, watched: Callable[[int, int], None] | None = None) -> Outputs:
         n = len(vectors)
         read, written = self._registers
         registers, state = np.zeros((n, 16, 4), np.float32), np.zeros((n, RESULT_ROWS - 64), np.int32)

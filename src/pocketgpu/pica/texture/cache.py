@@ -19,7 +19,7 @@ from pocketgpu.pica.texture.units import CUBE_TYPES, LEVELS, SHADOW_TYPES
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class TextureSource:
     """A texture in guest memory: the arena offset and size in bytes of each face, format number, width and height,
     number of levels.
 
@@ -66,7 +66,7 @@ _BLOCK = 8192  # 64-bit words compared at a time
 
 
 @dataclass(slots=True)
-class _Decoded:
+class _DecodedFaces:
     """The place of the rows, the memory versions they are valid for, and the bytes of each face they were decoded
     from."""
 
@@ -87,10 +87,10 @@ class TextureCache:
         self.memory, self.engine, self.layout = memory, engine, layout
         self._top = layout.textures
         self.generation = 0  # how often all rows were dropped
-        self._known: dict[Source, _Decoded] = {}
-        self.described: dict[tuple[int, ...], Source | None] = {}
+        self._known: dict[TextureSource, _DecodedFaces] = {}
+        self.described: dict[tuple[int, ...], TextureSource | None] = {}
 
-    def describe(self, registers: np.ndarray, unit: int) -> Source | None:
+    def describe(self, registers: np.ndarray, unit: int) -> TextureSource | None:
         """The texture in a unit's registers; None if it has no texels or is not all in memory."""
         fields = _UNIT_FIELDS[unit]
         words = tuple(int(registers[f.register.offset]) for f in fields)
@@ -112,7 +112,9 @@ class TextureCache:
             self.described[key] = self._make([a * fields[0].scale for a in addresses], *values[1:5])
         return self.described[key]
 
-    def _make(self, addresses: Sequence[int], format: int, width: int, height: int, highest: int) -> Source | None:
+    def _make(
+        self, addresses: Sequence[int], format: int, width: int, height: int, highest: int
+    ) -> TextureSource | None:
         pixel = TEXTURE_FORMATS.get(format)
         if pixel is None or width < 8 or height < 1:
             return None
@@ -122,13 +124,13 @@ class TextureCache:
             levels += 1
         size = sum(pixel.size(_texels(width >> n, height >> n), 1) for n in range(levels))
         if not addresses[0] and self._blank_at_null:
-            return Source((0,) * len(addresses), size, format, width, height, levels, blank=True)
+            return TextureSource((0,) * len(addresses), size, format, width, height, levels, blank=True)
         faces = [self.memory.offset_of(address, size) for address in addresses]
         if any(face is None for face in faces):
             return None
-        return Source(tuple(face for face in faces if face is not None), size, format, width, height, levels)
+        return TextureSource(tuple(face for face in faces if face is not None), size, format, width, height, levels)
 
-    def rows(self, source: Source) -> int:
+    def rows(self, source: TextureSource) -> int:
         """Arena offset of the decoded rows; decodes first if memory changed since."""
         newest = tuple(self.memory.newest(face, source.size) for face in source.faces)
         known = self._known.get(source)
@@ -146,7 +148,7 @@ class TextureCache:
         else:
             self._decode(source, place)
         texels = [] if source.blank else [self.memory.arena[f : f + source.size].copy() for f in source.faces]
-        self._known[source] = _Decoded(place, newest, texels)
+        self._known[source] = _DecodedFaces(place, newest, texels)
         return place
 
     def _holds(self, offset: int, texels: np.ndarray) -> bool:
@@ -156,7 +158,7 @@ class TextureCache:
         blocks = (slice(at, at + _BLOCK) for at in range(0, len(texels), _BLOCK))
         return all(bool((now[block] == texels[block]).all()) for block in blocks)
 
-    def _decode(self, source: Source, target: int) -> None:
+    def _decode(self, source: TextureSource, target: int) -> None:
         pixel = TEXTURE_FORMATS[source.format]
         for start in source.faces:
             for level in range(source.levels):
@@ -167,7 +169,7 @@ class TextureCache:
                 start += pixel.size(_texels(width, height), 1)
                 target += 4 * width * height
 
-    def fits(self, sources: Iterable[Source]) -> bool:
+    def fits(self, sources: Iterable[TextureSource]) -> bool:
         """Whether `rows` works for these without dropping rows that were returned before."""
         new = sum(_rounded(s) for s in sources if s not in self._known)
         return self._top + new <= self.layout.textures_end
@@ -192,6 +194,6 @@ def _texels(width: int, height: int) -> int:
     return (((height - 1) >> 3) * (width >> 3) + ((width - 1) >> 3) + 1) * 64
 
 
-def _rounded(source: Source) -> int:
+def _rounded(source: TextureSource) -> int:
     """Bytes of a texture's rows, in whole pages."""
     return (4 * len(source.faces) * sum(source.level_words) + 0xFFF) & ~0xFFF

@@ -17,7 +17,7 @@ from pocketgpu.pica.primitives.assembly import INVERSE_W_SLOT
 from pocketgpu.pica.texture.units import FRACTION_BITS, LEVELS, ONE, Ratio, Sampler, cube_axes, cube_face, mix
 
 if TYPE_CHECKING:
-    from pocketgpu.pica.fragment.sources import Pixels
+    from pocketgpu.pica.fragment.sources import ShadedPixels
 
 UNITS = 3
 
@@ -25,7 +25,7 @@ UNITS = 3
 class GeneralSampler(Sampler):
     """A unit whose number and settings are run-time values; `record` is its UNIT record in the packet."""
 
-    def __init__(self, pixels: Pixels, packet: Value, unit: Value, truncates: bool) -> None:
+    def __init__(self, pixels: ShadedPixels, packet: Value, unit: Value, truncates: bool) -> None:
         k, live = pixels.k, pixels.draw.live
         record = packet + k.to_i64(unit * UNIT_SIZE) + PACKET.UNITS
         get = lambda name: k.load(I32, record + getattr(UNIT, name))
@@ -69,7 +69,7 @@ class GeneralSampler(Sampler):
         return self.k.select(value, self.k.i32(1), self.k.i32(0))
 
 
-def fill_textures(pixels: Pixels, packet: Value, sources: Array, choices: Mapping[str, str]) -> None:
+def fill_textures(pixels: ShadedPixels, packet: Value, sources: Array, choices: Mapping[str, str]) -> None:
     """Store the colours of all enabled units in the array of combiner sources."""
     k = pixels.k
     for unit in k.range(0, UNITS):
@@ -83,7 +83,7 @@ def fill_textures(pixels: Pixels, packet: Value, sources: Array, choices: Mappin
                 sources[((unit + TEXENV_SOURCE.TEXTURE0) << 2) + i] = channel
 
 
-def _flat(pixels: Pixels, sampler: GeneralSampler) -> tuple[Value, ...]:
+def _flat(pixels: ShadedPixels, sampler: GeneralSampler) -> tuple[Value, ...]:
     """Coordinates of 2D and projected textures, their slopes, and face 0."""
     k = pixels.k
     divisor = k.select(sampler.kind == TEXTURE_TYPE.PROJECTION, SEMANTIC.TEXCOORD0_W, INVERSE_W_SLOT)
@@ -97,7 +97,7 @@ def _flat(pixels: Pixels, sampler: GeneralSampler) -> tuple[Value, ...]:
     return (*values, *slopes, k.splat(0))
 
 
-def _cube(pixels: Pixels) -> tuple[Value, ...]:
+def _cube(pixels: ShadedPixels) -> tuple[Value, ...]:
     """Coordinates on a cube's face, their slopes, and the face."""
     k, slots = pixels.k, (SEMANTIC.TEXCOORD0_U, SEMANTIC.TEXCOORD0_V, SEMANTIC.TEXCOORD0_W)
     face, choice, (x, y, m) = cube_face(k, [pixels.plane(slot) for slot in slots])

@@ -89,7 +89,7 @@ class Ratio:
 
 
 @dataclass
-class Level:
+class FaceLevel:
     """One level of one face per lane: size, and the word offset of its first texel."""
 
     width: Value
@@ -162,7 +162,7 @@ class Sampler:
         self.border = (border << 24) | ((border & 0xFF00) << 8) | (border.lsr(8) & 0xFF00) | border.lsr(24)
 
     # -- texels -----------------------------------------------------------------------------------------------------
-    def _fetch(self, level: Level, x: tuple[Value, Value], y: tuple[Value, Value]) -> Value:
+    def _fetch(self, level: FaceLevel, x: tuple[Value, Value], y: tuple[Value, Value]) -> Value:
         k = self.k
         number = y[0] * level.width + x[0] + level.first
         texel = k.gather(I32, k.to_i64(number << 2) + self.base)
@@ -181,7 +181,7 @@ class Sampler:
         result: Value = k.branch(bordered, lambda: k.select(x[1] | y[1], self.border, texel), lambda: texel)
         return result
 
-    def _wrap(self, level: Level, s: Value, t: Value) -> tuple[tuple[Value, Value], tuple[Value, Value]]:
+    def _wrap(self, level: FaceLevel, s: Value, t: Value) -> tuple[tuple[Value, Value], tuple[Value, Value]]:
         k = self.k
         return (
             wrap(k, s, level.width, self.wrap_s, self.power_of_two),
@@ -203,12 +203,12 @@ class Sampler:
         k = self.k
         return k.to_i32(scaled if self.truncates else k.floor(scaled), -_LIMIT / ONE, _LIMIT / ONE)
 
-    def _nearest(self, level: Level, s: Value, t: Value) -> tuple[Value, Value]:
+    def _nearest(self, level: FaceLevel, s: Value, t: Value) -> tuple[Value, Value]:
         x, y = (self._texel(c, size, False) >> FRACTION_BITS for c, size in ((s, level.width), (t, level.height)))
         word = self._fetch(level, *self._wrap(level, x, y))
         return word & _EVEN, word.lsr(8) & _EVEN
 
-    def _four(self, level: Level, s: Value, t: Value, linear: Value | bool) -> tuple[Value, Value]:
+    def _four(self, level: FaceLevel, s: Value, t: Value, linear: Value | bool) -> tuple[Value, Value]:
         """Four texels mixed by the fractions, which are zero in lanes that are not linear."""
         k, top = self.k, lambda w: w.lsr(8) & _EVEN
         u, v = self._texel(s, level.width, linear), self._texel(t, level.height, linear)
@@ -222,7 +222,7 @@ class Sampler:
         high = mix(mix(top(near), top(right), fs), mix(top(up), top(both), fs), ft)
         return low, high
 
-    def _at_level(self, level: Level, s: Value, t: Value, magnified: Value | None) -> tuple[Value, Value]:
+    def _at_level(self, level: FaceLevel, s: Value, t: Value, magnified: Value | None) -> tuple[Value, Value]:
         """The colour of one level as (green and alpha, red and blue), two 16-bit halves per word."""
         k = self.k
 
@@ -235,13 +235,13 @@ class Sampler:
         linear = lambda: k.select(self.mag, magnified, ~magnified)
         return k.branch(self.mixed, lambda: self._four(level, s, t, linear()), alike)
 
-    def _level(self, number: Value | None, face: Value | None) -> Level:
+    def _level(self, number: Value | None, face: Value | None) -> FaceLevel:
         k = self.k
         first = face * self.face_words if face is not None else k.splat(0)
         if number is None:
-            return Level(self.width, self.height, first)
+            return FaceLevel(self.width, self.height, first)
         offsets = k.gather(I32, k.to_i64(number << 2) + self.table)
-        return Level(k.splat(self.width) >> number, k.splat(self.height) >> number, first + offsets)
+        return FaceLevel(k.splat(self.width) >> number, k.splat(self.height) >> number, first + offsets)
 
     # -- level of detail --------------------------------------------------------------------------------------------
     def _lod(self, s: Ratio, t: Ratio) -> Value:

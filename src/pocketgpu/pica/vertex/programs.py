@@ -16,7 +16,7 @@ from pocketgpu.pica.core.registers import field
 from pocketgpu.pica.core.tiers import Code, Tiered
 from pocketgpu.pica.shader.interpreter import vertex_interpreter
 from pocketgpu.pica.shader.program import TooComplex
-from pocketgpu.pica.shader.rules import Rules, with_end
+from pocketgpu.pica.shader.shader_choices import Rules, with_end
 from pocketgpu.pica.shader.translate import program_of, vertex_program
 
 _PLACES = [PACKET.VERSIONS // 4 + BANK_INDEX[f"vs_{name}"] for name in ("code", "opdescs")]

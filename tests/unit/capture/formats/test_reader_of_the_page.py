@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from pocketgpu.capture.formats.pgc.contents import (
     Writes,
 )
 
+PAGE = Path(__file__).resolve().parents[4] / "docs" / "formats" / "pgc.md"
 DATA = Path(__file__).resolve().parents[4] / "src" / "pocketgpu" / "data"
 
 
@@ -95,3 +97,15 @@ def test_digests_are_those_of_the_pictures(name: str) -> None:
             for screen in frame.screens.values()
         }
         assert digests == {number: whole[: len(digests[number])] for number, whole in shown.items()}
+
+
+def test_the_file_that_the_page_shows(tmp_path: Path) -> None:
+    (block,) = re.findall(r"^```text\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    data = bytes.fromhex("".join(line.partition("  ")[0] for line in block.splitlines()))
+    assert len(data) == 79
+    reader = Reader(data)
+    assert reader.records == [(0x01, ("title", "red")), (0x11, [(0x10202204, 0x010000FF)]), (0x0F, {})]
+    path = tmp_path / "red.pgc"
+    path.write_bytes(data)
+    (frame,) = pocketgpu.open(path).render()
+    assert (frame.top.array == (255, 0, 0)).all() and frame.warnings == []

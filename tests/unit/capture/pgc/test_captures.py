@@ -115,7 +115,7 @@ def test_verify_tells_what_differs(
     pgc.save(tmp_path / "b c.pgc", contents)
     assert main(["capture", "verify", str(tmp_path / "b c.pgc")]) == 4
     told = capsys.readouterr().err
-    assert "does not know" in told and f"convert '{tmp_path}/b c.pgc' '" in told, "a command that can be copied"
+    assert "no digests" in told and f"convert '{tmp_path}/b c.pgc' '" in told, "a command that can be copied"
 
 
 def test_only_pgc_files_know_what_they_show(sample_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,16 @@ import pytest
 import pocketgpu
 from pocketgpu.capture import pgc
 from pocketgpu.capture.formats.pgc import numbers as F
-from pocketgpu.capture.formats.pgc.contents import Contents, Event, FrameContents, Map, State, Store, Submit, bytes_of
+from pocketgpu.capture.formats.pgc.contents import (
+    Contents,
+    Event,
+    FrameContents,
+    Map,
+    StateRecord,
+    Store,
+    Submit,
+    bytes_of,
+)
 from pocketgpu.capture.pgc import channel_origins, channel_redact
 from pocketgpu.capture.pgc.channel_origins import Origins
 from pocketgpu.capture.pgc.channel_redact import replace_textures
@@ -191,7 +200,7 @@ def test_textures_in_pushbuffers_of_a_capture_from_the_middle(shared_dir: Path) 
     channel = next(e.channel for f in contents.frames for e in f.events if isinstance(e, Submit))
     number = next(item.number for item in F.STATE_SWITCH if item.name == "bindings")
     bound = np.array([0xB197, 0xB1C0, 0xA140, 0x902D, 0xB0B5, 0xA140, 0, 0], np.uint32)
-    contents = replace(contents, state=[State(number, bound, channel=channel)])
+    contents = replace(contents, state=[StateRecord(number, bound, channel=channel)])
     check_redacted(contents, texture, original)
 
 

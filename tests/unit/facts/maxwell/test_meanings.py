@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from pocketgpu.facts.dialect.registers import Field
-from pocketgpu.facts.maxwell import CLASSES, MethodBlock
+from pocketgpu.facts.maxwell import A140, B0B5, B1C0, B197, CLASSES, MethodBlock
 from pocketgpu.facts.maxwell.classes import TABLES
 from pocketgpu.facts.maxwell.headers import STRUCTURES, BitStructure
 
@@ -105,3 +105,14 @@ def test_what_structures_share_stands_once() -> None:
             tuple(sorted(row.items())) for entry in TABLES.read(file) for row in entry.rows if row["field"][0] != "@"
         )
         assert [dict(key)["field"] for key, count in rows.items() if count > 1] == []
+
+
+def test_where_data_goes_is_said_by_each_class() -> None:
+    """Three classes have methods for inline data; those of the same names in the copy class are its destination."""
+    for block in (B197, B1C0, A140):
+        assert [block[name].doc for name in ("OFFSET_OUT_UPPER", "OFFSET_OUT")] == [
+            "Where inline data goes: upper bits of the address.",
+            "Where inline data goes: lower 32 bits of the address.",
+        ]
+    for part, bits in (("UPPER", "Upper"), ("LOWER", "Lower")):
+        assert B0B5[f"OFFSET_OUT_{part}"].doc == f"{bits} bits of the address of the destination."

@@ -135,12 +135,6 @@ def test_elements_of_arrays() -> None:
         B197["NOTHING"]
 
 
-def test_addresses_are_pairs_of_words() -> None:
-    registers = [0] * WORDS
-    registers[0x230], registers[0x231] = 0xFFFFFF12, 0x3456789A
-    assert B197["SET_COLOR_TARGET_A"](3).gpu_address(registers) == 0x12_3456789A
-
-
 @pytest.mark.parametrize(
     ("block", "name", "word", "field", "bits"),
     [

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from pocketgpu.builder import CaptureBuilder
+from pocketgpu.builder.values import encode_register
 from pocketgpu.capture.formats import citrace
 from pocketgpu.capture.replay import Capture
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.external import EXTERNAL
-from pocketgpu.facts.pica import PICA
+from pocketgpu.facts.pica import PICA, START_LIST
 from pocketgpu.inspect.decode import BLOCKS, EFFECTS, WHAT, Decoded, decode, decode_words
 from pocketgpu.inspect.decode.rows import CHANGED
 
@@ -225,3 +226,18 @@ def test_both_evaluators_agree(tolerant: bool) -> None:
     words += random.integers(0, 1 << 32, 30).tolist()
     quick, oracle = (decode_words(words, "pica", 0x20000000, tolerant, evaluator=one).rows for one in ("llvm", "numpy"))
     assert (quick == oracle).all() and len(quick) == len(words)
+
+
+def test_choices_decide_which_words_a_list_has() -> None:
+    """A fill of 24 bits ends just before a list. With one choice it writes the first two bytes of the list as well."""
+    builder = CaptureBuilder()
+    start = builder.allocate(32, align=16)
+    words = [*entry(0x40, 0xAABBCCDD), *FINALIZE]
+    builder.load(start + 16, np.array(words, np.uint32)).fill(start, start + 16, 0x112233, width=24)
+    for name, fields in (("CMDBUF_SIZE0", {"size": 4 * len(words)}), ("CMDBUF_ADDR0", {"address": start + 16})):
+        builder.write_word(PICA[name].address, encode_register(PICA[name], fields))
+    builder.write_word(PICA["CMDBUF_JUMP0"].address, START_LIST).end_frame()
+    capture = Capture("", citrace.parse(builder.tobytes()))
+    for tail, first in (("stop", 0xAABBCCDD), ("whole-groups", 0xAABB1122), ("stop", 0xAABBCCDD)):
+        found = decode(capture, switches={"fill.tail_24": tail})
+        assert found.rows[found.rows["address"] == start + 16]["word"].tolist() == [first]

@@ -18,7 +18,8 @@ from pocketgpu.cli import main
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.diff import Report, diff
 from pocketgpu.inspect.diff.alignment import align
-from pocketgpu.inspect.diff.pixels import Pixels
+from pocketgpu.inspect.diff.compare import sides_of
+from pocketgpu.inspect.diff.pixel_search import PixelSearch
 from pocketgpu.inspect.inspection import debug
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.changes import change, lines_of
@@ -259,7 +260,7 @@ def test_pixels_are_found_by_bisection(tmp_path: Path) -> None:
 
     a, b = (pocketgpu.debug(scene(tmp_path / f"{name}.ctf.xz", wrong)) for name, wrong in (("a", None), ("b", 140)))
     mine, others = a.events(0), b.events(0)
-    pixels = Pixels(a, b, mine, others, list(zip(range(len(mine)), range(len(others)), strict=True)))
+    pixels = PixelSearch(sides_of(a, b), mine, others, list(zip(range(len(mine)), range(len(others)), strict=True)))
     found = pixels.first(0)
     assert found is not None and str(found.a).startswith("f0/d141/px") and pixels.probes <= 10
 

@@ -19,7 +19,7 @@ from pocketgpu.inspect.n3ds.stepping import trace_draw
 from pocketgpu.pica.core.layout import CHUNK
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.shader.interpreter import vertex_interpreter
-from pocketgpu.pica.shader.rules import rules_of
+from pocketgpu.pica.shader.shader_choices import rules_of
 from pocketgpu.pica.vertex.fetch import shade_vertices
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from pocketgpu.cli import main
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.inspect.model.stage import Stage
+from pocketgpu.inspect.n3ds import funnel as n3ds_funnel
 from pocketgpu.inspect.n3ds.funnel import because
 
 PER_SCREEN = 4
@@ -123,6 +125,27 @@ def test_a_draw_as_a_funnel(run: Inspection) -> None:
     after = run.seek("f0/d8").target.array.copy()
     run.why("f0/d8")
     assert (run.seek("f0/d8").target.array == after).all(), "looking changes nothing"
+
+
+def test_a_funnel_is_proved_by_the_bytes_that_were_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counts of some tiles prove nothing; those of all do, if the oracle wrote what the machine writes."""
+    run = small(tmp_path)
+    some = run.why("f0/d0")
+    assert some.tiles is not None and not some.proved and some.to_json()["proved"] is False
+    monkeypatch.setattr(n3ds_funnel, "MOST_TILES", 1 << 16)
+    found = run.why("f0/d0")
+    assert found.tiles is None and found.proved and "NOT proved" not in str(found)
+    assert found.stages[-1].passed >= some.stages[-1].passed > 0
+
+    class Idle(n3ds_funnel.Engine):
+        """An oracle that draws nothing."""
+
+        def get(self, kernel: object, **static: object) -> Callable[..., None]:
+            return lambda *arguments: None
+
+    monkeypatch.setattr(n3ds_funnel, "Engine", Idle)
+    wrong = run.why("f0/d0")
+    assert wrong.tiles is None and not wrong.proved and "NOT proved" in str(wrong)
 
 
 @pytest.mark.parametrize(

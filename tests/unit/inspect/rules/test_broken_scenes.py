@@ -91,7 +91,7 @@ SCENES = [
     Broken(
         "viewport outside",
         lambda: Scene(edit=lambda scene, cl: cl.viewport(300, 0, WIDTH, HEIGHT)),
-        draw=("beside the target of 240x400: the viewport is 240x400 at 300, 0", "VIEWPORT_XY"),
+        draw=("outside of the target of 240x400: the viewport is 240x400 at 300, 0", "VIEWPORT_XY"),
         pixel=("VIEWPORT_XY",),
         rules=("viewport.outside", "VIEWPORT_XY"),
     ),

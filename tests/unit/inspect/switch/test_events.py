@@ -138,7 +138,7 @@ PARTS: dict[str, tuple[set[str], set[str]]] = {
     "Channel": (
         {"_pieces", "_inline_words", "reference", "waiting", "yielded", "submission", "_queue", "_fresh", "_place",
          "_version"},
-        {"machine", "id", "index", "state", "_words", "_told", "counters", "_constants", "macro_counts", "files",
+        {"machine", "id", "index", "state", "_words", "_stop_words", "counters", "_constants", "macro_counts", "files",
          "shadows", "mme_code", "mme_starts", "mme_known", "_runs", "_staging", "host_registers", "_effects", "engines",
          "_stamped", "_drawing", "inline_words"},
     ),

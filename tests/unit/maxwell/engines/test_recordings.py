@@ -14,7 +14,7 @@ from PIL import Image
 
 from pocketgpu.capture.driver import drive
 from pocketgpu.capture.formats import mxcap
-from pocketgpu.maxwell.engines.common.records import Blit, Clear, Copy, Report, Upload
+from pocketgpu.maxwell.engines.common.action_log import Blit, Clear, Copy, Report, Upload
 from pocketgpu.maxwell.engines.compute.launch import Launch
 from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.maxwell.gm20b import GM20B

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pocketgpu.errors import GuestMemoryError, UsageError
-from pocketgpu.facts.maxwell.kinds import KINDS, kind_number
+from pocketgpu.facts.maxwell.page_kinds import KINDS, kind_number
 from pocketgpu.lanes import I32, I64, Engine, Lang, Value, kernel
 from pocketgpu.maxwell.memory import page_table
 from pocketgpu.maxwell.memory.gpu_memory import MAX_MAPPINGS, MIB, GpuMemory

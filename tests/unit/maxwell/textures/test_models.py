@@ -181,7 +181,7 @@ def test_eac_follows_the_slow_decoder(types: tuple[str, str], kinds: tuple[str, 
 def test_tables_of_integers_reach_both_ends() -> None:
     """The kernels' formulas against what they stand for, for every number of every range."""
 
-    def value(r: astc_integers.Range, number: int, top: int) -> int:
+    def value(r: astc_integers.Coding, number: int, top: int) -> int:
         digit, plain = number >> r.bits, number & ((1 << r.bits) - 1)
         spread = ((plain >> 1 if r.kind else plain) * r.spread) >> r.drop
         if not r.kind:

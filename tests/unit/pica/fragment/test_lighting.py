@@ -21,7 +21,8 @@ from pocketgpu.facts.pica import PICA
 from pocketgpu.lanes import F32, I32, Engine, Lang, Type, Value, kernel
 from pocketgpu.pica.core.layout import BANK_INDEX, PACKET, PACKET_REGISTERS
 from pocketgpu.pica.core.registers import LiveRegisters, StaticRegisters
-from pocketgpu.pica.fragment.lighting import FIELDS, QUATERNION_SLOTS, VIEW_SLOTS, Lighting, normal_form, units_read
+from pocketgpu.pica.fragment.lighting import QUATERNION_SLOTS, VIEW_SLOTS, Lighting
+from pocketgpu.pica.fragment.lighting_state import FIELDS, normal_form, units_read
 
 PIXELS = 64
 PACKET_AT, FORM_AT, LIGHTS_AT, TABLES_AT, INPUT, OUTPUT = 0x1000, 0x3000, 0x4000, 0x8000, 0x10000, 0x20000

@@ -11,17 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.pica_gpu import random_texture
 
 # General code draws any state, specialised code one: both must match the models here.
 pytestmark = pytest.mark.parametrize("tier", ["specialised", "general"], indirect=True)
 
 TEXTURES = (0x21000000, 0x21400000)
-
-
-def random_texture(seed: int, width: int, height: int) -> tuple[np.ndarray, np.ndarray]:
-    """Words and channels of a random RGBA8 texture, row 0 at t = 0."""
-    words = np.random.default_rng(seed).integers(0, 1 << 32, (height, width), np.uint64).astype(np.uint32)
-    return words, (words[..., None] >> np.array([24, 16, 8, 0], np.uint32) & 0xFF).astype(np.int64)
 
 
 # -- levels -----------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.pica_gpu import random_texture
 
 from pocketgpu.facts.formats import TEXTURE_FORMATS
 from pocketgpu.pica.memory import surface
@@ -41,12 +42,6 @@ def lookup(texels: np.ndarray, s: int, t: int, wrap: tuple[int, int]) -> list[in
     height, width = texels.shape[:2]
     x, y = wrapped(s, width, wrap[0]), wrapped(t, height, wrap[1])
     return BORDER_COLOR if x is None or y is None else texels[y, x].tolist()
-
-
-def random_texture(seed: int, width: int, height: int) -> tuple[np.ndarray, np.ndarray]:
-    """Words and channels of a random RGBA8 texture, row 0 at t = 0."""
-    words = np.random.default_rng(seed).integers(0, 1 << 32, (height, width), np.uint64).astype(np.uint32)
-    return words, (words[..., None] >> np.array([24, 16, 8, 0], np.uint32) & 0xFF).astype(np.int64)
 
 
 # -- formats and layout -----------------------------------------------------------------------------------------------

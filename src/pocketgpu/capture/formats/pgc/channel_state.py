@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from pocketgpu.capture.formats.pgc import numbers as F
-from pocketgpu.capture.formats.pgc.contents import State, Words
+from pocketgpu.capture.formats.pgc.contents import StateRecord, Words
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.maxwell.engines.common.constants import GROUPS, SLOTS, Binding, ConstantBuffers
 from pocketgpu.maxwell.engines.threed.engine import ThreeD
@@ -22,17 +22,17 @@ _BINDING_WORDS = 4
 _POINTERS = ("MME_POINTER", "MME_START_POINTER")
 
 
-def save(channel: Channel, number: int) -> Iterator[State]:
+def save(channel: Channel, number: int) -> Iterator[StateRecord]:
     """Records for all words that are not zero; `number`: of the channel in the recording."""
 
-    def record(name: str, words: Words, class_id: int = 0) -> Iterator[State]:
+    def record(name: str, words: Words, class_id: int = 0) -> Iterator[StateRecord]:
         used = np.flatnonzero(words)
         if len(used):
             first, end = int(used[0]), int(used[-1]) + 1
-            yield State(_NUMBERS[name], words[first:end].astype(np.uint32), first, number, class_id)
+            yield StateRecord(_NUMBERS[name], words[first:end].astype(np.uint32), first, number, class_id)
 
-    def whole(name: str, *words: int) -> State:
-        return State(_NUMBERS[name], np.array(words, np.uint32), 0, number)
+    def whole(name: str, *words: int) -> StateRecord:
+        return StateRecord(_NUMBERS[name], np.array(words, np.uint32), 0, number)
 
     bound = [CLASS_OF_FILE[channel.get("BINDINGS", subchannel)] for subchannel in range(_SUBCHANNELS)]
     yield whole("bindings", *bound)
@@ -42,12 +42,12 @@ def save(channel: Channel, number: int) -> Iterator[State]:
         # Registers have values at power-on that are not zero, so all of them are stored.
         for name, words in (("registers", channel.files[file]), ("shadow_registers", channel.shadows[file])):
             if words.any():
-                yield State(_NUMBERS[name], words.copy(), 0, number, CLASS_OF_FILE[file])
+                yield StateRecord(_NUMBERS[name], words.copy(), 0, number, CLASS_OF_FILE[file])
     yield from record("mme_code", channel.mme_code)
     known = np.flatnonzero(channel.mme_known)
     if len(known):
         first, end = int(known[0]), int(known[-1]) + 1
-        yield State(_NUMBERS["mme_starts"], channel.mme_starts[first:end].copy(), first, number)
+        yield StateRecord(_NUMBERS["mme_starts"], channel.mme_starts[first:end].copy(), first, number)
     slots = np.zeros((len(GROUPS), SLOTS, _BINDING_WORDS), np.uint32)
     for group, bindings in enumerate(_constants(channel).bindings):
         for slot, binding in enumerate(bindings):
@@ -57,7 +57,7 @@ def save(channel: Channel, number: int) -> Iterator[State]:
     yield from record("constant_buffers", slots.reshape(-1), _CLASS_3D)
 
 
-def restore(channel: Channel, state: State) -> None:
+def restore(channel: Channel, state: StateRecord) -> None:
     """Restore words of a record to a channel. Classes that the machine does not have are ignored."""
     name, words, part = _NAMES.get(state.item), state.words, slice(state.first, state.first + len(state.words))
     file = CLASS_OF_FILE.index(state.class_id) if state.class_id in CLASS_OF_FILE else None
@@ -84,7 +84,7 @@ def restore(channel: Channel, state: State) -> None:
             _restore_constants(channel, state)
 
 
-def _restore_constants(channel: Channel, state: State) -> None:
+def _restore_constants(channel: Channel, state: StateRecord) -> None:
     all_words = np.zeros(len(GROUPS) * SLOTS * _BINDING_WORDS, np.uint32)
     all_words[state.first : state.first + len(state.words)] = state.words
     constants = _constants(channel)

@@ -115,7 +115,7 @@ Event: TypeAlias = Load | Writes | Narrow | Gx | Swap | Map | Unmap | Store | Su
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class State:
+class StateRecord:
     """Words of one memory of the GPU, starting at word `first`; `item` as in `numbers.STATE_ITEMS`."""
 
     item: int
@@ -143,7 +143,7 @@ class Contents:
     check_size: int = 4
     about: dict[str, str] = field(default_factory=dict)
     coverage: int = 0
-    state: list[State] = field(default_factory=list)
+    state: list[StateRecord] = field(default_factory=list)
     ranges: list[AddressRange] = field(default_factory=list)
     syncpoints: dict[int, int] = field(default_factory=dict)
     frames: list[FrameContents] = field(default_factory=list)

@@ -20,7 +20,7 @@ from pocketgpu.capture.formats.pgc.contents import (
     Narrow,
     Pieces,
     Present,
-    State,
+    StateRecord,
     Store,
     Submit,
     Swap,
@@ -31,9 +31,9 @@ from pocketgpu.capture.formats.pgc.contents import (
 from pocketgpu.errors import CaptureError
 from pocketgpu.facts.choices import DEFAULTS
 from pocketgpu.facts.gsp import AddressRange
-from pocketgpu.pica.gsp.addresses import AddressMap
+from pocketgpu.pica.gsp.address_map import AddressMap
 from pocketgpu.pica.gsp.framebuffers import swap_writes
-from pocketgpu.pica.gsp.machine import Refused, Translator
+from pocketgpu.pica.gsp.gsp_machine import Refused, Translator
 
 _FORMATS = 9
 _LARGEST_SIDE = 1 << 14
@@ -116,19 +116,18 @@ class _Decoder:
         self.presented = False
         self.exact = False  # whether there was a store by address since the last submission
         self.mapped: dict[int, int] = {}
-        switch = header.console == "Switch"
         common = {F.ABOUT: self.about, F.COVERAGE: self.coverage, F.STATE: self.state, F.FRAME: self.frame}
-        self.readers = common | (
-            {
-                F.MAP: self.map, F.UNMAP: self.unmap, F.STORE: self.store, F.SUBMIT: self.submit,
-                F.SYNCPOINT: self.syncpoint, F.PRESENT: self.present,
-            }
-            if switch
-            else {
+        of_consoles = {
+            "3DS": {
                 F.LOAD: self.load, F.WRITES: self.writes, F.WRITE8: self.write8, F.WRITE16: self.write16,
                 F.GX: self.gx, F.SWAP: self.swap, F.TRANSLATE: self.translate,
-            }
-        )  # fmt: skip
+            },
+            "Switch": {
+                F.MAP: self.map, F.UNMAP: self.unmap, F.STORE: self.store, F.SUBMIT: self.submit,
+                F.SYNCPOINT: self.syncpoint, F.PRESENT: self.present,
+            },
+        }  # fmt: skip
+        self.readers = common | of_consoles[header.console]
 
     def section(self, section: sections.Section) -> None:
         """Read all records of a section."""
@@ -250,7 +249,7 @@ class _Decoder:
             raise _Bad(f"there is no state {number}")
         first = self.varint(item.words + 1, f"a word of {item.name}")
         count = self.varint(item.words - first + 1, f"a count of words of {item.name}")
-        self.contents.state.append(State(number, self.words(count), first, channel, class_id))
+        self.contents.state.append(StateRecord(number, self.words(count), first, channel, class_id))
         if len(self.contents.state) > 1 << 16:
             raise _Bad("the capture has too many records of state")
 
@@ -272,7 +271,7 @@ class _Decoder:
             raise _Bad("the check of a frame is wrong")
         self.check = zlib.crc32(stored, check)
         self.checked = self.at
-        if self.contents.console == "Switch" and not self.presented:
+        if F.PRESENT in self.readers and not self.presented:
             raise _Bad("a frame without a PRESENT before it")
         known = pictures or self.contents.coverage & F.PICTURES_COVERED
         self.contents.frames.append(FrameContents(tuple(self.events), pictures if known else None))

@@ -43,7 +43,7 @@ MEMORY_COVERED: Final = 1 << 17
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class StateItem:
     """One memory of the GPU in STATE records: its number, its words, its coverage bit."""
 
     number: int
@@ -53,38 +53,38 @@ class Item:
 
 
 STATE_3DS: Final = (
-    Item(0, "external", 1024, 0),
-    Item(1, "lcd", 1024, 1),
-    Item(2, "pica", 768, 2),
-    Item(3, "default_attributes", 64, 3),
-    Item(4, "vs_code", 512, 4),
-    Item(5, "vs_opdescs", 128, 4),
-    Item(6, "vs_uniforms", 384, 4),
-    Item(7, "gs_code", 4096, 5),
-    Item(8, "gs_opdescs", 128, 5),
-    Item(9, "gs_uniforms", 384, 5),
-    Item(10, "lighting_lut", 24 * 256, 6),
-    Item(11, "fog_lut", 128, 7),
-    Item(12, "proctex_lut", 896, 8),
-    Item(13, "gas_lut", 16, 9),
-    Item(14, "vs_uniforms_f32", 384, 4),
-    Item(15, "gs_uniforms_f32", 384, 5),
+    StateItem(0, "external", 1024, 0),
+    StateItem(1, "lcd", 1024, 1),
+    StateItem(2, "pica", 768, 2),
+    StateItem(3, "default_attributes", 64, 3),
+    StateItem(4, "vs_code", 512, 4),
+    StateItem(5, "vs_opdescs", 128, 4),
+    StateItem(6, "vs_uniforms", 384, 4),
+    StateItem(7, "gs_code", 4096, 5),
+    StateItem(8, "gs_opdescs", 128, 5),
+    StateItem(9, "gs_uniforms", 384, 5),
+    StateItem(10, "lighting_lut", 24 * 256, 6),
+    StateItem(11, "fog_lut", 128, 7),
+    StateItem(12, "proctex_lut", 896, 8),
+    StateItem(13, "gas_lut", 16, 9),
+    StateItem(14, "vs_uniforms_f32", 384, 4),
+    StateItem(15, "gs_uniforms_f32", 384, 5),
 )
 TABLES: Final = ("lighting_lut", "fog_lut", "proctex_lut", "gas_lut")
 WIDE_UNIFORMS: Final = ("vs_uniforms_f32", "gs_uniforms_f32")
 """These and the tables are not in the start state of a CiTrace recording."""
 
 STATE_SWITCH: Final = (
-    Item(64, "bindings", 8, 1),
-    Item(65, "registers", 4096, 1),
-    Item(66, "shadow_registers", 4096, 1),
-    Item(67, "shadow_mode", 1, 1),
-    Item(68, "mme_code", 8192, 2),
-    Item(69, "mme_starts", 128, 2),
-    Item(70, "mme_pointers", 2, 2),
-    Item(71, "constant_buffers", 5 * 32 * 4, 1),
+    StateItem(64, "bindings", 8, 1),
+    StateItem(65, "registers", 4096, 1),
+    StateItem(66, "shadow_registers", 4096, 1),
+    StateItem(67, "shadow_mode", 1, 1),
+    StateItem(68, "mme_code", 8192, 2),
+    StateItem(69, "mme_starts", 128, 2),
+    StateItem(70, "mme_pointers", 2, 2),
+    StateItem(71, "constant_buffers", 5 * 32 * 4, 1),
 )
-STATE_ITEMS: Final[Mapping[str, Mapping[int, Item]]] = MappingProxyType(
+STATE_ITEMS: Final[Mapping[str, Mapping[int, StateItem]]] = MappingProxyType(
     {
         "3DS": MappingProxyType({item.number: item for item in STATE_3DS}),
         "Switch": MappingProxyType({item.number: item for item in STATE_SWITCH}),

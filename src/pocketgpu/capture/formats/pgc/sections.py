@@ -70,7 +70,7 @@ class Scan:
     frames: int | None = None
 
 
-class _Decoder(Protocol):
+class _Decompressor(Protocol):
     def decompress(self, data: bytes) -> bytes: ...
 
 
@@ -146,7 +146,7 @@ def unpack_what_is_left(codec: int, payload: bytes, size: int) -> bytes:
 
 def _until_failure(codec: int, payload: bytes, step: int, size: int) -> tuple[bool, bytes]:
     """Whether all could be unpacked, and the bytes that could."""
-    decoder: _Decoder = _Zstd() if codec == _ZSTD else _Lzma()
+    decoder: _Decompressor = _Zstd() if codec == _ZSTD else _Lzma()
     parts: list[bytes] = []
     total = 0
     try:
@@ -250,7 +250,7 @@ def read_header(data: bytes, file: str) -> Header:
     return Header(console, size, CHECK_SIZE - left_out)
 
 
-class _Damaged(Exception):
+class _DamagedSection(Exception):
     """Internal: a section is invalid. `payload`: the available part of it."""
 
     def __init__(self, message: str, offset: int, codec: int = 0, payload: bytes = b"", size: int = 0) -> None:
@@ -272,16 +272,16 @@ def scan(data: bytes, file: str = "") -> Scan:
             if kind == END:
                 found.frames = _read_end(payload, start, len(found.sections))
                 if position != len(data):
-                    raise _Damaged("there is something after the end of the capture", position)
+                    raise _DamagedSection("there is something after the end of the capture", position)
                 break
             total += size
             if total > STREAM_LIMIT:
-                raise _Damaged(f"the records have more than {STREAM_LIMIT:,} bytes", start)
+                raise _DamagedSection(f"the records have more than {STREAM_LIMIT:,} bytes", start)
             try:
                 found.sections.append(Section(start, unpack(codec, payload, size)))
             except ValueError as error:
-                raise _Damaged(str(error), start, codec, payload, size) from None
-    except _Damaged as damage:
+                raise _DamagedSection(str(error), start, codec, payload, size) from None
+    except _DamagedSection as damage:
         hint = "'pocketgpu capture repair' keeps the whole frames before that place."
         found.damage = CaptureError(damage.message, file=file, offset=damage.offset, hint=hint)
         if damage.payload and damage.size <= SECTION_LIMIT:
@@ -292,32 +292,32 @@ def scan(data: bytes, file: str = "") -> Scan:
 def _read(data: bytes, start: int) -> tuple[int, int, int, bytes, int]:
     """The section at `start`: its end, its kind, codec and payload, and the unpacked size."""
     if start == len(data):
-        raise _Damaged("the capture has no end: it was cut short, or its recorder stopped in the middle", start)
+        raise _DamagedSection("the capture has no end: it was cut short, or its recorder stopped in the middle", start)
     if start + SECTION_HEAD > len(data):
-        raise _Damaged("the file ends inside the head of a section", len(data))
+        raise _DamagedSection("the file ends inside the head of a section", len(data))
     kind, codec, stored, size = _HEAD.unpack_from(data, start)
     at = start + SECTION_HEAD
     payload = data[at : at + stored]
     rest = (codec, payload, size) if kind == RECORDS else (0, b"", 0)
     if at + stored + 4 > len(data):
         # A damaged length can be anything; the payload is still there.
-        raise _Damaged("the file ends inside a section, or its length is damaged", start, *rest)
+        raise _DamagedSection("the file ends inside a section, or its length is damaged", start, *rest)
     end = at + stored + 4
     if zlib.crc32(data[start : end - 4]) != int.from_bytes(data[end - 4 : end], "little"):
-        raise _Damaged("the checksum of a section is wrong", start, *rest)
+        raise _DamagedSection("the checksum of a section is wrong", start, *rest)
     if kind not in (RECORDS, END):
-        raise _Damaged(f"unknown kind of section {kind}", start)
+        raise _DamagedSection(f"unknown kind of section {kind}", start)
     if codec >= len(CODECS) or (kind == END and codec):
-        raise _Damaged(f"unknown packing {codec} of a section", start + 1)
+        raise _DamagedSection(f"unknown packing {codec} of a section", start + 1)
     if size > SECTION_LIMIT:
-        raise _Damaged(f"a section of {size:,} bytes, unpacked", start + 6)
+        raise _DamagedSection(f"a section of {size:,} bytes, unpacked", start + 6)
     return end, kind, codec, payload, size
 
 
 def _read_end(payload: bytes, start: int, sections: int) -> int:
     if len(payload) != 8:
-        raise _Damaged(f"the end of the capture has {len(payload)} bytes instead of 8", start)
+        raise _DamagedSection(f"the end of the capture has {len(payload)} bytes instead of 8", start)
     frames, counted = struct.unpack("<II", payload)
     if counted != sections:
-        raise _Damaged(f"the file should have {counted} sections of records and has {sections}", start)
+        raise _DamagedSection(f"the file should have {counted} sections of records and has {sections}", start)
     return int(frames)

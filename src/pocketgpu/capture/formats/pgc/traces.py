@@ -44,10 +44,10 @@ from pocketgpu.capture.formats.pgc.contents import (
 from pocketgpu.errors import CaptureError
 from pocketgpu.events import Event as Note
 from pocketgpu.facts.external import EXTERNAL, LCD
-from pocketgpu.facts.maxwell.kinds import KINDS
+from pocketgpu.facts.maxwell.page_kinds import KINDS
 from pocketgpu.facts.memory_map import FCRAM
 from pocketgpu.facts.pica import PICA
-from pocketgpu.pica.gsp.addresses import AddressMap
+from pocketgpu.pica.gsp.address_map import AddressMap
 
 _KIND_NAMES = {number: name for name, number in KINDS.items()}
 _OLD_FCRAM_END = FCRAM.base + FCRAM.size
@@ -80,12 +80,15 @@ def notes_of(contents: Contents) -> list[Note]:
     if unknown := sum(not swap.registers for swap in swaps):
         message = f"{unknown} framebuffers are left out: their addresses lead to no memory"
         notes.append(Note("warning", "capture.swap-unmapped", message))
-    # A channel log has submissions after the last present, because programs shut down; that is not a problem, and
-    # `info` counts them.
-    if contents.tail and contents.console == "3DS":
-        message = f"{sum(map(count, contents.tail))} events after the last frame belong to no frame and are left out"
-        notes.append(Note("warning", "capture.unfinished-frame", message, at=f"f{len(contents.frames)}"))
     return notes
+
+
+class SelfTesting:
+    """A capture that knows what each of its frames must show. expected: see `expected_of`."""
+
+    kind = "pgc capture"
+    contents: Contents
+    expected: list[Mapping[str, str] | None]
 
 
 def power_on() -> dict[str, Words]:
@@ -125,7 +128,7 @@ def runs_of(events: Sequence[Event]) -> list[WriteRun | NarrowWrite | LoadRun | 
     return runs
 
 
-class PgcTrace:
+class PgcTrace(SelfTesting):
     """A capture of a 3DS for replay: it has the interface of `citrace.Trace` and `gxlog.GxLog`.
 
     tables: words that are not in `initial`, by name (`numbers.TABLES`, `numbers.WIDE_UNIFORMS`). expected: digests of
@@ -138,7 +141,13 @@ class PgcTrace:
         self.file = file
         self.contents = contents
         self.frame_count = len(contents.frames)
-        self.warnings = tuple(notes_of(contents))
+        notes = notes_of(contents)
+        # On a Switch nothing is wrong with that: a recording ends after what the program does to end.
+        if contents.tail:
+            left_out = sum(map(count, contents.tail))
+            message = f"{left_out} events after the last frame belong to no frame and are left out"
+            notes.append(Note("warning", "capture.unfinished-frame", message, at=f"f{len(contents.frames)}"))
+        self.warnings = tuple(notes)
         self.virt_to_phys = tuple(contents.ranges)
         self.expected = expected_of(contents)
         held = power_on()
@@ -176,7 +185,7 @@ class PgcTrace:
         return runs_of(self.contents.frames[frame].events)
 
 
-class PgcLog(ChannelLog):
+class PgcLog(SelfTesting, ChannelLog):
     """A capture of a Switch: a channel log with the expected pictures of each frame.
 
     expected: see `expected_of`.
@@ -185,7 +194,7 @@ class PgcLog(ChannelLog):
     def __init__(self, file: str, contents: Contents) -> None:
         self.contents = contents
         self.expected = expected_of(contents)
-        built = _Channels(file, contents)
+        built = _ChannelLogBuilder(contents)
         notes = notes_of(contents)
         super().__init__(
             file, tuple(built.mappings), tuple(built.chunks), tuple(built.submissions), tuple(built.presents),
@@ -216,10 +225,10 @@ class PgcLog(ChannelLog):
                     raise CaptureError(message, file=self.file, hint="The recorder that wrote it has a bug.")
 
 
-class _Channels:
+class _ChannelLogBuilder:
     """Converts events in order to a log that refers to submissions by number."""
 
-    def __init__(self, file: str, contents: Contents) -> None:
+    def __init__(self, contents: Contents) -> None:
         self.mappings: list[MappingRecord] = []
         self.chunks: list[ChunkRecord] = []
         self.submissions: list[Submission] = []
@@ -293,4 +302,7 @@ class _Channels:
 
 def trace_of(contents: Contents, file: str = "") -> PgcTrace | PgcLog:
     """The trace of these contents, for a `Capture`. Raises CaptureError for contents that no machine can replay."""
-    return PgcTrace(file, contents) if contents.console == "3DS" else PgcLog(file, contents)
+    return _TRACES[contents.console](file, contents)
+
+
+_TRACES: Final[Mapping[str, type[PgcTrace | PgcLog]]] = {one.console: one for one in (PgcTrace, PgcLog)}

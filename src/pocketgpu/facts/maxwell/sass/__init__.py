@@ -13,7 +13,7 @@ reverse engineering, and the output of NVIDIA's own disassembler for SM 5.3 for 
 
 from __future__ import annotations
 
-from pocketgpu.facts.maxwell.sass.control import CONTROL, CONTROL_BITS, SPECIAL_REGISTERS
+from pocketgpu.facts.maxwell.sass.scheduling import CONTROL, CONTROL_BITS, SPECIAL_REGISTERS
 from pocketgpu.facts.maxwell.sass.table import (
     ENUMS,
     FORMS,

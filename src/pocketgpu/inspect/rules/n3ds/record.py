@@ -77,10 +77,6 @@ class DrawRecord(DrawState):
         return masks and bool(self("COLORBUFFER_WRITE.mask"))
 
     @property
-    def writes_depth(self) -> bool:
-        return bool(self("DEPTH_COLOR_MASK.depth_write") and self("DEPTHBUFFER_WRITE.depth"))
-
-    @property
     def reads_color(self) -> bool:
         """Whether the colours that are written depend on those in the buffer."""
         if not self.writes_color or self("COLOR_OPERATION.fragment_mode"):
@@ -178,7 +174,7 @@ class Lost:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownScreen:
     """What a screen shows at a frame's end. format: the display controller's code of it."""
 
     screen: str
@@ -198,7 +194,7 @@ class N3dsRecord:
     units: list[UnitRecord] = field(default_factory=list)
     reads: list[Read] = field(default_factory=list)
     lost: list[Lost] = field(default_factory=list)
-    shown: list[Shown] = field(default_factory=list)
+    shown: list[ShownScreen] = field(default_factory=list)
     machine_events: list[MachineEvent] = field(default_factory=list)
     order: list[tuple[str, int, str]] = field(default_factory=list)
     """Groups of consecutive draws with the geometry stage on or off: (frame, 1 or 0, first draw)."""
@@ -233,4 +229,4 @@ class N3dsRecord:
         yield from self.reads
 
 
-__all__ = ["DrawRecord", "Lost", "MachineEvent", "N3dsRecord", "Read", "Shown", "UnitRecord"]
+__all__ = ["DrawRecord", "Lost", "MachineEvent", "N3dsRecord", "Read", "ShownScreen", "UnitRecord"]

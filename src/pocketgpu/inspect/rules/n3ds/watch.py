@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.capture.driver import drive
+from pocketgpu.errors import NoPictureError
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.gsp import FLUSH_REGIONS, PROCESS_LIST, REQUEST_DMA, command_of
 from pocketgpu.facts.pica import PICA
@@ -24,7 +25,7 @@ from pocketgpu.inspect.n3ds.draw_state import MOST_STATES
 from pocketgpu.inspect.n3ds.recorder import Recorder
 from pocketgpu.inspect.rules.n3ds.draws import DrawReader
 from pocketgpu.inspect.rules.n3ds.memory_map import WrittenMemory
-from pocketgpu.inspect.rules.n3ds.record import Lost, N3dsRecord, Read, Shown, UnitRecord
+from pocketgpu.inspect.rules.n3ds.record import Lost, N3dsRecord, Read, ShownScreen, UnitRecord
 from pocketgpu.pica.core.observer import Run
 from pocketgpu.pica.front.packets import DrawPackets
 
@@ -59,7 +60,6 @@ class Watch(Recorder):
         self._lost: dict[int, Lost] = {}
         self._row: bool | None = None
         self._row_frame = -1
-        self._list_read: Read | None = None
         self._reader: DrawReader | None = None
 
     # -- where we are -------------------------------------------------------------------------------------------------
@@ -248,7 +248,7 @@ class Watch(Recorder):
             address = value(f"ADDRESS_A{value('SELECT.next')}.address")
             if not address:
                 continue
-            shown = Shown(screen, address, value("STRIDE.stride"), value("FORMAT.color_format"), f"f{frame}")
+            shown = ShownScreen(screen, address, value("STRIDE.stride"), value("FORMAT.color_format"), f"f{frame}")
             self.record.shown.append(shown)
             columns = (400, 320)[unit]
             size = abs(shown.stride) * columns
@@ -261,7 +261,12 @@ class Watch(Recorder):
 
 
 def watch(capture: Capture, evaluator: str = "llvm", progress: Callable[[int], None] = lambda _: None) -> N3dsRecord:
-    """Run all frames of a capture and note what rules read. progress: called after each frame."""
+    """Run all frames of a capture and note what rules read. progress: called after each frame.
+
+    :raises NoPictureError: there are no frames.
+    """
+    if not capture.frame_count:
+        raise NoPictureError("the capture has no frames", location=capture.path, hint="A frame ends with a marker.")
     noted = Watch()
     driver = drive(cast("N3DSTrace", capture.trace), evaluator=evaluator)
     driver.machine.observe(noted)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from pocketgpu.events import Event as MachineEvent
 from pocketgpu.inspect.model.event import Range
+from pocketgpu.inspect.model.inventory import Doubt
 from pocketgpu.inspect.model.rules import Found
-from pocketgpu.inspect.n3ds.doubts import Doubt
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from pocketgpu.errors import NoPictureError, UsageError
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.rules.switch.record import OrderedGrid, SwitchDraw, SwitchRead, SwitchRecord
 from pocketgpu.inspect.switch import doubts as maxwell_doubts
-from pocketgpu.maxwell.engines.common.records import Copy
+from pocketgpu.maxwell.engines.common.action_log import Copy
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
 from pocketgpu.maxwell.engines.threed.draws import Draw

@@ -11,8 +11,8 @@ from typing import Any
 
 from pocketgpu.facts.maxwell import B197, MethodBlock
 from pocketgpu.maxwell.engines.common import semaphores
+from pocketgpu.maxwell.engines.common.action_log import Report
 from pocketgpu.maxwell.engines.common.base import EngineHost, Registers
-from pocketgpu.maxwell.engines.common.records import Report
 from pocketgpu.maxwell.engines.common.state import State
 
 _D = "SET_REPORT_SEMAPHORE_D"

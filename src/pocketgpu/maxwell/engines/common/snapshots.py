@@ -13,7 +13,7 @@ _MAX_CHANGES = 256
 
 
 @dataclass(frozen=True, eq=False)
-class Snapshot:
+class RegisterSnapshot:
     """A copy of a register file: a whole copy, and the pairs of words that differ from it."""
 
     whole: Registers
@@ -37,12 +37,12 @@ class Snapshots:
         self._whole: Registers | None = None
         self._whole_pairs = self._pairs
 
-    def take(self) -> Snapshot:
+    def take(self) -> RegisterSnapshot:
         """A snapshot of the register file."""
         if self._whole is not None:
             places = (self._pairs != self._whole_pairs).nonzero()[0]
             if len(places) <= _MAX_CHANGES:
-                return Snapshot(self._whole, places, self._pairs[places])
+                return RegisterSnapshot(self._whole, places, self._pairs[places])
         self._whole = self._live.copy()
         self._whole_pairs = self._whole.view(np.uint64)
-        return Snapshot(self._whole, np.empty(0, np.int64), np.empty(0, np.uint64))
+        return RegisterSnapshot(self._whole, np.empty(0, np.int64), np.empty(0, np.uint64))

@@ -18,7 +18,7 @@ from pocketgpu.facts.maxwell import MethodBlock
 _WORD, _FLOAT = Struct("<I"), Struct("<f")
 
 
-class _Words(Protocol):
+class _WordsByNumber(Protocol):
     """Register words by number, as plain numbers."""
 
     def __getitem__(self, place: int, /) -> int: ...
@@ -53,7 +53,7 @@ class State:
     def __init__(self, block: MethodBlock, registers: NDArray[np.uint32]) -> None:
         self.block = block
         self._registers = registers
-        self._words: _Words = registers.data  # returns Python ints, which is fast
+        self._words: _WordsByNumber = registers.data  # returns Python ints, which is fast
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.block.class_id:#06x})"
@@ -120,7 +120,7 @@ class State:
 class _NotedWords:
     """Register words that record which of them are read."""
 
-    def __init__(self, words: _Words, read: memoryview) -> None:
+    def __init__(self, words: _WordsByNumber, read: memoryview) -> None:
         self._words, self._read = words, read
 
     def __getitem__(self, place: int, /) -> int:

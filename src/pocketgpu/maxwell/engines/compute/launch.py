@@ -27,7 +27,7 @@ from pocketgpu.maxwell.engines.common.snapshots import Snapshots
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.common.windows import read
 from pocketgpu.maxwell.engines.compute.queue_metadata import QMD_BYTES, VERSIONS, Launch
-from pocketgpu.maxwell.engines.inline.unit import InlineUnit
+from pocketgpu.maxwell.engines.inline.inline_unit import InlineUnit
 
 MAX_CHAIN = 256
 """The most grids in a chain of QMDs that depend on each other."""

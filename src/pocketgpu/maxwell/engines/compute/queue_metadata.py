@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pocketgpu.facts.maxwell import B1C0
 from pocketgpu.facts.maxwell.headers import QMD, BitStructure, as_number
 from pocketgpu.maxwell.engines.common.constants import Binding
-from pocketgpu.maxwell.engines.common.snapshots import Snapshot
+from pocketgpu.maxwell.engines.common.snapshots import RegisterSnapshot
 from pocketgpu.maxwell.engines.common.state import State
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Launch:
     place: str
     address: int
     qmd: NDArray[np.uint32]
-    snapshot: Snapshot
+    snapshot: RegisterSnapshot
     code: Code | None = None
     result: Result | None = None
 

@@ -24,9 +24,9 @@ import numpy as np
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B0B5
 from pocketgpu.maxwell.engines.common import conditions, semaphores
+from pocketgpu.maxwell.engines.common.action_log import Copy
 from pocketgpu.maxwell.engines.common.base import Engine, EngineHost, Registers
 from pocketgpu.maxwell.engines.common.fills import PERIOD, Fill
-from pocketgpu.maxwell.engines.common.records import Copy
 from pocketgpu.maxwell.engines.common.slices import Plane
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.common.windows import Scratch, report_missed, spend

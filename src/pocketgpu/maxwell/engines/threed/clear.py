@@ -18,9 +18,9 @@ from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.maxwell.formats import COLOR_TARGET, DEPTH, PixelLayout
 from pocketgpu.maxwell.engines.common import conditions
+from pocketgpu.maxwell.engines.common.action_log import Clear
 from pocketgpu.maxwell.engines.common.base import EngineHost, Registers
 from pocketgpu.maxwell.engines.common.fills import PERIOD, Fill
-from pocketgpu.maxwell.engines.common.records import Clear
 from pocketgpu.maxwell.engines.common.slices import Plane
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.common.windows import Scratch
@@ -172,10 +172,10 @@ class ClearUnit:
                 name, address = (name, address) if name else (zeta[0], state.address("SET_ZT_A"))
                 if zeta[1] is not None and not empty:
                     parts.append(("clear of depth", zeta[1]))
-        words = tuple(state.word("SET_COLOR_CLEAR_VALUE", i) for i in range(4))
+        red, green, blue, alpha = (state.word("SET_COLOR_CLEAR_VALUE", i) for i in range(4))
         record = Clear(
-            "", slot if channels else None, done, rectangle, layer, name, address, words,  # type: ignore[arg-type]
-            state.float("SET_Z_CLEAR_VALUE"), state.field("SET_STENCIL_CLEAR_VALUE"),
+            "", slot if channels else None, done, rectangle, layer, name, address,
+            (red, green, blue, alpha), state.float("SET_Z_CLEAR_VALUE"), state.field("SET_STENCIL_CLEAR_VALUE"),
         )  # fmt: skip
         return _ClearPlan(tuple(parts), record, tuple(events))
 

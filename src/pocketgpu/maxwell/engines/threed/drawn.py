@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.maxwell.engines.common.base import Registers
 from pocketgpu.maxwell.engines.common.constants import Bindings
-from pocketgpu.maxwell.engines.common.snapshots import Snapshot
+from pocketgpu.maxwell.engines.common.snapshots import RegisterSnapshot
 from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.maxwell.host.log import Later
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
@@ -61,7 +61,7 @@ class Drawn(Later):
         places = np.unique(numbers >> 1)
         pairs = whole.reshape(-1, 2)[places]
         pairs[np.searchsorted(places, numbers >> 1), numbers & 1] = changes[:, 1]
-        snapshot = Snapshot(whole, places, pairs.reshape(-1).view(np.uint64))
+        snapshot = RegisterSnapshot(whole, places, pairs.reshape(-1).view(np.uint64))
         size = get("INDEX_BYTES")
         return Draw(
             f"s{get('SUBMISSION')}/e{get('SEGMENT')}+{get('WORD')}",

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.maxwell.engines.common.base import Registers
 from pocketgpu.maxwell.engines.common.constants import Bindings
-from pocketgpu.maxwell.engines.common.snapshots import Snapshot
+from pocketgpu.maxwell.engines.common.snapshots import RegisterSnapshot
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.threed import topology, vertices
 from pocketgpu.maxwell.memory.gpu_memory import PartlyReadable
@@ -67,7 +67,7 @@ class Draw:
     count: int
     index_bytes: int
     instance: int
-    snapshot: Snapshot
+    snapshot: RegisterSnapshot
     constants: Bindings
     memory: PartlyReadable
     choices: Mapping[str, str]

@@ -20,7 +20,7 @@ from pocketgpu.maxwell.engines.common.constants import GROUPS, ConstantBuffers
 from pocketgpu.maxwell.engines.common.notify import notify
 from pocketgpu.maxwell.engines.common.report import Counters, ReportUnit
 from pocketgpu.maxwell.engines.common.state import State
-from pocketgpu.maxwell.engines.inline.unit import InlineUnit
+from pocketgpu.maxwell.engines.inline.inline_unit import InlineUnit
 from pocketgpu.maxwell.engines.threed.clear import ClearUnit
 from pocketgpu.maxwell.engines.threed.draw_unit import DrawUnit
 from pocketgpu.maxwell.engines.threed.power_on import power_on

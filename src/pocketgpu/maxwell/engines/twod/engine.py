@@ -23,13 +23,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
+from pocketgpu.events import EventKind
 from pocketgpu.facts.maxwell import TWOD
 from pocketgpu.facts.maxwell.formats import TWOD as FORMATS
 from pocketgpu.facts.maxwell.formats import PixelLayout
 from pocketgpu.maxwell.engines.common import conditions
+from pocketgpu.maxwell.engines.common.action_log import Blit
 from pocketgpu.maxwell.engines.common.base import Engine, EngineHost, Registers
 from pocketgpu.maxwell.engines.common.notify import notify
-from pocketgpu.maxwell.engines.common.records import Blit
 from pocketgpu.maxwell.engines.common.slices import Plane
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.common.windows import Scratch, report_missed, spend
@@ -46,7 +47,6 @@ _MAX_PLANS = 512
 _ROW_BYTES = 16  # of the table of rows, for each row
 _OPERATIONS, _LAYOUTS = TWOD.values("SET_OPERATION"), TWOD.values("SET_SRC_MEMORY_LAYOUT")
 _ORIGINS, _FILTERS = (TWOD.values(f"SET_PIXELS_FROM_MEMORY_SAMPLE_MODE.{name}") for name in ("ORIGIN", "FILTER"))
-_SAMPLE_MODE = TWOD["SET_PIXELS_FROM_MEMORY_SAMPLE_MODE"]
 _UNUSED = ("RENDER_SOLID_PRIM_POINT_X_Y", "RENDER_SOLID_PRIM_POINT_Y", "PIXELS_FROM_CPU_DATA")
 
 
@@ -66,7 +66,7 @@ class BlitPlan:
     copy: sides and bytes of a line, if a plain copy gives the same result.
     """
 
-    events: tuple[tuple[str, str, str], ...] = ()
+    events: tuple[tuple[EventKind, str, str], ...] = ()
     record: Blit | None = None
     source: Plane | None = None
     target: Plane | None = None
@@ -125,7 +125,7 @@ class TwoD(Engine):
             self._plans[key] = plan
         self.plan = plan
         for kind, id, message in plan.events:
-            host.report(kind, id, message)  # type: ignore[arg-type]
+            host.report(kind, id, message)
         if plan.record is None:
             return
         host.stats.blits += 1
@@ -211,7 +211,7 @@ class TwoD(Engine):
             if layout is None or not layout.bytes:
                 return BlitPlan((("fault", "twod.format", f"SET_{side}_FORMAT: blits have no format {code:#x}"),))
             formats.append(layout)
-        events: list[tuple[str, str, str]] = []
+        events: list[tuple[EventKind, str, str]] = []
         source, target = self._plane("SRC", formats[0], events), self._plane("DST", formats[1], events)
         left, top, right, bottom = self._rectangle()
         if right - left > MAX_SIDE or bottom - top > MAX_SIDE:
@@ -255,7 +255,7 @@ class TwoD(Engine):
             return replace(plan, copy=copied)
         return self._tables(plan, across, down, left, top, formats, bilinear, same, operation)
 
-    def _plane(self, side: str, layout: PixelLayout, events: list[tuple[str, str, str]]) -> Plane:
+    def _plane(self, side: str, layout: PixelLayout, events: list[tuple[EventKind, str, str]]) -> Plane:
         state = self._state
         va = state.address(f"SET_{side}_OFFSET_UPPER")
         unit = min(layout.bytes, 4)

@@ -30,7 +30,7 @@ from pocketgpu.maxwell.graphics.input.vertex_records import INPUT, INPUT_PAGE, V
 from pocketgpu.maxwell.graphics.input.vertex_stage import next_piece, run_vertices
 from pocketgpu.maxwell.graphics.primitives import setup
 from pocketgpu.maxwell.graphics.programs.programs import Programs
-from pocketgpu.maxwell.graphics.raster.blocks import raster_shapes
+from pocketgpu.maxwell.graphics.raster.pixel_blocks import raster_shapes
 from pocketgpu.maxwell.graphics.records import ATTRIBUTE_SPACE, FRAGMENTS, PRIMITIVES, REGION, VERTICES
 from pocketgpu.maxwell.graphics.stages import late_stages
 from pocketgpu.maxwell.graphics.stages.late_stages import LateStages
@@ -119,12 +119,13 @@ class Drawing:
         shapes = take(REGION_SIZE)
         self.stream_out = StreamOut(self.memory, self.engine, stream)
         # Reading and writing these as Python ints is fast.
-        self._walk_words = self._words(self._walk, native.WALK_SIZE // 4)
-        self._walk_data, self._region_data = self._walk_words.data, self._words(self._region, REGION.size // 4).data
+        self._walk_words = self.memory.words(self._walk, native.WALK_SIZE // 4)
+        self._walk_data = self._walk_words.data
+        self._region_data = self.memory.words(self._region, REGION.size // 4).data
         self._lists = self.vertex_input.vertices, self.vertex_input.primitives
         """Offsets of the VERTICES and PRIMITIVES records with the vertex program's output."""
-        self._primitives = self._words(self._lists[1], PRIMITIVES.size // 4).data
-        self._passed = [self._words(offset + FRAGMENTS.PASSED, 2).view(np.int64) for offset in self._fragments]
+        self._primitives = self.memory.words(self._lists[1], PRIMITIVES.size // 4).data
+        self._passed = [self.memory.words(offset + FRAGMENTS.PASSED, 2).view(np.int64) for offset in self._fragments]
         self._region_data[REGION.AT // 4], self._region_data[REGION.END // 4] = shapes, shapes + REGION_SIZE
         self._area = 0
         """REGION.AREA of everything drawn stage by stage in the current draw."""
@@ -142,9 +143,6 @@ class Drawing:
 
     def __repr__(self) -> str:
         return f"Drawing(tier={self.tier!r}, {self.quick!r})"
-
-    def _words(self, at: int, count: int) -> NDArray[np.int32]:
-        return self.memory.arena[at : at + 4 * count].view(np.int32)
 
     def forget(self) -> None:
         """Drop everything that was prepared."""
@@ -339,7 +337,7 @@ class Drawing:
     def _stage_by_stage(self, plan: Plan, state: State, counters: Counters) -> None:
         """A draw with more stages, or whose primitives go to memory."""
         streams, chosen = plan.streams, state.field("SET_RASTER_INPUT", "STREAM_SELECT")
-        following, words = self.engine.get(next_piece), self._words(self.room.input, INPUT.size // 4)
+        following, words = self.engine.get(next_piece), self.memory.words(self.room.input, INPUT.size // 4)
         vertices, primitives = self._lists
         wanted: tuple[int, ...] = (0,)
         if plan.chain is not None:
@@ -354,12 +352,12 @@ class Drawing:
                 if streams:
                     self.stream_out.write(state, counters, vertices, primitives, stream)
                 if plan.rasters and (stream == chosen or plan.chain is None):
-                    count, kind = self._words(primitives, 2).tolist()
+                    count, kind = self.memory.words(primitives, 2).tolist()
                     self._rasterise(plan, kind, count)
 
     def _shade(self, plan: Plan) -> int:
         """Run the vertex program for the vertices of the piece; returns their number."""
-        count = int(self._words(self._lists[0] + VERTICES.COUNT, 1)[0])
+        count = int(self.memory.words(self._lists[0] + VERTICES.COUNT, 1)[0])
         run, record, stage = self.engine.get(run_vertices), self.room.input, self.programs.stages[plan.first]
         pages = -(-count // LANES)
 

@@ -21,7 +21,7 @@ from pocketgpu.maxwell.graphics.input.vertex_input import InputShape
 from pocketgpu.maxwell.graphics.output.records import OUTPUT
 from pocketgpu.maxwell.graphics.output.state import Code, OutputState
 from pocketgpu.maxwell.graphics.output.targets import Target
-from pocketgpu.maxwell.graphics.programs.headers import Header, Layout, layout_of
+from pocketgpu.maxwell.graphics.programs.headers import Header, PageLayout, layout_of
 from pocketgpu.maxwell.graphics.programs.programs import StageProgram
 from pocketgpu.maxwell.graphics.raster import raster_state
 from pocketgpu.maxwell.graphics.raster.raster_state import PixelInputs, RasterEncoder
@@ -62,7 +62,7 @@ class Plan:
     at: int
     programs: Mapping[int, StageProgram]
     shape: InputShape
-    vertices: Layout
+    vertices: PageLayout
     chain: Chain | None
     output: OutputState
     inputs: PixelInputs

@@ -88,9 +88,6 @@ class Preparer:
         for stage in self.programs.stages:
             stage.adopt(None)
 
-    def _words(self, at: int, count: int) -> NDArray[np.int32]:
-        return self.memory.arena[at : at + 4 * count].view(np.int32)
-
     # -- the plan -----------------------------------------------------------------------------------------------------
     def plan_of(self, state: State, place: str) -> tuple[Plan, tuple[Shader, ...]] | None:
         """The plan for registers and the programs that they select; None, and an event, if a program is missing.
@@ -182,7 +179,7 @@ class Preparer:
     def map_vertices(self, plan: Plan) -> None:
         """Set VERTICES.MAP to the outputs of a plan's vertex program."""
         if plan is not self._mapped:
-            self._words(self._vertex_map, MAP_WORDS)[:] = plan.vertices.read
+            self.memory.words(self._vertex_map, MAP_WORDS)[:] = plan.vertices.read
             self._mapped = plan
 
     def _begin(self, plan: Plan, draw: Draw, state: State, read: RecordingState) -> VertexPlan:
@@ -205,13 +202,13 @@ class Preparer:
         read.note(vertices.places)
         lists = self._lists
         if chain is not None:
-            self._words(self._output_map, MAP_WORDS)[:] = chain.output.read
+            self.memory.words(self._output_map, MAP_WORDS)[:] = chain.output.read
             name, slots = topology.name(draw.topology), self.vertex_input.room.slots
             reason = self.late.begin(chain, state, name, *lists, slots, self._output_map)
             if reason:
                 raise UsageError(reason)
             lists = (self.late.vertices, self.late.primitives)
-        elif self._words(self._lists[1] + PRIMITIVES.KIND, 1)[0] == PATCH_LIST:
+        elif self.memory.words(self._lists[1] + PRIMITIVES.KIND, 1)[0] == PATCH_LIST:
             raise UsageError("patches without a tessellation program")
         if plan.lists != lists:
             plan.words[RASTER.VERTICES // 4], plan.words[RASTER.PRIMITIVES // 4] = plan.lists = lists

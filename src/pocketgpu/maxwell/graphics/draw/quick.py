@@ -81,7 +81,7 @@ def _field(word: Value, field: Field) -> Value:
     return word.bits(field.lo, field.width)
 
 
-class _Record:
+class _StructView:
     """A record of 32-bit words, read and written by a kernel. base: its arena offset (i32)."""
 
     def __init__(self, k: Lang, struct: Struct, base: Value) -> None:
@@ -104,10 +104,10 @@ class _Record:
         self.k.store(I64, self.at(name), value)
 
 
-def _parts(k: Lang, count: Value, at: Value, struct: Struct, do: Callable[[_Record], None]) -> None:
+def _parts(k: Lang, count: Value, at: Value, struct: Struct, do: Callable[[_StructView], None]) -> None:
     """Do something for each of some adjacent records."""
     for n in k.range(0, count):
-        do(_Record(k, struct, at + n * struct.size))
+        do(_StructView(k, struct, at + n * struct.size))
 
 
 def _vectors(k: Lang, size: Value, do: Callable[[Value, Value], None]) -> None:
@@ -135,18 +135,18 @@ def _newest(k: Lang, page: Value, pages: Value) -> Value:
     return newest.value
 
 
-def _unchanged(k: Lang, span: _Record) -> Value:
+def _unchanged(k: Lang, span: _StructView) -> Value:
     """Whether the pages of a SPAN are unchanged."""
     return _newest(k, span["PAGE"], span["PAGES"]) == span["VERSION"]
 
 
-class _Draw:
+class _QuickDraw:
     """A draw that `quick` works on. good: whether `quick` can still make it."""
 
     def __init__(self, k: Lang, record: Value, channel: Value) -> None:
         self.k, self.channel = k, channel
-        self.quick = _Record(k, QUICK, record)
-        self.state = pushbuffer.State(k, k.to_i64(channel))
+        self.quick = _StructView(k, QUICK, record)
+        self.state = pushbuffer.ChannelState(k, k.to_i64(channel))
         self.registers = channel + CHANNEL_LAYOUT.registers
         zero = k.i32(0)
         self.topology, self.instance, self.primitive = k.var(zero), k.var(zero), k.var(zero)
@@ -161,8 +161,8 @@ class _Draw:
         return self.quick["ASKS"] == WALKING
 
     @property
-    def entry(self) -> _Record:
-        return _Record(self.k, ENTRY, self.entry_at.value)
+    def entry(self) -> _StructView:
+        return _StructView(self.k, ENTRY, self.entry_at.value)
 
     def register(self, name: str, index: int = 0) -> Value:
         return self.k.load(I32, self.registers + 4 * (B197[name].word + index))
@@ -217,7 +217,7 @@ class _Draw:
             var.value = self.quick[name]
 
     # -- the entry --------------------------------------------------------------------------------------------------
-    def _fits(self, entry: _Record) -> Value:
+    def _fits(self, entry: _StructView) -> Value:
         """Whether an entry belongs to the current state, and its programs have not changed."""
         k = self.k
         words = (
@@ -238,7 +238,7 @@ class _Draw:
             same.value = other.value == 0
         for _ in k.when(same.value):
 
-            def as_before(span: _Record) -> None:
+            def as_before(span: _StructView) -> None:
                 same.value = same.value & _unchanged(k, span)
 
             _parts(k, entry["CODE_COUNT"], entry.at("CODE"), SPAN, as_before)
@@ -269,7 +269,7 @@ class _Draw:
             for _ in k.when(there.value):
                 there.value = k.load(I32, at + ENTRY.HASH) == digest
             for _ in k.when(there.value):
-                self.entry_at.value = k.select(self._fits(_Record(k, ENTRY, at)), at, 0)
+                self.entry_at.value = k.select(self._fits(_StructView(k, ENTRY, at)), at, 0)
 
     def _digest(self, read: Value) -> Value:
         """The hash of the registers of a READ."""
@@ -303,7 +303,7 @@ class _Draw:
             )  # fmt: skip
             quick["CURRENT"] = self.entry_at.value
 
-        def fill(bank: _Record) -> None:
+        def fill(bank: _StructView) -> None:
             version = _newest(k, bank["PAGE"], bank["PAGES"])
             for _ in k.when(fresh | (version != bank["VERSION"])):
                 size, target, filled = bank["SIZE"], bank["TARGET"], bank["FILLED"]
@@ -323,7 +323,7 @@ class _Draw:
             for at in range(0, size, VECTOR):
                 k.store(I32, record + at, k.load(I32, entry.base + (start + at), LANES))
         self._vertices()
-        region = _Record(k, REGION, quick["REGION"])
+        region = _StructView(k, REGION, quick["REGION"])
         for name in ("STIPPLE", "SHAPES", "COME", "GONE"):
             region[name] = 0
         for n in range(2):
@@ -333,7 +333,7 @@ class _Draw:
     def _vertices(self) -> None:
         """Do what `VertexInput.begin` does."""
         k, entry = self.k, self.entry
-        record = _Record(k, INPUT, self.quick["INPUT"])
+        record = _StructView(k, INPUT, self.quick["INPUT"])
         first, index_bytes = self.first.value, self.index_bytes.value
         for _ in k.when(index_bytes != 0):
             upper, lower = self.register("SET_INDEX_BUFFER_A"), self.register("SET_INDEX_BUFFER_B")
@@ -358,7 +358,7 @@ class _Draw:
         """Write a LOGGED of the draw, and keep what BEGIN and END have changed."""
         k, quick, state = self.k, self.quick, self.state
         at = quick["LOG"]
-        record, words = _Record(k, LOGGED, at), at + LOGGED.size
+        record, words = _StructView(k, LOGGED, at), at + LOGGED.size
         changes = k.var(k.i32(MOST_CHANGES + 1))
         number = quick["WHOLE_COUNT"]
         for _ in k.when(number > 0):
@@ -410,7 +410,7 @@ class _Draw:
         """Make the draw, and set how the walk continues."""
         k, entry, quick = self.k, self.entry, self.quick
         k.invoke(quick.wide("WALK_CALL"), quick["WALK"])
-        walked = _Record(k, WALK, quick["WALK"])
+        walked = _StructView(k, WALK, quick["WALK"])
         odd = k.var(k.load(I32, walked.base + native.STATUS) != native.DONE)
         for n in range(2):
             slot = k.load(I32, entry.at("SLOTS", n))
@@ -429,7 +429,7 @@ class _Draw:
         k, entry, quick = self.k, self.entry, self.quick
         version = k.var(k.load(I32, page_table.VERSION))
 
-        def stamp(window: _Record) -> None:
+        def stamp(window: _StructView) -> None:
             version.value = version.value + 1
             page, pages = window["PAGE"], window["PAGES"]
             for n in k.range(0, pages, LANES):
@@ -451,7 +451,7 @@ def quick(k: Lang, record: Value, channel: Value) -> None:
     on: EFFECT: Python makes the draw; RESUME: Python continues it; RUNNING: it is done; DRAWN: it is done, and Python
     must process it.
     """
-    draw = _Draw(k, record, channel)
+    draw = _QuickDraw(k, record, channel)
     for _ in k.when(draw.walking):
         draw.state.put("QUICK_RESULT", pushbuffer.EFFECT)
         draw.begin()

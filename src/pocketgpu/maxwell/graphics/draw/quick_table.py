@@ -105,7 +105,7 @@ class _Key(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class _Read:
+class _QuickRead:
     """A READ in the work area. places: numbers of the registers; vectors: those of the file that have any of them."""
 
     at: int
@@ -114,7 +114,7 @@ class _Read:
 
 
 @dataclass(eq=False)
-class _Entry:
+class _QuickEntry:
     """Python's part of an ENTRY. code: SPAN records of programs. addresses, maps: of the programs, by stage."""
 
     at: int
@@ -156,9 +156,9 @@ class QuickTable:
         self._record[:] = 0
         self._quick = self._record.data
         self._passed = self._words(self._at + QUICK.PASSED, 2).view(np.int64)
-        self._reads: dict[bytes, _Read] = {}
-        self._known: dict[int, _Entry] = {}
-        self._by_key: dict[_Key, _Entry] = {}
+        self._reads: dict[bytes, _QuickRead] = {}
+        self._known: dict[int, _QuickEntry] = {}
+        self._by_key: dict[_Key, _QuickEntry] = {}
         self._beyond = 0
         self._files: list[Registers] = []
         self._seen: set[int] = set()
@@ -353,7 +353,7 @@ class QuickTable:
             and state.field(_OVERRIDE, "OVERRIDE") == _OVERRIDES.USE_TOPOLOGY_IN_BEGIN_METHODS
         )  # fmt: skip
 
-    def _read_of(self, read: RecordingState) -> _Read:
+    def _read_of(self, read: RecordingState) -> _QuickRead:
         """The READ of the registers that were read, made if it does not exist."""
         places = read.places
         assert places[-1] < KEY_WORDS
@@ -371,16 +371,16 @@ class QuickTable:
         words[READ.BITS // 4 :][:count] = bits[vectors]
         chosen = np.where(read.read[:KEY_WORDS], self._factors, 0).reshape(KEY_VECTORS, LANES)[vectors]
         words[READ_FACTORS // 4 :][: chosen.size] = chosen.reshape(-1)
-        self._reads[places.tobytes()] = found = _Read(at, places, vectors)
+        self._reads[places.tobytes()] = found = _QuickRead(at, places, vectors)
         self._put("READ_COUNT", len(self._reads))
         return found
 
-    def _digest(self, read: _Read, draw: Draw, state: State) -> int:
+    def _digest(self, read: _QuickRead, draw: Draw, state: State) -> int:
         """The hash that `quick` makes of a state."""
         total = int((state.values(read.places) * self._factors[read.places]).sum(dtype=np.uint32))
         return total + draw.topology + (draw.index_bytes << 8) & _WORD
 
-    def _room(self, known: _Entry | None, digest: int) -> tuple[int, int | None]:
+    def _room(self, known: _QuickEntry | None, digest: int) -> tuple[int, int | None]:
         """The offset for an entry, and its place in the table unless it has one; 0 if there is no room."""
         if known is not None:
             return known.at, None
@@ -445,7 +445,7 @@ class QuickTable:
     def _make(
         self, at: int, prepared: Prepared, draw: Draw, state: State, code: list[tuple[int, int, int]],
         walk_record: NDArray[np.int32],
-    ) -> _Entry | None:  # fmt: skip
+    ) -> _QuickEntry | None:  # fmt: skip
         """Fill an entry from what is set up now; None if it does not fit."""
         plan, vertices, shaders, stages = prepared.plan, prepared.vertices, prepared.shaders, self.programs.stages
         rows = self._banks(plan, draw, state, shaders)
@@ -489,7 +489,7 @@ class QuickTable:
         record[INPUT.INSTANCES // 4] = 1
         words[ENTRY_WALK // 4 :][: len(walk_record)] = walk_record.view(np.uint32)
         addresses = {shader.stage: shader.address for shader in shaders}
-        return _Entry(at, plan, code, addresses, {n: stages[n].maps for n in plan.programs})
+        return _QuickEntry(at, plan, code, addresses, {n: stages[n].maps for n in plan.programs})
 
     def _banks(
         self, plan: Plan, draw: Draw, state: State, shaders: Sequence[Shader]

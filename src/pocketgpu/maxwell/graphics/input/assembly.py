@@ -40,7 +40,7 @@ Made = tuple[Value, ...]
 """Places of up to six vertices and of the provoking one, then the flags."""
 
 
-class _Run:
+class _PrimitiveRun:
     """Primitives of a run: the places of vertices as functions of the primitive's number (32 lanes)."""
 
     def __init__(self, k: Lang, record: Value, shift: Value, first: Value, total: Value, ended: Value) -> None:
@@ -178,7 +178,7 @@ class _Run:
 
 
 # In the order of BEGIN's numbers.
-def _makers(run: _Run, step: Value) -> list[Callable[[Value, Value], Made]]:
+def _makers(run: _PrimitiveRun, step: Value) -> list[Callable[[Value, Value], Made]]:
     return [
         run.item(1), run.item(2), run.line_loop, run.line_strip, run.item(3), run.triangle_strip, run.triangle_fan,
         run.quads, run.quad_strip, run.polygon, run.lines_adjacent, run.line_strip_adjacent, run.triangles_adjacent,
@@ -202,7 +202,7 @@ def assemble_run(k: Lang, record: Value, start: Value, end: Value, ended: Value,
     need = k.select(ended, get("NEED_LAST"), get("NEED"))
     total = k.select(length >= need, k.udiv(length - need, step) + 1, 0)
     total = k.select((topology == LINE_LOOP) & ended & (length > 1), length, total)
-    run = _Run(k, record, start + kept - base, start, total, ended)
+    run = _PrimitiveRun(k, record, start + kept - base, start, total, ended)
     makers = _makers(run, step)
     count = (total - done) * parts
     shift = k.select(parts == 2, 1, 0)

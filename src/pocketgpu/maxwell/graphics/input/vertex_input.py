@@ -54,7 +54,6 @@ _MOST_PLANS = 1024
 MAX_COUNT = 1 << 24
 """The most vertices or indices of a draw, and the most instances."""
 _EVERYWHERE = 1 << 31  # more than any contiguous index buffer or stream can have
-_MASK40 = 0xFF_FFFF_FFFF
 
 
 @dataclass(frozen=True)
@@ -147,7 +146,7 @@ def _topology_words(number: int, patch: int) -> dict[str, int]:
     }  # fmt: skip
 
 
-class _Words:
+class _NewRecord:
     """A record by names, in its own array."""
 
     def __init__(self, size: int, offsets: Mapping[str, int]) -> None:
@@ -175,7 +174,7 @@ def _piece(memory: GpuMemory, address: int, size: int) -> tuple[int, int]:
 
 
 @dataclass(frozen=True)
-class _Source:
+class _StreamPlaces:
     """The registers of an attribute's stream: words of FORMAT, of LIMIT, and of INSTANCE."""
 
     attribute: Fetched
@@ -184,7 +183,7 @@ class _Source:
     instance: int
 
     @classmethod
-    def of(cls, a: Fetched) -> _Source:
+    def of(cls, a: Fetched) -> _StreamPlaces:
         half, i = "AB"[a.stream >> 4], a.stream & 15
         names = (f"{half}_FORMAT", f"LIMIT_{half}_A", f"INSTANCE_{half}")
         methods = [B197[f"SET_VERTEX_STREAM_{name}"] for name in names]
@@ -201,7 +200,7 @@ class VertexPlan:
 
     words: NDArray[np.uint32]
     entries: NDArray[np.uint32]
-    sources: tuple[_Source, ...]
+    sources: tuple[_StreamPlaces, ...]
     index_bytes: int
     uses_start: bool
     adds_base: bool
@@ -269,7 +268,7 @@ class VertexInput:
         :param launch: offset of the vertex stage's LAUNCH record. output_vectors, output_map: of its pages of outputs.
         :param neighbours: whether a geometry program reads the neighbours of lines and triangles.
         """
-        record, room = _Words(INPUT.size, INPUT.offsets), self.room
+        record, room = _NewRecord(INPUT.size, INPUT.offsets), self.room
         restart = state.field("SET_DA_PRIMITIVE_RESTART", "ENABLE")
         if not indexed:
             restart = restart and state.field("SET_DA_PRIMITIVE_RESTART_VERTEX_ARRAY", "ENABLE")
@@ -299,7 +298,7 @@ class VertexInput:
             record.put("VERTICES", v, part // 4)
         record.put_wide("FETCH_CAREFUL", self.engine.handle(fetch_careful))
         return VertexPlan(
-            record.words, _entries(shape), tuple(_Source.of(a) for a in shape.attributes), index_bytes,
+            record.words, _entries(shape), tuple(_StreamPlaces.of(a) for a in shape.attributes), index_bytes,
             indexed or bool(state.field("SET_DA_OUTPUT", "VERTEX_ID_USES_ARRAY_START")),
             indexed or self._adds_base, tier,
         )  # fmt: skip
@@ -411,7 +410,7 @@ def _entries(shape: InputShape) -> NDArray[np.uint32]:
 @cache
 def _format_words(format: int, type: int) -> NDArray[np.uint32]:
     """The words of an ATTRIBUTE record that depend on the format."""
-    entry = _Words(ATTRIBUTE.size, ATTRIBUTE.offsets)
+    entry = _NewRecord(ATTRIBUTE.size, ATTRIBUTE.offsets)
     entry.put("BYTES", VERTEX[format].bytes)
     for n, channel in enumerate(channels_of(format, type).channels):
         for name, number in zip(CHANNEL_WORDS, astuple(channel), strict=True):

@@ -13,7 +13,7 @@ from pocketgpu.lanes import Lang, Value
 from pocketgpu.lanes.comparisons import logic
 from pocketgpu.maxwell.formats.channels import Colour
 from pocketgpu.maxwell.formats.words import Number, Words
-from pocketgpu.maxwell.graphics.output.keys import Settings
+from pocketgpu.maxwell.graphics.output.keys import KeyFields
 
 LOGIC_OPERATIONS = (
     "clear", "and", "and reverse", "copy", "and inverted", "noop", "xor", "or", "nor", "equiv", "invert", "or reverse",
@@ -33,7 +33,7 @@ ALPHA = 3
 class Blender:
     """Blending with the settings of one colour (COLOR, ColorKey); zero_wins: a product with 0 is 0."""
 
-    def __init__(self, k: Lang, settings: Settings, constant: Colour, zero_wins: Number) -> None:
+    def __init__(self, k: Lang, settings: KeyFields, constant: Colour, zero_wins: Number) -> None:
         self.k, self.settings, self.constant = k, settings, constant
         self.zero_wins = zero_wins != 0
 

@@ -14,7 +14,7 @@ from pocketgpu.lanes import F32, I32, Lang, Value
 from pocketgpu.lanes.comparisons import compare, update_stencil
 from pocketgpu.maxwell.formats.components import ABSENT, FLOAT32, UNORM, Channel, Quotient, Rounding, decode, encode
 from pocketgpu.maxwell.formats.words import Number, Words
-from pocketgpu.maxwell.graphics.output.keys import BOUNDS_FIRST, COMPARISONS, NO_BOUNDS, NO_TEST, Settings, indexed
+from pocketgpu.maxwell.graphics.output.keys import BOUNDS_FIRST, COMPARISONS, NO_BOUNDS, NO_TEST, KeyFields, indexed
 from pocketgpu.maxwell.graphics.records import FRAGMENTS
 from pocketgpu.maxwell.sass.thread_memory.work import LANES, VECTOR
 
@@ -25,7 +25,7 @@ _DEPTHS = (ABSENT, UNORM, FLOAT32)
 class DepthStencil:
     """Tests and updates of one block. `fragments`: offset of its record."""
 
-    def __init__(self, k: Lang, settings: Settings, fragments: Value) -> None:
+    def __init__(self, k: Lang, settings: KeyFields, fragments: Value) -> None:
         self.k, self.settings, self.fragments = k, settings, fragments
         self.depth = Channel(settings("Z_TYPE"), 0, settings("Z_LOW"), settings("Z_WIDTH"))
         self.stencil_word, self.stencil_low = settings("S_WORD"), settings("S_LOW")

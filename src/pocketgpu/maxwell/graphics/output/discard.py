@@ -12,7 +12,7 @@ from pocketgpu.maxwell.graphics.output.keys import (
     COVERAGE_DITHERED,
     NO_COVERAGE,
     NO_TEST,
-    Settings,
+    KeyFields,
     each,
     indexed,
 )
@@ -28,7 +28,7 @@ def register(k: Lang, fragments: Value, number: Number) -> Value:
     return k.load(F32, indexed(k, k.to_i64(k.load(I32, fragments + FRAGMENTS.OUTPUTS)), number, VECTOR), LANES)
 
 
-def discard(k: Lang, settings: Settings, fragments: Value) -> None:
+def discard(k: Lang, settings: KeyFields, fragments: Value) -> None:
     """Remove samples from COVER and COVERED.
 
     Alpha to coverage keeps the first `round(alpha * samples)` samples, or with dithering as many on average over a quad

@@ -124,7 +124,7 @@ class WriteKey(DiscardKey):
     colors: tuple[ColorKey, ...] = ()
 
 
-class Settings:
+class KeyFields:
     """The fields of a key by their names in capitals: from the key, or from the record at `record` if there is none."""
 
     def __init__(self, k: Lang, record: Value, offsets: Mapping[str, int], key: object | None) -> None:

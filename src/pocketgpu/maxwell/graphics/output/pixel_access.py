@@ -52,7 +52,7 @@ def place_tables(
 
 
 @dataclass(frozen=True)
-class _Run:
+class _ElementRun:
     """Contiguous elements: GOBs to the right and down, the first byte in the GOB, number of elements."""
 
     across: int
@@ -66,7 +66,7 @@ Places = tuple[tuple[int, int], ...]
 
 
 @cache
-def _runs(bytes: int, grid: tuple[int, int]) -> tuple[tuple[_Run, ...], tuple[tuple[Places, ...], ...]]:
+def _runs(bytes: int, grid: tuple[int, int]) -> tuple[tuple[_ElementRun, ...], tuple[tuple[Places, ...], ...]]:
     """The runs of a block, all of one length, and the position of each word of each sample in them."""
     unit = min(bytes, 4)
     gob = Layout(GOB_WIDTH, GOB_HEIGHT)
@@ -77,15 +77,15 @@ def _runs(bytes: int, grid: tuple[int, int]) -> tuple[tuple[_Run, ...], tuple[tu
         return row // GOB_HEIGHT, at // GOB_WIDTH, gob.offset_of(at % GOB_WIDTH, row % GOB_HEIGHT)
 
     samples, words, lanes = range(1 << sum(grid)), range(bytes // unit), range(len(LANE_X))
-    runs: list[_Run] = []
+    runs: list[_ElementRun] = []
     found: dict[tuple[int, int, int], tuple[int, int]] = {}
     for one in sorted(place(lane, s, w) for lane in lanes for s in samples for w in words):
-        last = runs[-1] if runs else _Run(-1, -1, 0, 0)
+        last = runs[-1] if runs else _ElementRun(-1, -1, 0, 0)
         follows = one == (last.down, last.across, last.first + last.count * unit)
         if follows and last.count < _RUN:
-            runs[-1] = _Run(last.across, last.down, last.first, last.count + 1)
+            runs[-1] = _ElementRun(last.across, last.down, last.first, last.count + 1)
         else:
-            runs.append(_Run(one[1], one[0], one[2], 1))
+            runs.append(_ElementRun(one[1], one[0], one[2], 1))
         found[one] = (len(runs) - 1, runs[-1].count - 1)
     return tuple(runs), tuple(tuple(tuple(found[place(n, s, w)] for n in lanes) for w in words) for s in samples)
 
@@ -114,7 +114,7 @@ def _collect(k: Lang, vectors: Sequence[Value], places: Sequence[tuple[int, int]
 # Blocks
 
 
-class Block:
+class TargetBlock:
     """The current block in one target.
 
     :param surface, fragments: offsets (i64) of the records.
@@ -182,7 +182,7 @@ class Block:
         return size, self.k.select(high != 0, GOB_SIZE, self._word(TARGET.GOBS) * size)
 
 
-class WideBlock(Block):
+class WideBlock(TargetBlock):
     """A block whose GOBs all exist: all samples are loaded and stored at once."""
 
     bytes: int
@@ -218,7 +218,7 @@ class WideBlock(Block):
             k.store(type, at, _collect(k, vectors, source))
 
 
-class TableBlock(Block):
+class TableBlock(TargetBlock):
     """A block of any shape: samples are loaded and stored one by one, each lane at its own offset."""
 
     def lanes(self) -> Value:
@@ -254,4 +254,4 @@ class TableBlock(Block):
             k.switch(k.trailing_zeros(self.bytes), cases)
 
 
-__all__ = ["MAX_WIDE", "SIZES", "Block", "TableBlock", "WideBlock", "gobs_of_block", "place_tables"]
+__all__ = ["MAX_WIDE", "SIZES", "TableBlock", "TargetBlock", "WideBlock", "gobs_of_block", "place_tables"]

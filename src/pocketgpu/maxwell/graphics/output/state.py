@@ -48,9 +48,9 @@ from pocketgpu.maxwell.graphics.output.keys import (
     WriteKey,
 )  # fmt: skip
 from pocketgpu.maxwell.graphics.output.pixel_access import MAX_WIDE, gobs_of_block
+from pocketgpu.maxwell.graphics.output.record_words import output_words
 from pocketgpu.maxwell.graphics.output.records import COLOR, OUTPUT
 from pocketgpu.maxwell.graphics.output.targets import Events, Target, colour_slots, colour_target, depth_target
-from pocketgpu.maxwell.graphics.output.words import output_words
 from pocketgpu.maxwell.graphics.programs.headers import Header
 from pocketgpu.maxwell.graphics.records import MAX_TARGETS, TARGET
 from pocketgpu.maxwell.memory.blocklinear import GOB_HEIGHT
@@ -150,7 +150,7 @@ def _live(two_sided: bool) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray
 
 
 @dataclass(frozen=True)
-class _Program:
+class _ProgramOutputs:
     """The relevant parts of the pixel program's header; without a program no colour is written."""
 
     targets: tuple[int, ...] = (0,) * MAX_TARGETS
@@ -162,7 +162,7 @@ class _Program:
     stores: bool = False
 
 
-class _Reader:
+class _CheckedState:
     """Registers, and the errors found in them."""
 
     def __init__(self, state: State, events: Events) -> None:
@@ -236,10 +236,10 @@ class _Maker:
         self, state: State, header: Header | None, choices: Mapping[str, str], layered: bool, events: Events
     ) -> None:
         self.state, self.choices, self.layered, self.events = state, choices, layered, events
-        self.reader = _Reader(state, events)
-        self.program = _Program()
+        self.reader = _CheckedState(state, events)
+        self.program = _ProgramOutputs()
         if header is not None:
-            self.program = _Program(
+            self.program = _ProgramOutputs(
                 header.targets, header.target_registers, header.many_targets, header.kills,
                 header.mask_register is not None, header.depth_register is not None, header.stores,
             )  # fmt: skip

@@ -26,7 +26,7 @@ from pocketgpu.maxwell.formats.words import Number, Words
 from pocketgpu.maxwell.graphics.output.blend import Blender, combine
 from pocketgpu.maxwell.graphics.output.depth_stencil import DepthStencil
 from pocketgpu.maxwell.graphics.output.discard import discard, register
-from pocketgpu.maxwell.graphics.output.keys import BLEND, PLAIN, ColorKey, Settings, TestKey, WriteKey, each, indexed
+from pocketgpu.maxwell.graphics.output.keys import BLEND, PLAIN, ColorKey, KeyFields, TestKey, WriteKey, each, indexed
 from pocketgpu.maxwell.graphics.output.pixel_access import TableBlock, WideBlock
 from pocketgpu.maxwell.graphics.output.records import COLOR, OUTPUT
 from pocketgpu.maxwell.graphics.records import FRAGMENTS
@@ -46,7 +46,7 @@ def test(k: Lang, output: Value, fragments: Value, *, key: TestKey | None) -> No
     :param key: the static values of the draw, None for general code.
     """
     output, fragments = k.to_i64(output), k.to_i64(fragments)
-    settings = Settings(k, output, OUTPUT.offsets, key)
+    settings = KeyFields(k, output, OUTPUT.offsets, key)
     samples = settings("SAMPLES")
     for _ in k.when(settings("DISCARD_IN_TEST") != 0):
         discard(k, settings, fragments)
@@ -125,24 +125,24 @@ def write(k: Lang, output: Value, fragments: Value, *, key: WriteKey | None) -> 
     :param key: the static values of the draw, None for general code.
     """
     output, fragments = k.to_i64(output), k.to_i64(fragments)
-    settings = Settings(k, output, OUTPUT.offsets, key)
+    settings = KeyFields(k, output, OUTPUT.offsets, key)
     for _ in k.when(settings("DISCARD_IN_WRITE") != 0):
         discard(k, settings, fragments)
     for _ in k.when(k.load(I32, fragments + FRAGMENTS.COVERED) != 0):
         if key is not None:
             for n, color in enumerate(key.colors):
                 record = output + (OUTPUT.COLOR + n * COLOR.size)
-                _Colour(k, settings, fragments, Settings(k, record, COLOR.offsets, color), color).write()
+                _TargetColour(k, settings, fragments, KeyFields(k, record, COLOR.offsets, color), color).write()
         else:
             for i in k.range(0, settings.word("COLORS")):
                 record = output + k.to_i64(i * COLOR.size + OUTPUT.COLOR)
-                _Colour(k, settings, fragments, Settings(k, record, COLOR.offsets, None), None).write()
+                _TargetColour(k, settings, fragments, KeyFields(k, record, COLOR.offsets, None), None).write()
 
 
-class _Colour:
+class _TargetColour:
     """One colour of the program, written into its target."""
 
-    def __init__(self, k: Lang, draw: Settings, fragments: Value, own: Settings, key: ColorKey | None) -> None:
+    def __init__(self, k: Lang, draw: KeyFields, fragments: Value, own: KeyFields, key: ColorKey | None) -> None:
         self.k, self.draw, self.fragments, self.own, self.key = k, draw, fragments, own, key
         self.srgb = k.to_i64(draw.word("SRGB"))
         self.alive = ~k.load(I32, fragments + FRAGMENTS.KILLED)

@@ -56,7 +56,7 @@ def snap(k: Lang, v: Value) -> Value:
     return n + k.select(up, 1, 0)
 
 
-class Batch:
+class PrimitiveBatch:
     """32 primitives of a draw. scratch: offset of SCRATCH_SIZE bytes. kind: vertices of a primitive. masks: whether
     numbers of primitives include the viewport of a copy."""
 

@@ -23,7 +23,7 @@ from pocketgpu.maxwell.graphics.primitives.assembled import (
     USER_PLANES,
     USER_SHIFT,
     VIEWPORT_OFFSET,
-    Batch,
+    PrimitiveBatch,
     X,
     Y,
     snap,
@@ -43,7 +43,7 @@ class Clipper:
     primitive (from vertex n to the next) that contains corners i and i + 1, or NO_EDGE if clipping made it.
     """
 
-    def __init__(self, batch: Batch) -> None:
+    def __init__(self, batch: PrimitiveBatch) -> None:
         k = self.k = batch.k
         self.batch = batch
         self.kind = batch.kind

@@ -28,7 +28,7 @@ from pocketgpu.maxwell.graphics.primitives.assembled import (
     SUBPIXELS,
     VIEWPORT_NUMBER,
     WINDOW_Z,
-    Batch,
+    PrimitiveBatch,
 )
 from pocketgpu.maxwell.graphics.primitives.clip import Clipper
 from pocketgpu.maxwell.graphics.records import PIXEL_INPUT, PLANE, PLANE_NAMES, RASTER
@@ -97,7 +97,7 @@ def _mix(weights: list[Linear], values: list[Value]) -> Linear:
 class PlaneMaker:
     """Makes the weights of one primitive of a batch, and its planes."""
 
-    def __init__(self, batch: Batch, clipper: Clipper) -> None:
+    def __init__(self, batch: PrimitiveBatch, clipper: Clipper) -> None:
         self.k, self.batch, self.clipper = batch.k, batch, clipper
         self.kind = batch.kind
 

@@ -14,7 +14,7 @@ from pocketgpu.maxwell.graphics.primitives.assembled import (
     FLAGS,
     SUBPIXEL_BITS,
     WINDOW_Z,
-    Batch,
+    PrimitiveBatch,
 )
 from pocketgpu.maxwell.graphics.primitives.clip import MAX_CORNERS, NO_EDGE, Clipper
 from pocketgpu.maxwell.graphics.primitives.planes import PlaneMaker, Weights, planes_size
@@ -29,15 +29,10 @@ SCRATCH_SIZE = assembled.SCRATCH_SIZE
 """Bytes of scratch that `set_up` needs."""
 
 
-def least_region(groups: int) -> int:
-    """The minimum size of a region: bytes of the most shapes of one primitive."""
-    return planes_size(groups) + MAX_CORNERS * room(SHAPE.size) + 3 * ALIGN
-
-
 class _SetUp:
     def __init__(self, k: Lang, raster: Value, region: Value, scratch: Value, kind: int, masks: bool) -> None:
         self.k, self.region, self.kind = k, region, kind
-        self.batch = Batch(k, raster, scratch, kind, masks)
+        self.batch = PrimitiveBatch(k, raster, scratch, kind, masks)
         self.clipper = Clipper(self.batch)
         self.planes = PlaneMaker(self.batch, self.clipper)
         load = lambda word: k.load(I32, region + word)
@@ -193,9 +188,9 @@ def set_up(
 ) -> None:  # fmt: skip
     """Make shapes of the primitives first..last-1, in order, in a region.
 
-    raster: offset of a RASTER record. region: of a REGION whose AT and END are set, to multiples of 32 with
-    `least_region` bytes between them at least. Sets NEXT to the next primitive (`last`, unless there was no more room,
-    or MAX_AREA is exceeded), SHAPES_END to the end of the shapes, AREA to their area. Adds to COME, GONE and SHAPES.
+    raster: offset of a RASTER record. region: of a REGION whose AT and END are set, to multiples of 32 with room for
+    the planes and shapes of one primitive. Sets NEXT to the next primitive (`last`, unless there was no more room, or
+    MAX_AREA is exceeded), SHAPES_END to the end of the shapes, AREA to their area. Adds to COME, GONE and SHAPES.
     STIPPLE carries a line's stipple from call to call. scratch: of SCRATCH_SIZE bytes. kind: vertices of a primitive, 1
     to 3. masks: whether the program writes a mask of viewports for each primitive, which is then drawn to all of these,
     one after the other; the region must have room for as many times its shapes.

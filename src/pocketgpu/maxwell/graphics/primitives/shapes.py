@@ -18,7 +18,7 @@ from pocketgpu.maxwell.graphics.primitives.assembled import (
     SUBPIXELS,
     VIEWPORT_NUMBER,
     VIEWPORT_OFFSET,
-    Batch,
+    PrimitiveBatch,
 )
 from pocketgpu.maxwell.graphics.records import FILL, LINE, POINT, RASTER, REGION, SHAPE, VIEWPORT
 
@@ -59,7 +59,7 @@ class ShapeMaker:
     area: of their boxes, in 256 pixels.
     """
 
-    def __init__(self, batch: Batch, region: Value, at: Var) -> None:
+    def __init__(self, batch: PrimitiveBatch, region: Value, at: Var) -> None:
         k = self.k = batch.k
         self.batch, self.region, self.at = batch, region, at
         self.made, self.area = k.var(0), k.var(0)
@@ -260,7 +260,7 @@ class ShapeMaker:
 
         k.branch(smooth | self.multi, broad, thin)
 
-    def _count(self, owner: Owner, start: Value, x: Value, y: Value, step: tuple[Value, Value]) -> None:
+    def _count(self, start: Value, x: Value, y: Value, step: tuple[Value, Value]) -> None:
         """The stipple's plane: `start` at a point (pixels from the origin) and a step for each pixel."""
         self._put(SHAPE.COUNTER, start - (x * step[0] + y * step[1]))
         self._put(SHAPE.STEP_X, step[0])
@@ -302,7 +302,7 @@ class ShapeMaker:
                 zero = k.f32(0.0)
                 steps = (k.select(steep, zero, step), k.select(steep, step, zero))
                 place = k.to_f32(first - k.select(steep, owner.origin[1], owner.origin[0])) + 0.5
-                self._count(owner, start, place, place, steps)
+                self._count(start, place, place, steps)
                 self._done()
             k.store(F32, counter, start + k.to_f32(count))
 
@@ -353,6 +353,6 @@ class ShapeMaker:
                     k.to_f32(c[0] - (o << SUBPIXEL_BITS)) * (1.0 / SUBPIXELS)
                     for c, o in zip((x, y), owner.origin, strict=True)
                 ]
-                self._count(owner, start, at[0], at[1], (dx, dy))
+                self._count(start, at[0], at[1], (dx, dy))
                 self._done()
             k.store(F32, counter, start + pixels)

@@ -193,7 +193,7 @@ class Header:
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class PageLayout:
     """Layout of attributes in a page: MAP_WORDS byte offsets for writing and for reading; vectors of a page."""
 
     written: NDArray[np.int32]
@@ -201,17 +201,17 @@ class Layout:
     vectors: int
 
 
-def layout_of(addresses: Iterable[int]) -> Layout:
+def layout_of(addresses: Iterable[int]) -> PageLayout:
     """A page with a slot for each of these words. Writes to other words are lost; reads of them give zero."""
     written = np.full(MAP_WORDS, PAGE_DUMP, np.int32)
     read = np.full(MAP_WORDS, PAGE_ZERO, np.int32)
     count = 0
     for count, address in enumerate(sorted(set(addresses)), 1):
         written[address >> 2] = read[address >> 2] = PAGE_SLOTS + (count - 1) * VECTOR
-    return Layout(written, read, PAGE_SLOTS // VECTOR + count)
+    return PageLayout(written, read, PAGE_SLOTS // VECTOR + count)
 
 
-def patch_layout(header: Header) -> Layout:
+def patch_layout(header: Header) -> PageLayout:
     """The page of patches that a control program writes: levels, then its generic attributes."""
     assert header.stage == CONTROL
     return layout_of(range(0, min(PATCH_GENERIC + 4 * header.patch_words, 4 * MAP_WORDS), 4))

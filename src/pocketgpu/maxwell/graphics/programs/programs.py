@@ -28,7 +28,7 @@ from pocketgpu.maxwell.sampling.store import Textures
 from pocketgpu.maxwell.sass.isa.bundles import BUNDLE, WORD, index_at
 from pocketgpu.maxwell.sass.isa.decoder import SassError
 from pocketgpu.maxwell.sass.launch import in_memory as programs
-from pocketgpu.maxwell.sass.launch.record import set_kernels
+from pocketgpu.maxwell.sass.launch.kernel_handles import set_kernels
 from pocketgpu.maxwell.sass.stages.stage import CONTROL, EVALUATION, GEOMETRY, PIXEL, VERTEX
 from pocketgpu.maxwell.sass.thread_memory import work
 from pocketgpu.maxwell.sass.thread_memory.work import (
@@ -109,10 +109,10 @@ class StageLaunch:
         self._maps: dict[str, Any] = {}
         self._final, self._interprets, self._tier = False, False, ""
         self._program_room = self._constants + _BANKS_ROOM
-        self.words = programs.words(at, LAUNCH.size // 4)
+        self.words = programs.memory.words(at, LAUNCH.size // 4)
         self.filled_at = at + _RECORD_ROOM + len(MAPS) * _MAP_BYTES
         """Offset of the sizes of the filled constant banks; kernels fill banks, too (quick.py)."""
-        filled = programs.words(self.filled_at, BANKS)
+        filled = programs.memory.words(self.filled_at, BANKS)
         # The work area's contents are unknown at first: another machine may have used it.
         filled[:] = BANK_SIZE
         self._filled = filled.data
@@ -186,7 +186,7 @@ class StageLaunch:
         """Set one of MAPS; returns its arena offset."""
         at = self._map_at(name)
         if self._maps.get(name) is not table:
-            self._programs.words(at, MAP_WORDS)[:] = table
+            self._programs.memory.words(at, MAP_WORDS)[:] = table
             self._maps[name] = table
         return at
 
@@ -213,7 +213,7 @@ class StageLaunch:
             return False
         if slots != self.slots or self.program is None:
             for slot in slots:
-                self._programs.words(slot, work.SCRATCH // 4)[:] = 0
+                self._programs.memory.words(slot, work.SCRATCH // 4)[:] = 0
         self.program, self.slots = program, slots
         words = self.words
         words[:] = 0
@@ -251,10 +251,10 @@ class StageLaunch:
         room = self.program.layout().size
         for slot, other in zip(self.slots, second.slots, strict=True):
             between = slot + room
-            self._programs.words(between + PAGE_ZERO, VECTOR // 4)[:] = 0
-            self._programs.words(between + PAGE_ONE, VECTOR // 4)[:] = ONE
+            self._programs.memory.words(between + PAGE_ZERO, VECTOR // 4)[:] = 0
+            self._programs.memory.words(between + PAGE_ONE, VECTOR // 4)[:] = ONE
             for name, v in (("NEXT_SLOT", other), ("BETWEEN", between)):
-                self._programs.words(slot + BLOCK.offsets[name], 1)[0] = v
+                self._programs.memory.words(slot + BLOCK.offsets[name], 1)[0] = v
 
     def _choose(self, program: StageProgram, tier: str) -> None:
         """Choose the code that runs the program: specialised code once it is compiled."""
@@ -293,7 +293,7 @@ class StageLaunch:
         engine, at = self._programs.engine, self._program_room
         if self.words[LAUNCH.PROGRAM // 4] != at:
             encoded = program.encoded(engine)
-            self._programs.words(at, encoded.size)[:] = encoded.reshape(-1).view(np.int32)
+            self._programs.memory.words(at, encoded.size)[:] = encoded.reshape(-1).view(np.int32)
             self.set(PROGRAM=at, INSTRUCTIONS=len(program.flow.steps))
         return engine.handle(interpret_warp)
 
@@ -388,7 +388,7 @@ class StageLaunch:
     def _tell_faults(self, slot: int, count: int, place: str) -> None:
         assert self.program is not None
         events = self._programs.events
-        words = self._programs.words(slot + BLOCK.FAULT_LIST, FAULTS * FAULT.size // 4).reshape(FAULTS, -1)
+        words = self._programs.memory.words(slot + BLOCK.FAULT_LIST, FAULTS * FAULT.size // 4).reshape(FAULTS, -1)
         for row in words[: min(count, FAULTS)]:
             get = lambda name, row=row: int(row[FAULT.offsets[name] // 4])
             low, index = get("LOW") & 0xFFFFFFFF, get("INSTRUCTION")
@@ -409,9 +409,9 @@ class StageLaunch:
 
     def _tell_hang(self, slot: int, how: int, place: str) -> None:
         assert self.program is not None
-        words = self._programs.words(slot + work.WARPS, WARP.size // 4)
+        words = self._programs.memory.words(slot + work.WARPS, WARP.size // 4)
         resume = int(words[WARP.RESUME // 4])
-        where = self._where(int(self._programs.words(slot + BLOCK.NUMBER, 1)[0]), 0)
+        where = self._where(int(self._programs.memory.words(slot + BLOCK.NUMBER, 1)[0]), 0)
         if how == OVER_BUDGET:
             loop = f"more than {self._programs.budget} instructions; the rest of the draw is left out"
         else:
@@ -421,7 +421,7 @@ class StageLaunch:
 
 
 @dataclass(slots=True)
-class _Seen:
+class _ProgramAtAddress:
     """A program at an address, valid while its pages do not change."""
 
     pipeline: int
@@ -465,12 +465,12 @@ class Programs:
         self._slots = stages + len(STAGES) * _STAGE_ROOM
         if self._slots + (1 << 20) > self._end:
             raise UsageError(f"{scratch[1]} bytes of work area are too few for the stages of draws")
-        self.words(self.thread_ids, 32)[:] = np.arange(32)
+        memory.words(self.thread_ids, 32)[:] = np.arange(32)
         self.stages = [StageLaunch(self, n, stages + n * _STAGE_ROOM) for n in range(len(STAGES))]
         self._sizes = [0] * len(STAGES)
         self._code = programs.Programs(memory)
         self._known: dict[Any, StageProgram] = {}
-        self._seen: dict[int, _Seen] = {}
+        self._seen: dict[int, _ProgramAtAddress] = {}
         self.moves = 0
         """How often slots have moved."""
 
@@ -483,10 +483,6 @@ class Programs:
     def limit(self, steps: int) -> None:
         self.turn = min(steps, SLICE)
         self.turns = max(1, steps // self.turn)
-
-    def words(self, at: int, count: int) -> NDArray[np.int32]:
-        """Words of the arena."""
-        return self.memory.arena[at : at + 4 * count].view(np.int32)
 
     def find(
         self, pipeline: int, address: int, place: str = "", region: int | None = None
@@ -532,7 +528,7 @@ class Programs:
         if offset is not None and code.start == WORD and len(code.origins) == 1:
             if len(self._seen) >= MAX_SEEN:
                 self._seen.clear()
-            self._seen[address] = _Seen(pipeline, offset, size, memory.newest(offset, size), program)
+            self._seen[address] = _ProgramAtAddress(pipeline, offset, size, memory.newest(offset, size), program)
         return program
 
     def span(self, pipeline: int, address: int) -> tuple[int, int] | None:

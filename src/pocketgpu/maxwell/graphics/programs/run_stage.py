@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from pocketgpu.lanes import F32, I32, I64, Lang, Value
 from pocketgpu.maxwell.graphics.records import FRAGMENTS, MAX_SAMPLES, PAGE_DUMP
-from pocketgpu.maxwell.sass.launch import driver
+from pocketgpu.maxwell.sass.launch import block_runner
 from pocketgpu.maxwell.sass.stages.pixels import pixel_centres, sample_shift
 from pocketgpu.maxwell.sass.stages.stage import PIXEL
 from pocketgpu.maxwell.sass.thread_memory.work import (
@@ -40,7 +40,7 @@ from pocketgpu.maxwell.sass.thread_memory.work import (
 )
 
 
-def whole_quads(k: Lang, covered: Value) -> Value:
+def whole_quads(covered: Value) -> Value:
     """All lanes of the quads that have any of these (ballots): pixels and the helpers that derivatives need."""
     some = covered | covered.lsr(1) | covered.lsr(2) | covered.lsr(3)
     return (some & 0x11111111) * 15
@@ -119,7 +119,7 @@ def _run_warp(k: Lang, launch: Value, slot: Value, mask: Value) -> None:
             for _ in k.when(fallback != 0):
                 k.invoke(fallback, launch, slot, zero)
         for _ in k.when(k.load(I32, record + WARP.STATE) == WAITING):
-            driver.pass_barrier(k, record)
+            block_runner.pass_barrier(k, record)
         state.value = k.load(I32, record + WARP.STATE)
         steps.value = k.load(I64, record + WARP.STEPS)
     total = k.load(I64, slot + BLOCK.STEPS) + steps.value

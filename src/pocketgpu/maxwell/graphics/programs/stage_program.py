@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.lanes import Engine
-from pocketgpu.maxwell.graphics.programs.headers import Header, Layout, layout_of
+from pocketgpu.maxwell.graphics.programs.headers import Header, PageLayout, layout_of
 from pocketgpu.maxwell.sampling.records import LOAD
 from pocketgpu.maxwell.sass.launch.code import Code
 from pocketgpu.maxwell.sass.program.flow import Flow
@@ -134,7 +134,7 @@ class StageProgram:
         return self.constants
 
     @cached_property
-    def outputs(self) -> Layout:
+    def outputs(self) -> PageLayout:
         """The layout of the page of its outputs."""
         return layout_of(self.header.outputs)
 

@@ -32,7 +32,7 @@ def lane_y(k: Lang) -> Value:
 
 
 @dataclass
-class Edge:
+class EdgeFunction:
     """a, b: steps for a pixel (i32, in 1/256). c: i64. inverse: f32 1 / (256 a). inner: the lanes' offsets from a
     corner."""
 
@@ -62,7 +62,7 @@ class Coverage:
             a, b = of(SHAPE.A + 4 * n), of(SHAPE.B + 4 * n)
             c = k.load(I64, shape + (SHAPE.C + 8 * n))
             inner = lane_x(k) * a + lane_y(k) * b
-            self.edges.append(Edge(a, b, c, k.load(F32, shape + (SHAPE.INVERSE + 4 * n)), inner))
+            self.edges.append(EdgeFunction(a, b, c, k.load(F32, shape + (SHAPE.INVERSE + 4 * n)), inner))
 
     def span(self, y: Value) -> tuple[Value, Value]:
         """First and last column of pixels that may be covered in the row of blocks at pixel row `y`.
@@ -80,7 +80,7 @@ class Coverage:
             high = k.select(e.a < 0, k.min(high, column + 1), high)
         return low, high
 
-    def _corner(self, e: Edge, x: Value, y: Value) -> Value:
+    def _corner(self, e: EdgeFunction, x: Value, y: Value) -> Value:
         k = self.k
         return k.low32(k.clamp(e.at(k, x, y) >> SUBPIXEL_BITS, -BOUND, BOUND))
 
@@ -100,7 +100,7 @@ class Coverage:
         (f32 lanes)."""
         k = self.k
         soft = k.load(I32, self.shape + SHAPE.SOFT)
-        edges = [Edge(e.a, e.b, e.c - margin(k, e.a, e.b), e.inverse, e.inner) for e in self.edges[:3]]
+        edges = [EdgeFunction(e.a, e.b, e.c - margin(k, e.a, e.b), e.inverse, e.inner) for e in self.edges[:3]]
         step = SUBPIXELS // _PLACES
         count = k.var(k.splat(0))
         for n in k.range(0, _PLACES * _PLACES):

@@ -20,7 +20,7 @@ from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.formats.samples import sample_count
 from pocketgpu.maxwell.graphics.primitives.planes import GROUP, HEAD_SIZE, plane_offset
 from pocketgpu.maxwell.graphics.programs.headers import LINEAR
-from pocketgpu.maxwell.graphics.raster.blocks import INSIDE_ANY, KILL_ABOVE, KILL_BELOW, NOTHING, OUTSIDE_ALL
+from pocketgpu.maxwell.graphics.raster.pixel_blocks import INSIDE_ANY, KILL_ABOVE, KILL_BELOW, NOTHING, OUTSIDE_ALL
 from pocketgpu.maxwell.graphics.records import (
     ATTRIBUTE_SPACE,
     FILL,
@@ -88,7 +88,7 @@ def _multisampled(state: State) -> bool:
     return sample_count(state) > 1 and bool(state.field("SET_ANTI_ALIAS_ENABLE"))
 
 
-class _Record:
+class _RecordWriter:
     """Words of a record by name."""
 
     def __init__(self, offsets: Mapping[str, int], words: Words) -> None:
@@ -147,7 +147,7 @@ class RasterEncoder:
 def _raster(state: State, vertex_map: Words, control_step: bool, window_clip_cut: int) -> Words:
     """All words of RASTER that registers determine. For the last two parameters see `_faces` and `_masks`."""
     raster = np.zeros(RASTER.size // 4, np.int32)
-    r = _Record(RASTER.offsets, raster)
+    r = _RecordWriter(RASTER.offsets, raster)
     field = state.field
     place = lambda address: int(vertex_map[address >> 2])
     optional = lambda address: -1 if place(address) == PAGE_ZERO else place(address)
@@ -175,7 +175,7 @@ def _transforms(state: State) -> bool:
     return bool(state.field("SET_VIEWPORT_SCALE_OFFSET", "ENABLE"))
 
 
-def _clip(state: State, r: _Record, vertex_map: Words) -> None:
+def _clip(state: State, r: _RecordWriter, vertex_map: Words) -> None:
     field = state.field
     planes = [n for n in range(8) if field("SET_USER_CLIP_ENABLE", f"PLANE{n}")]
     r.put("USER_PLANES", sum(1 << n for n in planes))
@@ -191,7 +191,7 @@ def _clip(state: State, r: _Record, vertex_map: Words) -> None:
     r.put("DEPTH_KILL", 0 if cuts else below | above)
 
 
-def _faces(state: State, r: _Record, controlled: bool) -> None:
+def _faces(state: State, r: _RecordWriter, controlled: bool) -> None:
     """controlled: whether SET_DEPTH_BIAS_CONTROL selects the step of a depth offset."""
     field, number = state.field, state.float
     drops = _CULL.get(field("OGL_SET_CULL_FACE"), 0) if field("OGL_SET_CULL", "ENABLE") else 0
@@ -213,7 +213,7 @@ def _faces(state: State, r: _Record, controlled: bool) -> None:
     r.put_float("OFFSET_STEP", step)
 
 
-def _lines_and_points(state: State, r: _Record) -> None:
+def _lines_and_points(state: State, r: _RecordWriter) -> None:
     field, number = state.field, state.float
     aliased = field("SET_ALIASED_LINE_WIDTH_ENABLE")
     r.put_float("LINE_WIDTH", number("SET_ALIASED_LINE_WIDTH_FLOAT" if aliased else "SET_LINE_WIDTH_FLOAT"))
@@ -229,7 +229,7 @@ def _lines_and_points(state: State, r: _Record) -> None:
     r.put("POINT_SMOOTH", int(bool(field("SET_ANTI_ALIASED_POINT", "ENABLE")) and not samples))
 
 
-def _samples(state: State, r: _Record) -> None:
+def _samples(state: State, r: _RecordWriter) -> None:
     field = state.field
     count = sample_count(state)
     on = _multisampled(state)
@@ -249,7 +249,7 @@ def _samples(state: State, r: _Record) -> None:
     r.put("PASSES", min(max(passes, 1), count) if on else 1)
 
 
-def _masks(state: State, r: _Record, left_out: int) -> None:
+def _masks(state: State, r: _RecordWriter, left_out: int) -> None:
     """left_out: pixels at the far end of a window rectangle that are not part of it."""
     field = state.field
     windows = 0
@@ -308,7 +308,7 @@ def _viewport(state: State, n: int, vertex_map: Words, mirrors: bool, moves: boo
         for side, (name, least, most) in zip(sides, _SCISSOR, strict=True):
             side.append((field(name, least, n), field(name, most, n) - 1))
     (left, right), (top, bottom) = ((max(v[0] for v in side), min(_MOST, *(v[1] for v in side))) for side in sides)
-    v = _Record(VIEWPORT.offsets, np.zeros(VIEWPORT.size // 4, np.int32))
+    v = _RecordWriter(VIEWPORT.offsets, np.zeros(VIEWPORT.size // 4, np.int32))
     v.put("SOURCE", *source, *(_SIGN if code & 1 else 0 for code in swizzle))
     v.put_float("SCALE", *scale, *offset, min(low, high), max(low, high))
     v.put("LEFT", left, top, right, bottom)

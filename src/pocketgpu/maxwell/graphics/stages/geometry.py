@@ -22,7 +22,7 @@ from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.threed.topology import last_provokes
 from pocketgpu.maxwell.graphics import records
 from pocketgpu.maxwell.graphics.input.vertex_stage import clear_page
-from pocketgpu.maxwell.graphics.programs.headers import Header, Layout
+from pocketgpu.maxwell.graphics.programs.headers import Header, PageLayout
 from pocketgpu.maxwell.graphics.programs.run_stage import run_stage
 from pocketgpu.maxwell.graphics.records import (
     FLAG_BEGINS,
@@ -88,7 +88,7 @@ def with_invocation(read: NDArray[np.int32]) -> NDArray[np.int32]:
     return table
 
 
-def addresses_of(layout: Layout) -> list[int]:
+def addresses_of(layout: PageLayout) -> list[int]:
     """The words that a page has slots for, in the order of the slots."""
     return [int(word) << 2 for word in np.flatnonzero(layout.read != PAGE_ZERO)]
 
@@ -269,7 +269,7 @@ class GeometryStage:
         return (self.room.vectors - PRIMITIVE_COLUMNS) // each
 
     def begin(
-        self, state: State, header: Header, launch: int, output: Layout, output_map: int, vertices: int,
+        self, state: State, header: Header, launch: int, output: PageLayout, output_map: int, vertices: int,
         primitives: int, kind: int, neighbours: bool, input_map: NDArray[np.int32],
     ) -> bool:  # fmt: skip
         """Set up for a draw. Returns whether there is room for it.
@@ -316,7 +316,7 @@ class GeometryStage:
         of_launch[LAUNCH.MOST_EMITTED // 4] = 1 if header.pass_through else header.most_vertices
         return True
 
-    def _pass(self, state: State, header: Header, output: Layout, input_map: NDArray[np.int32]) -> None:
+    def _pass(self, state: State, header: Header, output: PageLayout, input_map: NDArray[np.int32]) -> None:
         """Set the source of each slot. The vertex is the source of words that the program does not write, and of those
         whose bit is set in SET_POST_VTG_SHADER_ATTRIBUTE_SKIP_MASK; by the choice, of all words whose bit is not set.
         """

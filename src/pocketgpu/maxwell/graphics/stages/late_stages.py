@@ -18,7 +18,7 @@ from pocketgpu.lanes import Engine, Kernel
 from pocketgpu.maxwell.engines.common.report import Counters
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.graphics.input.vertex_records import MAX_PATCH, TOPOLOGIES
-from pocketgpu.maxwell.graphics.programs.headers import Header, Layout, layout_of, patch_layout
+from pocketgpu.maxwell.graphics.programs.headers import Header, PageLayout, layout_of, patch_layout
 from pocketgpu.maxwell.graphics.programs.programs import StageLaunch, StageProgram
 from pocketgpu.maxwell.graphics.records import PATCH_LIST, PRIMITIVES, VERTICES
 from pocketgpu.maxwell.graphics.stages.geometry import (
@@ -57,11 +57,11 @@ AREA_SIZE = TessellationRoom(0, _VECTORS).size + GeometryRoom(0, _VECTORS).size 
 class Chain:
     """Layouts and maps of a draw's programs. vertices: outputs of the vertex program; headers by pipeline number."""
 
-    vertices: Layout
+    vertices: PageLayout
     headers: Mapping[int, Header]
 
     @staticmethod
-    def of(programs: Mapping[int, StageProgram], vertices: Layout) -> Chain | None:
+    def of(programs: Mapping[int, StageProgram], vertices: PageLayout) -> Chain | None:
         """The chain of a draw's programs; None if there is none of these stages.
 
         A control program without an evaluation program after it is left out, as nothing uses its outputs.
@@ -72,9 +72,9 @@ class Chain:
         return Chain(vertices, found) if found else None
 
     @cached_property
-    def layouts(self) -> dict[int, Layout]:
+    def layouts(self) -> dict[int, PageLayout]:
         """The outputs of each stage. A pass-through program keeps those of the stage before it."""
-        found: dict[int, Layout] = {}
+        found: dict[int, PageLayout] = {}
         before = self.vertices
         for n in sorted(self.headers):
             header = self.headers[n]
@@ -83,12 +83,12 @@ class Chain:
         return found
 
     @cached_property
-    def output(self) -> Layout:
+    def output(self) -> PageLayout:
         """The outputs of the last stage."""
         return self.layouts[max(self.layouts)]
 
     @cached_property
-    def patches(self) -> Layout:
+    def patches(self) -> PageLayout:
         """Words of patches."""
         return patch_layout(self.headers[CONTROL]) if CONTROL in self.headers else LEVEL_LAYOUT
 
@@ -101,7 +101,7 @@ class Chain:
             before = self.layouts[n]
         return found
 
-    def before(self, n: int) -> Layout:
+    def before(self, n: int) -> PageLayout:
         """The outputs of the stage before."""
         earlier = [m for m in self.headers if m < n]
         return self.layouts[max(earlier)] if earlier else self.vertices

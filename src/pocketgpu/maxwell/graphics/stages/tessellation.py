@@ -18,7 +18,7 @@ from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.threed.topology import last_provokes
 from pocketgpu.maxwell.graphics import records
 from pocketgpu.maxwell.graphics.input.vertex_stage import clear_page
-from pocketgpu.maxwell.graphics.programs.headers import Header, Layout, layout_of
+from pocketgpu.maxwell.graphics.programs.headers import Header, PageLayout, layout_of
 from pocketgpu.maxwell.graphics.programs.run_stage import run_stage
 from pocketgpu.maxwell.graphics.records import (
     LINE_LIST,
@@ -47,7 +47,7 @@ from pocketgpu.maxwell.graphics.stages.tessellator import (
     MOST_PRIMITIVES,
     OUT_POINTS,
     TURNED,
-    Sink,
+    PatchSink,
     Tessellator,
 )
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
@@ -146,7 +146,7 @@ def tessellate(k: Lang, record: Value) -> None:
     columns, stride = (
         k.load(I32, record + (TESSELLATION.PRIMITIVES + w)) for w in (PRIMITIVES.COLUMNS, PRIMITIVES.STRIDE)
     )
-    sink = Sink(k, (get("POINT_U"), get("POINT_V"), get("POINT_PATCH")), columns, stride)
+    sink = PatchSink(k, (get("POINT_U"), get("POINT_V"), get("POINT_PATCH")), columns, stride)
     tessellator = Tessellator(k, sink, get("DOMAIN"), get("SPACING"), get("OUTPUT"), get("LAST_PROVOKES") != 0)
     following, count = k.var(get("NEXT")), get("COUNT")
     points, primitives = get("MOST_POINTS") - MOST_POINTS, get("MOST_PRIMITIVES") - MOST_PRIMITIVES
@@ -273,8 +273,8 @@ class TessellationStage:
 
     def begin(
         self, state: State, patch_vertices: int, vertices: int, primitives: int, slots: int, evaluation: int,
-        output: Layout, output_map: int, control: int = 0, header: Header | None = None,
-        control_output: Layout | None = None, patches: Layout | None = None,
+        output: PageLayout, output_map: int, control: int = 0, header: Header | None = None,
+        control_output: PageLayout | None = None, patches: PageLayout | None = None,
     ) -> bool:  # fmt: skip
         """Set up for a draw. Returns whether there is room for it.
 

@@ -55,7 +55,7 @@ MOST_POINTS, MOST_PRIMITIVES = 4608, 9216
 _SIDE_LEVELS = {TRIANGLES: (1, 2, 0), QUADS: (1, 2, 3, 0)}
 
 
-class Sink:
+class PatchSink:
     """Destination of a patch's points and primitives: columns, and the numbers so far (k.var)."""
 
     def __init__(self, k: Lang, points: tuple[Value, Value, Value], columns: Value, stride: Value) -> None:
@@ -68,7 +68,7 @@ class Tessellator:
     """The code of one kernel for patches. domain, spacing, output, last_provokes: scalars."""
 
     def __init__(
-        self, k: Lang, sink: Sink, domain: Value, spacing: Value, output: Value, last_provokes: Value
+        self, k: Lang, sink: PatchSink, domain: Value, spacing: Value, output: Value, last_provokes: Value
     ) -> None:  # fmt: skip
         self.k, self.sink = k, sink
         self.domain, self.spacing, self.output, self.last_provokes = domain, spacing, output, last_provokes
@@ -220,7 +220,9 @@ class Tessellator:
             lambda: self._stitch_inner(outside, inside, side),
         )
 
-    def _walk(self, a: Side, b: Side, steps: Value, decide: Callable[[Value], tuple[Value, Value, Value]]) -> None:
+    def _walk(
+        self, a: RingSide, b: RingSide, steps: Value, decide: Callable[[Value], tuple[Value, Value, Value]]
+    ) -> None:
         """Triangles between two sides. decide: for a step whether the outer and the inner side advance by a point, and
         whether the inner one does first."""
         k = self.k
@@ -290,7 +292,7 @@ class Tessellator:
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class RingSide:
     """A side of a ring: its points are start + first + step * i; number `wrap` is the first of the ring again."""
 
     k: Lang
@@ -330,7 +332,7 @@ class Ring:
         """Segments of a side."""
         return self.t.segments[self.row(side)] - (self.base << 1)
 
-    def side(self, side: Value) -> Side:
+    def side(self, side: Value) -> RingSide:
         """One of the sides."""
         k = self.t.k
         zero, one = self.length(k.i32(0)), self.length(k.i32(1))
@@ -346,7 +348,7 @@ class Ring:
         first = k.select(flat, k.select((turn == 1) | (turn == 2), reach, 0), before.value)
         step = k.select(flat & (turn == 2), -1, k.select(flat & (turn != 0), 0, 1))
         wrap = k.select(flat, -1, total.value)
-        return Side(k, self.row(side), self.length(side), self.start, first, step, wrap)
+        return RingSide(k, self.row(side), self.length(side), self.start, first, step, wrap)
 
     def _flat(self, zero: Value, one: Value) -> Value:
         return (self.base > 0) & ((zero == 0) | (one == 0))

@@ -48,7 +48,7 @@ class Assembly:
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _SourceLine:
     number: int
     text: str
     control: int | None
@@ -81,9 +81,9 @@ def assemble(source: str, base: int = 0) -> Assembly:
     return Assembly(bytes(code), labels)
 
 
-def _lines(source: str, base: int, labels: dict[str, int]) -> list[_Line]:
+def _lines(source: str, base: int, labels: dict[str, int]) -> list[_SourceLine]:
     """The instructions of a source; labels are noted with the address of the instruction after them."""
-    found: list[_Line] = []
+    found: list[_SourceLine] = []
     rows = source.split("\n")
     if len(rows) > _MOST_LINES:
         raise SassError(f"{len(rows)} lines; {_MOST_LINES} are the most")
@@ -103,7 +103,7 @@ def _lines(source: str, base: int, labels: dict[str, int]) -> list[_Line]:
     return found
 
 
-def _line(number: int, text: str) -> _Line | None:
+def _line(number: int, text: str) -> _SourceLine | None:
     text = text.strip()
     flip, bits, first = 0, None, False
     while text[:1] in ("{", "[") or text[-1:] == "}":
@@ -116,7 +116,7 @@ def _line(number: int, text: str) -> _Line | None:
             text = text[control.end() :].strip()
         else:
             break
-    return _Line(number, text, bits, flip, first) if text else None
+    return _SourceLine(number, text, bits, flip, first) if text else None
 
 
 def _control(found: re.Match[str]) -> int:
@@ -141,7 +141,7 @@ def _pack(values: Mapping[str, int]) -> int:
     return word
 
 
-def _assemble_line(line: _Line, address: int, labels: Mapping[str, int]) -> tuple[int, int]:
+def _assemble_line(line: _SourceLine, address: int, labels: Mapping[str, int]) -> tuple[int, int]:
     control = line.control
     if control is None:
         control = _pack({**_UNKNOWN, "stall": 0} if line.first else _UNKNOWN)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from pocketgpu.facts.maxwell.sass import Modifier
 from pocketgpu.maxwell.sass.isa.kind import Naming, predicate_name
-from pocketgpu.maxwell.sass.isa.kinds import KINDS, omitted
 from pocketgpu.maxwell.sass.isa.operand import UNGUARDED
+from pocketgpu.maxwell.sass.isa.operand_kinds import KINDS, omitted
 
 if TYPE_CHECKING:
     from pocketgpu.maxwell.sass.isa.instruction import Instruction

@@ -14,8 +14,8 @@ from functools import cache
 from pocketgpu.facts.maxwell.sass import FORMS, GUARD, Bits, Form, Modifier
 from pocketgpu.maxwell.sass.isa.decoder import SassError, find_form
 from pocketgpu.maxwell.sass.isa.kind import alternation
-from pocketgpu.maxwell.sass.isa.kinds import KINDS
 from pocketgpu.maxwell.sass.isa.operand import PT
+from pocketgpu.maxwell.sass.isa.operand_kinds import KINDS
 
 WORD_MASK = (1 << 64) - 1
 _GUARDED = re.compile(r"@(!?)(P[T0-6])\s+")

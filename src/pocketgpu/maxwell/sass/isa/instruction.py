@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 from pocketgpu.facts.maxwell.sass import GUARD, Form
 from pocketgpu.maxwell.sass.isa.bundles import Control, index_of
 from pocketgpu.maxwell.sass.isa.disassembler import instruction_text
-from pocketgpu.maxwell.sass.isa.kinds import decode_operand
 from pocketgpu.maxwell.sass.isa.operand import UNGUARDED, Label, Operand, Pred
+from pocketgpu.maxwell.sass.isa.operand_kinds import decode_operand
 
 if TYPE_CHECKING:
     import numpy as np

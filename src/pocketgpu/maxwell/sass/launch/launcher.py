@@ -16,9 +16,9 @@ from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.maxwell.sampling.store import MIN_AREA, Textures
 from pocketgpu.maxwell.sass.isa.bundles import index_at
+from pocketgpu.maxwell.sass.launch.block_runner import run_blocks
 from pocketgpu.maxwell.sass.launch.code import Code
-from pocketgpu.maxwell.sass.launch.driver import run_blocks
-from pocketgpu.maxwell.sass.launch.record import set_kernels
+from pocketgpu.maxwell.sass.launch.kernel_handles import set_kernels
 from pocketgpu.maxwell.sass.launch.reports import Reports, Words, warps_of
 from pocketgpu.maxwell.sass.thread_memory.work import (
     BANK_SIZE,
@@ -63,7 +63,7 @@ ENCODED = 64
 
 
 @dataclass(frozen=True)
-class Rules:
+class LaunchRules:
     """How a grid runs, apart from its sizes.
 
     shared_window, local_window: where generic addresses show these memories. budget: steps after which the grid is
@@ -83,7 +83,7 @@ class Rules:
     last: int | None = None
 
 
-RULES = Rules()
+RULES = LaunchRules()
 
 Watch = Callable[[Code, int], int]
 """Given a program and the handle of the interpreter: the handle of code that runs warps instead, to observe them.
@@ -173,9 +173,6 @@ class Launcher:
         return f"<launcher on {self.engine!r}, {self.threads} threads>"
 
     # -- records ----------------------------------------------------------------------------------------------------
-    def _words(self, at: int, count: int) -> Any:
-        return self.memory.arena[at : at + 4 * count].view(np.int32)
-
     def _set_constants(self, constants: Mapping[int, bytes]) -> None:
         arena = self.memory.arena
         for bank, before in enumerate(self._bank_lengths):
@@ -193,14 +190,14 @@ class Launcher:
             return
         n = np.arange(MAX_THREADS, dtype=np.int32)
         x, y, _ = block
-        self._words(self.ids, 3 * MAX_THREADS).reshape(3, MAX_THREADS)[:] = n % x, n // x % y, n // (x * y)
+        self.memory.words(self.ids, 3 * MAX_THREADS).reshape(3, MAX_THREADS)[:] = n % x, n // x % y, n // (x * y)
         self._ids_of = block
 
     def _set_record(
-        self, shape: _Shape, grid: Sequence[int], block: Sequence[int], turns: int, step_slice: int, rules: Rules
+        self, shape: _Shape, grid: Sequence[int], block: Sequence[int], turns: int, step_slice: int, rules: LaunchRules
     ) -> None:
         layout = shape.layout
-        words = self._words(self.record, LAUNCH.size // 4)
+        words = self.memory.words(self.record, LAUNCH.size // 4)
         words[:] = 0
         put = lambda name, v: words.__setitem__(LAUNCH.offsets[name] // 4, v - ((v >> 31) << 32))
         if shape.code.textures:
@@ -234,7 +231,7 @@ class Launcher:
         count: bool = False,
         place: str = "",
         tier: str = "auto",
-        rules: Rules = RULES,
+        rules: LaunchRules = RULES,
         watch: Watch | None = None,
     ) -> Result:
         """Run a grid to its end.
@@ -245,7 +242,7 @@ class Launcher:
         :param limit: steps after which a warp is taken to hang.
         :param count: count steps times active lanes as well, with code of its own.
         :param tier: "interpreter" or "specialised" to run on one of them only.
-        :param rules: see `Rules`.
+        :param rules: see `LaunchRules`.
         :param watch: observes the launch; blocks then run one after the other.
         :raises UsageError: a size is out of range.
         """
@@ -263,7 +260,7 @@ class Launcher:
         room = min((self._end - self._slots) // layout.size, MAX_SLOTS)
         if room < 1:
             raise UsageError(f"a block of this launch needs {layout.size} bytes, more than the work area has")
-        ids = self._words(self.ids, 3 * MAX_THREADS)
+        ids = self.memory.words(self.ids, 3 * MAX_THREADS)
         reports = Reports(code, grid, ids, self.events, self.textures, place)
         shape = _Shape(code, layout, blocks, self._slots, reports, budget=rules.budget)
         shape.free = list(range(room - 1, -1, -1))
@@ -355,9 +352,9 @@ class Launcher:
             self._encoded[key] = words
             while len(self._encoded) > ENCODED:
                 del self._encoded[next(iter(self._encoded))]  # the least recently used one
-            self._words(self._program, words.size)[:] = words
+            self.memory.words(self._program, words.size)[:] = words
             self._interpreted = key
-        record = self._words(self.record, LAUNCH.size // 4)
+        record = self.memory.words(self.record, LAUNCH.size // 4)
         record[LAUNCH.PROGRAM // 4], record[LAUNCH.INSTRUCTIONS // 4] = self._program, len(steps)
         record[LAUNCH.CLEAR // 4] = 1
         return self.engine.handle(interpret_warp)
@@ -438,16 +435,16 @@ class Launcher:
 
     def _begin_slot(self, shape: _Shape, slot: int) -> int:
         at = shape.first_slot + slot * shape.layout.size
-        self._words(at, BLOCK.offsets["FAULT_LIST"] // 4)[:] = 0
+        self.memory.words(at, BLOCK.offsets["FAULT_LIST"] // 4)[:] = 0
         return at
 
     def _status(self, at: int) -> tuple[int, int]:
-        words = self._words(at, BLOCK.size // 4)
+        words = self.memory.words(at, BLOCK.size // 4)
         return int(words[BLOCK.STATUS // 4]), int(words[BLOCK.NUMBER // 4])
 
     def _settle(self, shape: _Shape, at: int, status: int, had: int, result: Result) -> bool:
         """Take events and counts out of a slot; returns whether its block goes on later. had: rounds so far."""
-        words = self._words(at, shape.layout.size // 4)
+        words = self.memory.words(at, shape.layout.size // 4)
         with self._lock:
             result.faults += shape.reports.faults(words)
             result.take(words, BLOCK.offsets)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from pocketgpu.maxwell.sass.isa.operand import PT, Imm, Pred
 from pocketgpu.maxwell.sass.program.step_reader import Reader
-from pocketgpu.maxwell.sass.program.steps import WHOLE_QUAD, Predicate, Source
+from pocketgpu.maxwell.sass.program.steps import WHOLE_QUAD, OperandSource, Predicate
 from pocketgpu.maxwell.sass.semantics import OPERATIONS
 
 _RENAMED = {"type": "signed", "fmz": "ftz", "merge": "out", "cc_test": "test"}
@@ -29,7 +29,7 @@ class Parts:
     """What a rule changes: modifiers, sources and predicates of the operation."""
 
     mods: dict[str, int]
-    sources: list[Source]
+    sources: list[OperandSource]
     predicates: list[Predicate]
 
 
@@ -180,7 +180,7 @@ def _mufu(r: Reader, p: Parts) -> None:
 
 @_rule("FSWZADD")
 def _fswzadd(r: Reader, p: Parts) -> None:
-    p.sources.append(Source("imm", bits=r.raw("mask")))
+    p.sources.append(OperandSource("imm", bits=r.raw("mask")))
 
 
 # -- halves ------------------------------------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ def _halves(r: Reader, p: Parts) -> None:
     for role in "abc":
         if role == "b" and "bh" in r.roles:
             high, low = r.number("bh") or 0, r.number("bl") or 0
-            p.sources.append(Source("imm", bits=(high & 0xFFFF) << 16 | low & 0xFFFF))
+            p.sources.append(OperandSource("imm", bits=(high & 0xFFFF) << 16 | low & 0xFFFF))
         elif role in r.roles:
             p.sources.append(r.source(role))
             # A constant has no swizzle: it is an f32 for both halves.
@@ -203,7 +203,7 @@ def _halves(r: Reader, p: Parts) -> None:
 def _merged_halves(r: Reader, p: Parts) -> None:
     """The result may leave a half of the destination as it is."""
     _halves(r, p)
-    p.sources.append(Source("reg", r.register("d")))
+    p.sources.append(OperandSource("reg", r.register("d")))
 
 
 # -- video -------------------------------------------------------------------------------------------------------------
@@ -239,7 +239,7 @@ def _half_number(r: Reader, p: Parts, kind: int) -> None:
     if number is not None:
         p.mods["type_b"] = kind
         minus = bool(r.raw("b.minus")) or p.sources[1].negated
-        p.sources[1] = Source("imm", bits=number & 0xFFFF, negated=minus)
+        p.sources[1] = OperandSource("imm", bits=number & 0xFFFF, negated=minus)
 
 
 @_rule("VABSDIFF4")
@@ -248,7 +248,7 @@ def _vabsdiff4(r: Reader, p: Parts) -> None:
     p.mods |= {"select_a": r.raw("a.part"), "select_b": select_b}
     number = r.number("b")
     if number is not None:
-        p.sources[1] = Source("imm", bits=(number & 0xFF) * 0x01010101)
+        p.sources[1] = OperandSource("imm", bits=(number & 0xFF) * 0x01010101)
 
 
 __all__ = ["Parts", "parts_of", "results_of"]

@@ -13,7 +13,7 @@ from pocketgpu.maxwell.sass.isa.operand import UNGUARDED, Name
 from pocketgpu.maxwell.sass.program.steps import ALWAYS, Step
 
 
-class Entry(IntEnum):
+class StackEntry(IntEnum):
     """Kinds of entries of the stack.
 
     DIVERGED: lanes that wait for others of a branch. CALLED: lanes that have called a function. The others are named
@@ -50,11 +50,11 @@ class Action(IntEnum):
 
 
 PUSHES = {
-    "SSY": Entry.SSY, "PBK": Entry.PBK, "PCNT": Entry.PCNT, "PRET": Entry.CALLED, "PLONGJMP": Entry.PLONGJMP,
-    "PEXIT": Entry.PEXIT,
+    "SSY": StackEntry.SSY, "PBK": StackEntry.PBK, "PCNT": StackEntry.PCNT, "PRET": StackEntry.CALLED,
+    "PLONGJMP": StackEntry.PLONGJMP, "PEXIT": StackEntry.PEXIT,
 }  # fmt: skip
 """Instructions that push an entry, and its kind."""
-LEAVES = {"BRK": Entry.PBK, "CONT": Entry.PCNT, "RET": Entry.CALLED, "LONGJMP": Entry.PLONGJMP}
+LEAVES = {"BRK": StackEntry.PBK, "CONT": StackEntry.PCNT, "RET": StackEntry.CALLED, "LONGJMP": StackEntry.PLONGJMP}
 """Instructions by which lanes leave all entries above the nearest of a kind, and go on at the target of that one."""
 BRANCHES = {"BRA", "BRX", "JMX", "CAL"}
 STOPS = {"SYNC", "EXIT", *LEAVES}

@@ -125,7 +125,7 @@ def _falls(instruction: Instruction) -> bool:
     return conditional(instruction)
 
 
-class _Walk:
+class _CodeWalk:
     """The instructions that others lead to, found so far."""
 
     def __init__(self, text: _Text) -> None:
@@ -199,13 +199,13 @@ def gather(read: Read, entry: int) -> Gathered:
     if start is None:
         raise SassError("a program begins at a multiple of 8 bytes", address=entry)
     text = _Text(read)
-    walk = _Walk(text)
+    walk = _CodeWalk(text)
     walk.follow(start, LIMIT)
     tables = walk.follow_tables() if walk.tables else []
     return _join(text, walk, start, tables)
 
 
-def _parts(walk: _Walk) -> list[tuple[int, int]]:
+def _parts(walk: _CodeWalk) -> list[tuple[int, int]]:
     """First and last bundle of each part, as far apart as the parts are."""
     bundles = sorted({index // 3 for index in walk.reached})
     parts = [(0 if walk.absolute else bundles[0], bundles[0])]
@@ -218,7 +218,7 @@ def _parts(walk: _Walk) -> list[tuple[int, int]]:
     return parts
 
 
-def _join(text: _Text, walk: _Walk, start: int, tables: list[int]) -> Gathered:
+def _join(text: _Text, walk: _CodeWalk, start: int, tables: list[int]) -> Gathered:
     """The parts one after the other. A program that has its own addresses as numbers is not moved."""
     parts = _parts(walk)
     firsts = [first for first, _ in parts]

@@ -9,7 +9,7 @@ from pocketgpu.maxwell.sass.isa.instruction import Program
 from pocketgpu.maxwell.sass.isa.operand import RZ, Attr, Const, Imm, Indirect, Label, Mem, Name, Reg, Special, Swap
 from pocketgpu.maxwell.sass.program.arithmetic_steps import parts_of, results_of
 from pocketgpu.maxwell.sass.program.step_reader import Reader
-from pocketgpu.maxwell.sass.program.steps import ALWAYS, Predicate, Source, Step
+from pocketgpu.maxwell.sass.program.steps import ALWAYS, OperandSource, Predicate, Step
 from pocketgpu.maxwell.sass.semantics import OPERATIONS
 from pocketgpu.maxwell.sass.thread_memory.access import GLOBAL
 from pocketgpu.maxwell.sass.thread_memory.work import Barrier
@@ -108,7 +108,7 @@ def _target(r: Reader, program: Program) -> tuple[int | None, int | None, Indire
     return None if address is None else program.index_of(address), address, None
 
 
-def _other_sources(r: Reader, step: Step, mods: dict[str, int]) -> list[Source]:
+def _other_sources(r: Reader, step: Step, mods: dict[str, int]) -> list[OperandSource]:
     """Sources in the order in which executors ask for them; notes numbers that are operands as modifiers."""
     roles, sources = r.roles, []
     for role in "abc":
@@ -116,9 +116,9 @@ def _other_sources(r: Reader, step: Step, mods: dict[str, int]) -> list[Source]:
             sources.append(r.source(role))
     data = roles.get("data")
     if isinstance(data, Reg):
-        sources.append(Source("reg", data.n))
+        sources.append(OperandSource("reg", data.n))
     elif isinstance(data, Swap):
-        sources += [Source("reg", data.compare), Source("reg", data.store)]
+        sources += [OperandSource("reg", data.compare), OperandSource("reg", data.store)]
         mods["cas"] = 1
     for role in _NUMBERS:
         found = roles.get(role)
@@ -129,7 +129,7 @@ def _other_sources(r: Reader, step: Step, mods: dict[str, int]) -> list[Source]:
         elif isinstance(found, Name):
             mods[role] = found.value
         elif isinstance(found, Reg):
-            sources.append(Source("reg", found.n))
+            sources.append(OperandSource("reg", found.n))
             mods[f"{role}_register"] = 1
     return sources
 

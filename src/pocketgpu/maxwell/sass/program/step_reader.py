@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from pocketgpu.maxwell.sass.isa.instruction import Instruction
 from pocketgpu.maxwell.sass.isa.operand import PT, RZ, Const, Imm, Mem, Operand, Pred, Reg
-from pocketgpu.maxwell.sass.program.steps import ZERO, Predicate, Source
+from pocketgpu.maxwell.sass.program.steps import ZERO, OperandSource, Predicate
 
 _NO_NAMES: Mapping[str, str] = {}
 
@@ -30,20 +30,20 @@ class Reader:
         """Whether the form always has a piece of text, such as ".HI"."""
         return any(one.bits is None and one.name in (text, text[1:]) for one in self.row.modifiers)
 
-    def source(self, role: str) -> Source:
+    def source(self, role: str) -> OperandSource:
         found = self.roles.get(role)
         return ZERO if found is None else self._source(found)
 
     @staticmethod
-    def _source(found: Operand) -> Source:
+    def _source(found: Operand) -> OperandSource:
         if isinstance(found, Reg):
-            return Source("reg", found.n, negated=found.negated or found.inverted, absolute=found.absolute)
+            return OperandSource("reg", found.n, negated=found.negated or found.inverted, absolute=found.absolute)
         if isinstance(found, Imm):
             signs = found.negated or found.inverted
-            return Source("imm", bits=found.bits & (1 << 64) - 1, negated=signs, absolute=found.absolute)
+            return OperandSource("imm", bits=found.bits & (1 << 64) - 1, negated=signs, absolute=found.absolute)
         if isinstance(found, Const):
             signs = found.negated or found.inverted
-            return Source("const", found.bank, offset=found.offset, negated=signs, absolute=found.absolute)
+            return OperandSource("const", found.bank, offset=found.offset, negated=signs, absolute=found.absolute)
         raise TypeError(f"{found!r} is no source")
 
     def predicate(self, role: str) -> Predicate:

@@ -19,7 +19,7 @@ WHOLE_QUAD = 15
 
 
 @dataclass(frozen=True)
-class Source:
+class OperandSource:
     """Where an operand comes from: kind "reg", "imm" or "const".
 
     n: register, or bank of the constant; offset: bytes into the bank; bits: of an immediate (64 for doubles).
@@ -33,7 +33,7 @@ class Source:
     absolute: bool = False
 
 
-ZERO = Source("reg", RZ)
+ZERO = OperandSource("reg", RZ)
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Step:
     mods: Mapping[str, int] = field(default_factory=dict)
     dest: int = RZ
     results: tuple[int, ...] = ()
-    sources: tuple[Source, ...] = ()
+    sources: tuple[OperandSource, ...] = ()
     predicates: tuple[Predicate, ...] = ()
     guard: Predicate = Predicate()
     test: int = ALWAYS

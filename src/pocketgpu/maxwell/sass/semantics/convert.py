@@ -139,7 +139,7 @@ def integer_of(u: Unit, bits: Value, rounding: int | Value, kind: str) -> tuple[
 KINDS = ("U8", "U16", "U32", "U64", "S8", "S16", "S32", "S64")
 
 
-def _is_nan(u: Unit, bits: Value) -> Value:
+def _is_nan(bits: Value) -> Value:
     return (bits & ~_SIGN64) > _INFINITY64
 
 
@@ -174,7 +174,7 @@ def f2i(u: Unit, low: Value, high: Value) -> tuple[Value, Value, Flag]:
     k = u.k
     bits = float_source(u, low, high, (u.code("half") != 0))
     results = u.pick("to", [lambda kind=kind: integer_of(u, bits, u.code("rounding"), kind) for kind in KINDS])
-    nan, to, source = _is_nan(u, bits), u.code("to"), u.code("from")
+    nan, to, source = _is_nan(bits), u.code("to"), u.code("from")
     wide = ((to == 3) | (to == 7)) if isinstance(to, Value) else to in (3, 7)
     double = source == 3
     narrow = chosen(double, u.k.splat(-0x80000000), u.nan_integer())
@@ -324,7 +324,7 @@ def f2f(u: Unit, low: Value, high: Value) -> tuple[Value, Value, Flag]:
         number = k.bits_f64(bits)
         clipped = k.min(k.max(number, 0.0), 1.0)
         kept = k.select(u.mask(u.flag("sat")), k.bits_i64(clipped), bits)
-        kept = k.select(_is_nan(u, kept), 0x7FFFFFFF_FFFFFFFF, kept)
+        kept = k.select(_is_nan(kept), 0x7FFFFFFF_FFFFFFFF, kept)
         return k.low32(kept), k.low32(kept.lsr(32))
 
     result = u.pick("to", [single, half, single, double])

@@ -154,7 +154,7 @@ def ffma(u: Unit, a: Value, b: Value, c: Value) -> Value:
     return _finish(u, total, ftz)
 
 
-def least(u: Unit, a: Value, b: Value, want_least: Value) -> Value:
+def least(a: Value, b: Value, want_least: Value) -> Value:
     """The smaller one where the mask is set, else the larger, of f32 or f64. NaN loses to a number; -0 is below +0."""
     k = a.k
     bits = k.bits_i32 if a.type is F32 else k.bits_i64
@@ -169,7 +169,7 @@ def fmnmx(u: Unit, a: Value, b: Value) -> Value:
     """Minimum where the predicate is true, else maximum."""
     ftz = u.flag("ftz")
     a, b = flush(u, a, ftz), flush(u, b, ftz)
-    result = least(u, a, b, u.predicates[0])
+    result = least(a, b, u.predicates[0])
     float_flags(u, result)
     return result
 
@@ -218,7 +218,6 @@ def fchk(u: Unit, a: Value, b: Value) -> Value:
     return extreme | (apart > 125) | (apart < -124)
 
 
-_SWIZZLE = ((1, 1), (-1, 1), (1, -1), (0, 1))
 
 
 @operation("FSWZADD", "f", "ffi", rounding=2, ftz=1)

@@ -53,7 +53,7 @@ def dfma(u: Unit, a: Value, b: Value, c: Value) -> Value:
 @operation("DMNMX", "d", "dd", predicates=1)
 def dmnmx(u: Unit, a: Value, b: Value) -> Value:
     """Minimum where the predicate is true, else maximum."""
-    return _flags(u, least(u, a, b, u.predicates[0]))
+    return _flags(u, least(a, b, u.predicates[0]))
 
 
 @operation("DSETP", "pp", "dd", predicates=1, cmp=4, bool=2)

@@ -26,7 +26,7 @@ from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, LANES, LAUNCH, VECT
 
 if TYPE_CHECKING:
     from pocketgpu.maxwell.sass.program.steps import Step
-    from pocketgpu.maxwell.sass.warp.machine import Machine
+    from pocketgpu.maxwell.sass.warp.warp_machine import WarpMachine
 
 ENDS_STRIP = 1 << 8
 """Bit of the word of an emitted vertex: its strip ends with it. The stream is in the bits below."""
@@ -34,10 +34,10 @@ MOST_VERTICES = 32
 """Vertices of a primitive that comes in: patches have up to 32."""
 
 
-class _Access:
+class _AttributeWord:
     """One word of an access to attributes: of inputs, of outputs or of a patch."""
 
-    def __init__(self, m: Machine, step: Step, n: int, writes: bool, mask: Value) -> None:
+    def __init__(self, m: WarpMachine, step: Step, n: int, writes: bool, mask: Value) -> None:
         self.m, self.k, self.step, self.mask = m, m.k, step, mask
         self.address = step.offset + 4 * n
         self.named, self.vertex = step.sources[0].n != RZ, step.sources[0]
@@ -113,12 +113,12 @@ class _Access:
         return k.select(self.mask, found, 0)
 
 
-def emitted_by(m: Machine) -> Value:
+def emitted_by(m: WarpMachine) -> Value:
     """How many vertices each lane has emitted."""
     return m.k.load(I32, m.place.of_block(BLOCK.EMITTED_AT), LANES)
 
 
-def _writable(m: Machine, patch: Flag, mask: Value) -> Value:
+def _writable(m: WarpMachine, patch: Flag, mask: Value) -> Value:
     """The lanes of a mask that may write an output.
 
     Pixel programs have no outputs here, only control programs write patches, and geometry programs emit a limited
@@ -138,43 +138,43 @@ def above(k: Lang, n: Any, count: int) -> Any:
     return k.select(n == RZ, RZ, n + count)
 
 
-def attribute_load(m: Machine, step: Step, mask: Value) -> None:
+def attribute_load(m: WarpMachine, step: Step, mask: Value) -> None:
     """ALD: words of inputs, of outputs (.O) or of a patch (.P), of the vertex that a register names."""
     k, size = m.k, step.mods["size"]
     for n in range(4):
         for _ in k.when(size >= n):
-            access = _Access(m, step, n, False, mask)
+            access = _AttributeWord(m, step, n, False, mask)
             vector = lambda access=access: k.load(I32, access.vector(), LANES)
             gathered = lambda access=access: k.gather(I32, access.lanes())
             m.set_register(above(k, step.dest, n), k.branch(access.simple, vector, gathered), mask)
 
 
-def attribute_store(m: Machine, step: Step, mask: Value) -> None:
+def attribute_store(m: WarpMachine, step: Step, mask: Value) -> None:
     """AST: words into outputs, or into the patch (.P)."""
     k, size = m.k, step.mods["size"]
     mask = _writable(m, step.mods["p"] != 0, mask)
     for n in range(4):
         for _ in k.when(size >= n):
-            access = _Access(m, step, n, True, mask)
+            access = _AttributeWord(m, step, n, True, mask)
             v = m.word(step.sources[1], n)
             vector = lambda access=access, v=v: k.store(I32, access.vector(), v, mask)
             scattered = lambda access=access, v=v: k.scatter(I32, access.lanes(), v, mask)
             k.branch(access.simple, vector, scattered)
 
 
-def attribute_address(m: Machine, step: Step, mask: Value) -> None:
+def attribute_address(m: WarpMachine, step: Step, mask: Value) -> None:
     """AL2P: a physical address. Here attributes have only one address."""
     k = m.k
     m.set_register(step.dest, m.word(step.sources[0]) + step.offset, mask)
     m.set_result(step, k.fit(False, BOOL, LANES), mask)
 
 
-def vertex_handle(m: Machine, step: Step, mask: Value) -> None:
+def vertex_handle(m: WarpMachine, step: Step, mask: Value) -> None:
     """ISBERD: the handle of a vertex of the primitive, which is its number here."""
     m.set_register(step.dest, m.register(step.base), mask)
 
 
-def emit(m: Machine, step: Step, mask: Value) -> None:
+def emit(m: WarpMachine, step: Step, mask: Value) -> None:
     """OUT: a vertex is complete, or a strip ends with the last one (or both)."""
     k, mods = m.k, step.mods
     stage = one_of(m.stage, GEOMETRY)

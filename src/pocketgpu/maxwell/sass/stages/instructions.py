@@ -24,14 +24,14 @@ from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, LANES, LAUNCH
 
 if TYPE_CHECKING:
     from pocketgpu.maxwell.sass.program.steps import Step
-    from pocketgpu.maxwell.sass.warp.machine import Machine
+    from pocketgpu.maxwell.sass.warp.warp_machine import WarpMachine
 
 Y_DIRECTION = next(number for number, name in SPECIAL_REGISTERS.items() if name == "SR_Y_DIRECTION")
 """The special register that says which way y goes."""
 ONE = 0x3F800000
 """1.0 as an f32."""
 
-INSTRUCTIONS: Mapping[str, Callable[[Machine, Step, Value], None]] = {
+INSTRUCTIONS: Mapping[str, Callable[[WarpMachine, Step, Value], None]] = {
     "IPA": interpolate, "KIL": discard, "PIXLD": pixel_load, "ALD": attribute_load, "AST": attribute_store,
     "AL2P": attribute_address, "ISBERD": vertex_handle, "OUT": emit,
 }  # fmt: skip
@@ -44,7 +44,7 @@ MODIFIERS: Mapping[str, tuple[tuple[str, int], ...]] = {
 """Modifiers that matter, with widths in bits."""
 
 
-def special_registers(m: Machine) -> Mapping[str, Callable[[], Value]]:
+def special_registers(m: WarpMachine) -> Mapping[str, Callable[[], Value]]:
     """Special registers of graphics by name. The scale of w is not documented; it is 1 here."""
     k, p = m.k, m.place
     launch = lambda word: lambda: p.of_launch(word)

@@ -17,7 +17,7 @@ from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, LANES, LAUNCH
 
 if TYPE_CHECKING:
     from pocketgpu.maxwell.sass.program.steps import Step
-    from pocketgpu.maxwell.sass.warp.machine import Machine
+    from pocketgpu.maxwell.sass.warp.warp_machine import WarpMachine
 
 SC = 3
 """The kind of interpolation that the shade mode decides about."""
@@ -39,18 +39,18 @@ def sample_shift(k: Lang, launch: Value, sample: Value) -> tuple[Value, Value]:
     return k.to_f32(x - 8) * (1 / 16), k.to_f32(y - 8) * (1 / 16)
 
 
-def fragments_of(m: Machine) -> Value:
+def fragments_of(m: WarpMachine) -> Value:
     """The record of the block of pixels; 0 in other stages."""
     return m.place.of_block(BLOCK.FRAGMENTS)
 
 
-def helpers(m: Machine) -> Value:
+def helpers(m: WarpMachine) -> Value:
     """Helper pixels, as a mask: lanes that are not covered, or were discarded."""
     k, at = m.k, fragments_of(m)
     return k.mask_of(~k.load(I32, at + FRAGMENTS.COVERED) | k.load(I32, at + FRAGMENTS.KILLED))
 
 
-def with_effect(m: Machine, mask: Value) -> Value:
+def with_effect(m: WarpMachine, mask: Value) -> Value:
     """The lanes of a mask whose stores and atomics have an effect: helper pixels have none."""
     k = m.k
     if isinstance(m.stage, int):
@@ -58,7 +58,7 @@ def with_effect(m: Machine, mask: Value) -> Value:
     return mask & k.mask_of(k.branch(m.stage == PIXEL, lambda: k.ballot(~helpers(m)), lambda: k.i32(-1)))
 
 
-def centroid(m: Machine) -> tuple[Value, Value]:
+def centroid(m: WarpMachine) -> tuple[Value, Value]:
     """The distance from the centre of each pixel to its centroid.
 
     The centroid is the centre if the pixel is covered as a whole or not at all, else its first covered sample.
@@ -85,7 +85,7 @@ def _packed(k: Lang, x: Value, y: Value) -> Value:
     return halves[0] | (halves[1] << 16)
 
 
-def _position(m: Machine, step: Step) -> tuple[Value, Value]:
+def _position(m: WarpMachine, step: Step) -> tuple[Value, Value]:
     """Where an interpolation is done."""
     k, slot = m.k, m.place.slot
 
@@ -103,7 +103,7 @@ def _position(m: Machine, step: Step) -> tuple[Value, Value]:
     return k.switch(step.mods["sample"], [default, at_centroid, offset, default])
 
 
-def interpolate(m: Machine, step: Step, mask: Value) -> None:
+def interpolate(m: WarpMachine, step: Step, mask: Value) -> None:
     """IPA: an input of a pixel program.
 
     PASS interpolates, MUL multiplies with a register (w) as well, CONSTANT takes the provoking vertex, SC does what the
@@ -155,16 +155,16 @@ def interpolate(m: Machine, step: Step, mask: Value) -> None:
         address = step.offset
         if isinstance(address, int):
             return evaluate(by_address(address), address in OF_PRIMITIVE)
-        return evaluate(by_address(address), k.fit(any_of(k, address, OF_PRIMITIVE), BOOL, LANES))
+        return evaluate(by_address(address), k.fit(any_of(address, OF_PRIMITIVE), BOOL, LANES))
 
     def at_register() -> Value:
         address = m.register(step.base) + step.offset
-        return evaluate(by_address(address), any_of(k, address & WORD_MASK, OF_PRIMITIVE))
+        return evaluate(by_address(address), any_of(address & WORD_MASK, OF_PRIMITIVE))
 
     m.set_register(step.dest, k.branch(step.base == RZ, at_offset, at_register), mask)
 
 
-def discard(m: Machine, step: Step, mask: Value) -> None:
+def discard(m: WarpMachine, step: Step, mask: Value) -> None:
     """KIL: lanes go on as helpers. It does nothing if the header says that no pixel is killed."""
     k = m.k
     pixel = k.fit(m.stage == PIXEL, BOOL, 1)
@@ -173,7 +173,7 @@ def discard(m: Machine, step: Step, mask: Value) -> None:
         k.store(I32, at, k.load(I32, at) | k.ballot(mask))
 
 
-def pixel_load(m: Machine, step: Step, mask: Value) -> None:
+def pixel_load(m: WarpMachine, step: Step, mask: Value) -> None:
     """PIXLD: which samples are covered, where samples are, which sample is shaded."""
     k, at = m.k, fragments_of(m)
     number = k.splat(m.register(step.base)) + step.offset

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pocketgpu.facts.maxwell.headers import SPH
-from pocketgpu.lanes import Lang, Value
+from pocketgpu.lanes import Value
 from pocketgpu.maxwell.graphics.records import ATTRIBUTE_SPACE
 from pocketgpu.maxwell.sass.semantics.known import Flag
 
@@ -22,7 +22,7 @@ OF_PRIMITIVE = (PRIMITIVE_ID, LAYER, VIEWPORT, VIEWPORT_MASK, FACING)
 """Integers that are the same for all pixels of a primitive, so they are never interpolated."""
 
 
-def any_of(k: Lang, v: Value, numbers: tuple[int, ...]) -> Value:
+def any_of(v: Value, numbers: tuple[int, ...]) -> Value:
     """Whether a value is one of some numbers."""
     found = v == numbers[0]
     for number in numbers[1:]:
@@ -34,4 +34,4 @@ def one_of(v: Any, *numbers: int) -> Flag:
     """The same for a number that may be known while tracing."""
     if isinstance(v, int):
         return v in numbers
-    return any_of(v.k, v, numbers)
+    return any_of(v, numbers)

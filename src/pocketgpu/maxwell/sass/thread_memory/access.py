@@ -36,7 +36,7 @@ PAGE = PAGE_SIZE
 LOW, HIGH, DATA, ROOM = 0, 1, 2, 6
 
 
-class Place:
+class WarpPlace:
     """Arena offsets of a warp's records (scalars, i32)."""
 
     def __init__(self, k: Lang, launch: Value, slot: Value, warp: Value, record: Value) -> None:
@@ -65,7 +65,7 @@ class Place:
         return self.k.load(I64, self._launch + word)
 
 
-def first_lane(place: Place, v: Value, lanes: Value) -> Value:
+def first_lane(place: WarpPlace, v: Value, lanes: Value) -> Value:
     """The value that the first of some lanes (a ballot) has, as a scalar; that of lane 0 if there are no lanes."""
     k = place.k
     place.put(ROOM, v)
@@ -164,7 +164,7 @@ def windows(
     return in_shared, in_local, offset
 
 
-def slow(p: Place, instruction: Value, mask: Value, what: Value | int) -> None:
+def slow(p: WarpPlace, instruction: Value, mask: Value, what: Value | int) -> None:
     """Call `access`; addresses and data are in scratch."""
     k = p.k
     number = k.ballot(mask)
@@ -183,7 +183,7 @@ def memory(
     store: bool,
 ) -> None:  # fmt: skip
     """Load or store for the lanes of a mask, one kernel for each space and size; addresses and data are in scratch."""
-    p = Place(k, launch, slot, warp, slot)
+    p = WarpPlace(k, launch, slot, warp, slot)
     low = p.take(LOW)
     high = p.take(HIGH) if space == GLOBAL else k.splat(0)
     lanes = k.mask_of(mask)
@@ -217,7 +217,7 @@ def memory_index(space: int, size: int, store: bool) -> int:
 
 
 def _call(
-    p: Place, space: int, size: int, store: bool, low: Value, high: Value, mask: Value, instruction: Value
+    p: WarpPlace, space: int, size: int, store: bool, low: Value, high: Value, mask: Value, instruction: Value
 ) -> None:
     """Call the kernel of an access; the data of stores is in scratch already."""
     k = p.k
@@ -233,7 +233,7 @@ def _call(
 
 
 def load(
-    p: Place, space: int, size: int, low: Value, high: Value, mask: Value, instruction: Value
+    p: WarpPlace, space: int, size: int, low: Value, high: Value, mask: Value, instruction: Value
 ) -> list[Value]:  # fmt: skip
     """Words that the lanes of a mask load; other lanes get any value. size: the code of the size."""
     _call(p, space, size, False, low, high, mask, instruction)
@@ -241,7 +241,7 @@ def load(
 
 
 def store(
-    p: Place, space: int, size: int, low: Value, high: Value, data: list[Value], mask: Value, instruction: Value
+    p: WarpPlace, space: int, size: int, low: Value, high: Value, data: list[Value], mask: Value, instruction: Value
 ) -> None:
     """Store words of the lanes of a mask."""
     for n, v in enumerate(data):
@@ -250,7 +250,7 @@ def store(
 
 
 def _quick(
-    p: Place, space: int, size: int, low: Value, high: Value, mask: Value, number: Value, writes: bool
+    p: WarpPlace, space: int, size: int, low: Value, high: Value, mask: Value, number: Value, writes: bool
 ) -> tuple[Value, Value]:  # fmt: skip
     """(whether the fast way is right for all lanes of the mask, arena offsets)."""
     k, size_bytes = p.k, BYTES[size]

@@ -86,7 +86,7 @@ WARPS = SCRATCH + SCRATCH_VECTORS * VECTOR
 FAULT = Struct("INSTRUCTION", "LANE", "WARP", "NUMBER", "LOW", "HIGH", "KIND", "SIZE")
 
 ENTRY = Struct("KIND", "TARGET", "MASK")
-"""An entry of the divergence stack: its kind (`program.control.Entry`), the instruction to go on at, the lanes."""
+"""An entry of the divergence stack: its kind (`program.control.StackEntry`), the instruction to go on at, the lanes."""
 
 WARP = Struct(
     "STEPS:2", "LANE_STEPS:2",  # 64 bits each: instructions, and those times the lanes active (if they are counted)

@@ -18,9 +18,9 @@ from enum import Enum, auto
 
 from pocketgpu.lanes import Lang, Value
 from pocketgpu.maxwell.sass.isa.bundles import BUNDLE, WORD
-from pocketgpu.maxwell.sass.program.control import Entry
+from pocketgpu.maxwell.sass.program.control import StackEntry
 from pocketgpu.maxwell.sass.semantics.known import Flag, both, opposite
-from pocketgpu.maxwell.sass.thread_memory.access import Place
+from pocketgpu.maxwell.sass.thread_memory.access import WarpPlace
 from pocketgpu.maxwell.sass.thread_memory.work import BAD_TARGET, DONE, LAUNCH, READY, STACK_EMPTY, STACK_FULL
 from pocketgpu.maxwell.sass.warp.stack import Stack
 
@@ -88,7 +88,7 @@ class Divergence(ABC):
     the end of this turn (READY, WAITING, DONE, LEFT).
     """
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: WarpPlace) -> None:
         self.k, self.place = place.k, place
         self.stack = Stack(place, place.k.var(0))
         self.saved = place.k.var(0)
@@ -147,7 +147,7 @@ class Divergence(ABC):
             self.lose(taken)
         for _ in k.when((taken != 0) & (rest != 0)):
             for _ in k.when(opposite(astray)):
-                self.stack.push(Entry.DIVERGED, target, taken, at.index)
+                self.stack.push(StackEntry.DIVERGED, target, taken, at.index)
             self.set_active_lanes(rest)
         return (rest != 0, Goal.NEXT, fork(astray, Goal.POP, To(target)))
 
@@ -164,14 +164,14 @@ class Divergence(ABC):
         if at.divides:
             rest = here & ~taken
             for _ in k.when((rest != 0) & (taken != 0)):
-                self.stack.push(Entry.DIVERGED, at.following, rest, at.index)
+                self.stack.push(StackEntry.DIVERGED, at.following, rest, at.index)
         for _ in self._where(calls, lambda: taken != 0):
-            self.stack.push(Entry.CALLED, at.following, taken, at.index)
+            self.stack.push(StackEntry.CALLED, at.following, taken, at.index)
         first, same = landing
         if same is not taken:
             others = taken & ~same
             for _ in k.when(others != 0):
-                self.stack.push(Entry.DIVERGED, at.index, others, at.index)
+                self.stack.push(StackEntry.DIVERGED, at.index, others, at.index)
         if at.divides:
             self.set_active_lanes(k.select(taken == 0, here, same))
         elif same is not taken:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.sampling.calls import TextureCall
 from pocketgpu.maxwell.sass.isa.operand import PT, RZ, Const, Indirect
-from pocketgpu.maxwell.sass.program.control import LEAVES, PUSHES, Action, Entry, action_of
-from pocketgpu.maxwell.sass.program.steps import Source, Step
+from pocketgpu.maxwell.sass.program.control import LEAVES, PUSHES, Action, StackEntry, action_of
+from pocketgpu.maxwell.sass.program.steps import OperandSource, Step
 from pocketgpu.maxwell.sass.semantics import OPERATIONS
 from pocketgpu.maxwell.sass.stages.instructions import INSTRUCTIONS
 from pocketgpu.maxwell.sass.stages.stage import NONE, PIXEL
@@ -34,7 +34,7 @@ def _action_of(step: Step, stage: int) -> Action:
     return Action.REFUSE if action is Action.EXECUTE and not known else action
 
 
-def _source_words(source: Source) -> tuple[int, int]:
+def _source_words(source: OperandSource) -> tuple[int, int]:
     kind = {"reg": REG, "imm": UPPER if source.bits >> 32 else IMM, "const": CONST}[source.kind]
     head = kind | int(source.negated) << 2 | int(source.absolute) << 3 | source.n << 4
     tail = source.offset if kind == CONST else source.bits >> 32 if kind == UPPER else source.bits
@@ -99,21 +99,21 @@ def _put_texture(call: TextureCall, put: Callable[..., None]) -> None:
         put(name, v)
 
 
-def _sources(step: Step) -> list[Source]:
+def _sources(step: Step) -> list[OperandSource]:
     """Sources in the order in which a kernel reads them; missing ones are RZ."""
     sources = list(step.sources)
     if step.op == "BAR":
-        number = sources.pop(0) if step.mods.get("barrier_register") else Source("reg", RZ)
+        number = sources.pop(0) if step.mods.get("barrier_register") else OperandSource("reg", RZ)
         sources = [number, *sources]
     if step.op in ("ST", "STL", "STS"):
         sources = sources[-1:]
-    return [*sources, *[Source("reg", RZ)] * 4][:4]
+    return [*sources, *[OperandSource("reg", RZ)] * 4][:4]
 
 
 def _put_flow(step: Step, put: Callable[..., None]) -> None:
     op = step.op
     entry = PUSHES.get(op, LEAVES.get(op, EXITS if op == "EXIT" else SYNCS))
-    put("ENTRY", Entry.CALLED if op == "CAL" else entry)
+    put("ENTRY", StackEntry.CALLED if op == "CAL" else entry)
     if isinstance(step.indirect, Indirect):
         put("TARGET_ADDRESS", BY_REGISTER)
         put("BASE", step.indirect.register)

@@ -14,7 +14,7 @@ from pocketgpu.maxwell.memory import page_table
 from pocketgpu.maxwell.sass.isa.operand import RZ
 from pocketgpu.maxwell.sass.program.registers import words_of, writes
 from pocketgpu.maxwell.sass.program.steps import Step
-from pocketgpu.maxwell.sass.thread_memory.access import BYTES, PAGE, Place
+from pocketgpu.maxwell.sass.thread_memory.access import BYTES, PAGE, WarpPlace
 from pocketgpu.maxwell.sass.thread_memory.work import LANES, LAUNCH
 
 HALF = LANES // 2
@@ -25,7 +25,7 @@ ROW, ALIKE, GLOBAL_ROW = range(3)
 
 
 @dataclass(frozen=True)
-class Access:
+class InlineAccess:
     """How the quick form does an access.
 
     kind: a word for each lane side by side in shared memory (ROW) or global memory (GLOBAL_ROW), or the same words for
@@ -39,9 +39,9 @@ class Access:
     high: int
 
 
-def accesses(steps: tuple[Step, ...], first: int, last: int) -> dict[int, Access]:
+def accesses(steps: tuple[Step, ...], first: int, last: int) -> dict[int, InlineAccess]:
     """The accesses with a quick form among the instructions first..last, by number."""
-    found: dict[int, Access] = {}
+    found: dict[int, InlineAccess] = {}
     groups: dict[tuple[int, int, bool], list[int]] = {}  # the access that is checked, and those that it covers
     for index in range(first, last + 1):
         step = steps[index]
@@ -50,14 +50,14 @@ def accesses(steps: tuple[Step, ...], first: int, last: int) -> dict[int, Access
             key = step.base, kind, step.op == "STS"
             group = groups.get(key)
             if step.guarded or kind == GLOBAL_ROW:
-                found[index] = Access(kind, True, step.offset, step.offset)
+                found[index] = InlineAccess(kind, True, step.offset, step.offset)
             elif group is None:
                 groups[key] = [index]
-                found[index] = Access(kind, True, step.offset, step.offset)
+                found[index] = InlineAccess(kind, True, step.offset, step.offset)
             else:
                 before = found[group[0]]
-                found[group[0]] = Access(kind, True, min(before.low, step.offset), max(before.high, step.offset))
-                found[index] = Access(kind, False, step.offset, step.offset)
+                found[group[0]] = InlineAccess(kind, True, min(before.low, step.offset), max(before.high, step.offset))
+                found[index] = InlineAccess(kind, False, step.offset, step.offset)
         written = writes(step)
         for key in [key for key in groups if key[0] != RZ and written >> key[0] & 1]:
             del groups[key]
@@ -92,7 +92,7 @@ def _whole(k: Lang, mask: Value) -> Value:
 class SharedRows:
     """Words of shared memory by an address register; offsets are part of the loads and stores."""
 
-    def __init__(self, p: Place) -> None:
+    def __init__(self, p: WarpPlace) -> None:
         self.k, self.p = p.k, p
 
     def _start(self) -> Value:
@@ -168,4 +168,4 @@ class GlobalRow:
             k.store(I32, at, k.shuffle(v, list(range(n * HALF, (n + 1) * HALF))))
 
 
-__all__ = ["ALIKE", "GLOBAL_ROW", "ROW", "Access", "GlobalRow", "SharedRows", "accesses"]
+__all__ = ["ALIKE", "GLOBAL_ROW", "ROW", "GlobalRow", "InlineAccess", "SharedRows", "accesses"]

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pocketgpu.lanes import I32, I64, Lang, Value, kernel
-from pocketgpu.maxwell.sass.program.control import LEAVES, Action, Entry
+from pocketgpu.maxwell.sass.program.control import LEAVES, Action, StackEntry
 from pocketgpu.maxwell.sass.program.steps import ALWAYS
 from pocketgpu.maxwell.sass.semantics import OPERATIONS, Unit, bits
-from pocketgpu.maxwell.sass.thread_memory.access import Place, first_lane
+from pocketgpu.maxwell.sass.thread_memory.access import WarpPlace, first_lane
 from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, DONE, LAUNCH, NOT_BUILT, STEP, WAITING, WARP, WARPS
 from pocketgpu.maxwell.sass.warp.divergence import Divergence, Goal, Number, Site, To, Way, instruction_at
 from pocketgpu.maxwell.sass.warp.record_machine import RecordMachine
@@ -28,7 +28,7 @@ EXITS, SYNCS = 7, 8
 def interpret(k: Lang, launch: Value, slot: Value, warp: Value, at: Value, mask: Value, *, op: str) -> None:
     """One instruction of operation `op`, for the lanes of a mask. at: arena offset of the instruction."""
     record = slot + WARPS + warp * k.load(I32, launch + LAUNCH.WARP_STRIDE)
-    machine = RecordMachine(k, Place(k, launch, slot, warp, record), at)
+    machine = RecordMachine(k, WarpPlace(k, launch, slot, warp, record), at)
     lanes = k.mask_of(mask)
     if op in OPERATIONS:
         machine.operate(op, lanes)
@@ -40,13 +40,13 @@ def interpret(k: Lang, launch: Value, slot: Value, warp: Value, at: Value, mask:
 def interpret_warp(k: Lang, launch: Value, slot: Value, warp: Value) -> None:
     """Run a warp until it ends, waits or has had its turn, whatever the program is."""
     record = slot + WARPS + warp * k.load(I32, launch + LAUNCH.WARP_STRIDE)
-    _Loop(Place(k, launch, slot, warp, record)).run()
+    _Loop(WarpPlace(k, launch, slot, warp, record)).run()
 
 
 class _Loop(Divergence):
     """The interpreter's loop: guards, control flow, and calls of the kernels that execute instructions."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: WarpPlace) -> None:
         super().__init__(place)
         k = place.k
         load = lambda word: k.load(I32, place.record + word)
@@ -108,7 +108,7 @@ class _Loop(Divergence):
         cases: dict[Action, Callable[[], Way]] = {
             Action.EXECUTE: self._execute, Action.NOTHING: lambda: Goal.NEXT, Action.PUSH: self._push,
             Action.BRANCH: lambda: self.branch(self.site, self._word(STEP.TARGET), self.taken),
-            Action.JUMP: lambda: self.jump(self.site, self._entry() == Entry.CALLED, self.taken, self._landing()),
+            Action.JUMP: lambda: self.jump(self.site, self._entry() == StackEntry.CALLED, self.taken, self._landing()),
             Action.LEAVE: self._leave, Action.BARRIER: self._barrier, Action.REFUSE: self._refuse,
             Action.ALL_LANES: self._all_lanes, Action.OWN_LANES: self._own_lanes,
         }  # fmt: skip

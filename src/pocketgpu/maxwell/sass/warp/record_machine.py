@@ -14,10 +14,10 @@ from pocketgpu.maxwell.sass.semantics import OPERATIONS, Flags, Unit, float32, f
 from pocketgpu.maxwell.sass.stages.instructions import INSTRUCTIONS, MODIFIERS
 from pocketgpu.maxwell.sass.stages.pixels import with_effect
 from pocketgpu.maxwell.sass.thread_memory import access, atomics
-from pocketgpu.maxwell.sass.thread_memory.access import Place
+from pocketgpu.maxwell.sass.thread_memory.access import WarpPlace
 from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, LANES, LAUNCH, REGISTERS, STEP, VECTOR, WARP
-from pocketgpu.maxwell.sass.warp.machine import Machine
 from pocketgpu.maxwell.sass.warp.special_registers import special_registers
+from pocketgpu.maxwell.sass.warp.warp_machine import WarpMachine
 
 REG, IMM, CONST, UPPER = range(4)
 """Kinds of sources; UPPER is an immediate of 64 bits whose lower word is zero."""
@@ -28,13 +28,13 @@ def handled(op: str) -> bool:
     return op in OPERATIONS or op in OTHERS
 
 
-class RecordMachine(Machine):
+class RecordMachine(WarpMachine):
     """A warp whose registers are in its record, and whose instruction is at arena offset `at`.
 
     Modifiers, sources and results are numbers that it reads there, so its code serves every program.
     """
 
-    def __init__(self, k: Lang, place: Place, at: Value) -> None:
+    def __init__(self, k: Lang, place: WarpPlace, at: Value) -> None:
         super().__init__(k, place)
         self.at = at
         self.stage = place.of_launch(LAUNCH.STAGE)

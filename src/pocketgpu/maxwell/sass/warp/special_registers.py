@@ -12,12 +12,12 @@ from pocketgpu.maxwell.sass.thread_memory.access import WINDOW
 from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, LANES, LAUNCH, MAX_THREADS, VECTOR, WARP
 
 if TYPE_CHECKING:
-    from pocketgpu.maxwell.sass.warp.machine import Machine
+    from pocketgpu.maxwell.sass.warp.warp_machine import WarpMachine
 
 _NUMBERS = {name: number for number, name in SPECIAL_REGISTERS.items()}
 
 
-def special_registers(m: Machine) -> Mapping[int, Callable[[], Value]]:
+def special_registers(m: WarpMachine) -> Mapping[int, Callable[[], Value]]:
     """All special registers by number.
 
     Clocks count the steps of the warp, so that every run has the same time.

@@ -23,7 +23,7 @@ from pocketgpu.maxwell.sass.program.residence import Residence
 from pocketgpu.maxwell.sass.program.steps import ALWAYS, Step
 from pocketgpu.maxwell.sass.semantics import OPERATIONS, Unit, bits
 from pocketgpu.maxwell.sass.stages.stage import NONE, PIXEL
-from pocketgpu.maxwell.sass.thread_memory.access import Place, first_lane
+from pocketgpu.maxwell.sass.thread_memory.access import WarpPlace, first_lane
 from pocketgpu.maxwell.sass.thread_memory.work import DONE, LAUNCH, LEFT, READY, WAITING, WARP, WARPS
 from pocketgpu.maxwell.sass.warp.divergence import Divergence, Goal, Number, Site, To, Way, instruction_at
 from pocketgpu.maxwell.sass.warp.inline_access import accesses
@@ -52,7 +52,7 @@ class Specialised(Divergence):
 
     def __init__(
         self,
-        place: Place,
+        place: WarpPlace,
         flow: Flow,
         count: bool,
         stage: int = NONE,
@@ -421,7 +421,7 @@ def run_warp(
     """Run a warp until it ends, waits or has had its turn. stride: bytes of a warp's record."""
     flow = flow_of(code, start, indirect)
     record = slot + WARPS + warp * stride
-    Specialised(Place(k, launch, slot, warp, record), flow, count, observer=observer).run()
+    Specialised(WarpPlace(k, launch, slot, warp, record), flow, count, observer=observer).run()
 
 
 @kernel(lanes=32, launch=I32, slot=I32, warp=I32)
@@ -431,7 +431,7 @@ def run_stage_warp(
 ) -> None:  # fmt: skip
     """Run the only warp of a stage of graphics. outputs: registers that its record has for each lane that ended."""
     flow = flow_of(code, start, indirect, outputs)
-    place = Place(k, launch, slot, warp, slot + WARPS)
+    place = WarpPlace(k, launch, slot, warp, slot + WARPS)
     Specialised(place, flow, False, stage, outputs, observer).run()
 
 

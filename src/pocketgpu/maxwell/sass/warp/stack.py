@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pocketgpu.lanes import I32, Lang, Value, Var, kernel
-from pocketgpu.maxwell.sass.thread_memory.access import Place
+from pocketgpu.maxwell.sass.thread_memory.access import WarpPlace
 from pocketgpu.maxwell.sass.thread_memory.work import ENTRY, LAUNCH, STACK_ENTRIES, WARP
 
 _NO_KIND = -1
@@ -26,7 +26,7 @@ class Stack:
     overflow: the number of the instruction whose entry did not fit and was lost, plus one; 0 while all fitted.
     """
 
-    def __init__(self, place: Place, depth: Var) -> None:
+    def __init__(self, place: WarpPlace, depth: Var) -> None:
         k = place.k
         self.k, self.at, self.depth = k, place.record + WARP.STACK, depth
         self.unstack = place.handle(LAUNCH.UNSTACK)

@@ -14,23 +14,23 @@ from pocketgpu.lanes import BOOL, I32, Lang, Value, Var
 from pocketgpu.maxwell.sass.isa.operand import PT, RZ
 from pocketgpu.maxwell.sass.program.flow import Flow
 from pocketgpu.maxwell.sass.program.registers import ALL, FLAGS_BIT, PREDICATE_BIT, words_of
-from pocketgpu.maxwell.sass.program.steps import Source, Step
+from pocketgpu.maxwell.sass.program.steps import OperandSource, Step
 from pocketgpu.maxwell.sass.semantics import Flags, float32
 from pocketgpu.maxwell.sass.stages.stage import NONE
-from pocketgpu.maxwell.sass.thread_memory.access import DATA, Place
+from pocketgpu.maxwell.sass.thread_memory.access import DATA, WarpPlace
 from pocketgpu.maxwell.sass.thread_memory.work import LANES, LAUNCH, REGISTERS, VECTOR, WARP
 from pocketgpu.maxwell.sass.warp.functions import called, function_index
-from pocketgpu.maxwell.sass.warp.inline_access import ALIKE, GLOBAL_ROW, Access, GlobalRow, SharedRows
-from pocketgpu.maxwell.sass.warp.machine import Machine
+from pocketgpu.maxwell.sass.warp.inline_access import ALIKE, GLOBAL_ROW, GlobalRow, InlineAccess, SharedRows
+from pocketgpu.maxwell.sass.warp.warp_machine import WarpMachine
 
 
-class VariableMachine(Machine):
+class VariableMachine(WarpMachine):
     """A warp whose registers are variables of the code, one for each that the program writes.
 
     guarded: whether the instruction at hand may hold for only some of the active lanes.
     """
 
-    def __init__(self, k: Lang, place: Place, flow: Flow, stage: int = NONE, outputs: tuple[int, ...] = ()) -> None:
+    def __init__(self, k: Lang, place: WarpPlace, flow: Flow, stage: int = NONE, outputs: tuple[int, ...] = ()) -> None:
         super().__init__(k, place)
         self.stage, self.flow, self.outputs = stage, flow, outputs
         self.record = k.to_i64(place.record)
@@ -45,10 +45,10 @@ class VariableMachine(Machine):
         self.everyone = k.iota() >= 0
         self._rows = SharedRows(place)
         self._called = called(flow) if stage == NONE else {}
-        self._inline: dict[int, Access] = {}
+        self._inline: dict[int, InlineAccess] = {}
         self._careful: dict[int, int] = {}
 
-    def begin(self, inline: dict[int, Access] | None = None, careful: dict[int, int] | None = None) -> None:
+    def begin(self, inline: dict[int, InlineAccess] | None = None, careful: dict[int, int] | None = None) -> None:
         """Begin a block.
 
         inline: accesses of memory that the block does itself, by number of the instruction. careful: for accesses that
@@ -76,7 +76,7 @@ class VariableMachine(Machine):
         for n in list(self._nans):
             self._settle(n)
 
-    def operand(self, source: Source, letter: str) -> list[Value]:
+    def operand(self, source: OperandSource, letter: str) -> list[Value]:
         # Float operations do not tell one NaN from another.
         if letter == "f" and source.kind == "reg" and source.n in self._nans:
             return [self.k.bits_f32(self._signed(self.variables[source.n].value, source))]
@@ -227,7 +227,7 @@ class VariableMachine(Machine):
             self._ask_shared(step, access, mask)
             self._rows.store_row(self.register(step.base), step.offset, self.word(step.sources[-1]))
 
-    def _ask_shared(self, step: Step, access: Access, mask: Value) -> None:
+    def _ask_shared(self, step: Step, access: InlineAccess, mask: Value) -> None:
         if not access.asks:
             return
         k, bytes = self.k, 4 * words_of(step.mods.get("size", 4))

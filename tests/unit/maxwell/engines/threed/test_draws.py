@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.engine_host import Bench
+from support.engine_host import Bench, stream
 
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B197
@@ -43,15 +43,6 @@ def attribute(b: Bench, number: int, name: str, type: str, stream: int = 0, offs
         SWAP_R_AND_B=swap,
     )
     b.write(method.word + number % 16, word)
-
-
-def stream(b: Bench, number: int, va: int, stride: int, size: int, frequency: int | None = None) -> None:
-    half, i = "AB"[number >> 4], number % 16
-    b(**{f"SET_VERTEX_STREAM_{half}_FORMAT__{i}": 1 << 12 | stride})
-    b.address(f"SET_VERTEX_STREAM_{half}_LOCATION_A", va, i)
-    b.address(f"SET_VERTEX_STREAM_LIMIT_{half}_A", va + size - 1, i)
-    if frequency is not None:
-        b(**{f"SET_VERTEX_STREAM_INSTANCE_{half}__{i}": 1, f"SET_VERTEX_STREAM_{half}_FREQUENCY__{i}": frequency})
 
 
 def nothing_active(b: Bench) -> None:
@@ -305,7 +296,7 @@ def test_inputs() -> None:
 
 
 def test_instanced_streams() -> None:
-    """The element is the base instance and the instance divided by the frequency; 0 is a switch."""
+    """The element is the base instance and the instance divided by the frequency; 0 is a choice."""
     for choice in ("constant", "per-vertex"):
         b = bench(draw__zero_frequency=choice)
         nothing_active(b)

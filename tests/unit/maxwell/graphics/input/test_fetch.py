@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.engine_host import Bench
+from support.engine_host import Bench, stream
 from support.vertex_side import VertexSide
 
 from pocketgpu.facts.maxwell import B197
@@ -33,15 +33,6 @@ def attribute(b: Bench, number: int, format: int, type: int, stream: int = 0, of
     method = B197[f"SET_VERTEX_ATTRIBUTE_{'AB'[number >> 4]}"]
     fields = {"STREAM": stream, "OFFSET": offset, "COMPONENT_BIT_WIDTHS": format, "NUMERICAL_TYPE": type}
     b.write(method.word + number % 16, method.encode(**fields, SWAP_R_AND_B=swap))
-
-
-def stream(b: Bench, number: int, va: int, stride: int, size: int, frequency: int | None = None) -> None:
-    half, i = "AB"[number >> 4], number % 16
-    b(**{f"SET_VERTEX_STREAM_{half}_FORMAT__{i}": 1 << 12 | stride})
-    b.address(f"SET_VERTEX_STREAM_{half}_LOCATION_A", va, i)
-    b.address(f"SET_VERTEX_STREAM_LIMIT_{half}_A", va + size - 1, i)
-    if frequency is not None:
-        b(**{f"SET_VERTEX_STREAM_INSTANCE_{half}__{i}": 1, f"SET_VERTEX_STREAM_{half}_FREQUENCY__{i}": frequency})
 
 
 def draw(b: Bench, count: int, first: int = 0, op: int = 0, instance: int = 0) -> Draw:
@@ -152,7 +143,7 @@ def test_streams_in_pieces() -> None:
 
 @pytest.mark.parametrize("choice", ["per-vertex", "constant"])
 def test_instances(choice: str) -> None:
-    """Divisors count instances from the base instance on; a frequency of 0 is a switch."""
+    """Divisors count instances from the base instance on; a frequency of 0 is a choice."""
     b = bench(draw__zero_frequency=choice) if choice == "per-vertex" else bench()
     b(SET_GLOBAL_BASE_INSTANCE_INDEX=5)
     for number, frequency in enumerate((0, 1, 3)):

@@ -64,6 +64,20 @@ def test_what_is_known_depends_on_all_that_is_read() -> None:
                 np.testing.assert_array_equal(a, b, err_msg=name)
 
 
+def test_encoders_keep_nothing_for_each_other() -> None:
+    """Two machines with other choices, in turns: each record is what a new encoder of that machine makes."""
+    state = State(B197, np.zeros(1 << 14, np.uint32))
+    for name, word in (("SET_WINDOW_CLIP_ENABLE", 1), ("SET_WINDOW_CLIP_HORIZONTAL", 9 << 16)):
+        state.registers[B197[name].word] = word
+    chosen = [{"raster.window_clip_end": end} for end in ("inclusive", "exclusive")]
+    encoders = [RasterEncoder(choices) for choices in chosen]
+    for _ in range(2):
+        found = [words_of(state, encoder)[0] for encoder in encoders]
+        for choices, record in zip(chosen, found, strict=True):
+            np.testing.assert_array_equal(record, words_of(state, RasterEncoder(choices))[0])
+        assert (found[0] != found[1]).any()
+
+
 def test_inputs_of_a_pixel_program() -> None:
     inputs = {0x70: FLAT, 0x7C: FLAT, 0x80: PERSPECTIVE, 0x84: LINEAR, 0x280: PERSPECTIVE, 0x3FC: FLAT}
     found = pixel_inputs(registers(), inputs, MAP)

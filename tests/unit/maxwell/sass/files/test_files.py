@@ -98,7 +98,7 @@ def test_kinds_are_told_apart() -> None:
     assert [kind_of(data) for data in (fuzz.cubin(), fuzz.dksh(), fuzz.shbin(), b"", b"abcdefgh")] == [
         "cubin", "dksh", "shbin", None, None,
     ]  # fmt: skip
-    with pytest.raises(CaptureError, match="nothing says what code this is"):
+    with pytest.raises(CaptureError, match="the kind of code is not known"):
         open_shader(b"abcdefgh", "some.bin")
     code = fuzz.assemble("EXIT").code
     assert len(open_shader(code, kind="maxwell").programs[0].instructions()) == 3

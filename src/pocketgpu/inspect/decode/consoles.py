@@ -1,0 +1,62 @@
+"""How the words of each console are gathered and decoded, and what their rows have: one table, asked by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from pocketgpu.inspect.decode.rows import Rows
+from pocketgpu.inspect.decode.stream import Stream
+
+Choices = Mapping[str, str] | None
+
+
+class Trace(Protocol):
+    """Decodes a stream. tolerant: what makes no sense is garbage, and decoding goes on after it."""
+
+    def __call__(self, stream: Stream, tolerant: bool, macros: bool, choices: Choices, evaluator: str) -> Rows: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Console:
+    """gather: the words of a parsed capture, with choices of the machine that runs it. trace: the rows of a stream.
+    address_digits: hexadecimal digits of an address. has_subchannels: whether rows name a subchannel."""
+
+    gather: Callable[[Any, Choices], Stream]
+    trace: Trace
+    address_digits: int
+    has_subchannels: bool
+
+
+def _gather_3ds(trace: Any, choices: Choices) -> Stream:
+    from pocketgpu.inspect.decode import n3ds
+
+    return n3ds.gather(trace, choices)
+
+
+def _trace_3ds(stream: Stream, tolerant: bool, macros: bool, choices: Choices, evaluator: str) -> Rows:
+    from pocketgpu.inspect.decode.pica_tracer import PicaTracer
+
+    return PicaTracer(stream, tolerant, choices, evaluator).trace()
+
+
+def _gather_switch(trace: Any, choices: Choices) -> Stream:
+    from pocketgpu.inspect.decode import switch
+
+    return switch.gather(trace, choices)
+
+
+def _trace_switch(stream: Stream, tolerant: bool, macros: bool, choices: Choices, evaluator: str) -> Rows:
+    from pocketgpu.inspect.decode.maxwell_tracer import MaxwellTracer
+
+    return MaxwellTracer(stream, tolerant, macros, choices, evaluator).trace()
+
+
+# Imported late, each by itself: the kernels of both consoles would take their time.
+CONSOLES: Final[Mapping[str, Console]] = {
+    "3DS": Console(_gather_3ds, _trace_3ds, address_digits=8, has_subchannels=False),
+    "Switch": Console(_gather_switch, _trace_switch, address_digits=10, has_subchannels=True),
+}
+
+__all__ = ["CONSOLES", "Console"]

@@ -1,0 +1,111 @@
+"""Every answer shows itself: a text, a short line at a prompt, HTML or a picture in a notebook; on both consoles."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pocketgpu
+from pocketgpu.inspect import model
+from pocketgpu.inspect.inspection import Inspection, examine
+from pocketgpu.inspect.model.displayed import MOST_LETTERS, Displayed
+from pocketgpu.inspect.rules.checker import check
+
+DATA = Path(__file__).resolve().parents[2] / "promises" / "data"
+SCENES = {"3ds": DATA / "scene_3ds.pgc", "switch": DATA / "scene_switch.pgc"}
+NO_ANSWERS = {
+    "Displayed", "Inspection",  # what answers are made with
+    "Counts", "Textured",  # protocols
+    "Found", "RuleSet",  # what rules are written with
+}  # fmt: skip
+
+
+def answer_types() -> set[type]:
+    """All public classes of inspect/model that are answers or parts of them."""
+    modules = [importlib.import_module(f"{model.__name__}.{one.name}") for one in pkgutil.iter_modules(model.__path__)]
+    found = {one for module in modules for one in vars(module).values() if isinstance(one, type)}
+    own = {one for one in found if one.__module__.startswith(f"{model.__name__}.")}
+    return {one for one in own if one.__name__ not in NO_ANSWERS and not one.__name__.startswith("_")}
+
+
+def asked(run: Inspection) -> Iterator[Any]:
+    pixels = {"3DS": "f0/px200,160", "Switch": "f0/px16,20"}
+    yield from (run.why(pixels[run.capture.console]), run.why("f0/d1"))
+    yield from (run.why(f"{event.address}/b0,0,0/t0,0,0") for event in run.events(0) if event.kind == "launch")
+
+
+def parts(value: Any, seen: set[int]) -> Iterator[Any]:
+    """Answers inside of a value, itself included."""
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    if isinstance(value, Displayed):
+        yield value
+    if is_dataclass(value):
+        inside = [getattr(value, one.name) for one in fields(value)]
+    elif isinstance(value, Mapping):
+        inside = [*value.keys(), *value.values()]
+    else:
+        inside = list(value) if isinstance(value, list | tuple) else []
+    for one in inside:
+        yield from parts(one, seen)
+
+
+@pytest.fixture(scope="module")
+def shown() -> list[Any]:
+    """Everything of both consoles, each object once."""
+    found: list[Any] = []
+    for path in SCENES.values():
+        capture = pocketgpu.open(path)
+        run = pocketgpu.debug(capture)
+        report = check(capture)
+        found += [report, *report.rules, examine(capture), *run.all_events(), *run.passes(0), *asked(run)]
+        found += [event.words for event in run.all_events()]
+        moment = run.seek("f0/d1")
+        found += [moment, moment.textures, moment.programs, moment.constants, moment.index_buffer]
+        found += [moment.vertex_buffers, moment.vertices, moment.mesh(), moment.changes("reset")]
+        found += [texture.facts for texture in moment.textures.values()]
+    return found
+
+
+def test_every_answer_type_has_a_text_a_line_and_a_form_for_notebooks() -> None:
+    types = answer_types()
+    assert len(types) > 25
+    for one in types:
+        assert one.__str__ is not object.__str__, one
+        assert hasattr(one, "_repr_html_") or hasattr(one, "_repr_png_"), one
+        assert one.__repr__ is not object.__repr__, one
+        assert not is_dataclass(one) or not one.__dataclass_params__.repr, f"{one}: its line would be too long"
+
+
+def test_answers_of_both_consoles_show_themselves(shown: list[Any]) -> None:
+    seen: set[int] = set()
+    objects = [part for one in shown for part in parts(one, seen)]
+    types = {base for one in objects for base in type(one).__mro__}
+    moments = [one for one in shown if type(one).__name__.endswith("Moment")]
+    assert len(moments) == 2
+    missing = {one.__name__ for one in answer_types() - types - {base for one in moments for base in type(one).__mro__}}
+    assert missing == set()
+    for one in [*objects, *moments]:
+        assert str(one).strip() and not str(one).startswith("<pocketgpu"), type(one)
+        line = repr(one)
+        assert line.startswith("<") and "\n" not in line and len(line) <= MOST_LETTERS + 60, line
+        html = one._repr_html_() if hasattr(one, "_repr_html_") else None
+        picture = one._repr_png_() if hasattr(one, "_repr_png_") else None
+        assert html or picture, type(one)
+        assert picture is None or picture.startswith(b"\x89PNG"), type(one)
+
+
+def test_a_line_at_a_prompt_is_cut() -> None:
+    class Long(Displayed):
+        def __str__(self) -> str:
+            return "x" * 1000 + "\nmore & more"
+
+    assert repr(Long()) == f"<Long {'x' * (MOST_LETTERS - 3)}...>"
+    assert Long()._repr_html_().endswith("more &amp; more</pre>")

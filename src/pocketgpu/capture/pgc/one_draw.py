@@ -63,10 +63,12 @@ class _Draws(Undrawn):
 
 
 def one_draw(contents: Contents, frame: int, draw: int, machine: N3DS) -> tuple[Contents, list[tuple[int, int]]]:
-    """A capture of one frame that draws only draw `draw` of frame `frame`, then shows what that frame shows.
+    """A capture of one frame: memory and state before draw `draw` of frame `frame`, that draw alone, then the rest of
+    the frame without command lists. Also returns the physical ranges (address, bytes) of the buffers that it writes.
 
-    machine: one made for the capture. Also returns the physical ranges (address, bytes) of the buffers that the draw
-    writes. Raises NoPictureError if there is no such draw.
+    machine: a fresh one for this capture; it is played up to the draw and keeps that state.
+
+    :raises NoPictureError: there is no such draw.
     """
     events = contents.frames[frame].events
     trace = PgcTrace("", contents)

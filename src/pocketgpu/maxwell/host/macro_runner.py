@@ -77,11 +77,12 @@ def run(
     budget: int = BUDGET,
     evaluator: str = "llvm",
 ) -> MacroRun:
-    """Run a macro from its first word. The first parameter is in register 1, the others are fetched.
+    """Run a macro from its first word and return what it did.
 
-    state: words of the class to begin with; sends change them, as they do in the machine.
+    parameters: the first is in register 1 at the start; the macro fetches the others. state: register words of the
+    class (number: value) at the start, others are 0; the macro changes a copy, which the result has.
 
-    :raises UsageError: more words than instruction RAM has, a state word that does not exist.
+    :raises UsageError: `words` has more words than instruction RAM, or `state` has a number that does not exist.
     """
     if len(words) > MME_WORDS:
         raise UsageError(f"{len(words)} words are more than the {MME_WORDS} that a macro can have")

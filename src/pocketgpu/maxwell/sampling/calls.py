@@ -69,11 +69,12 @@ class CallReader(Protocol):
 
 @dataclass(frozen=True)
 class TextureCall:
-    """What an instruction passes to a kernel.
+    """A texture or surface instruction as the arguments of the kernel that does it.
 
-    kernel: one of records.SAMPLE to SURFACE. what: a `records.Call` or `SurfaceCall`. handle: number of the word of the
-    handle's constant bank, -1 if a register has it. sources: registers of the scratch vectors starting at 0, ABSENT for
-    unused ones. results: registers for the result words, RZ for none.
+    kernel: records.SAMPLE to records.SURFACE. what: the options, packed as `records.Call` (SURFACE: `SurfaceCall`).
+    handle: the handle's word number in the constant bank of texture handles, -1: the handle is in a register.
+    sources[n]: the register that is copied to scratch vector n, ABSENT: none. results[n]: the register for result n,
+    RZ: none.
     """
 
     kernel: int

@@ -74,8 +74,11 @@ def keys_of(registers: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class FragmentState:
-    """The normal form of a key. words: static registers; units: texture units that are sampled; missing: features that
-    this version does not draw (surely) as the console does, as (event id, message for the user)."""
+    """The state that fragment code is compiled for: a key without the bits that have no effect.
+
+    words: (register id, word) of all words that are not 0. units: texture units that are sampled. missing: features
+    that are drawn by a guess or left out, as (event id, message for the user).
+    """
 
     words: tuple[tuple[int, int], ...]
     units: tuple[int, ...]

@@ -17,9 +17,10 @@ _SCREEN_COLUMNS = (320, 400, 800)
 
 @dataclass(frozen=True, slots=True)
 class RenderTarget:
-    """A colour buffer in guest memory: 8x8 tiles from physical `address`; width and height in pixels.
+    """A colour buffer in guest memory, of 8x8 tiles from physical `address`; width and height in pixels.
 
-    blocks: order of the tiles in blocks of 32x32 ("morton" or "tiles", the choice transfer.block32); "" without blocks.
+    blocks: "" if the tiles are stored row by row. Otherwise they are in blocks of 4x4 tiles (32x32 pixels), and this is
+    their order in a block: "morton", or "tiles" for row by row (the choice transfer.block32; nobody knows).
     """
 
     address: int

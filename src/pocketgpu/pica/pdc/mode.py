@@ -282,9 +282,10 @@ class DisplayMode:
 
     @property
     def gsp_mode(self) -> int | None:
-        """The mode as system software identifies it: 0 flat, 1 wide (800 lines), 2 stereo; None: unknown.
+        """The mode as the system software (gsp) sees it: 0 flat, 1 wide (800 lines), 2 stereo; None: no mode.
 
-        It reads only bits 5 and 6 of FORMAT: whether two pictures are shown, and whether lines are doubled.
+        gsp reads two bits of FORMAT: bit 5 (both pictures are shown) and bit 6 (lines are doubled). Neither: wide; only
+        bit 6: flat; only bit 5: stereo; both: None.
         """
         parallax = shows_both(self.interlace)
         if parallax and self.scan_doubling:

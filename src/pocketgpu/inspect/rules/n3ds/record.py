@@ -186,8 +186,11 @@ class ShownScreen:
 
 @dataclass
 class N3dsRecord:
-    """The run of a capture. machine_events: with places. whys: returns the debugger's answer about a draw
-    that drew nothing. flushes: how many ranges of the processor's cache GX commands wrote back."""
+    """What was noted while a capture ran: the input of the rules.
+
+    machine_events: the machine's events, each with its place. whys: a function from a draw's address to the debugger's
+    answer why it drew nothing, None: not available. flushes: number of FLUSH_REGIONS commands.
+    """
 
     draws: list[DrawRecord] = field(default_factory=list)
     programs: list[Program] = field(default_factory=list)

@@ -262,11 +262,13 @@ class VertexInput:
         self, state: State, topology: int, index_bytes: int, indexed: bool, shape: InputShape, launch: int,
         output_vectors: int, output_map: int, neighbours: bool = False, tier: str = "auto",
     ) -> VertexPlan:  # fmt: skip
-        """Compute what registers determine.
+        """Make the plan: the part of a draw's vertex input that depends on registers and these arguments alone.
 
-        :param index_bytes: of an index in the index buffer, 0: there is none. indexed: whether there are indices.
-        :param launch: offset of the vertex stage's LAUNCH record. output_vectors, output_map: of its pages of outputs.
-        :param neighbours: whether a geometry program reads the neighbours of lines and triangles.
+        :param index_bytes: size of an index in the index buffer, 0: no index buffer. indexed: whether there are indices
+            (with 0 bytes: inline ones).
+        :param launch: offset of the vertex stage's LAUNCH record. output_vectors: vectors in a page of its outputs.
+            output_map: offset of the map of such a page.
+        :param neighbours: whether a geometry program reads adjacent vertices of lines and triangles.
         """
         record, room = _NewRecord(INPUT.size, INPUT.offsets), self.room
         restart = state.field("SET_DA_PRIMITIVE_RESTART", "ENABLE")

@@ -119,10 +119,10 @@ def emitted_by(m: WarpMachine) -> Value:
 
 
 def _writable(m: WarpMachine, patch: Flag, mask: Value) -> Value:
-    """The lanes of a mask that may write an output.
+    """The lanes of `mask` whose store takes effect. patch: the store is to the patch (.P).
 
-    Pixel programs have no outputs here, only control programs write patches, and geometry programs emit a limited
-    number of vertices.
+    None in pixel programs and outside of stages. Stores to the patch: control programs only. Geometry programs: only
+    lanes that have emitted fewer vertices than the limit.
     """
     k = m.k
     allowed = both(opposite(one_of(m.stage, NONE, PIXEL)), either(opposite(patch), one_of(m.stage, CONTROL)))

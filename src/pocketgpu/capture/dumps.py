@@ -77,7 +77,7 @@ def run_list(
     earlier ones, the rest of memory is zero.
 
     registers: initial words of the GPU's (0x10400000), the 3D core's (0x10401000) or the LCDs' (0x10202000) registers;
-    the others have the values after start-up code. threads, choices, evaluator: as for `pocketgpu.N3DS`.
+    the others have the values after start-up code. threads, switches, evaluator: as for `pocketgpu.N3DS`.
 
     Raises UsageError if a dump is where there is no memory (or register), or none contains the list; NoPictureError if
     the list draws nothing.

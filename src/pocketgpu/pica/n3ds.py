@@ -64,7 +64,7 @@ class N3DS(Observed[Observer]):
     """A Nintendo 3DS, reduced to its GPU.
 
     fcram: bytes of main memory (128 MiB, or 256 MiB for the new model). threads: number of drawing threads; any number
-    gives the same bytes. evaluator: "llvm" (machine code) or "numpy" (the oracle, slow). choices: chosen values of
+    gives the same bytes. evaluator: "llvm" (machine code) or "numpy" (the oracle, slow). switches: values of
     named choices (`pocketgpu switches` lists them); the others have their defaults. tier: "general" or "specialised"
     code only, for tests and measurements; by default whichever is available first. model: "old" or "new", visible in
     HARDWARE_ID; by default new with more than 128 MiB.

@@ -112,7 +112,7 @@ def decode(
     """Decode all commands of a capture or capture file. The stream is kept with the capture: only the first decode
     replays its memory. Rows of a stream of up to `KEPT_WORDS` words are kept, too: later calls return copies.
 
-    macros: rows also for the methods that macros of a Switch issue. choices: of the machine that runs the commands.
+    macros: rows also for the methods that macros of a Switch issue. switches: of the machine that runs the commands.
 
     :raises CaptureError: the file is not a capture, or is damaged.
     :raises UsageError: it has more command words than can be decoded at once (2^25).

@@ -29,7 +29,13 @@ class _Table(Generic[Result]):
 
 
 class ReadCache(Generic[Result]):
-    """A cache of results. most: its capacity; when it is full, all results are dropped."""
+    """Results that were made from registers, found again where the registers read for them hold the same values.
+
+        plans = ReadCache(4096)
+        plan = plans.get(state, make_plan)  # make_plan(state) runs only if no plan fits the registers
+
+    most: how many results it keeps; when it is full, all are dropped.
+    """
 
     def __init__(self, most: int) -> None:
         self._most, self._count = most, 0

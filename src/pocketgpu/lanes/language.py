@@ -3,7 +3,7 @@
 Everything that a kernel calls is checked here. So a mistake gives the same error under NumPy and under LLVM, and the
 error names the line of the kernel. What an operation *does* is left to the evaluator (`primitives.py`).
 
-Rules that make both evaluators agree bit for bit:
+Rules that make both evaluators agree bit for bit, except for the bits of NaN results:
 
 * 32-bit and 64-bit integers wrap; shift counts are taken modulo the width.
 * Floats are IEEE binary32 and binary64 in round-to-nearest, never contracted or reordered; constants round the same
@@ -12,7 +12,7 @@ Rules that make both evaluators agree bit for bit:
   reinterpreting a value keep its bits.
 * `min`/`max` are a compare and a select, so operand order decides about NaN and signed zero: `max(a, b)` is
   `a if a > b else b`.
-* Float to integer conversion states its bounds: NaN becomes the lower bound.
+* Float to integer conversion takes bounds: the value is clamped to them, then truncated; NaN gives the lower bound.
 * Control flow depends on scalars only; lanes differ through masks and `select`.
 """
 

@@ -99,14 +99,16 @@ class GM20B(Observed[Observer]):
     """A Tegra X1's GPU: its channels and engines.
 
     threads: how many an engine may use; any number gives the same bytes. evaluator: "llvm" (machine code) or "numpy"
-    (the oracle, slow). switches: values of named choices; the others have their defaults.
+    (slow; the reference for the other). switches: named choices and their values (`pocketgpu switches` lists them); the
+    others have their defaults.
 
-    `submit` runs what can run and leaves the other channels waiting: a later submission, or the caller by writing
-    memory or `syncpoints`, may release them. After `finish`, a channel that still waits is in a deadlock, which is an
-    event that names both sides. `events` lists errors of the guest, `log` what was done, in order. `observed` adds an
-    observer (host/observer.py).
+    `submit` runs all channels until each is idle or waits. The caller may release a waiting channel by another
+    submission, or by writing memory or `syncpoints`; the channel continues in the next `submit`, `run` or `finish`. If
+    channels still wait in `finish`, that is a deadlock: an event names each of them and what it waits for, and the
+    choice `channel.deadlock` says whether their work is dropped or the wait is skipped. `events` lists errors of the
+    guest, `log` what was done, in order. `observed` adds an observer for a `with` block (host/observer.py).
 
-    :raises UsageError: an unknown choice or value of an argument, or less than one thread.
+    :raises UsageError: an argument, a choice or a choice's value is not valid.
     """
 
     def __init__(self, threads: int = 1, evaluator: str = "llvm", switches: Mapping[str, str] | None = None) -> None:

@@ -63,20 +63,20 @@ _DISPLAY = (int(_SHOWN.min()), int(_SHOWN.max()))
 class N3DS(Observed[Observer]):
     """A Nintendo 3DS, reduced to its GPU.
 
-    fcram: bytes of main memory (128 MiB, or 256 MiB for the new model). threads: number of drawing threads; any number
-    gives the same bytes. evaluator: "llvm" (machine code) or "numpy" (the oracle, slow). switches: values of
-    named choices (`pocketgpu switches` lists them); the others have their defaults. tier: "general" or "specialised"
-    code only, for tests and measurements; by default whichever is available first. model: "old" or "new", visible in
-    HARDWARE_ID; by default new with more than 128 MiB.
+    fcram: size of main memory in bytes, a whole number of pages (an old model has 128 MiB, a new one 256 MiB). threads:
+    number of drawing threads; any number gives the same bytes. evaluator: "llvm" (machine code) or "numpy" (slow; the
+    reference for the other). switches: named choices and their values (`pocketgpu switches` lists them); the others
+    have their defaults. tier: "auto" uses specialised code if it is ready, and general code while it is compiled;
+    "general" or "specialised" keeps to one of them, for tests and measurements (states that general code lacks always
+    use specialised code). model: "old" or "new", visible in HARDWARE_ID; by default "new" with more than 128 MiB.
 
-    timing: "instant": work is done when a call returns, and time advances only in `step_vblank`. "emulated": units are
-    busy for a while, displays scan line by line, and time passes in `advance`, `run_until`, `step_vblank`, and a little
-    in every `read_register`. The final contents of memory are the same.
+    timing: "instant" (the default): work is done when a call returns; `time` stays 0, and `step_vblank` ends a frame.
+    "emulated": units are busy for a while, displays scan line by line, and time passes in `advance`, `run_until`,
+    `step_vblank`, `finish`, and a little in every `read_register`. Both leave the same bytes in memory.
 
-    `events` has errors of the guest and features that are not supported. `observe` adds an observer that is notified
-    while the machine works; see `pica.core.observer`.
+    `events` lists errors of the guest and unsupported features. `observe` adds an observer, see `pica.core.observer`.
 
-    :raises UsageError: an unknown choice or value of an argument, or less than one thread.
+    :raises UsageError: an argument, a choice or a choice's value is not valid.
     """
 
     def __init__(

@@ -17,6 +17,7 @@ import pytest
 from PIL import Image, ImageSequence
 
 import pocketgpu.capture
+from pocketgpu.capture.driver.n3ds import N3DSDriver
 from pocketgpu.cli import main
 from pocketgpu.cli.parts.animation import AnimatedGif, AnimatedPng, Animation, Pixels, compose
 from pocketgpu.errors import NoPictureError
@@ -174,6 +175,7 @@ class FakeCapture:
     console: str = "3DS"
     frame_count: int = 3
     warnings: list[Any] = field(default_factory=list)
+    provider = N3DSDriver
 
     def render(self, frames: range, threads: int = 1, switches: Any = None) -> Iterator[FakeFrame]:
         for index in frames:

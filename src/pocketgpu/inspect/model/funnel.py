@@ -14,12 +14,13 @@ from pocketgpu.inspect.model.stage import Stage
 
 @dataclass(repr=False)
 class Funnel(Answer):
-    """The answer for a draw.
+    """The answer to "what became of this draw?": how much entered and passed each stage.
 
-    stages: from vertices to bytes. triangle: the fate of the triangle that the address names. example: the fate of
-    one fragment, if none was written. odd: findings of `pocketgpu check` on the draw's registers and program.
-    tiles: (tiles on which fragments were counted, all tiles); None if fragments were counted on all. proved: whether
-    everything was counted, and what NumPy computed for it is what the machine's own code wrote.
+    stages: the counts, from vertices to changed bytes. triangle (3DS): what happened to the triangle of the
+    question; "" if the question was about the whole draw. example (Switch): what happened to one fragment, if the
+    draw changed no bytes. odd: findings of `pocketgpu check` on the draw's registers and program. tiles (3DS):
+    (tiles on which fragments were counted, all tiles); None if all were counted. proved: whether everything was
+    counted; on a 3DS also whether NumPy gives the bytes that the machine wrote, on a Switch only for the example.
     """
 
     schema: ClassVar[str] = "pocketgpu.funnel/2"

@@ -179,14 +179,16 @@ class Touch(Displayed):
 
 @dataclass(repr=False)
 class Why(Answer):
-    """Why a pixel has its value.
+    """Why a pixel has its value: the answer to a question about a pixel.
 
-    opening: the conclusion, as lines. color: what the screen shows, or what the pixel's bytes mean (red, green, blue,
-    and alpha where there is one); None if that is not known. value: the bytes as hexadecimal, one string for each
-    sample. place: their address and size. shown: the pixel of the screen, if the address names one. touches: the events
-    that touched the pixel, in order. misses: draws to the same surface that do not cover it. missing: why no draw
-    reached the pixel, if that was found. overlapping: a draw whose colour and depth buffers overlap, so that other
-    pixels write these bytes too. proved: whether all values lead to the bytes that the machine's own code writes.
+    opening: the conclusion, as lines. color: red, green, blue, and alpha where there is one: what the screen shows, or
+    what the pixel's bytes mean; None if not known. value: the pixel's bytes as hexadecimal, one string for each sample
+    (3DS: highest byte first; Switch: in order of memory). place: where the bytes of the first sample are in memory.
+    shown: the screen's pixel, if the question was about a screen. touches: the events that reached the pixel, in order,
+    also draws whose fragments failed a test; older events that were overwritten may be left out. misses: draws to the
+    same surface that do not cover the pixel. missing (3DS): why no draw reached it; "" if that was not found.
+    overlapping (3DS): a draw whose colour and depth buffers overlap, so that other pixels write these bytes too. proved:
+    whether the touches, computed again in NumPy where they are draws, end in the bytes that the machine wrote.
     """
 
     schema: ClassVar[str] = "pocketgpu.why/2"

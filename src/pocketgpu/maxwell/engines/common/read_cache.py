@@ -29,12 +29,13 @@ class _Table(Generic[Result]):
 
 
 class ReadCache(Generic[Result]):
-    """Results that were made from registers, found again where the registers read for them hold the same values.
+    """Results that were made from registers.
 
         plans = ReadCache(4096)
-        plan = plans.get(state, make_plan)  # make_plan(state) runs only if no plan fits the registers
+        plan = plans.get(state, make_plan)  # make_plan runs only if no plan fits the registers
 
-    most: how many results it keeps; when it is full, all are dropped.
+    A result is used again when the registers that were read to make it (and `inputs`, if given) have the same values as
+    then. most: how many results it keeps; when it is full, the next one drops all others.
     """
 
     def __init__(self, most: int) -> None:

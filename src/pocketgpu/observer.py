@@ -3,11 +3,11 @@
     with machine.observed(observer):
         ...
 
-An observer overrides the methods that it wants. Most are notifications. Some (such as `draws` and `draw`) are given work
-as a function `run`: an override must call it, or the work is not done. Some are called only if the observer sets a
-`wants_...` attribute. `pica/core/observer.py` and `maxwell/host/observer.py` list the methods of each console; the same
-thing has the same name in both. A machine may have several observers: they are called in the order in which they were
-added. A machine without observers does no work for them.
+An observer overrides the methods that it wants. Most are notifications. Some (such as `draws` and `draw`) are given
+work as a function `run`: an override must call it, or the work is not done. Some are called only if the observer sets
+a `wants_...` attribute. `pica/core/observer.py` and `maxwell/host/observer.py` list the methods of each console; the
+same thing has the same name in both. A machine may have several observers: they are called in the order in which they
+were added. A machine without observers does no work for them.
 """
 
 from __future__ import annotations

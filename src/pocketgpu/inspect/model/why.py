@@ -181,14 +181,15 @@ class Touch(Displayed):
 class Why(Answer):
     """Why a pixel has its value: the answer to a question about a pixel.
 
-    opening: the conclusion, as lines. color: red, green, blue, and alpha where there is one: what the screen shows, or
-    what the pixel's bytes mean; None if not known. value: the pixel's bytes as hexadecimal, one string for each sample
-    (3DS: highest byte first; Switch: in order of memory). place: where the bytes of the first sample are in memory.
-    shown: the screen's pixel, if the question was about a screen. touches: the events that reached the pixel, in order,
-    also draws whose fragments failed a test; older events that were overwritten may be left out. misses: draws to the
-    same surface that do not cover the pixel. missing (3DS): why no draw reached it; "" if that was not found.
-    overlapping (3DS): a draw whose colour and depth buffers overlap, so that other pixels write these bytes too. proved:
-    whether the touches, computed again in NumPy where they are draws, end in the bytes that the machine wrote.
+    opening: the conclusion, as lines. color: red, green, blue, and alpha where there is one: what the screen shows,
+    or what the pixel's bytes mean; None if not known. value: the pixel's bytes as hexadecimal, one string for each
+    sample (3DS: highest byte first; Switch: in order of memory). place: where the bytes of the first sample are in
+    memory. shown: the screen's pixel, if the question was about a screen. touches: the events that reached the pixel,
+    in order, also draws whose fragments failed a test; older events that were overwritten may be left out. misses:
+    draws to the same surface that do not cover the pixel. missing (3DS): why no draw reached it; "" if that was not
+    found. overlapping (3DS): a draw whose colour and depth buffers overlap, so that other pixels write these bytes
+    too. proved: whether the touches, computed again in NumPy where they are draws, end in the bytes that the machine
+    wrote.
     """
 
     schema: ClassVar[str] = "pocketgpu.why/2"

@@ -1,10 +1,11 @@
 """Prepares and runs recorded draws: draw packets become groups, groups become batches.
 
-Consecutive packets with the same state, target, textures and program are prepared as one group, so Python's cost is per
-change of state, not per draw. A batch collects groups. It usually takes one native call for the vertex side (more if the
-triangle area is full) and then one call per thread for the fragment side. Within a command list only draws write memory.
-The batch runs before a draw is added that reads what the batch writes, that writes to the same memory with another
-layout, or whose textures do not fit in the cache. Draws that read their own target run one packet at a time.
+Consecutive packets with the same state, target, textures and program are prepared as one group, so Python's cost is
+per change of state, not per draw. A batch collects groups. It usually takes one native call for the vertex side (more
+if the triangle area is full) and then one call per thread for the fragment side. Within a command list only draws
+write memory. The batch runs before a draw is added that reads what the batch writes, that writes to the same memory
+with another layout, or whose textures do not fit in the cache. Draws that read their own target run one packet at a
+time.
 """
 
 from __future__ import annotations

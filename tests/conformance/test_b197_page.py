@@ -7,6 +7,7 @@ import pytest
 from pocketgpu.cli import main
 from pocketgpu.facts.dialect.registers import Certainty
 from pocketgpu.facts.maxwell import B1C0, B197
+from pocketgpu.maxwell.engines.common.state import State
 
 from .switch_client import COMPUTE, Client
 
@@ -60,7 +61,8 @@ def test_the_word_of_the_page_is_the_lower_half_of_the_address(capsys: pytest.Ca
     assert (field.hi, field.lo) == (19, 0)
     client = Client()
     client.put(0x557, 0x12, 0x34567800, 0xFFFFF)
-    assert B197["SET_TEX_SAMPLER_POOL_A"].gpu_address(client.gpu.registers(0xB197)) == 0x12_34567800
+    address = State(B197, client.gpu.registers(0xB197)).address("SET_TEX_SAMPLER_POOL_A")
+    assert address == 0x12_34567800
     assert field.raw(client.read(0x559)) == 0xFFFFF
 
 

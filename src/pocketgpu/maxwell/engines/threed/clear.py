@@ -9,8 +9,8 @@ rasteriser disabled is a choice (clear.raster_disabled).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -30,12 +30,14 @@ from pocketgpu.maxwell.formats.samples import samples_of
 
 _CONTROL = ("USE_CLEAR_RECT", "USE_SCISSOR0", "USE_VIEWPORT_CLIP0")
 _MAX_PLANS = 1024
+_MAX_PATTERNS = 256
 COLOR_FORMATS = B197.values("SET_COLOR_TARGET_FORMAT")
 LAYOUTS = B197.values("SET_COLOR_TARGET_MEMORY.LAYOUT")
 THIRD_DIMENSIONS = B197.values("SET_COLOR_TARGET_MEMORY.THIRD_DIMENSION_CONTROL")
 
 
-def colour_pattern(layout: PixelLayout, words: Sequence[int], names: str, srgb: bool) -> tuple[bytes, bytes]:
+@lru_cache(_MAX_PATTERNS)
+def colour_pattern(layout: PixelLayout, words: tuple[int, ...], names: str, srgb: bool) -> tuple[bytes, bytes]:
     """PERIOD bytes of pixels, and a mask of the bits that change.
 
     :param words: red to alpha: f32, or integers for integer formats. names: of the channels to clear ("RGBA").
@@ -45,6 +47,7 @@ def colour_pattern(layout: PixelLayout, words: Sequence[int], names: str, srgb: 
     return _repeat(arrays.encode(colour, layout, srgb=srgb).tobytes(), written_bits(layout, names))
 
 
+@lru_cache(_MAX_PATTERNS)
 def depth_pattern(
     layout: PixelLayout, depth: int | None, stencil: int | None, stencil_mask: int
 ) -> tuple[bytes, bytes]:
@@ -212,7 +215,7 @@ class ClearUnit:
         if layout is None or not layout.bytes:
             events.append(("clear.format", f"colour target {slot} has the unknown format {code:#x}: not cleared"))
             return None
-        words = [state.word("SET_COLOR_CLEAR_VALUE", i) for i in range(4)]
+        words = tuple(state.word("SET_COLOR_CLEAR_VALUE", i) for i in range(4))
         pattern, bits = colour_pattern(layout, words, channels, bool(state.field("SET_SRGB_WRITE", "ENABLE")))
         memory = lambda field: state.field("SET_COLOR_TARGET_MEMORY", field, slot)
         va = state.address("SET_COLOR_TARGET_A", slot)

@@ -8,6 +8,7 @@ buffers of a stage, so each starts with its own. Enumerations without a zero sta
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 
 import numpy as np
 
@@ -55,9 +56,13 @@ def _word(method: Method, value: int | str | Mapping[str, str]) -> int:
 def power_on(registers: Registers) -> None:
     """Set the registers of the 3D class to their values at power-on."""
     conditions.power_on(B197, registers)
-    for name, value in _VALUES.items():
-        method = B197[name]
-        for word in method.words():
-            registers[word] = _word(method, value)
-    for word, group in zip(B197["SET_PIPELINE_BINDING"].words(), _GROUPS, strict=False):
-        registers[word] = group
+    for word, value in _words():
+        registers[word] = value
+
+
+@cache
+def _words() -> tuple[tuple[int, int], ...]:
+    """(word of the method, value) of all that is set, in order."""
+    methods = [(B197[name], value) for name, value in _VALUES.items()]
+    values = [(word, _word(method, value)) for method, value in methods for word in method.words()]
+    return (*values, *zip(B197["SET_PIPELINE_BINDING"].words(), _GROUPS, strict=False))

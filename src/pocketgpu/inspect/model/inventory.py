@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
-from pocketgpu.events import Event
+from pocketgpu.events import Event as MachineEvent
 from pocketgpu.facts.choices import CHOICES
 from pocketgpu.inspect.model.displayed import Displayed
 
@@ -74,7 +74,7 @@ class Inventory(Displayed, ABC, Generic[C]):
     frames: list[C] = field(default_factory=list)
     features: dict[Feature, Use] = field(default_factory=dict)
     doubts: dict[Doubt, Use] = field(default_factory=dict)
-    events: list[Event] = field(default_factory=list)
+    events: list[MachineEvent] = field(default_factory=list)
     source: str | None = None
 
     @property

@@ -31,7 +31,7 @@ _COUNTS = {"px": (2,), "b": (3,), "t": (1, 3)}
 
 @dataclass(frozen=True, order=True, slots=True, repr=False)
 class Address(Displayed):
-    """A place in the run of a capture. A field that is None is not part of the address.
+    """Names a frame, an event, a draw, a pixel, ... of a capture. Fields that it does not use are None.
 
     draw, event, `pass_`: numbers within the frame. pixel: (x, y) of a screen or, with draw or event, of its target.
     vertex, primitive: position in the order in which the draw names them. block, thread: of a launch.

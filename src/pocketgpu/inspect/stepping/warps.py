@@ -183,7 +183,7 @@ class LaneWatch:
         steps[0] = first + ran
 
     def _next(self, record: LaneRecord) -> tuple[int, int]:
-        """The next instruction and its lanes; no lanes if none is left.
+        """The next instruction and the mask of its lanes; the mask is 0 if all lanes have ended.
 
         If control has reached no instruction, the interpreter drops the lanes and continues with its stack.
         """

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.facts.choices import CHOICES, departures
 from pocketgpu.facts.maxwell import B06F, CLASSES, WORDS, MethodBlock
-from pocketgpu.facts.maxwell.pushbuffers import FORMS, HEADER, header_columns, segment_of
+from pocketgpu.facts.maxwell.pushbuffers import FORMS, header_columns, segment_of
 from pocketgpu.inspect.decode import rows as what_is
 from pocketgpu.inspect.decode.maxwell_tracer import MaxwellState, MaxwellTracer, channel_bytes
 from pocketgpu.inspect.decode.rows import Rows
@@ -141,8 +141,8 @@ class MethodUse:
         self._find_unbound(decoded)
         for name, word, count, place in decoded.unknown():
             self.unknown.setdefault((name, word), Use()).add(count, place)
-        for found, place in decoded.doubts():
-            self._doubt(found, 1, place)
+        for found, count, place in decoded.doubts():
+            self._doubt(found, count, place)
 
     def _count_headers(self, decoded: _PacketRows) -> None:
         rows = decoded.rows
@@ -230,16 +230,19 @@ class _PacketRows:
             count = len(np.unique(self._packets[own]))
             yield block.name if block else "unknown", word, count, self.place(int(own[0]))
 
-    def doubts(self) -> Iterator[tuple[Doubt, str]]:
-        """The doubts about written values, and where."""
+    def doubts(self) -> Iterator[tuple[Doubt, int, str]]:
+        """The doubts about written values: how often each value was written, and where first."""
         data, (_, watched) = self.data, _tables()
-        for index in np.flatnonzero(watched[data["block"], data["id"]]).tolist():
-            row = data[index]
-            block = _named(int(row["block"]))
+        places = np.flatnonzero(watched[data["block"], data["id"]])
+        rows = data[places]
+        (immediate,) = header_columns(rows["word"], "IMMD_DATA")
+        values = np.where(rows["what"] == what_is.IMMEDIATE, immediate, rows["word"])
+        writes = np.stack([rows["block"].astype(np.int64), rows["id"].astype(np.int64), values])
+        found, firsts, counts = np.unique(writes, axis=1, return_index=True, return_counts=True)
+        for column in np.argsort(firsts).tolist():
+            file, word, value = found[:, column].tolist()
+            block = _named(file)
             assert block is not None
-            value = int(row["word"])
-            if row["what"] == what_is.IMMEDIATE:
-                value = HEADER["IMMD_DATA"].raw(value)
-            for matters, doubt in doubts.watched(block.name)[int(row["id"])]:
+            for matters, doubt in doubts.watched(block.name)[word]:
                 if matters(value):
-                    yield doubt, self.place(index)
+                    yield doubt, int(counts[column]), self.place(int(places[firsts[column]]))

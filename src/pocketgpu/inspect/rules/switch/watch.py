@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -80,10 +81,10 @@ class _Watch(Observer):
         before = memory.snapshot()
         backwards: dict[int, NDArray[np.uint8]] = {}
         try:
-            run(Order(backwards=True, silent=True))
-            backwards = self._changed(before)
-        except UsageError:
-            pass  # the run in the usual order reports it
+            # If the launch is refused, the run in the usual order below raises the same error.
+            with suppress(UsageError):
+                run(Order(backwards=True, silent=True))
+                backwards = self._changed(before)
         finally:
             memory.restore(before)
         result = run()

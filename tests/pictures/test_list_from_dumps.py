@@ -17,8 +17,8 @@ from PIL import Image
 
 import pocketgpu
 from pocketgpu.capture.dumps import Dump, physical, run_list
-from pocketgpu.capture.formats.citrace import LoadRun, WriteRun
-from pocketgpu.capture.formats.gxlog import GxLog, GxRun
+from pocketgpu.capture.formats.gxlog import GxLog
+from pocketgpu.capture.formats.n3ds_trace import GxRun, LoadRun, WriteRun
 from pocketgpu.errors import NoPictureError, UsageError
 from pocketgpu.facts.memory_map import VRAM
 

@@ -9,7 +9,7 @@ import numpy as np
 
 import pocketgpu
 from pocketgpu.capture import pgc
-from pocketgpu.capture.formats.citrace import LoadRun, WriteRun
+from pocketgpu.capture.formats.n3ds_trace import LoadRun, WriteRun
 from pocketgpu.capture.formats.pgc.contents import Load
 from pocketgpu.capture.pgc.snapshot import state_of
 from pocketgpu.facts.memory_map import FCRAM, MIB, VRAM

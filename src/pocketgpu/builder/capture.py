@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from pocketgpu.builder.command_list import CommandList
 from pocketgpu.builder.entries import Entries
 from pocketgpu.builder.values import FieldValue, encode_register, register_of
-from pocketgpu.capture.formats.citrace import InitialState
 from pocketgpu.capture.formats.citrace_write import Load, RecordedEvent, Write, encode_citrace, write_citrace
+from pocketgpu.capture.formats.n3ds_trace import InitialState
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.dialect.registers import RegisterBlock
 from pocketgpu.facts.external import EXTERNAL, LCD

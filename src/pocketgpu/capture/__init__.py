@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import importlib
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pocketgpu.capture.formats import citrace, container, documents, gxlog, mxcap
-from pocketgpu.capture.formats.pgc.decoder import parse as parse_pgc
-from pocketgpu.capture.formats.pgc.sections import looks_like as looks_like_pgc
-from pocketgpu.capture.formats.pgc.traces import trace_of
+from pocketgpu.capture.formats import begin, container
 from pocketgpu.capture.replay import Capture, Frame
 from pocketgpu.errors import CaptureError
+
+if TYPE_CHECKING:
+    from pocketgpu.capture.formats.mxcap import ChannelLog
+    from pocketgpu.capture.formats.n3ds_trace import N3DSTrace
 
 # `open` is not in `__all__`, because a star import would hide the built-in function.
 __all__ = ["Capture", "Frame"]
@@ -35,20 +36,34 @@ def open(path: str | os.PathLike[str]) -> Capture:
     data = container.read(path)
     if not data:
         raise CaptureError("the file is empty", file=name, offset=0, hint="Record it again, or copy it again.")
-    if looks_like_pgc(data):
-        return Capture(name, trace_of(parse_pgc(data, file=name), name))
-    if mxcap.looks_like(data):
-        return Capture(name, mxcap.parse(data, file=name))
-    if documents.looks_like(data):
-        return Capture(name, gxlog.read(path, data))
-    if not data.startswith(citrace.MAGIC[: len(data)]):
-        raise CaptureError(
-            "the file is no capture of a kind known here",
-            file=name,
-            offset=0,
-            hint="CiTrace recordings (.ctf), GX logs (.gx.json), channel logs (.mxcap.zip) and .pgc files are.",
-        )
-    return Capture(name, citrace.parse(data, file=name))
+    return Capture(name, _parsed(name, data))
+
+
+def _parsed(name: str, data: bytes) -> N3DSTrace | ChannelLog:
+    """What is in a file. Readers are imported here: most programs open files of one format."""
+    if begin.of_pgc(data):
+        from pocketgpu.capture.formats.pgc.decoder import parse as parse_pgc
+        from pocketgpu.capture.formats.pgc.traces import trace_of
+
+        return trace_of(parse_pgc(data, file=name), name)
+    if begin.of_zip(data):
+        from pocketgpu.capture.formats import mxcap
+
+        return mxcap.parse(data, file=name)
+    if begin.of_json(data):
+        from pocketgpu.capture.formats import gxlog
+
+        return gxlog.read(name, data)
+    if begin.of_citrace(data):
+        from pocketgpu.capture.formats import citrace
+
+        return citrace.parse(data, file=name)
+    raise CaptureError(
+        "the file is no capture of a kind known here",
+        file=name,
+        offset=0,
+        hint="CiTrace recordings (.ctf), GX logs (.gx.json), channel logs (.mxcap.zip) and .pgc files are.",
+    )
 
 
 def __getattr__(name: str) -> Any:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pocketgpu.capture.formats.citrace import InitialState
 from pocketgpu.capture.formats.gxlog import start_state
+from pocketgpu.capture.formats.n3ds_trace import InitialState
 from pocketgpu.errors import NoPictureError, UsageError
 from pocketgpu.facts.external import EXTERNAL, LCD, USER_OFFSET
 from pocketgpu.facts.memory_map import FCRAM, FCRAM_NEW_SIZE, find

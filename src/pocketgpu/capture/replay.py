@@ -11,8 +11,8 @@ from pocketgpu.errors import NoPictureError
 from pocketgpu.events import Event
 
 if TYPE_CHECKING:
-    from pocketgpu.capture.driver.n3ds import N3DSTrace
     from pocketgpu.capture.formats.mxcap import ChannelLog
+    from pocketgpu.capture.formats.n3ds_trace import N3DSTrace
     from pocketgpu.maxwell.gm20b import GM20B
     from pocketgpu.pica.n3ds import N3DS
 

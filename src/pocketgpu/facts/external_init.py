@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from pocketgpu.facts.dialect.registers import Register
+from pocketgpu.facts.dialect.registers import RegisterBlock
 from pocketgpu.facts.dialect.tables import Entry, Row, count_of, expand
 from pocketgpu.facts.external import EXTERNAL, WIKI
 from pocketgpu.facts.n3ds import TABLES
@@ -37,35 +37,35 @@ class InitSet:
         return MappingProxyType(dict(self.writes))
 
 
-def _register(name: str) -> Register:
-    return EXTERNAL.get(name) or PICA[name]
-
-
-def _value(register: Register, text: str) -> int:
+def _value(block: RegisterBlock, name: str, text: str) -> int:
     """A word, or fields of one as "start=802 end=806"; the reset value if the text is empty."""
+    if not text:
+        return block[name].reset
     if "=" not in text:
-        return int(text, 0) if text else register.reset
+        return int(text, 0)
     parts = (part.partition("=") for part in text.split())
-    return register.encode(0, **{name: int(value, 0) for name, _, value in parts})
+    return block[name].encode(0, **{field: int(value, 0) for field, _, value in parts})
 
 
-def _writes(row: Row) -> Iterator[tuple[Register, int, int]]:
+def _writes(row: Row) -> Iterator[tuple[int, int, int]]:
+    """(address, value, mask) of each register in a row."""
+    text, mask = row.get("value", ""), int(row["mask"], 0) if row.get("mask") else _WHOLE
     for index in range(count_of(row["register"])):
-        register = _register(expand(row["register"], index))
-        yield register, _value(register, row.get("value", "")), int(row.get("mask") or hex(_WHOLE), 0)
+        name = expand(row["register"], index)
+        block = EXTERNAL if name in EXTERNAL else PICA
+        yield block.base + block.stride * block.offset_of(name), _value(block, name, text), mask
 
 
 def _set(entry: Entry) -> InitSet:
     writes = [write for row in entry.rows for write in _writes(row)]
     _, source = TABLES.source(entry["marks"], WIKI)
-    pairs = tuple((register.address, value) for register, value, _ in writes)
+    pairs = tuple((address, value) for address, value, _ in writes)
     return InitSet(entry["set"], entry["doc"], source, pairs, tuple(mask for _, _, mask in writes))
 
 
 def _by_name(values: InitSet) -> Iterator[tuple[str, int]]:
-    for address, value in values.writes:
-        register = EXTERNAL.at(address) or PICA[(address - PICA.base) // PICA.stride]
-        yield register.name, value
+    names = {block.base + block.stride * offset: name for block in (PICA, EXTERNAL) for name, offset in block.places}
+    return ((names[address], value) for address, value in values.writes)
 
 
 _SETS: Final = {entry["set"]: _set(entry) for entry in TABLES.read("inits")}

@@ -13,16 +13,17 @@ tests which console a capture is of.
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from pocketgpu.inspect.model.inspection import Inspection
-from pocketgpu.inspect.model.inventory import Inventory
-from pocketgpu.inspect.model.moment import Moment
-
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
+    from pocketgpu.inspect.model.inspection import Inspection as Inspection
+    from pocketgpu.inspect.model.inventory import Inventory
+    from pocketgpu.inspect.model.moment import Moment as Moment
+    from pocketgpu.inspect.n3ds.programs import Program
 
 
 def debug(
@@ -40,9 +41,15 @@ def debug(
 
         return SwitchInspection(opened, switches, evaluator)
     from pocketgpu.inspect.n3ds.inspection import N3dsInspection
+
+    return N3dsInspection(opened, switches, evaluator, judge=_said_of)
+
+
+def _said_of(registers: Mapping[int, int], kind: int, program: Program | None) -> list[str]:
+    """`rules.one_draw.said_of`, imported when it is used: most questions are about other things than findings."""
     from pocketgpu.inspect.rules.one_draw import said_of
 
-    return N3dsInspection(opened, switches, evaluator, judge=said_of)
+    return said_of(registers, kind, program)
 
 
 def examine(capture: Capture, progress: Callable[[int], None] = lambda _: None) -> Inventory[Any]:
@@ -57,6 +64,13 @@ def examine(capture: Capture, progress: Callable[[int], None] = lambda _: None) 
     from pocketgpu.inspect.n3ds.capture_info import examine as examine_3ds
 
     return examine_3ds(capture, progress)
+
+
+def __getattr__(name: str) -> Any:
+    """`Inspection` and `Moment`, imported at their first use: counting what is in a capture needs neither."""
+    if name in ("Inspection", "Moment"):
+        return getattr(importlib.import_module(f"pocketgpu.inspect.model.{name.lower()}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 __all__ = ["Inspection", "Moment", "debug", "examine"]

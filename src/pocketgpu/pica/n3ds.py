@@ -55,7 +55,15 @@ TIMINGS = ("instant", "emulated")
 MODELS = ("old", "new")
 LINES = ("PSC0", "PSC1", "PDC0", "PDC1", "PPF", "P3D")
 """The machine's interrupts."""
-_SHOWN = np.array([r.address for r in (*EXTERNAL, *LCD) if r.name.startswith(("PDC", "LCD"))], np.uint32)
+_SHOWN = np.array(
+    [
+        block.base + offset
+        for block in (EXTERNAL, LCD)
+        for name, offset in block.places
+        if name.startswith(("PDC", "LCD"))
+    ],
+    np.uint32,
+)
 """Registers that affect what screens show."""
 _DISPLAY = (int(_SHOWN.min()), int(_SHOWN.max()))
 

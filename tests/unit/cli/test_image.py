@@ -83,7 +83,8 @@ def test_each_block_is_at_least_as_good_as_its_mean_colour() -> None:
 
 def test_compressing_again_keeps_most_of_a_real_texture(shared_dir: Path) -> None:
     import pocketgpu
-    from pocketgpu.capture.formats.citrace import LoadRun, Trace
+    from pocketgpu.capture.formats.citrace import Trace
+    from pocketgpu.capture.formats.n3ds_trace import LoadRun
 
     trace = pocketgpu.open(shared_dir / "captures" / "3ds" / "textured_cube.ctf.xz").trace
     assert isinstance(trace, Trace)

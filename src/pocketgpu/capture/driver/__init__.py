@@ -15,9 +15,10 @@ from pocketgpu.capture.driver.base import Driver, Frame, Player, Position
 from pocketgpu.errors import UsageError
 
 if TYPE_CHECKING:
-    from pocketgpu.capture.driver.n3ds import N3DSDriver, N3DSTrace
+    from pocketgpu.capture.driver.n3ds import N3DSDriver
     from pocketgpu.capture.driver.switch import SwitchDriver
     from pocketgpu.capture.formats.mxcap import ChannelLog
+    from pocketgpu.capture.formats.n3ds_trace import N3DSTrace
     from pocketgpu.capture.replay import Capture
     from pocketgpu.maxwell.gm20b import GM20B
     from pocketgpu.pica.n3ds import N3DS

@@ -9,16 +9,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from time import perf_counter
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.capture.driver.base import Driver, Measure, Played, Player, named_ranges
 from pocketgpu.capture.driver.checkpoints import BUDGET, Position
-from pocketgpu.capture.formats.citrace import LoadRun, NarrowWrite, Trace, WriteRun
-from pocketgpu.capture.formats.gxlog import GxLog, GxRun
-from pocketgpu.capture.formats.pgc.traces import PgcTrace
+from pocketgpu.capture.formats.n3ds_trace import GxRun, LoadRun, N3DSTrace, NarrowWrite, Step, WriteRun
 from pocketgpu.errors import GuestMemoryError
 from pocketgpu.facts.memory_map import FCRAM, FCRAM_NEW_SIZE
 from pocketgpu.pica.core.observer import Observer, Run
@@ -27,9 +25,6 @@ from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.gsp.address_map import AddressMap
 from pocketgpu.pica.n3ds import N3DS
 
-N3DSTrace: TypeAlias = Trace | GxLog | PgcTrace
-"""Parsed captures of a 3DS."""
-StepOf3DS: TypeAlias = WriteRun | LoadRun | GxRun | NarrowWrite
 _COUNTS = ("draws", "triangles", "fragments")
 _NEVER = sys.maxsize
 
@@ -63,9 +58,9 @@ class N3DSDriver(Driver[N3DS]):
     def _begin(self) -> None:
         trace, machine = self.trace, self.machine
         machine.load_initial(**vars(trace.initial))
-        if isinstance(trace, PgcTrace):
+        if trace.tables:
             machine.load_tables(trace.tables)
-        if isinstance(trace, GxLog | PgcTrace) and trace.virt_to_phys:
+        if trace.virt_to_phys:
             machine.gsp.virt_to_phys = AddressMap(trace.virt_to_phys)
 
     # -- frames -------------------------------------------------------------------------------------------------------
@@ -87,7 +82,7 @@ class N3DSDriver(Driver[N3DS]):
             yield run.element
         self._end_frame()
 
-    def do(self, runs: Sequence[StepOf3DS]) -> None:
+    def do(self, runs: Sequence[Step]) -> None:
         """Play steps, as if they came next in the current frame."""
         for run in runs:
             self._do(run)
@@ -97,7 +92,7 @@ class N3DSDriver(Driver[N3DS]):
         self.machine.finish()
         self.frame += 1
 
-    def _do(self, run: StepOf3DS) -> None:
+    def _do(self, run: Step) -> None:
         machine = self.machine
         if isinstance(run, WriteRun):
             machine.write_registers(run.addresses, run.values)
@@ -268,4 +263,4 @@ class N3DSPlayer(Player[N3DSDriver]):
                 self._keep(seconds)
 
 
-__all__ = ["N3DSDriver", "N3DSPlayer", "N3DSTrace", "StepOf3DS"]
+__all__ = ["N3DSDriver", "N3DSPlayer"]

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from pocketgpu.capture.driver.base import Driver, Measure, Played, Player, named_ranges
 from pocketgpu.capture.driver.checkpoints import BUDGET, Position
 from pocketgpu.capture.formats.mxcap import ChannelLog, ChunkRecord, Present
-from pocketgpu.capture.formats.pgc import channel_state
 from pocketgpu.errors import CaptureError, UsageError
 from pocketgpu.maxwell.display.present import to_picture
 from pocketgpu.maxwell.gm20b import GM20B
@@ -92,6 +91,8 @@ class SwitchDriver(Driver[GM20B]):
         for id, value in self.trace.syncpoints.items():
             machine.syncpoints[id] = value
         for state in self.trace.state:
+            from pocketgpu.capture.formats.pgc import channel_state
+
             channel_state.restore(machine.channel(self.channel_of(state.channel)), state)
 
     def channel_of(self, number: int) -> int:

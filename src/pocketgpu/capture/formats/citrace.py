@@ -11,22 +11,29 @@ errors name the byte that is wrong.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import cached_property
 from itertools import pairwise
-from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pocketgpu.capture.formats.begin import CITRACE
+from pocketgpu.capture.formats.n3ds_trace import (
+    NEW_FCRAM_END,
+    OLD_FCRAM_END,
+    SECTIONS,
+    InitialState,
+    LoadRun,
+    N3DSTrace,
+    NarrowWrite,
+    Step,
+    Words,
+    WriteRun,
+)
 from pocketgpu.errors import CaptureError
 from pocketgpu.events import Event
 
-Words: TypeAlias = NDArray[np.uint32]
-
-MAGIC = b"CiTr"
 VERSION = 1
 HEADER_SIZE = 100
 ELEMENT_SIZE = 20
@@ -36,113 +43,20 @@ STREAM_FIELD = 92
 FRAME_MARKER, MEMORY_LOAD, REGISTER_WRITE = 0xE1, 0xE2, 0xE3
 WIDTH_8, WIDTH_16, WIDTH_32, WIDTH_64 = 0xD1, 0xD2, 0xD3, 0xD4
 
-SECTIONS: Mapping[str, tuple[str, int]] = MappingProxyType(
-    {
-        "external": ("GPU external registers", 0x400),
-        "lcd": ("LCD registers", 0x400),
-        "pica": ("PICA registers", 0x300),
-        "default_attributes": ("default vertex attributes", 16 * 4),
-        "vs_code": ("vertex shader code", 512),
-        "vs_opdescs": ("vertex shader operand descriptors", 128),
-        "vs_uniforms": ("vertex shader float uniforms", 96 * 4),
-        "gs_code": ("geometry shader code", 4096),
-        "gs_opdescs": ("geometry shader operand descriptors", 128),
-        "gs_uniforms": ("geometry shader float uniforms", 96 * 4),
-    }
-)
-"""The sections of the start state in header order: a name to print, and their size in words in the hardware. A file may
-have fewer (the rest is zero) or more (some recorders wrote bytes where words were meant)."""
-
-_FLOAT24 = ("default_attributes", "vs_uniforms", "gs_uniforms")
 _MOST_ELEMENTS = 1 << 24
 """Each element costs some fifty bytes here; this many are hours of recording, and still fit into memory."""
 _MOST_COPIED = 256 << 20
-_OLD_FCRAM_END = 0x28000000
-_NEW_FCRAM_END = 0x30000000
 
-
-@dataclass(frozen=True, eq=False)
-class InitialState:
-    """The GPU's registers and shader units before the first element. All arrays are uint32.
-
-    external (1024) from physical 0x10400000, lcd (1024) from 0x10202000, pica (768) by register id, default_attributes
-    (16, 4) and the uniforms (96, 4) as 24-bit floats in the order x, y, z, w, vs_code (512), gs_code (4096) and both
-    opdescs (128) as instruction and descriptor words.
-    """
-
-    external: Words
-    lcd: Words
-    pica: Words
-    default_attributes: Words
-    vs_code: Words
-    vs_opdescs: Words
-    vs_uniforms: Words
-    gs_code: Words
-    gs_opdescs: Words
-    gs_uniforms: Words
-
-    @classmethod
-    def of(cls, **sections: Any) -> InitialState:
-        """A state from arrays or lists of words by section name; shorter or missing sections are filled with zeros."""
-        if unknown := sorted(set(sections) - set(SECTIONS)):
-            raise TypeError(f"no such section: {', '.join(unknown)}")
-        arrays: dict[str, Words] = {}
-        for name, (_, count) in SECTIONS.items():
-            words = np.zeros(count, np.uint32)
-            given = np.asarray(sections.get(name, ()), np.uint32).reshape(-1)[:count]
-            words[: len(given)] = given
-            arrays[name] = (words & np.uint32(0xFFFFFF)).reshape(-1, 4) if name in _FLOAT24 else words
-        return cls(**arrays)
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class WriteRun:
-    """Consecutive register writes. `element`: number of the first one within its frame. Two uint32 arrays of the same
-    length: word-aligned physical `addresses` and `values`; a 64-bit write is two words, low word first."""
-
-    element: int
-    addresses: Words
-    values: Words
-
-
-@dataclass(frozen=True, slots=True)
-class NarrowWrite:
-    """One register write of `width` 8 or 16 bits, naturally aligned (classic recorders only)."""
-
-    element: int
-    address: int
-    value: int
-    width: int
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class LoadRun:
-    """One memory load: `data`, which is at `file_offset` of the file, goes to physical `address`."""
-
-    element: int
-    address: int
-    data: bytes | memoryview
-    file_offset: int
-
-
-Run: TypeAlias = WriteRun | NarrowWrite | LoadRun
 
 _BULK, _NARROW, _LOAD, _MARKER = range(4)
 
 
-class Trace:
+class Trace(N3DSTrace):
     """A parsed recording: start state and, frame by frame, the runs to replay.
 
     Made by `parse`. `classic`: the form of the register writes. `missing`: sections of the start state that the file
     does not have. `warnings`: other problems of the file.
     """
-
-    console: Final = "3DS"
-
-    @property
-    def kind(self) -> str:
-        """What the file is, in words."""
-        return "CiTrace recording, older form" if self.classic else "CiTrace recording"
 
     def __init__(self, file: str, data: bytes, initial: InitialState, elements: Words, missing: list[str]) -> None:
         self.file = file
@@ -150,6 +64,7 @@ class Trace:
         self.missing = tuple(missing)
         self._data = data
         self.classic = _writes_are_classic(elements)
+        self.kind = "CiTrace recording, older form" if self.classic else "CiTrace recording"
         types = elements[:, 0]
         is_write = types == REGISTER_WRITE
         self._address = np.where(types == MEMORY_LOAD, elements[:, 3], elements[:, 1])
@@ -189,7 +104,7 @@ class Trace:
         """Whether a load accesses memory that only the newer model (256 MiB of FCRAM) has."""
         loads = self._kind == _LOAD
         start, size = self._address[loads].astype(np.int64), self._load[loads, 1].astype(np.int64)
-        inside = (start < _NEW_FCRAM_END) & (start + size > _OLD_FCRAM_END) & (size > 0)
+        inside = (start < NEW_FCRAM_END) & (start + size > OLD_FCRAM_END) & (size > 0)
         return bool(np.any(inside))
 
     def frame_elements(self, frame: int) -> range:
@@ -198,12 +113,12 @@ class Trace:
             raise IndexError(f"no frame {frame}: the recording has {self.frame_count}")
         return range(int(self._markers[frame - 1]) + 1 if frame else 0, int(self._markers[frame]))
 
-    def runs(self, frame: int) -> list[Run]:
+    def runs(self, frame: int) -> list[Step]:
         """The runs of frame `frame` before its marker, in order."""
         elements = self.frame_elements(frame)
         low, high = np.searchsorted(self._run_start, (elements.start, elements.stop)).tolist()
         bounds = [*self._run_start[low:high].tolist(), elements.stop]
-        runs: list[Run] = []
+        runs: list[Step] = []
         take = self._source(elements)
         for start, stop in pairwise(bounds):
             place, kind = start - elements.start, self._kind[start]
@@ -302,8 +217,8 @@ class _TraceParser:
 
     def header(self) -> Words:
         size = len(self.data)
-        if self.data[:4] != MAGIC:
-            short = size < 4 and MAGIC.startswith(self.data)
+        if self.data[:4] != CITRACE:
+            short = size < 4 and CITRACE.startswith(self.data)
             raise self.fail(
                 "the file ends inside its magic" if short else "this is no CiTrace recording",
                 size if short else 0,

@@ -14,19 +14,18 @@ from typing import TypeAlias
 import numpy as np
 
 from pocketgpu.capture.formats import container
+from pocketgpu.capture.formats.begin import CITRACE
 from pocketgpu.capture.formats.citrace import (
     ELEMENT_SIZE,
     FRAME_MARKER,
     HEADER_SIZE,
-    MAGIC,
     MEMORY_LOAD,
     REGISTER_WRITE,
-    SECTIONS,
     VERSION,
     WIDTH_8,
     WIDTH_64,
-    InitialState,
 )
+from pocketgpu.capture.formats.n3ds_trace import SECTIONS, InitialState
 from pocketgpu.errors import UsageError
 
 _WIDTH_CODES = {8: 0xD1, 16: 0xD2, 32: 0xD3, 64: 0xD4}
@@ -114,7 +113,7 @@ def encode_citrace(
             hint="Write the classic form.",
         )
     header += [HEADER_SIZE + len(body), len(stream) // ELEMENT_SIZE]
-    return struct.pack("<4sI23I", MAGIC, VERSION, *header) + bytes(body) + bytes(stream)
+    return struct.pack("<4sI23I", CITRACE, VERSION, *header) + bytes(body) + bytes(stream)
 
 
 def write_citrace(

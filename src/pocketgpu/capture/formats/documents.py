@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
+from pocketgpu.capture.formats.begin import BOM
 from pocketgpu.errors import CaptureError
 from pocketgpu.events import Event
 
@@ -17,12 +18,6 @@ LIMIT = 128 << 20
 """The most bytes of JSON: its contents take twenty times as much memory."""
 
 _MOST_WARNINGS = 100
-_BOM = b"\xef\xbb\xbf"
-
-
-def looks_like(data: bytes) -> bool:
-    """Whether a file's plain bytes begin like a JSON object."""
-    return data[:64].removeprefix(_BOM).lstrip(b" \t\r\n").startswith(b"{")
 
 
 class Document:
@@ -113,7 +108,7 @@ class Document:
         except json.JSONDecodeError as error:
             self.fail_at_byte(
                 f"the {self.noun} is not valid JSON: {error.msg}",
-                len(text[: error.pos].encode()) + (len(_BOM) if self.data.startswith(_BOM) else 0),
+                len(text[: error.pos].encode()) + (len(BOM) if self.data.startswith(BOM) else 0),
                 "The file was cut short or is damaged.",
             )
         except RecursionError:

@@ -14,13 +14,23 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from pocketgpu.capture.formats import container
-from pocketgpu.capture.formats.citrace import InitialState, LoadRun, Words, WriteRun
 from pocketgpu.capture.formats.documents import Document, kind_of
+from pocketgpu.capture.formats.n3ds_trace import (
+    NEW_FCRAM_END,
+    OLD_FCRAM_END,
+    GxRun,
+    InitialState,
+    LoadRun,
+    N3DSTrace,
+    Step,
+    Words,
+    WriteRun,
+)
 from pocketgpu.errors import CaptureError
 from pocketgpu.events import Event
 from pocketgpu.facts.choices import DEFAULTS
@@ -35,17 +45,7 @@ from pocketgpu.pica.gsp.gsp_machine import Refused, Translator
 VERSION = 1
 _PACKINGS = ("", ".xz", ".zst", ".gz")
 _ADDRESS_END = 1 << 32
-_OLD_FCRAM_END = 0x28000000
-_NEW_FCRAM_END = 0x30000000
 _MOST_COPIED = 256 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class GxRun:
-    """One GX command: eight words as the program wrote them. `element`: its number within its frame."""
-
-    element: int
-    words: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,16 +96,14 @@ def start_state() -> InitialState:
     return InitialState.of(external=external, lcd=lcd, pica=core)
 
 
-class GxLog:
+class GxLog(N3DSTrace):
     """A parsed log. Made by `parse`.
 
     virt_to_phys: the program's addresses. frames: the events of each frame. memory: the bytes of the memory file.
     warnings: problems of the log. initial: registers before the first event (see `start_state`).
     """
 
-    console: Final = "3DS"
     kind = "GX log"
-    """What the file is, in words."""
 
     def __init__(
         self,
@@ -139,11 +137,11 @@ class GxLog:
                 elif isinstance(event, SwapEvent):
                     spans += [(value, 1) for _, value in event.registers[:2]]
                 for start, size in spans:
-                    if start is not None and size and start < _NEW_FCRAM_END and start + size > _OLD_FCRAM_END:
+                    if start is not None and size and start < NEW_FCRAM_END and start + size > OLD_FCRAM_END:
                         return True
         return False
 
-    def runs(self, frame: int) -> list[Run]:
+    def runs(self, frame: int) -> list[Step]:
         """The events of frame `frame`, in order."""
         if not 0 <= frame < self.frame_count:
             raise IndexError(f"no frame {frame}: the log has {self.frame_count}")
@@ -151,7 +149,7 @@ class GxLog:
         view = memoryview(self.memory)
         # `bytes` are stored fastest, but many loads of one large range must not fill the host's memory.
         copy = sum(event.size for event in events if isinstance(event, MemoryEvent)) <= _MOST_COPIED
-        runs: list[Run] = []
+        runs: list[Step] = []
         for number, event in enumerate(events):
             if isinstance(event, MemoryEvent):
                 data = view[event.offset : event.offset + event.size]

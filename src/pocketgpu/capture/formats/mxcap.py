@@ -32,7 +32,6 @@ from pocketgpu.facts.maxwell.pushbuffers import MOST_WORDS, pack_entry, segment_
 if TYPE_CHECKING:
     from pocketgpu.capture.formats.pgc.contents import StateRecord
 
-MAGIC = b"PK\x03\x04"
 DOCUMENT = "capture.json"
 FORMAT, VERSION, GPU = "maxwell-capture", 1, "GM20B"
 
@@ -171,11 +170,6 @@ class ChannelLog:
 def bytes_per_pixel(format: PresentFormat) -> int:
     """Bytes of a pixel of a presented surface."""
     return shown_layout(format).bytes
-
-
-def looks_like(data: bytes) -> bool:
-    """Whether a file's plain bytes begin like a zip archive."""
-    return data.startswith(MAGIC)
 
 
 def parse(data: bytes, *, file: str = "") -> ChannelLog:

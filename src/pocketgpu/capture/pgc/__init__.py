@@ -10,10 +10,10 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from pocketgpu.capture.formats.begin import of_pgc as looks_like
 from pocketgpu.capture.formats.pgc.contents import Contents
 from pocketgpu.capture.formats.pgc.decoder import Rescue, parse, rescue
 from pocketgpu.capture.formats.pgc.encoder import encode
-from pocketgpu.capture.formats.pgc.sections import looks_like
 from pocketgpu.capture.formats.pgc.traces import PgcLog, PgcTrace, trace_of
 from pocketgpu.capture.pgc.convert import contents_of
 from pocketgpu.capture.pgc.verify import FrameCheck, check, with_pictures

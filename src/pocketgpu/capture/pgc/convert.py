@@ -7,10 +7,11 @@ from functools import singledispatch
 
 import numpy as np
 
-from pocketgpu.capture.formats.citrace import LoadRun, NarrowWrite, Trace, WriteRun
+from pocketgpu.capture.formats.citrace import Trace
 from pocketgpu.capture.formats.gxlog import GxEvent, GxLog, LogEvent, MemoryEvent
 from pocketgpu.capture.formats.mxcap import FORMATS, ChannelLog
 from pocketgpu.capture.formats.mxcap import Present as Shown
+from pocketgpu.capture.formats.n3ds_trace import LoadRun, N3DSTrace, NarrowWrite, WriteRun
 from pocketgpu.capture.formats.pgc import numbers as F
 from pocketgpu.capture.formats.pgc.contents import (
     Contents,
@@ -29,7 +30,7 @@ from pocketgpu.capture.formats.pgc.contents import (
     Words,
     Writes,
 )
-from pocketgpu.capture.formats.pgc.traces import SelfTesting, power_on
+from pocketgpu.capture.formats.pgc.traces import PgcLog, PgcTrace, power_on
 from pocketgpu.facts.maxwell.page_kinds import kind_number
 
 _MANY_FRAMES = 16
@@ -37,13 +38,14 @@ _TABLES_COVERED = sum(1 << item.coverage for item in F.STATE_3DS if item.name in
 
 
 @singledispatch
-def contents_of(trace: Trace | GxLog | ChannelLog | SelfTesting) -> Contents:
+def contents_of(trace: N3DSTrace | ChannelLog) -> Contents:
     """The contents of a parsed capture of any kind; those of a `.pgc` unchanged, of others without pictures."""
     raise TypeError(f"{type(trace).__name__} is no parsed capture")
 
 
-@contents_of.register
-def _of_pgc(trace: SelfTesting) -> Contents:
+@contents_of.register(PgcTrace)
+@contents_of.register(PgcLog)
+def _of_pgc(trace: PgcTrace | PgcLog) -> Contents:
     return trace.contents
 
 

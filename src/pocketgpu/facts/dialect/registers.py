@@ -422,6 +422,16 @@ class RegisterBlock:
         return by_offset, by_name
 
     @property
+    def places(self) -> Iterator[tuple[str, int]]:
+        """Name and offset of all registers, in the order of the table. No register is made for this."""
+        return ((slot.names[0], offset) for offset, slot in self._index[0].items())
+
+    def offset_of(self, name: str) -> int:
+        """The offset of a register by name or alias. The register is not made for this. Raises KeyError."""
+        slot = self._index[1].get(name.upper())
+        return self[name].offset if slot is None else slot.offset
+
+    @property
     def name(self) -> str:
         return self.bank.name
 
@@ -465,7 +475,8 @@ class RegisterBlock:
         return [register for register in self.registers if all(word in _haystack(register) for word in words)]
 
     def __contains__(self, key: object) -> bool:
-        return isinstance(key, int | str) and self.get(key) is not None
+        by_offset, by_name = self._index
+        return key in by_offset if isinstance(key, int) else isinstance(key, str) and key.upper() in by_name
 
     def __iter__(self) -> Iterator[Register]:
         return iter(self.registers)

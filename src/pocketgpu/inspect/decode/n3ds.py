@@ -13,8 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.capture.driver import drive
-from pocketgpu.capture.formats.gxlog import GxLog
-from pocketgpu.capture.pgc import PgcTrace
 from pocketgpu.facts.list_entry import header_columns
 from pocketgpu.facts.pica import PICA
 from pocketgpu.inspect.decode.pica_kernel import WORD_LIMIT
@@ -27,9 +25,7 @@ from pocketgpu.pica.external.registers import starts_list
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pocketgpu.capture.formats.citrace import Trace
-    from pocketgpu.capture.formats.gxlog import GxLog
-    from pocketgpu.capture.pgc import PgcTrace
+    from pocketgpu.capture.formats.n3ds_trace import N3DSTrace
 
 MOST_JUMPS = 1 << 12
 """Most jumps of one list that are followed."""
@@ -134,7 +130,7 @@ class Jumps:
         return any(bool(((ids <= id) & (id <= last)).any()) for id in self._IDS)
 
 
-def gather(trace: Trace | GxLog | PgcTrace, choices: Mapping[str, str] | None = None) -> Stream:
+def gather(trace: N3DSTrace, choices: Mapping[str, str] | None = None) -> Stream:
     """The whole stream of a capture."""
     driver, notes = drive(trace, switches=choices), StreamNotes()
     driver.machine.observe(notes)

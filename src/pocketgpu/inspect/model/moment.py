@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.model.address import Address
-from pocketgpu.inspect.model.changes import Change
-from pocketgpu.inspect.model.event import Event
-from pocketgpu.inspect.model.mesh import mesh_of
-from pocketgpu.inspect.model.meshes import Mesh
-from pocketgpu.inspect.model.resources import ConstantBuffer, Program, Texture
-from pocketgpu.inspect.model.vertices import IndexBuffer, VertexBuffer, Vertices
+
+if TYPE_CHECKING:
+    from pocketgpu.inspect.model.address import Address
+    from pocketgpu.inspect.model.changes import Change
+    from pocketgpu.inspect.model.event import Event
+    from pocketgpu.inspect.model.meshes import Mesh
+    from pocketgpu.inspect.model.resources import ConstantBuffer, Program, Texture
+    from pocketgpu.inspect.model.vertices import IndexBuffer, VertexBuffer, Vertices
 
 
 class Moment(ABC):
@@ -86,6 +87,8 @@ class Moment(ABC):
 
         :raises UsageError: the moment is not that of a draw, or there is no such space.
         """
+        from pocketgpu.inspect.model.mesh import mesh_of
+
         return mesh_of(self.vertices, space, {}, str(self.address))
 
     def changes(self, to: Address | str = "previous") -> list[Change]:

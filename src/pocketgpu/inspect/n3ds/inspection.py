@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import numpy as np
 
 from pocketgpu.capture.driver import Position, drive
-from pocketgpu.capture.driver.n3ds import N3DSDriver, N3DSPlayer, N3DSTrace
+from pocketgpu.capture.driver.n3ds import N3DSDriver, N3DSPlayer
+from pocketgpu.capture.formats.n3ds_trace import N3DSTrace
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.pica import PICA
-from pocketgpu.inspect.decode import decode
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.changes import Change, changes_between
 from pocketgpu.inspect.model.event import Event, Pass, Range
@@ -240,6 +240,8 @@ class N3dsInspection(Inspection):
         return trace_of(self, as_address(place), most)
 
     def words_of(self, event: Event) -> Iterable[str]:
+        from pocketgpu.inspect.decode import decode
+
         decoded = decode(self.capture)
         return decoded.json_lines(decoded.select([str(event.address)]))
 

@@ -13,7 +13,6 @@ from pocketgpu.capture.driver import drive, log_of_switch
 from pocketgpu.capture.driver.switch import SwitchPlayer
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B197
-from pocketgpu.inspect.decode import decode
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.answer import Answer
 from pocketgpu.inspect.model.event import Event, Pass
@@ -175,6 +174,8 @@ class SwitchInspection(Inspection):
         return trace_of(self, as_address(place), most)
 
     def words_of(self, event: Event) -> Iterable[str]:
+        from pocketgpu.inspect.decode import decode
+
         decoded = decode(self.capture)
         return decoded.json_lines(decoded.select([str(event.address)]))
 

@@ -36,7 +36,7 @@ def nibble_of(k: Lang, n: Value, low: Value, high: Value) -> Value:
 
 def register_id(name: str) -> int:
     """The id of a register by name."""
-    return PICA[name].offset
+    return PICA.offset_of(name)
 
 
 def narrow_float(k: Lang, bits: Value, exponent_bits: int, mantissa_bits: int) -> Value:

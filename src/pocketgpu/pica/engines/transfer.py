@@ -179,7 +179,7 @@ class Move:
 
 
 FIRST = EXTERNAL["PPF_INPUT_ADDRESS"].offset // 4
-_PLACES = {r.name: r.offset // 4 - FIRST for r in EXTERNAL if r.name.startswith("PPF_")}
+_PLACES = {name: offset // 4 - FIRST for name, offset in EXTERNAL.places if name.startswith("PPF_")}
 WORDS = slice(FIRST, FIRST + max(_PLACES.values()) + 1)
 """The registers of the unit among the words of the external block."""
 _CONTROL = _PLACES["PPF_CONTROL"]

@@ -43,7 +43,7 @@ _STORE = EFFECT_NAMES.index("store")
 
 @cache
 def _address(name: str) -> int:
-    return EXTERNAL[name].offset // 4
+    return EXTERNAL.offset_of(name) // 4
 
 
 FILLS = [(_address(f"PSC{unit}_START"), _address(f"PSC{unit}_CONTROL"), f"PSC{unit}") for unit in range(2)]
@@ -85,7 +85,7 @@ _REQUEST = slice(FIRST_REQUEST, PICA["IRQ_CMP0"].offset)
 _COMPARE = slice(PICA["IRQ_CMP0"].offset, PICA["IRQ_MASK_LOW"].offset)
 _MASKS = slice(PICA["IRQ_MASK_LOW"].offset, PICA["IRQ_STAT_LOW"].offset)
 _UNIT_WORDS = {
-    unit: {register.name: register.offset // 4 for register in EXTERNAL if register.name.startswith(f"{unit}_")}
+    unit: {name: offset // 4 for name, offset in EXTERNAL.places if name.startswith(f"{unit}_")}
     for unit in ("PSC0", "PSC1", "PPF")
 }
 """For each unit: the word index of each of its registers."""

@@ -84,9 +84,9 @@ def _effects() -> tuple[np.ndarray, list[str]]:
         put(prefix + "opdescs", *(f"{unit}_OPDESCS_DATA{i}" for i in range(8)))
     put("vs_setup", "VSH_BOOLUNIFORM", *(f"VSH_INTUNIFORM_I{i}" for i in range(4)), "VSH_OUTMAP_MASK")
     put("gs_bools", "GSH_BOOLUNIFORM")
-    put("fog", *(r.name for r in PICA if r.name.startswith("FOG_LUT_DATA")))
-    put("lighting", *(r.name for r in PICA if r.name.startswith("LIGHTING_LUT_DATA")))
-    put("proctex", *(r.name for r in PICA if r.name.startswith(("PROCTEX_LUT_DATA", "TEXUNIT3_PROCTEX_LUT_DATA"))))
+    for bank in ("fog", "lighting", "proctex"):
+        data = f"{bank.upper()}_LUT_DATA", f"TEXUNIT3_{bank.upper()}_LUT_DATA"
+        put(bank, *(name for name, _ in PICA.places if name.startswith(data)))
     put("gas", "GAS_LUT_DATA")
     return table, names
 

@@ -23,8 +23,9 @@ import pytest
 from pocketgpu import capture as captures
 from pocketgpu.capture.driver.n3ds import N3DSDriver
 from pocketgpu.capture.formats import container
-from pocketgpu.capture.formats.citrace import SECTIONS, InitialState, LoadRun, NarrowWrite, WriteRun, parse
+from pocketgpu.capture.formats.citrace import parse
 from pocketgpu.capture.formats.citrace_write import Load, RecordedEvent, Write, encode_citrace, write_citrace
+from pocketgpu.capture.formats.n3ds_trace import SECTIONS, InitialState, LoadRun, NarrowWrite, WriteRun
 from pocketgpu.errors import CaptureError, GuestMemoryError, NoPictureError, PocketGPUError, UsageError
 from pocketgpu.events import EventLog
 

@@ -14,8 +14,8 @@ import zstandard
 
 import pocketgpu
 from pocketgpu.capture.formats import documents, gxlog
-from pocketgpu.capture.formats.citrace import LoadRun, WriteRun
-from pocketgpu.capture.formats.gxlog import GxLog, GxRun
+from pocketgpu.capture.formats.gxlog import GxLog
+from pocketgpu.capture.formats.n3ds_trace import GxRun, LoadRun, WriteRun
 from pocketgpu.errors import CaptureError, NoPictureError
 
 FILL = [0x01000102, 0x1F000000, 0x00332211, 0x1F000000 + 240 * 400 * 3, 0, 0, 0, 0x101]

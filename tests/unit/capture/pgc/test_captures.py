@@ -13,9 +13,9 @@ import pytest
 import pocketgpu
 from pocketgpu.capture import pgc
 from pocketgpu.capture.driver import drive
-from pocketgpu.capture.formats.citrace import InitialState
 from pocketgpu.capture.formats.citrace_write import Load as RecordedLoad
 from pocketgpu.capture.formats.citrace_write import Write, write_citrace
+from pocketgpu.capture.formats.n3ds_trace import InitialState
 from pocketgpu.capture.formats.pgc import numbers as F
 from pocketgpu.capture.formats.pgc.contents import Contents, FrameContents, Gx, Load, Narrow, Submit, Swap
 from pocketgpu.capture.formats.pgc.traces import power_on

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import pocketgpu
-from pocketgpu.capture.formats.citrace import InitialState
 from pocketgpu.capture.formats.citrace_write import Load, RecordedEvent, Write, write_citrace
+from pocketgpu.capture.formats.n3ds_trace import InitialState
 from pocketgpu.cli import main
 from pocketgpu.facts.choices import CHOICES
 from pocketgpu.facts.external import EXTERNAL

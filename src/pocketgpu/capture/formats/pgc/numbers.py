@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-MAGIC: Final = b"\x89PGC\r\n\x1a\n"
 VERSION: Final = 1
 HEADER_SIZE: Final = 16
 CONSOLES: Final[Mapping[str, int]] = MappingProxyType({"3DS": 1, "Switch": 2})

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 import zstandard
 
+from pocketgpu.capture.formats.begin import PGC
 from pocketgpu.capture.formats.pgc.numbers import (
     CHECK_LEFT_OUT,
     CHECK_SIZE,
@@ -20,7 +21,6 @@ from pocketgpu.capture.formats.pgc.numbers import (
     DIGEST_SIZES,
     END,
     HEADER_SIZE,
-    MAGIC,
     RECORDS,
     SECTION_HEAD,
     SECTION_LIMIT,
@@ -205,7 +205,7 @@ def build(
     """A whole file from the plain bytes of its sections of records; ends: for each, offsets of the ends of frames in
     it."""
     console = CONSOLES[header.console]
-    start = MAGIC + bytes((VERSION, console, header.digest_size, CHECK_SIZE - header.check_size))
+    start = PGC + bytes((VERSION, console, header.digest_size, CHECK_SIZE - header.check_size))
     parts = [start, struct.pack("<I", zlib.crc32(start))]
     for plain, places in zip(plains, ends or [()] * len(plains), strict=True):
         parts += _section(RECORDS, *pack(plain, packing, places), len(plain))
@@ -219,19 +219,14 @@ def _section(kind: int, codec: int, payload: bytes, size: int) -> list[bytes]:
     return [head, payload, struct.pack("<I", zlib.crc32(payload, zlib.crc32(head)))]
 
 
-def looks_like(data: bytes) -> bool:
-    """Whether a file's bytes begin like a `.pgc`, or like one that was cut or converted as text."""
-    return data.startswith(MAGIC[:4]) or (0 < len(data) < 4 and MAGIC.startswith(data))
-
-
 def read_header(data: bytes, file: str) -> Header:
     """Raises CaptureError for a header that is cut, damaged or of another version."""
 
     def fail(message: str, offset: int, hint: str = "Copy the file again.") -> CaptureError:
         return CaptureError(message, file=file, offset=offset, hint=hint)
 
-    if not data.startswith(MAGIC[: len(data)]):
-        at = next(i for i, (a, b) in enumerate(zip(data, MAGIC, strict=False)) if a != b)
+    if not data.startswith(PGC[: len(data)]):
+        at = next(i for i, (a, b) in enumerate(zip(data, PGC, strict=False)) if a != b)
         raise fail("the first bytes are not those of a .pgc", at, "It was damaged, or copied as if it were text.")
     if len(data) < HEADER_SIZE:
         raise fail("the file ends inside its header", len(data))

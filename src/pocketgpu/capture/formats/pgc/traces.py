@@ -9,8 +9,6 @@ from typing import Final
 
 import numpy as np
 
-from pocketgpu.capture.formats.citrace import InitialState, LoadRun, NarrowWrite, WriteRun
-from pocketgpu.capture.formats.gxlog import GxRun
 from pocketgpu.capture.formats.mxcap import (
     FORMATS,
     MAPPED_LIMIT,
@@ -23,6 +21,17 @@ from pocketgpu.capture.formats.mxcap import (
     bytes_per_pixel,
 )
 from pocketgpu.capture.formats.mxcap import Present as Shown
+from pocketgpu.capture.formats.n3ds_trace import (
+    NEW_FCRAM_END,
+    OLD_FCRAM_END,
+    GxRun,
+    InitialState,
+    LoadRun,
+    N3DSTrace,
+    NarrowWrite,
+    Step,
+    WriteRun,
+)
 from pocketgpu.capture.formats.pgc import numbers as F
 from pocketgpu.capture.formats.pgc.contents import (
     Contents,
@@ -45,13 +54,10 @@ from pocketgpu.errors import CaptureError
 from pocketgpu.events import Event as Note
 from pocketgpu.facts.external import EXTERNAL, LCD
 from pocketgpu.facts.maxwell.page_kinds import KINDS
-from pocketgpu.facts.memory_map import FCRAM
 from pocketgpu.facts.pica import PICA
 from pocketgpu.pica.gsp.address_map import AddressMap
 
 _KIND_NAMES = {number: name for name, number in KINDS.items()}
-_OLD_FCRAM_END = FCRAM.base + FCRAM.size
-_NEW_FCRAM_END = FCRAM.base + 2 * FCRAM.size
 
 
 def expected_of(contents: Contents) -> list[Mapping[str, str] | None]:
@@ -102,9 +108,9 @@ def power_on() -> dict[str, Words]:
     return held
 
 
-def runs_of(events: Sequence[Event]) -> list[WriteRun | NarrowWrite | LoadRun | GxRun]:
+def runs_of(events: Sequence[Event]) -> list[Step]:
     """Events of a 3DS in the form that drivers replay."""
-    runs: list[WriteRun | NarrowWrite | LoadRun | GxRun] = []
+    runs: list[Step] = []
     element = 0
     for event in events:
         match event:
@@ -128,14 +134,12 @@ def runs_of(events: Sequence[Event]) -> list[WriteRun | NarrowWrite | LoadRun | 
     return runs
 
 
-class PgcTrace(SelfTesting):
-    """A capture of a 3DS for replay: it has the interface of `citrace.Trace` and `gxlog.GxLog`.
+class PgcTrace(SelfTesting, N3DSTrace):
+    """A capture of a 3DS for replay.
 
-    tables: words that are not in `initial`, by name (`numbers.TABLES`, `numbers.WIDE_UNIFORMS`). expected: digests of
-    each frame's pictures, see `expected_of`.
+    tables: see `numbers.TABLES` and `numbers.WIDE_UNIFORMS`. expected: digests of each frame's pictures, see
+    `expected_of`.
     """
-
-    console: Final = "3DS"
 
     def __init__(self, file: str, contents: Contents) -> None:
         self.file = file
@@ -174,11 +178,11 @@ class PgcTrace(SelfTesting):
                 elif isinstance(event, Swap):
                     spans += [(value, 1) for _, value in event.registers[:2]]
                 for start, size in spans:
-                    if start is not None and size and start < _NEW_FCRAM_END and start + size > _OLD_FCRAM_END:
+                    if start is not None and size and start < NEW_FCRAM_END and start + size > OLD_FCRAM_END:
                         return True
         return False
 
-    def runs(self, frame: int) -> list[WriteRun | NarrowWrite | LoadRun | GxRun]:
+    def runs(self, frame: int) -> list[Step]:
         """The events of frame `frame`, in order."""
         if not 0 <= frame < self.frame_count:
             raise IndexError(f"no frame {frame}: the capture has {self.frame_count}")
@@ -206,9 +210,7 @@ class PgcLog(SelfTesting, ChannelLog):
     def _check_bounds(self) -> None:
         mapped = sum(mapping.size for mapping in self.mappings)
         if mapped > MAPPED_LIMIT or sum(self.handles.values()) > MEMORY_LIMIT:
-            message = (
-                f"the mappings have {sum(self.handles.values()):,} bytes of memory and {mapped:,} of addresses"
-            )
+            message = f"the mappings have {sum(self.handles.values()):,} bytes of memory and {mapped:,} of addresses"
             hint = f"At most {MEMORY_LIMIT:,} and {MAPPED_LIMIT:,} are replayed."
             raise CaptureError(message, file=self.file, hint=hint)
         for shown in self.presents:

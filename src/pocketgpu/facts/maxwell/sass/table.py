@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any, Final
 
@@ -45,6 +45,7 @@ class Bits:
     pieces: tuple[tuple[int, int], ...]
 
     @staticmethod
+    @cache
     def parse(text: str) -> Bits:
         """From text such as "56,38:20"."""
         pieces = []
@@ -277,6 +278,7 @@ def rows(name: str) -> list[list[str]]:
     return [line.split("\t") for line in text.splitlines()[1:] if line and not line.startswith("#")]
 
 
+@cache  # forms share most of these texts
 def _modifier(text: str) -> Modifier:
     if text.startswith("."):
         return Modifier(text[1:], None)
@@ -292,6 +294,7 @@ def _modifier(text: str) -> Modifier:
     )
 
 
+@cache
 def _attribute(text: str) -> Attribute:
     name, equals, rest = text.partition("=")
     if not equals:
@@ -301,6 +304,7 @@ def _attribute(text: str) -> Attribute:
     return Attribute(name, Bits.parse(bits), enum) if at else Attribute(name, value=int(rest))
 
 
+@cache
 def _operand(text: str) -> OperandField:
     first, *rest = text.split()
     role, _, what = first.partition("=")

@@ -31,7 +31,7 @@ from pocketgpu.pica.front.packets import DrawPackets
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
-    from pocketgpu.capture.driver.n3ds import N3DSTrace
+    from pocketgpu.capture.formats.n3ds_trace import N3DSTrace
 
 _NARROW = {
     register.address: register

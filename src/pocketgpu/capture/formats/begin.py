@@ -1,0 +1,39 @@
+"""How the files of each format begin. A file is recognised by its first bytes, not by its name.
+
+This module imports nothing, so that opening a file imports the reader of its own format only.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+PGC: Final = b"\x89PGC\r\n\x1a\n"
+ZIP: Final = b"PK\x03\x04"
+CITRACE: Final = b"CiTr"
+BOM: Final = b"\xef\xbb\xbf"
+"""The bytes that some editors put at the start of a text."""
+
+_JSON_WITHIN = 64
+
+
+def of_pgc(data: bytes) -> bool:
+    """Whether a file's bytes begin like a `.pgc`, or like one that was cut or converted as text."""
+    return data.startswith(PGC[:4]) or (0 < len(data) < 4 and PGC.startswith(data))
+
+
+def of_zip(data: bytes) -> bool:
+    """Whether a file's plain bytes begin like a zip archive."""
+    return data.startswith(ZIP)
+
+
+def of_json(data: bytes) -> bool:
+    """Whether a file's plain bytes begin like a JSON object."""
+    return data[:_JSON_WITHIN].removeprefix(BOM).lstrip(b" \t\r\n").startswith(b"{")
+
+
+def of_citrace(data: bytes) -> bool:
+    """Whether a file's plain bytes begin like a CiTrace recording, which may be cut after any byte."""
+    return data.startswith(CITRACE[: len(data)])
+
+
+__all__ = ["BOM", "CITRACE", "PGC", "ZIP", "of_citrace", "of_json", "of_pgc", "of_zip"]

@@ -1,6 +1,7 @@
 """What `pytest --quick` runs, by `tests/quick.txt`: files, without some of their functions, a few cases of each.
 
-A line of the list is a file, relative to the folder of tests, then the names of test functions that take too long.
+A line of the list is a file, relative to the folder of tests, then names of test functions: `name` takes too long and
+is left out, `+name` is so quick that all its cases run.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ CASES = 3
 
 @cache
 def listed() -> dict[Path, frozenset[str]]:
-    """File -> names of functions in it that are left out."""
+    """File -> names of functions in it that are left out, and those that run whole, with a +."""
     found: dict[Path, frozenset[str]] = {}
     for line in LIST.read_text(encoding="utf-8").splitlines():
         words = line.split("#")[0].split()
@@ -41,7 +42,8 @@ def chosen(items: list[pytest.Item]) -> set[pytest.Item]:
         name = getattr(item, "originalname", item.name)
         if name not in listed().get(item.path, frozenset()):
             functions[item.path, name].append(item)
-    return {item for cases in functions.values() for item in few(cases)}
+    whole = {(path, name) for path, name in functions if f"+{name}" in listed().get(path, frozenset())}
+    return {item for key, cases in functions.items() for item in (cases if key in whole else few(cases))}
 
 
 def few(cases: list[pytest.Item]) -> list[pytest.Item]:

@@ -93,9 +93,10 @@ class Told(Observer):
 
 
 def replayed(scene: Scene, *observers: Observer) -> GM20B:
-    """A machine that ran a scene, looked at by observers."""
+    """A machine that ran a scene, looked at by observers. It waits for its code, so that draws are quick in time."""
     log: Any = scene.capture().trace
     machine = GM20B()
+    machine.drawing.tier = "specialised"
     for one in observers:
         machine.observe(one)
     SwitchDriver(log, machine).play_rest()

@@ -325,6 +325,10 @@ def test_noise_is_valid(name: str) -> None:
     except pocketgpu.PocketGPUError:
         texels = arrays.decode(rows, layout)  # of 8 bits there are no floats
     assert np.isfinite(texels).all()
+    if any("Z" in (part.name, part.meaning) for part in layout.components):
+        assert texels[..., 0].min() >= 0  # depths have no sign
+    elif layout.components and all(not part.type and part.width in (16, 32) for part in layout.components):
+        assert texels.min() < 0 < texels.max() < 2
     if name.startswith("ASTC"):
         across, down = layout.block
         blocks = texels.reshape(8, down, 8, across, 4).swapaxes(1, 2).reshape(64, -1, 4)

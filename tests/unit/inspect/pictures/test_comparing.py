@@ -31,6 +31,9 @@ def test_what_is_counted() -> None:
     found = compare(as_pixels(ours), as_pixels(golden))
     assert (found.differing, found.touched, found.largest, found.box) == (3, 3, 155, (2, 3, 10, 9))
     assert str(found) == "3 of 240 pixels differ, by 155 at most, between (2, 3) and (9, 8)"
+    assert measures(found) == (
+        ("size", "20x12"), ("differing pixels", "3 of 240 (1.25 %)"), ("largest difference", "155 of 255, allowed 0"),
+    )  # fmt: skip
     found = compare(as_pixels(ours), as_pixels(golden), 1)
     assert (found.differing, found.touched, found.box, found.same) == (2, 3, (2, 5, 10, 9), False)
     found = compare(as_pixels(ours), as_pixels(golden), 155)

@@ -1,0 +1,161 @@
+"""What commands print, whole: each text is kept in `texts/`, so that no line of an answer changes unnoticed.
+
+The texts are of two small recordings. They say what is printed, not that it is true: other tests hold answers to the
+truth. When a text should change, write them again and read the difference:
+
+    python tests/unit/cli/test_texts.py
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pocketgpu.cli import main
+
+TEXTS = Path(__file__).resolve().parent / "texts"
+SCENES = Path(__file__).resolve().parents[1] / "promises" / "data"
+
+# Name of the text -> commands. Recordings are in the folder where they run; OUT is a new folder.
+CASES: dict[str, tuple[str, ...]] = {
+    "info": ("info scene_3ds.pgc", "info scene_switch.pgc"),
+    "info.json": ("info scene_3ds.pgc --json", "info scene_switch.pgc --json"),
+    "events": (
+        "events scene_3ds.pgc f1", "events scene_3ds.pgc f0 --draws", "events scene_switch.pgc f1",
+        "events scene_switch.pgc f0 --draws", "events scene_switch.pgc f9",
+    ),
+    "events.json": ("events scene_3ds.pgc f0 --json", "events scene_switch.pgc f0 --json"),
+    "why-3ds-pixels": (
+        "why scene_3ds.pgc f1/px200,120", "why scene_3ds.pgc f0/px200,160", "why scene_3ds.pgc f1/px1,1",
+        "why scene_3ds.pgc f0/px399,239", "why scene_3ds.pgc f0/px400,239", "why scene_3ds.pgc f1/px200,120/bottom",
+    ),
+    "why-3ds-parts": (
+        "why scene_3ds.pgc f1/d0", "why scene_3ds.pgc f1/d1", "why scene_3ds.pgc f1/d1/t0",
+        "why scene_3ds.pgc f1/d0/v2", "why scene_3ds.pgc f1/d7", "why scene_3ds.pgc f1",
+    ),
+    "why-3ds.json": ("why scene_3ds.pgc f1/px200,120 --json", "why scene_3ds.pgc f1/d1 --json"),
+    "why-switch-pixels": (
+        "why scene_switch.pgc f1/px16,20", "why scene_switch.pgc f0/px16,31", "why scene_switch.pgc f0/px0,0",
+        "why scene_switch.pgc f0/px999,0",
+    ),
+    "why-switch-parts": (
+        "why scene_switch.pgc f1/d0", "why scene_switch.pgc f1/d1", "why scene_switch.pgc f1/d0/t0",
+        "why scene_switch.pgc f1/d0/v1", "why scene_switch.pgc f1/d9",
+    ),
+    "why-switch.json": ("why scene_switch.pgc f1/px16,20 --json", "why scene_switch.pgc f1/d0 --json"),
+    "check": ("check scene_3ds.pgc", "check scene_switch.pgc", "check scene_3ds.pgc --notes", "check --list"),
+    "check.json": ("check scene_3ds.pgc --json", "check scene_switch.pgc --json"),
+    "diff": (
+        "diff scene_3ds.pgc scene_3ds.pgc", "diff scene_3ds.pgc scene_3ds.pgc --switch-b texture.filter=nearest",
+        "diff scene_switch.pgc scene_switch.pgc", "diff scene_3ds.pgc scene_switch.pgc",
+        "diff scene_3ds.pgc scene_3ds.pgc --switch-b texture.filter=nearest --json",
+    ),
+    "state-3ds": (
+        "state scene_3ds.pgc f1/d1", "state scene_3ds.pgc f1/d0 --against f1/d1", "state scene_3ds.pgc f1/d0 --shaders",
+    ),
+    "state-switch": (
+        "state scene_switch.pgc f1/d1", "state scene_switch.pgc f1/d1 --against f0/d1",
+        "state scene_switch.pgc f1/d0 --shaders",
+    ),
+    "state-files": (
+        "state scene_3ds.pgc f1/d0 --textures OUT/t --mesh OUT/m.obj --vertices OUT/v.npz --target OUT/t.png",
+        "state scene_switch.pgc f1/d0 --textures OUT/t --mesh OUT/m.obj --vertices OUT/v.npz --target OUT/t.png",
+    ),
+    "who": (
+        "who scene_3ds.pgc 0x18000000", "who scene_3ds.pgc 0x20000000 --size 64 --before f1/d0",
+        "who scene_3ds.pgc 0x1000",
+        "who scene_switch.pgc 0x500000000", "who scene_switch.pgc 0x500000000 --before f1/d0",
+    ),
+    "decode-3ds": ("decode scene_3ds.pgc f0", "decode scene_3ds.pgc f1 --changed"),
+    "decode-switch": (
+        "decode scene_switch.pgc f0", "decode scene_switch.pgc f1 --changed"),
+    "regs": (
+        "regs 0x41", "regs blend", "regs 0x1c0", "regs b197 blend", "regs SET_BLEND", "regs nothing_has_this_name",
+        "regs 0x10400400", "regs b197 0x358 --json",
+    ),
+    "timing": ("timing", "timing --init top-wide", "timing --init bottom --json"),
+    "switches": ("switches",),
+    "replays": (
+        "render scene_3ds.pgc --out OUT/a", "render scene_switch.pgc --out OUT/b --frames 1",
+        "capture verify scene_3ds.pgc",
+        "capture verify scene_switch.pgc", "convert scene_3ds.pgc OUT/c.pgc",
+        "capture minimise scene_3ds.pgc OUT/d.pgc",
+        "capture minimise scene_switch.pgc OUT/e.pgc --keep f0/d1", "capture redact scene_3ds.pgc OUT/f.pgc",
+        "capture redact scene_switch.pgc OUT/g.pgc", "capture repair scene_3ds.pgc OUT/h.pgc",
+        "dump scene_3ds.pgc --at f1 --memory 0x18000000:64 --out OUT/i",
+        "dump scene_switch.pgc --at f0 --memory 0x500000000:64 --out OUT/j",
+    ),
+    "errors": (
+        "", "nothing", "info", "info missing.pgc", "info SOURCE", "render scene_3ds.pgc", "why scene_3ds.pgc px1",
+        "why scene_3ds.pgc f0/e9999", "state scene_3ds.pgc f0/d9", "render scene_3ds.pgc --out OUT/k --frames 3-1",
+        "render scene_3ds.pgc --out OUT/k --set texture.filter=purple",
+        "render scene_3ds.pgc --out OUT/k --set nothing=1",
+        "dump scene_3ds.pgc --at f0 --memory 0:4 --out OUT/l", "decode scene_3ds.pgc f9", "diff scene_3ds.pgc",
+    ),
+}  # fmt: skip
+
+# Durations, also those in a table's last column of numbers; sizes of files, which compressors decide.
+_VARYING = (
+    (re.compile(r"\b\d+(\.\d+)? (ms|s)\b"), "TIME"),
+    (re.compile(r"^((?:f\d+|all) .*) \d+\.\d{3}\b", re.MULTILINE), r"\1 TIME"),
+    (re.compile(r"^(.*\bOUT/\w+\.pgc.*?)[\d,]+ bytes(?! are)(?: \([\d,]+ before\))?", re.MULTILINE), r"\1SIZE"),
+)
+
+
+def said(command: str, out: Path) -> str:
+    """A command line, its exit code, and what it prints, without what varies from run to run."""
+    words = [word.replace("OUT", str(out)).replace("SOURCE", __file__) for word in shlex.split(command)]
+    printed, errors = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(errors):
+        code = main(words)
+    text = f"$ pocketgpu {command}\n{printed.getvalue()}"
+    if errors.getvalue():
+        text += f"-- standard error\n{errors.getvalue()}"
+    text = text.replace(str(out), "OUT").replace(__file__, "SOURCE")
+    for pattern, instead in _VARYING:
+        text = pattern.sub(instead, text)
+    return "\n".join([*(line.rstrip() for line in text.splitlines()), f"-- exit code {code}", ""])
+
+
+def texts(name: str, out: Path) -> str:
+    """What the commands of a case print, then the files that they have written."""
+    printed = [said(command, out) for command in CASES[name]]
+    files = sorted(path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file())
+    return "\n".join([*printed, *(f"OUT/{file}" for file in files), ""])
+
+
+@pytest.fixture
+def at_the_scenes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.chdir(SCENES)
+    monkeypatch.setenv("COLUMNS", "80")
+    yield
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_command_prints_what_it_printed(name: str, tmp_path: Path, at_the_scenes: None) -> None:
+    assert texts(name, tmp_path) == (TEXTS / f"{name}.txt").read_text(encoding="utf-8")
+
+
+def test_each_text_has_its_commands() -> None:
+    assert sorted(path.stem for path in TEXTS.glob("*.txt")) == sorted(CASES)
+
+
+def write() -> None:
+    """Write all texts again."""
+    os.chdir(SCENES)
+    os.environ["COLUMNS"] = "80"
+    for name in CASES:
+        with tempfile.TemporaryDirectory() as folder:
+            (TEXTS / f"{name}.txt").write_text(texts(name, Path(folder)), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()

@@ -22,8 +22,6 @@ QUOTED: dict[str, set[str]] = {
     "tests/pictures/zoo/shadows.py": {"soft behind it"},
     "tests/pictures/zoo_switch/stages.py": {"feedback behind tessellation"},
     "tests/pictures/zoo_switch/vertices.py": {"begins anew"},
-    # A command, before the choices that it lists.
-    "tests/unit/cli/texts/switches.txt": {"$ pocketgpu switches"},
 }
 
 # A sentence with each form that the list has to find.

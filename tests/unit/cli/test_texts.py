@@ -116,13 +116,13 @@ def said(command: str, out: Path) -> str:
     printed, errors = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(errors):
         code = main(words)
-    text = f"$ pocketgpu {command}\n{printed.getvalue()}"
+    text = f"$ pocketgpu {command}\n-- exit code {code}\n{printed.getvalue()}"
     if errors.getvalue():
         text += f"-- standard error\n{errors.getvalue()}"
     text = text.replace(str(out), "OUT").replace(__file__, "SOURCE")
     for pattern, instead in _VARYING:
         text = pattern.sub(instead, text)
-    return "\n".join([*(line.rstrip() for line in text.splitlines()), f"-- exit code {code}", ""])
+    return "\n".join([*(line.rstrip() for line in text.splitlines()), ""])
 
 
 def texts(name: str, out: Path) -> str:

@@ -102,10 +102,12 @@ CASES: dict[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 
-# Durations, also those in a table's last column of numbers; sizes of files, which compressors decide.
+# Durations, also those in the last column of a table of frames, whose width they decide; sizes of files, which
+# compressors decide.
 _VARYING = (
     (re.compile(r"\b\d+(\.\d+)? (ms|s)\b"), "TIME"),
-    (re.compile(r"^((?:f\d+|all) .*) \d+\.\d{3}\b", re.MULTILINE), r"\1 TIME"),
+    (re.compile(r"^((?:f\d+|all) .*?) +\d+\.\d{3}\b", re.MULTILINE), r"\1   TIME"),
+    (re.compile(r"^(frame .*?) +ms$", re.MULTILINE), r"\1   ms"),
     (re.compile(r"^(.*\bOUT/\w+\.pgc.*?)[\d,]+ bytes(?! are)(?: \([\d,]+ before\))?", re.MULTILINE), r"\1SIZE"),
 )
 

@@ -65,11 +65,11 @@ class N3DSDriver(Driver[N3DS]):
 
     # -- frames -------------------------------------------------------------------------------------------------------
     def play_frame(self) -> Played:
-        runs, stats = self.trace.runs(self.frame), self.machine.stats
+        runs, stats, do = self.trace.runs(self.frame), self.machine.stats, self._do
         stats.reset()
         start = perf_counter()
         for run in runs:
-            self._do(run)
+            do(run)
         self._end_frame()
         milliseconds = 1000.0 * (perf_counter() - start)
         return Played(milliseconds, {name: int(getattr(stats, name)) for name in _COUNTS}, stats.seconds)

@@ -51,6 +51,7 @@ TRANSFER_CONTROL = _address("PPF_CONTROL")
 FILL_START, FILL_FINISHED = (EXTERNAL["PSC0_CONTROL"][name].mask for name in ("start", "finished"))
 FILL_WIDTH = EXTERNAL["PSC0_CONTROL"]["width"]
 _FILL_ADDRESS = EXTERNAL["PSC0_START"]["address"]
+_FILL_UNIT = _FILL_ADDRESS.scale
 TRANSFER_START, TRANSFER_FINISHED = (EXTERNAL["PPF_CONTROL"][name].mask for name in ("start", "finished"))
 _SELECTS = [_address(f"PDC{unit}_SELECT") for unit in range(2)]
 _SELECT_KEPT = EXTERNAL["PDC0_SELECT"]["current"].mask
@@ -391,10 +392,9 @@ class ExternalRegisters:
     # -- units ------------------------------------------------------------------------------------------------------
     def _notify_start(self, unit: str, word: int) -> None:
         """Notify observers that PSC0, PSC1 or PPF starts: `word` was written to its control register."""
-        if self.observers:
-            words = {name: int(self.words[place]) for name, place in _UNIT_WORDS[unit].items()}
-            words[f"{unit}_CONTROL"] = word
-            self._notify_observers(unit, words)
+        words = {name: int(self.words[place]) for name, place in _UNIT_WORDS[unit].items()}
+        words[f"{unit}_CONTROL"] = word
+        self._notify_observers(unit, words)
 
     def _notify_observers(self, unit: str, words: Mapping[str, int]) -> None:
         self._at_work[unit] = words
@@ -402,10 +402,9 @@ class ExternalRegisters:
             one.unit_starts(unit, words)
 
     def _notify_end(self, unit: str) -> None:
-        words = self._at_work.pop(unit, None)
-        if words is not None:
-            for one in self.observers:
-                one.unit_ended(unit, words)
+        words = self._at_work.pop(unit)
+        for one in self.observers:
+            one.unit_ended(unit, words)
 
     def rest(self) -> None:
         """No unit is working: observers get no end of earlier starts."""
@@ -419,16 +418,13 @@ class ExternalRegisters:
     def _fill(self, unit: int, word: int) -> None:
         """A write to a fill's control register."""
         first, index, name = FILLS[unit]
-        if word & FILL_START:
+        if word & FILL_START and self.observers:
             self._notify_start(name, word)
         self.words[index] = word = self._controlled(word, index, FILL_FINISHED)
         if word & FILL_START:
-            self._run_fill(unit, *self._fill_range(first), FILL_WIDTH.raw(word))
-
-    def _fill_range(self, first: int) -> tuple[int, int, int]:
-        """Start address, end address and value of a fill; `first` is the word of the unit's first register."""
-        start, end, value = self.words[first : first + 3].tolist()
-        return int(_FILL_ADDRESS.decode(start)), int(_FILL_ADDRESS.decode(end)), value
+            start, end, value = self.words[first : first + 3].tolist()
+            address = lambda word: _FILL_ADDRESS.raw(word) * _FILL_UNIT
+            self._run_fill(unit, address(start), address(end), value, FILL_WIDTH.raw(word))
 
     def _run_fill(self, unit: int, start: int, end: int, value: int, width: int) -> None:
         """Fill [start, end) with a pattern, and set the unit to finished."""
@@ -441,7 +437,8 @@ class ExternalRegisters:
         self.words[index] = word
         self.interrupt(name, int(start > 0))
         self.stats.seconds["fill"] += perf_counter() - started
-        self._notify_end(name)
+        if name in self._at_work:
+            self._notify_end(name)
 
     def _fill_memory(self, unit: int, start: int, end: int, value: int, width: int) -> None:
         problem = self.fill.run(start, end, value, width)
@@ -457,7 +454,7 @@ class ExternalRegisters:
     def _transfer(self, word: int) -> None:
         """A write to the transfer engine's control register."""
         index = TRANSFER_CONTROL
-        if word & TRANSFER_START:
+        if word & TRANSFER_START and self.observers:
             self._notify_start("PPF", word)
         self.words[index] = word = self._controlled(word, index, TRANSFER_FINISHED)
         if word & TRANSFER_START:
@@ -481,7 +478,8 @@ class ExternalRegisters:
             self.words[index] = int(self.words[index]) & ~TRANSFER_START | TRANSFER_FINISHED
             self.interrupt("PPF")
         self.stats.seconds["transfer"] += perf_counter() - started
-        self._notify_end("PPF")
+        if "PPF" in self._at_work:
+            self._notify_end("PPF")
 
     def _vram_power(self, word: int) -> None:
         index = _address("VRAM_POWER")
@@ -543,7 +541,8 @@ class ExternalRegisters:
     def list_done(self, fired: int) -> None:
         """A list ended and raised this many interrupts."""
         self.interrupt("P3D", fired)
-        self._notify_end("P3D")
+        if "P3D" in self._at_work:
+            self._notify_end("P3D")
 
     def submit(self, words: Sequence[int] | np.ndarray) -> int:
         """Run command words that are not in guest memory; returns how often they raised the P3D interrupt."""

@@ -11,8 +11,9 @@ name the place in the document ("events[12].words[3]").
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -21,8 +22,6 @@ import numpy as np
 from pocketgpu.capture.formats import container
 from pocketgpu.capture.formats.documents import Document, kind_of
 from pocketgpu.capture.formats.n3ds_trace import (
-    NEW_FCRAM_END,
-    OLD_FCRAM_END,
     GxRun,
     InitialState,
     LoadRun,
@@ -30,6 +29,7 @@ from pocketgpu.capture.formats.n3ds_trace import (
     Step,
     Words,
     WriteRun,
+    needs_new_memory,
 )
 from pocketgpu.errors import CaptureError
 from pocketgpu.events import Event
@@ -124,22 +124,20 @@ class GxLog(N3DSTrace):
     @property
     def needs_new_model(self) -> bool:
         """Whether any access needs memory that only the newer model (256 MiB of FCRAM) has."""
+        return needs_new_memory(self._accesses())
+
+    def _accesses(self) -> Iterator[tuple[int | None, int]]:
+        """(physical address or None, bytes) of what the events access; one byte where the size is not known."""
         translate = AddressMap(self.virt_to_phys).translate
-        for events in self.frames:
-            for event in events:
-                spans: list[tuple[int | None, int]] = []
-                if isinstance(event, MemoryEvent):
-                    spans.append((event.phys, event.size))
-                elif isinstance(event, GxEvent) and (command := command_of(event.words)) is not None:
-                    for word, value in zip(command.words, event.words[1:], strict=True):
-                        if word.kind == "address":
-                            spans.append((translate(value), 1))
-                elif isinstance(event, SwapEvent):
-                    spans += [(value, 1) for _, value in event.registers[:2]]
-                for start, size in spans:
-                    if start is not None and size and start < NEW_FCRAM_END and start + size > OLD_FCRAM_END:
-                        return True
-        return False
+        for event in chain.from_iterable(self.frames):
+            if isinstance(event, MemoryEvent):
+                yield event.phys, event.size
+            elif isinstance(event, SwapEvent):
+                yield from ((value, 1) for _, value in event.registers[:2])
+            elif (command := command_of(event.words)) is not None:
+                for word, value in zip(command.words, event.words[1:], strict=True):
+                    if word.kind == "address":
+                        yield translate(value), 1
 
     def runs(self, frame: int) -> list[Step]:
         """The events of frame `frame`, in order."""

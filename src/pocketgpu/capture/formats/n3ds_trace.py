@@ -9,7 +9,7 @@ for step in trace.runs(0):
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -120,6 +120,14 @@ class GxRun:
     words: tuple[int, ...]
 
 
+def needs_new_memory(spans: Iterable[tuple[int | None, int]]) -> bool:
+    """Whether any span (physical address or None, bytes) is in memory that only the newer model has."""
+    return any(
+        start is not None and size > 0 and start < NEW_FCRAM_END and start + size > OLD_FCRAM_END
+        for start, size in spans
+    )
+
+
 Step: TypeAlias = WriteRun | NarrowWrite | LoadRun | GxRun
 
 
@@ -153,5 +161,5 @@ class N3DSTrace(ABC):
 
 __all__ = [
     "NEW_FCRAM_END", "OLD_FCRAM_END", "SECTIONS", "GxRun", "InitialState", "LoadRun", "N3DSTrace", "NarrowWrite",
-    "Step", "Words", "WriteRun",
+    "Step", "Words", "WriteRun", "needs_new_memory",
 ]  # fmt: skip

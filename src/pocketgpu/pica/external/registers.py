@@ -422,9 +422,12 @@ class ExternalRegisters:
             self._notify_start(name, word)
         self.words[index] = word = self._controlled(word, index, FILL_FINISHED)
         if word & FILL_START:
-            start, end, value = self.words[first : first + 3].tolist()
-            address = lambda word: _FILL_ADDRESS.raw(word) * _FILL_UNIT
-            self._run_fill(unit, address(start), address(end), value, FILL_WIDTH.raw(word))
+            self._run_fill(unit, *self._fill_range(first), FILL_WIDTH.raw(word))
+
+    def _fill_range(self, first: int) -> tuple[int, int, int]:
+        """Start address, end address and value of a fill; `first` is the word of the unit's first register."""
+        start, end, value = self.words[first : first + 3].tolist()
+        return _FILL_ADDRESS.raw(start) * _FILL_UNIT, _FILL_ADDRESS.raw(end) * _FILL_UNIT, value
 
     def _run_fill(self, unit: int, start: int, end: int, value: int, width: int) -> None:
         """Fill [start, end) with a pattern, and set the unit to finished."""

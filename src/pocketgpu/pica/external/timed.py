@@ -234,7 +234,8 @@ class TimedRegisters(ExternalRegisters):
         if job.due is not None:
             self._stop_fill(unit)
             self.report("warning", "fill.aborted", f"PSC{unit} was started again before it was done")
-        self._notify_start(name, written)
+        if self.observers:
+            self._notify_start(name, written)
         start, end, value = self._fill_range(first)
         self._filling[unit] = start, end, value, FILL_WIDTH.raw(word)
         self.words[index] = word
@@ -261,7 +262,8 @@ class TimedRegisters(ExternalRegisters):
                 )
             word |= TRANSFER_START
         elif word & TRANSFER_START:
-            self._notify_start("PPF", written)
+            if self.observers:
+                self._notify_start("PPF", written)
             words = self.words[TRANSFER_WORDS].copy()
             job.start(self.clock.now, self._transfer_cycles(words), lambda: self._run_transfer(words))
         self.words[index] = word

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from types import MappingProxyType
 from typing import Final
 
@@ -22,8 +23,6 @@ from pocketgpu.capture.formats.mxcap import (
 )
 from pocketgpu.capture.formats.mxcap import Present as Shown
 from pocketgpu.capture.formats.n3ds_trace import (
-    NEW_FCRAM_END,
-    OLD_FCRAM_END,
     GxRun,
     InitialState,
     LoadRun,
@@ -31,6 +30,7 @@ from pocketgpu.capture.formats.n3ds_trace import (
     NarrowWrite,
     Step,
     WriteRun,
+    needs_new_memory,
 )
 from pocketgpu.capture.formats.pgc import numbers as F
 from pocketgpu.capture.formats.pgc.contents import (
@@ -167,20 +167,18 @@ class PgcTrace(SelfTesting, N3DSTrace):
     @cached_property
     def needs_new_model(self) -> bool:
         """Whether any access needs memory that only the newer model (256 MiB of FCRAM) has."""
+        return needs_new_memory(self._accesses())
+
+    def _accesses(self) -> Iterator[tuple[int | None, int]]:
+        """(physical address or None, bytes) of what the events access; one byte where the size is not known."""
         translate = AddressMap(self.virt_to_phys).translate
-        for frame in self.contents.frames:
-            for event in frame.events:
-                spans: list[tuple[int | None, int]] = []
-                if isinstance(event, Load):
-                    spans.append((event.address, sum(map(len, event.pieces))))
-                elif isinstance(event, Gx):
-                    spans += [(translate(word), 1) for word in event.words[1:]]
-                elif isinstance(event, Swap):
-                    spans += [(value, 1) for _, value in event.registers[:2]]
-                for start, size in spans:
-                    if start is not None and size and start < NEW_FCRAM_END and start + size > OLD_FCRAM_END:
-                        return True
-        return False
+        for event in chain.from_iterable(frame.events for frame in self.contents.frames):
+            if isinstance(event, Load):
+                yield event.address, sum(map(len, event.pieces))
+            elif isinstance(event, Gx):
+                yield from ((translate(word), 1) for word in event.words[1:])
+            elif isinstance(event, Swap):
+                yield from ((value, 1) for _, value in event.registers[:2])
 
     def runs(self, frame: int) -> list[Step]:
         """The events of frame `frame`, in order."""

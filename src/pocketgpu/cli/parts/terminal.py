@@ -1,21 +1,23 @@
 """Terminal output: errors and progress on stderr, tables on stdout.
 
-Errors and progress use only the standard library, so they work when everything else fails. Rich is imported when the
-first table is built, after the pictures are written. Text is ASCII, except for file names.
+Errors and progress use only the standard library, so they work when everything else fails. Text is ASCII, except for
+file names.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import sys
 import time
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
+from pocketgpu.cli.parts.tables import lay_out
 
+PIPED_WIDTH = 120
+"""Columns of what is not printed to a terminal."""
 # Tables are cut after this many rows; --json has all of them.
 MAX_ROWS = 16
 
@@ -82,23 +84,13 @@ def clear_progress() -> None:
 
 
 def format_table(columns: Sequence[tuple[str, bool]], rows: Iterable[Sequence[str]], footer: Sequence[str] = ()) -> str:
-    """A plain aligned table as text. `columns` are (title, is a number) pairs; numbers are set flush right."""
-    from rich.table import Table
-    from rich.text import Text
+    """An aligned table as text. `columns` are (title, is a number) pairs; numbers are flush right."""
+    import click
 
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), show_footer=bool(footer), footer_style="bold")
-    for index, (title, is_number) in enumerate(columns):
-        table.add_column(
-            Text(title),
-            footer=Text(footer[index]) if footer else "",
-            justify="right" if is_number else "left",
-            no_wrap=is_number,
-            overflow="fold",
-        )
-    for row in rows:
-        # Text objects, not strings: [brackets] in a message are not markup.
-        table.add_row(*(Text(cell) for cell in row))
-    return _to_text(table)
+    live = _is_terminal(sys.stdout)
+    bold = live and not os.environ.get("NO_COLOR")
+    lines = lay_out(columns, rows, footer, shutil.get_terminal_size().columns if live else PIPED_WIDTH)
+    return "\n".join(click.style(line, bold=True) if strong and bold else line for line, strong in lines)
 
 
 def format_warnings(warnings: Sequence[dict[str, Any]]) -> str:
@@ -110,26 +102,6 @@ def format_warnings(warnings: Sequence[dict[str, Any]]) -> str:
     table = format_table([("at", False), ("count", True), ("id", False), ("message", False)], rows)
     more = len(warnings) - len(rows)
     return f"{title}\n{table}" + (f"\n... {more} more, all of them with --json" if more > 0 else "")
-
-
-def _to_text(renderable: RenderableType) -> str:
-    """Lay it out by Rich, but return the text: if Rich wrote it, a closed pipe would end the process."""
-    import io
-
-    from rich.console import Console
-
-    live = _is_terminal(sys.stdout)
-    console = Console(
-        file=io.StringIO(),
-        force_terminal=live,
-        legacy_windows=False,
-        highlight=False,
-        markup=False,
-        width=None if live else 120,
-    )
-    with console.capture() as capture:
-        console.print(renderable)
-    return "\n".join(line.rstrip() for line in capture.get().rstrip("\n").split("\n"))
 
 
 def _is_terminal(stream: Any) -> bool:

@@ -15,6 +15,12 @@ EventKind = Literal["warning", "fault", "hang"]
 DROPPED_ID = "events.dropped"
 
 
+def sized(width: float, height: float) -> str:
+    """A size in messages: "400x240", but "0 by 180", because 0x180 is a hexadecimal number."""
+    across, down = (f"{side:g}" if isinstance(side, float) else str(side) for side in (width, height))
+    return f"{across} by {down}" if across == "0" else f"{across}x{down}"
+
+
 @dataclass(frozen=True)
 class Event:
     """One thing that happened `count` times, first at `at` (such as "f0/e12": frame 0, entry 12).

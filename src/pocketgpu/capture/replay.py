@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pocketgpu.capture.driver import drive, provider
 from pocketgpu.capture.driver.base import Driver, Frame
-from pocketgpu.errors import NoPictureError
+from pocketgpu.errors import NoPictureError, UsageError
 from pocketgpu.events import Event
 
 if TYPE_CHECKING:
@@ -36,6 +36,11 @@ class Capture:
         return self.trace.console
 
     @property
+    def files(self) -> tuple[str, ...]:
+        """The paths of all files that it was read from: a GX log has two."""
+        return (self.path, *self.trace.other_files)
+
+    @property
     def provider(self) -> type[Driver[Any]]:
         """The class of drivers that replay it, which knows what its console has."""
         return provider(self.trace)
@@ -56,7 +61,8 @@ class Capture:
         of a new one; it is reset first, and the other three arguments are ignored. pictures: whether frames keep their
         pictures when the machine moves on, for which all of them are scanned out.
 
-        Raises NoPictureError, at once, if the capture has no frames or not all of `frames`.
+        Raises NoPictureError, at once, if the capture has no frames or not all of `frames`, and UsageError if `frames`
+        is no range.
         """
         wanted = self._wanted(frames)
         return self.driver(threads, switches, evaluator, machine).frames(wanted, pictures)
@@ -79,6 +85,10 @@ class Capture:
         return made
 
     def _wanted(self, frames: range | None) -> range:
+        if not isinstance(frames, range | None):
+            raise UsageError(
+                f"frames is a range, not {frames!r}", hint="range(1, 2) is frame 1; without it all frames are rendered."
+            )
         if not self.frame_count:
             raise NoPictureError(
                 "the capture has no frames", location=self.path, hint="A frame ends with a marker; there is none."

@@ -154,6 +154,11 @@ def _run(words: list[str], outcome: Outcome) -> ExitCode:
         raise KeyboardInterrupt from None
     except BrokenPipeError:
         raise
+    except OSError as error:
+        # Commands turn what fails at a file into an error with its name. What is left is output that nothing takes.
+        if error.errno in _NO_ROOM and error.filename is None:
+            raise
+        return _report_bug(outcome, error)
     except Exception as error:
         return _report_bug(outcome, error)
     return ExitCode.OK
@@ -215,6 +220,10 @@ def _close_pipe() -> int:
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return int(ExitCode.PIPE_CLOSED)
+
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""Errors of a stream whose disk is full or broken."""
 
 
 def _output_failed(error: OSError) -> int:

@@ -9,6 +9,7 @@ import os
 import platform
 import re
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -181,12 +182,26 @@ def _cache() -> Check:
     data = state.to_dict()
     if state.folder is None:
         return Check("cache", "note", "off: code is compiled in every run", data=data)
-    if not state.usable:
-        hint = "Set POCKETGPU_CACHE to a folder of your own."
-        return Check("cache", "note", f"{state.folder} is not used: {state.reason}", hint, data)
+    if not state.usable or (state.reason or not _writable(state.folder)):
+        hint = "Set POCKETGPU_CACHE to a folder of your own, or every run compiles its code again."
+        reason = state.reason or "it cannot be written"
+        return Check("cache", "problem", f"{state.folder} is not used: {reason}", hint, data)
     if not state.exists:
         return Check("cache", "ok", f"{state.folder} (made when first needed)", data=data)
     return Check("cache", "ok", f"{state.folder}: {state.entries} kernels, {in_words(state.bytes)}", data=data)
+
+
+def _writable(folder: Path) -> bool:
+    """Whether files can be made in a folder; for one that does not exist, in the nearest one above that does."""
+    existing = next(place for place in (folder, *folder.parents) if place.exists())
+    if not existing.is_dir():
+        return False
+    try:
+        with tempfile.TemporaryFile(dir=existing) as file:
+            file.write(b"0")
+    except OSError:
+        return False
+    return True
 
 
 def in_words(size: int) -> str:

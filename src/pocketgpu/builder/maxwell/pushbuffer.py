@@ -21,6 +21,7 @@ from pocketgpu.builder.maxwell.grids import LOCAL_WINDOW, SHARED_WINDOW, Grid, s
 from pocketgpu.builder.maxwell.packets import MOST_DATA
 from pocketgpu.builder.maxwell.surface import Surface
 from pocketgpu.errors import UsageError
+from pocketgpu.events import sized
 from pocketgpu.facts.maxwell import B197
 
 Rectangle = tuple[int, int, int, int]
@@ -214,7 +215,7 @@ class PushBuffer(DrawPackets):
         sx, sy, sw, sh = source_rectangle or (0, 0, source.width, source.height)
         x, y, width, height = target_rectangle or (0, 0, target.width, target.height)
         if width <= 0 or height <= 0:
-            raise UsageError(f"a blit to {width}x{height} pixels draws nothing")
+            raise UsageError(f"a blit to {sized(width, height)} pixels draws nothing")
         for name, surface in (("SRC", source), ("DST", target)):
             self.method(f"SET_{name}_FORMAT", V=surface.code)
             self.method(f"SET_{name}_MEMORY_LAYOUT", V="BLOCKLINEAR" if surface.pitch is None else "PITCH")

@@ -197,6 +197,7 @@ class _GxLogParser(Document):
         super().__init__(file, data)
         self.memory = b""
         self.memory_name = "the memory file"
+        self.read_files: tuple[str, ...] = ()
         self.translate = Translator(DEFAULTS)
 
     # -- parsing ----------------------------------------------------------------------------------------------------
@@ -222,10 +223,13 @@ class _GxLogParser(Document):
         if current:
             message = f"{len(current)} events after the last frame belong to no frame and are left out"
             self.warn("capture.unfinished-frame", message, f"f{len(frames)}")
-        return GxLog(self.file, self.memory, ranges, frames, self.warnings)
+        log = GxLog(self.file, self.memory, ranges, frames, self.warnings)
+        log.other_files = self.read_files
+        return log
 
     def read_memory(self, path: Path) -> None:
         self.memory_name = str(path)
+        self.read_files = (str(path),)
         if not path.is_file():
             raise CaptureError(
                 "the memory file of the log is missing",

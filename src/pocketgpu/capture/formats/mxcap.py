@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from pocketgpu.capture.formats.documents import LIMIT as DOCUMENT_LIMIT
 from pocketgpu.capture.formats.documents import Document
 from pocketgpu.errors import CaptureError
-from pocketgpu.events import Event
+from pocketgpu.events import Event, sized
 from pocketgpu.facts.maxwell.formats import SHOWN, shown_layout
 from pocketgpu.facts.maxwell.page_kinds import KINDS, kind_number
 from pocketgpu.facts.maxwell.pushbuffers import MOST_WORDS, pack_entry, segment_of
@@ -129,6 +129,8 @@ class ChannelLog:
     console: Final = "Switch"
     kind = "channel log"
     """What the file is, in words."""
+    other_files: tuple[str, ...] = ()
+    """Files that were read besides it: none."""
 
     def __init__(
         self,
@@ -422,7 +424,7 @@ class _ChannelLogParser(Document):
             for name in ("width", "height")
         )
         if not width or not height:
-            self.fail(f"a surface of {width}x{height} pixels", place)
+            self.fail(f"a surface of {sized(width, height)} pixels", place)
         format = self.as_text(self.member(item, "format", place), f"{place}.format")
         if format not in FORMATS:
             self.fail(f"unknown format {_shown(format)}", f"{place}.format", f"Known are {', '.join(FORMATS)}.")

@@ -143,6 +143,8 @@ class N3DSTrace(ABC):
     kind: str
     """What the file is, in words."""
     file: str
+    other_files: tuple[str, ...] = ()
+    """Files that were read besides it."""
     frame_count: int
     initial: InitialState
     warnings: tuple[Event, ...]

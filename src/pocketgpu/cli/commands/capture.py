@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Mapping
 
@@ -180,20 +181,25 @@ def minimise(
         )
     finally:
         terminal.clear_progress()
+    before = sum(map(os.path.getsize, opened.files))
     size = pgc.save(out, found.contents)
     frames = len(found.contents.frames)
     outcome.extra |= {
         "file": out,
         "bytes": size,
+        "bytes_before": before,
         "frame_count": frames,
         "memory_before": found.bytes_before,
         "memory_after": found.bytes_after,
         "replays": found.replays,
     }
-    outcome.show = lambda: terminal.say(
-        f"{out}: {_frames(frames)}, {size:,} bytes\n"
-        f"{found.bytes_after:,} of {found.bytes_before:,} bytes of memory are needed ({found.replays:,} replays)"
-    )
+    text = f"{out}: {_frames(frames)}, {size:,} bytes ({before:,} before)\n"
+    if size > before:
+        text += (
+            "larger than before: a .pgc is packed in sections, and the recording was packed as a whole\n"
+        )
+    text += f"{found.bytes_after:,} of {found.bytes_before:,} bytes of memory are needed ({found.replays:,} replays)"
+    outcome.show = lambda: terminal.say(text)
 
 
 @capture.command()

@@ -73,7 +73,7 @@ def diff(
     second = first if b is None else open_capture(b)
     for capture in (first, second):
         outcome.add_events(capture.warnings)
-    wanted = None if frames is None else frames_of(first, frames)
+    wanted = None if frames is None else frames_of(first, frames, outcome)
     progress = terminal.Progress()
     runs = debug(first, choice_a, evaluator_a), debug(second, choice_b, evaluator_b)
     try:

@@ -20,6 +20,7 @@ from pocketgpu.cli.parts.replay import write_file
 from pocketgpu.cli.parts.shader_input import pica_source, programs_of, read, text_of
 from pocketgpu.cli.parts.shader_step import step
 from pocketgpu.errors import PocketGPUError, UsageError
+from pocketgpu.inspect.model.wording import counted
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.shaders.files import ShaderModule, ShaderProgram
@@ -83,7 +84,8 @@ def dis(
                 entry["out"] = str(target)
             texts.append(text if len(files) == 1 and not os.path.isdir(files[0]) else f"// {path}\n{text}")
     outcome.extra["programs"] = found
-    outcome.show = lambda: terminal.say("\n\n".join(texts) if out is None else f"{len(found)} programs in {out}")
+    written = f"{counted(len(found), 'program')} in {out}"
+    outcome.show = lambda: terminal.say("\n\n".join(texts) if out is None else written)
     _end(outcome)
 
 
@@ -134,7 +136,8 @@ def graph(
     programs = list(programs_of(module, kernel, path))
     if len(programs) != 1:
         names = ", ".join(program.name for program in programs[:8])
-        raise UsageError(f"the file has {len(programs)} programs", location="--kernel", hint=f"They are: {names}.")
+        many = counted(len(programs), "program")
+        raise UsageError(f"the file has {many}", location="--kernel", hint=f"They are: {names}.")
     text = programs[0].graph()
     outcome.extra["graph"] = {"file": path, "name": programs[0].name, "dot": text}
     if out is not None:

@@ -43,7 +43,10 @@ class MemoryRange:
 
 
 def parse_frame_span(text: str) -> FrameSpan:
-    """`A-B`, `A-`, `-B` or `A`; each number may have the `f` of a printed address (`f0-f2`). ValueError if not."""
+    """`A-B`, `A-` or `A`; each number may have the `f` of a printed address (`f0-f2`). ValueError if not."""
+    if found := re.fullmatch(r"-f?([0-9]{1,9})", text.strip()):
+        rest = f"Write 0-{int(found[1])} for all up to that one; frames are counted from 0."
+        raise ValueError(f"{text!r} can mean two things. {rest}")
     match = re.fullmatch(r"f?([0-9]{1,9})?(-)?(?:f?([0-9]{1,9}))?", text.strip())
     first, dash, last = match.groups() if match else (None, None, None)
     if (first is None and last is None) or (dash is None and last is not None):

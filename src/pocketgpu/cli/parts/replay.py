@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pocketgpu.cli.parts.options import FrameSpan
 from pocketgpu.cli.parts.terminal import Progress, clear_progress
 from pocketgpu.errors import CaptureError, NoPictureError, UsageError
+from pocketgpu.events import Event
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture, Frame
+    from pocketgpu.cli.parts.outcome import Outcome
 
 
 def open_capture(path: str) -> Capture:
@@ -33,8 +35,9 @@ def open_capture(path: str) -> Capture:
         ) from error
 
 
-def frames_of(capture: Capture, span: FrameSpan | None) -> range:
-    """The frames of the capture that `span` names (None: all); an end after the last frame is reduced to that.
+def frames_of(capture: Capture, span: FrameSpan | None, outcome: Outcome | None = None) -> range:
+    """The frames of the capture that `span` names (None: all). An end after the last frame is reduced to that, and
+    `outcome` gets a warning.
 
     Raises NoPictureError if no frame is left.
     """
@@ -53,6 +56,9 @@ def frames_of(capture: Capture, span: FrameSpan | None) -> range:
             location=str(capture.path),
             hint="Frames count from 0.",
         )
+    if span.last is not None and span.last >= count and outcome is not None:
+        message = f"frames {span} were asked for; the last one is f{count - 1}"
+        outcome.add_events([Event("warning", "capture.no-more-frames", message, at=f"f{count - 1}")])
     return range(span.first, count if span.last is None else min(span.last + 1, count))
 
 
@@ -84,12 +90,16 @@ def make_directory(path: str) -> Path:
 
 
 def write_file(path: Path, data: bytes, option: str = "--out") -> None:
-    """Write a file atomically: an interrupted run leaves no partial picture under the final name.
+    """Write a file atomically: an interrupted run leaves no partial picture under the final name. A device or a pipe
+    of that name is written to, not replaced.
 
     option: the option that names the file, for the hint of the UsageError.
     """
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)
+            return
         try:
             partial.write_bytes(data)
             os.replace(partial, path)

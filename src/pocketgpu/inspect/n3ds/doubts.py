@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from pocketgpu.events import sized
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.formats import EXTERNAL_FORMATS, TEXTURE_FORMATS
 from pocketgpu.facts.pica import SHADER_REGISTERS
@@ -263,7 +264,7 @@ def _transfer(words: Mapping[str, int]) -> Iterator[Doubt]:
         yield Doubt("transfer.odd_formats", f"{read.name} becomes {write.name}")
     height = _raw(words, "PPF_OUTPUT_SIZE", "height")
     if read.bits == write.bits == 16 and min(out_width, height) < LEAST_16_BIT:
-        yield Doubt("transfer.small", f"{out_width}x{height} pixels of 16 bits")
+        yield Doubt("transfer.small", f"{sized(out_width, height)} pixels of 16 bits")
     if _raw(words, "PPF_FLAGS", "scale"):
         if read.bits == 16:
             yield Doubt("transfer.average_bits", f"{read.name} is scaled down")

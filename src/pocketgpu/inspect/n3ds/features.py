@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from pocketgpu.events import sized
 from pocketgpu.facts.dialect.registers import Register
 from pocketgpu.facts.external import EXTERNAL, shows_both
 from pocketgpu.facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS, TEXTURE_FORMATS
@@ -44,7 +45,7 @@ def _target(state: DrawState) -> Iterator[Feature]:
     depth = DEPTH_FORMATS.get(state("DEPTHBUFFER_FORMAT.format"))
     place = state.bytes("COLORBUFFER_LOC.address")
     names = " and ".join(format.name if format else "an undefined format" for format in (color, depth))
-    yield Feature("target", f"{names}, {width}x{height}, colours at {place:#010x}")
+    yield Feature("target", f"{names}, {sized(width, height)}, colours at {place:#010x}")
     if state("FRAMEBUFFER_BLOCK32.enable"):
         yield Feature("target.block32", "32x32 blocks")
 
@@ -86,7 +87,7 @@ def _textures(state: DrawState) -> Iterator[Feature]:
         kind = state.text("TEXUNIT0_PARAM.type") if unit == 0 else "2D"
         name = format.name if format else "undefined format"
         width, height = state(prefix + "DIM.width"), state(prefix + "DIM.height")
-        text = f"unit {unit}: {name} {width}x{height} {kind}"
+        text = f"unit {unit}: {name} {sized(width, height)} {kind}"
         top = state(prefix + "LOD.max_level")
         if top:
             text += f", levels {state(prefix + 'LOD.min_level')}-{top}"

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
+from pocketgpu.events import sized
 from pocketgpu.facts.pica_enums import GEOMETRY_STAGE, PRIMITIVE, SCISSOR
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.event import Event
@@ -264,7 +265,8 @@ class _FunnelWatch(DrawWatcher):
         if self._box is not None:
             left, right, bottom, top = self._box
             if left >= width or bottom >= height or right <= 0 or top <= 0:
-                text = f"lie outside of the target of {width}x{height}: the viewport is {across:g}x{up:g} at {x}, {y}"
+                viewport = f"the viewport is {sized(across, up)} at {x}, {y}"
+                text = f"lie outside of the target of {sized(width, height)}: {viewport}"
                 return text, "VIEWPORT_XY, VIEWPORT_WIDTH, VIEWPORT_HEIGHT"
             if get("SCISSORTEST_MODE.mode") == SCISSOR.INSIDE:
                 x1, y1, x2, y2 = (get(f"SCISSORTEST_{name}") for name in ("POS.x1", "POS.y1", "DIM.x2", "DIM.y2"))

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.events import sized
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS
 from pocketgpu.facts.gsp import REQUEST_DMA
@@ -118,7 +119,7 @@ class Recorder(Undrawn):
             [EXTERNAL[name][axis].raw(words[name]) for axis in ("width", "height")]
             for name in ("PPF_INPUT_SIZE", "PPF_OUTPUT_SIZE")
         )
-        text = f"display transfer {taken[0]}x{taken[1]} at {source:#010x} to {given[0]}x{given[1]} at {target:#010x}"
+        text = f"display transfer {sized(*taken)} at {source:#010x} to {sized(*given)} at {target:#010x}"
         self._note("transfer", text, facts, writes=writes)
 
     def memory_copied(self, words: Sequence[int]) -> None:
@@ -237,7 +238,7 @@ def describe_target(get: StaticRegisters) -> str:
     width, height = get("FRAMEBUFFER_DIM.width"), get("FRAMEBUFFER_DIM.height") + 1
     color = FRAMEBUFFER_COLOR_FORMATS[min(get("COLORBUFFER_FORMAT.format"), 4)]
     depth = DEPTH_FORMATS.get(get("DEPTHBUFFER_FORMAT.format"))
-    text = f"{width}x{height} {color.name} at {get('COLORBUFFER_LOC.address') << 3:#010x}"
+    text = f"{sized(width, height)} {color.name} at {get('COLORBUFFER_LOC.address') << 3:#010x}"
     return text if depth is None else f"{text}, {depth.name} at {get('DEPTHBUFFER_LOC.address') << 3:#010x}"
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.arena import Readable
+from pocketgpu.events import sized
 from pocketgpu.facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS, PixelFormat
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.engines.transfer import tile_order
@@ -79,7 +80,7 @@ class Target:
         return [int(c) for c in surface.decode_texels(np.frombuffer(data, np.uint8), self.format).ravel()]
 
     def __str__(self) -> str:
-        text = f"{self.width}x{self.height} {self.format.name} at {self.address:#010x}"
+        text = f"{sized(self.width, self.height)} {self.format.name} at {self.address:#010x}"
         if self.depth_format is None:
             return text
         return f"{text}, {self.depth_format.name} at {self.depth_address:#010x}"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from pocketgpu.capture.driver.checkpoints import Position
 from pocketgpu.errors import UsageError
+from pocketgpu.events import sized
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.answer import Answer
 from pocketgpu.inspect.model.event import Event, Range
@@ -69,7 +70,7 @@ def _of_target(run: N3dsInspection, address: Address, x: int, y: int) -> Why:
     machine = run.player.machine
     target = target_of(machine.memory, machine.registers, machine.choices)
     if target is None or not (x < target.width and y < target.height):
-        what = "no target" if target is None else f"a target of {target.width}x{target.height}"
+        what = "no target" if target is None else f"a target of {sized(target.width, target.height)}"
         raise UsageError(f"the draw has {what}; there is no pixel ({x}, {y})", location=str(address))
     size = target.format.bits // 8
     place = Range(target.address + target.number(x, target.row(y)) * size, size)

@@ -8,6 +8,7 @@ from hashlib import blake2b
 from typing import Any
 
 from pocketgpu.capture.formats.mxcap import ChunkRecord, Present
+from pocketgpu.events import sized
 from pocketgpu.facts.maxwell import B0B5, B197, TWOD
 from pocketgpu.facts.maxwell.formats import TWOD as TWOD_FORMATS
 from pocketgpu.inspect.model.event import Range, Words
@@ -75,7 +76,7 @@ def show(present: Present, frame: int) -> Description:
         "address": f"{present.gpu_va:#x}", "width": present.width, "height": present.height, "format": present.format,
         "transform": present.transform,
     }  # fmt: skip
-    title = f"{present.width}x{present.height} {present.format} at {present.gpu_va:#x} is shown"
+    title = f"{sized(present.width, present.height)} {present.format} at {present.gpu_va:#x} is shown"
     return Description("show", title, facts, reads=(Range(surface.address, present.size),))
 
 
@@ -132,7 +133,7 @@ def _draw(draw: Draw, channel: Channel) -> Description:
 
 def _key(state: State) -> TargetKey:
     targets = targets_of(state)
-    texts = [f"{t.name} {t.width}x{t.height} {t.format.name} at {t.address:#x}" for t in targets]
+    texts = [f"{t.name} {sized(t.width, t.height)} {t.format.name} at {t.address:#x}" for t in targets]
     return TargetKey(", ".join(texts) or "no target", tuple(t.address for t in targets))
 
 
@@ -144,7 +145,7 @@ def _clear(clear: Clear, channel: Channel) -> Description:
         parts.append(f"colour target {clear.slot}" + (f" ({colour})" if colour != "rgba" else ""))
     parts += [name for letter, name in (("z", "depth"), ("s", "stencil")) if letter in channels]
     left, top, right, bottom = clear.rectangle
-    title = f"clear of {' and '.join(parts) or 'nothing'}, {right - left}x{bottom - top} pixels"
+    title = f"clear of {' and '.join(parts) or 'nothing'}, {sized(right - left, bottom - top)} pixels"
     facts = {
         "place": clear.place, "slot": clear.slot, "channels": channels, "rectangle": list(clear.rectangle),
         "layer": clear.layer, "format": clear.format, "address": f"{clear.address:#x}",
@@ -206,7 +207,7 @@ def _copy(copy: Copy, channel: Channel) -> Description:
 
 def _blit(blit: Blit, channel: Channel) -> Description:
     width, height = blit.rectangle[2:]
-    title = f"blit of {width}x{height} pixels, {blit.source:#x} ({blit.source_format}) to {blit.target:#x} "
+    title = f"blit of {sized(width, height)} pixels, {blit.source:#x} ({blit.source_format}) to {blit.target:#x} "
     title += f"({blit.target_format}), {blit.filter}"
     facts = {
         "place": blit.place, "source": f"{blit.source:#x}", "target": f"{blit.target:#x}",

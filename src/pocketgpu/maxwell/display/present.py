@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
+from pocketgpu.events import sized
 from pocketgpu.facts.maxwell.formats import SHOWN, shown_layout
 from pocketgpu.maxwell.formats.arrays import picture
 from pocketgpu.maxwell.memory.blocklinear import Layout, detile
@@ -73,7 +74,7 @@ class Surface:
             known = ", ".join(dict.fromkeys(name.partition("_")[0] for name in SHOWN))
             raise UsageError(f"no surface of format {self.format!r} can be shown", hint=f"Known: {known}.") from None
         if not (0 < self.width <= 1 << 14 and 0 < self.height <= 1 << 14):
-            raise UsageError(f"a surface of {self.width}x{self.height} pixels cannot be shown")
+            raise UsageError(f"a surface of {sized(self.width, self.height)} pixels cannot be shown")
         if self.pitch and not self.row <= self.pitch <= 1 << 20:
             raise UsageError(f"rows of {self.row} bytes of pixels do not fit a stride of {self.pitch}")
         if self.block_height is not None and not 0 <= self.block_height <= 5:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from pocketgpu.events import sized
 from pocketgpu.facts.choices import departures
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.formats import EXTERNAL_FORMATS, PixelFormat
@@ -254,7 +255,7 @@ class TransferEngine:
         stride = in_width if cropped else out_width
         if not (width and height and stride):
             finish = self.choices["transfer.zero_size"] == "finish"
-            sizes = f"size {width}x{height}, input width {in_width}"
+            sizes = f"size {sized(width, height)}, input width {in_width}"
             return TransferOutcome(finish, f"display transfer of {sizes}: nothing moves")
         if flags["no_tiling"] and flags["linear_to_tiled"] and self.choices["transfer.both_tiling_flags"] == "hang":
             return TransferOutcome(False, "display transfer with both tiling flags never ends", hang=True)
@@ -267,7 +268,7 @@ class TransferEngine:
             return TransferOutcome(False, f"display transfer from {read.name} to {write.name} never ends", hang=True)
         least = LEAST_16_BIT if read.bits == write.bits == 16 else 0
         if self.choices["transfer.small"] == "hang" and min(out_width, out_height) < least:
-            pixels = f"{out_width}x{out_height}"
+            pixels = sized(out_width, out_height)
             message = f"display transfer of {pixels} 16-bit pixels, fewer than {least}x{least}, never ends"
             return TransferOutcome(False, message, hang=True)
         if scale_x and not tiled_in and self.choices["transfer.linear_scale"] == "refuse":
@@ -297,7 +298,8 @@ class TransferEngine:
         taken, given = rows * columns * read.bits // 8, width * height * write.bits // 8
         done = TransferOutcome(True, moved=True, read=taken, written=given)
         if block and (out_width | out_height) & 31:
-            message = f"display transfer in 32x32 blocks to {out_width}x{out_height}, which are no multiples of 32"
+            given_size = sized(out_width, out_height)
+            message = f"display transfer in 32x32 blocks to {given_size}, which are no multiples of 32"
             done = replace(done, problem=message, event="transfer.block32-size")
         elif block:
             done = replace(done, problem=BLOCK32, event="pica.block32")

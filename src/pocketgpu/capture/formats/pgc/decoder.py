@@ -29,6 +29,7 @@ from pocketgpu.capture.formats.pgc.contents import (
     Writes,
 )
 from pocketgpu.errors import CaptureError
+from pocketgpu.events import sized
 from pocketgpu.facts.choices import DEFAULTS
 from pocketgpu.facts.gsp import AddressRange
 from pocketgpu.pica.gsp.address_map import AddressMap
@@ -385,7 +386,7 @@ class _Decoder:
         side = _LARGEST_SIDE + 1
         width, height = self.varint(side, "a width"), self.varint(side, "a height")
         if not width or not height:
-            raise _Bad(f"a surface of {width}x{height} pixels")
+            raise _Bad(f"a surface of {sized(width, height)} pixels")
         format, layout, block = self.u8(_FORMATS, "a format"), self.u8(2, "a layout"), self.u8(6, "a block height")
         stride = self.varint(1 << 20, "bytes of a row")
         transform, fenced = self.u8(8, "a transform"), self.u8(2, "a fence")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from pocketgpu.events import sized
 from pocketgpu.facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS
 from pocketgpu.facts.pica_enums import COMPARE, DEPTH_FORMAT, PIXEL_SIZE
 from pocketgpu.inspect.model.rules import Found, RuleSet
@@ -108,7 +109,7 @@ def target_sizes(record: N3dsRecord) -> Iterator[Found]:
     for draw in record.draws:
         other = draw("RENDERBUF_DIM.width"), draw("RENDERBUF_DIM.height") + 1
         if other != draw.size:
-            text = " and ".join(f"{name} is {w}x{h}" for name, (w, h) in
+            text = " and ".join(f"{name} is {sized(w, h)}" for name, (w, h) in
                                 (("FRAMEBUFFER_DIM", draw.size), ("RENDERBUF_DIM", other)))  # fmt: skip
             yield draw.found(text)
 
@@ -161,7 +162,8 @@ def target_unused(record: N3dsRecord) -> Iterator[Found]:
         others = sorted({f"{one.range.address:#010x}" for one in read if one.kind in ("transfer", "copy")})
         width, height = draw.size
         yield draw.found(
-            f"draws go to {width}x{height} pixels at {target.address:#010x} (COLORBUFFER_LOC), and nothing reads them: "
+            f"draws go to {sized(width, height)} pixels at {target.address:#010x} (COLORBUFFER_LOC), and nothing reads "
+            "them: "
             f"transfers read {', '.join(others[:3])}"
         )
 

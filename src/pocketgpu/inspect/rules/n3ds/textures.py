@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from pocketgpu.events import sized
 from pocketgpu.facts.formats import TEXTURE_FORMATS
 from pocketgpu.facts.pica_enums import TEXENV_SOURCE
 from pocketgpu.inspect.model.rules import Found, RuleSet
@@ -55,10 +56,11 @@ def texture_size(record: N3dsRecord) -> Iterator[Found]:
         for unit in draw.texture_units:
             width, height = (draw(f"TEXUNIT{unit}_DIM.{name}") for name in ("width", "height"))
             if any(side & (side - 1) or not _LEAST <= side <= _MOST for side in (width, height)):
-                yield draw.found(f"the texture of unit {unit} is {width}x{height} (TEXUNIT{unit}_DIM)")
+                yield draw.found(f"the texture of unit {unit} is {sized(width, height)} (TEXUNIT{unit}_DIM)")
             levels = draw(f"TEXUNIT{unit}_LOD.max_level")
             if levels and min(width, height) >> levels < _LEAST:
-                yield draw.found(f"the texture of unit {unit} is {width}x{height} and has {levels} smaller levels")
+                size = sized(width, height)
+                yield draw.found(f"the texture of unit {unit} is {size} and has {levels} smaller levels")
 
 
 @RULES.rule(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from pocketgpu.events import sized
 from pocketgpu.facts.formats import FRAMEBUFFER_COLOR_FORMATS
 from pocketgpu.facts.pica_enums import TRANSFER_SCALE
 from pocketgpu.inspect.model.rules import Found, RuleSet
@@ -27,7 +28,8 @@ def transfer_size(record: N3dsRecord) -> Iterator[Found]:
         width, height = (unit.get(f"PPF_OUTPUT_SIZE.{name}") for name in ("width", "height"))
         if not (width and height and unit.get("PPF_INPUT_SIZE.width")):
             yield Found(
-                f"a display transfer of {width}x{height}, from lines of {unit.get('PPF_INPUT_SIZE.width')}", unit.at
+                f"a display transfer of {sized(width, height)}, from lines of {unit.get('PPF_INPUT_SIZE.width')}",
+                unit.at,
             )
 
 
@@ -63,7 +65,7 @@ def transfer_small(record: N3dsRecord) -> Iterator[Found]:
         read, write = (external_format(unit.get(f"PPF_FLAGS.{name}_format")) for name in ("input", "output"))
         width, height = (unit.get(f"PPF_OUTPUT_SIZE.{name}") for name in ("width", "height"))
         if read.bits == write.bits == 16 and 0 < min(width, height) < LEAST_16_BIT:
-            yield Found(f"a display transfer of {width}x{height} pixels of 16 bits", unit.at)
+            yield Found(f"a display transfer of {sized(width, height)} pixels of 16 bits", unit.at)
 
 
 @RULES.rule(

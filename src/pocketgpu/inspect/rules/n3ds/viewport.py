@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pocketgpu.events import sized
 from pocketgpu.facts.pica_enums import SCISSOR
 from pocketgpu.inspect.model.rules import Found, RuleSet
 from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
@@ -27,13 +28,13 @@ def viewport_outside(record: N3dsRecord) -> Iterator[Found]:
         x, y = (int(draw.value(f"VIEWPORT_XY.{axis}")) for axis in "xy")
         width, height = 2 * draw.value("VIEWPORT_WIDTH.value"), 2 * draw.value("VIEWPORT_HEIGHT.value")
         across, up = draw.size
-        text = f"the viewport, {width:g}x{height:g} at {x}, {y} (VIEWPORT_XY),"
+        text = f"the viewport, {sized(width, height)} at {x}, {y} (VIEWPORT_XY),"
         if not (width > 0 and height > 0):
             yield draw.found(f"{text} has no area (VIEWPORT_WIDTH, VIEWPORT_HEIGHT)")
         elif x >= across or y >= up or x + width <= 0 or y + height <= 0:
-            yield draw.found(f"{text} lies outside of the target of {across}x{up}")
+            yield draw.found(f"{text} lies outside of the target of {sized(across, up)}")
         elif x < 0 or y < 0 or x + width > across + 0.5 or y + height > up + 0.5:
-            yield draw.found(f"{text} reaches over the edge of the target of {across}x{up}")
+            yield draw.found(f"{text} reaches over the edge of the target of {sized(across, up)}")
 
 
 _NEAR = 1 / 256
@@ -75,4 +76,5 @@ def scissor_empty(record: N3dsRecord) -> Iterator[Found]:
         x2, y2 = draw("SCISSORTEST_DIM.x2"), draw("SCISSORTEST_DIM.y2")
         width, height = draw.size
         if x2 < x1 or y2 < y1 or x1 >= width or y1 >= height:
-            yield draw.found(f"the scissor keeps {x1}, {y1} to {x2}, {y2} of a target of {width}x{height}: nothing")
+            target = sized(width, height)
+            yield draw.found(f"the scissor keeps {x1}, {y1} to {x2}, {y2} of a target of {target}: nothing")

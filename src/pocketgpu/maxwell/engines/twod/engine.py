@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
-from pocketgpu.events import EventKind
+from pocketgpu.events import EventKind, sized
 from pocketgpu.facts.maxwell import TWOD
 from pocketgpu.facts.maxwell.formats import TWOD as FORMATS
 from pocketgpu.facts.maxwell.formats import PixelLayout
@@ -215,7 +215,8 @@ class TwoD(Engine):
         source, target = self._plane("SRC", formats[0], events), self._plane("DST", formats[1], events)
         left, top, right, bottom = self._rectangle()
         if right - left > MAX_SIDE or bottom - top > MAX_SIDE:
-            return BlitPlan((("fault", "twod.size", f"a blit of {right - left}x{bottom - top} pixels: left out"),))
+            size = sized(right - left, bottom - top)
+            return BlitPlan((("fault", "twod.size", f"a blit of {size} pixels: left out"),))
         fixed = lambda name: (state.signed(f"{name}_INT") << 32) | state.word(f"{name}_FRAC")
         base = "SET_PIXELS_FROM_MEMORY_"
         steps = fixed(f"{base}DU_DX"), fixed(f"{base}DV_DY")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 
-from pocketgpu.facts.lookup import register_named
 from pocketgpu.facts.pica import PICA
 from pocketgpu.inspect.model.changes import MOST_FIELDS, MOST_WORDS, Change, change, changes_between, lines_of
 
@@ -17,7 +16,8 @@ def test_differences_of_two_sets_of_registers() -> None:
         old, new = ({n: r.getrandbits(2) for n in r.sample(names, r.randrange(6))} for _ in range(2))
         found = changes_between(old, new)
         wanted = [n for n in [*new, *(n for n in old if n not in new)] if old.get(n, 0) != new.get(n, 0)]
-        assert [(one.register, one.old, one.new) for one in found] == [(n, old.get(n, 0), new.get(n, 0)) for n in wanted]
+        told = [(one.register, one.old, one.new) for one in found]
+        assert told == [(n, old.get(n, 0), new.get(n, 0)) for n in wanted]
 
 
 def test_fields_that_differ_are_those_whose_bits_differ() -> None:

@@ -98,7 +98,8 @@ def step(**more: object) -> Step:
         ({"writes": (change("r1.x", ONE, TWO),), "notes": ("odd",)}, "  -> r1.x 2; odd", None),
         (
             {"accesses": (LOAD, Access("store", "shared", 0, 4))},
-            "  -> load 8 bytes of global memory at 0x1234: 0x00000001 0xffffffff; store 4 bytes of shared memory at 0x0",
+            "  -> load 8 bytes of global memory at 0x1234: 0x00000001 0xffffffff; "
+            "store 4 bytes of shared memory at 0x0",
             None,
         ),
         ({"emitted": VERTEX}, "  -> vertex 3 into slot 2, a primitive", None),

@@ -311,6 +311,14 @@ def test_a_rule_finds_what_it_is_about_and_nothing_elsewhere(case: Case) -> None
     assert broken == kept()[case.rule]
 
 
+def test_copies_of_the_gsp_read_and_write() -> None:
+    """A list that was copied is written and needs no flush; bytes that nothing wrote are told."""
+    flushed, run = flush_cache_regions((LIST, 16)), process_command_list(OTHER, 16, flush=False)
+    assert set(findings(log(flushed, request_dma(LIST, OTHER, 16), run))) == {"display.never-written"}
+    (unknown,) = findings(log(flushed, request_dma(LIST + 16, OTHER, 64)))["transfer.never-written"]
+    assert unknown == "f0/e2: RequestDMA: nothing was ever written at 0x20000110  [transfer.never-written]"
+
+
 def test_every_rule_has_a_case() -> None:
     assert [case.rule for case in CASES] == [one.id for one in RULES if one.console == "3DS"]
     assert len(CASES) >= 25 and kept().keys() == {case.rule for case in CASES}

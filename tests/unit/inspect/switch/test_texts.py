@@ -8,6 +8,8 @@ should change, write them again and read the difference:
 
 from __future__ import annotations
 
+import hashlib
+import json
 from pathlib import Path
 
 import pytest
@@ -41,7 +43,9 @@ def told(scene: str) -> str:
     parts += [str(one) for one in [*moment.targets, *moment.vertices.attributes, moment.vertices, moment.index_buffer]]
     funnel, pixel = run.why(draw), run.why(place)
     assert isinstance(funnel, Funnel) and isinstance(pixel, Why) and pixel.proved
-    parts += ["", str(funnel), "", str(pixel), "", *map(str, run.passes(0))]
+    parts += ["", str(funnel), "", str(pixel), "", *map(str, run.passes(0)), ""]
+    data = [one.to_json() for one in (moment, funnel, pixel, moment.vertices, *run.events(0))]
+    parts += [f"SHA-256 of all of it as data: {hashlib.sha256(json.dumps(data).encode()).hexdigest()}"]
     return "\n".join([*(line.rstrip() for part in parts for line in part.split("\n")), ""])
 
 

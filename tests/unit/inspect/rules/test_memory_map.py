@@ -32,7 +32,7 @@ def test_marks_follow_sets_of_bytes() -> None:
                 map_.write(offset, size, by_processor=act == "processor")
                 written |= part
                 dirty = dirty | part if act == "processor" else dirty - part
-            for offset, size in ((0, SIZE), (offset, size), (r.randrange(SIZE - 100), r.randrange(1, 100))):
-                part = touched(offset, size)
-                assert map_.missing(offset, size) == min(GRANULE * len(part - written), size)
-                assert map_.stale(offset, size) == min(GRANULE * len(part & dirty), size)
+            for first, count in ((0, SIZE), (offset, size), (r.randrange(SIZE - 100), r.randrange(1, 100))):
+                part = touched(first, count)
+                assert map_.missing(first, count) == min(GRANULE * len(part - written), count)
+                assert map_.stale(first, count) == min(GRANULE * len(part & dirty), count)

@@ -21,9 +21,9 @@ from pocketgpu.inspect.model.why import Why
 TEXTS = Path(__file__).resolve().parent / "texts"
 
 PIXELS = {
-    "all_stages": "f0/d1/px36,12", "alpha_test": "f0/d12/px92,4", "colour_spaces": "f0/d2/px20,4",
-    "depth_formats": "f0/d22/px12,12", "early_and_late": "f0/d12/px68,4", "format_rules": "f0/d9/px12,12",
-    "images": "f0/d3/px4,4", "layers_from_geometry": "f0/d2/px12,12", "lines": "f0/d12/px100,4",
+    "all_stages": "f0/d1/px36,12", "alpha_test": "f0/d2/px20,4", "colour_spaces": "f0/d2/px20,4",
+    "depth_functions": "f0/d2/px4,4", "early_and_late": "f0/d12/px68,4", "format_rules": "f0/d9/px12,12",
+    "images": "f0/d3/px4,4", "layers_from_geometry": "f0/d2/px12,12", "stencil": "f0/d4/px4,4",
     "logic_ops": "f0/d16/px76,4", "samples_4x4": "f0/d8/px68,4", "side_effects": "f0/d6/px28,4",
     "tessellation_levels": "f0/d9/px52,4", "texture_kinds": "f0/d9/px108,4", "transform_feedback": "f0/d6/px108,4",
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""What is told of one draw of many scenes of the Switch's zoo, and of a pixel of it, whole: kept in `texts/`.
+"""What is told of one draw of some scenes of the Switch's zoo, and of a pixel of it, whole: kept in `texts/`.
 
 The answers prove their values themselves; the texts keep everything else: places, counts, names, numbers. When a text
 should change, write them again and read the difference:
@@ -21,11 +21,9 @@ from pocketgpu.inspect.model.why import Why
 TEXTS = Path(__file__).resolve().parent / "texts"
 
 PIXELS = {
-    "all_stages": "f0/d1/px36,12", "alpha_test": "f0/d2/px20,4", "colour_spaces": "f0/d2/px20,4",
-    "depth_functions": "f0/d2/px4,4", "early_and_late": "f0/d12/px68,4", "format_rules": "f0/d9/px12,12",
-    "images": "f0/d3/px4,4", "layers_from_geometry": "f0/d2/px12,12", "stencil": "f0/d4/px4,4",
-    "logic_ops": "f0/d16/px76,4", "samples_4x4": "f0/d8/px68,4", "side_effects": "f0/d6/px28,4",
-    "tessellation_levels": "f0/d9/px52,4", "texture_kinds": "f0/d9/px108,4", "transform_feedback": "f0/d6/px108,4",
+    "all_stages": "f0/d1/px36,12", "alpha_test": "f0/d2/px20,4", "depth_functions": "f0/d2/px4,4",
+    "early_and_late": "f0/d12/px68,4", "format_rules": "f0/d9/px12,12", "images": "f0/d3/px4,4",
+    "samples_4x4": "f0/d8/px68,4", "texture_kinds": "f0/d9/px108,4",
 }  # fmt: skip
 """Scene -> a pixel that a draw in its middle has fragments on."""
 

@@ -151,7 +151,7 @@ def test_a_real_texture_by_the_words_of_the_documentation(tmp_path: Path, capsys
     assert (entry["format"], entry["width"], entry["height"]) == ("ETC1A4", 64, 64)
     with Image.open(tmp_path / "x.png") as picture:
         assert np.array_equal(np.asarray(picture), surface.decode(data, formats.ETC1A4, 64, 64, "tiled"))
-    words = ["--format", "ETC1A4", "--out", str(tmp_path / "back.bin")]
+    words = ["--format", "ETC1A4", "--size", "64x64", "--out", str(tmp_path / "back.bin")]  # the size that it has
     assert main(["image", str(tmp_path / "x.png"), *words]) == 0
     assert len((tmp_path / "back.bin").read_bytes()) == 4096
 

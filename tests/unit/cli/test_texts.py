@@ -22,9 +22,11 @@ import pytest
 from pocketgpu.cli import main
 
 TEXTS = Path(__file__).resolve().parent / "texts"
+SOURCES = Path(__file__).resolve().parent / "sources"
 SCENES = Path(__file__).resolve().parents[1] / "promises" / "data"
 
-# Name of the text -> commands. Recordings are in the folder where they run; OUT is a new folder.
+# Name of the text -> commands. Recordings are in the folder where they run; OUT is a new folder,
+# SOURCES that of programs.
 CASES: dict[str, tuple[str, ...]] = {
     "info": ("info scene_3ds.pgc", "info scene_switch.pgc"),
     "info.json": ("info scene_3ds.pgc --json", "info scene_switch.pgc --json"),
@@ -81,6 +83,33 @@ CASES: dict[str, tuple[str, ...]] = {
         "regs 0x41", "regs blend", "regs 0x1c0", "regs b197 blend", "regs SET_BLEND", "regs nothing_has_this_name",
         "regs 0x10400400", "regs b197 0x358 --json",
     ),
+    "regs-words": (
+        "regs tsc 0x00024249 0x00d00222 0x00000fff 0 0x3f000000 0x3f800000 0 0x3f800000", "regs tic.pitch",
+        "regs tic 0x58d2492e 0x80000000 0x00030005 0x02000002 0x80ff000f 0x0000000f 0 0",
+        "regs gpfifo 0x00001001 0x80001400", "regs 0x1041f00f", "regs b197 0x20010d80", "regs 0x000f0110",
+        "regs tsc 0", "regs tsc zero",
+    ),
+    "shaders-3ds": (
+        "shader asm SOURCES/vertex.asm -o OUT/v.shbin", "shader info OUT/v.shbin", "shader dis OUT/v.shbin",
+        "shader graph OUT/v.shbin", "shader run OUT/v.shbin v0=4 v1=1,2", "shader step OUT/v.shbin v0=-4 v1=1,2 b1=1",
+        "shader step OUT/v.shbin v0=4 --nan", "shader step OUT/v.shbin v0=4 --from 1 --to 2",
+    ),
+    "shaders-switch": (
+        "shader asm SOURCES/kernel.sass -o OUT/k.bin", "shader info OUT/k.bin --kind maxwell",
+        "shader dis OUT/k.bin --kind maxwell --control", "shader graph OUT/k.bin --kind maxwell",
+        "shader dis OUT/k.bin", "launch OUT/k.bin",
+    ),
+    "macros": (
+        "macro asm SOURCES/macro.mme --out OUT/m.bin", "macro dis OUT/m.bin", "macro run SOURCES/macro.mme 0x1680 3 7",
+        "macro run OUT/m.bin 0x1680 3 7 --json",
+    ),
+    "images": (
+        "shader asm SOURCES/kernel.sass -o OUT/k.bin",
+        "image OUT/k.bin --format RGBA8 --layout linear --size 4x3 --offset 8 --out OUT/k.png",
+        "image OUT/k.png --format RGB565 --layout linear --size 4x3 --out OUT/l.bin",
+        "image OUT/k.png --format RGB565 --out OUT/t.bin", "image OUT/l.bin --format RGB8 --size 4x3 --out OUT/l.png",
+        "image OUT/l.bin --format I8 --layout linear --size 4x3 --out OUT/l.png --json",
+    ),
     "timing": ("timing", "timing --init top-wide", "timing --init bottom --json"),
     "switches": ("switches",),
     "replays": (
@@ -106,7 +135,7 @@ CASES: dict[str, tuple[str, ...]] = {
 # compressors decide.
 _VARYING = (
     (re.compile(r"\b\d+(\.\d+)? (ms|s)\b"), "TIME"),
-    (re.compile(r"^((?:f\d+|all) .*?) +\d+\.\d{3}\b", re.MULTILINE), r"\1   TIME"),
+    (re.compile(r"^((?:f\d+|all) .*?) +[\d,]+\.\d{3}\b", re.MULTILINE), r"\1   TIME"),
     (re.compile(r"^(frame .*?) +ms$", re.MULTILINE), r"\1   ms"),
     (re.compile(r"^(.*\bOUT/\w+\.pgc.*?)[\d,]+ bytes(?! are)(?: \([\d,]+ before\))?", re.MULTILINE), r"\1SIZE"),
 )
@@ -114,14 +143,15 @@ _VARYING = (
 
 def said(command: str, out: Path) -> str:
     """A command line, its exit code, and what it prints, without what varies from run to run."""
-    words = [word.replace("OUT", str(out)).replace("SOURCE", __file__) for word in shlex.split(command)]
+    names = {"OUT": str(out), "SOURCES": str(SOURCES), "SOURCE": __file__}
+    words = [re.sub("|".join(names), lambda name: names[name[0]], word) for word in shlex.split(command)]
     printed, errors = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(errors):
         code = main(words)
     text = f"$ pocketgpu {command}\n-- exit code {code}\n{printed.getvalue()}"
     if errors.getvalue():
         text += f"-- standard error\n{errors.getvalue()}"
-    text = text.replace(str(out), "OUT").replace(__file__, "SOURCE")
+    text = text.replace(str(out), "OUT").replace(str(SOURCES), "SOURCES").replace(__file__, "SOURCE")
     for pattern, instead in _VARYING:
         text = pattern.sub(instead, text)
     return "\n".join([*(line.rstrip() for line in text.splitlines()), ""])

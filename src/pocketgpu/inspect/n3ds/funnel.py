@@ -19,7 +19,7 @@ from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.event import Event
 from pocketgpu.inspect.model.funnel import Funnel
 from pocketgpu.inspect.model.stage import Loss, Stage
-from pocketgpu.inspect.model.wording import there_are
+from pocketgpu.inspect.model.wording import counted, there_are
 from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
 from pocketgpu.inspect.n3ds.explain import named
 from pocketgpu.inspect.n3ds.history import DrawOnPixel
@@ -396,13 +396,23 @@ def because(found: Funnel) -> str:
     if stage is None:
         last = found.stages[-1]
         if not last.came:
-            return "no vertices: NUMVERTICES is 0" if last.name != _EMITTED else _NOTHING_EMITTED
+            return _no_triangle(found)
         # A count on some tiles is a lower bound.
         least = "" if found.tiles is None else "at least "
         return f"{least}{last.passed} {last.name} changed something"
     most = max(stage.lost, key=lambda loss: loss.count, default=Loss(0, "for an unknown reason"))
     where = f" ({most.register})" if most.register else ""
     return f"no {stage.name} left: {most.count} of {stage.came} {most.reason}{where}"
+
+
+def _no_triangle(found: Funnel) -> str:
+    """Why a draw has no triangle, though no stage stopped one."""
+    first = found.stages[0]
+    if first.name == _EMITTED:
+        return _NOTHING_EMITTED
+    if first.came:
+        return f"no triangle: {counted(first.came, 'vertex makes', 'vertices make')} none"
+    return "no vertices: " + ("the vertex program hangs" if found.event.facts["vertices"] else "NUMVERTICES is 0")
 
 
 def _triangle(address: Address, event: Event, watch: _FunnelWatch) -> str:

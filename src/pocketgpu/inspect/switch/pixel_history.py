@@ -70,9 +70,10 @@ class TouchWalk:
         return found
 
     def _history(self, touch: Candidate, track: Track) -> History:
-        """The history of the bytes that an event copied."""
+        """The history of the bytes that an event copied; of several, of those that weigh most."""
         touches = self._of(track)
-        place = Range(touch.taps[0].address, touch.taps[0].spot[1])
+        tap = next(one for one in touch.taps if one.spot == track.spots[0])
+        place = Range(tap.address, tap.spot[1])
         if not touches:
             return History(place)
         last = touches[-1]

@@ -10,8 +10,10 @@ from support.switch_scene import CORNERS, Scene
 
 import pocketgpu
 from pocketgpu.cli import main
+from pocketgpu.errors import UsageError
 from pocketgpu.inspect.diff import Report, diff
 from pocketgpu.inspect.inspection import debug
+from pocketgpu.inspect.switch.moments import SwitchMoment
 
 PLAIN = Scene()
 
@@ -67,6 +69,17 @@ def test_one_vertex_and_one_texel() -> None:
     found = report(PLAIN, PLAIN.but(texel=100))
     assert found.vertex is None and found.pixel is not None and "px" in str(found.pixel.a)
     assert [one.level for one in found.structure] == ["memory"] and found.structure[0].detail["bytes"] == 1024
+
+
+def test_draws_whose_vertices_nobody_can_see_are_named_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both draws of the frame; the first is named."""
+
+    def vertices(moment: SwitchMoment) -> None:
+        raise UsageError("there are too many")
+
+    monkeypatch.setattr(SwitchMoment, "vertices", property(vertices))
+    found = report(PLAIN, PLAIN.but(clear=(0, 1, 0, 1)))
+    assert found.vertex is None and found.notes == ["vertices of f0/d0 are not compared: there are too many"]
 
 
 def test_words_for_constant_buffers_have_names() -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import io
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 from support.pica_scenes import Scene as PicaScene
 from support.switch_scene import Scene as SwitchScene
 
@@ -175,3 +178,54 @@ def test_a_replay_of_a_switch_that_was_broken_off_is_begun_anew(switch_path: str
     with pytest.raises(ZeroDivisionError):
         player.play_to(player.at(tick), Failing())
     assert answers(moment) == expected
+
+
+# -- what a moment says of itself -------------------------------------------------------------------------------------
+
+
+def test_the_text_of_a_moment_names_the_event_and_the_target(run: Inspection) -> None:
+    """One triangle after another, to a target of a known size; nothing is bound before the first list."""
+    targets = {"3DS": "64x32 RGBA8 at 0x18000000", "Switch": "colour target 0 32x32 A8B8G8R8 at 0x500000000"}
+    wanted = targets[run.capture.console]
+    for place in ("f0/d1", "f1/d0"):
+        moment = run.seek(place)
+        event = run.event(place)
+        assert moment.event is event and str(moment).startswith(f"after {event.title}; target: {wanted}")
+        assert str(moment).endswith(f"  {place}") and repr(moment) == f"<Moment {moment}>"
+    assert str(run.seek("f1")).startswith(f"at the end of the frame; target: {wanted}")
+    first = run.seek("f0/e0")
+    assert str(first) == f"after {run.event('f0/e0').title}; target: none  f0/e0"
+    assert first.target is None and first._repr_png_() is None and "<img" not in first._repr_html_()
+
+
+def test_the_data_of_a_moment(run: Inspection) -> None:
+    moment = run.seek("f0/d1")
+    data, registers = moment.to_json(), moment.registers()
+    assert data["schema"] == "pocketgpu.moment/1" and data["address"] == "f0/d1"
+    assert data["event"] == run.event("f0/d1").to_json()
+    # Words of registers are those of the machine; those that are left out have the values of power-on.
+    start = pocketgpu.debug(run.capture.path).seek("f0/e0").registers()
+    named = {name: int(word, 16) for name, word in data["registers"].items()}
+    known = {name for name in named if name in registers}
+    assert len(known) > 20 and all(named[name] == registers[name] for name in known)
+    assert {name for name in registers if registers[name] != start[name]} == known
+    assert run.seek("f0/e0").to_json()["registers"] == {}
+
+
+def test_a_moment_shows_its_target_as_a_picture(run: Inspection) -> None:
+    moment = run.seek("f0/d1")
+    png = moment._repr_png_()
+    assert png is not None and np.array_equal(np.asarray(Image.open(io.BytesIO(png))), np.asarray(moment.target.image))
+    assert base64.b64encode(png).decode() in moment._repr_html_()
+
+
+def test_the_target_of_a_switch_is_what_its_registers_route() -> None:
+    """The second draw goes nowhere: the number of targets is 0."""
+    run = SwitchScene(methods=(("SET_CT_SELECT", 0),)).look()
+    texts = [str(run.seek(place)) for place in ("f0/p0", "f0/d1", "f0/p1", "f0")]
+    assert texts[0] == "at the end of the pass; target: colour target 0 32x32 A8B8G8R8 at 0x500000000  f0/p0"
+    assert texts[1] == "after triangles, 3 vertices; target: none  f0/d1"
+    assert texts[2:] == ["at the end of the pass; target: none  f0/p1", "at the end of the frame; target: none  f0"]
+    assert [str(one) for one in run.passes(0)] == [
+        "colour target 0 32x32 A8B8G8R8 at 0x500000000: 1 draw, 4 events  f0/p0", "no target: 1 draw, 4 events  f0/p1",
+    ]  # fmt: skip

@@ -194,14 +194,15 @@ def test_a_draw_with_a_geometry_program(shared_dir: Path) -> None:
         run.why("f0/d0/t1")
 
 
-def small(folder: Path, x: float = 0.8, count: int = 3, screen: str = "top") -> Inspection:
-    """A triangle whose second corner has this x, drawn with so many vertices, on a screen."""
+def small(folder: Path, x: float = 0.8, count: int = 3, screen: str = "top", first: str = "nop") -> Inspection:
+    """A triangle whose second corner has this x, drawn with so many vertices, on a screen. first: what its vertex
+    program does first."""
     capture = CaptureBuilder()
     corners = [[-0.8, -0.8, -0.5], [x, -0.8, -0.5], [0, 0.8, -0.5]]
     vertices = capture.put(np.array(corners, np.float32))
     target = capture.allocate(240 * 400 * 4, region="VRAM")
     program = assemble(
-        ".out o0 position\n.out o1 color\nmain:\ndp4 o0.x, c0, v0\ndp4 o0.y, c1, v0\ndp4 o0.z, c2, v0\n"
+        f".out o0 position\n.out o1 color\nmain:\n{first}\ndp4 o0.x, c0, v0\ndp4 o0.y, c1, v0\ndp4 o0.z, c2, v0\n"
         "dp4 o0.w, c3, v0\nmov o1, c3\nend"
     )
     cl = CommandList().plain_state().render_target(target, 240, 400)
@@ -217,6 +218,18 @@ def test_a_vertex_with_nan_is_named(tmp_path: Path) -> None:
     run = small(tmp_path, x=float("nan"))
     assert "1 have NaN in their position, v1 first" in str(run.why("f0/d0"))
     assert run.trace("f0/d0/v1").nans
+
+
+@pytest.mark.parametrize(
+    ("count", "first", "why"),
+    [
+        (0, "nop", "no vertices: NUMVERTICES is 0"), (1, "nop", "no triangle: 1 vertex makes none"),
+        (2, "nop", "no triangle: 2 vertices make none"), (3, "jmpu !b1, main", "no vertices: the vertex program hangs"),
+    ],
+)  # fmt: skip
+def test_why_a_draw_has_no_triangle(tmp_path: Path, count: int, first: str, why: str) -> None:
+    """The register is to blame only if it is 0."""
+    assert small(tmp_path, count=count, first=first).why("f0/d0").because == why
 
 
 def test_why_a_screen_is_black(tmp_path: Path) -> None:

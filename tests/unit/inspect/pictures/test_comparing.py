@@ -161,6 +161,7 @@ def test_a_report_replaces_the_one_before_and_nothing_else(tmp_path: Path) -> No
     assert all(path.is_file() and len(path.name.encode()) < 200 for path in sheets.values())
     assert (folder / "candidates" / "goldens" / "a.png").is_file() and (folder / "candidates" / "b.png").is_file()
     assert len(list((folder / "outside").glob("*b.png"))) == 2, "none stands where another golden of the project is"
+    assert (folder / "outside" / "b.png").is_file(), "the first one keeps its name"
     mine = folder / "mine.png"
     mine.write_text("mine")
     assert write_report(folder, []) == {}

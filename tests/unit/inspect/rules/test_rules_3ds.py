@@ -1,4 +1,10 @@
-"""Each rule of the 3DS has a scene in which it finds something, and one in which it finds nothing."""
+"""Each rule of the 3DS has a scene in which it finds something, and one in which it finds nothing.
+
+All that is said of a scene is kept in `findings_3ds.json`: numbers, addresses and places. When a text should change,
+write them again and read the difference:
+
+    PYTHONPATH=tests python tests/unit/inspect/rules/test_rules_3ds.py
+"""
 
 from __future__ import annotations
 
@@ -6,6 +12,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +30,7 @@ from pocketgpu.inspect.rules.checker import check
 from pocketgpu.inspect.rules.registry import RULES, rule
 
 Made = Callable[[], Capture]
+KEPT = Path(__file__).with_name("findings_3ds.json")
 NOWHERE, UNUSED = 0x1F000000, 0x27000000
 """Where no memory is, and memory that no scene writes."""
 
@@ -287,20 +295,40 @@ def findings(made: Made) -> dict[str, list[str]]:
     return found
 
 
+@cache
+def kept() -> dict[str, dict[str, list[str]]]:
+    """Rule -> all that is said of its scene."""
+    found: dict[str, dict[str, list[str]]] = json.loads(KEPT.read_text(encoding="utf-8"))
+    return found
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
 def test_a_rule_finds_what_it_is_about_and_nothing_elsewhere(case: Case) -> None:
     broken = findings(case.broken)
     assert case.says in "\n".join(broken.get(case.rule, [])), broken
     assert case.rule not in findings(case.sound)
     assert rule(case.rule).console == "3DS"
+    assert broken == kept()[case.rule]
+
+
+def test_copies_of_the_gsp_read_and_write() -> None:
+    """A list that was copied is written and needs no flush; bytes that nothing wrote are told."""
+    flushed, run = flush_cache_regions((LIST, 16)), process_command_list(OTHER, 16, flush=False)
+    assert set(findings(log(flushed, request_dma(LIST, OTHER, 16), run))) == {"display.never-written"}
+    (unknown,) = findings(log(flushed, request_dma(LIST + 16, OTHER, 64)))["transfer.never-written"]
+    assert unknown == "f0/e2: RequestDMA: nothing was ever written at 0x20000110  [transfer.never-written]"
 
 
 def test_every_rule_has_a_case() -> None:
     assert [case.rule for case in CASES] == [one.id for one in RULES if one.console == "3DS"]
-    assert len(CASES) >= 25
+    assert len(CASES) >= 25 and kept().keys() == {case.rule for case in CASES}
 
 
 def test_nothing_is_said_of_sound_scenes() -> None:
     for made in (CLEAN, indexed(), geometry()):
         assert not findings(made), findings(made)
     assert set(findings(FLUSHED)) == {"display.never-written"}
+
+
+if __name__ == "__main__":
+    KEPT.write_text(json.dumps({case.rule: findings(case.broken) for case in CASES}, indent=1) + "\n", encoding="utf-8")

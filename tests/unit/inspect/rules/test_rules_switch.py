@@ -1,11 +1,19 @@
-"""Each rule of the Switch has a recording in which it finds something, and one in which it finds nothing."""
+"""Each rule of the Switch has a recording in which it finds something, and one in which it finds nothing.
+
+All that is said of a recording is kept in `findings_switch.json`. When a text should change, write them again and read
+the difference:
+
+    PYTHONPATH=tests python tests/unit/inspect/rules/test_rules_switch.py
+"""
 
 from __future__ import annotations
 
+import json
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +27,7 @@ from pocketgpu.inspect.rules.registry import RULES, rule
 from pocketgpu.maxwell.mme.assembler import assemble as macro
 from pocketgpu.maxwell.sass.isa.assembler import assemble
 
+KEPT = Path(__file__).with_name("findings_switch.json")
 VERTEX = "ALD.128 R0, a[0x80]\nALD.64 R4, a[0x90]\nAST.128 a[0x70], R0\nAST.64 a[0x80], R4\nEXIT"
 PIXEL = """
     IPA.PASS R5, a[0x7c], RZ
@@ -135,11 +144,19 @@ def findings(scene: Callable[[], Scene]) -> dict[str, list[str]]:
     return found
 
 
+@cache
+def kept() -> dict[str, dict[str, list[str]]]:
+    """Rule -> all that is said of its recording."""
+    found: dict[str, dict[str, list[str]]] = json.loads(KEPT.read_text(encoding="utf-8"))
+    return found
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
 def test_a_rule_finds_what_it_is_about(case: Case) -> None:
     broken = findings(case.scene)
     assert case.says in "\n".join(broken.get(case.rule, [])), broken
     assert rule(case.rule).console == "Switch"
+    assert broken == kept()[case.rule]
 
 
 def test_copies_of_nothing_are_found() -> None:
@@ -155,4 +172,8 @@ def test_nothing_is_said_of_a_sound_scene() -> None:
 
 
 def test_every_rule_has_a_case() -> None:
-    assert [case.rule for case in CASES] == [one.id for one in RULES if one.console == "Switch"]
+    assert [case.rule for case in CASES] == [one.id for one in RULES if one.console == "Switch"] == [*kept()]
+
+
+if __name__ == "__main__":
+    KEPT.write_text(json.dumps({case.rule: findings(case.scene) for case in CASES}, indent=1) + "\n", encoding="utf-8")

@@ -184,6 +184,9 @@ def test_a_primitive_emits_vertices() -> None:
     positions = [np.array(one.outputs[:4], np.uint32).view(np.float32).tolist() for one in emitted]
     assert positions == corners[:, 0].tolist()
     assert "vertex 2 into slot 2, a primitive, turned" in trace.text()
+    # The register has the slot above two bits: a primitive ends, its winding is turned.
+    after = [trace.at(step.index + 1)["setemit"] for step in trace if step.text.startswith("setemit")]
+    assert after == [0 << 2, 1 << 2, 2 << 2 | 3] and trace.at(0)["setemit"] == 0 and trace.end["setemit"] == 11
     with pytest.raises(UsageError, match="shape"):
         trace_primitive(program(text), np.zeros((3, 8, 4)))
 

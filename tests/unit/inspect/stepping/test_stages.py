@@ -159,6 +159,45 @@ def test_helpers_store_nothing_and_faults_are_told() -> None:
     assert any("fault" in note for note in pixel[4].notes) and FAULT_TEXT[UNMAPPED][:10] in "nothing is mapped"
 
 
+@pytest.mark.parametrize("lane", [0, 1, 2, 3, 17])
+def test_each_lane_has_its_own_predicates_flags_and_memory(lane: int) -> None:
+    """P1 is lane > 1, P2 the opposite. Adding -2 gives a negative number to lanes 0 and 1, and a carry to others."""
+    code = """
+        S2R R0, SR_LANEID
+        ISETP.GT.AND P1, P2, R0, 0x1, PT
+        IADD R1.CC, R0, c[0x0][0x8]
+        MOV R4, c[0x0][0x0]
+        MOV R5, c[0x0][0x4]
+        ISCADD R4, R0, R4, 0x4
+        MOV32I R6, 0x12345678
+        MOV32I R7, 0x9abcdef0
+        STG.E.64 [R4], R6
+        STG.E.U8 [R4+0x8], R7
+        LDG.E.U16 R8, [R4+0x2]
+        LDG.E.S8 R9, [R4+0x7]
+        LDC R10, c[0x0][0x4]
+        @!P1 MOV32I R11, 0x5
+        EXIT
+    """
+    constants = {0: np.array([DATA], np.uint64).tobytes() + struct.pack("<i", -2)}
+    case = PixelCase(code, PLANES, evaluator="llvm", tier="interpreter", constants=constants)
+    case.set_fragments(COVERED=0xFFFFFFFF)
+    (trace,) = watch(case, lane)
+    end, mine = trace.end, DATA + 16 * lane
+    assert end["R0"] == lane and (end["P1"], end["P2"]) == (lane > 1, lane <= 1)
+    assert end.word("R1") == (lane - 2) & 0xFFFFFFFF
+    flags = {"CC.zero": lane == 2, "CC.sign": lane < 2, "CC.carry": lane >= 2, "CC.overflow": False}
+    assert {flag: end[flag] for flag in end if flag.startswith("CC.")} == flags
+    accesses = [(one.kind, one.address - mine, one.size, one.words) for step in trace for one in step.accesses]
+    assert accesses == [
+        ("store", 0, 8, (0x12345678, 0x9ABCDEF0)), ("store", 8, 1, (0xF0,)), ("load", 2, 2, (0x1234,)),
+        ("load", 7, 1, (0x9A,)), ("load", 4 - mine, 4, (DATA >> 32,)),
+    ]  # fmt: skip
+    assert end.word("R8") == 0x1234 and end.word("R9") == 0xFFFFFF9A and end.word("R10") == DATA >> 32
+    assert trace[13].skipped == (lane > 1) and (end["R11"] == 5) == (lane <= 1)
+    assert [one.index for one in trace.where("R4")] == [3, 5] and trace[0].lanes == 0xFFFFFFFF
+
+
 class Machine:
     """A GPU with the draws of switch_draws, on the interpreter."""
 

@@ -75,9 +75,8 @@ def transfer_never_written(record: N3dsRecord) -> Iterator[Found]:
         if read.kind in _TRANSFER_NEVER_WRITTEN_KINDS and read.range.size and read.missing >= read.range.size:
             drawn = sorted({draw.writes["color"].address for draw in record.draws if "color" in draw.writes})
             more = f"; draws go to {', '.join(f'{address:#010x}' for address in drawn[:3])}" if drawn else ""
-            yield Found(
-                f"{read.what}: nothing was ever written at {read.range.address:#010x} ({read.name}){more}", read.at
-            )
+            where = f" ({read.name})" if read.name else ""
+            yield Found(f"{read.what}: nothing was ever written at {read.range.address:#010x}{where}{more}", read.at)
 
 
 @RULES.rule(

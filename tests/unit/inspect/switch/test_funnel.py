@@ -1,0 +1,157 @@
+"""How many primitives of a draw of the Switch are lost, and why: held to triangles that are counted by hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+from support.switch_scene import Scene
+
+from pocketgpu.inspect.model.funnel import Funnel
+from pocketgpu.inspect.model.stage import Stage
+
+FRONT, BACK, BOTH = 0x404, 0x405, 0x408
+CLOCKWISE, COUNTER_CLOCKWISE = 0x900, 0x901
+HALF = 16
+"""Half of the picture's width and height in pixels."""
+
+Corner = tuple[float, ...]
+Triangle = tuple[Corner, Corner, Corner]
+
+
+def right_angle(column: int, row: int, w: tuple[float, float, float] = (1, 1, 1), size: float = 5.0) -> Triangle:
+    """In a cell of 8 x 8 pixels of the picture, counter-clockwise: its legs are `size` pixels long, and begin a quarter
+    of a pixel beside an edge between pixels. y counts up from the lowest row."""
+    x, y = 8 * column + 1.25, 8 * row + 1.25
+    places = ((x, y), (x + size, y), (x, y + size))
+    a, b, c = (((px / HALF - 1) * q, (py / HALF - 1) * q, 0.5 * q, q) for (px, py), q in zip(places, w, strict=True))
+    return a, b, c
+
+
+def turned(triangle: Triangle) -> Triangle:
+    return triangle[0], triangle[2], triangle[1]
+
+
+def moved(triangle: Triangle, x: float, y: float, z: float = 0) -> Triangle:
+    """Moved in clip space; all w are 1."""
+    a, b, c = ((px + x, py + y, pz + z, w) for px, py, pz, w in triangle)
+    return a, b, c
+
+
+COVERED = 15
+"""Centres of pixels in a triangle with legs of 5 pixels: 5 + 4 + 3 + 2 + 1."""
+COUNTER = [right_angle(0, 0), right_angle(1, 0), right_angle(2, 0)]
+STEEP = right_angle(3, 3, (8, 1, 1))
+"""Counter-clockwise on the screen, clockwise where x and y are not divided by w."""
+CLOCK = [turned(right_angle(0, 1)), turned(right_angle(1, 1, (2, 2, 2)))]
+LINE: Triangle = ((-0.5, 0.5, 0.5, 1), (0, 0.5, 0.5, 1), (0.5, 0.5, 0.5, 1))
+SPECK = right_angle(2, 2, size=0.0005)
+"""It lies between two of the 256 places of a pixel, so all corners are moved to one place."""
+BESIDE = [moved(right_angle(1, 1), *by) for by in ((2, 0), (-2, 0), (0, 2), (0, -2), (0, 0, 1), (0, 0, -2))]
+BEHIND: Triangle = ((-0.5, 0, -2, -1), (0.5, 0, -2, -1), (0, 0.5, -2, -1))
+BROKEN: Triangle = (*right_angle(3, 0)[:2], (float("nan"), 0, 0.5, 1))
+ENDLESS: Triangle = ((float("inf"), 0, 0.5, 1), *right_angle(3, 0)[1:])
+NEAR = moved(right_angle(3, 1), 0, 0, -1)
+"""Its z is half way from 0 to -w: outside if the near plane is z = 0, inside if it is z = -w."""
+
+
+@dataclass(frozen=True)
+class Culling:
+    """What is set. front, clock: whether triangles of either direction are drawn."""
+
+    enabled: int
+    face: int
+    front: int
+    counter: bool
+    clock: bool
+    mirrored: bool = False
+
+
+CULLINGS = [
+    Culling(0, BOTH, CLOCKWISE, True, True),
+    Culling(1, BACK, COUNTER_CLOCKWISE, True, False),
+    Culling(1, BACK, CLOCKWISE, False, True),
+    Culling(1, FRONT, COUNTER_CLOCKWISE, False, True),
+    Culling(1, FRONT, CLOCKWISE, True, False),
+    Culling(1, BOTH, COUNTER_CLOCKWISE, False, False),
+    Culling(1, BACK, COUNTER_CLOCKWISE, False, True, mirrored=True),
+]
+
+
+def funnel(triangles: list[Triangle], draw: int = 1, **choices: object) -> dict[str, Stage]:
+    """Stages of the draw of these triangles, by name. The first triangle is drawn alone before, in draw 0."""
+    corners = tuple((*corner, 0.0, 0.0) for triangle in triangles for corner in triangle)
+    found = Scene(corners=corners).but(**choices).look().why(f"f0/d{draw}")
+    assert isinstance(found, Funnel)
+    return {stage.name: stage for stage in found.stages}
+
+
+def losses(stage: Stage) -> dict[str, int]:
+    return {loss.reason: loss.count for loss in stage.lost}
+
+
+@pytest.mark.parametrize("culling", CULLINGS, ids=str)
+def test_triangles_are_counted_by_their_direction(culling: Culling) -> None:
+    counter, flat = [*COUNTER, STEEP], [LINE, SPECK]
+    methods: list[tuple[str, int | float]] = [
+        ("OGL_SET_CULL", culling.enabled), ("OGL_SET_CULL_FACE", culling.face), ("OGL_SET_FRONT_FACE", culling.front),
+    ]  # fmt: skip
+    if culling.mirrored:
+        methods.append(("SET_VIEWPORT_SCALE_X(0)", -float(HALF)))
+    stages = funnel([*counter, *flat, *CLOCK], methods=tuple(methods))
+    shown = len(counter) * culling.counter + len(CLOCK) * culling.clock
+    culled = len(counter) + len(CLOCK) - shown
+    showing = stages["primitives that show"]
+    assert (showing.came, showing.passed) == (len(counter) + len(flat) + len(CLOCK), shown)
+    expected = {"show the side that is culled": culled, "have no area": len(flat)}
+    assert losses(showing) == {reason: count for reason, count in expected.items() if count}
+    assert stages["shapes"].passed == shown and not stages["shapes"].lost
+    assert stages["pixels that shapes cover"].passed == COVERED * shown
+
+
+def test_triangles_outside_and_with_values_that_are_no_numbers() -> None:
+    away, broken = [*BESIDE, BEHIND], [BROKEN, ENDLESS]
+    stages = funnel([*COUNTER, *away, NEAR, *broken, *CLOCK])
+    every = len(COUNTER) + len(away) + 1 + len(broken) + len(CLOCK)
+    assert stages["vertices"].passed == 3 * every
+    assert losses(stages["primitives"]) == {"have NaN or infinity in their positions": len(broken)}
+    inside = stages["primitives in the clip volume"]
+    assert (inside.came, inside.passed) == (every, len(COUNTER) + len(CLOCK))
+    assert losses(inside) == {"lie outside a clip plane": len(away) + 1}
+    # With the near plane at z = -w one more is inside; without planes for z also the two beyond them.
+    deep = funnel([*COUNTER, *away, NEAR], methods=(("SET_VIEWPORT_Z_CLIP", 0),))
+    assert losses(deep["primitives in the clip volume"]) == {"lie outside a clip plane": len(away)}
+    flat = funnel([*COUNTER, *away, NEAR], methods=(("SET_VIEWPORT_CLIP_CONTROL", 2 << 11),))
+    assert losses(flat["primitives in the clip volume"]) == {"lie outside a clip plane": len(away) - 2}
+
+
+def test_what_touches_a_plane_is_not_outside() -> None:
+    """A corner on the plane counts as inside, for each plane."""
+    touching = [moved(right_angle(3, 1), 1 - (8 * 3 + 1.25) / HALF + 1, 0)]  # its left corners at x = w
+    touching += [((-0.5, -1.5, 0.5, 1), (0.5, -1.5, 0.5, 1), (0, -1, 0.5, 1))]
+    touching += [((0, 0, 1, 1), (0.5, 0, 2, 1), (0, 0.5, 2, 1))]
+    touching += [((0, 0, 0, 1), (0.5, 0, -1, 1), (0, 0.5, -1, 1))]
+    stages = funnel([*COUNTER, *touching])
+    assert not stages["primitives in the clip volume"].lost
+
+
+def test_points_have_no_side() -> None:
+    """The scene draws its first two corners as points: one of them lies outside."""
+    corners: Triangle = (BESIDE[0][0], *COUNTER[0][1:])
+    stages = funnel([corners], draw=1, extra=1)
+    assert stages["primitives"].passed == 2
+    assert losses(stages["primitives in the clip volume"]) == {"lie outside a clip plane": 1}
+    assert stages["primitives that show"].passed == 1 and not stages["primitives that show"].lost
+
+
+def test_the_scissor_takes_what_is_left() -> None:
+    """Triangles in the three columns of cells at the left; pixels from column 16 on may be drawn."""
+    methods = (
+        ("SET_SCISSOR_ENABLE(0)", 1), ("SET_SCISSOR_HORIZONTAL(0)", 32 << 16 | 16),
+        ("SET_SCISSOR_VERTICAL(0)", 32 << 16),
+    )  # fmt: skip
+    stages = funnel(COUNTER, methods=methods)
+    (lost,) = stages["shapes"].lost
+    assert (stages["shapes"].passed, lost.count) == (1, 2) and lost.register == "SET_SCISSOR_HORIZONTAL(0)"
+    assert stages["pixels that shapes cover"].passed == COVERED
+    assert stages["samples of colour target 0 that changed"].passed == COVERED

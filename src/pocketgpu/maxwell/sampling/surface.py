@@ -146,7 +146,8 @@ class _SurfaceCall:
     def _type(self) -> Value:
         """The type of an atomic operation: the instruction's, or that of the format."""
         k, first = self.k, self.channels.channels[0].type
-        by_format = k.select(first == SINT, atomics.S32, k.select(first == FLOAT32, atomics.F32_ADD, atomics.U32))
+        adds = (first == FLOAT32) & (self.request.bits(SurfaceCall.OPERATION) != atomics.EXCH)
+        by_format = k.select(first == SINT, atomics.S32, k.select(adds, atomics.F32_ADD, atomics.U32))
         return k.select(self.formatted, by_format, self.request.bits(SurfaceCall.TYPE))
 
     # -- formats ----------------------------------------------------------------------------------------------------

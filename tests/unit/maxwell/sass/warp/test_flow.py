@@ -279,6 +279,27 @@ def test_recursion_without_end_is_a_fault(gpu: Gpu) -> None:
     assert any(kind == "fault" and "divergence stack" in text for kind, text in gpu.told)
 
 
+def test_warps_that_hang_at_one_place_are_told_once(gpu: Gpu) -> None:
+    """One line for the loop of two warps, one for that of a third; a warp that has ended is left out."""
+    gpu.run(
+        HEAD
+        + """
+    ISETP.LT.AND P0, PT, R1, 0x20, PT
+    @P0 EXIT
+    ISETP.LT.AND P1, PT, R1, 0x60, PT
+    @P1 BRA `(first)
+second:
+    BRA `(second)
+first:
+    BRA `(first)
+""",
+        threads=128,
+        limit=100,
+    )
+    assert gpu.result.hung and [kind for kind, _ in gpu.told] == ["hang", "hang"]
+    assert len(set(gpu.told)) == 2 and all("does not end" in text for _, text in gpu.told)
+
+
 PAD = 12
 """Instructions of a landing pad, four bundles: number n adds 1 << n to R0."""
 
@@ -304,6 +325,7 @@ def landed(words: NDArray[np.uint32]) -> NDArray[np.uint32]:
     return 0x10000 + (1 << PAD) - (1 << place)
 
 
+@pytest.mark.parametrize("gpu", ["llvm specialised", "llvm interpreter", "numpy specialised"], indirect=True)
 @pytest.mark.parametrize("listed", [False, True])
 @pytest.mark.parametrize("jump", ["BRX", "JMX"])
 def test_jumps_to_every_word_of_some_bundles(gpu: Gpu, jump: str, listed: bool) -> None:
@@ -320,6 +342,7 @@ def test_a_jump_by_register_under_a_guard(gpu: Gpu) -> None:
     assert out.tolist() == landed(np.where(LANES < 11, LANES & 15, 0)).tolist() and not gpu.told
 
 
+@pytest.mark.parametrize("gpu", ["llvm specialised", "llvm interpreter"], indirect=True)
 @pytest.mark.parametrize("wrong", [4, 1, -0x4000, 0x4000])
 def test_jumps_to_where_no_instruction_is(gpu: Gpu, wrong: int) -> None:
     """A lane with an address between two words or outside of the code is lost with a fault, and no other one."""
@@ -331,6 +354,7 @@ def test_jumps_to_where_no_instruction_is(gpu: Gpu, wrong: int) -> None:
     assert fault[0] == "fault" and "(BRX)" in fault[1] and "thread (5, 0, 0)" in fault[1]
 
 
+@pytest.mark.parametrize("gpu", ["llvm specialised", "llvm interpreter"], indirect=True)
 def test_the_first_and_last_instruction_of_a_program_can_be_jumped_to(gpu: Gpu) -> None:
     """The first one is at 8 and at 0; right after the last one nothing is."""
     text = """

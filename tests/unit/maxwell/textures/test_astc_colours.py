@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pocketgpu.lanes import I32, Engine, Lang, Value, kernel
+from pocketgpu.lanes import I32, Engine, Lang, kernel
 from pocketgpu.maxwell.textures.astc_colours import HDR, ends
 
 Colour = tuple[int, ...]

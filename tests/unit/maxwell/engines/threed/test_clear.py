@@ -108,7 +108,8 @@ def test_pixels_of_any_size_repeat(name: str, pitch: int | None) -> None:
     surface = Slow(VA + 0x200, size * 21, 19, pitch=pitch, block_height=1)
     target(b, name, surface)
     clip(b, 17, 13, 3, 4)
-    words = [0x01234567, 0x89ABCDEF, 0x0F1E2D3C, 0x4B5A6978] if size > 4 else [float_word(v) for v in (0.25, 0.5, 0.75, 1)]
+    words = [0x01234567, 0x89ABCDEF, 0x0F1E2D3C, 0x4B5A6978]
+    words = words if size > 4 else [float_word(v) for v in (0.25, 0.5, 0.75, 1)]
     b(**{f"SET_COLOR_CLEAR_VALUE__{i}": word for i, word in enumerate(words)}, CLEAR_SURFACE=RGBA)
     model = SlowMemory(VA, noise())
     places = surface.places(size * 3, 4, size * 17, 13)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from pocketgpu.maxwell.graphics.input.vertex_records import (
@@ -28,6 +30,6 @@ def test_rooms_come_one_after_the_other(capacity: int, page_vectors: int) -> Non
         (room.start + room.size, 0),
     ]  # fmt: skip
     assert parts[0][0] == room.start and room.column_stride >= 4 * capacity
-    for (at, size), (after, _) in zip(parts, parts[1:], strict=False):
+    for (at, size), (after, _) in pairwise(parts):
         assert at % VECTOR == 0 and at + size <= after
     assert room.size < sum(size for _, size in parts) + len(parts) * 2 * VECTOR

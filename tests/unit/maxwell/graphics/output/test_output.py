@@ -278,6 +278,21 @@ def test_alpha_to_coverage_takes_as_many_samples(mode: int) -> None:
     assert run(Case({**off, "SET_ANTI_ALIAS_ENABLE": 1}, colours=values), "numpy").passed == sum(kept)
 
 
+@pytest.mark.parametrize("general", [False, True])
+def test_infinity_times_zero_is_zero_if_a_method_says_so(general: bool) -> None:
+    """An infinite output with the factor ZERO is added to a target with the factor ONE."""
+    memory = np.full(9 * TARGET_ROOM // 4, 0.5, np.float32).view(np.uint8)
+    blend = {
+        **target(0, 0xE5), "SET_BLEND:0": 1, "SET_BLEND_COLOR_OP": 1, "SET_BLEND_COLOR_SOURCE_COEFF": 1,
+        "SET_BLEND_COLOR_DEST_COEFF": 2,
+    }  # fmt: skip
+    for option in (0, 1):
+        registers = {**blend, "SET_BLEND_FLOAT_OPTION": option}
+        case = Case(registers, memory=memory, colours=np.full((8, 4, 32), np.inf, np.float32))
+        found = run(case, "numpy", general).memory.view(np.float32)[0]
+        assert found == 0.5 if option else np.isnan(found)
+
+
 def test_switches_choose_the_other_reading() -> None:
     blend = {
         **target(0, 0xE5), **target(1, 0xE5), "SET_CT_SELECT": 1 | 1 << 4, "SET_BLEND:0": 1,

@@ -279,6 +279,18 @@ def test_recursion_without_end_is_a_fault(gpu: Gpu) -> None:
     assert any(kind == "fault" and "divergence stack" in text for kind, text in gpu.told)
 
 
+@pytest.mark.parametrize("gpu", ["llvm specialised", "llvm interpreter"], indirect=True)
+def test_steps_of_all_warps_are_counted(gpu: Gpu) -> None:
+    """A loop of three instructions that each warp runs as often as its number says, in turns of few steps."""
+    gpu.launcher.slice = 7
+    text = "S2R R1, SR_VIRTID\nSHL R1, R1, 0x2\nagain:\nIADD32I R1, R1, -0x1\nISETP.GE.AND P0, PT, R1, RZ, PT\n"
+    gpu.run(text + "@P0 BRA `(again)\nEXIT\n", threads=64 + 5, limit=1000)
+    rounds = [1, 1 + 4, 1 + 8]
+    assert gpu.result.steps == sum(3 + 3 * n for n in rounds) and not gpu.told
+    gpu.run(text + "@P0 BRA `(again)\nEXIT\n", threads=64 + 5, limit=1000, count=True)
+    assert gpu.result.lane_steps == sum(lanes * (3 + 3 * n) for n, lanes in zip(rounds, (32, 32, 5), strict=True))
+
+
 def test_warps_that_hang_at_one_place_are_told_once(gpu: Gpu) -> None:
     """One line for the loop of two warps, one for that of a third; a warp that has ended is left out."""
     gpu.run(

@@ -291,6 +291,7 @@ def test_steps_of_all_warps_are_counted(gpu: Gpu) -> None:
     assert gpu.result.lane_steps == sum(lanes * (3 + 3 * n) for n, lanes in zip(rounds, (32, 32, 5), strict=True))
 
 
+@pytest.mark.parametrize("gpu", ["llvm specialised", "llvm interpreter"], indirect=True)
 def test_warps_that_hang_at_one_place_are_told_once(gpu: Gpu) -> None:
     """One line for the loop of two warps, one for that of a third; a warp that has ended is left out."""
     gpu.run(
@@ -347,6 +348,7 @@ def test_jumps_to_every_word_of_some_bundles(gpu: Gpu, jump: str, listed: bool) 
     assert out.tolist() == landed(LANES & 15).tolist() and not gpu.told
 
 
+@pytest.mark.parametrize("gpu", ["llvm specialised", "llvm interpreter"], indirect=True)
 def test_a_jump_by_register_under_a_guard(gpu: Gpu) -> None:
     """Lanes that do not jump go on after it: here with all of the pad."""
     text, _ = onto_a_pad("@P0 BRX", "    ISETP.LT.AND P0, PT, R1, 0xb, PT\n")

@@ -408,6 +408,31 @@ def test_equal_lists_are_stored_once() -> None:
     assert [len(frame) for frame in capture.frames] == [4, 3]
 
 
+def test_memory_is_handed_out_to_its_last_byte() -> None:
+    capture = CaptureBuilder()
+    first = capture.allocate(100, region="VRAM")
+    assert capture.allocate(0, region="VRAM") == first + 128 == capture.allocate(28, region="VRAM", align=4)
+    assert capture.allocate(1, region="VRAM", align=16) == first + 160
+    rest = (6 << 20) - (capture.allocate(0, region="VRAM", align=1) - first)
+    with pytest.raises(UsageError, match=f"{rest + 1} bytes do not fit"):
+        capture.allocate(rest + 1, region="VRAM", align=1)
+    assert capture.allocate(rest, region="VRAM", align=1) + rest == first + (6 << 20)
+    with pytest.raises(UsageError, match="-1 bytes"):
+        capture.allocate(-1)
+
+
+@pytest.mark.parametrize("attributes", [0, 1, 12, 13])
+@pytest.mark.parametrize("components", [0, 1, 4, 5])
+def test_immediate_vertices_have_as_many_numbers_as_registers(attributes: int, components: int) -> None:
+    commands = CommandList()
+    vertices = np.zeros((3, attributes, components))
+    if attributes in (1, 12) and components in (1, 4):
+        commands.draw_immediate(vertices)
+    else:
+        with pytest.raises(UsageError, match="immediate vertices have shape"):
+            commands.draw_immediate(vertices)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

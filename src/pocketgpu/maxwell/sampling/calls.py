@@ -313,7 +313,7 @@ def _surface(op: str, o: CallReader) -> TextureCall:
         stored = _run(data, words) if raw else _by_mask(data, mask)
         sources[r.V_DATA : r.V_DATA + len(stored)] = stored
     else:
-        swap = op == "SUATOM" and (o.has(".CAS") or (o.raw("op") == 0 and not o.has("op") and o.has("CAS")))
+        swap = o.form.startswith("SUATOM.CAS")
         kind = o.raw("type") if raw else 0
         wide = kind in (2, 5, 7)
         bits["action"] = (SurfaceCall.ACTION, r.ATOMIC)

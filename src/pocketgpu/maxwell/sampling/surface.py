@@ -147,6 +147,8 @@ class _SurfaceCall:
         """The type of an atomic operation: the instruction's, or that of the format."""
         k, first = self.k, self.channels.channels[0].type
         by_format = k.select(first == SINT, atomics.S32, k.select(first == FLOAT32, atomics.F32_ADD, atomics.U32))
+        exchanges = self.request.bits(SurfaceCall.OPERATION) == atomics.EXCH  # bits as they are, those of floats too
+        by_format = k.select(exchanges, atomics.U32, by_format)
         return k.select(self.formatted, by_format, self.request.bits(SurfaceCall.TYPE))
 
     # -- formats ----------------------------------------------------------------------------------------------------

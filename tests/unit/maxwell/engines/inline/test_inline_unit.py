@@ -43,6 +43,15 @@ def rows(lines: int, length: int) -> np.ndarray:
     return np.random.default_rng(9).integers(0, 256, (lines, length), np.uint8)
 
 
+@pytest.mark.parametrize("length, lines", [(0, 0), (0, 3), (3, 0)])
+def test_no_bytes_or_no_lines_write_nothing(length: int, lines: int) -> None:
+    b = bench()
+    b.address("OFFSET_OUT_UPPER", VA + 5)
+    b(LINE_LENGTH_IN=length, LINE_COUNT=lines, LAUNCH_DMA=LAUNCH.encode(DST_MEMORY_LAYOUT=1))
+    b.engine.staged_complete(np.zeros(8, np.uint8))
+    assert b.memory.read(VA, SIZE) == noise() and not list(b.host.events)
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("length", [1, 2, 4, 6, 255])
 def test_one_line(engine: type, length: int) -> None:

@@ -62,6 +62,10 @@ def clip(b: Bench, width: int, height: int, x: int = 0, y: int = 0) -> None:
     )
 
 
+def float_word(value: float) -> int:
+    return int(np.float32(value).view(np.uint32))
+
+
 RGBA = CLEAR.encode(R_ENABLE=1, G_ENABLE=1, B_ENABLE=1, A_ENABLE=1)
 PIXEL = bytes([64, 128, 191, 255])  # 0.25, 0.5, 0.75, 1 in eight bits, halves up
 
@@ -93,6 +97,25 @@ def test_colour(evaluator: str, surface: Slow, rectangle: tuple[int, int, int, i
     assert b.host.stats.clears == 1
     record = b.host.log[0]
     assert (record.rectangle, record.format, record.address, record.slot) == (rectangle, "A8B8G8R8", surface.va, 0)
+
+
+@pytest.mark.parametrize("name", ["A8B8G8R8", "RU32_GU32", "RU32_GU32_BU32_AU32"])
+@pytest.mark.parametrize("pitch", [None, 16 * 21 + 32])
+def test_pixels_of_any_size_repeat(name: str, pitch: int | None) -> None:
+    """Pixels of 4, 8 and 16 bytes in both layouts, in lines that are no multiple of what is written at once."""
+    b = bench()
+    size = COLOR_TARGET[COLOR_TARGET.named(name).code].bytes
+    surface = Slow(VA + 0x200, size * 21, 19, pitch=pitch, block_height=1)
+    target(b, name, surface)
+    clip(b, 17, 13, 3, 4)
+    words = [0x01234567, 0x89ABCDEF, 0x0F1E2D3C, 0x4B5A6978]
+    words = words if size > 4 else [float_word(v) for v in (0.25, 0.5, 0.75, 1)]
+    b(**{f"SET_COLOR_CLEAR_VALUE__{i}": word for i, word in enumerate(words)}, CLEAR_SURFACE=RGBA)
+    model = SlowMemory(VA, noise())
+    places = surface.places(size * 3, 4, size * 17, 13)
+    pixel = np.array(words[: size // 4], "<u4").view(np.uint8) if size > 4 else np.frombuffer(PIXEL, np.uint8)
+    model[places] = np.resize(pixel, places.shape)
+    assert b.memory.read(VA, SIZE) == model.bytes.tobytes()
 
 
 @pytest.mark.parametrize("evaluator", EVALUATORS)

@@ -123,6 +123,17 @@ def test_restart() -> None:
     assert draws(b)[1].primitives == 6  # 255 is no 16-bit index
 
 
+@pytest.mark.parametrize("restart", [0, 1])
+@pytest.mark.parametrize("for_arrays", [0, 1])
+def test_arrays_restart_if_both_methods_say_so(restart: int, for_arrays: int) -> None:
+    b = bench()
+    b(SET_DA_PRIMITIVE_RESTART=restart, SET_DA_PRIMITIVE_RESTART_VERTEX_ARRAY=for_arrays)
+    b(SET_DA_PRIMITIVE_RESTART_INDEX=4, BEGIN=5, DRAW_VERTEX_ARRAY=9, END=0)
+    (record,) = draws(b)
+    wanted = [[0, 1, 2, 3], [5, 6, 7, 8]] if restart and for_arrays else [list(range(9))]
+    assert [run.tolist() for run in record.runs] == wanted
+
+
 def test_vertex_numbers_of_arrays() -> None:
     """Arrays count vertex ids from 0 unless told otherwise, and do not know a base vertex (a choice)."""
     for choice, first in (("ignore", 5), ("add", 105)):

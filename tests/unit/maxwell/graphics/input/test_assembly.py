@@ -102,6 +102,20 @@ def test_topologies(op: int) -> None:
         assert names == draw.primitives
 
 
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("neighbours", [False, True])
+def test_every_topology_in_short_runs(last: bool, neighbours: bool) -> None:
+    """Two runs, of an even and of an odd number of primitives, with either provoking vertex."""
+    b = bench()
+    b(SET_PROVOKING_VERTEX=int(last), SET_PATCH=3, SET_DA_PRIMITIVE_RESTART=1, SET_DA_PRIMITIVE_RESTART_INDEX=0xFF)
+    side = VertexSide(b)
+    for op in sorted(topology.begin_names()):
+        values = np.array([*range(1, 15), 0xFF, *range(20, 36), 0xFF, *range(40, 51)])
+        draw = indexed(b, op, values, 1)
+        assert len(draw.runs) == 3
+        check(side, draw, last, neighbours, 3)
+
+
 def test_both_evaluators_agree() -> None:
     results = []
     for evaluator in ("llvm", "numpy"):

@@ -232,6 +232,24 @@ def test_layers_and_slices_lie_where_the_layout_says() -> None:
             assert layer == 4 or touched[0] == surface.offset_of(32, 8, layer)
 
 
+@pytest.mark.parametrize("general", [False, True])
+@pytest.mark.parametrize("one_layer", [0, 1])
+def test_layers_of_a_depth_target(one_layer: int, general: bool) -> None:
+    """Depth goes to the layer, counted from the first; if there is only one, nothing else is written."""
+    for first in (0, 1):
+        registers = {
+            **zeta(0x0A), "SET_DEPTH_FUNC": 0x207, "SET_ZT_ARRAY_PITCH": 0x2000 // 4, "SET_ZT_LAYER": first,
+            "SET_ZT_SIZE_C": one_layer << 16 | 3, "SET_RT_LAYER": 1 << 16,
+        }  # fmt: skip
+        for layer in range(4):
+            depth = np.full((16, 32), 0.5, np.float32)
+            found = run(Case(registers, layer=layer, layered=True, depth=depth), "numpy", general).memory
+            touched = np.nonzero(found)[0]
+            there = layer < (1 if one_layer else 3 - first)
+            assert len(np.unique(touched // 4)) == (32 if there else 0)
+            assert not there or (touched[0] - 8 * TARGET_ROOM) // 0x2000 == layer  # the room begins at the first one
+
+
 def test_pixels_outside_of_a_target_are_left_out() -> None:
     for memory, width in ((0x10, 44), (0x1000, 44 * 4)):
         registers = target(0, 0xD5, WIDTH=width, HEIGHT=30, MEMORY=memory)
@@ -276,6 +294,21 @@ def test_alpha_to_coverage_takes_as_many_samples(mode: int) -> None:
     off = {**registers, "SET_ALPHA_TO_COVERAGE_OVERRIDE": 1}  # only where primitives are multisampled
     assert run(Case(off, colours=values), "numpy").cover == [FULL] * count
     assert run(Case({**off, "SET_ANTI_ALIAS_ENABLE": 1}, colours=values), "numpy").passed == sum(kept)
+
+
+@pytest.mark.parametrize("general", [False, True])
+def test_infinity_times_zero_is_zero_if_a_method_says_so(general: bool) -> None:
+    """An infinite output with the factor ZERO is added to a target with the factor ONE."""
+    memory = np.full(9 * TARGET_ROOM // 4, 0.5, np.float32).view(np.uint8)
+    blend = {
+        **target(0, 0xE5), "SET_BLEND:0": 1, "SET_BLEND_COLOR_OP": 1, "SET_BLEND_COLOR_SOURCE_COEFF": 1,
+        "SET_BLEND_COLOR_DEST_COEFF": 2,
+    }  # fmt: skip
+    for option in (0, 1):
+        registers = {**blend, "SET_BLEND_FLOAT_OPTION": option}
+        case = Case(registers, memory=memory, colours=np.full((8, 4, 32), np.inf, np.float32))
+        found = run(case, "numpy", general).memory.view(np.float32)[0]
+        assert found == 0.5 if option else np.isnan(found)
 
 
 def test_switches_choose_the_other_reading() -> None:

@@ -199,6 +199,17 @@ def test_points_are_squares(raster: Raster, size: float) -> None:
     assert found.sum() == size**2
 
 
+def test_points_have_their_left_and_upper_edges_and_not_the_others(raster: Raster) -> None:
+    """Edges through centres of pixels, and the least step beside them."""
+    rows, columns = np.mgrid[0:HEIGHT, 0:WIDTH] + 0.5
+    step = 1 / 256
+    for size, x, y in ((1.0, 20, 15), (2.0, 20.5, 15.5), (3.0, 20, 15 - step), (3.0, 20 + step, 15), (4.0, 20.5, 9.5)):
+        found = raster.draw(registers(SET_VIEWPORT_SCALE_OFFSET=0, SET_POINT_SIZE=size), {0x70: plain([[x, y]])}, [[0]])
+        wanted = (columns >= x - size / 2) & (columns < x + size / 2)
+        wanted &= (rows >= y - size / 2) & (rows < y + size / 2)
+        np.testing.assert_array_equal(found.samples, wanted, str((size, x, y)))
+
+
 def test_sizes_and_coordinates_of_sprites(raster: Raster) -> None:
     attributes = {
         0x70: plain([[20.0, 15.0], [40.0, 30.0]]), 0x6C: np.array([[8.0], [4.0]], np.float32),

@@ -219,6 +219,16 @@ def test_rectangles_out_of_triangles(raster: Raster) -> None:
     np.testing.assert_array_equal(found.samples, 1)
 
 
+def test_rectangles_have_their_left_and_upper_edges_and_not_the_others(raster: Raster) -> None:
+    rows, columns = np.mgrid[0:HEIGHT, 0:WIDTH] + 0.5
+    step = 1 / 256
+    for left, right, top, bottom in ((5.5, 40.5, 3.5, 30.5), (5.5 + step, 40.5 + step, 3.5 - step, 30.5 - step)):
+        at = {0x70: clip_of([[left, bottom], [right, 10], [20, top]])}
+        found = raster.draw(registers(SET_FILL_VIA_TRIANGLE=2), at, [[0, 1, 2]])
+        box = (columns >= left) & (columns < right) & (rows >= top) & (rows < bottom)
+        np.testing.assert_array_equal(found.samples, box)
+
+
 def test_conservative_raster_takes_every_pixel_that_is_touched(raster: Raster) -> None:
     rng = np.random.default_rng(12)
     fine = [(x, y) for x in range(16) for y in range(16)]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from support.slow_atomics import CAS, EXCH, combined
 
 from pocketgpu import Surface, Texture
 from pocketgpu.events import EventLog
@@ -307,6 +308,67 @@ def test_atomic_operations_on_surfaces(gpu: Gpu) -> None:
     out = gpu.run(text, surface, count=1)[0]
     np.testing.assert_array_equal(out, THREADS // 4)
     np.testing.assert_array_equal(surface.arrays[0], [[8] * 4, [28, 29, 30, 31]])
+
+
+def number(words: NDArray[np.uint32]) -> int:
+    """Words as one number, the lowest first."""
+    return int.from_bytes(words.tobytes(), "little")
+
+
+WHOLE = "ADD MIN MAX INC DEC AND OR XOR EXCH"
+
+
+@pytest.mark.parametrize("gpu", ["llvm specialised", "llvm interpreter"], indirect=True)
+@pytest.mark.parametrize(
+    ("numbers", "operations"),
+    [
+        ("uint", [(op, "U32") for op in f"{WHOLE} CAS".split()]),
+        ("sint", [(op, "S32") for op in f"{WHOLE} CAS".split()]),
+        ("float", [("ADD", "F32"), (EXCH, "U32"), (CAS, "U32")]),  # bits are exchanged as they are
+        ("", [(op, kind) for kind in ("U32", "S32", "U64", "S64") for op in WHOLE.split()]
+             + [("ADD", "F32.FTZ.RN"), ("ADD", "F16x2.FTZ.RN"), (CAS, "U32"), (CAS, "U64")]),
+    ],
+    ids=["uint", "sint", "float", "raw"],
+)  # fmt: skip
+@pytest.mark.parametrize("name", ["SUATOM", "SURED"])
+def test_all_atomic_operations_on_surfaces(
+    gpu: Gpu, name: str, numbers: str, operations: list[tuple[str, str]]
+) -> None:
+    """Each operation has a row of 8 cells; threads share them. .P takes the type from the format, .D says it itself."""
+    operations = [(op, kind) for op, kind in operations if name == "SUATOM" or op not in (EXCH, CAS)]
+    rng, rows = np.random.default_rng(9), len(operations)
+    pool = np.array([0, 1, 0xFFFFFFFF, 0x80000000, 0x7FFFFFFF, 0x3F800000, 0xC0000000, 0x3C00BC00, 12345], np.uint32)
+    cells, data = pool[rng.integers(0, len(pool), (rows, 16))], pool[rng.integers(0, len(pool), (rows, 32, 4))]
+    for n, (op, kind) in enumerate(operations):
+        if op == CAS:  # some find what they look for
+            words = 2 if "64" in kind else 1
+            data[n, ::2, :words] = cells[n].reshape(8, 2)[np.arange(0, 32, 2) % 8, :words]
+    dtype = {"sint": np.int32, "float": np.float32}.get(numbers, np.uint32)
+    target = Surface((cells[:, ::2] if numbers else cells).copy().view(dtype), numbers=numbers or "uint")
+    operands, results = Surface(data.reshape(rows, 128).copy()), Surface(np.zeros((rows, 64), np.uint32))
+    text = "    SHL R12, R0, 0x4\n    SHL R28, R0, 0x3\n    LOP.AND R20, R0, 0x7\n"
+    text += "" if numbers else "    SHL R20, R20, 0x3\n"
+    for n, (op, kind) in enumerate(operations):
+        text += "".join(f"    MOV32I R{y}, {n:#x}\n" for y in (13, 21, 29))
+        text += "    SULD.D.BA.2D.128.IGN R16, [R12], 0x55\n    MOV R24, RZ\n    MOV R25, RZ\n"
+        suffix = "" if numbers or kind == "U32" else f".{kind}"
+        into = "" if name == "SURED" else "R24, "
+        text += f"    {name}.{'P' if numbers else 'D.BA'}.2D.{op}{suffix}.IGN {into}[R20], R16, 0x54\n"
+        text += "    SUST.D.BA.2D.64.IGN [R28], R24, 0x56\n"
+    gpu.run(text, target, operands, results)
+    assert not list(gpu.events)
+    found = target.arrays[0].view(np.uint32)
+    for n, (op, kind) in enumerate(operations):
+        step = 2 if "64" in kind else 1
+        wanted = [number(pair[:step]) for pair in cells[n].reshape(8, 2)]
+        for lane in range(32):
+            old, words = wanted[lane & 7], data[n, lane]
+            wanted[lane & 7] = combined(op, kind, old, number(words[:step]), number(words[step : 2 * step]))
+            got = number(results.arrays[0][n, 2 * lane : 2 * lane + step])
+            assert got == (0 if name == "SURED" else old), f"{op} {kind}, lane {lane}"
+        left = found[n].reshape(8, -1)
+        assert [number(words[:step]) for words in left] == wanted, f"{op} {kind}"
+        assert (left[:, step:] == cells[n].reshape(8, 2)[:, step : left.shape[1]]).all(), f"{op} {kind}"
 
 
 def test_bad_handles_are_faults_with_a_reason(gpu: Gpu) -> None:

@@ -21,6 +21,17 @@ def test_every_form_gives_what_the_slow_model_gives(fuzz: ModuleType) -> None:
     assert all(counts[f"of {op}"] >= 2 for op in operations)
 
 
+PARTS = 4
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_form_gives_what_the_slow_model_gives_once(fuzz: ModuleType, part: int) -> None:
+    """A quarter of the forms in turn, each with one random word."""
+    count = -(-len(fuzz.ARITHMETIC) // PARTS)
+    counts = fuzz.run(count, seed=6, first=part * count)
+    assert counts["cases"] == count and sum(name.startswith("of ") for name in counts) > 15
+
+
 @pytest.mark.parametrize("evaluator", ["llvm", "numpy"])
 def test_specialised_code_gives_the_same(fuzz: ModuleType, evaluator: str) -> None:
     # A stride through the forms, so that most operations come in a few programs.

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from support import slow_numbers as num
-from support.slow_numbers import HALF, SINGLE
+from support.slow_atomics import CAS, EXCH, combined
 
 from pocketgpu.events import EventLog
 from pocketgpu.lanes import Engine
@@ -34,30 +33,6 @@ HEAD = """
 SHARED_IN = "    STS.64 [R14], R8\n"
 SHARED_OUT = "    LDS.U.64 R8, [R14]\n    STG.E.64 [R12], R8\n"
 TAIL = "    STG.E.64 [R10+0x400], R2\n    EXIT\n"
-CAS, EXCH = "CAS", "EXCH"
-
-
-def combined(op: str, kind: str, old: int, v: int, second: int) -> int:
-    """What a cell holds afterwards."""
-    width = 64 if "64" in kind else 32
-    mask = (1 << width) - 1
-    if kind.startswith("F32"):
-        a, b = (num.decode(num.flushed(x, SINGLE), SINGLE) for x in (old, v))
-        return num.flushed(num.encode(num.add(a, b), SINGLE), SINGLE)
-    if kind.startswith("F16"):
-        halves = []
-        for shift in (0, 16):
-            a, b = (num.decode(num.flushed(x >> shift & 0xFFFF, HALF), HALF) for x in (old, v))
-            halves.append(num.flushed(num.encode(num.add(a, b), HALF), HALF) << shift)
-        return halves[0] | halves[1]
-    key = (lambda x: x - (x >> (width - 1) << width)) if kind[0] == "S" else int
-    found = {
-        "ADD": lambda: old + v, "MIN": lambda: min(old, v, key=key), "MAX": lambda: max(old, v, key=key),
-        "INC": lambda: 0 if old >= v else old + 1, "DEC": lambda: v if old == 0 or old > v else old - 1,
-        "AND": lambda: old & v, "OR": lambda: old | v, "XOR": lambda: old ^ v, EXCH: lambda: v,
-        CAS: lambda: second if old == v else old,
-    }  # fmt: skip
-    return found[op]() & mask
 
 
 def run(
@@ -128,3 +103,63 @@ def test_atomic(name: str, op: str, kind: str, way: str) -> None:
             assert int(got[lane]) & mask == old, f"lane {lane}"
         wanted[cell] = wanted[cell] & ~mask | combined(op, kind, old, v, second)
     assert got_cells.tolist() == wanted
+
+
+INTEGERS = ("U32", "S32", "U64", "S64")
+EVERY = [(op, kind) for kind in INTEGERS for op in ["ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR"]]
+OF_ATOM = [(op, kind) for kind in ("U32", "U64") for op in (EXCH, CAS)]
+FLOATS = [("ADD", "F32.FTZ.RN"), ("ADD", "F16x2.FTZ.RN")]
+OPERATIONS_OF = {"RED": EVERY + FLOATS, "ATOM": EVERY + FLOATS + OF_ATOM, "ATOMS": EVERY + OF_ATOM}
+# Each operation of a program has its own cells, operands and results; threads share a cell as above.
+ROOM = {"cells": 0, "data": 0x2000, "results": 0x8000, "end": 0x10000}
+
+
+def a_program_of_all(name: str) -> str:
+    """Takes 16 bytes of operands for each thread and operation, and leaves the old values."""
+    text = HEAD + "    MOV R16, R12\n    MOV R17, R13\n    MOV R18, R14\n"
+    for n, (op, kind) in enumerate(OPERATIONS_OF[name]):
+        at, data = 8 * CELLS * n, 16 * LANES * n
+        text += f"    LDG.E.128 R4, [R10+{ROOM['data'] + data:#x}]\n    LDG.E.64 R8, [R16+{at:#x}]\n"
+        text += f"    STS.64 [R18+{at:#x}], R8\n    MOV R2, RZ\n    MOV R3, RZ\n"
+        text += f"    IADD32I R12, R16, {at:#x}\n    IADD32I R14, R18, {at:#x}\n    {line_of(name, op, kind)}\n"
+        text += f"    STG.E.64 [R10+{ROOM['results'] + data:#x}], R2\n"
+        if name == "ATOMS":
+            text += f"    LDS.U.64 R8, [R18+{at:#x}]\n    STG.E.64 [R16+{at:#x}], R8\n"
+    return text + "    EXIT\n"
+
+
+@pytest.mark.parametrize("tier", ["interpreter", "specialised"])
+@pytest.mark.parametrize("name", OPERATIONS_OF)
+def test_all_operations_on_all_types(name: str, tier: str) -> None:
+    """Numbers with either sign, in both halves: operations that only differ there must differ."""
+    rng, operations = np.random.default_rng(5), OPERATIONS_OF[name]
+    pool = np.array([0, 1, 0xFFFFFFFF, 0x80000000, 0x7FFFFFFF, 0x3F800000, 0x3C00BC00], np.uint64)
+    pool = np.concatenate([pool, rng.integers(0, 1 << 32, 9, np.uint64)])
+    words = pool[rng.integers(0, len(pool), (2, len(operations), CELLS + 2 * LANES))]
+    pairs = words[0] | words[1] << np.uint64(32)
+    cells, data = pairs[:, :CELLS].copy(), pairs[:, CELLS:].reshape(len(operations), LANES, 2).copy()
+    memory, events, work = GpuMemory(work_size=32 * MIB, capacity=1 * MIB), EventLog(), 32 * MIB
+    memory.map(BUFFER, ROOM["end"])
+    for n, (op, _) in enumerate(operations):
+        if op == CAS:
+            data[n, ::2, 0] = cells[n, np.arange(LANES)[::2] % CELLS]  # some find what they look for
+    memory.write(BUFFER, cells.tobytes())
+    memory.write(BUFFER + ROOM["data"], data.tobytes())
+    launcher = Launcher(memory, Engine(memory.arena, "llvm"), events, (memory.work_offset, work))
+    bank = bytearray(0x148)
+    bank[0x140:0x148] = BUFFER.to_bytes(8, "little")
+    code = Code("k", assemble(a_program_of_all(name)).code, 20)
+    launcher.launch(code, (1,), (LANES,), {0: bytes(bank)}, 8 * CELLS * len(operations), 0, tier=tier)
+    assert not list(events)
+    results = np.frombuffer(memory.read(BUFFER + ROOM["results"], data.nbytes), "<u8").reshape(data.shape)
+    found = np.frombuffer(memory.read(BUFFER, cells.nbytes), "<u8").reshape(cells.shape)
+    for n, (op, kind) in enumerate(operations):
+        mask = (1 << 64) - 1 if "64" in kind else 0xFFFFFFFF
+        wanted = [int(v) for v in cells[n]]
+        for lane in range(LANES):
+            cell, (first, other) = lane % CELLS, (int(v) for v in data[n, lane])
+            old = wanted[cell] & mask
+            second = other if "64" in kind else first >> 32
+            assert int(results[n, lane, 0]) == (0 if name == "RED" else old), f"{op} {kind}, lane {lane}"
+            wanted[cell] = wanted[cell] & ~mask | combined(op, kind, old, first & mask, second)
+        assert found[n].tolist() == wanted, f"{op} {kind}"

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pocketgpu.events import EventLog
 from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.memory.gpu_memory import MIB, GpuMemory
+from pocketgpu.maxwell.sass import decode_program
 from pocketgpu.maxwell.sass.isa.assembler import assemble
 from pocketgpu.maxwell.sass.launch.code import Code
 from pocketgpu.maxwell.sass.launch.launcher import Launcher
@@ -47,7 +48,8 @@ class Gpu:
         bank = bytearray(0x160)
         bank[0:8] = (0x0100_0000).to_bytes(4, "little") + (0x0200_0000).to_bytes(4, "little")
         bank[0x140:0x148] = BUFFER.to_bytes(8, "little")
-        code = Code("test", assemble(text).code, 16)
+        bank[0x148:0x14C] = options.pop("constant", 0).to_bytes(4, "little")
+        code = Code("test", assemble(text).code, 16, indirect=options.pop("indirect", ()))
         shared, local = options.pop("shared", 0), options.pop("local", 0)
         self.result = self.launcher.launch(
             code, (grid,), (threads,), {0: bytes(bank)}, shared, local, tier=self.tier, **options
@@ -275,6 +277,116 @@ def test_misaligned_and_outside_of_shared_memory(gpu: Gpu) -> None:
 def test_recursion_without_end_is_a_fault(gpu: Gpu) -> None:
     gpu.run(HEAD + "deep:\n    CAL `(deep)\n" + TAIL, threads=1, limit=5000)
     assert any(kind == "fault" and "divergence stack" in text for kind, text in gpu.told)
+
+
+@pytest.mark.parametrize("gpu", ["llvm specialised", "llvm interpreter"], indirect=True)
+def test_steps_of_all_warps_are_counted(gpu: Gpu) -> None:
+    """A loop of three instructions that each warp runs as often as its number says, in turns of few steps."""
+    gpu.launcher.slice = 7
+    text = "S2R R1, SR_VIRTID\nSHL R1, R1, 0x2\nagain:\nIADD32I R1, R1, -0x1\nISETP.GE.AND P0, PT, R1, RZ, PT\n"
+    gpu.run(text + "@P0 BRA `(again)\nEXIT\n", threads=64 + 5, limit=1000)
+    rounds = [1, 1 + 4, 1 + 8]
+    assert gpu.result.steps == sum(3 + 3 * n for n in rounds) and not gpu.told
+    gpu.run(text + "@P0 BRA `(again)\nEXIT\n", threads=64 + 5, limit=1000, count=True)
+    assert gpu.result.lane_steps == sum(lanes * (3 + 3 * n) for n, lanes in zip(rounds, (32, 32, 5), strict=True))
+
+
+@pytest.mark.parametrize("gpu", ["llvm specialised", "llvm interpreter"], indirect=True)
+def test_warps_that_hang_at_one_place_are_told_once(gpu: Gpu) -> None:
+    """One line for the loop of two warps, one for that of a third; a warp that has ended is left out."""
+    gpu.run(
+        HEAD
+        + """
+    ISETP.LT.AND P0, PT, R1, 0x20, PT
+    @P0 EXIT
+    ISETP.LT.AND P1, PT, R1, 0x60, PT
+    @P1 BRA `(first)
+second:
+    BRA `(second)
+first:
+    BRA `(first)
+""",
+        threads=128,
+        limit=100,
+    )
+    assert gpu.result.hung and [kind for kind, _ in gpu.told] == ["hang", "hang"]
+    assert len(set(gpu.told)) == 2 and all("does not end" in text for _, text in gpu.told)
+
+
+PAD = 12
+"""Instructions of a landing pad, four bundles: number n adds 1 << n to R0."""
+
+
+def onto_a_pad(jump: str, before: str = "") -> tuple[str, range]:
+    """(a program that jumps by R4 to a word of a pad, code addresses of the words of the pad).
+
+    jump: BRX or JMX, with its guard. before: code that may change R4, the bytes from the pad's beginning on.
+    """
+    head = HEAD + "    MOV32I R0, 0x10000\n    LOP.AND R4, R1, 0xf\n    SHL R4, R4, 0x3\n" + before
+    program = decode_program(assemble(head + f"    {jump} R4 0x0\n").code)
+    at = next(n for n in range(len(program)) if program[n].op in ("BRX", "JMX"))
+    start = (at // 3 + 1) * 32
+    counted_from = program[at].address + 8 if program[at].op == "BRX" else 0
+    lines = [f"{jump} R4 {start - counted_from:#x}", *["NOP"] * (2 - at % 3)]
+    lines += [f"IADD32I R0, R0, {1 << n:#x}" for n in range(PAD)]
+    return head + "".join(f"    {line}\n" for line in lines) + TAIL, range(start, start + PAD // 3 * 32, 8)
+
+
+def landed(words: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """R0 of lanes that jumped to a word of the pad: that of a control word leads to the instruction after it."""
+    place = words // 4 * 3 + np.maximum(words % 4, 1) - 1
+    return 0x10000 + (1 << PAD) - (1 << place)
+
+
+@pytest.mark.parametrize("gpu", ["llvm specialised", "llvm interpreter", "numpy specialised"], indirect=True)
+@pytest.mark.parametrize("listed", [False, True])
+@pytest.mark.parametrize("jump", ["BRX", "JMX"])
+def test_jumps_to_every_word_of_some_bundles(gpu: Gpu, jump: str, listed: bool) -> None:
+    """Each lane goes where its register says, whether the table of jumps is known before or not."""
+    text, places = onto_a_pad(jump)
+    out = gpu.run(text, indirect=tuple(places) if listed else ())
+    assert out.tolist() == landed(LANES & 15).tolist() and not gpu.told
+
+
+@pytest.mark.parametrize("gpu", ["llvm specialised", "llvm interpreter"], indirect=True)
+def test_a_jump_by_register_under_a_guard(gpu: Gpu) -> None:
+    """Lanes that do not jump go on after it: here with all of the pad."""
+    text, _ = onto_a_pad("@P0 BRX", "    ISETP.LT.AND P0, PT, R1, 0xb, PT\n")
+    out = gpu.run(text)
+    assert out.tolist() == landed(np.where(LANES < 11, LANES & 15, 0)).tolist() and not gpu.told
+
+
+@pytest.mark.parametrize("gpu", ["llvm specialised", "llvm interpreter"], indirect=True)
+@pytest.mark.parametrize("wrong", [4, 1, -0x4000, 0x4000])
+def test_jumps_to_where_no_instruction_is(gpu: Gpu, wrong: int) -> None:
+    """A lane with an address between two words or outside of the code is lost with a fault, and no other one."""
+    before = f"    ISETP.EQ.AND P0, PT, R1, 0x5, PT\n    @P0 IADD32I R4, R4, {wrong & 0xFFFFFFFF:#x}\n"
+    text, _ = onto_a_pad("BRX", before)
+    out = gpu.run(text)
+    assert out.tolist() == np.where(LANES == 5, 0, landed(LANES & 15)).tolist()
+    (fault,) = gpu.told
+    assert fault[0] == "fault" and "(BRX)" in fault[1] and "thread (5, 0, 0)" in fault[1]
+
+
+@pytest.mark.parametrize("gpu", ["llvm specialised", "llvm interpreter"], indirect=True)
+def test_the_first_and_last_instruction_of_a_program_can_be_jumped_to(gpu: Gpu) -> None:
+    """The first one is at 8 and at 0; right after the last one nothing is."""
+    text = """
+    S2R R1, SR_TID.X
+    ISETP.EQ.AND P0, PT, R1, RZ, PT
+    MOV R4, c[0x0][0x148]
+    JMX R4 0x0
+    NOP
+    EXIT
+"""
+    size = len(assemble(text).code)
+    assert size == 64
+    for address, told in ((size - 8, 0), (size, 1)):
+        gpu.events.clear()
+        gpu.run(text, constant=address)
+        assert len(gpu.told) == told and not gpu.result.hung
+    gpu.run(text, constant=0, limit=60)
+    assert gpu.result.hung
 
 
 def test_a_block_that_waits_for_a_later_one_goes_on(gpu: Gpu) -> None:

@@ -409,6 +409,28 @@ def test_scissor_is_part_of_each_draws_state(gpu: Any) -> None:
 # -- counts -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("threads", [2, 3, 5])
+def test_threads_draw_what_one_thread_draws(make_gpu: Callable[..., Any], threads: int) -> None:
+    """Triangles that begin and end in any row of tiles, one over the other: the bytes of one thread."""
+    random = np.random.default_rng(threads)
+    rows = [(first, last) for first in range(5) for last in range(first, 5)]
+    random.shuffle(rows)
+    places = [
+        (random.uniform(-1, 1, 3), (random.uniform(0, 8, 3) + np.array([8 * first, 8 * last, 8 * first])) / 20 - 1)
+        for first, last in rows
+    ]
+    results = []
+    for count in (1, threads):
+        gpu = make_gpu(32, 40, threads=count)
+        count_layers(gpu)
+        for number, (x, y) in enumerate(places):
+            gpu.draw(at(np.stack([x, y], axis=1)), color=((number + 1) / 255, 1 / 255, 0, 0))
+        gpu.run()
+        results.append((gpu.pixels(), gpu.n3ds.stats.fragments))
+    (pixels, fragments), (again, others) = results
+    assert (pixels == again).all() and fragments == others == pixels[..., 1].sum() > 500
+
+
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_counts_are_those_of_the_work(make_gpu: Callable[..., Any], threads: int) -> None:
     gpu = make_gpu(16, 16, threads=threads)

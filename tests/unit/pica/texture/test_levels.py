@@ -65,6 +65,20 @@ def test_levels_are_mixed_by_the_fraction_when_asked(gpu: Any) -> None:
         assert np.abs(gpu.pixels() - expected).max() <= 1
 
 
+@pytest.mark.parametrize("texels", [0.25, 1, 1.25, 2])
+@pytest.mark.parametrize("larger", [False, True])
+def test_each_filter_has_its_side_of_one_texel_a_pixel(gpu: Any, texels: float, larger: bool) -> None:
+    """Up to one texel a pixel the filter for magnification is used, above it the other one. Only a linear filter gives
+    colours between those of the texels."""
+    gpu.texture(0, np.tile(np.array([0, 0xFFFFFFFF], np.uint32), (16, 8)))
+    gpu.set(TEXUNIT0_PARAM={"wrap_s": 2, "wrap_t": 2, "mag_filter": larger, "min_filter": not larger})
+    gpu.show()
+    gpu.span(0.02, texels + 0.02, 0, texels)
+    gpu.run()
+    mixed = ((gpu.pixels() > 0) & (gpu.pixels() < 255)).any()
+    assert mixed == (larger == (texels <= 1))
+
+
 def test_levels_may_be_switched_off(make_gpu: Callable[..., Any]) -> None:
     for choices in ({"texture__levels": "base"}, {"texture__filter": "nearest"}):
         gpu = make_gpu(**choices)

@@ -312,14 +312,16 @@ def test_too_many_files_are_counted_before_they_are_listed(monkeypatch: pytest.M
         parse(document(), {"mem/0.bin": bytes(8), "a": b"", "b": b""})
 
 
-def test_mappings_and_updates_are_bounded() -> None:
-    huge = document()
-    huge["mappings"] = [{"gpu_va": VA, "size": 1 << 30, "handle": n} for n in range(2)]
-    with pytest.raises(CaptureError, match="2,147,483,648 bytes of memory"):
-        parse(huge)
-    huge["mappings"] = [{"gpu_va": VA, "size": 1 << 30, "handle": 3}] * 65
-    with pytest.raises(CaptureError, match="of addresses"):
-        parse(huge)
+def test_memory_and_addresses_of_mappings_are_bounded() -> None:
+    """Each bound alone refuses a page too much and takes what just fits. Memory counts once for each handle."""
+    whole = {"gpu_va": VA, "size": mxcap.MEMORY_LIMIT, "handle": 3}
+    page = {"gpu_va": VA, "size": mxcap.PAGE, "handle": 4}
+    most = mxcap.MAPPED_LIMIT // mxcap.MEMORY_LIMIT
+    assert parse(document(mappings=[whole] * most)).handles == {3: mxcap.MEMORY_LIMIT}
+    with pytest.raises(CaptureError, match="1,073,745,920 bytes of memory and 1,073,745,920 of addresses"):
+        parse(document(mappings=[whole, page]))
+    with pytest.raises(CaptureError, match="1,073,741,824 bytes of memory and 68,719,480,832 of addresses"):
+        parse(document(mappings=[whole] * most + [{**page, "handle": 3}]))
 
 
 def test_updates_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

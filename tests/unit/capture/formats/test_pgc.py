@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +15,7 @@ import pocketgpu
 from pocketgpu.capture import pgc
 from pocketgpu.capture.formats.pgc import numbers as F
 from pocketgpu.capture.formats.pgc import sections
-from pocketgpu.capture.formats.pgc.contents import Contents, FrameContents, Load, Narrow
+from pocketgpu.capture.formats.pgc.contents import Contents, Event, FrameContents, Load, Map, Narrow, Present, Store
 from pocketgpu.capture.formats.pgc.encoder import varint
 from pocketgpu.cli import main
 from pocketgpu.errors import CaptureError
@@ -250,6 +250,39 @@ def test_blocks_used_many_times_have_a_bound() -> None:
     many = load(0x20000000, block) + load(0x20000000, *[varint(1)] * 3000) * 6
     with pytest.raises(CaptureError, match="store more than"):
         pgc.parse(file_of(many))
+
+
+GIB, PAGE, VA = 1 << 30, 1 << 12, 0x5_0000_0000
+
+
+def shown(gpu_va: int, handle: int | None = None, offset: int = 0) -> Present:
+    """A surface of 508 bytes: two rows of 448 bytes, of which the last one ends after 15 pixels."""
+    return Present(gpu_va, handle, offset, 15, 2, 0, False, 0, 448, 0, None)
+
+
+SMALL = (Map(0, VA, PAGE, 7, 0), Store(7, PAGE - 96, VA, (bytes(90), bytes(6))), shown(VA, 7, PAGE - 508))
+
+
+@pytest.mark.parametrize(
+    ("fits", "too_much", "message"),
+    [
+        ([Map(0, VA, GIB, 1, 0)], Map(1, VA, PAGE, 2, 0), "1,073,745,920 bytes of memory and 1,073,745,920 of"),
+        (
+            [Map(n, VA, GIB, 1, 0) for n in range(64)], Map(64, VA, PAGE, 1, 0),
+            "1,073,741,824 bytes of memory and 68,719,480,832 of",
+        ),
+        (SMALL, Store(7, PAGE, VA, (b"1",)), "a store reaches byte 4097 of memory 7, which has 4096"),
+        (SMALL, shown(VA, 7, PAGE - 507), "a present reaches byte 4097 of memory 7, which has 4096"),
+        ([shown((1 << 40) - 508)], shown((1 << 40) - 507), "508 bytes at 0xfffffffe05 leaves the 40-bit address space"),
+    ],
+    ids=["memory", "addresses", "store", "present", "present by address"],
+)  # fmt: skip
+def test_what_a_log_may_ask_for_is_bounded(fits: Sequence[Event], too_much: Event, message: str) -> None:
+    """Each bound alone refuses what is one page or byte too much, and takes what just fits."""
+    frames = [FrameContents(tuple(fits)), FrameContents((too_much,))]
+    assert pgc.trace_of(Contents("Switch", frames=frames[:1])).console == "Switch"
+    with pytest.raises(CaptureError, match=message):
+        pgc.trace_of(Contents("Switch", frames=frames))
 
 
 @pytest.mark.parametrize(

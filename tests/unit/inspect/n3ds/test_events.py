@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pocketgpu
+from pocketgpu.builder import Buffer, CaptureBuilder, CommandList
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.event import KINDS
 from pocketgpu.inspect.model.inspection import Inspection
@@ -33,6 +34,26 @@ def test_events_of_a_frame(run: Inspection) -> None:
     fills = [event for event in events if event.kind == "fill"]
     assert fills[0].writes[0].address == 0x18000000 and fills[0].facts["value"] == "0x000000ff"
     assert [event.kind for event in events][-2:] == ["transfer", "show"]
+
+
+@pytest.mark.parametrize("attributes", [1, 2, 3, 12])
+def test_draws_say_how_much_they_draw(tmp_path: Path, attributes: int) -> None:
+    """A draw whose vertices are in its list counts whole vertices, whatever number of attributes they have."""
+    capture = CaptureBuilder()
+    data = capture.put(np.zeros((8, 3), np.float32))
+    cl = CommandList().plain_state().render_target(capture.allocate(64 * 64 * 4, region="VRAM"), 64, 64)
+    for count, primitive in ((3, "triangles"), (5, "triangle strip"), (7, "triangle fan")):
+        cl.draw_immediate(np.zeros((count, attributes, 4)), primitive)
+    cl.attributes(Buffer(data, [("f32", 3)]), base=data).draw_arrays(8, primitive="triangle fan")
+    cl.draw_elements(6, data, wide=False).draw_arrays(0).end_drawing()
+    capture.submit(cl).end_frame().save(tmp_path / "draws.ctf")
+    draws = pocketgpu.debug(tmp_path / "draws.ctf").draws(0)
+    assert [event.title for event in draws] == [
+        "draw 0: 3 vertices, triangles", "draw 1: 5 vertices, strip", "draw 2: 7 vertices, fan",
+        "draw 3: 8 vertices, fan", "draw 4: 6 indices, geometry", "draw 5: 0 vertices, triangles",
+    ]  # fmt: skip
+    assert [event.facts["vertices"] for event in draws] == [3, 5, 7, 8, 6, 0]
+    assert [event.facts["kind"] for event in draws] == ["immediate"] * 3 + ["arrays", "elements", "arrays"]
 
 
 def test_passes_follow_the_render_target(run: Inspection) -> None:

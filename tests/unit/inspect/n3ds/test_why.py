@@ -148,6 +148,40 @@ def test_a_funnel_is_proved_by_the_bytes_that_were_drawn(tmp_path: Path, monkeyp
     assert wrong.tiles is None and not wrong.proved and "NOT proved" in str(wrong)
 
 
+def test_a_funnel_counts_each_fragment_once(tmp_path: Path) -> None:
+    """Rectangles anywhere between the tiles: as many fragments as pixels, or half of them where a test stops the rest.
+
+    The target is 32 x 32; the left half of it has the depth 0.25, which is less than that of the rectangles.
+    """
+    boxes = [(9, 3, 6, 7), (15, 17, 3, 1)]
+    capture = CaptureBuilder()
+    target, depth = (capture.allocate(32 * 32 * 4, region="VRAM") for _ in range(2))
+    program = assemble(".out o0 position\n.out o1 color\nmain:\nmov o0, v0\nmov o1, v1\nend")
+    cl = CommandList().plain_state().render_target(target, 32, 32, depth=depth).shader(program)
+    strip(cl.depth("always"), (0, 0, 16, 32), -0.25)
+    cl.depth("less", write=False)
+    for box in boxes:
+        strip(cl, box, -0.5)
+    capture.clear(target, 32, 32).fill(depth, depth + 32 * 32 * 4, 0xFFFFFF).submit(cl.end_drawing()).end_frame()
+    capture.save(tmp_path / "boxes.ctf")
+    run = pocketgpu.debug(tmp_path / "boxes.ctf")
+    for number, (x, _, width, height) in enumerate(boxes, 1):
+        found = run.why(f"f0/d{number}")
+        fragments = found.stages[3]
+        right = (x + width - max(x, min(16, x + width))) * height
+        assert (fragments.name, fragments.came, fragments.passed) == ("fragments", width * height, right)
+        assert found.tiles is None and found.proved and sum(loss.count for loss in fragments.lost) == (
+            width * height - right
+        )
+
+
+def strip(cl: CommandList, box: tuple[int, int, int, int], z: float) -> None:
+    """A white rectangle of pixels (left, bottom, width, height) on a target of 32 x 32."""
+    x, y, width, height = box
+    corners = [(x + right, y + up) for up in (0, height) for right in (0, width)]
+    cl.draw_immediate([[(a / 16 - 1, b / 16 - 1, z, 1), (1, 1, 1, 1)] for a, b in corners], "triangle strip")
+
+
 @pytest.mark.parametrize(
     ("place", "why"),
     [

@@ -156,6 +156,50 @@ def test_colours_follow_density(make_gpu: Callable[..., Any]) -> None:
     assert np.abs(np.array(found) - expected).max() <= 1
 
 
+def gas_color(density: int, words: list[int], f: dict[str, float], by_light: bool) -> list[float]:
+    """The colour of a sum, as the guess describes it; table: eight differences, eight colours."""
+    x = min(density * f["accmax"], 1.0)
+
+    def brightness(part: str) -> float:
+        low, high, attenuation = (f[f"{part}.{name}"] for name in ("minimum", "maximum", "attenuation"))
+        return high + (low - high) * min(x * attenuation, 1.0)
+
+    light = brightness("xy") + brightness("z") * f["direction"]
+    position = 8 * (min(max(light, 0.0), 1.0) if by_light else x)
+    entry = min(int(position), 7)
+    channels = []
+    for shift in (0, 8, 16):
+        change, start = words[entry] >> shift & 0xFF, words[8 + entry] >> shift & 0xFF
+        slope = (change & 0x7F) / 127 * 255 * (-1 if change & 0x80 else 1)
+        channels.append(min(max(start + (position - entry) * slope, 0.0), 255.0))
+    return [*channels, min(x * f["attenuation"], 1.0) * 255]
+
+
+@pytest.mark.parametrize("by_light", [False, True])
+def test_colours_are_those_of_the_guess(make_gpu: Callable[..., Any], rng: Any, by_light: bool) -> None:
+    """Any sums, tables and lights against plain numbers."""
+    for _ in range(4):
+        gpu = make_gpu(**DENSITY)
+        densities = np.append(0, np.sort(rng.integers(0, 3000, 255))).reshape(16, 16)
+        lights = [{name: int(rng.integers(256)) for name in ("minimum", "maximum", "attenuation")} for _ in range(2)]
+        direction, words = int(rng.integers(256)), rng.integers(0, 1 << 24, 16).tolist()
+        gpu.texture(0, densities.astype(np.uint32))
+        gpu.set(
+            TEXUNIT_CONFIG=1, TEXUNIT0_TYPE=0, TEXENV_UPDATE_BUFFER=SHADE, GAS_ACCMAX=f16(1 / 2048),
+            GAS_ATTENUATION=f16(1.5), GAS_LIGHT_XY=lights[0], GAS_LIGHT_Z=lights[1],
+            GAS_LIGHT_Z_COLOR=by_light << 8 | direction, GAS_LUT_INDEX=0,
+        )  # fmt: skip
+        gpu.write("GAS_LUT_DATA", *words)
+        gpu.span(0, 1, 0, 1)
+        gpu.run()
+        f = {"accmax": 1 / 2048, "attenuation": 1.5, "direction": direction / 255}
+        for name, light in zip(("xy", "z"), lights, strict=True):
+            f |= {f"{name}.{part}": value / 255 for part, value in light.items()}
+        got = gpu.pixels().reshape(-1, 4)
+        expected = np.array([gas_color(int(d), words, f, by_light) for d in densities.ravel()])
+        assert (np.abs(got - np.floor(expected)) <= 1).all()
+
+
 def test_either_sum_can_be_shown(make_gpu: Callable[..., Any]) -> None:
     found = [both(make_gpu, lambda gpu, c=c: shade(gpu, 0, 512, c)).pixels()[0, 0, 3] for c in (0, 1)]
     assert found == [0, 127]

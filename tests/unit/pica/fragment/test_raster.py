@@ -409,6 +409,25 @@ def test_scissor_is_part_of_each_draws_state(gpu: Any) -> None:
 # -- counts -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("threads", [1, 2, 3, 5])
+def test_any_number_of_threads_draws_every_row_of_tiles_once(make_gpu: Callable[..., Any], threads: int) -> None:
+    """Rectangles that begin and end in any row of tiles, one over the other: each adds its number to its pixels."""
+    random = np.random.default_rng(threads)
+    rows = [(first, last) for first in range(5) for last in range(first, 5)]
+    random.shuffle(rows)
+    gpu = make_gpu(32, 40, threads=threads)
+    count_layers(gpu)
+    expected = np.zeros((40, 32), int)
+    for number, (first, last) in enumerate(rows, 1):
+        left, right = random.integers(0, 16), 32 - number
+        bottom, top = first * 8 + number % 4, last * 8 + 4 + number % 5
+        gpu.quad((left / 16 - 1, bottom / 20 - 1, right / 16 - 1, top / 20 - 1), color=(number / 255, 1 / 255, 0, 0))
+        expected[bottom:top, left:right] += number
+    gpu.run()
+    assert (gpu.pixels()[..., 0] == expected).all()
+    assert gpu.n3ds.stats.fragments == gpu.pixels()[..., 1].sum() > 1000
+
+
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_counts_are_those_of_the_work(make_gpu: Callable[..., Any], threads: int) -> None:
     gpu = make_gpu(16, 16, threads=threads)

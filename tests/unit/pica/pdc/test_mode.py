@@ -276,6 +276,68 @@ def test_what_is_only_noted(words: dict[str, int], id: str) -> None:
     assert id in ids(display_mode("top", words), "note")
 
 
+def pair(low: int, high: int) -> int:
+    return high << 16 | low
+
+
+ON = 0x10001
+"""CONTROL: everything on, no interrupt masked."""
+
+LIMITS = [
+    *((name, 450, 451, f"{name} 451 is past HTOTAL 450") for name in ("HSTART", "HBR", "HFP", "HSYNC", "HBP", "HBL")),
+    *((name, 413, 414, f"{name} 414 is past VTOTAL 413") for name in ("VBORDER", "VBLANK", "VSYNC", "VBP", "VTOP")),
+    ("VCLOCK", 450, 451, "VCLOCK 451 is past HTOTAL 450: VCount stands still"),
+    ("HBP", 1, 0, "there is no line sync"), ("VBP", 401, 402, "there is no frame sync"),
+    ("HPICTURE", pair(207, 449), pair(206, 449), "HBP has to come before HPICTURE start"),
+    ("HSTART", 209, 208, "HPICTURE start has to come before HSTART"),
+    ("HSTART", 449, 450, "HSTART has to come before HPICTURE end"),
+    ("HBR", 449, 448, "HPICTURE end has to come before HBR"), ("HBR", 449, 450, "HBR has to come before HFP"),
+    ("HFP", 449, 448, "HBR has to come before HFP"), ("HFP", 0, 1, "HBR has to come before HFP"),
+    ("HBL", 209, 210, "no pixels are sent"),
+    ("HBP", 193, 194, "back porch of 15 clocks"), ("HFP", 383, 384, "front porch of 67 clocks"),
+    ("HIRQ", pair(100, 449), pair(100, 450), "HIRQ ends at 450"), ("HIRQ", pair(450, 5), pair(449, 5), "HIRQ starts"),
+    ("HIRQ", pair(100, 101), pair(100, 100), "HIRQ starts"), ("VIRQ", pair(413, 5), pair(412, 5), "VIRQ starts"),
+    ("VIRQ", pair(100, 412), pair(100, 413), "VIRQ ends at 413"),
+    ("VSTART", 2, 1, "cuts off the first 1 lines"), ("VSTART", 2, 3, "pushes the picture down by 1 lines"),
+    ("VSTART", 450, 451, "1 lines of memory skipped"),
+    ("VBLANK", 402, 401, "two lines are repeated"), ("VBLANK", 3, 2, "VBLANK 2 has to be above"),
+    ("VSYNC", 402, 401, "are not renewed"), ("VSYNC", 3, 2, "VSYNC 2 has to be above"),
+    ("VBP", 2, 3, "moves the screen up by 1 lines"), ("VBP", 400, 401, "loses sync"),
+    ("STRIDE", 728, 724, "no multiple of 8"), ("FORMAT", 0x80344, 0x80345, "programs cannot set format 5"),
+    ("FORMAT", 0x80240, 0x80340, "DMA size 3"), ("FORMAT", 0x80340, 0x80360, "doubled lines at once"),
+    ("FORMAT", 0x80320, 0x80360, "doubled lines at once"), ("CONTROL", ON, 1, "switches the output off"),
+    ("CONTROL", 0, 1, "switches the output off"),
+]  # fmt: skip
+"""A register, the last value that is right, the first that is wrong, and a part of the text about it."""
+
+
+@pytest.mark.parametrize("name, right, wrong, text", LIMITS)
+def test_each_limit_is_exact(name: str, right: int, wrong: int, text: str) -> None:
+    """The top screen's usual values with one other register."""
+    found = [any(text in p.text for p in display_mode("top", {name: word}).problems) for word in (right, wrong)]
+    assert found == [False, True]
+
+
+def test_limits_that_need_several_registers() -> None:
+    def line(first: int) -> DisplayMode:
+        return display_mode("top", {"HBP": 60, "HBL": first, "HPICTURE": pair(first, 449), "HSTART": first})
+
+    def frame(last: int) -> DisplayMode:
+        return display_mode("top", {"VPICTURE": pair(2, last), "VBLANK": last})
+
+    assert ids(line(83)) == [] and ids(line(82)) == ["blanking"]
+    assert ids(frame(203)) == [] and ids(frame(202)) == ["line-count"]
+    # The chain of a line begins at the sync, wherever that is.
+    late = {at: "h-order" in ids(display_mode("bottom", {"HFP": at})) for at in (449, 450, 205, 206)}
+    assert late == {449: False, 450: False, 205: False, 206: True}
+    assert ids(display_mode("bottom", {"VSYNC": 300, "VBP": 1, "VSTART": 82})) == []
+
+
+def test_the_usual_values_have_only_these_notes() -> None:
+    assert ids(display_mode("top"), "note") == ["back-porch", "front-porch", "h-irq", "dma-size"]
+    assert ids(display_mode("bottom"), "note") == ["back-porch", "h-irq", "dma-size"]
+
+
 def test_the_chain_goes_round_and_the_last_count_is_reached() -> None:
     assert "h-order" not in ids(display_mode("bottom", {"HSYNC": 449, "HBP": 450}))
     assert "past-total" not in ids(display_mode("top", {"HTOTAL": 449, "VTOTAL": 402}))

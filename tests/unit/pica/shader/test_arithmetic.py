@@ -73,6 +73,27 @@ def test_products_of_zero_and_infinity_vanish_inside_of_sums(run: Run) -> None:
     assert result[0, 5].tolist() == [0, 2, 3, 4]
 
 
+HIDDEN = {
+    "mul": lambda a, b, i: a[i] * b[i] if a[i] else 0.0, "mad": lambda a, b, i: (a[i] * b[i] if a[i] else 0.0) + b[i],
+    "dp4": lambda a, b, i: float(sum(x * y for x, y in zip(a, b, strict=True) if x)),
+    "dp3": lambda a, b, i: float(sum(x * y for x, y in zip(a[:3], b[:3], strict=True) if x)),
+    "dph": lambda a, b, i: float(sum(x * y for x, y in zip(a[:3], b[:3], strict=True) if x)) + b[3],
+    "dst": lambda a, b, i: (1.0, a[1] * b[1] if a[1] else 0.0, a[2], b[3])[i],
+}  # fmt: skip
+"""What products give if the second vector has one infinity and the first one is zero there."""
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_a_nan_of_one_component_is_found(run: Run, name: str) -> None:
+    """A maximum swallows the NaN of a plain product; the place of the infinity does not matter."""
+    text = f"{name} r0, v0, v1{', v1' if name == 'mad' else ''} \n max r1, c0, r0 \n mov o0, r1 \n end"
+    for place in range(4):
+        a, b = [2.0, 3.0, 4.0, 5.0], [1.0, 2.0, 3.0, 4.0]
+        a[place], b[place] = 0.0, INF
+        result = run(text, a, b, numpy=False, uniforms={0: (-1, -1, -1, -1)})
+        assert result[0, 0].tolist() == [HIDDEN[name](a, b, i) for i in range(4)], place
+
+
 def test_a_nan_that_plain_products_hide_is_still_found(run: Run) -> None:
     """The fast code multiplies plainly and looks for NaN at the end; whatever comes after the product."""
     for after in ("sge r1, c0, r0", "max r1, c0, r0", "min r1, r0, v0", "slt r1, c0, r0", "mova a0.x, r0.x"):

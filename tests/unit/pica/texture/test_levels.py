@@ -65,6 +65,20 @@ def test_levels_are_mixed_by_the_fraction_when_asked(gpu: Any) -> None:
         assert np.abs(gpu.pixels() - expected).max() <= 1
 
 
+@pytest.mark.parametrize("texels", [0.25, 1, 1.25, 2])
+@pytest.mark.parametrize("larger", [False, True])
+def test_each_filter_has_its_side_of_one_texel_a_pixel(gpu: Any, texels: float, larger: bool) -> None:
+    """Up to one texel a pixel the filter for magnification is used, above it the other one. Only a linear filter gives
+    colours between those of the texels."""
+    gpu.texture(0, np.tile(np.array([0, 0xFFFFFFFF], np.uint32), (16, 8)))
+    gpu.set(TEXUNIT0_PARAM={"wrap_s": 2, "wrap_t": 2, "mag_filter": larger, "min_filter": not larger})
+    gpu.show()
+    gpu.span(0.02, texels + 0.02, 0, texels)
+    gpu.run()
+    mixed = ((gpu.pixels() > 0) & (gpu.pixels() < 255)).any()
+    assert mixed == (larger == (texels <= 1))
+
+
 def test_levels_may_be_switched_off(make_gpu: Callable[..., Any]) -> None:
     for choices in ({"texture__levels": "base"}, {"texture__filter": "nearest"}):
         gpu = make_gpu(**choices)
@@ -124,6 +138,43 @@ def test_cube_maps_choose_face_and_texel_by_the_largest_coordinate(make_gpu: Cal
         assert got[y, x].tolist() == faces[face][1][int(t * 8), int(s * 8)].tolist(), directions[y, x]
     assert used == set(range(6))
     assert not gpu.ids
+
+
+def level_here(directions: Callable[[float, float], np.ndarray], x: float, y: float, cube: bool) -> float:
+    """The logarithm of texels per pixel at a place, out of coordinates close to it; NaN at the edge of a face."""
+
+    def st(dx: float, dy: float) -> np.ndarray:
+        direction = directions(x + dx, y + dy)
+        if cube:
+            face, s, t = cube_texel(direction)
+            return np.array((s, t) if face == cube_texel(directions(x, y))[0] else (np.nan, np.nan))
+        return direction[:2] / direction[2]
+
+    step = 1e-4
+    changes = [(st(step, 0) - st(-step, 0)) / (2 * step), (st(0, step) - st(0, -step)) / (2 * step)]
+    return float(np.log2(np.abs(changes).max() * 64))
+
+
+@pytest.mark.parametrize("face", [0, 1, 2, 3, 4, 5, None], ids=lambda face: "projection" if face is None else str(face))
+def test_levels_follow_what_is_divided(gpu: Any, rng: Any, face: int | None) -> None:
+    """The divisor changes from pixel to pixel, and the footprint of a pixel with it."""
+    cube = face is not None
+    for _ in range(3):
+        levels(gpu, 64, SHADES)
+        gpu.set(TEXUNIT0_PARAM={"type": 1 if cube else 3, "wrap_s": 2, "wrap_t": 2})
+        gpu.write(0x86, *[TEXTURES[0] >> 3 & 0x3FFFFF] * 5, each=True)
+        origin, across, up = rng.uniform(-0.4, 0.4, 3), *rng.uniform(-1, 1, (2, 3)) * rng.uniform(0.02, 0.09, (2, 1))
+        major = 2 if face is None else face // 2
+        origin[major] = 1.5 if face is None or face % 2 == 0 else -1.5
+        plane = lambda x, y, o=origin, a=across, b=up: o + x * a + y * b  # noqa: E731
+        corners = [plane(x, y) for y in (-8, 8) for x in (-8, 8)]
+        gpu.quad(uv0=[(*corner, 1) for corner in corners])
+        gpu.run()
+        words = gpu.color_words()
+        for y, x in np.ndindex(16, 16):
+            level = level_here(plane, x - 7.5, y - 7.5, cube) + 0.5
+            if np.isfinite(level) and abs(level - round(level)) > 0.01:
+                assert words[y, x] == SHADES[int(min(max(level, 0), 3))], (x, y, level)
 
 
 def test_projection_divides_by_the_third_coordinate(make_gpu: Callable[..., Any], rng: Any) -> None:

@@ -322,8 +322,10 @@ def test_colours_stay_in_range() -> None:
 def test_rows_start_at_the_programmed_entry_and_have_the_programmed_width(filter: int) -> None:
     config = ramp_config(filter=filter, width=11, offsets=(100, 0, 0, 0))
     assert reds(config, (0, 0), (0.5, 0), (1, 0)) == [100, 105, 110]
-    # Past the end of the table its last entry is repeated.
+    # Past the end of the table its last entry is repeated, without the difference to the next one.
     assert reds(ramp_config(filter=filter, width=100, offsets=(250, 0, 0, 0)), (1, 0)) == [255]
+    tables = {COLOR: GREY ^ 0xFF, DIFFERENCE: np.full(256, 20, np.uint32)}
+    assert reds(ramp_config(filter=filter, width=100, offsets=(250, 0, 0, 0), tables=tables), (1, 0)) == [0]
 
 
 @pytest.mark.parametrize(

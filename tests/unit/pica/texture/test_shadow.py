@@ -123,6 +123,38 @@ def test_wrap_modes_and_border_colour(make_gpu: Callable[..., Any], seed: int, w
 
 
 @pytest.mark.parametrize("orthographic", [True, False])
+@pytest.mark.parametrize("wrap", [(0, 0), (1, 2), (2, 3), (3, 1)])
+def test_machine_code_looks_up_what_the_model_does(
+    make_gpu: Callable[..., Any], wrap: tuple[int, int], orthographic: bool
+) -> None:
+    """Columns and rows of their own, inside the map and around it; depths that change from row to row."""
+    rng = np.random.default_rng(wrap[0])
+    bias, border = 3, int(rng.integers(1 << 32))
+    depths = rng.integers(depth_units(0.25), depth_units(0.75), (8, 8))
+    texels = np.vectorize(texel)(depths, rng.integers(0, 256, (8, 8)))
+    gpu = make_gpu()
+    use(gpu, texels, orthographic=orthographic, bias=bias, wrap=wrap, border=border)
+    u, across, v, up = (-0.5, 2.0, -0.75, 2.0) if orthographic else (-0.24, 0.76, -0.31, 0.83)
+    gpu.quad(uv0=[(u + x * across, v + y * up, 0.25 + 0.5 * y, 1) for y in (0, 1) for x in (0, 1)])
+    gpu.run()
+    got = gpu.pixels()[..., 0]
+    outside = int.from_bytes(border.to_bytes(4, "little"), "big")
+    compared = 0
+    for row, column in np.ndindex(16, 16):
+        s, t = (column + 0.5) / 16, (row + 0.5) / 16
+        z = 0.25 + 0.5 * t
+        places = [8 * (u + s * across), 8 * (v + t * up)]
+        if not orthographic:
+            places = [place / z for place in places]
+        if all(abs(place - round(place)) > 1e-3 for place in places):
+            x, y = (wrapped(int(np.floor(place)), 8, mode) for place, mode in zip(places, wrap, strict=True))
+            word = outside if x is None or y is None else int(texels[y, x])
+            assert got[row, column] in {lit(word, z + small, bias) for small in (-1e-6, 1e-6)}, (row, column)
+            compared += 1
+    assert compared > 200 and len(np.unique(got)) > 10
+
+
+@pytest.mark.parametrize("orthographic", [True, False])
 def test_perspective_divides_the_coordinates_but_not_the_depth(
     make_gpu: Callable[..., Any], orthographic: bool
 ) -> None:

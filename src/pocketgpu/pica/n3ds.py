@@ -153,12 +153,9 @@ class N3DS(Observed[Observer]):
 
     # -- registers --------------------------------------------------------------------------------------------------
     def write_register(self, physical: int, value: int) -> None:
-        """Write a 32-bit register by physical address; in instant time, what it starts has finished on return.
-
-        :raises UsageError: the address is not a multiple of 4, or is neither in the GPU's registers nor in the LCD's.
-        """
-        self._external.check_address(physical)
-        self.write_registers(np.array([physical], np.uint32), np.array([value & 0xFFFFFFFF], np.uint32))
+        """Write a 32-bit register by physical address; in instant time, what it starts has finished on return. An
+        address without a register is an event."""
+        self.write_registers(np.array([physical & ~3], np.uint32), np.array([value & 0xFFFFFFFF], np.uint32))
 
     def write_registers(self, addresses: np.ndarray, values: np.ndarray) -> None:
         """Many register writes in order: two uint32 arrays, addresses word-aligned and physical. An address without a

@@ -97,17 +97,5 @@ def test_minimise_tells_the_size_before(tmp_path: Path, capsys: Any) -> None:
     assert told["bytes_before"] == Path(N3DS).stat().st_size and told["bytes"] == (tmp_path / "b.pgc").stat().st_size
 
 
-def test_a_register_that_does_not_exist() -> None:
-    machine = pocketgpu.N3DS()
-    for address in (5, 0x10400002):
-        with pytest.raises(UsageError, match="not the address of a register"):
-            machine.write_register(address, 5)
-    for address in (0, 0x10404000, 0x10201FFC, 0x18000000):
-        with pytest.raises(UsageError, match="there is no register at"):
-            machine.write_register(address, 5)
-    machine.write_register(0x10202204, 5)
-    assert machine.read_register(0x10202204) == 5 and not list(machine.events)
-
-
 def test_sizes_do_not_look_like_hexadecimal_numbers() -> None:
     assert [sized(400, 240), sized(0, 180), sized(12, 0), sized(0.5, 2.0)] == ["400x240", "0 by 180", "12x0", "0.5x2"]

@@ -14,8 +14,6 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from pocketgpu.cli.parts.tables import lay_out
-
 PIPED_WIDTH = 120
 """Columns of what is not printed to a terminal."""
 # Tables are cut after this many rows; --json has all of them.
@@ -86,6 +84,8 @@ def clear_progress() -> None:
 def format_table(columns: Sequence[tuple[str, bool]], rows: Iterable[Sequence[str]], footer: Sequence[str] = ()) -> str:
     """An aligned table as text. `columns` are (title, is a number) pairs; numbers are flush right."""
     import click
+
+    from pocketgpu.cli.parts.tables import lay_out
 
     live = _is_terminal(sys.stdout)
     bold = live and not os.environ.get("NO_COLOR")

@@ -16,7 +16,6 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.errors import UsageError
 from pocketgpu.events import EventKind, EventLog
 from pocketgpu.facts.external import CORE_READ_HANGS, COUNTED_TRAFFIC, EXTERNAL, HOLES, LCD, MIRRORS
 from pocketgpu.facts.list_entry import header_word
@@ -269,15 +268,6 @@ class ExternalRegisters:
         if number in CORE_READ_HANGS:
             self.report("hang", "external.hang", f"read of register {number:#05x} of the 3D core: the bus hangs")
         return int(self.core.registers[number]) if number < len(self.core.registers) else 0
-
-    def check_address(self, address: int) -> None:
-        """Raise UsageError for what can't be the address of a register."""
-        blocks = ((EXTERNAL.base, 4 * WORDS), (LCD.base, 4 * LCD_WORDS))
-        if address % 4:
-            raise UsageError(f"{address:#x} is not the address of a register", hint="Addresses are multiples of 4.")
-        if not any(base <= address < base + size for base, size in blocks):
-            places = " and ".join(f"{base:#010x} to {base + size - 1:#010x}" for base, size in blocks)
-            raise UsageError(f"there is no register at {address:#010x}", hint=f"Registers are at {places}.")
 
     def _in_hole(self, address: int) -> bool:
         """Report an access to an unused address of the GPU block; returns False for other addresses."""

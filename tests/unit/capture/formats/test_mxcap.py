@@ -184,7 +184,7 @@ def test_contents_decide_not_names(tmp_path: Path, packed: Callable[[bytes], byt
         ("submissions.0.memory_updates.0", True, "submissions[0].memory_updates[0]", "true or false"),
         ("presents.0.after_submission", 1, "presents[0].after_submission", "1 is out of range"),
         ("presents.0.after_submission", -2, "presents[0].after_submission", "-2 is out of range"),
-        ("presents.0.width", 0, "presents[0]", "0x8 pixels"),
+        ("presents.0.width", 0, "presents[0]", "0 by 8 pixels"),
         ("presents.0.width", 1e3, "presents[0].width", "fraction"),
         ("presents.0.height", 1 << 20, "presents[0].height", "out of range"),
         ("presents.0.format", "NV12", "presents[0].format", "unknown format 'NV12'"),

@@ -208,7 +208,7 @@ WRONG: dict[str, tuple[str, bytes, str]] = {
         "after a store",
     ),
     "frame without a present": ("Switch", b"\x0f\x00" + struct.pack("<I", zlib.crc32(b"\x0f\x00")), "PRESENT"),
-    "surface of no pixels": ("Switch", b"\x25\x00\x00\x00\x00\x00\x08", "0x8 pixels"),
+    "surface of no pixels": ("Switch", b"\x25\x00\x00\x00\x00\x00\x08", "0 by 8 pixels"),
 }
 
 

@@ -213,14 +213,14 @@ def test_the_digest_does_not_depend_on_how_the_array_lies_in_memory(
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("0-0", [0]), ("1", [1]), ("1-2", [1, 2]), ("f0-f1", [0, 1]), ("1-", [1, 2]), ("-1", [0, 1]), ("2-99", [2])],
+    [("0-0", [0]), ("1", [1]), ("1-2", [1, 2]), ("f0-f1", [0, 1]), ("1-", [1, 2]), ("2-99", [2])],
 )
 def test_frames_are_chosen_with_both_ends(capture: FakeCapture, tmp_path: Path, text: str, expected: list[int]) -> None:
     assert main(["render", "x.ctf", f"--frames={text}", "--out", str(tmp_path)]) == 0
     assert sorted(path.name for path in tmp_path.glob("*.top.png")) == [f"f{index}.top.png" for index in expected]
 
 
-@pytest.mark.parametrize("text", ["2-1", "-", "f", "a-b", "0-1-2", "1 2", "", "0x1", "1.5", "-1-2", "9" * 30])
+@pytest.mark.parametrize("text", ["2-1", "-", "f", "a-b", "0-1-2", "1 2", "", "0x1", "1.5", "-1", "-1-2", "9" * 30])
 def test_a_wrong_range_of_frames_is_a_usage_error(capture: FakeCapture, tmp_path: Path, capsys: Any, text: str) -> None:
     assert main(["render", "x.ctf", f"--frames={text}", "--out", str(tmp_path)]) == 2
     assert "--frames" in capsys.readouterr().err

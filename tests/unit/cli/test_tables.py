@@ -1,4 +1,4 @@
-"""Tables at any width: no number is shortened, no column is lost, on a real terminal too."""
+"""Tables at any width: numbers are whole, no column is lost, on a real terminal too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of plain text that fit any terminal: no number and no name is ever cut.
+"""Tables of plain text that fit any terminal: numbers and names are never cut.
 
     frame   draws   triangles        frame   draws
     f0          2           3        f0          2

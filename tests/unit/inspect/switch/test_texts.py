@@ -1,4 +1,4 @@
-"""What is told of one draw of some scenes of the Switch's zoo, and of a pixel of it, whole: kept in `texts/`.
+"""Answers about one draw of some scenes of the Switch's zoo, and about a pixel of it, whole: kept in `texts/`.
 
 The answers prove their values themselves; the texts keep everything else: places, counts, names, numbers. When a text
 should change, write them again and read the difference:

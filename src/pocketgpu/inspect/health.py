@@ -182,7 +182,7 @@ def _cache() -> Check:
     data = state.to_dict()
     if state.folder is None:
         return Check("cache", "note", "off: code is compiled in every run", data=data)
-    if not state.usable or (state.reason or not _writable(state.folder)):
+    if not state.usable or not _writable(state.folder):
         hint = "Set POCKETGPU_CACHE to a folder of your own, or every run compiles its code again."
         reason = state.reason or "it cannot be written"
         return Check("cache", "problem", f"{state.folder} is not used: {reason}", hint, data)

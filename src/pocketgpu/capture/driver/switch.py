@@ -90,9 +90,11 @@ class SwitchDriver(Driver[GM20B]):
         machine.syncpoints.foreign_reached = True
         for id, value in self.trace.syncpoints.items():
             machine.syncpoints[id] = value
-        for state in self.trace.state:
-            from pocketgpu.capture.formats.pgc import channel_state
+        if not self.trace.state:
+            return
+        from pocketgpu.capture.formats.pgc import channel_state
 
+        for state in self.trace.state:
             channel_state.restore(machine.channel(self.channel_of(state.channel)), state)
 
     def channel_of(self, number: int) -> int:

@@ -1,6 +1,6 @@
 """How the files of each format begin. A file is recognised by its first bytes, not by its name.
 
-This module imports nothing, so that opening a file imports the reader of its own format only.
+This module imports no reader, so that opening a file imports the reader of its own format only.
 """
 
 from __future__ import annotations

@@ -195,9 +195,7 @@ def minimise(
     }
     text = f"{out}: {_frames(frames)}, {size:,} bytes ({before:,} before)\n"
     if size > before:
-        text += (
-            "larger than before: a .pgc is packed in sections, and the recording was packed as a whole\n"
-        )
+        text += "larger than before: it has less memory, but does not pack as well\n"
     text += f"{found.bytes_after:,} of {found.bytes_before:,} bytes of memory are needed ({found.replays:,} replays)"
     outcome.show = lambda: terminal.say(text)
 

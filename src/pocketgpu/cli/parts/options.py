@@ -47,11 +47,11 @@ def parse_frame_span(text: str) -> FrameSpan:
     if found := re.fullmatch(r"-f?([0-9]{1,9})", text.strip()):
         rest = f"Write 0-{int(found[1])} for all up to that one; frames are counted from 0."
         raise ValueError(f"{text!r} can mean two things. {rest}")
-    match = re.fullmatch(r"f?([0-9]{1,9})?(-)?(?:f?([0-9]{1,9}))?", text.strip())
+    match = re.fullmatch(r"f?([0-9]{1,9})(-)?(?:f?([0-9]{1,9}))?", text.strip())
     first, dash, last = match.groups() if match else (None, None, None)
-    if (first is None and last is None) or (dash is None and last is not None):
+    if first is None or (dash is None and last is not None):
         raise ValueError(f"{text!r} is not a range of frames. Write 0-4 (both included, from 0), 3, or 3-.")
-    low = int(first or 0)
+    low = int(first)
     high = int(last) if last is not None else (None if dash else low)
     if high is not None and high < low:
         raise ValueError(f"{text!r} ends before it begins. Write the lower frame first.")

@@ -12,7 +12,7 @@ import importlib
 import os
 from typing import TYPE_CHECKING, Any
 
-from pocketgpu.capture.formats import begin, container
+from pocketgpu.capture.formats import container, first_bytes
 from pocketgpu.capture.replay import Capture, Frame
 from pocketgpu.errors import CaptureError
 
@@ -41,20 +41,20 @@ def open(path: str | os.PathLike[str]) -> Capture:
 
 def _parsed(name: str, data: bytes) -> N3DSTrace | ChannelLog:
     """What is in a file. Readers are imported here: most programs open files of one format."""
-    if begin.of_pgc(data):
+    if first_bytes.of_pgc(data):
         from pocketgpu.capture.formats.pgc.decoder import parse as parse_pgc
         from pocketgpu.capture.formats.pgc.traces import trace_of
 
         return trace_of(parse_pgc(data, file=name), name)
-    if begin.of_zip(data):
+    if first_bytes.of_zip(data):
         from pocketgpu.capture.formats import mxcap
 
         return mxcap.parse(data, file=name)
-    if begin.of_json(data):
+    if first_bytes.of_json(data):
         from pocketgpu.capture.formats import gxlog
 
         return gxlog.read(name, data)
-    if begin.of_citrace(data):
+    if first_bytes.of_citrace(data):
         from pocketgpu.capture.formats import citrace
 
         return citrace.parse(data, file=name)

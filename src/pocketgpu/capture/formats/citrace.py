@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from pocketgpu.capture.formats.begin import CITRACE
+from pocketgpu.capture.formats.first_bytes import CITRACE
 from pocketgpu.capture.formats.n3ds_trace import (
     NEW_FCRAM_END,
     OLD_FCRAM_END,

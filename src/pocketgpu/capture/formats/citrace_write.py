@@ -14,7 +14,6 @@ from typing import TypeAlias
 import numpy as np
 
 from pocketgpu.capture.formats import container
-from pocketgpu.capture.formats.begin import CITRACE
 from pocketgpu.capture.formats.citrace import (
     ELEMENT_SIZE,
     FRAME_MARKER,
@@ -25,6 +24,7 @@ from pocketgpu.capture.formats.citrace import (
     WIDTH_8,
     WIDTH_64,
 )
+from pocketgpu.capture.formats.first_bytes import CITRACE
 from pocketgpu.capture.formats.n3ds_trace import SECTIONS, InitialState
 from pocketgpu.errors import UsageError
 

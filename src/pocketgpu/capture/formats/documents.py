@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from pocketgpu.capture.formats.begin import BOM
+from pocketgpu.capture.formats.first_bytes import BOM
 from pocketgpu.errors import CaptureError
 from pocketgpu.events import Event
 

@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from pocketgpu.capture.formats.begin import of_pgc as looks_like
+from pocketgpu.capture.formats.first_bytes import of_pgc as looks_like
 from pocketgpu.capture.formats.pgc.contents import Contents
 from pocketgpu.capture.formats.pgc.decoder import Rescue, parse, rescue
 from pocketgpu.capture.formats.pgc.encoder import encode

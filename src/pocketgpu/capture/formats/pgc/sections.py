@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import zstandard
 
-from pocketgpu.capture.formats.begin import PGC
+from pocketgpu.capture.formats.first_bytes import PGC
 from pocketgpu.capture.formats.pgc.numbers import (
     CHECK_LEFT_OUT,
     CHECK_SIZE,

@@ -13,16 +13,17 @@ from pocketgpu.cli.parts.replay import open_capture
 @click.command()
 @click.argument("capture", type=click.Path(), metavar="CAPTURE")
 @click.argument("address", metavar="ADDRESS")
+@click.option("--all", "every", is_flag=True, help="Count all fragments of a draw, however long that takes.")
 @set_option
 @json_option
 @debug_option
 @click.pass_obj
-def why(outcome: Outcome, capture: str, address: str, choices: dict[str, str]) -> None:
+def why(outcome: Outcome, capture: str, address: str, every: bool, choices: dict[str, str]) -> None:
     """Explain why a pixel has its colour, with all values; or what happened to a draw.
 
     ADDRESS is a pixel of a screen as 'render' writes it (f1/px200,120 is one of the top screen, f1/bottom/px10,20), a
-    pixel of a draw's render target (f1/d17/px8,9, y upwards), or a draw (f1/d17): how many of its vertices, triangles
-    and fragments passed each stage, and what stopped the others.
+    pixel of a draw's render target (f1/d17/px8,9, y upwards), or a draw (f1/d17) or one of its primitives (f1/d17/t5): how many of its
+    vertices, triangles and fragments passed each stage, and what stopped the others.
     """
     from pocketgpu.inspect.inspection import debug
     from pocketgpu.inspect.model.address import Address
@@ -30,6 +31,6 @@ def why(outcome: Outcome, capture: str, address: str, choices: dict[str, str]) -
     wanted = Address.parse(address)
     opened = open_capture(capture)
     outcome.add_events(opened.warnings)
-    answer = debug(opened, choices).why(wanted)
+    answer = debug(opened, choices).why(wanted, every)
     outcome.extra["why"] = answer.to_json()
     outcome.show = lambda: terminal.say(str(answer))

@@ -16,11 +16,12 @@ from pocketgpu.inspect.model.stage import Stage
 class Funnel(Answer):
     """The answer to "what became of this draw?": how much entered and passed each stage.
 
-    stages: the counts, from vertices to changed bytes. triangle (3DS): what happened to the triangle of the
-    question; "" if the question was about the whole draw. example (Switch): what happened to one fragment, if the
-    draw changed no bytes. odd: findings of `pocketgpu check` on the draw's registers and program. tiles (3DS):
-    (tiles on which fragments were counted, all tiles); None if all were counted. proved: whether everything was
-    counted; on a 3DS also whether NumPy gives the bytes that the machine wrote, on a Switch only for the example.
+    stages: the counts, from vertices to changed bytes; those of one primitive alone if the question was about one.
+    triangle: where the corners of that primitive are, as text; "" without one. example (Switch): what happened to one
+    fragment, if the draw changed no bytes. odd: findings of `pocketgpu check` on the draw's registers and program.
+    tiles (3DS): (tiles on which fragments were counted, all tiles); None if all were counted. depths: fragments that
+    changed depth or stencil; None if they were not counted. proved: whether everything was counted; on a 3DS also
+    whether NumPy gives the bytes that the machine wrote, on a Switch only for the example.
     """
 
     schema: ClassVar[str] = "pocketgpu.funnel/2"
@@ -33,6 +34,7 @@ class Funnel(Answer):
     example: str = ""
     odd: list[str] = field(default_factory=list)
     tiles: tuple[int, int] | None = None
+    depths: int | None = None
     proved: bool = True
 
     @property
@@ -42,9 +44,12 @@ class Funnel(Answer):
 
     @property
     def conclusion(self) -> list[str]:
-        """The fate of the draw, then the findings in `odd`."""
-        lines = [f"{self.address}: {self.triangle}"] if self.triangle else []
-        lines.append(f"{self.event.title}: {self.because}  {self.address.place}")
+        """The fate of the draw or the primitive, then the findings in `odd`."""
+        if self.address.primitive is None:
+            lines = [f"{self.event.title}: {self.because}  {self.address.place}"]
+        else:
+            lines = [f"{self.address}: {self.because}", f"  of {self.event.title}  {self.address.place}"]
+        lines += [f"  {self.triangle}"] if self.triangle else []
         lines += [f"  odd: {line}" for line in self.odd]
         return [*lines, *([self.example] if self.example else [])]
 
@@ -52,8 +57,10 @@ class Funnel(Answer):
         for stage in self.stages:
             yield f"  {stage}"
             yield from (f"      {loss}" for loss in stage.lost if loss.count)
+        if self.depths:
+            yield f"  fragments that changed depth or stencil: {self.depths:,}"
         if self.tiles is not None:
-            yield f"  fragments were counted on {self.tiles[0]} of {self.tiles[1]} tiles"
+            yield f"  fragments were counted on {self.tiles[0]} of {self.tiles[1]} tiles; --all counts all of them"
         elif not self.proved:
             yield "  NOT proved: not everything was counted, or the machine's own code wrote other bytes"
 
@@ -61,7 +68,7 @@ class Funnel(Answer):
         tiles = None if self.tiles is None else {"looked_at": self.tiles[0], "of": self.tiles[1]}
         return self.head() | {
             "event": str(self.event.by_number), "proved": self.proved, "triangle": self.triangle,
-            "example": self.example, "odd": self.odd, "tiles": tiles,
+            "example": self.example, "odd": self.odd, "tiles": tiles, "depths": self.depths,
             "stages": [stage.to_json() for stage in self.stages],
         }  # fmt: skip
 

@@ -165,8 +165,10 @@ class Inspection(ABC):
         raise UsageError(f"programs of a {self.capture.console} cannot be traced in a capture", location=str(place))
 
     @abstractmethod
-    def why(self, place: Address | str) -> Any:
-        """Why a pixel has its colour; the console's `why` says what it returns.
+    def why(self, place: Address | str, every: bool = False) -> Any:
+        """Why a pixel has its colour, or what became of a draw; the console's `why` says what it returns.
+
+        every: count everything in a draw, however long that takes; otherwise some of a large draw is counted.
 
         :raises UsageError: there is no such pixel.
         """

@@ -14,17 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.facts.formats import DEPTH_FORMATS, RGBA8, PixelFormat
-from pocketgpu.facts.pica_enums import FRAGMENT_MODE, GEOMETRY_STAGE
+from pocketgpu.facts.pica_enums import GEOMETRY_STAGE
 from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
-from pocketgpu.inspect.n3ds.targets import RegisterWords, untiled
+from pocketgpu.inspect.n3ds.targets import RegisterWords, buffer_formats, untiled
 from pocketgpu.lanes import Engine, Value
 from pocketgpu.pica.core.layout import PACKET, TRIANGLE
 from pocketgpu.pica.core.observer import Run
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.engines.transfer import tile_order
 from pocketgpu.pica.fragment.kernel import draw_fragments
-from pocketgpu.pica.front.draw_target import color_format, make_target
+from pocketgpu.pica.front.draw_target import make_target
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.pica.primitives.assembly import CHAINED
@@ -146,17 +145,10 @@ class PixelWatch(DrawWatcher):
             run(low, end)
 
     # -- one draw -----------------------------------------------------------------------------------------------------
-    def _formats(self, get: StaticRegisters) -> tuple[PixelFormat, PixelFormat | None]:
-        mode = get("COLOR_OPERATION.fragment_mode")
-        color = color_format(get)
-        if mode in (FRAGMENT_MODE.GAS, FRAGMENT_MODE.SHADOW):  # these have 32-bit formats of their own
-            color = RGBA8
-        return color, DEPTH_FORMATS.get(get("DEPTHBUFFER_FORMAT.format"))
-
     def _place(self, packet: int) -> tuple[int, int] | None:
         """Column and row of memory of the pixel in a draw's target; None if the pixel is not in it."""
         head, get = self._work.head(packet), StaticRegisters(RegisterWords(self._work.registers(packet)))
-        color, _ = self._formats(get)
+        color, _ = buffer_formats(get)
         number = (self.offset - int(head[_HEAD["COLOR"]])) // (color.bits // 8)
         width, height = int(head[_HEAD["WIDTH"]]), int(head[_HEAD["HEIGHT"]])
         blocks = self.machine.choices["transfer.block32"] if get("FRAMEBUFFER_BLOCK32.enable") else ""
@@ -168,7 +160,7 @@ class PixelWatch(DrawWatcher):
     def _texels(self, packet: int) -> tuple[slice, slice]:
         """Arena ranges of the colour and the depth of the pixel."""
         head, get = self._work.head(packet), StaticRegisters(RegisterWords(self._work.registers(packet)))
-        color, depth = self._formats(get)
+        color, depth = buffer_formats(get)
         size = color.bits // 8
         number = (self.offset - int(head[_HEAD["COLOR"]])) // size
         start = int(head[_HEAD["COLOR"]]) + number * size
@@ -192,6 +184,7 @@ class PixelWatch(DrawWatcher):
         found.shift = self.offset - self._texels(packet)[0].start
         self.found.append(found)
         records, covering, edges = self._covering(head, x, row)
+        numbers = primitives_of(records, found.state)
         if not len(covering):
             return
         inside = rect[0] <= x <= rect[1] and rect[2] <= row <= rect[3]
@@ -205,7 +198,7 @@ class PixelWatch(DrawWatcher):
         self._lane = int(tile_order(x & 7, row & 7, tiles))
         for place, edge in zip(covering.tolist(), edges.tolist(), strict=True):
             record = records[place]
-            primitive = _primitive(record, found.state)
+            primitive = int(numbers[place])
             now = self._bytes(packet)
             if not inside:
                 found.fragments.append(FragmentProbes(primitive, tuple(edge), now, now, scissored=True))
@@ -253,10 +246,11 @@ class PixelWatch(DrawWatcher):
         self._probes.setdefault(name, []).append(one.item())
 
 
-def _primitive(record: NDArray[np.int32], get: StaticRegisters) -> int:
-    """The number of a triangle's primitive within its draw."""
-    number, start = int(record[_WORD["PRIMITIVE"]]), int(record[_WORD["START"]])
-    if get("GEOSTAGE_CONFIG.mode") == GEOMETRY_STAGE.ON or not start:
-        return number
+def primitives_of(records: NDArray[np.int32], get: StaticRegisters) -> NDArray[np.int64]:
+    """The numbers (n,) of the primitives of triangle records (n, words) within their draw."""
+    numbers, starts = (records[:, _WORD[name]].astype(np.int64) for name in ("PRIMITIVE", "START"))
+    if get("GEOSTAGE_CONFIG.mode") == GEOMETRY_STAGE.ON:
+        return numbers
     chained = get("PRIMITIVE_CONFIG.mode") in CHAINED
-    return number + (max(start - 2, 0) if chained else start // 3)
+    before: NDArray[np.int64] = np.maximum(starts - 2, 0) if chained else starts // 3
+    return numbers + before

@@ -245,7 +245,7 @@ class N3dsInspection(Inspection):
         decoded = decode(self.capture)
         return decoded.json_lines(decoded.select([str(event.address)]))
 
-    def why(self, place: Address | str) -> Any:
+    def why(self, place: Address | str, every: bool = False) -> Any:
         from pocketgpu.inspect.n3ds.why import why
 
-        return why(self, as_address(place))
+        return why(self, as_address(place), every)

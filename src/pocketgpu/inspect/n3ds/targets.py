@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from pocketgpu.arena import Readable
 from pocketgpu.events import sized
-from pocketgpu.facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS, PixelFormat
+from pocketgpu.facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS, RGBA8, PixelFormat
+from pocketgpu.facts.pica_enums import FRAGMENT_MODE
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.engines.transfer import tile_order
+from pocketgpu.pica.front.draw_target import color_format
 from pocketgpu.pica.front.targets import RenderTarget
 from pocketgpu.pica.memory import surface
 from pocketgpu.pictures import to_image, to_png
@@ -103,6 +105,14 @@ def target_of(memory: Readable, registers: NDArray[np.uint32], choices: Mapping[
         place, width, height, format, depth, DEPTH_FORMATS.get(get("DEPTHBUFFER_FORMAT.format")),
         bool(get("FRAMEBUFFER_DIM.flip")), blocks, memory,
     )  # fmt: skip
+
+
+def buffer_formats(get: StaticRegisters) -> tuple[PixelFormat, PixelFormat | None]:
+    """Formats of the colour and the depth buffer as draws write them; None without a depth buffer. Gas and shadows have
+    32-bit formats of their own."""
+    special = get("COLOR_OPERATION.fragment_mode") in (FRAGMENT_MODE.GAS, FRAGMENT_MODE.SHADOW)
+    color = RGBA8 if special else color_format(get)
+    return color, DEPTH_FORMATS.get(get("DEPTHBUFFER_FORMAT.format"))
 
 
 class RegisterWords(dict[int, int]):

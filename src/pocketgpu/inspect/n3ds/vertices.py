@@ -94,19 +94,25 @@ class VertexWatch(DrawWatcher):
             place = number - numbers.start
             if done < place:
                 run(done, place)
-            packet = packets.start + place
-            staged = self._get(packet)("GEOSTAGE_CONFIG.mode") == GEOMETRY_STAGE.ON
-            before = self._keep(staged)
-            found = self.found[number] = self._look(packet)
-            self._bring_back(before)
-            if staged:
-                found.emitted = self._emitted(packet)
-                found.triangles = triangles_of(0, len(found.emitted))
-                self._bring_back(before)
+            self.found[number], _ = self.read(packets.start + place)
             run(place, place + 1)
             done = place + 1
         if done < len(numbers):
             run(done, len(numbers))
+
+    def read(self, packet: int) -> tuple[Vertices, NDArray[np.float32]]:
+        """The vertices of a packet that has not run yet, and positions (n, 4) float32 of the vertices that `triangles`
+        index. The state that units keep between draws is as before."""
+        staged = self._get(packet)("GEOSTAGE_CONFIG.mode") == GEOMETRY_STAGE.ON
+        before = self._keep(staged)
+        found, records = self._look(packet)
+        self._bring_back(before)
+        if staged:
+            records = self._emitted(packet)
+            found.emitted = _semantics(records, self._get(packet))
+            found.triangles = triangles_of(0, len(records))
+            self._bring_back(before)
+        return found, records[:, :4]
 
     # -- reading the work area ----------------------------------------------------------------------------------------
     def _get(self, packet: int) -> StaticRegisters:
@@ -144,7 +150,7 @@ class VertexWatch(DrawWatcher):
                 self._work.geometry(name)[0] = 0
         self._work.geometry("MODE")[0] = mode
 
-    def _look(self, packet: int) -> Vertices:
+    def _look(self, packet: int) -> tuple[Vertices, NDArray[np.float32]]:
         get, total = self._get(packet), self._total(packet)
         staged = get("GEOSTAGE_CONFIG.mode") == GEOMETRY_STAGE.ON
         self._begin(packet)
@@ -181,8 +187,8 @@ class VertexWatch(DrawWatcher):
                 kind = TYPES[word["TYPE"]][0]
                 yield Attribute(name, f"{word['COUNT']} x {kind}", kind, first, stride)
 
-    def _emitted(self, packet: int) -> NDArray[np.void]:
-        """Vertices that the geometry program emits, three for each triangle."""
+    def _emitted(self, packet: int) -> NDArray[np.float32]:
+        """Records (n, 24) of vertices that the geometry program emits, three for each triangle."""
         self._begin(packet)
         total, found, count = self._total(packet), [np.zeros((0, VERTEX_FLOATS), np.float32)], 0
         if self._get(packet)("GSH_MISC0.mode") not in GEOMETRY_MODE:  # no such mode; the draw is left out
@@ -197,7 +203,7 @@ class VertexWatch(DrawWatcher):
                 count += len(slots)
                 if not self._work.geometry("MORE")[0]:
                     break
-        return _semantics(np.concatenate(found), self._get(packet))
+        return np.concatenate(found)
 
 
 PLAN_WORDS = ("DEST", "TYPE", "COUNT", "START", "STRIDE", "ROOM", "SIZE")
@@ -215,7 +221,9 @@ class _VertexChunk:
     attributes: tuple[Attribute, ...]
 
 
-def _together(pieces: list[_VertexChunk], get: StaticRegisters, staged: bool, cut: int) -> Vertices:
+def _together(
+    pieces: list[_VertexChunk], get: StaticRegisters, staged: bool, cut: int
+) -> tuple[Vertices, NDArray[np.float32]]:
     def joined(name: str, empty: NDArray[Any], axis: int) -> NDArray[Any]:
         return np.concatenate([getattr(piece, name) for piece in pieces], axis) if pieces else empty
 
@@ -227,11 +235,12 @@ def _together(pieces: list[_VertexChunk], get: StaticRegisters, staged: bool, cu
     registers = _registers(outputs, "o", [n for n in range(_REGISTERS) if mask >> n & 1])
     mode = get("PRIMITIVE_CONFIG.mode")
     records = joined("records", np.zeros((0, VERTEX_FLOATS), np.float32), 0)
-    return Vertices(
+    found = Vertices(
         numbers, numbers.astype(np.uint32), _registers(inputs, "v", used),
         registers if staged else _semantics(records, get), None, triangles_of(mode, len(numbers)), attributes,
         PRIMITIVES[mode if staged else mode % 3], registers, "the geometry program" if staged else "", cut,
     )  # fmt: skip
+    return found, records
 
 
 PRIMITIVES = ("triangles", "strip", "fan", "geometry")

@@ -35,13 +35,15 @@ MOST_BACK = 64
 _COPIES = ("transfer", "copy")
 
 
-def why(run: N3dsInspection, address: Address) -> Answer:
-    """The answer for a pixel of a screen or of a draw's target, or for a whole draw (funnel.py).
+def why(run: N3dsInspection, address: Address, every: bool = False) -> Answer:
+    """The answer for a pixel of a screen or of a draw's target, for a draw or one of its triangles (funnel.py).
+
+    every: count all fragments of a draw, however many there are.
 
     :raises UsageError: the address names no pixel and no draw.
     """
     if address.pixel is None:
-        return funnel(run, draw_of(run, address))
+        return funnel(run, draw_of(run, address), every)
     x, y = address.pixel
     if address.draw is not None or address.event is not None:
         return _of_target(run, address, x, y)

@@ -17,7 +17,7 @@ from pocketgpu.cli import main
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.inspect.model.stage import Stage
-from pocketgpu.inspect.n3ds import funnel as n3ds_funnel
+from pocketgpu.inspect.n3ds import fragment_count
 from pocketgpu.inspect.n3ds.funnel import because
 
 PER_SCREEN = 4
@@ -132,19 +132,18 @@ def test_a_funnel_is_proved_by_the_bytes_that_were_drawn(tmp_path: Path, monkeyp
     run = small(tmp_path)
     some = run.why("f0/d0")
     assert some.tiles is not None and not some.proved and some.to_json()["proved"] is False
-    monkeypatch.setattr(n3ds_funnel, "MOST_TILES", 1 << 16)
-    found = run.why("f0/d0")
+    found = run.why("f0/d0", every=True)
     assert found.tiles is None and found.proved and "NOT proved" not in str(found)
     assert found.stages[-1].passed >= some.stages[-1].passed > 0
 
-    class Idle(n3ds_funnel.Engine):
+    class Idle(fragment_count.Engine):
         """An oracle that draws nothing."""
 
         def get(self, kernel: object, **static: object) -> Callable[..., None]:
             return lambda *arguments: None
 
-    monkeypatch.setattr(n3ds_funnel, "Engine", Idle)
-    wrong = run.why("f0/d0")
+    monkeypatch.setattr(fragment_count, "Engine", Idle)
+    wrong = run.why("f0/d0", every=True)
     assert wrong.tiles is None and not wrong.proved and "NOT proved" in str(wrong)
 
 
@@ -199,16 +198,73 @@ def test_what_cannot_be_asked(run: Inspection, place: str, why: str) -> None:
 
 
 def test_one_triangle(shared_dir: Path) -> None:
-    """Why a triangle is missing: what stopped it, and the numbers are those that answers for pixels give."""
+    """What became of a triangle: the first line concludes, and numbers are those that answers for pixels give."""
     run = pocketgpu.debug(shared_dir / "captures" / "3ds" / "textured_cube.ctf.xz")
     drawn = str(run.why("f0/px200,120").because).rpartition("/")[2]
-    assert run.why(f"f0/d0/{drawn}").triangle.startswith("is to be drawn; corners in clip space (")
-    fates = [run.why(f"f0/d0/t{n}").triangle.partition(";")[0] for n in range(12)]
+    assert "fragments changed a colour" in run.why(f"f0/d0/{drawn}").because
+    found = [run.why(f"f0/d0/t{n}") for n in range(12)]
     culled = "is culled: its corners run clockwise on the screen (FACECULLING_CONFIG drops back (clockwise))"
-    assert sorted(fates) == [culled] * 10 + ["is to be drawn"] * 2
-    found = run.why("f0/d0/t3")
-    assert str(found).startswith("f0/d0/t3: is culled") and found.to_json()["triangle"] == found.triangle
+    assert sum(one.because == culled for one in found) == 10
+    assert str(found[3]).startswith(f"f0/d0/t3: {culled}") and found[3].triangle.startswith("corners in clip space (")
+    whole = run.why("f0/d0", every=True)
+    alone = [run.why(f"f0/d0/t{n}", every=True) for n in range(12)]
+    assert sum(one.stages[-1].passed for one in alone if one.stages[-1].name == "colours") == whole.stages[-1].passed
     assert str(run.why("f0/e7")) == str(run.why("f0/d0")), "an event that is a draw"
+
+
+def scissored(folder: Path, *boxes: tuple[int, int, int, int], keeps: tuple[int, int, int, int]) -> Inspection:
+    """Rectangles on a target of 32 x 32, of which the scissor keeps some (left, bottom, right, top; all inside)."""
+    capture = CaptureBuilder()
+    target, depth = (capture.allocate(32 * 32 * 4, region="VRAM") for _ in range(2))
+    program = assemble(".out o0 position\n.out o1 color\nmain:\nmov o0, v0\nmov o1, v1\nend")
+    cl = CommandList().plain_state().render_target(target, 32, 32, depth=depth).shader(program)
+    cl.depth("greater")
+    cl.scissor(*keeps)
+    for box in boxes:
+        strip(cl, box, -0.5)
+    capture.clear(target, 32, 32).fill(depth, depth + 32 * 32 * 4, 0).submit(cl.end_drawing()).end_frame()
+    capture.save(folder / "scissor.ctf")
+    return pocketgpu.debug(folder / "scissor.ctf")
+
+
+def test_a_triangle_is_followed_to_the_end(tmp_path: Path) -> None:
+    """The scissor drops one rectangle; of two equal ones the depth test drops the second. Earlier triangles count."""
+    run = scissored(tmp_path, (1, 1, 8, 8), (16, 16, 8, 8), (16, 16, 8, 8), keeps=(16, 16, 31, 31))
+    for triangle in ("", "/t0", "/t1"):
+        text = run.why(f"f0/d0{triangle}").because
+        assert "outside of the scissor, which keeps 16, 16 to 31, 31" in text and "SCISSORTEST_POS" in text, text
+    assert str(run.why("f0/d0/t1")).startswith("f0/d0/t1: covers no pixel: it lies outside of the scissor")
+    first, second = (run.why(f"f0/d1/t{n}") for n in (0, 1))
+    assert [stage.name for stage in first.stages] == ["vertices", "triangles", "triangles to draw", "fragments", "colours"]
+    assert (first.stages[0].came, first.stages[1].came) == (3, 1)
+    assert first.stages[3].came + second.stages[3].came == 64 == run.why("f0/d1").stages[3].came
+    assert first.proved and second.proved
+    for place in ("f0/d2", "f0/d2/t0", "f0/d2/t1"):
+        found = run.why(place)
+        assert "fail the depth test" in found.because and "DEPTH_COLOR_MASK.depth_function greater" in found.because
+        assert found.narrowest.name == "fragments" and found.depths == 0
+
+
+def test_what_a_draw_wrote_is_compared_with_what_was_there(tmp_path: Path) -> None:
+    """White on black changes each pixel, white on white none, and depth alone is no nothing."""
+    capture = CaptureBuilder()
+    target, depth = (capture.allocate(32 * 32 * 4, region="VRAM") for _ in range(2))
+    program = assemble(".out o0 position\n.out o1 color\nmain:\nmov o0, v0\nmov o1, v1\nend")
+    cl = CommandList().plain_state().render_target(target, 32, 32, depth=depth).shader(program)
+    strip(cl.depth("always"), (0, 0, 8, 8), -0.25)
+    strip(cl, (0, 0, 16, 8), -0.25)
+    strip(cl.depth("always"), (0, 0, 16, 8), -0.75)
+    capture.clear(target, 32, 32).fill(depth, depth + 32 * 32 * 4, 0).submit(cl.end_drawing()).end_frame()
+    capture.save(tmp_path / "same.ctf")
+    run = pocketgpu.debug(tmp_path / "same.ctf")
+    one, two, three = (run.why(f"f0/d{n}") for n in range(3))
+    assert (one.because, two.because) == ("64 fragments changed a colour", "64 of 128 fragments changed a colour")
+    (loss,) = two.stages[-1].lost
+    assert (loss.count, loss.reason) == (64, "leave the colour that was there")
+    assert (one.depths, two.depths, three.depths) == (64, 64, 128) and three.proved
+    assert three.because == (
+        "128 fragments changed depth or stencil, and no colour: 128 of 128 leave the colour that was there"
+    )
 
 
 def test_counts_on_some_tiles_say_so(shared_dir: Path) -> None:
@@ -250,7 +306,7 @@ def small(folder: Path, x: float = 0.8, count: int = 3, screen: str = "top", fir
 def test_a_vertex_with_nan_is_named(tmp_path: Path) -> None:
     """So that `shader step` can be asked about it."""
     run = small(tmp_path, x=float("nan"))
-    assert "1 have NaN in their position, v1 first" in str(run.why("f0/d0"))
+    assert "1 has NaN in its position, v1 first" in str(run.why("f0/d0"))
     assert run.trace("f0/d0/v1").nans
 
 

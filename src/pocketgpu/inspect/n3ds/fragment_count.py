@@ -1,0 +1,176 @@
+"""Counts the fragments of a draw: how many pass each test, and how many change the bytes of colour and depth.
+
+NumPy draws the triangles tile by tile (8 x 8 pixels), each tile with all its triangles in order, and the bytes of the
+tile are compared before and after each triangle. Afterwards memory is as before, and the machine's own code draws: both
+must leave the same bytes. If there are too many tiles, some are chosen, spread over the draw.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketgpu.inspect.n3ds.targets import RegisterWords, buffer_formats
+from pocketgpu.lanes import Engine, Value
+from pocketgpu.pica.core.layout import PACKET, TRIANGLE
+from pocketgpu.pica.core.registers import StaticRegisters
+from pocketgpu.pica.engines.transfer import tile_order
+from pocketgpu.pica.fragment.kernel import draw_fragments
+from pocketgpu.pica.n3ds import N3DS
+
+MOST_RUNS = 256
+"""Most times that a triangle is drawn into a tile, if not everything is to be counted."""
+MOST_LISTED = 1 << 16
+"""Most pairs of a triangle and a tile that are listed, if not everything is to be counted."""
+MOST_OF_ALL = 1 << 22
+"""The same, if everything is to be counted."""
+SIDES = {
+    "alpha": ("alpha.incoming", "alpha.reference"), "stencil": ("stencil.reference", "stencil.tested"),
+    "depth": ("depth.incoming", "depth.stored"),
+}  # fmt: skip
+"""For each test the probes of both operands."""
+_COMPARED = frozenset(probe for sides in SIDES.values() for probe in sides)
+_TILE, _TEXELS = 8, 64
+_BOX = slice(TRIANGLE.MIN_X // 4, TRIANGLE.MAX_Y // 4 + 1)
+
+
+@dataclass
+class FragmentCount:
+    """Counts, summed over the pieces of a draw.
+
+    covered: fragments. passed: of each test that was reached, in order, how many passed it. colours, depths: fragments
+    that changed bytes of the colour buffer, and of the depth buffer. values: lowest and highest value of each operand
+    of a test. tiles: (counted, all). complete: all tiles were counted. proved: the machine left the same bytes there.
+    """
+
+    covered: int = 0
+    passed: dict[str, int] = field(default_factory=dict)
+    colours: int = 0
+    depths: int = 0
+    values: dict[str, tuple[int, int]] = field(default_factory=dict)
+    tiles: tuple[int, int] = (0, 0)
+    complete: bool = True
+    proved: bool = True
+    drawn: list[tuple[slice, NDArray[np.uint8]]] = field(default_factory=list, repr=False)
+    """Bytes that NumPy left in the tiles, until the machine has drawn."""
+
+    def compare(self, arena: NDArray[np.uint8]) -> None:
+        """Compare with what the machine's own code has drawn."""
+        self.proved = self.proved and all(np.array_equal(arena[place], left) for place, left in self.drawn)
+        self.drawn = []
+
+
+class FragmentCounter:
+    """Counts fragments of a draw, for the pieces of its triangles that are in the work area.
+
+    every: count on all tiles, however many there are.
+    """
+
+    def __init__(self, machine: N3DS, every: bool = False) -> None:
+        self._machine, self._every = machine, every
+        self._work, self._arena = machine.work, machine.work.arena
+        self._engine = Engine(self._arena, "numpy", self._note)
+        self.count = FragmentCount()
+        self._noting = False
+        self._mask: NDArray[np.bool_] = np.zeros(0, bool)
+
+    def add(self, packet: int, wanted: NDArray[np.bool_]) -> None:
+        """Count fragments of the triangles of a packet that are in the work area. wanted: (n,) which triangles count;
+        the others are drawn, but not counted."""
+        work, count = self._work, self.count
+        head = work.head(packet)
+        first, last = PACKET.FIRST_TRIANGLE // 4, PACKET.LAST_TRIANGLE // 4
+        low = int(head[first])
+        records = work.triangles(low, int(head[last]))
+        tiles, complete = self._tiles(records[:, _BOX], wanted)
+        total = sum(map(len, tiles.values()))
+        step = 1 if self._every else max(-(-total // MOST_RUNS), 1)
+        chosen = list(tiles)[::step]
+        count.tiles = (count.tiles[0] + len(chosen), count.tiles[1] + len(tiles))
+        count.complete = count.complete and complete and len(chosen) == len(tiles)
+        run = self._engine.get(draw_fragments, **self._machine.runner.fragment_code(packet))
+        counter = work.words(work.layout.counters, 1)
+        old_head, old_counter = head.copy(), counter.copy()
+        for tile in chosen:
+            places = self._places(packet, *tile)
+            kept = [self._arena[place].copy() for place in places]
+            x, y = (_TILE * part for part in tile)
+            for n in tiles[tile]:
+                self._noting = bool(wanted[n])
+                box = records[n, _BOX].copy()
+                records[n, _BOX] = (
+                    max(x, box[0]), min(x + _TILE - 1, box[1]), max(y, box[2]), min(y + _TILE - 1, box[3])
+                )  # fmt: skip
+                head[first], head[last] = low + n, low + n + 1
+                before = [self._arena[place].copy() for place in places]
+                counter[:] = 0
+                run(work.packet(packet), 0, 1)
+                records[n, _BOX] = box
+                if self._noting:
+                    count.covered += int(counter[0])
+                    count.colours += _changed(before[0], self._arena[places[0]])
+                    count.depths += _changed(before[1], self._arena[places[1]])
+            count.drawn += [(place, self._arena[place].copy()) for place in places]
+            for place, old in zip(places, kept, strict=True):
+                self._arena[place] = old
+        head[:], counter[:] = old_head, old_counter
+
+    def _tiles(
+        self, boxes: NDArray[np.int32], wanted: NDArray[np.bool_]
+    ) -> tuple[dict[tuple[int, int], list[int]], bool]:
+        """Tiles that wanted triangles touch, each with all triangles that touch it, in order; and whether these are
+        all."""
+        most = MOST_OF_ALL if self._every else MOST_LISTED
+        tiles: dict[tuple[int, int], list[int]] = {}
+        sides = (boxes >> 3).tolist()
+        listed = 0
+        for only_wanted in (True, False):
+            for n, (x0, x1, y0, y1) in enumerate(sides):
+                if only_wanted and not wanted[n]:
+                    continue
+                for y in range(y0, y1 + 1):
+                    for x in range(x0, x1 + 1):
+                        if listed >= most:
+                            return tiles, False
+                        listed += 1
+                        if only_wanted:
+                            tiles.setdefault((x, y), [])
+                        elif (x, y) in tiles:
+                            tiles[x, y].append(n)
+        return tiles, True
+
+    def _places(self, packet: int, column: int, row: int) -> list[slice]:
+        """Arena ranges of a tile's colours and depths."""
+        head, get = self._work.head(packet), StaticRegisters(RegisterWords(self._work.registers(packet)))
+        blocks = self._machine.choices["transfer.block32"] if get("FRAMEBUFFER_BLOCK32.enable") else ""
+        number = int(tile_order(column * _TILE, row * _TILE, int(head[PACKET.WIDTH // 4]) >> 3, blocks))
+        found = []
+        for name, format in zip(("COLOR", "DEPTH"), buffer_formats(get), strict=True):
+            start = int(head[getattr(PACKET, name) // 4])
+            size = 0 if format is None or (name == "DEPTH" and not start) else format.bits // 8
+            found.append(slice(start + number * size, start + (number + _TEXELS) * size) if size else slice(0, 0))
+        return found
+
+    def _note(self, name: str, value: Value) -> None:
+        if name == "fragment.covered" or name.endswith(".passed"):
+            self._mask = np.asarray(value.raw, bool)
+        if not self._noting:
+            return
+        count = self.count
+        if name.endswith(".passed"):
+            test = name.removesuffix(".passed")
+            count.passed[test] = count.passed.get(test, 0) + int(np.sum(value.raw))
+        elif name in _COMPARED and self._mask.any():
+            values = np.broadcast_to(value.raw, self._mask.shape)[self._mask]
+            low, high = count.values.get(name, (int(values[0]), int(values[0])))
+            count.values[name] = min(low, int(values.min())), max(high, int(values.max()))
+
+
+def _changed(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> int:
+    """How many of the texels of a tile differ."""
+    return int((before != after).reshape(_TEXELS, -1).any(axis=1).sum()) if len(before) else 0
+
+
+__all__ = ["SIDES", "FragmentCount", "FragmentCounter"]

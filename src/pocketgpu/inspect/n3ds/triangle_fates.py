@@ -1,0 +1,107 @@
+"""What clipping and culling do to a draw's triangles: the machine's own code tests all of them at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketgpu.inspect.model.stage import Loss
+from pocketgpu.inspect.model.wording import agreed
+from pocketgpu.lanes import Value
+from pocketgpu.lanes.numpy_eval import ArenaViews, NumpyLang
+from pocketgpu.lanes.values import F32, I64
+from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.pica.primitives.assembly import USER_PLANE, Setup
+
+PLANES = {
+    0: "right of the view", 1: "left of it", 2: "above it", 3: "below it", 4: "nearer than the near plane",
+    5: "beyond the far plane", 6: "behind the eye (w too small)", 7: "cut off by the plane of FRAGOP_CLIP",
+}  # fmt: skip
+"""What each clip plane cuts off."""
+POSITION = "the position that the program gives"
+PROGRAM = "the vertex program, or what it reads"
+_NAN = 0x100
+_SUBPIXELS = 16
+
+
+@dataclass(frozen=True)
+class TriangleFates:
+    """The fates of n triangles.
+
+    corners: (n, 3, 4) float32, positions in clip space. nan: (n,) a corner has NaN. outside: (n,) a bit for each plane
+    that all corners lie beyond. flat: (n,) no area; culled: (n,) dropped by FACECULLING_CONFIG, clockwise: (n,) their
+    corners run clockwise. cut: (n,) they cross a plane: what clipping leaves of them can be flat or culled.
+    box: left, right, bottom, top in pixels of those that are drawn and not cut; None if there are none.
+    """
+
+    corners: NDArray[np.float32]
+    nan: NDArray[np.bool_]
+    outside: NDArray[np.int64]
+    flat: NDArray[np.bool_]
+    culled: NDArray[np.bool_]
+    clockwise: NDArray[np.bool_]
+    cut: NDArray[np.bool_]
+    box: tuple[float, float, float, float] | None
+
+    @property
+    def stopped(self) -> NDArray[np.bool_]:
+        """(n,) bool: triangles that are not drawn."""
+        return self.nan | (self.outside != 0) | self.flat | self.culled
+
+    def losses(self, drops: str) -> Iterator[Loss]:
+        """Why triangles are not drawn. drops: FACECULLING_CONFIG.mode as text."""
+        yield _loss(self.nan, "{has|have} a corner with NaN", PROGRAM)
+        for plane, text in PLANES.items():
+            beyond = self.outside >> plane & 1 != 0
+            yield _loss(beyond, f"{{lies|lie}} {text}", "FRAGOP_CLIP" if plane == USER_PLANE else POSITION)
+        yield _loss(self.flat, "{has|have} no area", POSITION)
+        for turn, side in (("clockwise", self.clockwise), ("counter-clockwise", ~self.clockwise)):
+            text = f"{{is|are}} culled: {{its|their}} corners run {turn} on the screen"
+            yield _loss(self.culled & side, text, f"FACECULLING_CONFIG drops {drops}")
+
+    def where(self, number: int) -> str:
+        """The positions of a triangle's corners as text."""
+        corners = self.corners[number].tolist()
+        return ", ".join(f"({', '.join(f'{value:.6g}' for value in corner)})" for corner in corners)
+
+
+def _loss(which: NDArray[np.bool_], text: str, register: str) -> Loss:
+    count = int(which.sum())
+    return Loss(count, agreed(text, count), register)
+
+
+def fates_of(machine: N3DS, packet: int, corners: NDArray[np.float32]) -> TriangleFates:
+    """Test triangles. packet: arena offset of the draw's packet. corners: (n, 3, 4) float32, positions."""
+    n = len(corners)
+    if not n:
+        none = np.zeros(0, bool)
+        return TriangleFates(corners, none, np.zeros(0, np.int64), none, none, none, none, None)
+    work = machine.work
+    k = NumpyLang(ArenaViews(work.arena), n, {})
+    with np.errstate(all="ignore"):
+        setup = Setup(k, work.layout, k.const(packet, I64), dict(machine.runner.assembly_choices))
+        points = [
+            [Value(k, np.ascontiguousarray(corners[:, corner, axis]), F32, n) for axis in range(4)]
+            for corner in range(3)
+        ]
+        codes = [np.broadcast_to(setup.outcode(point).raw, (n,)) for point in points]
+        _, x, y, area = setup.projected(points)
+        dropped = np.broadcast_to(setup.culled(area).raw, (n,))
+    some, every = codes[0] | codes[1] | codes[2], codes[0] & codes[1] & codes[2]
+    nan = (some & _NAN) != 0
+    outside = np.where(nan, 0, every).astype(np.int64)
+    whole = ~nan & (some == 0)
+    flat = whole & (area.raw == 0)
+    culled = whole & ~flat & dropped
+    left, box = whole & ~flat & ~culled, None
+    if left.any():
+        columns, rows = (np.stack([np.broadcast_to(v.raw, (n,))[left] for v in axis]) / _SUBPIXELS for axis in (x, y))
+        box = (float(columns.min()), float(columns.max()), float(rows.min()), float(rows.max()))
+    clockwise = np.broadcast_to(area.raw < 0, (n,))
+    return TriangleFates(corners, nan, outside, flat, culled, clockwise, ~nan & (outside == 0) & ~whole, box)
+
+
+__all__ = ["PLANES", "POSITION", "PROGRAM", "TriangleFates", "fates_of"]

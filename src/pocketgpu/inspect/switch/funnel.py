@@ -59,6 +59,10 @@ POSITION = 0x70
 """Address of the position's x in attribute space."""
 MOST_PIXELS = 1 << 24
 """Most pixels of bounding boxes that are tested to count covered pixels."""
+COVERED = "that shapes cover"
+"""Part of the name of the stage that counts covered pixels."""
+NOTHING = "nothing: "
+"""How the cause begins if a draw changed no byte."""
 _PLANE_REGISTERS = {
     "nearer than the near plane": "SET_VIEWPORT_Z_CLIP", "beyond the far plane": "SET_VIEWPORT_CLIP_CONTROL",
 }  # fmt: skip
@@ -276,12 +280,13 @@ def _fill(found: Funnel, draw: Draw, counter: _StageCounter) -> None:
     gone = max(facing - counter.owners, 0)
     add("shapes", counter.shapes, Loss(gone, *_beside(state, plan)))
     unit = "samples" if plan is not None and plan.multi else "pixels"
-    add(f"{unit} that shapes cover" + ("" if counter.complete else ", at least"), counter.covered)
+    add(f"{unit} {COVERED}" + ("" if counter.complete else ", at least"), counter.covered)
     if plan is not None and plan.output.tests:
         add("samples that pass all tests", counter.passed, *tests_that_never_pass(state, counter.covered))
     reached = found.stages[-1].passed
     for name, number in counter.changed.items():
-        same = Loss(max(reached - number, 0), "leave the bytes that were there", unchanging(state, plan, name))
+        again = "" if found.address.primitive is not None else ", or the draw writes there again"
+        same = Loss(max(reached - number, 0), f"leave the bytes that were there{again}", unchanging(state, plan, name))
         found.stages.append(Stage(f"samples of {name} that changed", reached, number, [same] if same.count else []))
     found.because = _reason(found, counter, state)
 
@@ -308,24 +313,24 @@ def _reason(found: Funnel, counter: _StageCounter, state: State) -> str:
             text += ", and no colour" + (f" [{masked}]" if (masked := masked_colours(state)) else "")
         return text
     if not state.field("SET_RASTER_ENABLE"):
-        return "nothing: raster is off [SET_RASTER_ENABLE]"
+        return f"{NOTHING}raster is off [SET_RASTER_ENABLE]"
     if counter.plan is None:
-        return "nothing: no primitive reached raster"
+        return f"{NOTHING}no primitive reached raster"
     lost: list[Loss] = []
     for stage in found.stages:
         lost = stage.lost or lost
         if stage.stops_all and not stage.name.startswith("samples of"):
-            return f"nothing: no {stage.name}" + (f"; {', '.join(map(str, lost))}" if lost else "")
+            return f"{NOTHING}no {stage.name}" + (f"; {', '.join(map(str, lost))}" if lost else "")
     if not counter.primitives:
-        return "nothing: its vertices make no primitive"
+        return f"{NOTHING}its vertices make no primitive"
     if all(not target.name.startswith("colour") for target in counter.plan.targets):
         masked = masked_colours(state)
-        return f"nothing: all channels are masked [{masked}]" if masked else "nothing: no colour has a target"
+        return f"{NOTHING}all channels are masked [{masked}]" if masked else f"{NOTHING}no colour has a target"
     for target in counter.plan.targets:
         why = unchanging(state, counter.plan, target.name)
         if why:
-            return f"nothing: blending leaves the {target.name} as it is ({why})"
-    return "nothing: it writes the values that were already there"
+            return f"{NOTHING}blending leaves the {target.name} as it is ({why})"
+    return f"{NOTHING}it writes the values that were already there"
 
 
 def _example(

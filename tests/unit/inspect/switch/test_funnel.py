@@ -7,9 +7,13 @@ from dataclasses import dataclass
 import pytest
 from support.switch_scene import Scene
 
+from pocketgpu.builder.maxwell import PushBuffer, Surface, size_of
+from pocketgpu.capture import Capture
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.funnel import Funnel
 from pocketgpu.inspect.model.stage import Stage
+from pocketgpu.inspect.model.why import Why
+from pocketgpu.inspect.switch.inspection import SwitchInspection
 
 FRONT, BACK, BOTH = 0x404, 0x405, 0x408
 CLOCKWISE, COUNTER_CLOCKWISE = 0x900, 0x901
@@ -220,3 +224,29 @@ def test_the_cause_of_a_primitive_that_draws_nothing(
 def test_a_primitive_that_is_not_there() -> None:
     with pytest.raises(UsageError, match="has no primitive 3"):
         one(3, COUNTER)
+
+
+# -- pixels that no draw covers ---------------------------------------------------------------------------------------
+def test_a_pixel_that_no_draw_covers_has_a_cause() -> None:
+    """The cause is that of the last draw to the surface, if that drew nothing."""
+    empty = (("SET_SCISSOR_ENABLE(0)", 1), ("SET_SCISSOR_HORIZONTAL(0)", 0), ("SET_SCISSOR_VERTICAL(0)", 32 << 16))
+    found = Scene(methods=empty).look().why("f0/px0,0")
+    assert isinstance(found, Why)
+    assert "clear of colour target 0" in found.conclusion[0]
+    assert "2 draws have its surface as a target, and none covers it" in found.conclusion[1]
+    assert "draw f0/d1 drew nothing: no shapes; 1 lie outside of the scissor" in found.conclusion[1]
+    assert "SET_SCISSOR_HORIZONTAL(0)" in found.missing
+    # A draw that draws something elsewhere is no cause.
+    sound = Scene().look().why("f0/px0,0")
+    assert isinstance(sound, Why) and not sound.missing
+
+
+def test_a_frame_without_a_draw_is_told() -> None:
+    """A surface is shown that only the processor wrote."""
+    builder = Scene().builder()
+    elsewhere = Surface(builder.put(bytes(size_of(32, 32))), 32, 32)
+    builder.submit(PushBuffer().bind("3D"))
+    builder.present(elsewhere)
+    found = SwitchInspection(Capture("elsewhere", builder.log())).why("f1/px3,4")
+    assert isinstance(found, Why)
+    assert found.conclusion[1] == "touched by 1 load; the frame has no draw"

@@ -39,7 +39,7 @@ from pocketgpu.inspect.switch.watched import Watch
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.maxwell.graphics.draw.plans import Plan
-from pocketgpu.maxwell.graphics.primitives.assembled import SUBPIXELS
+from pocketgpu.maxwell.graphics.primitives.assembled import SUBPIXELS, USER_PLANES
 from pocketgpu.maxwell.graphics.records import (
     MAP_WORDS,
     PRIMITIVE_ID,
@@ -176,8 +176,12 @@ class _StageCounter(Observer):
         if not mine.any() or kind > 2:
             return
         columns = np.stack([self._column(plan.lists[1], n, count) for n in range(kind + 1)], axis=1)
-        corners = self._positions(vertices)[columns[mine]]
-        finite = np.isfinite(corners).all(axis=(1, 2))
+        user = [n for n in range(USER_PLANES) if words[RASTER.USER_PLANES // 4] >> n & 1]
+        table = self._watch.words(int(vertices[VERTICES.MAP // 4]), MAP_WORDS)
+        offsets = [int(table[POSITION // 4 + n]) for n in range(4)]
+        offsets += [int(words[RASTER.DISTANCES // 4 + n]) for n in user]
+        corners = self._outputs(vertices, offsets)[columns[mine]]
+        finite = np.isfinite(corners[..., :4]).all(axis=(1, 2))
         self.broken += int((~finite).sum())
         corners = corners[finite]
         x, y, z, w = (corners[..., n] for n in range(4))
@@ -188,6 +192,8 @@ class _StageCounter(Observer):
         if words[RASTER.CLIP_Z // 4]:
             planes["nearer than the near plane"] = z < (0 if words[RASTER.NEAR_ZERO // 4] else -w)
             planes["beyond the far plane"] = z > w
+        for place, n in enumerate(user, 4):
+            planes[f"outside of user clip plane {n}"] = ~(corners[..., place] >= 0)
         away = np.zeros(len(corners), bool)
         for name, beyond in planes.items():
             fresh = beyond.all(axis=1) & ~away
@@ -196,17 +202,15 @@ class _StageCounter(Observer):
             away |= fresh
         self.outside += int(away.sum())
         if kind == 2:
-            self._faces(plan, corners[~away & (w > 0).all(axis=1)])
+            self._faces(plan, corners[~away & (w > 0).all(axis=1)][..., :4])
 
-    def _positions(self, vertices: NDArray[np.int32]) -> NDArray[np.float64]:
-        """Clip positions of all vertices of a list: (n, 4)."""
-        pages, size, at, count = (int(n) for n in vertices[:4])
-        table = self._watch.words(at, MAP_WORDS)
+    def _outputs(self, vertices: NDArray[np.int32], offsets: list[int]) -> NDArray[np.float64]:
+        """Floats of all vertices of a list, by their offsets in a page: (n, len(offsets))."""
+        pages, size, _, count = (int(n) for n in vertices[:4])
         number = -(-count // 32)
         raw = self._watch.bytes(pages, number * size).reshape(number, size)
         columns = [
-            raw[:, int(table[POSITION // 4 + n]) :][:, :128].copy().view(np.float32).reshape(-1)[:count]
-            for n in range(4)
+            raw[:, at:][:, :128].copy().view(np.float32).reshape(-1)[:count] for at in offsets
         ]  # fmt: skip
         return np.stack(columns, axis=1).astype(np.float64)
 
@@ -272,7 +276,11 @@ def _fill(found: Funnel, draw: Draw, counter: _StageCounter) -> None:
         add("vertices shaded", counter.vertices)
     add("primitives", counter.primitives, Loss(counter.broken, "have NaN or infinity in their positions"))
     inside = counter.primitives - counter.broken - counter.outside
-    away = (Loss(count, f"lie {name}", _PLANE_REGISTERS.get(name, "")) for name, count in counter.planes.items())
+    user = "SET_USER_CLIP_ENABLE"
+    away = (
+        Loss(count, f"lie {name}", user if "user" in name else _PLANE_REGISTERS.get(name, ""))
+        for name, count in counter.planes.items()
+    )
     add("primitives in the clip volume", inside, *away)
     facing = inside - counter.culled - counter.flat
     culled = Loss(counter.culled, "show the side that is culled", culling_registers(state))
@@ -285,7 +293,7 @@ def _fill(found: Funnel, draw: Draw, counter: _StageCounter) -> None:
         add("samples that pass all tests", counter.passed, *tests_that_never_pass(state, counter.covered))
     reached = found.stages[-1].passed
     for name, number in counter.changed.items():
-        again = "" if found.address.primitive is not None else ", or the draw writes there again"
+        again = "" if found.address.primitive is not None or not number else ", or the draw writes there again"
         same = Loss(max(reached - number, 0), f"leave the bytes that were there{again}", unchanging(state, plan, name))
         found.stages.append(Stage(f"samples of {name} that changed", reached, number, [same] if same.count else []))
     found.because = _reason(found, counter, state)

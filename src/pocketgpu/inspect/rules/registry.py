@@ -28,6 +28,7 @@ from pocketgpu.inspect.rules.n3ds import (
 )
 from pocketgpu.inspect.rules.switch import channels as switch_channels
 from pocketgpu.inspect.rules.switch import doubts as switch_doubts
+from pocketgpu.inspect.rules.switch import drawing as switch_drawing
 from pocketgpu.inspect.rules.switch import draws as switch_draws
 from pocketgpu.inspect.rules.switch import grids as switch_grids
 
@@ -50,6 +51,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *doubts.RULES,
     *switch_grids.RULES,
     *switch_draws.RULES,
+    *switch_drawing.RULES,
     *switch_channels.RULES,
     *switch_doubts.RULES,
 )

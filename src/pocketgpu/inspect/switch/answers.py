@@ -10,12 +10,14 @@ from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.model.why import Shown, Touch, Why
 from pocketgpu.inspect.model.wording import counted
+from pocketgpu.inspect.switch.funnel import COVERED, draw_why
 from pocketgpu.inspect.switch.pixel_history import TouchWalk
 from pocketgpu.inspect.switch.surfaces import Surface, shown_surface
 from pocketgpu.inspect.switch.touches import Finder, Spot
 from pocketgpu.inspect.switch.watched import Watch
 from pocketgpu.maxwell.display.present import FLIP_X, FLIP_Y, TURN, to_picture
 from pocketgpu.maxwell.display.present import Surface as ShownSurface
+from pocketgpu.maxwell.engines.threed.draws import Draw
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.switch.inspection import SwitchInspection
@@ -74,7 +76,7 @@ class PixelAnswers:
             raise UsageError("nothing is mapped where the shown surface should be", location=str(address))
         spot = base + surface.place(x, y) - surface.address, surface.format.bytes
         place = Range(surface.place(x, y), surface.format.bytes)
-        return self._answer(address, place, (spot,), tick, shown=True)
+        return self._answer(address, place, (spot,), tick, surface.address, shown=True)
 
     def _base(self, tick: int, present: Present, surface: Surface) -> int | None:
         """Arena offset of the shown surface."""
@@ -106,9 +108,11 @@ class PixelAnswers:
             raise UsageError(f"{surface.name} has no pixel {x},{y}", location=str(address), hint=f"It has {size}.")
         places = [(base + at - surface.address, surface.format.bytes) for at in surface.places(x, y)]
         place = Range(surface.places(x, y)[0], surface.format.bytes)
-        return self._answer(address, place, tuple(places), tick, shown=False)
+        return self._answer(address, place, tuple(places), tick, surface.address, shown=False)
 
-    def _answer(self, address: Address, place: Range, spots: tuple[Spot, ...], tick: int, shown: bool) -> Why:
+    def _answer(
+        self, address: Address, place: Range, spots: tuple[Spot, ...], tick: int, surface_address: int, shown: bool
+    ) -> Why:
         inspection = self._inspection
         player = inspection.player
         track = Finder(inspection.recorder).track(spots, tick)
@@ -126,9 +130,38 @@ class PixelAnswers:
             red, green, blue = to_picture(value[0], one)[0, 0].tolist()
             assert address.pixel is not None
             found.color, found.shown = (red, green, blue), Shown("screen", *address.pixel, place)
+        if not found.fragments and not (found.way and found.way[-1].event.draw is not None):
+            player.go(player.at(tick))
+            found.missing = self._missing(found, tick, surface_address)
         found.opening = _conclusion(found)
         found.because = found.opening[0].partition(": ")[2]
         return found
+
+    def _missing(self, found: Why, tick: int, surface_address: int) -> str:
+        """Why no draw reached the pixel: the fate of the last draw to its surface, or where draws of the frame go."""
+        traces = self._inspection.recorder.traces
+        if found.misses:
+            last = found.misses[-1]
+            explained = draw_why(self._inspection, self.watch, last)
+            covers = any(COVERED in stage.name and stage.passed for stage in explained.stages)
+            return "" if covers else f"draw {last} drew {explained.because}"
+        if any(touch.event.kind != "load" for touch in found.touches):
+            return ""
+        frame = found.address.frame
+        draws = [trace for trace in traces[:tick] if trace.event.frame == frame and isinstance(trace.what, Draw)]
+        if not draws:
+            return "the frame has no draw"
+        colours = [surface for trace in draws for surface, _ in trace.surfaces if surface.slot is not None]
+        if not colours:
+            return "draws of the frame have no colour target (SET_CT_SELECT, SET_COLOR_TARGET_FORMAT)"
+        goes = " and ".join(list(dict.fromkeys(f"{surface.address:#x}" for surface in colours))[:2])
+        return (
+            f"no draw goes there: draws of the frame go to {goes} (SET_COLOR_TARGET_A), and the surface is at "
+            f"{surface_address:#x}"
+        )
+
+
+_PLURALS = {"launch": "launches", "copy": "copies", "show": "shows"}
 
 
 def _conclusion(why: Why) -> list[str]:
@@ -136,16 +169,19 @@ def _conclusion(why: Why) -> list[str]:
     value = why.hex or " ".join(why.value)
     way = why.way
     if not way:
-        draws = counted(len(why.misses), "draw")
-        touched = f"{draws} to its surface, none of which covers it" if why.misses else "no event wrote it"
-        return [f"{why.address} is {value}: {touched}; memory is 0 at first"]
+        touched = _untouched(len(why.misses)) if why.misses else "no event wrote it"
+        cause = f"; {why.missing}" if why.missing else ""
+        return [f"{why.address} is {value}: {touched}{cause}; memory is 0 at first"]
     lines = [f"{why.address} is {value}: {', which takes '.join(map(_said, way))}"]
     counts: dict[str, int] = {}
     for one in why.all_touches():
         counts[one.event.kind] = counts.get(one.event.kind, 0) + 1
     fragments = why.fragments
     lost = [one for one in fragments if not one.written]
-    text = "touched by " + ", ".join(f"{count} {kind}{'s' * (count > 1)}" for kind, count in counts.items())
+    text = "touched by " + ", ".join(counted(count, kind, _PLURALS.get(kind, "")) for kind, count in counts.items())
+    if why.missing:
+        text += f"; {_untouched(len(why.misses))}" if why.misses else ""
+        text += f"; {why.missing}"
     if fragments:
         text += f"; {len(fragments) - len(lost)} of {len(fragments)} fragments written"
     if lost:
@@ -157,6 +193,13 @@ def _conclusion(why: Why) -> list[str]:
         else "proved: each event finds what the one before left, and the last one left what is shown"
     )  # fmt: skip
     return lines
+
+
+def _untouched(misses: int) -> str:
+    """What draws did to a pixel that none of them covers."""
+    return "1 draw has its surface as a target, and does not cover it" if misses == 1 else (
+        f"{misses} draws have its surface as a target, and none covers it"
+    )  # fmt: skip
 
 
 def _said(touch: Touch) -> str:

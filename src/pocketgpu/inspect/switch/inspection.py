@@ -182,19 +182,14 @@ class SwitchInspection(Inspection):
     def why(self, place: Address | str) -> Answer:
         """Why a pixel has its colour: of the picture ("f1/px200,120"), or of a draw's first target right after the
         draw ("f1/d17/px8,9", y as in the viewport). For a thread ("f0/e9/b0,1,0/t3,0,0"), what it did. For a
-        draw ("f1/d17"), how much of it passed each stage.
+        draw ("f1/d17") or one of its primitives ("f1/d17/t5"), how much of it passed each stage.
 
-        :raises UsageError: there is no such pixel, thread or draw.
+        :raises UsageError: there is no such pixel, thread, draw or primitive.
         """
         address = as_address(place)
         if address.block is not None or address.thread is not None:
             return thread_why(self, self._pixels.watch, address)
         if address.pixel is None:
-            if address.primitive is not None:
-                raise UsageError(
-                    "on a Switch why does not explain a single primitive", location=str(address),
-                    hint=f"{address.place} explains the whole draw.",
-                )  # fmt: skip
             return draw_why(self, self._pixels.watch, draw_of(self, address))
         if address.draw is not None or address.event is not None:
             return self._pixels.of_draw(address)

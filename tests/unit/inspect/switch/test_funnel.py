@@ -7,8 +7,13 @@ from dataclasses import dataclass
 import pytest
 from support.switch_scene import Scene
 
+from pocketgpu.builder.maxwell import PushBuffer, Surface, size_of
+from pocketgpu.capture import Capture
+from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.funnel import Funnel
 from pocketgpu.inspect.model.stage import Stage
+from pocketgpu.inspect.model.why import Why
+from pocketgpu.inspect.switch.inspection import SwitchInspection
 
 FRONT, BACK, BOTH = 0x404, 0x405, 0x408
 CLOCKWISE, COUNTER_CLOCKWISE = 0x900, 0x901
@@ -117,12 +122,16 @@ def test_triangles_outside_and_with_values_that_are_no_numbers() -> None:
     assert losses(stages["primitives"]) == {"have NaN or infinity in their positions": len(broken)}
     inside = stages["primitives in the clip volume"]
     assert (inside.came, inside.passed) == (every, len(COUNTER) + len(CLOCK))
-    assert losses(inside) == {"lie outside a clip plane": len(away) + 1}
+    assert losses(inside) == {
+        "lie behind the eye": 1, "lie right of the view": 1, "lie left of the view": 1, "lie above the view": 1,
+        "lie below the view": 1, "lie beyond the far plane": 1, "lie nearer than the near plane": 2,
+    }  # fmt: skip
     # With the near plane at z = -w one more is inside; without planes for z also the two beyond them.
     deep = funnel([*COUNTER, *away, NEAR], methods=(("SET_VIEWPORT_Z_CLIP", 0),))
-    assert losses(deep["primitives in the clip volume"]) == {"lie outside a clip plane": len(away)}
+    assert losses(deep["primitives in the clip volume"])["lie nearer than the near plane"] == 1
+    assert sum(losses(deep["primitives in the clip volume"]).values()) == len(away)
     flat = funnel([*COUNTER, *away, NEAR], methods=(("SET_VIEWPORT_CLIP_CONTROL", 2 << 11),))
-    assert losses(flat["primitives in the clip volume"]) == {"lie outside a clip plane": len(away) - 2}
+    assert sum(losses(flat["primitives in the clip volume"]).values()) == len(away) - 2
 
 
 def test_what_touches_a_plane_is_not_outside() -> None:
@@ -140,7 +149,7 @@ def test_points_have_no_side() -> None:
     corners: Triangle = (BESIDE[0][0], *COUNTER[0][1:])
     stages = funnel([corners], draw=1, extra=1)
     assert stages["primitives"].passed == 2
-    assert losses(stages["primitives in the clip volume"]) == {"lie outside a clip plane": 1}
+    assert losses(stages["primitives in the clip volume"]) == {"lie right of the view": 1}
     assert stages["primitives that show"].passed == 1 and not stages["primitives that show"].lost
 
 
@@ -155,3 +164,89 @@ def test_the_scissor_takes_what_is_left() -> None:
     assert (stages["shapes"].passed, lost.count) == (1, 2) and lost.register == "SET_SCISSOR_HORIZONTAL(0)"
     assert stages["pixels that shapes cover"].passed == COVERED
     assert stages["samples of colour target 0 that changed"].passed == COVERED
+
+
+# -- one primitive ----------------------------------------------------------------------------------------------------
+def one(number: int, triangles: list[Triangle], **choices: object) -> Funnel:
+    """The funnel of one triangle of the second draw."""
+    corners = tuple((*corner, 0.0, 0.0) for triangle in triangles for corner in triangle)
+    found = Scene(corners=corners).but(**choices).look().why(f"f0/d1/t{number}")
+    assert isinstance(found, Funnel)
+    return found
+
+
+def test_a_primitive_is_followed_alone_to_its_end() -> None:
+    """Of three equal triangles on one place only the first changes anything; none counts for another."""
+    first = right_angle(0, 2)  # draw 0 draws it as well
+    found = [one(n, [first, *[right_angle(2, 0)] * 2, right_angle(3, 3)]) for n in range(1, 4)]
+    assert [str(each.address) for each in found] == ["f0/d1/t1", "f0/d1/t2", "f0/d1/t3"]
+    changed = [each.stages[-1] for each in found]
+    assert {stage.name for stage in changed} == {"samples of colour target 0 that changed"}
+    assert [(stage.came, stage.passed) for stage in changed] == [(COVERED, COVERED), (COVERED, 0), (COVERED, COVERED)]
+    assert found[0].because == f"{COVERED} samples of the colour target 0 changed"
+    assert "the values that were already there" in found[1].because and "primitive 2: written" in found[1].example
+    assert all(each.proved and each.stages[0].passed == 1 for each in found)
+
+
+CAUSES: list[tuple[Triangle, tuple[tuple[str, int | float], ...], str]] = [
+    (BESIDE[0], (), "1 lie right of the view"),
+    (BESIDE[1], (), "1 lie left of the view"),
+    (BESIDE[2], (), "1 lie above the view"),
+    (BESIDE[3], (), "1 lie below the view"),
+    (BESIDE[4], (), "1 lie beyond the far plane (SET_VIEWPORT_CLIP_CONTROL)"),
+    (BESIDE[5], (), "1 lie nearer than the near plane (SET_VIEWPORT_Z_CLIP)"),
+    (BEHIND, (), "1 lie behind the eye"),
+    (BROKEN, (), "1 have NaN or infinity in their positions"),
+    (LINE, (), "1 have no area"),
+    (COUNTER[1], (("OGL_SET_CULL", 1), ("OGL_SET_CULL_FACE", FRONT), ("OGL_SET_FRONT_FACE", COUNTER_CLOCKWISE)),
+     "1 show the side that is culled (OGL_SET_CULL_FACE FRONT, OGL_SET_FRONT_FACE CCW)"),
+    (COUNTER[1], (("SET_SCISSOR_ENABLE(0)", 1), ("SET_SCISSOR_HORIZONTAL(0)", 5 << 16 | 5),
+                  ("SET_SCISSOR_VERTICAL(0)", 32 << 16)), "which keeps nothing: columns 5 up to, not including, 5"),
+    (COUNTER[1], (("SET_SCISSOR_ENABLE(0)", 1), ("SET_SCISSOR_HORIZONTAL(0)", 40 << 16 | 32),
+                  ("SET_SCISSOR_VERTICAL(0)", 32 << 16)), "which begins at columns 32 of a target of 32x32"),
+    (COUNTER[1], (("SET_CT_WRITE(0)", 0),), "all channels are masked [SET_CT_WRITE(0)]"),
+    (COUNTER[1], (("SET_BLEND(0)", 1), ("SET_BLEND_COLOR_SOURCE_COEFF", 0x4000), ("SET_BLEND_COLOR_DEST_COEFF", 0x4001),
+                  ("SET_BLEND_STATE_PER_TARGET", 0), ("SET_BLEND_COLOR_OP", 0x8006),
+                  ("SET_BLEND_SEPARATE_FOR_ALPHA", 0)),
+     "blending leaves the colour target 0 as it is (SET_BLEND_COLOR_SOURCE_COEFF OGL_ZERO, "
+     "SET_BLEND_COLOR_DEST_COEFF OGL_ONE)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("triangle", "methods", "says"), CAUSES, ids=[case[2][:40] for case in CAUSES])
+def test_the_cause_of_a_primitive_that_draws_nothing(
+    triangle: Triangle, methods: tuple[tuple[str, int | float], ...], says: str
+) -> None:
+    found = one(2, [COUNTER[0], COUNTER[2], triangle], methods=methods)
+    assert found.because.startswith("nothing: ") and says in found.because
+
+
+def test_a_primitive_that_is_not_there() -> None:
+    with pytest.raises(UsageError, match="has no primitive 3"):
+        one(3, COUNTER)
+
+
+# -- pixels that no draw covers ---------------------------------------------------------------------------------------
+def test_a_pixel_that_no_draw_covers_has_a_cause() -> None:
+    """The cause is that of the last draw to the surface, if that drew nothing."""
+    empty = (("SET_SCISSOR_ENABLE(0)", 1), ("SET_SCISSOR_HORIZONTAL(0)", 0), ("SET_SCISSOR_VERTICAL(0)", 32 << 16))
+    found = Scene(methods=empty).look().why("f0/px0,0")
+    assert isinstance(found, Why)
+    assert "clear of colour target 0" in found.conclusion[0]
+    assert "2 draws have its surface as a target, and none covers it" in found.conclusion[1]
+    assert "draw f0/d1 drew nothing: no shapes; 1 lie outside of the scissor" in found.conclusion[1]
+    assert "SET_SCISSOR_HORIZONTAL(0)" in found.missing
+    # A draw that draws something elsewhere is no cause.
+    sound = Scene().look().why("f0/px0,0")
+    assert isinstance(sound, Why) and not sound.missing
+
+
+def test_a_frame_without_a_draw_is_told() -> None:
+    """A surface is shown that only the processor wrote."""
+    builder = Scene().builder()
+    elsewhere = Surface(builder.put(bytes(size_of(32, 32))), 32, 32)
+    builder.submit(PushBuffer().bind("3D"))
+    builder.present(elsewhere)
+    found = SwitchInspection(Capture("elsewhere", builder.log())).why("f1/px3,4")
+    assert isinstance(found, Why)
+    assert found.conclusion[1] == "touched by 1 load; the frame has no draw"

@@ -21,7 +21,7 @@ RULES = RuleSet("Switch")
 )
 def never_written(record: SwitchRecord) -> Iterator[Found]:
     for read in record.reads:
-        if read.missing:
+        if read.missing and read.kind != "shown":
             yield Found(
                 f"{read.what}: {read.missing} of {read.range.size} bytes at {read.range.address:#x} were never written",
                 read.at,

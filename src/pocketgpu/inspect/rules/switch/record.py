@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from pocketgpu.events import Event as MachineEvent
 from pocketgpu.inspect.model.event import Range
+from pocketgpu.inspect.model.funnel import Funnel
 from pocketgpu.inspect.model.inventory import Doubt
 from pocketgpu.inspect.model.rules import Found
 
 
 @dataclass(frozen=True, slots=True)
 class SwitchRead:
-    """GPU memory that something reads. kind: "vertices", "indices", "constants", "texture", "copy". missing: how many
-    bytes are in pages that nothing had written."""
+    """GPU memory that something reads. kind: "vertices", "indices", "constants", "texture", "copy", "shown".
+    missing: how many bytes are in pages that nothing had written."""
 
     kind: str
     what: str
@@ -27,13 +28,26 @@ class SwitchRead:
 class SwitchDraw:
     """A draw. stages: names of the programs that are on. targets: (name, range) of its targets; textures: ranges of
     texels that its programs sampled. unbound: (stage, slot) of constant buffers that programs read although nothing is
-    bound there."""
+    bound there. faults: (id of a rule, text) of what its registers and inputs show. shapes: how many it had;
+    passed: how many samples passed the tests; -1 if that was not counted."""
 
     at: str
     stages: tuple[str, ...]
     targets: tuple[tuple[str, Range], ...] = ()
     textures: tuple[Range, ...] = ()
     unbound: tuple[tuple[str, int], ...] = ()
+    faults: tuple[tuple[str, str], ...] = ()
+    shapes: int = -1
+    passed: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnTarget:
+    """A colour target: its GPU addresses, and its place in the arena, which other addresses may have as well."""
+
+    name: str
+    range: Range
+    place: Range
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +70,21 @@ class SwitchRecord:
     ordered: list[OrderedGrid] = field(default_factory=list)
     doubts: list[tuple[Doubt, str]] = field(default_factory=list)
     machine_events: list[MachineEvent] = field(default_factory=list)
+    shows: bool = False
+    """Whether any picture is shown."""
+    places: set[Range] = field(default_factory=set)
+    """Arena ranges that textures, copies, blits and pictures read."""
+    drawn: dict[DrawnTarget, str] = field(default_factory=dict)
+    """Colour targets, each with its first draw."""
+    whys: Callable[[str], Funnel] | None = None
+    """Answers of the debugger about draws."""
+
+    def faults_of(self, id: str) -> Iterator[Found]:
+        """The faults of draws that belong to a rule."""
+        for draw in self.draws:
+            for rule, text in draw.faults:
+                if rule == id:
+                    yield Found(text, draw.at)
 
     def findings_of(self, *ids: str) -> Iterator[Found]:
         """Events of the machine with these ids, as findings."""
@@ -64,4 +93,4 @@ class SwitchRecord:
                 yield Found(event.message, event.at, event.count)
 
 
-__all__ = ["OrderedGrid", "SwitchDraw", "SwitchRead", "SwitchRecord"]
+__all__ = ["DrawnTarget", "OrderedGrid", "SwitchDraw", "SwitchRead", "SwitchRecord"]

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -19,19 +20,23 @@ from pocketgpu.arena import PAGE_SHIFT, PAGE_SIZE, Snapshot
 from pocketgpu.capture.driver import drive
 from pocketgpu.errors import NoPictureError, UsageError
 from pocketgpu.inspect.model.event import Range
-from pocketgpu.inspect.rules.switch.record import OrderedGrid, SwitchDraw, SwitchRead, SwitchRecord
+from pocketgpu.inspect.model.funnel import Funnel
+from pocketgpu.inspect.rules.switch.draw_faults import DrawFaults
+from pocketgpu.inspect.rules.switch.record import DrawnTarget, OrderedGrid, SwitchDraw, SwitchRead, SwitchRecord
 from pocketgpu.inspect.switch import doubts as maxwell_doubts
-from pocketgpu.maxwell.engines.common.action_log import Copy
+from pocketgpu.maxwell.engines.common.action_log import Blit, Copy
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
 from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.maxwell.graphics.output.targets import colour_target, depth_target
+from pocketgpu.maxwell.graphics.records import REGION
 from pocketgpu.maxwell.host.observer import Observer, Order, RunGrid
 from pocketgpu.maxwell.sass.launch.launcher import Result
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
-    from pocketgpu.capture.formats.mxcap import ChannelLog
+    from pocketgpu.capture.formats.mxcap import ChannelLog, Present
+    from pocketgpu.inspect.switch.inspection import SwitchInspection
 
 MOST_TRIED = 64
 """Most different grids that are run twice."""
@@ -39,6 +44,7 @@ MOST_BLOCKS = 4096
 """A grid with more blocks is not run twice."""
 MOST_READS = 1 << 14
 _SLOTS = 8
+_DEPTH = "depth target"
 _NAMED_BANKS = 16
 _STAGES = ("vertex A", "vertex", "tessellation control", "tessellation evaluation", "geometry", "pixel")
 
@@ -53,6 +59,7 @@ class _Watch(Observer):
         self.frame = self.draws = 0
         self._tried: set[Any] = set()
         self._seen: set[Any] = set()
+        self._faults = DrawFaults()
 
     @property
     def here(self) -> str:
@@ -128,6 +135,24 @@ class _Watch(Observer):
                 start, end = max(offset, page << PAGE_SHIFT), min(offset + size, (page + 1) << PAGE_SHIFT)
                 missing += end - start
         self.record.reads.append(SwitchRead(kind, what, range_, at, missing))
+        if kind in ("texture", "copy"):
+            self.note_place(range_)
+
+    def note_place(self, range_: Range) -> None:
+        """Note which bytes of the arena are read."""
+        spans = self.machine.memory.spans(range_.address, min(range_.size, 1 << 26))
+        self.record.places |= {Range(offset, size) for offset, size in spans if offset is not None}
+
+    def shown(self, present: Present, base: int | None) -> None:
+        """Note a surface that is shown. base: arena offset of its first byte, None if it is nowhere."""
+        self.record.shows = True
+        if base is None:
+            return
+        size = max(min(present.size, self.machine.memory.guest_end - base), 0)
+        self.record.places.add(Range(base, size))
+        if not self.machine.memory.newest(base, size):
+            where = Range(present.gpu_va, present.size)
+            self.record.reads.append(SwitchRead("shown", "the shown surface", where, f"f{self.frame}", where.size))
 
     def draw_recorded(self, draw: Draw) -> None:
         """Count all draws, also those without vertices, as the numbers of events do."""
@@ -166,7 +191,19 @@ class _Watch(Observer):
         for texture in textures:
             self.note_read("texture", "texture", texture, at)
         unbound = []
-        plan = self.machine.drawing.plan
+        drawing = self.machine.drawing
+        plan = drawing.plan
+        if plan is not None and set(plan.programs) != {shader.stage for shader in draw.shaders}:
+            plan = None  # of an earlier draw: this one was refused
+        faults = self._faults.of(draw, plan)
+        shapes = passed = -1
+        if plan is not None:
+            faults += tuple(self._faults.small_constants(draw, plan, _STAGES))
+            faults += tuple(self._faults.bad_textures(self.machine, draw))
+            if plan.rasters:
+                shapes = int(self.machine.memory.words(drawing.region + REGION.SHAPES, 1)[0])
+            if plan.output.tests:
+                passed = drawing.passed
         groups = {shader.stage: shader.group for shader in draw.shaders}
         for number, program in (plan.programs if plan is not None else {}).items():
             bindings = draw.constants[groups.get(number, 0)]
@@ -179,7 +216,14 @@ class _Watch(Observer):
                     where = Range(binding.address, min(binding.size, program.constants[slot]))
                     self.note_read("constants", f"constant buffer {slot} of the {_STAGES[number]} program", where, at)
         stages = tuple(_STAGES[shader.stage] for shader in draw.shaders)
-        self.record.draws.append(SwitchDraw(at, stages, _targets(draw.state), textures, tuple(unbound)))
+        targets = _targets(draw.state)
+        for name, where in targets:
+            offset = self.machine.memory.offset_of(where.address, where.size)
+            if offset is not None and name != _DEPTH:
+                self.record.drawn.setdefault(DrawnTarget(name, where, Range(offset, where.size)), at)
+        self.record.draws.append(
+            SwitchDraw(at, stages, targets, textures, tuple(unbound), faults, shapes, passed)
+        )
 
     def take(self) -> None:
         """Keep records of engines and events of the machine."""
@@ -190,6 +234,8 @@ class _Watch(Observer):
             at = f"f{self.frame}, {one.place}" if hasattr(one, "place") else f"f{self.frame}"
             if isinstance(one, Copy) and one.kind != "fill":
                 self.note_read("copy", "a copy", Range(one.source, one.line_length * one.unit), at)
+            elif isinstance(one, Blit):
+                self.note_place(Range(one.source, 1))
             elif isinstance(one, Launch):
                 for slot, buffer in enumerate(one.constants):
                     if buffer is not None:
@@ -232,8 +278,33 @@ def watch(capture: Capture, evaluator: str = "llvm", progress: Callable[[int], N
             watch.take()
         watch.take()
         if index < log.frame_count:
+            present = log.presents[index]
+            backing = driver.backings.get(present.handle) if present.handle is not None else None
+            base = driver.machine.memory.offset_of(present.gpu_va, present.size)
+            if backing is not None:
+                base = backing.offset + present.offset
+            watch.shown(present, base)
             progress(index)
+    watch.record.whys = _Asked(capture, evaluator)
     return watch.record
+
+
+class _Asked:
+    """Answers of the debugger about draws; it is opened at the first question."""
+
+    def __init__(self, capture: Capture, evaluator: str) -> None:
+        self._capture, self._evaluator = capture, evaluator
+
+    @cached_property
+    def _run(self) -> SwitchInspection:
+        from pocketgpu.inspect.switch.inspection import SwitchInspection
+
+        return SwitchInspection(self._capture, evaluator=self._evaluator)
+
+    def __call__(self, at: str) -> Funnel:
+        found = self._run.why(at)
+        assert isinstance(found, Funnel)
+        return found
 
 
 __all__ = ["watch"]

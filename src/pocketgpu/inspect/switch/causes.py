@@ -1,0 +1,111 @@
+"""What registers alone say about a draw: scissors that keep nothing, tests that never pass, blending without effect.
+
+`why` names these causes, and `pocketgpu check` looks for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pocketgpu.events import sized
+from pocketgpu.facts.maxwell import B197
+from pocketgpu.inspect.model.stage import Loss
+from pocketgpu.maxwell.engines.common.state import State
+from pocketgpu.maxwell.formats.samples import samples_of
+from pocketgpu.maxwell.graphics.draw.plans import Plan
+from pocketgpu.maxwell.graphics.output.blend import FACTORS, OPERATIONS
+from pocketgpu.maxwell.graphics.output.keys import BLEND, COMPARISONS, ColorKey
+from pocketgpu.maxwell.graphics.output.targets import Target
+
+NEVER = COMPARISONS.index("never")
+_SCISSORS = (("SET_SCISSOR_HORIZONTAL", "XMIN", "XMAX", "columns"), ("SET_SCISSOR_VERTICAL", "YMIN", "YMAX", "rows"))
+_NEVER_NAMES = ("OGL_NEVER", "D3D_NEVER")
+_MASK_BITS = ("R_ENABLE", "G_ENABLE", "B_ENABLE", "A_ENABLE")
+Cause = tuple[str, str]
+"""Text, and the registers that cause it."""
+
+
+def named(state: State, method: str, index: int = 0) -> str:
+    """A register and the name of its value: "OGL_SET_CULL_FACE BACK"."""
+    value = state.field(method, "V", index)
+    return f"{method} {B197.values(method).get(value, f'{value:#x}')}"
+
+
+def target_size(state: State, targets: Sequence[Target]) -> tuple[int, int] | None:
+    """Columns and rows of pixels that all targets have; None without targets."""
+    if not targets:
+        return None
+    across, down = samples_of(state)
+    return min(t.width for t in targets) // across, min(t.height for t in targets) // down
+
+
+def empty_scissor(state: State, targets: Sequence[Target]) -> Cause | None:
+    """Whether the first scissor keeps no pixel at all, or none of the targets."""
+    if not state.field("SET_SCISSOR_ENABLE"):
+        return None
+    size = target_size(state, targets)
+    for axis, (method, least, most, what) in enumerate(_SCISSORS):
+        low, high = state.field(method, least), state.field(method, most)
+        if low >= high:
+            return f"lie outside of the scissor, which keeps nothing: {what} {low} up to, not including, {high}", (
+                f"{method}(0)"
+            )
+        if size is not None and low >= size[axis]:
+            return f"lie outside of the scissor, which begins at {what} {low} of a target of {sized(*size)}", (
+                f"{method}(0)"
+            )
+    return None
+
+
+def culling_registers(state: State) -> str:
+    """The registers that decide which side is culled, with their values."""
+    return f"{named(state, 'OGL_SET_CULL_FACE')}, {named(state, 'OGL_SET_FRONT_FACE')}"
+
+
+def tests_that_never_pass(state: State, count: int) -> list[Loss]:
+    """The tests whose function is "never", as reasons why all samples are lost."""
+    found = []
+    for enable, method, what in (
+        ("SET_DEPTH_TEST", "SET_DEPTH_FUNC", "depth"), ("SET_ALPHA_TEST", "SET_ALPHA_FUNC", "alpha"),
+        ("SET_STENCIL_TEST", "SET_STENCIL_FUNC", "stencil"),
+    ):  # fmt: skip
+        if state.field(enable, "ENABLE") and B197.values(method).get(state.word(method)) in _NEVER_NAMES:
+            found.append(Loss(count, f"fail the {what} test, which never passes", named(state, method)))
+    return found[:1]
+
+
+def masked_colours(state: State) -> str:
+    """The register that masks all channels of the first target; "" if some channel is written."""
+    on = any(state.field("SET_CT_WRITE", bit) for bit in _MASK_BITS)
+    return "" if on else "SET_CT_WRITE(0)"
+
+
+def keeps_target(key: ColorKey) -> bool:
+    """Whether a blend equation gives the target as it is: 0 of the source, all of the target."""
+    zero, one = (FACTORS.index(name) for name in ("zero", "one"))
+    if key.mode != BLEND:
+        return False
+    sums = {OPERATIONS.index(name) for name in ("add", "reverse subtract")}
+    parts = (
+        (key.color_operation, key.color_source, key.color_target),
+        (key.alpha_operation, key.alpha_source, key.alpha_target),
+    )
+    return all(operation in sums and (source, target) == (zero, one) for operation, source, target in parts)
+
+
+def unchanging(state: State, plan: Plan | None, name: str) -> str:
+    """The blend registers, with their values, if the equation of a target gives the target as it is; else ""."""
+    if plan is None:
+        return ""
+    for target, key in zip(plan.output.colours, plan.output.write_key.colors, strict=True):
+        if target.name == name and keeps_target(key):
+            each = state.field("SET_BLEND_STATE_PER_TARGET", "ENABLE")
+            prefix, index = ("SET_BLEND_PER_TARGET_", target.slot or 0) if each else ("SET_BLEND_", 0)
+            return ", ".join(named(state, f"{prefix}COLOR_{side}_COEFF", index) for side in ("SOURCE", "DEST"))
+    return ""
+
+
+__all__ = [
+    "NEVER", "Cause", "culling_registers", "empty_scissor", "keeps_target", "masked_colours", "named", "target_size",
+    "tests_that_never_pass", "unchanging",
+]  # fmt: skip

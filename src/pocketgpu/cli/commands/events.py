@@ -74,6 +74,8 @@ def _tree(run: Inspection, frames: range, only: int | None, draws: bool, whole: 
                 continue
             yield f"  pass {row.number}: {row}"
             yield from (f"    {event}" for event in row.events if not draws or event.draw is not None)
+    if whole and not run.frame_count:
+        yield "no picture is shown, so there is no frame; 'pocketgpu decode CAPTURE' lists the commands"
     if whole and len(frames) < run.frame_count:
         yield f"frames {len(frames)} to {run.frame_count - 1} are not shown; give one as ADDRESS"
 

@@ -21,8 +21,9 @@ def why(outcome: Outcome, capture: str, address: str, choices: dict[str, str]) -
     """Explain why a pixel has its colour, with all values; or what happened to a draw.
 
     ADDRESS is a pixel of a screen as 'render' writes it (f1/px200,120 is one of the top screen, f1/bottom/px10,20), a
-    pixel of a draw's render target (f1/d17/px8,9, y upwards), or a draw (f1/d17): how many of its vertices, triangles
-    and fragments passed each stage, and what stopped the others.
+    pixel of a draw's render target (f1/d17/px8,9, y upwards on a 3DS, as its viewport counts on a Switch), or a draw
+    (f1/d17): how many of its vertices, triangles and fragments passed each stage, and what stopped the others. On a
+    3DS also one triangle of a draw (f1/d17/t3); on a Switch also a thread of a launch (f0/e9/b0,1,0/t3,0,0).
     """
     from pocketgpu.inspect.inspection import debug
     from pocketgpu.inspect.model.address import Address

@@ -124,6 +124,8 @@ STAND_INS: dict[str, Callable[[Path], None]] = {
     "data.bin": lambda path: path.write_bytes(bytes(1024)) and None,
     "kernel.cubin": _kernel,
     "vertex.shbin": _vertex,
+    "kernel.sass": lambda path: shutil.copy(ROOT / "tests/unit/cli/sources/kernel.sass", path) and None,
+    "fill.mme": lambda path: shutil.copy(ROOT / "tests/unit/cli/sources/macro.mme", path) and None,
     "triangle.mxcap.zip": _made_by("docs/guides/pushbuffers.md"),
     "weave.mxcap.zip": _made_by("docs/guides/pushbuffers.md"),
 }
@@ -203,7 +205,7 @@ def commands(text: str) -> Iterator[str]:
             yield words
 
 
-_PLACEHOLDER = r"\W*(?:CAPTURE|NAME|VALUE|FILE|TEXT|FOLDER|ADDRESS|OPCODE|IN|OUT|DIR)(?:\.pgc|=VALUE)?\W*"
+_PLACEHOLDER = r"\W*(?:CAPTURE|SHELL|NAME|VALUE|FILE|TEXT|FOLDER|ADDRESS|OPCODE|IN|OUT|DIR)(?:\.pgc|=VALUE)?\W*"
 
 
 def inline_command(text: str) -> str | None:

@@ -93,6 +93,8 @@ def test_every_example_of_a_page_is_run_or_says_why_not(path: Path) -> None:
 def test_the_examples_of_a_page_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(DOCS.parent / "src"))
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):  # where completion is installed
+        monkeypatch.setenv(name, str(tmp_path))
     names: dict[str, Any] = {"__name__": "__guide__"}
     page = path.read_text(encoding="utf-8")
     place_stand_ins(page, tmp_path)

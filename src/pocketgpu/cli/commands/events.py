@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pocketgpu.cli.parts import terminal
+from pocketgpu.cli.parts import complete, terminal
 from pocketgpu.cli.parts.options import debug_option, json_option, set_option
 from pocketgpu.cli.parts.outcome import Outcome
 from pocketgpu.cli.parts.replay import open_capture
@@ -23,7 +23,7 @@ _MOST_FRAMES = 4
 
 @click.command()
 @click.argument("capture", type=click.Path(), metavar="CAPTURE")
-@click.argument("address", required=False, metavar="[ADDRESS]")
+@click.argument("address", required=False, metavar="[ADDRESS]", shell_complete=complete.addresses)
 @click.option("--draws", is_flag=True, help="Only draws.")
 @set_option
 @json_option

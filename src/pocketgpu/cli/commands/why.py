@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from pocketgpu.cli.parts import terminal
+from pocketgpu.cli.parts import complete, terminal
 from pocketgpu.cli.parts.options import debug_option, json_option, set_option
 from pocketgpu.cli.parts.outcome import Outcome
 from pocketgpu.cli.parts.replay import open_capture
@@ -12,7 +12,7 @@ from pocketgpu.cli.parts.replay import open_capture
 
 @click.command()
 @click.argument("capture", type=click.Path(), metavar="CAPTURE")
-@click.argument("address", metavar="ADDRESS")
+@click.argument("address", metavar="ADDRESS", shell_complete=complete.addresses)
 @set_option
 @json_option
 @debug_option

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Mapping
 
@@ -181,7 +180,7 @@ def minimise(
         )
     finally:
         terminal.clear_progress()
-    before = sum(map(os.path.getsize, opened.files))
+    before = opened.file_bytes
     size = pgc.save(out, found.contents)
     frames = len(found.contents.frames)
     outcome.extra |= {

@@ -31,8 +31,8 @@ def open(path: str | os.PathLike[str]) -> Capture:
 
     "-" is the standard input. The first bytes of a file decide its format, not its name.
 
-    Raises CaptureError, with the offset (in the unpacked
-    bytes) where there is one, for a file that cannot be read, is damaged, or is no capture.
+    Raises CaptureError, with the offset (in the unpacked bytes) where there is one, for a file that cannot be read, is
+    damaged, or is no capture.
     """
     name = os.fspath(path)
     packed = container.read_packed(path)

@@ -1,10 +1,15 @@
-"""pocketgpu: runs, shows and explains what the GPUs of the Nintendo 3DS and Switch do with recorded commands.
+"""pocketgpu: runs, shows and explains what the GPUs of the Nintendo 3DS and Switch do with commands: those of a
+recording, of memory dumps, or your own.
 
     import pocketgpu
 
     capture = pocketgpu.open("scene.ctf.xz")
     for frame in capture.render():
         frame.top.image.save(f"f{frame.index}.png")   # a PIL picture; frame.top.array is the same as a NumPy array
+    print(pocketgpu.debug(capture).why("f0/d3"))      # what became of a draw; a pixel is "f0/px200,120"
+
+Recordings of both consoles are opened alike. `pocketgpu.N3DS` and `pocketgpu.GM20B` are the machines, for commands of
+your own; `pocketgpu.builder` writes such commands, and whole recordings.
 
 Names are imported on first use: `import pocketgpu` alone loads neither NumPy nor the compiler, so the command line
 starts fast.

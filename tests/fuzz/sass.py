@@ -46,9 +46,9 @@ def word_of(r: random.Random) -> int:
     return word & ~form.mask | form.value & form.mask
 
 
-def cubin() -> bytes:
-    """A small cubin with one kernel."""
-    code = assemble(_CODE).code
+def cubin(text: str = _CODE) -> bytes:
+    """A small cubin with one kernel, which has a parameter of eight bytes. text: its code."""
+    code = assemble(text).code
     names = [b"", b".shstrtab", b".strtab", b".symtab", b".nv.info", b".nv.info.k", b".text.k", b".nv.constant0.k"]
     strings = b"\0".join(names) + b"\0"
     at = [strings.index(b"\0" + name + b"\0") + 1 if name else 0 for name in names]

@@ -48,6 +48,8 @@ COMMANDS: dict[str, str] = {
     "doctor": "--json --debug",
     "cache info": "--json --debug",
     "cache clear": "--json --debug",
+    "completion install": "SHELL --json --debug",
+    "completion show": "SHELL --json --debug",
 }
 
 EXIT_CODES = {

@@ -1,27 +1,35 @@
 """The examples of the guides run as they stand, and the generated reference holds every register once.
 
-A block marked `python` is executed; the blocks of a page share their names and one folder, in which scene.ctf.xz is the
-sample and city.mxcap.zip that of the Switch. In a block marked `console`, each line after `$ pocketgpu` is run, and
-what is printed must be what the page shows: line by line, where `...` stands for anything, also for several lines.
+A block marked `python` is executed; the blocks of a page share their names and one folder, with the files that
+`tests/support/pages.py` has for those that the page names. In a block marked `console`, each line after `$ pocketgpu`
+is run, and what is printed must be what the page shows: line by line, where `...` stands for anything, also for several
+lines. Indented commands and complete commands in sentences and tables are run as well.
 """
 
 from __future__ import annotations
 
-import contextlib
 import fnmatch
-import io
 import re
 import runpy
-import shlex
-import shutil
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.pages import (
+    ELSEWHERE,
+    Block,
+    blocks,
+    commands,
+    expected_code,
+    inline_command,
+    place_stand_ins,
+    run,
+    unknown,
+)
+from support.pages import PAGES as EXAMPLES
 
-from pocketgpu.cli import main
 from pocketgpu.cli.app import COMMANDS
 from pocketgpu.facts.choices import CHOICES
 from pocketgpu.facts.lookup import BLOCKS
@@ -50,12 +58,6 @@ def place(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-def blocks(page: str) -> list[tuple[str, str, int]]:
-    """(language, text, line) of each fenced block."""
-    found = re.finditer(r"^```(\w+)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
-    return [(match[1], match[2], page[: match.start()].count("\n") + 2) for match in found]
-
-
 def sessions(text: str) -> list[tuple[str, str]]:
     """(command, expected output) pairs of a console block."""
     parts = re.split(rf"^{re.escape(PROMPT)}(.*)$\n?", text, flags=re.MULTILINE)
@@ -74,34 +76,57 @@ def as_pattern(expected: str) -> str:
     return pattern
 
 
-def run(command: str) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = main(shlex.split(command))
-    return code, out.getvalue(), err.getvalue()
+def ran(command: str) -> str:
+    """What a command of a page prints; its exit code must be the one that it should have."""
+    code, out, err = run(command)
+    assert code == expected_code(command), f"{PROMPT}{command}: {err or out}"
+    return out
 
 
-@pytest.mark.parametrize("path", GUIDES, ids=lambda path: path.stem)
-def test_the_examples_of_a_guide_run(
-    path: Path, sample_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if not sample_path.is_file():
-        pytest.skip("the sample is not built")
-    shutil.copy(sample_path, tmp_path / "scene.ctf.xz")
-    shutil.copy(sample_path.with_name("sample_switch.mxcap.zip"), tmp_path / "city.mxcap.zip")
+@pytest.mark.parametrize("path", EXAMPLES, ids=place)
+def test_every_example_of_a_page_is_run_or_says_why_not(path: Path) -> None:
+    found = [(block.line, unknown(place(path), block)) for block in blocks(path.read_text(encoding="utf-8"))]
+    assert [f"{place(path)}:{line}: {what}" for line, what in found if what] == []
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=place)
+def test_the_examples_of_a_page_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(DOCS.parent / "src"))
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):  # where completion is installed
+        monkeypatch.setenv(name, str(tmp_path))
     names: dict[str, Any] = {"__name__": "__guide__"}
     page = path.read_text(encoding="utf-8")
-    for language, text, line in blocks(page):
-        if language == "python":
-            exec(compile("\n" * (line - 1) + text, str(path), "exec"), names)
-        elif language == "console":
-            for command, expected in sessions(text):
-                code, out, err = run(command)
-                assert code == 0, f"{PROMPT}{command}: {err}"
+    place_stand_ins(page, tmp_path)
+    for block in blocks(page):
+        if block.file:
+            (tmp_path / block.file).write_text(block.text, encoding="utf-8")
+    for block in blocks(page):
+        if block.reason or (place(path), block.kind) in ELSEWHERE:
+            continue
+        if block.kind == "python":
+            exec(compile("\n" * (block.line - 1) + block.text, str(path), "exec"), names)
+        elif block.kind == "console":
+            for command, expected in sessions(block.text):
+                out = ran(command)
                 if expected:
                     assert re.fullmatch(as_pattern(expected), out), f"{PROMPT}{command} prints\n{out}"
+        elif block.kind in ("sh", "indented"):
+            for command in commands(block.text):
+                assert command.startswith("pocketgpu "), f"{place(path)}:{block.line}: nothing runs {command!r}"
+                ran(command.removeprefix("pocketgpu "))
+        elif block.kind == "inline" and (line := inline_command(block.text)) is not None:
+            ran(line)
+
+
+def test_reasons_and_kinds_of_blocks_are_held() -> None:
+    page = "<!-- not run: a console -->\n```sh\nx\n```\n\n<!-- not run: lazy -->\n```sh\nx\n```\n```rust\nx\n```\n"
+    page += "```text\n$ pocketgpu info\n```\n<!-- file: a -->\n```text\nx\n```\n"
+    assert [bool(unknown("a.md", block)) for block in blocks(page)] == [False, True, True, True, False]
+    assert inline_command("pocketgpu regs border color") == inline_command("regs border color") == "regs border color"
+    for text in ("pocketgpu info", "info", "regs", "info CAPTURE", "capture verify", "launch a.cubin --arg …"):
+        assert inline_command(text) is None
+    assert list(commands("$ pocketgpu a \\\n  b  # why\n# no\n")) == ["pocketgpu a    b"]
 
 
 def test_the_checker_of_examples_can_fail() -> None:
@@ -111,13 +136,14 @@ def test_the_checker_of_examples_can_fail() -> None:
     assert not re.fullmatch(as_pattern(shown), "one 6\nlast words\n")
     assert not re.fullmatch(as_pattern(shown), "one 5\nlast words\nmore\n")
     assert sessions("$ pocketgpu regs a\nx\n$ pocketgpu info\n") == [("regs a", "x\n"), ("info", "")]
-    assert blocks("a\n```python\nx = 1\n```\n") == [("python", "x = 1\n", 3)]
+    assert blocks("a\n```python\nx = 1\n```\n") == [Block("python", "x = 1\n", 3)]
+    assert blocks("a `b\nc`\n\n    x\n") == [Block("inline", "b c", 1), Block("indented", "x\n", 4)]
 
 
 def test_every_guide_shows_something_that_runs() -> None:
     assert len(GUIDES) >= 5
     for path in GUIDES:
-        languages = {language for language, _, _ in blocks(path.read_text(encoding="utf-8"))}
+        languages = {block.kind for block in blocks(path.read_text(encoding="utf-8"))}
         assert languages & {"python", "console", "c"}, path  # C is compiled with the recorder's tests
 
 

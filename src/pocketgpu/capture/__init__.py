@@ -29,14 +29,19 @@ def open(path: str | os.PathLike[str]) -> Capture:
     folder) of a 3DS program, a channel log (`.mxcap.zip`) of a Switch program, or a `.pgc` of either; each file plain
     or packed with xz, zstd or gzip.
 
-    The first bytes of a file decide its format, not its name. Raises CaptureError, with the offset (in the unpacked
-    bytes) where there is one, for a file that cannot be read, is damaged, or is no capture.
+    "-" is the standard input. The first bytes of a file decide its format, not its name.
+
+    Raises CaptureError, with the offset (in the unpacked bytes) where there is one, for a file that cannot be read, is
+    damaged, or is no capture.
     """
     name = os.fspath(path)
-    data = container.read(path)
+    packed = container.read_packed(path)
+    data = container.unpack(packed, file=name)
     if not data:
         raise CaptureError("the file is empty", file=name, offset=0, hint="Record it again, or copy it again.")
-    return Capture(name, _parsed(name, data))
+    capture = Capture(name, _parsed(name, data))
+    capture.packed_bytes = len(packed)
+    return capture
 
 
 def _parsed(name: str, data: bytes) -> N3DSTrace | ChannelLog:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,8 @@ class Capture:
         self.trace = trace
         self.frame_count = trace.frame_count
         self.warnings: list[Event] = list(trace.warnings)
+        self.packed_bytes = 0
+        """Bytes of the file at `path`, as it is stored."""
 
     @property
     def console(self) -> str:
@@ -39,6 +42,11 @@ class Capture:
     def files(self) -> tuple[str, ...]:
         """The paths of all files that it was read from: a GX log has two."""
         return (self.path, *self.trace.other_files)
+
+    @property
+    def file_bytes(self) -> int:
+        """Bytes of all its files, as they are stored."""
+        return self.packed_bytes + sum(map(os.path.getsize, self.trace.other_files))
 
     @property
     def provider(self) -> type[Driver[Any]]:

@@ -20,6 +20,7 @@ import click
 
 from pocketgpu import __version__
 from pocketgpu.cli.parts import terminal
+from pocketgpu.cli.parts.examples import add_examples
 from pocketgpu.cli.parts.options import debug_option
 from pocketgpu.cli.parts.outcome import ExitCode, Outcome
 from pocketgpu.errors import CaptureError, GuestMemoryError, NoPictureError, PocketGPUError, UsageError
@@ -52,6 +53,7 @@ COMMANDS = {
     "switches": "List what --set NAME=VALUE can choose.",
     "doctor": "Check this installation and what it runs on.",
     "cache": "Show or empty the folder of compiled code.",
+    "completion": "Let the shell complete commands, options and values with the Tab key.",
 }
 
 
@@ -65,7 +67,7 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         command = getattr(importlib.import_module(f"pocketgpu.cli.commands.{cmd_name}"), cmd_name)
-        return command if isinstance(command, click.Command) else None
+        return add_examples(command, cmd_name) if isinstance(command, click.Command) else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -104,6 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line with `arguments` (default: those of the process) and return the exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     if f"_{_PROGRAM.upper()}_COMPLETE" in os.environ:
+        importlib.import_module("pocketgpu.cli.parts.bash")
         app.main(words, prog_name=_PROGRAM)  # a shell asks for completions; this ends the process
     _make_streams_lenient()
     with warnings.catch_warnings():

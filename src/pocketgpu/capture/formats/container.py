@@ -12,6 +12,7 @@ import io
 import lzma
 import os
 import re
+import sys
 import zlib
 from collections.abc import Callable
 from typing import Protocol
@@ -22,6 +23,9 @@ from pocketgpu.errors import CaptureError
 
 LIMIT = 2 << 30
 """The most bytes of an unpacked capture."""
+
+STDIN = "-"
+"""The path that stands for the standard input."""
 
 _CHUNK = 64 << 10
 _OUTPUT_CHUNK = 16 << 20
@@ -170,7 +174,15 @@ def _too_large(file: str, limit: int) -> CaptureError:
 
 def read(path: str | os.PathLike[str], *, limit: int = LIMIT) -> bytes:
     """The plain bytes of the file at `path`, unpacked if necessary. Raises CaptureError, also if it cannot be read."""
+    return unpack(read_packed(path, limit=limit), file=os.fspath(path), limit=limit)
+
+
+def read_packed(path: str | os.PathLike[str], *, limit: int = LIMIT) -> bytes:
+    """The bytes of the file at `path` as they are; "-" is the standard input. Raises CaptureError if it cannot be
+    read."""
     name = os.fspath(path)
+    if name == STDIN:
+        return sys.stdin.buffer.read(limit + 1)
     try:
         with open(path, "rb") as stream:
             packed = stream.read(limit + 1)
@@ -180,7 +192,7 @@ def read(path: str | os.PathLike[str], *, limit: int = LIMIT) -> bytes:
             f"the file cannot be read: {reason}", file=name,
             hint=_unread(name),
         ) from None  # fmt: skip
-    return unpack(packed, file=name, limit=limit)
+    return packed
 
 
 def _unread(name: str) -> str:

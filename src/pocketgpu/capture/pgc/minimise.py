@@ -24,6 +24,7 @@ from pocketgpu.capture.formats.pgc.contents import (
     bytes_of,
     digest,
 )
+from pocketgpu.capture.formats.pgc.encoder import encode
 from pocketgpu.capture.formats.pgc.traces import PgcLog, PgcTrace, trace_of
 from pocketgpu.capture.pgc import snapshot
 from pocketgpu.capture.pgc.one_draw import one_draw
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from pocketgpu.pica.n3ds import N3DS
 
 PAGE = 4096
+_QUICK = "zstd"
+"""The packing with which sizes are compared."""
 REPLAYS = 2000
 """The most replays for finding out what is needed; pages that were not tried by then are kept."""
 
@@ -97,12 +100,23 @@ def minimise(
 
     machine = Capture("", trace_of(contents)).machine(threads, switches)
     targets: list[tuple[int, int]] = []
+    whole = contents
     if keep is not None:
         contents, targets = _KEEPING[contents.console](contents, keep, machine, switches)
     contents = replace(contents, tail=())
     single = keep is not None and keep.draw is not None
-    search = _Search(contents, machine, targets, replays, progress, single)
-    return search.run()
+    found = _Search(contents, machine, targets, replays, progress, single).run()
+    if keep is None or single or not keep.first:
+        return found
+    # What earlier frames drew may be larger than the commands that draw it.
+    longer = replace(_after_earlier_events(whole, keep), tail=())
+    if len(encode(longer, _QUICK)) >= len(encode(found.contents, _QUICK)):
+        return found
+    second = _Search(longer, machine, targets, max(replays - found.replays, 1), progress)
+    if second.show(longer) != [frame.pictures for frame in found.contents.frames]:
+        return found
+    again = second.run()
+    return replace(again, replays=found.replays + again.replays)
 
 
 def _keep_3ds(
@@ -159,6 +173,11 @@ def _keep_frames(contents: Contents, keep: Keep, machine: GM20B) -> Contents:
         again = Capture("", trace_of(short)).render(machine=machine, pictures=False)
         if [pictures_of(frame, "Switch", size) for frame in again] == expected:
             return short
+    return _after_earlier_events(contents, keep)
+
+
+def _after_earlier_events(contents: Contents, keep: Keep) -> Contents:
+    """The kept frames; the events of all earlier ones come first in the first of them."""
     before = [
         event for frame in contents.frames[: keep.first] for event in frame.events if not isinstance(event, Present)
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Mapping
 
@@ -181,7 +180,7 @@ def minimise(
         )
     finally:
         terminal.clear_progress()
-    before = sum(map(os.path.getsize, opened.files))
+    before = opened.file_bytes
     size = pgc.save(out, found.contents)
     frames = len(found.contents.frames)
     outcome.extra |= {
@@ -195,7 +194,11 @@ def minimise(
     }
     text = f"{out}: {_frames(frames)}, {size:,} bytes ({before:,} before)\n"
     if size > before:
-        text += "larger than before: it has less memory, but does not pack as well\n"
+        text += (
+            "larger than before: it stores memory as earlier commands left it, in place of these commands\n"
+            if keep is not None
+            else "larger than before: it has less memory, but does not pack as well\n"
+        )
     text += f"{found.bytes_after:,} of {found.bytes_before:,} bytes of memory are needed ({found.replays:,} replays)"
     outcome.show = lambda: terminal.say(text)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pocketgpu.cli.parts import terminal
+from pocketgpu.cli.parts import complete, terminal
 from pocketgpu.cli.parts.options import debug_option, json_option
 from pocketgpu.cli.parts.outcome import ExitCode, Outcome
 from pocketgpu.cli.parts.replay import open_capture
@@ -20,8 +20,11 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("capture", required=False, metavar="CAPTURE")
-@click.option("--rule", "only", multiple=True, metavar="ID", help="Apply only this rule ('shader.*': a group).")
-@click.option("--skip", multiple=True, metavar="ID", help="Leave this rule out.")
+@click.option(
+    "--rule", "only", multiple=True, metavar="ID", shell_complete=complete.rules,
+    help="Apply only this rule ('shader.*': a group).",
+)  # fmt: skip
+@click.option("--skip", multiple=True, metavar="ID", shell_complete=complete.rules, help="Leave this rule out.")
 @click.option("--list", "listed", is_flag=True, help="List all rules with confidence and source.")
 @click.option("--notes/--no-notes", default=True, show_default=True, help="Show findings of severity 'note'.")
 @click.option("--junit", metavar="FILE", help="Write the findings as a JUnit file, a test for each rule.")

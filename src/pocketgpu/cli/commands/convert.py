@@ -45,7 +45,7 @@ def convert(
     opened = open_capture(capture)
     outcome.add_events(opened.warnings)
     contents = pgc.write(out, opened, pictures=not no_pictures, threads=threads, switches=choices, packing=packing)
-    before, after = sum(map(os.path.getsize, opened.files)), os.path.getsize(out)
+    before, after = opened.file_bytes, os.path.getsize(out)
     outcome.extra |= {"file": out, "bytes": after, "bytes_before": before, "frame_count": len(contents.frames)}
     noun = "frame" if len(contents.frames) == 1 else "frames"
     files = f" in {len(opened.files)} files" if len(opened.files) > 1 else ""

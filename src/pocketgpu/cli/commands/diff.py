@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pocketgpu.cli.parts import terminal
+from pocketgpu.cli.parts import complete, terminal
 from pocketgpu.cli.parts.options import FrameSpan, choices_of, debug_option, json_option, parse_frame_span, parsed
 from pocketgpu.cli.parts.outcome import ExitCode, Outcome
 from pocketgpu.cli.parts.replay import frames_of, make_directory, open_capture, write_file
@@ -34,6 +34,7 @@ EVALUATORS = ("llvm", "numpy")
     multiple=True,
     metavar="NAME=VALUE",
     callback=choices_of,
+    shell_complete=complete.choices,
     help="A choice for A; may be repeated.",
 )
 @click.option(
@@ -42,6 +43,7 @@ EVALUATORS = ("llvm", "numpy")
     multiple=True,
     metavar="NAME=VALUE",
     callback=choices_of,
+    shell_complete=complete.choices,
     help="A choice for B; may be repeated.",
 )
 @click.option("--evaluator-a", type=click.Choice(EVALUATORS), default="llvm", show_default=True, help="What runs A.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pocketgpu.cli.parts import terminal
+from pocketgpu.cli.parts import complete, terminal
 from pocketgpu.cli.parts.options import debug_option, json_option, set_option
 from pocketgpu.cli.parts.outcome import Outcome
 from pocketgpu.cli.parts.replay import open_capture
@@ -23,7 +23,7 @@ _MOST_FRAMES = 4
 
 @click.command()
 @click.argument("capture", type=click.Path(), metavar="CAPTURE")
-@click.argument("address", required=False, metavar="[ADDRESS]")
+@click.argument("address", required=False, metavar="[ADDRESS]", shell_complete=complete.addresses)
 @click.option("--draws", is_flag=True, help="Only draws.")
 @set_option
 @json_option
@@ -74,6 +74,8 @@ def _tree(run: Inspection, frames: range, only: int | None, draws: bool, whole: 
                 continue
             yield f"  pass {row.number}: {row}"
             yield from (f"    {event}" for event in row.events if not draws or event.draw is not None)
+    if whole and not run.frame_count:
+        yield "no picture is shown, so there is no frame; 'pocketgpu decode CAPTURE' lists the commands"
     if whole and len(frames) < run.frame_count:
         yield f"frames {len(frames)} to {run.frame_count - 1} are not shown; give one as ADDRESS"
 

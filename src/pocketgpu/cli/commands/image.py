@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -168,7 +169,7 @@ def _to_dump(
 
 def _read(file: str) -> bytes:
     try:
-        return Path(file).read_bytes()
+        return sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as error:
         raise CaptureError(
             f"cannot read the file: {error.strerror or error}", file=file, hint="Check the path and its permissions."

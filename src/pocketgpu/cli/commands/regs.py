@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pocketgpu.cli.parts import terminal
+from pocketgpu.cli.parts import complete, terminal
 from pocketgpu.cli.parts.options import debug_option, json_option
 from pocketgpu.cli.parts.outcome import Outcome
 from pocketgpu.errors import UsageError
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("words", nargs=-1, metavar="[[CLASS] REGISTER [VALUE] | WORDS...]")
+@click.argument("words", nargs=-1, metavar="[[CLASS] REGISTER [VALUE] | WORDS...]", shell_complete=complete.registers)
 @click.option("--unknown", is_flag=True, help="Only the ids that no source describes.")
 @json_option
 @debug_option

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pocketgpu.cli.parts import terminal
+from pocketgpu.cli.parts import complete, terminal
 from pocketgpu.cli.parts.options import capture_argument, debug_option, json_option, set_option
 from pocketgpu.cli.parts.outcome import Outcome
 from pocketgpu.cli.parts.replay import make_directory, open_capture, write_file
@@ -25,7 +25,7 @@ _MOST_CONSTANTS = 64
 
 @click.command()
 @capture_argument
-@click.argument("address", metavar="ADDRESS")
+@click.argument("address", metavar="ADDRESS", shell_complete=complete.addresses)
 @click.option(
     "--against", default="previous", show_default=True, metavar="WHAT",
     help="Show registers that differ from: reset, previous (the draw before), or another event's.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from pocketgpu.cli.parts import terminal
+from pocketgpu.cli.parts import complete, terminal
 from pocketgpu.cli.parts.options import debug_option, json_option, set_option
 from pocketgpu.cli.parts.outcome import Outcome
 from pocketgpu.cli.parts.replay import open_capture
@@ -12,7 +12,7 @@ from pocketgpu.cli.parts.replay import open_capture
 
 @click.command()
 @click.argument("capture", type=click.Path(), metavar="CAPTURE")
-@click.argument("address", metavar="ADDRESS")
+@click.argument("address", metavar="ADDRESS", shell_complete=complete.addresses)
 @click.option("--all", "every", is_flag=True, help="Count all fragments of a draw, however long that takes.")
 @set_option
 @json_option
@@ -22,8 +22,9 @@ def why(outcome: Outcome, capture: str, address: str, every: bool, choices: dict
     """Explain why a pixel has its colour, with all values; or what happened to a draw.
 
     ADDRESS is a pixel of a screen as 'render' writes it (f1/px200,120 is one of the top screen, f1/bottom/px10,20), a
-    pixel of a draw's render target (f1/d17/px8,9, y upwards), or a draw (f1/d17) or one of its primitives (f1/d17/t5): how many of its
-    vertices, triangles and fragments passed each stage, and what stopped the others.
+    pixel of a draw's render target (f1/d17/px8,9, y upwards on a 3DS, as its viewport counts on a Switch), or a draw
+    (f1/d17) or one of its primitives (f1/d17/t5): how many of its vertices, triangles and fragments passed each stage,
+    and what stopped the others. On a Switch also a thread of a launch (f0/e9/b0,1,0/t3,0,0).
     """
     from pocketgpu.inspect.inspection import debug
     from pocketgpu.inspect.model.address import Address

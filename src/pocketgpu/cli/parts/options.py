@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import click
 
+from pocketgpu.cli.parts import complete
 from pocketgpu.cli.parts.outcome import Outcome
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -176,6 +177,7 @@ def set_option(command: F) -> F:
         multiple=True,
         metavar="NAME=VALUE",
         callback=_parse_choices,
+        shell_complete=complete.choices,
         help="Choose a doubtful behaviour or a what-if; may be repeated. See 'pocketgpu switches'.",
     )(command)
 

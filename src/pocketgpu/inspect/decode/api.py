@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -203,7 +205,7 @@ def decode_file(
 
 def _read(name: str, offset: int, size: int | None) -> bytes:
     try:
-        with Path(name).open("rb") as file:
+        with io.BytesIO(sys.stdin.buffer.read()) if name == "-" else Path(name).open("rb") as file:
             length = file.seek(0, os.SEEK_END)
             if not 0 <= offset <= length:
                 raise UsageError(

@@ -255,6 +255,16 @@ def test_kept_frames_show_the_same(sample: tuple[pocketgpu.Capture, Path]) -> No
     assert all(check.same for check in pgc.check(small))
 
 
+def test_a_kept_frame_is_not_larger_than_its_source(sample: tuple[pocketgpu.Capture, Path], tmp_path: Path) -> None:
+    """What earlier frames drew does not pack; the commands that drew it do."""
+    contents = pgc.contents_of(sample[0].trace)
+    found = minimise(contents, Keep(3, 3), replays=60)
+    assert pgc.save(tmp_path / "small.pgc", found.contents) < Path(sample[0].path).stat().st_size
+    small = pocketgpu.open(tmp_path / "small.pgc")
+    assert pictures(small) == pictures(sample[0])[3:4]
+    assert found.replays <= 62
+
+
 def test_memory_that_nothing_reads_goes(sample: tuple[pocketgpu.Capture, Path]) -> None:
     contents = pgc.contents_of(sample[0].trace)
     unread = Load(0x27000000, (bytes(range(256)) * 64,))

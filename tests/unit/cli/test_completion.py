@@ -1,0 +1,95 @@
+"""Completion of the shell, in a real bash; and the examples that --help shows."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from support.pages import expected_code, place_stand_ins, run
+
+from pocketgpu.cli.app import COMMANDS, app
+from pocketgpu.cli.parts.examples import EXAMPLES
+
+ROOT = Path(__file__).resolve().parents[3]
+SAMPLE = ROOT / "src" / "pocketgpu" / "data" / "sample.ctf.xz"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home of its own, with `pocketgpu` among its programs, where nothing of the user is changed."""
+    program = tmp_path / "bin" / "pocketgpu"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m pocketgpu "$@"\n')
+    program.chmod(0o755)
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "src"))
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(SAMPLE, tmp_path / "scene.ctf.xz")
+    return tmp_path
+
+
+def offered(script: Path, words: str) -> list[str]:
+    """What bash offers after some words; the last one may be unfinished."""
+    text = f'. "{script}"\nCOMP_LINE="{words}"\nCOMP_POINT={len(words)}\n'
+    text += '_pocketgpu_completion pocketgpu\nprintf "%s\\n" "${COMPREPLY[@]}"\n'
+    done = subprocess.run(["bash", "--norc", "-c", text], capture_output=True, text=True, timeout=60, check=True)
+    return [line for line in done.stdout.splitlines() if line]
+
+
+def test_bash_completes(home: Path) -> None:
+    if shutil.which("bash") is None:
+        pytest.skip("no bash")
+    code, out, _ = run("completion install bash")
+    script = home / "XDG_DATA_HOME" / "bash-completion" / "completions" / "pocketgpu"
+    assert code == 0 and str(script) in out and script.is_file()
+    assert offered(script, "pocketgpu sh") == ["shader"]
+    assert offered(script, "pocketgpu shader d") == ["dis"]
+    assert "--changed" in offered(script, "pocketgpu decode x --ch")
+    assert "texture.filter=nearest" in offered(script, "pocketgpu render x --set texture.fi")
+    # bash has "texture.filter=" already, and asks for what follows.
+    assert offered(script, "pocketgpu render x --set texture.filter=n") == ["nearest"]
+    assert offered(script, "pocketgpu regs TEXUNIT0_DI") == ["TEXUNIT0_DIM"]
+    assert "CLEAR_SURFACE" in offered(script, "pocketgpu regs b197 CLEAR_S")
+    assert "scissor.empty" in offered(script, "pocketgpu check --rule scissor.")
+    assert offered(script, "pocketgpu why scene.ctf.xz f") == [f"f{number}" for number in range(6)]
+    assert "f1/d3" in offered(script, "pocketgpu why scene.ctf.xz f1/")
+    assert offered(script, "pocketgpu why missing.pgc f") == []
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_scripts_name_the_program(shell: str, home: Path) -> None:
+    code, text, _ = run(f"completion show {shell}")
+    assert code == 0 and "_POCKETGPU_COMPLETE" in text and f"{shell}_complete" in text
+    before = {path for path in home.rglob("*") if path.is_file()}
+    assert run(f"completion install {shell}")[0] == 0
+    (made,) = {path for path in home.rglob("*") if path.is_file()} - before
+    assert made.read_text().rstrip() == text.rstrip()
+
+
+def test_every_command_has_examples() -> None:
+    there = set()
+    for name in COMMANDS:
+        command = app.get_command(click.Context(app), name)
+        there |= {f"{name} {inner}" for inner in command.commands} if isinstance(command, click.Group) else {name}
+    assert there == set(EXAMPLES)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_examples_of_help_run(name: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if name.startswith("cache"):
+        monkeypatch.setenv("POCKETGPU_CACHE", str(home / "cache"))
+        (home / "cache").mkdir(mode=0o700)
+    lines = EXAMPLES[name]
+    place_stand_ins("\n".join(lines), home)
+    helped = run(f"{name} --help")[1]
+    for line in lines:
+        code, out, err = run(line)
+        assert code == expected_code(line), f"{line}: {err or out}"
+        assert f"  pocketgpu {line}" in helped

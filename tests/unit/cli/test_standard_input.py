@@ -1,0 +1,68 @@
+"""A dash in place of a file is the standard input: of captures, dumps, texts and shaders."""
+
+from __future__ import annotations
+
+import io
+import json
+import lzma
+import sys
+from pathlib import Path
+
+import pytest
+from support.fuzz import load
+
+from pocketgpu.cli import main
+
+SOURCES = Path(__file__).resolve().parent / "sources"
+SCENES = Path(__file__).resolve().parents[1] / "promises" / "data"
+CAPTURE = (SCENES / "scene_3ds.pgc").read_bytes()
+
+
+def said(
+    line: str, data: bytes, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> tuple[int, str]:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    code = main(line.split())
+    found = capsys.readouterr()
+    return code, found.out + found.err
+
+
+@pytest.mark.parametrize(
+    ("line", "data"),
+    [
+        ("info -", CAPTURE),
+        ("info -", lzma.compress(CAPTURE)),
+        ("why - f1/d0", CAPTURE),
+        ("events - f0", (SCENES / "scene_switch.pgc").read_bytes()),
+        ("check -", CAPTURE),
+        ("decode - --as pica", bytes.fromhex("0f000f00400f0f00")),
+        ("macro asm -", (SOURCES / "macro.mme").read_bytes()),
+        ("shader asm -", (SOURCES / "kernel.sass").read_bytes()),
+        ("shader info -", load("sass").shbin()),
+        ("shader run - v0=1", load("sass").shbin()),
+    ],
+)
+def test_a_dash_is_the_standard_input(
+    line: str, data: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(data)
+    code, text = said(line, data, monkeypatch, capsys)
+    named = said(line.replace(" -", f" {file}", 1), b"", monkeypatch, capsys)[1]
+    assert (code, text) == (0, named.replace(str(file), "-"))
+
+
+def test_sizes_of_what_came_through_a_pipe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, text = said(f"convert - {tmp_path / 'a.pgc'} --json", CAPTURE, monkeypatch, capsys)
+    assert code == 0 and json.loads(text)["bytes_before"] == len(CAPTURE)
+    image = f"image - --format RGBA8 --layout linear --size 4x4 --out {tmp_path / 'a.png'}"
+    assert said(image, bytes(64), monkeypatch, capsys)[0] == 0 and (tmp_path / "a.png").is_file()
+
+
+def test_nothing_on_the_standard_input_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, text = said("info -", b"", monkeypatch, capsys)
+    assert code == 3 and "the file is empty" in text

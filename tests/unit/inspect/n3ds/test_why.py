@@ -235,7 +235,8 @@ def test_a_triangle_is_followed_to_the_end(tmp_path: Path) -> None:
         assert "outside of the scissor, which keeps 16, 16 to 31, 31" in text and "SCISSORTEST_POS" in text, text
     assert str(run.why("f0/d0/t1")).startswith("f0/d0/t1: covers no pixel: it lies outside of the scissor")
     first, second = (run.why(f"f0/d1/t{n}") for n in (0, 1))
-    assert [stage.name for stage in first.stages] == ["vertices", "triangles", "triangles to draw", "fragments", "colours"]
+    names = ["vertices", "triangles", "triangles to draw", "fragments", "colours"]
+    assert [stage.name for stage in first.stages] == names
     assert (first.stages[0].came, first.stages[1].came) == (3, 1)
     assert first.stages[3].came + second.stages[3].came == 64 == run.why("f0/d1").stages[3].came
     assert first.proved and second.proved

@@ -304,7 +304,10 @@ def because(found: Funnel) -> str:
     if stage.name == "colours" and found.depths:
         changed = f"{_least(found)}{counted(found.depths, 'fragment')} changed depth or stencil"
         return f"{changed}, and no colour: {_most(stage)}"
-    return f"no {stage.name} left: {_most(stage)}"
+    counted_on = "" if found.tiles is None or stage.name not in ("fragments", "colours") else (
+        f" on {found.tiles[0]} of {found.tiles[1]} tiles"
+    )  # fmt: skip
+    return f"no {stage.name} left{counted_on}: {_most(stage)}"
 
 
 def _most(stage: Stage) -> str:

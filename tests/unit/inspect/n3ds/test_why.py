@@ -184,7 +184,8 @@ def strip(cl: CommandList, box: tuple[int, int, int, int], z: float) -> None:
 @pytest.mark.parametrize(
     ("place", "why"),
     [
-        ("f0", "names no pixel"), ("f9", "no frame 9.*6 frames, f0 to f5"), ("f0/d99", "no draw 99.*f0/d0 to f0/d15"),
+        ("f0/p0", "names no pixel"), ("f9", "no frame 9.*6 frames, f0 to f5"),
+        ("f0/d99", "no draw 99.*f0/d0 to f0/d15"),
         ("f0/e3", "is no draw: load 2048 bytes"), ("f0/d3/v5", "not a vertex.*shader step CAPTURE f0/d3/v5"),
         ("f0/d3/t640", "no triangle 640.*640 triangles, f0/d3/t0 to f0/d3/t639"),
         ("f0/px400,0", "has 400x240 pixels"), ("f0/bottom/px320,0", "has 320x240 pixels"),

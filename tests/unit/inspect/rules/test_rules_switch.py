@@ -81,9 +81,11 @@ CASES = [
     Case("switch.shown-never-written", lambda: Scene(shows=False), "nothing wrote the shown surface"),
     Case("switch.nothing-passes", lambda: Scene(before=(("SET_ALPHA_TEST", 1), ("SET_ALPHA_FUNC", 0x204),
                                                          ("SET_ALPHA_REF", 2.0))), "no sample of a draw passes"),
-    Case("switch.draw-nothing", lambda: Scene(before=(("OGL_SET_CULL", 1), ("OGL_SET_CULL_FACE", 0x404),
-                                                       ("OGL_SET_FRONT_FACE", 0x901))),
-         "1 show the side that is culled (OGL_SET_CULL_FACE FRONT, OGL_SET_FRONT_FACE CCW)"),
+    Case("switch.culled", lambda: Scene(before=(("OGL_SET_CULL", 1), ("OGL_SET_CULL_FACE", 0x404),
+                                                ("OGL_SET_FRONT_FACE", 0x901))),
+         "1 shows the side that is culled (OGL_SET_CULL_FACE FRONT, OGL_SET_FRONT_FACE CCW)"),
+    Case("switch.draw-nothing", lambda: Scene(before=(SCISSOR, ROWS, ("SET_SCISSOR_HORIZONTAL(0)", 0))),
+         "lies outside of the scissor"),
     Case("switch.deadlock", lambda: Scene(more=lambda c, t, pb: pb.semaphore_acquire(c.allocate(64), 7)), "waits at"),
     Case("switch.fence", lambda: Scene(fence=9), "it is at 1"),
     Case("switch.unmapped", lambda: Scene(more=lambda c, t, pb: pb.bind("DMA copy").copy(NOWHERE, t.address, 64)),
@@ -154,8 +156,8 @@ SOUND = {
     "switch.target-unused": Scene(texture_at_target=True, shows=False),
     "switch.shown-never-written": Scene(shows=True),
     "switch.nothing-passes": Scene(before=(("SET_ALPHA_TEST", 1), ("SET_ALPHA_FUNC", 0x204), ("SET_ALPHA_REF", 0.5))),
-    "switch.draw-nothing": Scene(before=(("OGL_SET_CULL", 1), ("OGL_SET_CULL_FACE", 0x405),
-                                          ("OGL_SET_FRONT_FACE", 0x901))),
+    "switch.draw-nothing": Scene(before=(SCISSOR, ROWS, ("SET_SCISSOR_HORIZONTAL(0)", SIZE << 16))),
+    "switch.culled": Scene(before=(("OGL_SET_CULL", 1), ("OGL_SET_CULL_FACE", 0x405), ("OGL_SET_FRONT_FACE", 0x901))),
 }  # fmt: skip
 """By rule, the nearest scene that it must not accuse."""
 

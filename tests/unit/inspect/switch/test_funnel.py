@@ -234,7 +234,7 @@ def test_a_pixel_that_no_draw_covers_has_a_cause() -> None:
     assert isinstance(found, Why)
     assert "clear of colour target 0" in found.conclusion[0]
     assert "2 draws have its surface as a target, and none covers it" in found.conclusion[1]
-    assert "draw f0/d1 drew nothing: no shapes; 1 lie outside of the scissor" in found.conclusion[1]
+    assert "draw f0/d1 drew nothing: no shapes; 1 lies outside of the scissor" in found.conclusion[1]
     assert "SET_SCISSOR_HORIZONTAL(0)" in found.missing
     # A draw that draws something elsewhere is no cause.
     sound = Scene().look().why("f0/px0,0")

@@ -192,7 +192,7 @@ class _FunnelWatch(DrawWatcher):
             return Loss(number, text, "VIEWPORT_XY, VIEWPORT_WIDTH, VIEWPORT_HEIGHT")
         if get("SCISSORTEST_MODE.mode") == SCISSOR.INSIDE:
             x1, y1, x2, y2 = (get(f"SCISSORTEST_{name}") for name in ("POS.x1", "POS.y1", "DIM.x2", "DIM.y2"))
-            if left > x2 + 1 or right < x1 or bottom > y2 + 1 or top < y1 or x2 < x1 or y2 < y1:
+            if left >= x2 + 1 or right <= x1 or bottom >= y2 + 1 or top <= y1 or x2 < x1 or y2 < y1:
                 text = f"{{lies|lie}} outside of the scissor, which keeps {x1}, {y1} to {x2}, {y2}"
                 return Loss(number, text, "SCISSORTEST_POS, SCISSORTEST_DIM")
         return Loss(number, "{is|are} too small to cover the centre of a pixel", POSITION)

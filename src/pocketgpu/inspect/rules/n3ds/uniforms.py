@@ -53,9 +53,12 @@ class _UniformWatch(Undrawn):
         self._machine = machine
         self.found: dict[tuple[str, int, str], UnsetUniform] = {}
         self._programs: dict[tuple[bytes, bytes, int, int], Program] = {}
+        self._in_list: dict[tuple[int, int, int, int], Program] = {}
+        """Programs by the versions of their memories, which are valid in one list only."""
         self._frame = self._draws = 0
 
     def draws(self, packets: DrawPackets, run: Run) -> None:
+        self._in_list.clear()
         for unit, bank, prefix in UNITS:
             # A mark that is gone from the live memory does not come back.
             if bool((self._machine.bank(f"{bank}_uniforms") == _MARK).any()) or self._any(packets, bank):
@@ -83,18 +86,24 @@ class _UniformWatch(Undrawn):
         runs = get("GEOSTAGE_CONFIG.mode") == GEOMETRY_STAGE.ON and get("GSH_MISC0.mode") == GEOMETRY_MODE.POINT
         if unit == "geometry" and not runs:
             return
-        key = (
-            packets.seen(f"{bank}_code", place), packets.seen(f"{bank}_opdescs", place),
-            get(f"{prefix}_ENTRYPOINT.entry"), get(f"{prefix}_BOOLUNIFORM.bools"),
-        )  # fmt: skip
-        program = self._programs.get(key)
-        if program is None:
-            code, table = (tuple(np.frombuffer(data, "<u4").tolist()) for data in key[:2])
-            program = self._programs[key] = Program(unit, code, table, key[2], key[3], "")
+        program = self._program(packets, place, unit, bank, get(f"{prefix}_ENTRYPOINT.entry"),
+                                get(f"{prefix}_BOOLUNIFORM.bools"))  # fmt: skip
         for register, mask in sorted(program.uniforms.items()):
             axes = "".join(axis for n, axis in enumerate("xyzw") if mask >> n & 1 and marked[register, n])
             if axes:
                 self._note(unit, program, register, axes, f"f{self._frame}/d{self._draws + place}")
+
+    def _program(self, packets: DrawPackets, place: int, unit: str, bank: str, entry: int, bools: int) -> Program:
+        code, table = (int(packets.versions(f"{bank}_{what}")[place]) for what in ("code", "opdescs"))
+        known = self._in_list.get((code, table, entry, bools))
+        if known is None:
+            key = packets.seen(f"{bank}_code", place), packets.seen(f"{bank}_opdescs", place), entry, bools
+            known = self._programs.get(key)
+            if known is None:
+                words, descriptors = (tuple(np.frombuffer(data, "<u4").tolist()) for data in key[:2])
+                known = self._programs[key] = Program(unit, words, descriptors, entry, bools, "")
+            self._in_list[code, table, entry, bools] = known
+        return known
 
     def _note(self, unit: str, program: Program, register: int, axes: str, at: str) -> None:
         one = self.found.get((unit, register, axes))

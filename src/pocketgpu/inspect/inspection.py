@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
+    from pocketgpu.inspect.model.address import Address
+    from pocketgpu.inspect.model.causes import FrameCauses
     from pocketgpu.inspect.model.inspection import Inspection as Inspection
     from pocketgpu.inspect.model.inventory import Inventory
     from pocketgpu.inspect.model.moment import Moment as Moment
@@ -39,10 +41,10 @@ def debug(
     if opened.console == "Switch":
         from pocketgpu.inspect.switch.inspection import SwitchInspection
 
-        return SwitchInspection(opened, switches, evaluator)
+        return SwitchInspection(opened, switches, evaluator, frames=_causes_of)
     from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 
-    return N3dsInspection(opened, switches, evaluator, judge=_said_of)
+    return N3dsInspection(opened, switches, evaluator, judge=_said_of, frames=_causes_of)
 
 
 def _said_of(registers: Mapping[int, int], kind: int, program: Program | None) -> list[str]:
@@ -50,6 +52,13 @@ def _said_of(registers: Mapping[int, int], kind: int, program: Program | None) -
     from pocketgpu.inspect.rules.one_draw import said_of
 
     return said_of(registers, kind, program)
+
+
+def _causes_of(run: Inspection, address: Address) -> FrameCauses:
+    """`rules.causes.frame_causes`, imported when it is used."""
+    from pocketgpu.inspect.rules.causes import frame_causes
+
+    return frame_causes(run, address)
 
 
 def examine(capture: Capture, progress: Callable[[int], None] = lambda _: None) -> Inventory[Any]:

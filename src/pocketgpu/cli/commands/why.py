@@ -19,12 +19,13 @@ from pocketgpu.cli.parts.replay import open_capture
 @debug_option
 @click.pass_obj
 def why(outcome: Outcome, capture: str, address: str, every: bool, choices: dict[str, str]) -> None:
-    """Explain why a pixel has its colour, with all values; or what happened to a draw.
+    """Explain why a pixel has its colour, with all values; what happened to a draw; or what spoils a frame.
 
     ADDRESS is a pixel of a screen as 'render' writes it (f1/px200,120 is one of the top screen, f1/bottom/px10,20), a
     pixel of a draw's render target (f1/d17/px8,9, y upwards on a 3DS, as its viewport counts on a Switch), or a draw
     (f1/d17) or one of its primitives (f1/d17/t5): how many of its vertices, triangles and fragments passed each stage,
-    and what stopped the others. On a Switch also a thread of a launch (f0/e9/b0,1,0/t3,0,0).
+    and what stopped the others. For a frame (f1) it lists likely causes. On a Switch also a thread of a launch
+    (f0/e9/b0,1,0/t3,0,0).
     """
     from pocketgpu.inspect.inspection import debug
     from pocketgpu.inspect.model.address import Address

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.answer import Answer
 from pocketgpu.inspect.model.event import Event, Pass, Range
 from pocketgpu.inspect.model.moment import Moment
 from pocketgpu.inspect.model.wording import there_are
@@ -25,10 +26,16 @@ def as_address(place: Address | str) -> Address:
     return Address.parse(place) if isinstance(place, str) else place
 
 
+FrameAnswer = Callable[["Inspection", Address], Answer]
+"""Explains a frame."""
+
+
 class Inspection(ABC):
     """An inspection of a capture. Every address may be given as text."""
 
     capture: Capture
+    frames: FrameAnswer | None = None
+    """What answers `why` about a whole frame; None: such questions are refused."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.capture.path}: {self.frame_count} frames>"
@@ -174,6 +181,17 @@ class Inspection(ABC):
         """
 
 
+def of_frame(run: Inspection, address: Address) -> Answer | None:
+    """The answer about a frame; None if the address names something in it, or nothing answers such questions.
+
+    :raises UsageError: there is no such frame.
+    """
+    if run.frames is None or address != Address(address.frame):
+        return None
+    run.events(address.frame)  # a missing frame is reported
+    return run.frames(run, address)
+
+
 def draw_of(run: Inspection, address: Address) -> Address:
     """The draw that `why` explains, for an address without a pixel.
 
@@ -201,4 +219,4 @@ def draw_of(run: Inspection, address: Address) -> Address:
     return address
 
 
-__all__ = ["Inspection", "as_address", "draw_of"]
+__all__ = ["FrameAnswer", "Inspection", "as_address", "draw_of", "of_frame"]

@@ -10,15 +10,22 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pocketgpu.inspect.model.displayed import Displayed
+from pocketgpu.inspect.model.wording import agreed
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Loss(Displayed):
-    """How many a stage stopped for one reason. register: the register that causes it; "" if none does."""
+    """How many a stage stopped for one reason. register: the register that causes it; "" if none does.
+
+    The verbs of a reason fit the count: Loss(1, "{lies|lie} left of it").reason is "lies left of it".
+    """
 
     count: int
     reason: str
     register: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reason", agreed(self.reason, self.count))
 
     def to_json(self) -> dict[str, Any]:
         return {"count": self.count, "reason": self.reason, "register": self.register}

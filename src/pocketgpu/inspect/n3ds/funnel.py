@@ -19,7 +19,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
 from pocketgpu.events import sized
@@ -29,7 +28,7 @@ from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.event import Event
 from pocketgpu.inspect.model.funnel import Funnel
 from pocketgpu.inspect.model.stage import Loss, Stage
-from pocketgpu.inspect.model.wording import agreed, counted, there_are
+from pocketgpu.inspect.model.wording import counted, there_are
 from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
 from pocketgpu.inspect.n3ds.explain import named
 from pocketgpu.inspect.n3ds.fragment_count import SIDES, FragmentCount, FragmentCounter
@@ -159,7 +158,7 @@ class _FunnelWatch(DrawWatcher):
         else:
             number = len(self.nans)
             first = f", v{self.nans[0]} first" if number and not self.nan_source else ""
-            text = agreed(f"{{has|have}} NaN in {{its|their}} position{self.nan_source}{first}", number)
+            text = f"{{has|have}} NaN in {{its|their}} position{self.nan_source}{first}"
             lost = [Loss(number, text, "" if self.nan_source else PROGRAM)]
             yield Stage("vertices", self.vertices, self.vertices - number, lost)
             n, stopped = len(fates.nan), int(fates.stopped.sum())
@@ -185,18 +184,18 @@ class _FunnelWatch(DrawWatcher):
         box = None if self.fates is None else self.fates.box
         if box is None:
             text = "{covers|cover} no pixel centre where the draw may write"
-            return Loss(number, agreed(text, number), "FRAMEBUFFER_DIM, VIEWPORT_XY")
+            return Loss(number, text, "FRAMEBUFFER_DIM, VIEWPORT_XY")
         left, right, bottom, top = box
         if left >= width or bottom >= height or right <= 0 or top <= 0:
             viewport = f"the viewport is {sized(across, up)} at {x}, {y}"
             text = f"{{lies|lie}} outside of the target of {sized(width, height)}: {viewport}"
-            return Loss(number, agreed(text, number), "VIEWPORT_XY, VIEWPORT_WIDTH, VIEWPORT_HEIGHT")
+            return Loss(number, text, "VIEWPORT_XY, VIEWPORT_WIDTH, VIEWPORT_HEIGHT")
         if get("SCISSORTEST_MODE.mode") == SCISSOR.INSIDE:
             x1, y1, x2, y2 = (get(f"SCISSORTEST_{name}") for name in ("POS.x1", "POS.y1", "DIM.x2", "DIM.y2"))
             if left > x2 + 1 or right < x1 or bottom > y2 + 1 or top < y1 or x2 < x1 or y2 < y1:
                 text = f"{{lies|lie}} outside of the scissor, which keeps {x1}, {y1} to {x2}, {y2}"
-                return Loss(number, agreed(text, number), "SCISSORTEST_POS, SCISSORTEST_DIM")
-        return Loss(number, agreed("{is|are} too small to cover the centre of a pixel", number), POSITION)
+                return Loss(number, text, "SCISSORTEST_POS, SCISSORTEST_DIM")
+        return Loss(number, "{is|are} too small to cover the centre of a pixel", POSITION)
 
     def _of_fragments(self) -> Iterator[Stage]:
         count, left = self.count, self.count.covered
@@ -204,7 +203,7 @@ class _FunnelWatch(DrawWatcher):
         for name, passed in count.passed.items():
             if name in _FUNCTIONS:
                 failed = left - passed
-                text = agreed(f"{{fails|fail}} the {name} test{self._compared(name)}", failed)
+                text = f"{{fails|fail}} the {name} test{self._compared(name)}"
                 lost.append(Loss(failed, text, f"{_FUNCTIONS[name]} {named(self.about, _FUNCTIONS[name])}"))
                 left = passed
         yield Stage("fragments", count.covered, left, [one for one in lost if one.count > 0])
@@ -233,16 +232,16 @@ class _FunnelWatch(DrawWatcher):
         """Why fragments that passed all tests left the colours as they were."""
         get = self.about.state
         if not any(get(f"DEPTH_COLOR_MASK.{channel}") for channel in _CHANNELS):
-            return Loss(number, agreed("{is|are} masked", number), "DEPTH_COLOR_MASK")
+            return Loss(number, "{is|are} masked", "DEPTH_COLOR_MASK")
         if not get("COLORBUFFER_WRITE.mask"):
-            return Loss(number, agreed("{is|are} masked", number), "COLORBUFFER_WRITE")
+            return Loss(number, "{is|are} masked", "COLORBUFFER_WRITE")
         replaces = (get("BLEND_FUNC.src_rgb"), get("BLEND_FUNC.dst_rgb")) == (BLEND_FACTOR.ONE, BLEND_FACTOR.ZERO)
         if get("COLOR_OPERATION.blend_enable") and not replaces:
             source, target = (named(self.about, f"BLEND_FUNC.{side}_rgb") for side in ("src", "dst"))
             equation = named(self.about, "BLEND_FUNC.equation_rgb")
             text = f"{{leaves|leave}} the colour that was there: blending is {equation} of {source} and {target}"
-            return Loss(number, agreed(text, number), "BLEND_FUNC")
-        return Loss(number, agreed("{leaves|leave} the colour that was there", number))
+            return Loss(number, text, "BLEND_FUNC")
+        return Loss(number, "{leaves|leave} the colour that was there")
 
 
 def _program(packets: DrawPackets, place: int, about: DrawOnPixel) -> Program:
@@ -303,8 +302,12 @@ def because(found: Funnel) -> str:
         last = found.stages[-1]
         return _changed(found, last) if last.came else _no_triangle(found)
     if stage.name == "colours" and found.depths:
-        return f"{_least(found)}{counted(found.depths, 'fragment')} changed depth or stencil, and no colour: {_most(stage)}"
-    return f"no {stage.name} left: {_most(stage)}"
+        changed = f"{_least(found)}{counted(found.depths, 'fragment')} changed depth or stencil"
+        return f"{changed}, and no colour: {_most(stage)}"
+    counted_on = "" if found.tiles is None or stage.name not in ("fragments", "colours") else (
+        f" on {found.tiles[0]} of {found.tiles[1]} tiles"
+    )  # fmt: skip
+    return f"no {stage.name} left{counted_on}: {_most(stage)}"
 
 
 def _most(stage: Stage) -> str:

@@ -16,7 +16,7 @@ from pocketgpu.facts.pica import PICA
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.changes import Change, changes_between
 from pocketgpu.inspect.model.event import Event, Pass, Range
-from pocketgpu.inspect.model.inspection import Inspection, as_address
+from pocketgpu.inspect.model.inspection import FrameAnswer, Inspection, as_address, of_frame
 from pocketgpu.inspect.model.mesh import mesh_of
 from pocketgpu.inspect.model.meshes import Mesh
 from pocketgpu.inspect.model.moment import Moment
@@ -167,9 +167,9 @@ class N3dsInspection(Inspection):
 
     def __init__(
         self, capture: Capture, choices: Mapping[str, str] | None = None, evaluator: str = "llvm",
-        recorder: Recorder | None = None, judge: Judge | None = None,
+        recorder: Recorder | None = None, judge: Judge | None = None, frames: FrameAnswer | None = None,
     ) -> None:  # fmt: skip
-        self.capture, self.judge = capture, judge
+        self.capture, self.judge, self.frames = capture, judge, frames
         self._trace = cast("N3DSTrace", capture.trace)
         self.choices, self.evaluator = choices or {}, evaluator
         self._recorder = recorder or Recorder()
@@ -248,4 +248,4 @@ class N3dsInspection(Inspection):
     def why(self, place: Address | str, every: bool = False) -> Any:
         from pocketgpu.inspect.n3ds.why import why
 
-        return why(self, as_address(place), every)
+        return of_frame(self, as_address(place)) or why(self, as_address(place), every)

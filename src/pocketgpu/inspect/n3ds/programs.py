@@ -122,6 +122,14 @@ class Program:
                     used[register - UNIFORMS] |= mask
         return dict(used)
 
+    def reader_of(self, uniform: int) -> tuple[int, str]:
+        """The address of the first instruction that reads a float uniform, and its text."""
+        from pocketgpu.pica.shader.disassembler import instruction_text
+
+        reads = UNIFORMS + uniform
+        address = next(a for a in self.addresses if any(register == reads for register, _ in self.sources(a)))
+        return address, instruction_text(self.code[address], self.descriptors)
+
     @cached_property
     def inputs(self) -> set[int]:
         """Input registers that it reads."""

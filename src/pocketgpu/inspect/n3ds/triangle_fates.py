@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.inspect.model.stage import Loss
-from pocketgpu.inspect.model.wording import agreed
 from pocketgpu.lanes import Value
 from pocketgpu.lanes.numpy_eval import ArenaViews, NumpyLang
 from pocketgpu.lanes.values import F32, I64
@@ -49,7 +48,8 @@ class TriangleFates:
     @property
     def stopped(self) -> NDArray[np.bool_]:
         """(n,) bool: triangles that are not drawn."""
-        return self.nan | (self.outside != 0) | self.flat | self.culled
+        found: NDArray[np.bool_] = self.nan | (self.outside != 0) | self.flat | self.culled
+        return found
 
     def losses(self, drops: str) -> Iterator[Loss]:
         """Why triangles are not drawn. drops: FACECULLING_CONFIG.mode as text."""
@@ -70,7 +70,7 @@ class TriangleFates:
 
 def _loss(which: NDArray[np.bool_], text: str, register: str) -> Loss:
     count = int(which.sum())
-    return Loss(count, agreed(text, count), register)
+    return Loss(count, text, register)
 
 
 def fates_of(machine: N3DS, packet: int, corners: NDArray[np.float32]) -> TriangleFates:

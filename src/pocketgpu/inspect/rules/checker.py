@@ -77,31 +77,33 @@ def check(
     *,
     evaluator: str = "llvm",
     progress: Callable[[int], None] = lambda _: None,
+    frame: int | None = None,
 ) -> Report:
-    """Run all frames of a capture and apply the rules of its console. progress: called after each frame.
+    """Run a capture and apply the rules of its console. progress: called after each frame. frame: the only frame that
+    rules look at, None: all frames.
 
     :raises NoPictureError: the capture has nothing to run.
     """
     from pocketgpu.inspect.rules.registry import RULES
 
     chosen = tuple(rule for rule in (RULES if rules is None else rules) if rule.console == capture.console)
-    record = _WATCHING[capture.console](capture, evaluator, progress)
+    record = _WATCHING[capture.console](capture, evaluator, progress, frame)
     findings = [finding for rule in chosen for finding in _merged(rule, rule.look(record))]
     order = {name: n for n, name in enumerate(SEVERITIES)}
     findings.sort(key=lambda finding: (order[finding.rule.severity], _place(finding.at)))
     return Report(chosen, tuple(findings))
 
 
-def _watch_3ds(capture: Capture, evaluator: str, progress: Callable[[int], None]) -> Any:
+def _watch_3ds(capture: Capture, evaluator: str, progress: Callable[[int], None], frame: int | None) -> Any:
     from pocketgpu.inspect.rules.n3ds.watch import watch
 
-    return watch(capture, evaluator, progress)
+    return watch(capture, evaluator, progress, frame)
 
 
-def _watch_switch(capture: Capture, evaluator: str, progress: Callable[[int], None]) -> Any:
+def _watch_switch(capture: Capture, evaluator: str, progress: Callable[[int], None], frame: int | None) -> Any:
     from pocketgpu.inspect.rules.switch.watch import watch
 
-    return watch(capture, evaluator, progress)
+    return watch(capture, evaluator, progress, frame)
 
 
 _WATCHING: Final = {"3DS": _watch_3ds, "Switch": _watch_switch}

@@ -47,11 +47,10 @@ def empty_scissor(state: State, targets: Sequence[Target]) -> Cause | None:
     for axis, (method, least, most, what) in enumerate(_SCISSORS):
         low, high = state.field(method, least), state.field(method, most)
         if low >= high:
-            return f"lie outside of the scissor, which keeps nothing: {what} {low} up to, not including, {high}", (
-                f"{method}(0)"
-            )
+            kept = f"{what} {low} up to, not including, {high}"
+            return f"{{lies|lie}} outside of the scissor, which keeps nothing: {kept}", f"{method}(0)"
         if size is not None and low >= size[axis]:
-            return f"lie outside of the scissor, which begins at {what} {low} of a target of {sized(*size)}", (
+            return f"{{lies|lie}} outside of the scissor, which begins at {what} {low} of a target of {sized(*size)}", (
                 f"{method}(0)"
             )
     return None
@@ -70,7 +69,7 @@ def tests_that_never_pass(state: State, count: int) -> list[Loss]:
         ("SET_STENCIL_TEST", "SET_STENCIL_FUNC", "stencil"),
     ):  # fmt: skip
         if state.field(enable, "ENABLE") and B197.values(method).get(state.word(method)) in _NEVER_NAMES:
-            found.append(Loss(count, f"fail the {what} test, which never passes", named(state, method)))
+            found.append(Loss(count, f"{{fails|fail}} the {what} test, which never passes", named(state, method)))
     return found[:1]
 
 

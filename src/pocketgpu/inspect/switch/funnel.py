@@ -77,7 +77,8 @@ class _StageCounter(Observer):
 
     wants_shapes = True
 
-    def __init__(self, watch: Watch, primitive: int | None) -> None:
+    def __init__(self, watch: Watch, primitive: int | None, every: bool) -> None:
+        self._every = every
         self._watch, self._drawing = watch, watch.machine.drawing
         self._runs, self._primitive = BlockRuns(watch), primitive
         self.vertices = self.primitives = self.broken = self.outside = self.culled = self.flat = 0
@@ -147,7 +148,7 @@ class _StageCounter(Observer):
     def _cover(self, words: NDArray[np.int64], wide: NDArray[np.int64], points: list[tuple[int, int]]) -> None:
         left, top, right, bottom = (int(words[SHAPE.offsets[n] // 4]) for n in ("LEFT", "TOP", "RIGHT", "BOTTOM"))
         self._looked += (right - left + 1) * (bottom - top + 1)
-        if self._looked > MOST_PIXELS:
+        if self._looked > MOST_PIXELS and not self._every:
             self.complete = False
             return
         x = np.arange(left, right + 1, dtype=np.int64) << 8
@@ -232,8 +233,8 @@ class _StageCounter(Observer):
         self.culled += int(((twice != 0) & np.where(front, bool(cull & 1), bool(cull & 2))).sum())
 
 
-def draw_why(inspection: SwitchInspection, watch: Watch, address: Address) -> Funnel:
-    """The funnel of a draw, or of one of its primitives.
+def draw_why(inspection: SwitchInspection, watch: Watch, address: Address, every: bool = False) -> Funnel:
+    """The funnel of a draw, or of one of its primitives. every: count covered pixels however many are looked at.
 
     :raises UsageError: the address names no draw, or no primitive of it.
     """
@@ -245,7 +246,7 @@ def draw_why(inspection: SwitchInspection, watch: Watch, address: Address) -> Fu
     player, drawing = inspection.player, watch.machine.drawing
     player.go(player.at(tick - 1))
     drawing.forget_passed()  # otherwise repeated draws add to the count
-    counter = _StageCounter(watch, address.primitive)
+    counter = _StageCounter(watch, address.primitive, every)
     player.play_to(player.at(tick), counter)
     if address.primitive is not None and not counter.primitives:
         number = counter.end - counter.first if counter.first >= 0 else 0
@@ -274,17 +275,17 @@ def _fill(found: Funnel, draw: Draw, counter: _StageCounter) -> None:
     if found.address.primitive is None:
         add("indices" if draw.indexed else "vertices", draw.count)
         add("vertices shaded", counter.vertices)
-    add("primitives", counter.primitives, Loss(counter.broken, "have NaN or infinity in their positions"))
+    add("primitives", counter.primitives, Loss(counter.broken, "{has|have} NaN or infinity in {its|their} positions"))
     inside = counter.primitives - counter.broken - counter.outside
     user = "SET_USER_CLIP_ENABLE"
     away = (
-        Loss(count, f"lie {name}", user if "user" in name else _PLANE_REGISTERS.get(name, ""))
+        Loss(count, f"{{lies|lie}} {name}", user if "user" in name else _PLANE_REGISTERS.get(name, ""))
         for name, count in counter.planes.items()
     )
     add("primitives in the clip volume", inside, *away)
     facing = inside - counter.culled - counter.flat
-    culled = Loss(counter.culled, "show the side that is culled", culling_registers(state))
-    add("primitives that show", facing, culled, Loss(counter.flat, "have no area"))
+    culled = Loss(counter.culled, "{shows|show} the side that is culled", culling_registers(state))
+    add("primitives that show", facing, culled, Loss(counter.flat, "{has|have} no area"))
     gone = max(facing - counter.owners, 0)
     add("shapes", counter.shapes, Loss(gone, *_beside(state, plan)))
     unit = "samples" if plan is not None and plan.multi else "pixels"
@@ -294,7 +295,8 @@ def _fill(found: Funnel, draw: Draw, counter: _StageCounter) -> None:
     reached = found.stages[-1].passed
     for name, number in counter.changed.items():
         again = "" if found.address.primitive is not None or not number else ", or the draw writes there again"
-        same = Loss(max(reached - number, 0), f"leave the bytes that were there{again}", unchanging(state, plan, name))
+        text = f"{{leaves|leave}} the bytes that were there{again}"
+        same = Loss(max(reached - number, 0), text, unchanging(state, plan, name))
         found.stages.append(Stage(f"samples of {name} that changed", reached, number, [same] if same.count else []))
     found.because = _reason(found, counter, state)
 
@@ -304,7 +306,7 @@ def _beside(state: State, plan: Plan | None) -> tuple[str, str]:
     empty = empty_scissor(state, plan.targets if plan is not None else [])
     if empty is not None:
         return empty
-    reason, registers = "lie outside the scissor, the viewport or the surface clip, or between pixels", ""
+    reason, registers = "{lies|lie} outside the scissor, the viewport or the surface clip, or between pixels", ""
     if state.field("SET_SCISSOR_ENABLE"):
         registers = "SET_SCISSOR_HORIZONTAL(0)"
     if plan is not None and plan.words[RASTER.USER_PLANES // 4]:

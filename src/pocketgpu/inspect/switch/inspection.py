@@ -16,7 +16,7 @@ from pocketgpu.facts.maxwell import B197
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.answer import Answer
 from pocketgpu.inspect.model.event import Event, Pass
-from pocketgpu.inspect.model.inspection import Inspection, as_address, draw_of
+from pocketgpu.inspect.model.inspection import FrameAnswer, Inspection, as_address, draw_of, of_frame
 from pocketgpu.inspect.model.wording import there_are
 from pocketgpu.inspect.switch.answers import PixelAnswers
 from pocketgpu.inspect.switch.funnel import draw_why
@@ -38,8 +38,11 @@ class SwitchInspection(Inspection):
     :raises UsageError: the capture is of another console, or there is no such choice.
     """
 
-    def __init__(self, capture: Capture, choices: Mapping[str, str] | None = None, evaluator: str = "llvm") -> None:
-        self.capture = capture
+    def __init__(
+        self, capture: Capture, choices: Mapping[str, str] | None = None, evaluator: str = "llvm",
+        frames: FrameAnswer | None = None,
+    ) -> None:  # fmt: skip
+        self.capture, self.frames = capture, frames
         self.log = log_of_switch(capture)
         self.choices, self.evaluator = choices or {}, evaluator
         self.recorder = Recorder(self.log)
@@ -179,10 +182,11 @@ class SwitchInspection(Inspection):
         decoded = decode(self.capture)
         return decoded.json_lines(decoded.select([str(event.address)]))
 
-    def why(self, place: Address | str) -> Answer:
+    def why(self, place: Address | str, every: bool = False) -> Answer:
         """Why a pixel has its colour: of the picture ("f1/px200,120"), or of a draw's first target right after the
         draw ("f1/d17/px8,9", y as in the viewport). For a thread ("f0/e9/b0,1,0/t3,0,0"), what it did. For a
-        draw ("f1/d17") or one of its primitives ("f1/d17/t5"), how much of it passed each stage.
+        draw ("f1/d17") or one of its primitives ("f1/d17/t5"), how much of it passed each stage;
+        for a frame ("f1"), what spoils its picture. every: also count pixels of huge shapes.
 
         :raises UsageError: there is no such pixel, thread, draw or primitive.
         """
@@ -190,7 +194,10 @@ class SwitchInspection(Inspection):
         if address.block is not None or address.thread is not None:
             return thread_why(self, self._pixels.watch, address)
         if address.pixel is None:
-            return draw_why(self, self._pixels.watch, draw_of(self, address))
+            whole = of_frame(self, address)
+            if whole is not None:
+                return whole
+            return draw_why(self, self._pixels.watch, draw_of(self, address), every)
         if address.draw is not None or address.event is not None:
             return self._pixels.of_draw(address)
         return self._pixels.shown(address)

@@ -184,7 +184,8 @@ def strip(cl: CommandList, box: tuple[int, int, int, int], z: float) -> None:
 @pytest.mark.parametrize(
     ("place", "why"),
     [
-        ("f0", "names no pixel"), ("f9", "no frame 9.*6 frames, f0 to f5"), ("f0/d99", "no draw 99.*f0/d0 to f0/d15"),
+        ("f0/p0", "names no pixel"), ("f9", "no frame 9.*6 frames, f0 to f5"),
+        ("f0/d99", "no draw 99.*f0/d0 to f0/d15"),
         ("f0/e3", "is no draw: load 2048 bytes"), ("f0/d3/v5", "not a vertex.*shader step CAPTURE f0/d3/v5"),
         ("f0/d3/t640", "no triangle 640.*640 triangles, f0/d3/t0 to f0/d3/t639"),
         ("f0/px400,0", "has 400x240 pixels"), ("f0/bottom/px320,0", "has 320x240 pixels"),
@@ -235,7 +236,8 @@ def test_a_triangle_is_followed_to_the_end(tmp_path: Path) -> None:
         assert "outside of the scissor, which keeps 16, 16 to 31, 31" in text and "SCISSORTEST_POS" in text, text
     assert str(run.why("f0/d0/t1")).startswith("f0/d0/t1: covers no pixel: it lies outside of the scissor")
     first, second = (run.why(f"f0/d1/t{n}") for n in (0, 1))
-    assert [stage.name for stage in first.stages] == ["vertices", "triangles", "triangles to draw", "fragments", "colours"]
+    names = ["vertices", "triangles", "triangles to draw", "fragments", "colours"]
+    assert [stage.name for stage in first.stages] == names
     assert (first.stages[0].came, first.stages[1].came) == (3, 1)
     assert first.stages[3].came + second.stages[3].came == 64 == run.why("f0/d1").stages[3].came
     assert first.proved and second.proved

@@ -61,14 +61,14 @@ SCENES = [
         edited(("FACECULLING_CONFIG", {"mode": "front (counter-clockwise)"})),
         draw=("run counter-clockwise", "FACECULLING_CONFIG drops front"),
         pixel=("FACECULLING_CONFIG drops front",),
-        rules=("draw.nothing", "FACECULLING_CONFIG"),
+        rules=("draw.culled", "FACECULLING_CONFIG"),
     ),
     Broken(
         "swapped winding",
         turned,
         draw=("corners run clockwise", "FACECULLING_CONFIG drops back"),
         pixel=("corners run clockwise",),
-        rules=("draw.nothing", "corners run clockwise"),
+        rules=("draw.culled", "corners run clockwise"),
     ),
     Broken(
         "depth test inverted",
@@ -167,5 +167,5 @@ def test_the_scene_is_sound_where_it_is_not_broken(tmp_path: Path) -> None:
     capture = pocketgpu.open(path)
     assert check(capture).findings == ()
     run = pocketgpu.debug(capture)
-    assert "changed something" in first_lines(str(run.why("f0/d0")))
+    assert "changed a colour" in first_lines(str(run.why("f0/d0")))
     assert "draw 0" in first_lines(str(run.why(CENTRE)))

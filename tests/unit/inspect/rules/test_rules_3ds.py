@@ -98,6 +98,17 @@ def triggered(scene: Scene, cl: CommandList, **fields: Any) -> None:
     cl.write_word("DRAWARRAYS", 1)
 
 
+def tiled(format: str) -> Made:
+    """The scene with a texture that a transfer tiles as RGBA8, and that the draw reads in a format."""
+
+    def before(scene: Scene, capture: CaptureBuilder) -> None:
+        linear = capture.put(np.full((64, 64, 4), 200, np.uint8))
+        scene.texels = capture.allocate(64 * 64 * 4)
+        capture.transfer(linear, scene.texels, 64, 64, output_format="RGBA8", linear_to_tiled=True)
+
+    return lambda: Scene(before=before, edit=lambda s, cl: cl.texture(0, s.texels, 64, 64, format=format)).capture()
+
+
 def indexed(change: Callable[[CommandList], Any] = lambda cl: None) -> Made:
     def before(scene: Scene, capture: CaptureBuilder) -> None:
         scene.indices = capture.put(np.array([0, 1, 2], np.uint16))
@@ -198,6 +209,8 @@ CASES = [
                                                                              *code[1:]]), "v0 and v1"),
     Case("shader.mova-pair", program(in_main("mova a0.x, v1", "mova a0.y, v1")), "right after",
          program(in_main("mova a0.x, v1", "nop", "mova a0.y, v1"))),
+    Case("uniform.unset", program(PROGRAM.replace("dp4 o0.x, c0, v0", "dp4 o0.x, c40, v0")),
+         "uniform c40 at instruction 0x000", program(PROGRAM.replace("dp4 o0.x, c0, v0", "dp4 o0.x, c3, v0"))),
     Case("uniform.nan", lambda: Scene(matrix=np.full((4, 4), np.nan)).capture(), "uniform c0.x"),
     Case("vertex.stride", register("ATTRIBBUFFER0_CONFIG2", stride=28, count=3), "stride is 28"),
     Case("vertex.stride-far", lambda: Scene(fresh=True, edit=lambda s, cl: cl.write(
@@ -226,6 +239,7 @@ CASES = [
         edited(("STENCIL_TEST", {"enable": True, "function": "always"}))),
     Case("texture.unit-off", register("TEXUNIT_CONFIG", constant_one=True), "unit0_enable"),
     Case("texture.size", register("TEXUNIT0_DIM", width=16, height=24), "16x24"),
+    Case("texture.format", tiled("RGBA4"), "is read as RGBA4", tiled("RGBA8")),
     Case("texture.unmapped", register("TEXUNIT0_ADDR", address=NOWHERE), "leaves memory"),
     Case("texture.etc1", register("TEXUNIT0_PARAM", etc1=2), "etc1 is 2 for a texture of format RGBA8",
          listed(lambda s, cl: cl.texture(0, s.texels, 16, 16, "ETC1"))),
@@ -240,8 +254,17 @@ CASES = [
          "START_DRAW_FUNC0 is 1", lambda: Scene(draw=triggered).capture()),
     Case("draw.array-mode", lambda: Scene(draw=lambda s, cl: triggered(s, cl, arrays=False)).capture(),
          "GEOSTAGE_CONFIG2.arrays = 0", indexed()),
-    Case("draw.nothing", register("FACECULLING_CONFIG", mode="front (counter-clockwise)"), "FACECULLING_CONFIG",
+    Case("draw.never-passes", listed(lambda s, cl: cl.depth("never")), "the depth test never passes",
+         listed(lambda s, cl: cl.depth(None))),
+    Case("draw.culled", register("FACECULLING_CONFIG", mode="front (counter-clockwise)"), "FACECULLING_CONFIG",
          register("FACECULLING_CONFIG", mode="back (clockwise)")),
+    Case("draw.nothing", lambda: Scene(z=0.5).capture(), "lies nearer than the near plane",
+         lambda: Scene(z=-0.0).capture()),
+    Case("draw.no-fragment", register("FRAGOP_ALPHA_TEST", enable=True, function="greater", reference=255),
+         "fail the alpha test", register("FRAGOP_ALPHA_TEST", enable=True, function="greater", reference=254)),
+    Case("draw.no-effect", listed(lambda s, cl: cl.depth("greater", write=False).blend("zero", "one")),
+         "leave the colour that was there: blending is add of zero and one",
+         listed(lambda s, cl: cl.depth("greater", write=False).blend("one", "one"))),
     Case("geometry.switch", geometry(late=True), "follow draws with one", geometry()),
     Case("geometry.separate", geometry(lambda cl: cl.write("VSH_COM_MODE")), "VSH_COM_MODE = 0", geometry()),
     Case("geometry.unit-mode", geometry(lambda cl: cl.write("GSH_INPUTBUFFER_CONFIG", count=9, unit_mode=0xA0)),
@@ -278,6 +301,8 @@ CASES = [
     Case("display.never-written", then(lambda s, c: c.show("bottom", UNUSED)), "bottom screen"),
     Case("display.format", then(lambda s, c: c.present("top", s.target).write(
         "PDC0_FORMAT", color_format="RGB565", scan_doubling=True)), "as RGB565"),
+    Case("display.stride", then(lambda s, c: c.write("PDC0_STRIDE", stride=512)), "steps 512 bytes",
+         then(lambda s, c: c.write("PDC0_STRIDE", stride=1440))),
     Case("display.unmapped", then(lambda s, c: c.show("bottom", NOWHERE)), "outside memory"),
     Case("gx.refused", log((*request_dma(LIST, OTHER, 16)[:2], 0x1000, 16, 0, 0, 0, 0)), "RequestDMA refused", FLUSHED),
     Case("register.hang", then(lambda s, c: c.write_word(0x10400600, 0)), "the bus hangs"),

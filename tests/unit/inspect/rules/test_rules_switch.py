@@ -9,126 +9,20 @@ the difference:
 from __future__ import annotations
 
 import json
-import struct
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
+from support.strict_scenes_switch import NOWHERE, SHARED, SIZE, VERTEX, Scene
 
-from pocketgpu.builder.maxwell import Grid, MaxwellCaptureBuilder, PushBuffer, Surface, shader, size_of
-from pocketgpu.capture.replay import Capture
-from pocketgpu.facts.maxwell.headers import TIC, TSC
+from pocketgpu.builder.maxwell import MaxwellCaptureBuilder, PushBuffer, Surface
 from pocketgpu.inspect.rules.checker import check
 from pocketgpu.inspect.rules.registry import RULES, rule
 from pocketgpu.maxwell.mme.assembler import assemble as macro
-from pocketgpu.maxwell.sass.isa.assembler import assemble
 
 KEPT = Path(__file__).with_name("findings_switch.json")
-VERTEX = "ALD.128 R0, a[0x80]\nALD.64 R4, a[0x90]\nAST.128 a[0x70], R0\nAST.64 a[0x80], R4\nEXIT"
-PIXEL = """
-    IPA.PASS R5, a[0x7c], RZ
-    MUFU.RCP R5, R5
-    IPA R0, a[0x80], R5
-    IPA R1, a[0x84], R5
-    TEX R0, R0, RZ, 0x0, 2D, 0xf
-    EXIT
-"""
-SIZE, NOWHERE = 32, 0x60_0000_0000
-HEADER = {
-    "COMPONENTS": 8, "R_DATA_TYPE": 2, "G_DATA_TYPE": 2, "B_DATA_TYPE": 2, "A_DATA_TYPE": 2, "X_SOURCE": 2,
-    "Y_SOURCE": 3, "Z_SOURCE": 4, "W_SOURCE": 5, "WIDTH_MINUS_ONE": 15, "HEIGHT_MINUS_ONE": 15, "NORMALIZED_COORDS": 1,
-    "TEXTURE_TYPE": 1, "HEADER_VERSION": 2, "PITCH_BITS20TO5": 2,
-}  # fmt: skip
-# R2:R3 is an address of the output: the thread's own word, or the first one.
-OWN = """
-    S2R R0, SR_CTAID.X
-    S2R R1, SR_TID.X
-    ISCADD R4, R0, R1, 0x5
-    SHL R2, R4, 0x2
-    IADD R2.CC, R2, c[0x0][0x0]
-    IADD.X R3, RZ, c[0x0][0x4]
-    STG.E [R2], R4
-    EXIT
-"""
-SHARED = "S2R R4, SR_CTAID.X\nMOV R2, c[0x0][0x0]\nMOV R3, c[0x0][0x4]\nSTG.E [R2], R4\nEXIT"
-
-
-@dataclass
-class Scene:
-    """A textured triangle, a grid that writes numbers, and a present; tests break what they name."""
-
-    vertex: str = VERTEX
-    grid: str = OWN
-    stages: tuple[str, ...] = ("vertex", "pixel")
-    vertices: int | None = None
-    texture_at_target: bool = False
-    fence: int | None = None
-    output: int | None = None
-    grid_fields: dict[str, Any] = field(default_factory=dict)
-    more: Callable[[MaxwellCaptureBuilder, Surface, PushBuffer], Any] = lambda capture, target, pb: None
-    chained: bool = False
-    before: tuple[tuple[Any, ...], ...] = ()
-    """Methods with their values, written before the draw."""
-    limit: int = 72
-    """Bytes of the vertex stream."""
-    constants: int = 256
-    """Bytes of constant buffer 0."""
-    handle: int = 0
-    """The handle of the texture."""
-    shows: bool = True
-    """Whether the target of the draw is shown, and not another surface."""
-    indices: int = 0
-    """Bytes of an index buffer; 0 if the draw has no indices."""
-
-    def capture(self) -> Capture:
-        capture = MaxwellCaptureBuilder("a test")
-        target = Surface(capture.allocate(size_of(SIZE, SIZE)), SIZE, SIZE)
-        rows = [(-0.8, -0.8, 0, 1, 0, 0), (0.8, -0.8, 0, 1, 1, 0), (0, 0.8, 0, 1, 0, 1)]
-        vertices = capture.put(np.array(rows, "<f4"))
-        texels = target.address if self.texture_at_target else capture.put(np.full((16, 16, 4), 200, np.uint8))
-        place = {"ADDRESS_BITS31TO5": (texels & 0xFFFFFFFF) >> 5, "ADDRESS_BITS47TO32": texels >> 32}
-        headers = capture.put(struct.pack("<8I", *TIC["PITCH"].pack({**HEADER, **place})))
-        samplers = capture.put(struct.pack("<8I", *TSC.pack({"MAG_FILTER": 2, "MIN_FILTER": 2})))
-        handles = capture.put(struct.pack("<I", self.handle).ljust(256, b"\0"))
-        programs = {"vertex": capture.put(shader("vertex", self.vertex).image),
-                    "pixel": capture.put(shader("pixel", PIXEL).image)}  # fmt: skip
-        pb = PushBuffer().bind("3D").plain_state().render_target(0, target).viewport(0, 0, SIZE, SIZE)
-        pb.shaders({name: programs[name] for name in self.stages}).texture_pools(headers, samplers, 0)
-        for stage in ("vertex", "pixel"):
-            pb.constants(stage, 0, handles, self.constants)
-        place_of = vertices if self.vertices is None else capture.allocate(self.vertices)
-        pb.stream(0, place_of, 24, size=self.limit).attribute(0, 0, 0, "R32_G32_B32_A32", "FLOAT")
-        pb.attribute(1, 0, 16, "R32_G32", "FLOAT").clear((0, 0, 0, 1))
-        for name, *values in self.before:
-            if name == "SET_ZT_A":
-                pb.address(name, values[0] or target.address)
-            else:
-                pb.method(name, *values)
-        if self.indices:
-            place_of = capture.put(np.array([0, 1, 2], "<u2"))
-            pb.draw_indexed("TRIANGLES", place_of, 3)
-            # The same draw again, with the limit of the test.
-            pb.address("SET_INDEX_BUFFER_C", place_of + self.indices - 1)
-            pb.method("BEGIN", OP="TRIANGLES").method("SET_INDEX_BUFFER_F", 0, 3).method("END", 0)
-        else:
-            pb.draw("TRIANGLES", 3)
-        output = capture.allocate(4096) if self.output is None else self.output
-        constants = capture.put(struct.pack("<Q", output).ljust(256, b"\0"))
-        qmd = capture.allocate(256)
-        grid = Grid(capture.put(assemble(self.grid).code), (4,), (32,), constants={0: (constants, 256)},
-                    after=qmd if self.chained else None, **self.grid_fields)  # fmt: skip
-        pb.bind("compute").launch(qmd, grid)
-        self.more(capture, target, pb)
-        pb.on("3D").method("INCREMENT_SYNC_POINT", INDEX=capture.syncpoint(), CONDITION="ROP_WRITES_DONE")
-        other = Surface(capture.allocate(size_of(SIZE, SIZE)), SIZE, SIZE)
-        capture.submit(pb).present(target if self.shows else other, fence=self.fence)
-        return Capture("scene", capture.log())
-
-
 def blit(capture: MaxwellCaptureBuilder, target: Surface, pb: PushBuffer) -> None:
     pb.bind("2D").blit(target, target, (0, 0, 8, 8), (8, 8, 13, 13), filter="BILINEAR")
 
@@ -187,9 +81,11 @@ CASES = [
     Case("switch.shown-never-written", lambda: Scene(shows=False), "nothing wrote the shown surface"),
     Case("switch.nothing-passes", lambda: Scene(before=(("SET_ALPHA_TEST", 1), ("SET_ALPHA_FUNC", 0x204),
                                                          ("SET_ALPHA_REF", 2.0))), "no sample of a draw passes"),
-    Case("switch.draw-nothing", lambda: Scene(before=(("OGL_SET_CULL", 1), ("OGL_SET_CULL_FACE", 0x404),
-                                                       ("OGL_SET_FRONT_FACE", 0x901))),
-         "1 show the side that is culled (OGL_SET_CULL_FACE FRONT, OGL_SET_FRONT_FACE CCW)"),
+    Case("switch.culled", lambda: Scene(before=(("OGL_SET_CULL", 1), ("OGL_SET_CULL_FACE", 0x404),
+                                                ("OGL_SET_FRONT_FACE", 0x901))),
+         "1 shows the side that is culled (OGL_SET_CULL_FACE FRONT, OGL_SET_FRONT_FACE CCW)"),
+    Case("switch.draw-nothing", lambda: Scene(before=(SCISSOR, ROWS, ("SET_SCISSOR_HORIZONTAL(0)", 0))),
+         "lies outside of the scissor"),
     Case("switch.deadlock", lambda: Scene(more=lambda c, t, pb: pb.semaphore_acquire(c.allocate(64), 7)), "waits at"),
     Case("switch.fence", lambda: Scene(fence=9), "it is at 1"),
     Case("switch.unmapped", lambda: Scene(more=lambda c, t, pb: pb.bind("DMA copy").copy(NOWHERE, t.address, 64)),
@@ -260,8 +156,8 @@ SOUND = {
     "switch.target-unused": Scene(texture_at_target=True, shows=False),
     "switch.shown-never-written": Scene(shows=True),
     "switch.nothing-passes": Scene(before=(("SET_ALPHA_TEST", 1), ("SET_ALPHA_FUNC", 0x204), ("SET_ALPHA_REF", 0.5))),
-    "switch.draw-nothing": Scene(before=(("OGL_SET_CULL", 1), ("OGL_SET_CULL_FACE", 0x405),
-                                          ("OGL_SET_FRONT_FACE", 0x901))),
+    "switch.draw-nothing": Scene(before=(SCISSOR, ROWS, ("SET_SCISSOR_HORIZONTAL(0)", SIZE << 16))),
+    "switch.culled": Scene(before=(("OGL_SET_CULL", 1), ("OGL_SET_CULL_FACE", 0x405), ("OGL_SET_FRONT_FACE", 0x901))),
 }  # fmt: skip
 """By rule, the nearest scene that it must not accuse."""
 

@@ -123,12 +123,12 @@ def test_triangles_outside_and_with_values_that_are_no_numbers() -> None:
     inside = stages["primitives in the clip volume"]
     assert (inside.came, inside.passed) == (every, len(COUNTER) + len(CLOCK))
     assert losses(inside) == {
-        "lie behind the eye": 1, "lie right of the view": 1, "lie left of the view": 1, "lie above the view": 1,
-        "lie below the view": 1, "lie beyond the far plane": 1, "lie nearer than the near plane": 2,
+        "lies behind the eye": 1, "lies right of the view": 1, "lies left of the view": 1, "lies above the view": 1,
+        "lies below the view": 1, "lies beyond the far plane": 1, "lie nearer than the near plane": 2,
     }  # fmt: skip
     # With the near plane at z = -w one more is inside; without planes for z also the two beyond them.
     deep = funnel([*COUNTER, *away, NEAR], methods=(("SET_VIEWPORT_Z_CLIP", 0),))
-    assert losses(deep["primitives in the clip volume"])["lie nearer than the near plane"] == 1
+    assert losses(deep["primitives in the clip volume"])["lies nearer than the near plane"] == 1
     assert sum(losses(deep["primitives in the clip volume"]).values()) == len(away)
     flat = funnel([*COUNTER, *away, NEAR], methods=(("SET_VIEWPORT_CLIP_CONTROL", 2 << 11),))
     assert sum(losses(flat["primitives in the clip volume"]).values()) == len(away) - 2
@@ -149,7 +149,7 @@ def test_points_have_no_side() -> None:
     corners: Triangle = (BESIDE[0][0], *COUNTER[0][1:])
     stages = funnel([corners], draw=1, extra=1)
     assert stages["primitives"].passed == 2
-    assert losses(stages["primitives in the clip volume"]) == {"lie right of the view": 1}
+    assert losses(stages["primitives in the clip volume"]) == {"lies right of the view": 1}
     assert stages["primitives that show"].passed == 1 and not stages["primitives that show"].lost
 
 
@@ -189,17 +189,17 @@ def test_a_primitive_is_followed_alone_to_its_end() -> None:
 
 
 CAUSES: list[tuple[Triangle, tuple[tuple[str, int | float], ...], str]] = [
-    (BESIDE[0], (), "1 lie right of the view"),
-    (BESIDE[1], (), "1 lie left of the view"),
-    (BESIDE[2], (), "1 lie above the view"),
-    (BESIDE[3], (), "1 lie below the view"),
-    (BESIDE[4], (), "1 lie beyond the far plane (SET_VIEWPORT_CLIP_CONTROL)"),
-    (BESIDE[5], (), "1 lie nearer than the near plane (SET_VIEWPORT_Z_CLIP)"),
-    (BEHIND, (), "1 lie behind the eye"),
-    (BROKEN, (), "1 have NaN or infinity in their positions"),
-    (LINE, (), "1 have no area"),
+    (BESIDE[0], (), "1 lies right of the view"),
+    (BESIDE[1], (), "1 lies left of the view"),
+    (BESIDE[2], (), "1 lies above the view"),
+    (BESIDE[3], (), "1 lies below the view"),
+    (BESIDE[4], (), "1 lies beyond the far plane (SET_VIEWPORT_CLIP_CONTROL)"),
+    (BESIDE[5], (), "1 lies nearer than the near plane (SET_VIEWPORT_Z_CLIP)"),
+    (BEHIND, (), "1 lies behind the eye"),
+    (BROKEN, (), "1 has NaN or infinity in its positions"),
+    (LINE, (), "1 has no area"),
     (COUNTER[1], (("OGL_SET_CULL", 1), ("OGL_SET_CULL_FACE", FRONT), ("OGL_SET_FRONT_FACE", COUNTER_CLOCKWISE)),
-     "1 show the side that is culled (OGL_SET_CULL_FACE FRONT, OGL_SET_FRONT_FACE CCW)"),
+     "1 shows the side that is culled (OGL_SET_CULL_FACE FRONT, OGL_SET_FRONT_FACE CCW)"),
     (COUNTER[1], (("SET_SCISSOR_ENABLE(0)", 1), ("SET_SCISSOR_HORIZONTAL(0)", 5 << 16 | 5),
                   ("SET_SCISSOR_VERTICAL(0)", 32 << 16)), "which keeps nothing: columns 5 up to, not including, 5"),
     (COUNTER[1], (("SET_SCISSOR_ENABLE(0)", 1), ("SET_SCISSOR_HORIZONTAL(0)", 40 << 16 | 32),
@@ -234,7 +234,7 @@ def test_a_pixel_that_no_draw_covers_has_a_cause() -> None:
     assert isinstance(found, Why)
     assert "clear of colour target 0" in found.conclusion[0]
     assert "2 draws have its surface as a target, and none covers it" in found.conclusion[1]
-    assert "draw f0/d1 drew nothing: no shapes; 1 lie outside of the scissor" in found.conclusion[1]
+    assert "draw f0/d1 drew nothing: no shapes; 1 lies outside of the scissor" in found.conclusion[1]
     assert "SET_SCISSOR_HORIZONTAL(0)" in found.missing
     # A draw that draws something elsewhere is no cause.
     sound = Scene().look().why("f0/px0,0")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from pocketgpu.facts.pica_enums import TRANSFER_SCALE
 from pocketgpu.inspect.model.rules import Found, RuleSet
-from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
+from pocketgpu.inspect.rules.n3ds.record import N3dsRecord, UnitRecord
 from pocketgpu.pica.engines.transfer import external_format
 
 RULES = RuleSet("3DS")
@@ -49,6 +50,36 @@ def display_format(record: N3dsRecord) -> Iterator[Found]:
             yield Found(
                 f"the {shown.screen} screen shows {shown.address:#010x} as {name}, transfers write "
                 f"{made[shown.address]} there", shown.at,
+            )  # fmt: skip
+
+
+@RULES.rule(
+    "display.stride",
+    "a screen steps through a picture by another width than it was written with",
+    severity="warning",
+    confidence="inferred",
+    source="3dbrew GPU/External Registers, Framebuffer stride; Transfer Engine",
+    explanation="Each line on the screen begins at another place of a line of the picture: it is skewed.",
+    hint="Write width times bytes of a pixel to the stride, or transfer lines of 240 pixels.",
+)
+def display_stride(record: N3dsRecord) -> Iterator[Found]:
+    made: dict[int, UnitRecord] = {}
+    for unit in record.transfers:
+        if unit.target is not None and not unit.get("PPF_FLAGS.linear_to_tiled"):
+            made[unit.target.address] = unit
+    for shown in record.shown:
+        writer = made.get(shown.address)
+        if writer is None:
+            continue
+        written = writer.get("PPF_OUTPUT_SIZE.width")
+        if writer.get("PPF_FLAGS.scale") in (TRANSFER_SCALE.TWO_BY_ONE, TRANSFER_SCALE.TWO_BY_TWO):
+            written //= 2
+        written *= external_format(writer.get("PPF_FLAGS.output_format")).bits // 8
+        # Two pictures side by side for stereo share a stride of twice their width.
+        if shown.stride > 0 and shown.stride % max(written, 1):
+            yield Found(
+                f"the {shown.screen} screen steps {shown.stride} bytes from line to line at {shown.address:#010x}, "
+                f"and the transfer {writer.at} wrote lines of {written} bytes (PPF_OUTPUT_SIZE)", shown.at,
             )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from pocketgpu.facts.pica import SHADER_REGISTERS
 from pocketgpu.facts.pica_enums import SEMANTIC
 from pocketgpu.inspect.model.rules import Found, RuleSet
 from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
+from pocketgpu.inspect.rules.n3ds.uniforms import UnsetUniform
 from pocketgpu.pica.shader.program import opcode
 
 RULES = RuleSet("3DS")
@@ -156,6 +157,36 @@ def shader_mova_pair(record: N3dsRecord) -> Iterator[Found]:
                     f"the {program.unit} program has MOVA at {first:#05x} and again right after", program.at,
                     program.draws,
                 )  # fmt: skip
+
+
+@RULES.rule(
+    "uniform.unset",
+    "a float uniform that a program reads was never written",
+    severity="warning",
+    confidence="inferred",
+    source="3dbrew GPU/Internal Registers, GPUREG_VSH_FLOATUNIFORM",
+    explanation="It is 0 here. A console keeps what another program left there.",
+    hint="Upload it before the draw; look at the register's number in the program's header.",
+)
+def uniform_unset(record: N3dsRecord) -> Iterator[Found]:
+    groups: list[list[UnsetUniform]] = []
+    for one in record.unset:
+        last = groups[-1][-1] if groups else None
+        near = last is not None and (last.unit, last.at, last.axes) == (one.unit, one.at, one.axes)
+        if near and last is not None and last.register + 1 == one.register:
+            groups[-1].append(one)
+        else:
+            groups.append([one])
+    for group in groups:
+        first, count = group[0], len(group)
+        part = "" if first.axes == "xyzw" else f".{first.axes}"
+        name = f"uniform c{first.register}{part}" if count == 1 else (
+            f"uniforms c{first.register}{part} to c{group[-1].register}{part}"
+        )  # fmt: skip
+        yield Found(
+            f"the {first.unit} program reads {name} at instruction {first.address:#05x} ({first.line}), and nothing "
+            "ever wrote there", first.at, max(one.draws for one in group),
+        )  # fmt: skip
 
 
 @RULES.rule(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,9 @@ from pocketgpu.inspect.n3ds.draw_state import BRIGHT, LIGHT_COLORS, DrawState
 from pocketgpu.pica.core.registers import field as register_field
 
 if TYPE_CHECKING:
+    from pocketgpu.inspect.model.funnel import Funnel
     from pocketgpu.inspect.n3ds.programs import Program
+    from pocketgpu.inspect.rules.n3ds.uniforms import UnsetUniform
     from pocketgpu.pica.front.draw_target import DrawTarget
 
 
@@ -40,11 +42,14 @@ class Read:
 class DrawRecord(DrawState):
     """All draws with the same registers, except those that only hold data.
 
-    empty: how many of them had no triangle to draw. target: their render target, or why there is none; writes: which
+    empty: how many of them had no triangle to draw. watched: of how many the target was compared before and after;
+    changed: whether any of these changed bytes of it. target: their render target, or why there is none; writes: which
     memory of it they may write. reads: memory that they read. programs: programs of the shader units.
     """
 
     empty: int = 0
+    watched: int = 0
+    changed: bool = False
     target: DrawTarget | str = ""
     writes: dict[str, Range] = field(default_factory=dict)
     reads: list[Read] = field(default_factory=list)
@@ -189,7 +194,8 @@ class N3dsRecord:
     """What was noted while a capture ran: the input of the rules.
 
     machine_events: the machine's events, each with its place. whys: a function from a draw's address to the debugger's
-    answer why it drew nothing, None: not available. flushes: number of FLUSH_REGIONS commands.
+    answer why it drew nothing, None: not available. flushes: number of FLUSH_REGIONS commands. unset: float uniforms
+    that programs read and nobody wrote.
     """
 
     draws: list[DrawRecord] = field(default_factory=list)
@@ -203,7 +209,8 @@ class N3dsRecord:
     """Groups of consecutive draws with the geometry stage on or off: (frame, 1 or 0, first draw)."""
     ignored: list[tuple[str, int]] = field(default_factory=list)
     """Lists with writes to ids that have no register: (list, how many)."""
-    whys: Any = None
+    whys: Callable[[str], Funnel] | None = None
+    unset: list[UnsetUniform] = field(default_factory=list)
     flushes: int = 0
 
     def findings_of(self, *ids: str) -> Iterator[Found]:

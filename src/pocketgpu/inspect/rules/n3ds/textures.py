@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from pocketgpu.events import sized
-from pocketgpu.facts.formats import TEXTURE_FORMATS
+from pocketgpu.facts.formats import FRAMEBUFFER_COLOR_FORMATS, TEXTURE_FORMATS
 from pocketgpu.facts.pica_enums import TEXENV_SOURCE
 from pocketgpu.inspect.model.rules import Found, RuleSet
 from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
+from pocketgpu.pica.engines.transfer import external_format
 from pocketgpu.pica.fragment.combiners import STAGES
 
 RULES = RuleSet("3DS")
@@ -61,6 +62,38 @@ def texture_size(record: N3dsRecord) -> Iterator[Found]:
             if levels and min(width, height) >> levels < _LEAST:
                 size = sized(width, height)
                 yield draw.found(f"the texture of unit {unit} is {size} and has {levels} smaller levels")
+
+
+@RULES.rule(
+    "texture.format",
+    "a texture is read in another format than a transfer or draws wrote it in",
+    severity="warning",
+    confidence="inferred",
+    source="3dbrew GPU/Internal Registers, GPUREG_TEXUNIT0_TYPE; GPU/External Registers, Transfer Engine flags",
+    explanation="Texels of another size or order are read from the same bytes: the texture is noise or stripes.",
+    hint="Compare TEXUNIT_TYPE with the output format of the transfer, or with the format of the render target.",
+)
+def texture_format(record: N3dsRecord) -> Iterator[Found]:
+    made: dict[int, tuple[str, int]] = {}
+    for one in record.transfers:
+        if one.target is not None and one.get("PPF_FLAGS.linear_to_tiled"):
+            format = external_format(one.get("PPF_FLAGS.output_format"))
+            made[one.target.address] = format.name, format.bits
+    for draw in record.draws:
+        format_of_target = FRAMEBUFFER_COLOR_FORMATS.get(draw("COLORBUFFER_FORMAT.format"))
+        if "color" in draw.writes and format_of_target is not None and not draw("COLOR_OPERATION.fragment_mode"):
+            made.setdefault(draw.writes["color"].address, (format_of_target.name, format_of_target.bits))
+    for draw in record.draws:
+        for unit in draw.texture_units:
+            address = draw.bytes(f"TEXUNIT{unit}_ADDR.address")
+            texture = TEXTURE_FORMATS.get(draw(f"TEXUNIT{unit}_TYPE.format"))
+            name, bits = made.get(address, ("", 0))
+            # Formats of the same size are read on purpose at times, depth as colour for example.
+            if name and texture is not None and texture.bits != bits:
+                yield draw.found(
+                    f"the texture of unit {unit} at {address:#010x} is read as {texture.name} (TEXUNIT{unit}_TYPE), "
+                    f"and was written as {name}"
+                )
 
 
 @RULES.rule(

@@ -21,11 +21,13 @@ from pocketgpu.facts.gsp import FLUSH_REGIONS, PROCESS_LIST, REQUEST_DMA, comman
 from pocketgpu.facts.pica import PICA
 from pocketgpu.facts.pica_enums import GEOMETRY_STAGE
 from pocketgpu.inspect.model.event import Event, Range
+from pocketgpu.inspect.model.funnel import Funnel
 from pocketgpu.inspect.n3ds.draw_state import MOST_STATES
 from pocketgpu.inspect.n3ds.recorder import Recorder
 from pocketgpu.inspect.rules.n3ds.draws import DrawReader
 from pocketgpu.inspect.rules.n3ds.memory_map import WrittenMemory
-from pocketgpu.inspect.rules.n3ds.record import Lost, N3dsRecord, Read, ShownScreen, UnitRecord
+from pocketgpu.inspect.rules.n3ds.record import DrawRecord, Lost, N3dsRecord, Read, ShownScreen, UnitRecord
+from pocketgpu.inspect.rules.n3ds.uniforms import unset_uniforms
 from pocketgpu.pica.core.observer import Run
 from pocketgpu.pica.front.packets import DrawPackets
 
@@ -47,6 +49,8 @@ _FLUSHING = {REQUEST_DMA.name: ("source", "size"), PROCESS_LIST.name: ("list", "
 """Commands that can first write a range of the cache back, and the words that name it."""
 _PARTS = {"list": "command list", "transfer": "display transfer", "copy": "texture copy"}
 _STAGE = PICA["GEOSTAGE_CONFIG"]
+MOST_WATCHED = 64
+"""Most draws of a state whose targets are compared, if none of them changes anything."""
 
 
 class Watch(Recorder):
@@ -61,6 +65,10 @@ class Watch(Recorder):
         self._row: bool | None = None
         self._row_frame = -1
         self._reader: DrawReader | None = None
+
+    def begin_again(self) -> None:
+        """Forget what was noted so far; what is known of memory stays."""
+        self.record, self._reader, self._row = N3dsRecord(), None, None
 
     # -- where we are -------------------------------------------------------------------------------------------------
     def _note(self, kind: str, title: str, facts: Mapping[str, Any] | None = None, **more: Any) -> Event:
@@ -219,11 +227,30 @@ class Watch(Recorder):
         members = self._reader.add(packets, f"f{frame}", first, self.reads, self.writes)
         self._note_stages(packets, frame, first)
         packets.triangles[:] = 0
-        run(0, len(packets))
+        self._run(len(packets), members, run)
         empty = packets.triangles[:, 1] <= packets.triangles[:, 0]
         for record, places in members:
             record.empty += int(np.count_nonzero(empty[places]))
         self.take_events()
+
+    def _run(self, count: int, members: list[tuple[DrawRecord, NDArray[np.int64]]], run: Run) -> None:
+        """Run draws; those of records that have changed nothing so far run alone, and their targets are compared."""
+        owners = {int(place): record for record, places in members for place in places.tolist()}
+        arena, done = self.machine.memory.arena, 0
+        for place in sorted(owners):
+            record = owners[place]
+            if record.changed or record.watched >= MOST_WATCHED or isinstance(record.target, str):
+                continue
+            if done < place:
+                run(done, place)
+            parts = [slice(at, at + size) for at, size in record.target.ranges]
+            before = [arena[part].copy() for part in parts]
+            run(place, place + 1)
+            done = place + 1
+            record.watched += 1
+            record.changed = not all(np.array_equal(arena[part], old) for part, old in zip(parts, before, strict=True))
+        if done < count:
+            run(done, count)
 
     def _note_stages(self, packets: DrawPackets, frame: int, first: int) -> None:
         on = (packets.registers[:, _STAGE.offset] & _STAGE["mode"].mask) == GEOMETRY_STAGE.ON
@@ -260,20 +287,30 @@ class Watch(Recorder):
         super().vblank(frame)
 
 
-def watch(capture: Capture, evaluator: str = "llvm", progress: Callable[[int], None] = lambda _: None) -> N3dsRecord:
-    """Run all frames of a capture and note what rules read. progress: called after each frame.
+def watch(
+    capture: Capture, evaluator: str = "llvm", progress: Callable[[int], None] = lambda _: None,
+    frame: int | None = None,
+) -> N3dsRecord:  # fmt: skip
+    """Run a capture and note what rules read. progress: called after each frame. frame: the only one that is noted; the
+    capture runs to its end, and memory that earlier frames wrote counts as written. None: all frames.
 
     :raises NoPictureError: there are no frames.
     """
     if not capture.frame_count:
         raise NoPictureError("the capture has no frames", location=capture.path, hint="A frame ends with a marker.")
-    noted = Watch()
-    driver = drive(cast("N3DSTrace", capture.trace), evaluator=evaluator)
+    noted, trace = Watch(), cast("N3DSTrace", capture.trace)
+    driver = drive(trace, evaluator=evaluator)
     driver.machine.observe(noted)
-    while driver.frame < driver.frame_count:
+    end = driver.frame_count if frame is None else frame + 1
+    while driver.frame < end:
+        if driver.frame == frame:
+            noted.begin_again()
         driver.play_frame()
         progress(driver.frame - 1)
     noted.record.whys = _Asked(capture, evaluator)
+    noted.record.unset = unset_uniforms(trace, end)
+    if frame is not None:
+        noted.record.unset = [one for one in noted.record.unset if one.last >= frame]
     return noted.record
 
 
@@ -282,6 +319,7 @@ class _Asked:
 
     def __init__(self, capture: Capture, evaluator: str) -> None:
         self._capture, self._evaluator = capture, evaluator
+        self._known: dict[str, Funnel] = {}
 
     @cached_property
     def _run(self) -> Any:
@@ -289,8 +327,13 @@ class _Asked:
 
         return N3dsInspection(self._capture, evaluator=self._evaluator)
 
-    def __call__(self, at: str) -> Any:
-        return self._run.why(at)
+    def __call__(self, at: str) -> Funnel:
+        found = self._known.get(at)
+        if found is None:
+            answer = self._run.why(at)
+            assert isinstance(answer, Funnel)
+            found = self._known[at] = answer
+        return found
 
 
 __all__ = ["Watch", "watch"]

@@ -14,6 +14,7 @@ from pocketgpu.errors import UsageError
 from pocketgpu.events import sized
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.inspect.model.event import Range
+from pocketgpu.inspect.model.wording import agreed
 from pocketgpu.inspect.switch.causes import (
     empty_scissor,
     masked_colours,
@@ -132,7 +133,7 @@ def _of_state(state: State) -> Iterator[Fault]:
     scissor = empty_scissor(state, targets)
     if scissor is not None:
         text, register = scissor
-        yield "switch.scissor-empty", f"primitives {text} ({register})"
+        yield "switch.scissor-empty", f"primitives {agreed(text, 2)} ({register})"
     yield from _viewport(state, targets)
     if state.field("OGL_SET_CULL", "ENABLE") and state.field("OGL_SET_CULL_FACE") == _BOTH:
         yield "switch.cull-both", f"both sides of polygons are culled ({named(state, 'OGL_SET_CULL_FACE')})"

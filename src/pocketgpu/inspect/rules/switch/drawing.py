@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from pocketgpu.inspect.model.funnel import Funnel
 from pocketgpu.inspect.model.rules import Found, RuleSet
-from pocketgpu.inspect.rules.switch.record import SwitchRecord
+from pocketgpu.inspect.rules.switch.record import SwitchDraw, SwitchRecord
 
 RULES = RuleSet("Switch")
 
@@ -278,6 +279,37 @@ def nothing_passes(record: SwitchRecord) -> Iterator[Found]:
 
 
 _MOST = 8
+"""Most draws that the debugger is asked about, for each rule."""
+_CULLING = "OGL_SET_CULL_FACE"
+
+
+def _without_shape(record: SwitchRecord) -> Iterator[tuple[SwitchDraw, Funnel | None]]:
+    """Draws without a visible primitive, with the debugger's answers; None where there were too many questions."""
+    draws = (one for one in record.draws if one.shapes == 0)
+    for n, draw in enumerate(draws):
+        if record.whys is not None:
+            yield draw, record.whys(draw.at) if n < _MOST else None
+
+
+def _is_culled(found: Funnel) -> bool:
+    """Whether culling alone dropped all primitives."""
+    stage = found.narrowest
+    return stage is not None and bool(stage.lost) and all(loss.register.startswith(_CULLING) for loss in stage.lost)
+
+
+@RULES.rule(
+    "switch.culled",
+    "culling drops every primitive of a draw",
+    severity="warning",
+    confidence="inferred",
+    source="class header clb197.h, OGL_SET_CULL_FACE, OGL_SET_FRONT_FACE",
+    explanation="The draw shows nothing. Its corners may run the other way round.",
+    hint="Cull the other side, or none; a viewport that mirrors turns the corners round.",
+)
+def culled(record: SwitchRecord) -> Iterator[Found]:
+    for draw, found in _without_shape(record):
+        if found is not None and _is_culled(found):
+            yield Found(found.because, draw.at)
 
 
 @RULES.rule(
@@ -290,12 +322,8 @@ _MOST = 8
     hint="`why` with the address of the draw shows more.",
 )
 def draw_nothing(record: SwitchRecord) -> Iterator[Found]:
-    asked = 0
-    for draw in record.draws:
-        if draw.shapes != 0 or record.whys is None:
-            continue
-        if asked == _MOST:
+    for draw, found in _without_shape(record):
+        if found is None:
             yield Found("further draws have no visible primitive", draw.at)
-            continue
-        asked += 1
-        yield Found(record.whys(draw.at).because, draw.at)
+        elif not _is_culled(found):
+            yield Found(found.because, draw.at)

@@ -265,14 +265,20 @@ def _targets(state: State) -> tuple[tuple[str, Range], ...]:
     return tuple(found)
 
 
-def watch(capture: Capture, evaluator: str = "llvm", progress: Callable[[int], None] = lambda _: None) -> SwitchRecord:
-    """Replay a whole log, also after its last present, and note what rules read."""
+def watch(
+    capture: Capture, evaluator: str = "llvm", progress: Callable[[int], None] = lambda _: None,
+    frame: int | None = None,
+) -> SwitchRecord:  # fmt: skip
+    """Replay a log, also after its last present, and note what rules read. frame: the only one that is noted; the
+    replay ends with it. None: all."""
     log = cast("ChannelLog", capture.trace)
     if not log.submissions:
         raise NoPictureError("the capture has no submissions", location=capture.path, hint="Record until it draws.")
     driver, watch = drive(log, evaluator=evaluator), _Watch()
     driver.machine.observe(watch)
-    for index in range(log.frame_count + bool(log.tail)):
+    for index in range(log.frame_count + bool(log.tail) if frame is None else frame + 1):
+        if index == frame:
+            watch.record = SwitchRecord()
         watch.frame, watch.draws = index, 0
         for _ in driver.steps():
             watch.take()
@@ -294,6 +300,7 @@ class _Asked:
 
     def __init__(self, capture: Capture, evaluator: str) -> None:
         self._capture, self._evaluator = capture, evaluator
+        self._known: dict[str, Funnel] = {}
 
     @cached_property
     def _run(self) -> SwitchInspection:
@@ -302,8 +309,11 @@ class _Asked:
         return SwitchInspection(self._capture, evaluator=self._evaluator)
 
     def __call__(self, at: str) -> Funnel:
-        found = self._run.why(at)
-        assert isinstance(found, Funnel)
+        found = self._known.get(at)
+        if found is None:
+            answer = self._run.why(at)
+            assert isinstance(answer, Funnel)
+            found = self._known[at] = answer
         return found
 
 

@@ -65,11 +65,10 @@ class N3DSDriver(Driver[N3DS]):
 
     # -- frames -------------------------------------------------------------------------------------------------------
     def play_frame(self) -> Played:
-        runs, stats, do = self.trace.runs(self.frame), self.machine.stats, self._do
+        runs, stats = self.trace.runs(self.frame), self.machine.stats
         stats.reset()
         start = perf_counter()
-        for run in runs:
-            do(run)
+        self.do(runs)
         self._end_frame()
         milliseconds = 1000.0 * (perf_counter() - start)
         return Played(milliseconds, {name: int(getattr(stats, name)) for name in _COUNTS}, stats.seconds)
@@ -78,31 +77,28 @@ class N3DSDriver(Driver[N3DS]):
         if self.frame >= self.frame_count:
             return
         for run in self.trace.runs(self.frame):
-            self._do(run)
+            self.do((run,))
             yield run.element
         self._end_frame()
 
     def do(self, runs: Sequence[Step]) -> None:
         """Play steps, as if they came next in the current frame."""
+        machine = self.machine
         for run in runs:
-            self._do(run)
+            if isinstance(run, WriteRun):
+                machine.write_registers(run.addresses, run.values)
+            elif isinstance(run, LoadRun):
+                self._load(run)
+            elif isinstance(run, GxRun):
+                # A command of a log did run, even if gsp would reject its alignment today.
+                machine.gsp.gx(run.words, recorded=True, at=f"f{self.frame}/e{run.element}")
+            else:
+                self._write_narrow(run)
 
     def _end_frame(self) -> None:
         self.machine.step_vblank()
         self.machine.finish()
         self.frame += 1
-
-    def _do(self, run: Step) -> None:
-        machine = self.machine
-        if isinstance(run, WriteRun):
-            machine.write_registers(run.addresses, run.values)
-        elif isinstance(run, LoadRun):
-            self._load(run)
-        elif isinstance(run, GxRun):
-            # A command of a log did run, even if gsp would reject its alignment today.
-            machine.gsp.gx(run.words, recorded=True, at=f"f{self.frame}/e{run.element}")
-        else:
-            self._write_narrow(run)
 
     def _load(self, run: LoadRun) -> None:
         """Store the bytes of a load; bytes where there is no memory are an event."""

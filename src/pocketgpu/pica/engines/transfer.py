@@ -192,10 +192,13 @@ LEAST_16_BIT = 64
 _MAX_MOVES = 4096
 
 
+_ADDRESSES = {side: (f"PPF_{side}_ADDRESS", EXTERNAL[f"PPF_{side}_ADDRESS"]["address"]) for side in ("INPUT", "OUTPUT")}
+
+
 def _address(words: Mapping[str, int], side: str) -> int:
     """The physical address that the unit reads from ("INPUT") or writes to ("OUTPUT")."""
-    register = EXTERNAL[f"PPF_{side}_ADDRESS"]
-    return int(register["address"].decode(words[register.name]))
+    name, field = _ADDRESSES[side]
+    return field.raw(words[name]) * field.scale
 
 
 class TransferEngine:

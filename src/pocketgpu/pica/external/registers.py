@@ -51,7 +51,9 @@ TRANSFER_CONTROL = _address("PPF_CONTROL")
 FILL_START, FILL_FINISHED = (EXTERNAL["PSC0_CONTROL"][name].mask for name in ("start", "finished"))
 FILL_WIDTH = EXTERNAL["PSC0_CONTROL"]["width"]
 _FILL_ADDRESS = EXTERNAL["PSC0_START"]["address"]
-_FILL_UNIT = _FILL_ADDRESS.scale
+_FILL_UNIT = _FILL_ADDRESS.scale >> _FILL_ADDRESS.lo
+"""Bytes for each one of a masked address word. Masked here, not by `Field.raw`, because fills repeat every frame."""
+_FILL_MASK = _FILL_ADDRESS.mask
 TRANSFER_START, TRANSFER_FINISHED = (EXTERNAL["PPF_CONTROL"][name].mask for name in ("start", "finished"))
 _SELECTS = [_address(f"PDC{unit}_SELECT") for unit in range(2)]
 _SELECT_KEPT = EXTERNAL["PDC0_SELECT"]["current"].mask
@@ -427,7 +429,7 @@ class ExternalRegisters:
     def _fill_range(self, first: int) -> tuple[int, int, int]:
         """Start address, end address and value of a fill; `first` is the word of the unit's first register."""
         start, end, value = self.words[first : first + 3].tolist()
-        return _FILL_ADDRESS.raw(start) * _FILL_UNIT, _FILL_ADDRESS.raw(end) * _FILL_UNIT, value
+        return (start & _FILL_MASK) * _FILL_UNIT, (end & _FILL_MASK) * _FILL_UNIT, value
 
     def _run_fill(self, unit: int, start: int, end: int, value: int, width: int) -> None:
         """Fill [start, end) with a pattern, and set the unit to finished."""

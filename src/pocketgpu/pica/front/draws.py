@@ -203,11 +203,12 @@ class Core3D:
     def _flush(self) -> None:
         """Run all recorded packets and empty the list."""
         count = self._get("PACKETS")
-        if count:
+        if count and not self._observers:
+            self.runner.run(count, self.place)
+        elif count:
             before = self.stats.draws
             self._draw(self._observers, 0, count, before)
-            if self._observers:
-                self.stats.draws = before + count  # draws that an observer skipped count too
+            self.stats.draws = before + count  # draws that an observer skipped count too
         self.control[_LIST_END] = 0
         self._set("POOL_TOP", self.layout.pool)
         self._copy_banks()

@@ -18,7 +18,7 @@ COMMANDS: dict[str, str] = {
     "bench": "CAPTURE --repeat --threads --set --json --debug",
     "info": "CAPTURE --json --debug",
     "events": "CAPTURE ADDRESS --draws --set --json --debug",
-    "why": "CAPTURE ADDRESS --set --json --debug",
+    "why": "CAPTURE ADDRESS --all --set --json --debug",
     "decode": (
         "CAPTURE PLACES --as --base --offset --size --big-endian --strict --no-garbage --filter --changed --words"
         " --macros --set --json --debug"

@@ -18,7 +18,8 @@ PAGE = (ROOT / "docs" / "guides" / "ci.md").read_text(encoding="utf-8")
 
 def shown_file(name: str) -> str:
     """The block that the page shows under a file's name."""
-    (text,) = re.findall(rf"`{re.escape(name)}`[^`]*:\n\n```\w+\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+    pattern = rf"`{re.escape(name)}`[^`]*:\n\n(?:<!-- not run: [^\n]* -->\n)?```\w+\n(.*?)^```$"
+    (text,) = re.findall(pattern, PAGE, re.DOTALL | re.MULTILINE)
     return str(text)
 
 

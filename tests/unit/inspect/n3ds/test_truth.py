@@ -62,7 +62,7 @@ def scene(folder: Path, format: str, draws: Callable[[CommandList], None]) -> In
 def planted(
     half: Box | None, keeps: Box, cull: str, function: str | None, rectangles: list[tuple[Box, float, str, bool]]
 ) -> Callable[[CommandList], None]:
-    """Draws: a rectangle of depth 0.5 alone, if wanted; then rectangles behind a scissor, culling and a depth test."""
+    """Draws: a rectangle of depth 0.5 alone, if wanted; then rectangles under a scissor, culling and a depth test."""
     x, y, width, height = keeps
 
     def draws(cl: CommandList) -> None:

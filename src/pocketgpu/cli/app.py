@@ -37,7 +37,7 @@ COMMANDS = {
     "bench": "Measure replay time per frame and phase.",
     "info": "Show what is in a capture and which doubtful behaviour it depends on.",
     "events": "List what happens in a capture, event by event: frames, passes, draws, fills, copies.",
-    "why": "Explain why a pixel has its colour, with all values; or what happened to a draw.",
+    "why": "Explain why a pixel has its colour, with all values; what happened to a draw; or what spoils a frame.",
     "decode": "List the command words of a recording or dump.",
     "check": "Find what works here and may not work on a console.",
     "diff": "Show where two captures differ, or one capture under two settings.",

@@ -292,7 +292,7 @@ def watch(
     frame: int | None = None,
 ) -> N3dsRecord:  # fmt: skip
     """Run a capture and note what rules read. progress: called after each frame. frame: the only one that is noted; the
-    capture runs to its end, and memory that earlier frames wrote counts as written. None: all frames.
+    run ends with it, and memory that earlier frames wrote counts as written. None: all frames.
 
     :raises NoPictureError: there are no frames.
     """

@@ -83,7 +83,7 @@ def cull_both(record: SwitchRecord) -> Iterable[Found]:
     confidence="documented",
     source="class header clb197.h, SET_DEPTH_FUNC, SET_STENCIL_FUNC, SET_ALPHA_FUNC",
     explanation="No sample passes, so the draw writes no colour and no depth.",
-    hint="Look at where the function was set last: `pocketgpu writers` shows it.",
+    hint="`pocketgpu state` with the address of the draw shows the function.",
 )
 def never_passes(record: SwitchRecord) -> Iterable[Found]:
     return record.faults_of("switch.never-passes")

@@ -22,8 +22,11 @@ from pocketgpu.errors import NoPictureError, UsageError
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.model.funnel import Funnel
 from pocketgpu.inspect.rules.switch.draw_faults import DrawFaults
+from pocketgpu.inspect.rules.switch.input_faults import overwritten_inputs
 from pocketgpu.inspect.rules.switch.record import DrawnTarget, OrderedGrid, SwitchDraw, SwitchRead, SwitchRecord
+from pocketgpu.inspect.rules.switch.unset import Suspects, unset_words
 from pocketgpu.inspect.switch import doubts as maxwell_doubts
+from pocketgpu.inspect.switch.viewports import used_viewports
 from pocketgpu.maxwell.engines.common.action_log import Blit, Copy
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
@@ -59,6 +62,13 @@ class _Watch(Observer):
         self.frame = self.draws = 0
         self._tried: set[Any] = set()
         self._seen: set[Any] = set()
+        self._faults = DrawFaults()
+        self.suspects = Suspects()
+
+    def begin(self) -> None:
+        """Forget what was noted so far: rules look at what comes now."""
+        self.record, self.suspects = SwitchRecord(), Suspects()
+        self._seen.clear()
         self._faults = DrawFaults()
 
     @property
@@ -195,15 +205,18 @@ class _Watch(Observer):
         plan = drawing.plan
         if plan is not None and set(plan.programs) != {shader.stage for shader in draw.shaders}:
             plan = None  # of an earlier draw: this one was refused
-        faults = self._faults.of(draw, plan)
+        viewports = (0,) if plan is None else used_viewports(self.machine.memory, plan)
+        faults = self._faults.of(draw, plan, viewports)
         shapes = passed = -1
         if plan is not None:
             faults += tuple(self._faults.small_constants(draw, plan, _STAGES))
             faults += tuple(self._faults.bad_textures(self.machine, draw))
+            faults += tuple(overwritten_inputs(self.machine.memory, draw, plan))
             if plan.rasters:
                 shapes = int(self.machine.memory.words(drawing.region + REGION.SHAPES, 1)[0])
             if plan.output.tests:
                 passed = drawing.passed
+            self.suspects.note(self.machine, draw, plan, _STAGES, (self.frame, self.draws - 1, at))
         groups = {shader.stage: shader.group for shader in draw.shaders}
         for number, program in (plan.programs if plan is not None else {}).items():
             bindings = draw.constants[groups.get(number, 0)]
@@ -219,6 +232,8 @@ class _Watch(Observer):
         targets = _targets(draw.state)
         for name, where in targets:
             offset = self.machine.memory.offset_of(where.address, where.size)
+            if offset is not None:
+                self.suspects.drawn.add(Range(offset, where.size))
             if offset is not None and name != _DEPTH:
                 self.record.drawn.setdefault(DrawnTarget(name, where, Range(offset, where.size)), at)
         self.record.draws.append(
@@ -278,7 +293,7 @@ def watch(
     driver.machine.observe(watch)
     for index in range(log.frame_count + bool(log.tail) if frame is None else frame + 1):
         if index == frame:
-            watch.record = SwitchRecord()
+            watch.begin()
         watch.frame, watch.draws = index, 0
         for _ in driver.steps():
             watch.take()
@@ -291,6 +306,7 @@ def watch(
                 base = backing.offset + present.offset
             watch.shown(present, base)
             progress(index)
+    watch.record.unset = [(one.text, one.at) for one in unset_words(log, watch.suspects, evaluator)]
     watch.record.whys = _Asked(capture, evaluator)
     return watch.record
 

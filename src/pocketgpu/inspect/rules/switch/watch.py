@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.arena import PAGE_SHIFT, PAGE_SIZE, Snapshot
-from pocketgpu.capture.driver import drive
+from pocketgpu.capture.driver.switch import SwitchDriver
 from pocketgpu.errors import NoPictureError, UsageError
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.model.funnel import Funnel
@@ -38,7 +38,7 @@ from pocketgpu.maxwell.sass.launch.launcher import Result
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
-    from pocketgpu.capture.formats.mxcap import ChannelLog, Present
+    from pocketgpu.capture.formats.mxcap import ChannelLog, ChunkRecord, Present
     from pocketgpu.inspect.switch.inspection import SwitchInspection
 
 MOST_TRIED = 64
@@ -57,8 +57,10 @@ class _Watch(Observer):
 
     wants_draws = True
 
-    def __init__(self) -> None:
+    def __init__(self, pages: int) -> None:
+        """pages: of the machine's memory."""
         self.record = SwitchRecord()
+        self._loaded: NDArray[np.bool_] = np.zeros(pages, np.bool_)
         self.frame = self.draws = 0
         self._tried: set[Any] = set()
         self._seen: set[Any] = set()
@@ -83,6 +85,11 @@ class _Watch(Observer):
             if start <= offset < start + mapping.size:
                 return mapping.address + offset - start
         return None
+
+    def loaded(self, chunk: ChunkRecord, at: int, offset: int, size: int) -> None:
+        """Note pages that the processor wrote: zeros in fresh memory change nothing, and leave no version."""
+        if size > 0:
+            self._loaded[offset >> PAGE_SHIFT : (offset + size - 1 >> PAGE_SHIFT) + 1] = True
 
     # -- launches -----------------------------------------------------------------------------------------------------
     def launch(self, launch: Launch, run: RunGrid) -> Result:
@@ -141,7 +148,8 @@ class _Watch(Observer):
             if offset is None:
                 continue
             first, last = offset >> PAGE_SHIFT, (offset + size - 1) >> PAGE_SHIFT
-            for page in (np.flatnonzero(self.machine.memory.page_versions[first : last + 1] == 0) + first).tolist():
+            fresh = (self.machine.memory.page_versions[first : last + 1] == 0) & ~self._loaded[first : last + 1]
+            for page in (np.flatnonzero(fresh) + first).tolist():
                 start, end = max(offset, page << PAGE_SHIFT), min(offset + size, (page + 1) << PAGE_SHIFT)
                 missing += end - start
         self.record.reads.append(SwitchRead(kind, what, range_, at, missing))
@@ -160,7 +168,8 @@ class _Watch(Observer):
             return
         size = max(min(present.size, self.machine.memory.guest_end - base), 0)
         self.record.places.add(Range(base, size))
-        if not self.machine.memory.newest(base, size):
+        pages = slice(base >> PAGE_SHIFT, (base + max(size, 1) - 1 >> PAGE_SHIFT) + 1)
+        if not self.machine.memory.newest(base, size) and not self._loaded[pages].any():
             where = Range(present.gpu_va, present.size)
             self.record.reads.append(SwitchRead("shown", "the shown surface", where, f"f{self.frame}", where.size))
 
@@ -289,8 +298,10 @@ def watch(
     log = cast("ChannelLog", capture.trace)
     if not log.submissions:
         raise NoPictureError("the capture has no submissions", location=capture.path, hint="Record until it draws.")
-    driver, watch = drive(log, evaluator=evaluator), _Watch()
-    driver.machine.observe(watch)
+    machine = SwitchDriver.make_machine(log, evaluator=evaluator)
+    watch = _Watch(len(machine.memory.page_versions))
+    driver = SwitchDriver(log, machine, watch.loaded)
+    machine.observe(watch)
     for index in range(log.frame_count + bool(log.tail) if frame is None else frame + 1):
         if index == frame:
             watch.begin()

@@ -107,7 +107,8 @@ class Scene:
         for stage in ("vertex", "pixel"):
             pb.constants(stage, 0, handles, self.constants)
         place_of = vertices if self.vertices is None else capture.allocate(self.vertices)
-        pb.stream(0, place_of, 24, size=24 * len(self.rows) if self.limit is None else self.limit).attribute(0, 0, 0, "R32_G32_B32_A32", "FLOAT")
+        count = 24 * len(self.rows) if self.limit is None else self.limit
+        pb.stream(0, place_of, 24, size=count).attribute(0, 0, 0, "R32_G32_B32_A32", "FLOAT")
         pb.attribute(1, 0, 16, "R32_G32", "FLOAT").clear((0, 0, 0, 1))
         for name, *values in self.before:
             if name == "SET_ZT_A":

@@ -89,8 +89,8 @@ CASES = [
     Case("switch.index-limit", lambda: Scene(indices=5), "SET_INDEX_BUFFER_C"),
     Case("switch.vertex-limit", lambda: Scene(limit=71), "attribute 1 of vertex 2"),
     Case("switch.vertex-stride", lambda: Scene(before=(("SET_VERTEX_STREAM_A_FORMAT(0)", 1 << 12 | 20),)),
-         "attribute 1 ends at byte 24 of a vertex (SET_VERTEX_ATTRIBUTE_A(1)), and the next vertex of stream 0 begins at "
-         "byte 20 (SET_VERTEX_STREAM_A_FORMAT(0))"),
+         "attribute 1 ends at byte 24 of a vertex (SET_VERTEX_ATTRIBUTE_A(1)), and the next vertex of stream 0 begins "
+         "at byte 20 (SET_VERTEX_STREAM_A_FORMAT(0))"),
     Case("switch.vertex-align", lambda: Scene(before=(("SET_VERTEX_STREAM_A_FORMAT(0)", 1 << 12 | 26),)),
          "attribute 0 has vertices of 26 bytes, no multiple of the 4 bytes of a component "
          "(SET_VERTEX_STREAM_A_FORMAT(0))"),
@@ -220,12 +220,12 @@ TO_ONE = VERTEX.replace("EXIT", "MOV32I R9, 0x1\nAST a[0x68], R9\nEXIT")
 """Puts everything into viewport 1."""
 OF_ONE = (
     ("SET_VIEWPORT_SCALE_X(1)", 16.0), ("SET_VIEWPORT_SCALE_Y(1)", -16.0), ("SET_VIEWPORT_OFFSET_X(1)", 16.0),
-    ("SET_VIEWPORT_OFFSET_Y(1)", 16.0), ("SET_VIEWPORT_SCALE_Z(1)", 1.0), ("SET_VIEWPORT_CLIP_HORIZONTAL(1)", SIZE << 16),
-    ("SET_VIEWPORT_CLIP_VERTICAL(1)", SIZE << 16), ("SET_VIEWPORT_CLIP_MAX_Z(1)", 1.0),
+    ("SET_VIEWPORT_OFFSET_Y(1)", 16.0), ("SET_VIEWPORT_SCALE_Z(1)", 1.0), ("SET_VIEWPORT_CLIP_MAX_Z(1)", 1.0),
+    ("SET_VIEWPORT_CLIP_HORIZONTAL(1)", SIZE << 16), ("SET_VIEWPORT_CLIP_VERTICAL(1)", SIZE << 16),
 )  # fmt: skip
 VIEWPORTS: list[tuple[str, tuple[tuple[object, ...], ...]]] = [
-    ("switch.scissor-empty",
-     (("SET_SCISSOR_ENABLE({})", 1), ("SET_SCISSOR_HORIZONTAL({})", 7 << 16 | 7), ("SET_SCISSOR_VERTICAL({})", 32 << 16))),
+    ("switch.scissor-empty", (("SET_SCISSOR_ENABLE({})", 1), ("SET_SCISSOR_HORIZONTAL({})", 7 << 16 | 7),
+                              ("SET_SCISSOR_VERTICAL({})", 32 << 16))),
     ("switch.viewport-empty", (("SET_VIEWPORT_SCALE_X({})", 0.0),)),
     ("switch.viewport-number", (("SET_VIEWPORT_OFFSET_Y({})", float("inf")),)),
     ("switch.viewport-outside", (("SET_VIEWPORT_OFFSET_Y({})", -16.0),)),

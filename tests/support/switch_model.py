@@ -363,6 +363,16 @@ def shown(format: str, depth: float) -> str:
 
 
 # -- the recording ----------------------------------------------------------------------------------------------------
+def square(
+    x: int, y: int, width: int, height: int, z: float = 0.5, turned: bool = False, **more: Any
+) -> list[Vertex]:  # fmt: skip
+    """Two triangles, counter-clockwise for a viewer, or turned. Sizes are pixels."""
+    places = (x, y), (x, y + height), (x + width, y + height), (x + width, y)
+    a, b, c, d = ((px * STEPS, py * STEPS) for px, py in places)
+    corners = [a, b, c, a, c, d] if not turned else [a, c, b, a, d, c]
+    return [Vertex(*corner, z, **more) for corner in corners]
+
+
 def _rows(vertices: tuple[Vertex, ...]) -> np.ndarray:
     rows = []
     for v in vertices:
@@ -400,15 +410,18 @@ def _state(pb: PushBuffer, tests: Registers) -> None:
 
 
 def recording(
-    draws: list[Drawn], format: str | None = None, depth: float = 1.0, stencil: int = 0
-) -> Capture:
-    """The draws on a cleared target, and a picture."""
+    draws: list[Drawn], format: str | None = None, depth: float = 1.0, stencil: int = 0, *, slot: int = 0,
+    clear: bool = True,
+) -> Capture:  # fmt: skip
+    """The draws on a target, which is cleared, and a picture. slot: of the target."""
     capture = MaxwellCaptureBuilder("a model")
     target = Surface(capture.allocate(size_of(SIZE, SIZE)), SIZE, SIZE)
-    pb = PushBuffer().bind("3D").plain_state().render_target(0, target)
+    pb = PushBuffer().bind("3D").plain_state().render_target(slot, target)
+    pb.method("SET_CT_SELECT", TARGET_COUNT=1, TARGET0=slot)
     for n in range(4):
         pb.viewport(0, 0, SIZE, SIZE, number=n)
-    pb.clear((0, 0, 0, 1), within_scissor=False)
+    if clear:
+        pb.clear((0, 0, 0, 1), slot=slot, within_scissor=False)
     if format is not None:
         pb.depth_target(capture.allocate(1 << 16), SIZE, SIZE, format, block_height_log2=BLOCK_HEIGHT)
         pb.clear_depth(depth if format != "S8" else None, stencil if format in STENCILS else None)
@@ -448,6 +461,8 @@ def recording(
     return Capture("model", capture.log())
 
 
-def look(draws: list[Drawn], format: str | None = None, depth: float = 1.0, stencil: int = 0) -> SwitchInspection:
+def look(
+    draws: list[Drawn], format: str | None = None, depth: float = 1.0, stencil: int = 0, **more: Any
+) -> SwitchInspection:  # fmt: skip
     """The recording, looked into."""
-    return SwitchInspection(recording(draws, format, depth, stencil))
+    return SwitchInspection(recording(draws, format, depth, stencil, **more))

@@ -62,12 +62,12 @@ class Stage(Displayed):
         return {
             "name": self.name, "came": self.came, "passed": self.passed,
             "lost": [loss.to_json() for loss in self.lost], "text": self.text, "values": self.values,
-            "source": self.source,
+            **({"source": self.source} if self.source else {}),
         }  # fmt: skip
 
     def __str__(self) -> str:
         if self.source:
-            return f"{self.name}: {self.passed:,} (from {self.came:,} {self.source})"
+            return f"{self.name}: {self.passed:,} (from {self.source}: {self.came:,})"
         return f"{self.name}: {self.passed:,} of {self.came:,}"
 
 

@@ -24,10 +24,11 @@ Cause = tuple[str, str]
 """Text, and the registers that cause it."""
 
 
-def named(state: State, method: str, index: int = 0) -> str:
-    """A register and the name of its value: "OGL_SET_CULL_FACE BACK"."""
-    value = state.field(method, "V", index)
-    return f"{method} {B197.values(method).get(value, f'{value:#x}')}"
+def named(state: State, method: str, index: int | None = None) -> str:
+    """A register and the name of its value: "OGL_SET_CULL_FACE BACK". index: of an element of an array."""
+    value = state.field(method, "V", index or 0)
+    label = method if index is None else f"{method}({index})"
+    return f"{label} {B197.values(method).get(value, f'{value:#x}')}"
 
 
 def target_size(state: State, targets: Sequence[Target]) -> tuple[int, int] | None:
@@ -114,10 +115,11 @@ def unchanging(state: State, plan: Plan | None, name: str) -> str:
     for target, key in zip(plan.output.colours, plan.output.write_key.colors, strict=True):
         if target.name == name and keeps_target(key):
             each = state.field("SET_BLEND_STATE_PER_TARGET", "ENABLE")
-            prefix, index = ("SET_BLEND_PER_TARGET_", target.slot or 0) if each else ("SET_BLEND_", 0)
-            parts = ["COLOR", "ALPHA"] if state.field(f"{prefix}SEPARATE_FOR_ALPHA", "ENABLE", index) else ["COLOR"]
+            prefix, index = ("SET_BLEND_PER_TARGET_", target.slot) if each else ("SET_BLEND_", None)
+            separate = state.field(f"{prefix}SEPARATE_FOR_ALPHA", "ENABLE", index or 0)
+            parts = ["COLOR", "ALPHA"] if separate else ["COLOR"]
             names = [f"{prefix}{part}_{side}_COEFF" for part in parts for side in ("SOURCE", "DEST")]
-            return ", ".join(named(state, name, index) + (f"({index})" if each else "") for name in names)
+            return ", ".join(named(state, name, index) for name in names)
     return ""
 
 

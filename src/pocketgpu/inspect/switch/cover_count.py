@@ -26,6 +26,8 @@ MOST_PIXELS = 1 << 24
 SCISSORS = "SET_SCISSOR_HORIZONTAL({n}), SET_SCISSOR_VERTICAL({n})"
 _SCISSOR = "SET_SCISSOR_"
 _WINDOWS = 8
+_CORNERS = 4
+"""Pixels of a quad: each has a sample mask."""
 _STIPPLE = 32
 """Columns and rows of the stipple of polygons."""
 Box = tuple[int, int, int, int]
@@ -132,8 +134,11 @@ class CoverCount:
             self.masked["{is|are} left out by the stipple of polygons", "SET_POLYGON_STIPPLE"] += int(out.sum())
             mine = mine & ~out
         ballot = int(words[RASTER.SAMPLES_LEFT // 4 + sample])
-        out = mine & ((ballot >> ((columns & 1) | (rows & 1) << 1) & 1) == 0)
-        self.masked["{is|are} left out by the sample mask", "SET_SAMPLE_MASK_X0_Y0"] += int(out.sum())
+        for corner in range(_CORNERS):
+            if not ballot >> corner & 1:
+                x, y = corner & 1, corner >> 1
+                out = mine & (columns & 1 == x) & (rows & 1 == y)
+                self.masked["{is|are} left out by the sample mask", f"SET_SAMPLE_MASK_X{x}_Y{y}"] += int(out.sum())
 
 
 def _box(words: Ints) -> Box:

@@ -76,7 +76,8 @@ class Explainer:
         if not any(seen.probes.get("raster.allowed", [1])):
             return "rejected: window rectangles or a stipple leave the pixel out [SET_WINDOW_CLIP_ENABLE]"
         if not any(seen.probes.get("raster.covered", [1])):
-            return "rejected: the sample mask leaves it out [SET_SAMPLE_MASK_X0_Y0]"
+            corner = f"X{seen.x & 1}_Y{seen.y & 1}"
+            return f"rejected: the sample mask leaves it out [SET_SAMPLE_MASK_{corner}]"
         if "depth.cover" not in seen.probes and seen.probes.get("raster.depth") and not seen.instructions:
             depths = ", ".join(f"{z:.7g}" for z in seen.probes["raster.depth"])
             return f"rejected: depth {depths} is beyond the viewport's range [{self._range(seen)}]"

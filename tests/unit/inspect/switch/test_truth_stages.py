@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from support.switch_model import (
@@ -24,6 +23,7 @@ from support.switch_model import (
     Registers,
     Vertex,
     look,
+    square,
 )
 
 from pocketgpu.inspect.model.funnel import Funnel
@@ -164,16 +164,6 @@ def test_each_stage_of_random_draws(topology: str) -> None:
         run, model = look(draws), Model(None)
         for n, drawn in enumerate(draws):
             held(funnel(run, f"f0/d{n}"), drawn, model.draw(drawn))
-
-
-def square(
-    x: int, y: int, width: int, height: int, z: float = 0.5, turned: bool = False, **more: Any
-) -> list[Vertex]:  # fmt: skip
-    """Two triangles, counter-clockwise for a viewer, or turned."""
-    places = (x, y), (x, y + height), (x + width, y + height), (x + width, y)
-    a, b, c, d = ((px * STEPS, py * STEPS) for px, py in places)
-    corners = [a, b, c, a, c, d] if not turned else [a, c, b, a, d, c]
-    return [Vertex(*corner, z, **more) for corner in corners]
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -331,5 +321,5 @@ def test_what_a_stage_counts_is_told(format: str) -> None:
     lines = str(found).splitlines()
     counted = Model(format).draw(drawn)
     assert f"  pixels that shapes cover: {counted.covered} of {counted.covered + counted.cut}" in lines
-    assert "  vertices shaded: 4 (from 4 vertices)" in lines and "  shapes: 2 (from 2 primitives that show)" in lines
+    assert "  vertices shaded: 4 (from vertices: 4)" in lines and "  shapes: 2 (from primitives that show: 2)" in lines
     assert all(stage.came >= stage.passed for stage in found.stages if not stage.source)

@@ -511,6 +511,8 @@ MEMBERS: dict[str, tuple[str, ...]] = {
         "select",
         "source",
         "stream",
+        "to_arrow",
+        "to_pandas",
     ),
     "pocketgpu.inspect.decode.Listed": (
         "address",

@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.builder.values import FieldValue, encode_register, register_of
+from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.list_entry import ALL_BYTES, MOST_PARAMETERS, header_word
 from pocketgpu.facts.pica import FINALIZE_VALUE, LIST_ALIGNMENT, PICA, START_LIST
+from pocketgpu.wording import counted
 
 Words: TypeAlias = NDArray[np.uint32]
 
@@ -25,6 +27,9 @@ class Entries:
     def __init__(self) -> None:
         self._words: list[int] = []
         self._finalized = False
+
+    def __repr__(self) -> str:
+        return line_of(self, f"{counted(len(self._words), 'word')}, {'finished' if self._finalized else 'open'}")
 
     # -- entries ----------------------------------------------------------------------------------------------------
     def write(self, register: str | int, word: int = 0, /, *, byte_mask: int = ALL_BYTES, **fields: FieldValue) -> Self:

@@ -3,7 +3,7 @@
 The texts are of two small recordings. They say what is printed, not that it is true: other tests hold answers to the
 truth. When a text should change, write them again and read the difference:
 
-    python tests/unit/cli/test_texts.py
+    python tests/unit/cli/test_texts.py             # or only some: ... test_texts.py state-3ds diff
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ import io
 import os
 import re
 import shlex
+import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -180,14 +181,14 @@ def test_each_text_has_its_commands() -> None:
     assert sorted(path.stem for path in TEXTS.glob("*.txt")) == sorted(CASES)
 
 
-def write() -> None:
-    """Write all texts again."""
+def write(names: Iterable[str]) -> None:
+    """Write texts again."""
     os.chdir(SCENES)
     os.environ["COLUMNS"] = "80"
-    for name in CASES:
+    for name in names:
         with tempfile.TemporaryDirectory() as folder:
             (TEXTS / f"{name}.txt").write_text(texts(name, Path(folder)), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    write()
+    write(sys.argv[1:] or CASES)

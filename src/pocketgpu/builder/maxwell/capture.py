@@ -19,9 +19,11 @@ from numpy.typing import NDArray
 from pocketgpu.builder.maxwell.packets import Packets
 from pocketgpu.builder.maxwell.surface import Surface
 from pocketgpu.capture.formats.mxcap import DOCUMENT, FORMAT, GPU, PAGE, VA_END, VERSION, ChannelLog, parse
+from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell.formats import SHOWN
 from pocketgpu.facts.maxwell.pushbuffers import MOST_WORDS, pack_entry
+from pocketgpu.wording import counted
 
 Segment: TypeAlias = Packets | tuple[int, int]
 """Words of a pushbuffer, or (GPU address, words) of words that are in memory already."""
@@ -58,6 +60,10 @@ class MaxwellCaptureBuilder:
         self._next = FIRST_ADDRESS
         self._handles = 0
         self._commands = (0, 0)
+
+    def __repr__(self) -> str:
+        parts = {"frame": self._presents, "submission": self._submissions, "mapping": self._mappings}
+        return line_of(self, ", ".join(counted(len(some), name) for name, some in parts.items()))
 
     # -- memory -----------------------------------------------------------------------------------------------------
     def allocate(self, size: int, *, kind: str = "pitch") -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.dialect.registers import Value
 from pocketgpu.facts.maxwell.headers import QMD
@@ -44,6 +45,10 @@ class Grid:
     releases: Sequence[tuple[int, int]] = ()
     after: int | None = None
     fields: Mapping[str, Value] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        blocks, threads = ("x".join(map(str, sizes)) for sizes in (self.blocks, self.threads))
+        return line_of(self, f"program at {self.program:#x}, {blocks} blocks of {threads} threads")
 
     @property
     def region(self) -> int:

@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.builder.values import FieldValue, encode_register
+from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B06F, B197, CLASSES, SUBCHANNELS, WORDS, Method, MethodBlock, pushbuffers
+from pocketgpu.wording import counted
 
 Words: TypeAlias = NDArray[np.uint32]
 Form: TypeAlias = Literal["auto", "inc", "non_inc", "one_inc", "immd"]
@@ -92,6 +94,9 @@ class Packets:
         self._bound: dict[int, MethodBlock] = dict(SUBCHANNELS)
         self._subchannel = 0
         self.on(on)
+
+    def __repr__(self) -> str:
+        return line_of(self, f"{counted(len(self._words), 'word')} and {counted(len(self._writes), 'write')} to pack")
 
     # -- subchannels ------------------------------------------------------------------------------------------------
     def bind(self, name: ClassName, subchannel: int | None = None) -> Self:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.list_entry import ALL_BYTES, header_of
 from pocketgpu.facts.maxwell.pushbuffers import FORMS
@@ -44,6 +45,8 @@ from pocketgpu.inspect.decode.rows import (
 )
 from pocketgpu.inspect.decode.select import place_of
 from pocketgpu.inspect.decode.stream import GPFIFO, ISSUED_WRITES, JUMPED, KINDS, PUSHBUFFER
+from pocketgpu.inspect.decode.uniforms import uniforms_of
+from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.decode.api import Decoded
@@ -150,7 +153,7 @@ def lines(decoded: Decoded, mask: NDArray[np.bool_] | None, single: bool) -> Ite
     if mask is not None and not mask.any():
         yield "# no row matches"
         return
-    changes = _Changes()
+    changes, uniforms = _Changes(), uniforms_of(decoded.rows)
     segment = -1
     for group in _groups(_rows(decoded), single):
         said = changes.take(group)
@@ -159,7 +162,8 @@ def lines(decoded: Decoded, mask: NDArray[np.bool_] | None, single: bool) -> Ite
         if group[0].segment != segment:
             segment = group[0].segment
             yield _head(decoded, segment)
-        yield _line(group, single)
+        written = "; ".join(uniforms[row.index].text for row in group if row.index in uniforms)
+        yield _line(group, written)
         if said:
             yield said
 
@@ -176,14 +180,15 @@ def _head(decoded: Decoded, number: int) -> str:
     return f"== {place_of(int(row['frame']), -1)} {KINDS[kind]} {name}: {row['count']} words{place}{note} =="
 
 
-def _line(group: list[_PlainRow], single: bool) -> str:
+def _line(group: list[_PlainRow], written: str) -> str:
+    """A line about a group. written: the uniforms that it completes."""
     first = group[0]
     place = place_of(first.frame, first.draw)
     if first.what == ISSUED:
         return f"{'':12}  {'->':{_RAW}}  {_write(first)}   {place}"
     at = f"{first.address:#010x}" if first.address else f"+{first.position}"
     raw = " ".join(f"{row.word:08x}" for row in group)
-    return f"{at:12}  {raw:{_RAW}}  {_text(group)}   {place}"
+    return f"{at:12}  {raw:{_RAW}}  {_text(group)}{'  ' if written else ''}{written}   {place}"
 
 
 def _text(group: list[_PlainRow]) -> str:
@@ -303,6 +308,10 @@ class Listed:
     name: str
     address: int
     words: Words
+
+    def __repr__(self) -> str:
+        place = f" at {self.address:#010x}" if self.address else ""
+        return line_of(self, f"{self.place} {self.kind} {self.name}: {counted(len(self.words), 'word')}{place}")
 
 
 def parse_listing(text: str) -> list[Listed]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.displayed import picture_html, title_html
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.displayed import Displayed
 
@@ -92,6 +93,9 @@ class Texture(Displayed, ABC):
         except UsageError:
             return None
         return data.getvalue()
+
+    def _repr_html_(self) -> str:
+        return title_html(str(self)) + picture_html(self._repr_png_())
 
     def __str__(self) -> str:
         return str(self.facts)

@@ -36,6 +36,7 @@ from pocketgpu.pica.n3ds import N3DS
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
+    from pocketgpu.inspect.decode.uniforms import Uniform
     from pocketgpu.inspect.stepping.trace import Trace as Steps
 
 
@@ -244,6 +245,16 @@ class N3dsInspection(Inspection):
 
         decoded = decode(self.capture)
         return decoded.json_lines(decoded.select([str(event.address)]))
+
+    def uniforms(self, event: Event) -> list[Uniform]:
+        from pocketgpu.inspect.decode import decode_words
+        from pocketgpu.inspect.decode.uniforms import uniforms_of
+
+        if event.words is None:
+            return []
+        rows = decode_words(event.words.values).rows
+        last = {(one.unit, one.name): one for one in uniforms_of(rows).values()}
+        return list(last.values())
 
     def why(self, place: Address | str, every: bool = False) -> Any:
         from pocketgpu.inspect.n3ds.why import why

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.displayed import line_of
 from pocketgpu.errors import CaptureError, UsageError
 from pocketgpu.events import EventLog
 from pocketgpu.lanes import Engine
@@ -34,6 +35,7 @@ from pocketgpu.maxwell.sass.launch.code import Code
 from pocketgpu.maxwell.sass.launch.launcher import LIMIT, LOCAL_WINDOW, SHARED_WINDOW, Launcher, Result, Watch, three
 from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE
 from pocketgpu.struct_words import Struct
+from pocketgpu.wording import counted
 
 WORK_SIZE = 320 * MIB
 TEXTURE_ROOM = 256 * MIB
@@ -150,6 +152,9 @@ class RawModule:
         self._banks: dict[int, bytearray] = {}
         self.bound: dict[str, Texture | Surface] = {}
         self._load()
+
+    def __repr__(self) -> str:
+        return line_of(self, f"{self.file or 'code'}: {', '.join(self.kernels) or 'no kernel'}")
 
     @property
     def kernels(self) -> list[str]:
@@ -275,6 +280,9 @@ class RawKernel:
         targets |= {s.value for s in kernel.functions if s.name != kernel.name} if kernel.indirect else set()
         targets |= self._table_words()
         self.code = Code(kernel.name, module.code_of(kernel), max(kernel.registers, 1), start, tuple(sorted(targets)))
+
+    def __repr__(self) -> str:
+        return line_of(self, f"{self.name}: {counted(len(self.kernel.code), 'byte')} of code")
 
     def _table_words(self) -> set[int]:
         """Words of the kernel's own constants that could be code addresses: its jump tables."""

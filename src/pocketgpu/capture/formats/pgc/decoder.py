@@ -28,6 +28,7 @@ from pocketgpu.capture.formats.pgc.contents import (
     Words,
     Writes,
 )
+from pocketgpu.displayed import line_of
 from pocketgpu.errors import CaptureError
 from pocketgpu.events import sized
 from pocketgpu.facts.choices import DEFAULTS
@@ -35,6 +36,7 @@ from pocketgpu.facts.gsp import AddressRange
 from pocketgpu.pica.gsp.address_map import AddressMap
 from pocketgpu.pica.gsp.framebuffers import swap_writes
 from pocketgpu.pica.gsp.gsp_machine import Refused, Translator
+from pocketgpu.wording import counted
 
 _FORMATS = 9
 _LARGEST_SIDE = 1 << 14
@@ -70,6 +72,10 @@ class Rescue:
 
     contents: Contents
     damage: CaptureError | None
+
+    def __repr__(self) -> str:
+        damage = "nothing is damaged" if self.damage is None else self.damage.message
+        return line_of(self, f"{counted(len(self.contents.frames), 'whole frame')}; {damage}")
 
 
 def rescue(data: bytes, *, file: str = "") -> Rescue:

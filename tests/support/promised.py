@@ -308,6 +308,7 @@ MEMBERS: dict[str, tuple[str, ...]] = {
         "read",
         "registers",
         "screens",
+        "summary",
         "target",
         "textures",
         "vertices",

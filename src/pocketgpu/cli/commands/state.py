@@ -49,7 +49,8 @@ def state(
 ) -> None:  # fmt: skip
     """Show registers, textures, buffers, shaders and vertices at an event.
 
-    The state is that right after the event; registers that differ from the draw before are listed. ADDRESS is an event
+    The state is that right after the event. A summary comes first: culling, tests, blending, scissor, viewport,
+    targets, textures, programs; registers that differ from the draw before are listed at the end. ADDRESS is an event
     (f1/d3, f1/e12), or f1 for the end of a frame.
     """
     from pocketgpu.inspect.inspection import debug
@@ -73,6 +74,9 @@ def state(
         "registers": {name: f"{word:#010x}" for name, word in moment.registers().items()},
     }
     outcome.extra["state"] = found
+    summary = moment.summary
+    found["summary"] = summary.to_json()
+    lines += [f"    {line}" for line in summary.lines()]
     _target(found, lines, moment, target)
     missing = moment.missing
     if not missing:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.model.event import Event
     from pocketgpu.inspect.model.meshes import Mesh
     from pocketgpu.inspect.model.resources import ConstantBuffer, Program, Texture
+    from pocketgpu.inspect.model.summary import Summary
     from pocketgpu.inspect.model.vertices import IndexBuffer, VertexBuffer, Vertices
 
 
@@ -95,6 +96,11 @@ class Moment(ABC):
     def changes(self, to: Address | str = "previous") -> list[Change]:
         """Registers that differ from those at another place; "previous": the draw before, "reset": at power-on."""
         return []
+
+    @property
+    @abstractmethod
+    def summary(self) -> Summary:
+        """What is in effect, in a few lines: culling, tests, blending, scissor, viewport, targets and so on."""
 
     @property
     def missing(self) -> str:

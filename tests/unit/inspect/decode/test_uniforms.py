@@ -70,7 +70,8 @@ def test_listing_json_and_events_tell_them(
 ) -> None:
     capture = CaptureBuilder()
     target = capture.allocate(240 * 400 * 4, region="VRAM")
-    cl = CommandList().plain_state().render_target(target, 240, 400).shader(assemble(".out o0 position \n mov o0, c4 \n end"))
+    program = assemble(".out o0 position \n mov o0, c4 \n end")
+    cl = CommandList().plain_state().render_target(target, 240, 400).shader(program)
     cl.uniforms(4, ROWS[:2], f32=False).write("VSH_INTUNIFORM_I0", x=3, y=1).draw_arrays(3).end_drawing()
     capture.submit(cl).present("top", target).end_frame()
     path = str(tmp_path_factory.mktemp("uniforms") / "scene.ctf.xz")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 
-def counted(number: int, one: str, many: str = "") -> str:
-    """A number with its noun: "1 draw", "2 draws". many: the plural, if it is not formed by adding an s."""
-    return f"{number} {one if number == 1 else many or one + 's'}"
+def counted(number: int, one: str, many: str = "", form: str = "") -> str:
+    """A number with its noun: "1 draw", "2 draws". many: the plural, if it is not formed by adding an s. form: how the
+    number is written, such as "," for "2,000 draws"."""
+    return f"{number:{form}} {one if number == 1 else many or one + 's'}"
 
 
 def one_of(many: str) -> str:

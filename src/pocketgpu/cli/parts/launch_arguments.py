@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,9 +77,10 @@ class Argument:
             array = np.zeros(size, np.uint8)
         else:
             try:
-                array = np.frombuffer(Path(source).read_bytes(), np.uint8).copy()
+                data = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
             except OSError as error:
                 raise ValueError(error.strerror or str(error)) from None
+            array = np.frombuffer(data, np.uint8).copy()
         array.flags.writeable = kind != "in"
         if target:
             self.out = Path(target)

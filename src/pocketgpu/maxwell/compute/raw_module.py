@@ -13,6 +13,7 @@ events in `module.events`, not exceptions.
 from __future__ import annotations
 
 import struct
+import sys
 import threading
 from collections.abc import Sequence
 from functools import cached_property
@@ -117,7 +118,7 @@ def device(evaluator: str = "llvm", threads: int = 1) -> Device:
 class RawModule:
     """The kernels of a cubin.
 
-    :param path: of the file; or `code`, its bytes.
+    :param path: of the file, "-" for the standard input; or `code`, its bytes.
     :param evaluator: "llvm" or "numpy".
     :param threads: of the host.
     :raises CaptureError: it cannot be read, is no cubin for SM 5.x, or is damaged.
@@ -137,7 +138,7 @@ class RawModule:
         self.file = "" if path is None else str(path)
         if path is not None:
             try:
-                code = Path(path).read_bytes()
+                code = sys.stdin.buffer.read() if self.file == "-" else Path(path).read_bytes()
             except OSError as error:
                 raise CaptureError(
                     f"cannot read the file: {error.strerror or error}", file=self.file,

@@ -6,6 +6,7 @@ A bad file, a bad argument or a bad address always raises one of them.
 from __future__ import annotations
 
 from pocketgpu.displayed import line_of
+from pocketgpu.wording import counted
 
 
 class PocketGPUError(Exception):
@@ -66,7 +67,7 @@ class GuestMemoryError(PocketGPUError):
     """The host accessed guest addresses without memory. `address` and `size` are in bytes."""
 
     def __init__(self, address: int, size: int, *, hint: str | None = None) -> None:
-        super().__init__(f"no guest memory holds {size} bytes there", location=f"{address:#010x}", hint=hint)
+        super().__init__(f"no guest memory holds {counted(size, 'byte')} there", location=f"{address:#010x}", hint=hint)
         self.address = address
         self.size = size
 

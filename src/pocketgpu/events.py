@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from pocketgpu.displayed import line_of
+from pocketgpu.wording import counted
 
 EventKind = Literal["warning", "fault", "hang"]
 
@@ -38,7 +39,7 @@ class Event:
     count: int = 1
 
     def __str__(self) -> str:
-        times = f", {self.count} times" if self.count > 1 else ""
+        times = f", {counted(self.count, 'time')}" if self.count > 1 else ""
         return f"{self.at + ': ' if self.at else ''}{self.message}{times}  [{self.id}]"
 
     def __repr__(self) -> str:

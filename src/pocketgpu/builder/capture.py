@@ -171,7 +171,9 @@ class CaptureBuilder:
             commands.finalize()
         data = commands.tobytes()
         if len(data) % LIST_ALIGNMENT:
-            raise UsageError(f"a list of {len(data)} bytes; consoles run multiples of 16", hint="Call finalize.")
+            raise UsageError(
+                f"a list of {counted(len(data), 'byte')}; consoles run multiples of 16", hint="Call finalize."
+            )
         if address is not None:
             self.load(address, data)
         elif data not in self._lists:

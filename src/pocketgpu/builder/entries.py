@@ -60,7 +60,7 @@ class Entries:
         if not 0 <= byte_mask <= ALL_BYTES:
             raise UsageError(f"byte_mask has four bits, not {byte_mask:#x}")
         if consecutive and number + len(values) > len(PICA):
-            raise UsageError(f"{len(values)} words from {number:#05x} on end after the last register")
+            raise UsageError(f"{counted(len(values), 'word')} from {number:#05x} on end after the last register")
         self._must_be_open()
         for start in range(0, len(values), MOST_PARAMETERS):
             part = values[start : start + MOST_PARAMETERS]

@@ -69,7 +69,7 @@ class MaxwellCaptureBuilder:
     def allocate(self, size: int, *, kind: str = "pitch") -> int:
         """Map `size` bytes of new memory, zero at first; returns the GPU address, a multiple of 4096."""
         if size <= 0:
-            raise UsageError(f"cannot allocate {size} bytes")
+            raise UsageError(f"cannot allocate {counted(size, 'byte')}")
         self._handles += 1
         return self._map(self._handles, -(-size // PAGE) * PAGE, kind)
 

@@ -15,6 +15,7 @@ from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.dialect.registers import Value
 from pocketgpu.facts.maxwell.headers import QMD
+from pocketgpu.wording import counted
 
 QMD_BYTES = 256
 LOCAL_WINDOW, SHARED_WINDOW = 0x0100_0000, 0x0300_0000
@@ -48,7 +49,9 @@ class Grid:
 
     def __repr__(self) -> str:
         blocks, threads = ("x".join(map(str, sizes)) for sizes in (self.blocks, self.threads))
-        return line_of(self, f"program at {self.program:#x}, {blocks} blocks of {threads} threads")
+        return line_of(
+            self, f"program at {self.program:#x}, {counted(blocks, 'block')} of {counted(threads, 'thread')}"
+        )
 
     @property
     def region(self) -> int:

@@ -186,7 +186,9 @@ class Packets:
         channel begins with them."""
         if form == "auto" and not more:
             if not 0 <= word <= WORDS - len(values):
-                raise UsageError(f"{len(values)} words from {word:#x} on end after the last method of the class")
+                raise UsageError(
+                    f"{counted(len(values), 'word')} from {word:#x} on end after the last method of the class"
+                )
             self._writes += [(self._subchannel, word + i, value & 0xFFFFFFFF) for i, value in enumerate(values)]
             return self
         self._flush()
@@ -205,7 +207,7 @@ class Packets:
                 self.packet(form, at, values[start : start + MOST_DATA])
             return self
         if form == "inc" and word + count > WORDS:
-            raise UsageError(f"{count} words from {word:#x} on end after the last method of the class")
+            raise UsageError(f"{counted(count, 'word')} from {word:#x} on end after the last method of the class")
         self._words.append(header(form, self._subchannel, word, count))
         self._words += [value & 0xFFFFFFFF for value in values]
         return self

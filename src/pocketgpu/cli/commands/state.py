@@ -14,6 +14,7 @@ from pocketgpu.cli.parts.options import capture_argument, debug_option, json_opt
 from pocketgpu.cli.parts.outcome import Outcome
 from pocketgpu.cli.parts.replay import make_directory, open_capture, write_file
 from pocketgpu.errors import NoPictureError, UsageError
+from pocketgpu.wording import agreed, counted
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.model.inspection import Inspection
@@ -147,8 +148,9 @@ def _changes(found: dict[str, Any], lines: list[str], run: Inspection, moment: M
     if against == "previous" and before is None:
         than = "after reset"
     count = sum(not change.table for change in changes)
-    words = f" and {len(changes) - count} words of tables" if len(changes) > count else ""
-    lines.append(f"{count} registers{words} are not as {than}{f'  {before}' if before else ''}")
+    words = f" and {counted(len(changes) - count, 'word')} of tables" if len(changes) > count else ""
+    differ = agreed("{is|are}", 2 if words else count)
+    lines.append(f"{counted(count, 'register')}{words} {differ} not as {than}{f'  {before}' if before else ''}")
     lines += [f"    {line}" for line in lines_of(changes)]
 
 
@@ -195,7 +197,8 @@ def _files(
         made = moment.mesh(space)
         write(Path(mesh), to_glb(made) if mesh.lower().endswith(".glb") else to_obj(made).encode("ascii"))
         if made.left_out:
-            lines.append(f"{made.left_out} triangles with a corner that has no finite position are left out")
+            left_out = agreed("with a corner that has no finite position {is|are} left out", made.left_out)
+            lines.append(f"{counted(made.left_out, 'triangle')} {left_out}")
     if vertices is not None:
         import numpy as np
 

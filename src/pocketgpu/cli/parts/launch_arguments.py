@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pocketgpu.cli.parts.launch_images import array_file, read_image
 from pocketgpu.errors import UsageError
+from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -73,7 +74,7 @@ class Argument:
         if kind == "zeros":
             size = int(source, 0)
             if not 0 < size <= _MOST:
-                raise ValueError(f"{size} bytes")
+                raise ValueError(f"{counted(size, 'byte')}")
             array = np.zeros(size, np.uint8)
         else:
             try:

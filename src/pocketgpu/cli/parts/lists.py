@@ -15,6 +15,7 @@ from pocketgpu.cli.parts.options import MemoryRange, parse_memory_range, parsed
 from pocketgpu.cli.parts.outcome import Outcome
 from pocketgpu.cli.parts.replay import make_directory, write_file
 from pocketgpu.errors import UsageError
+from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     from pocketgpu.capture.dumps import Dump
@@ -160,8 +161,10 @@ def _summary(outcome: Outcome) -> str:
     more = len(targets) - len(rows)
     return "\n".join(
         [
-            f"list of {done['size']} bytes at {done['address']:#010x}: {done['draws']:,} draws, "
-            f"{done['triangles']:,} triangles, {done['fragments']:,} fragments, {done['milliseconds']:.3f} ms",
+            f"list of {counted(done['size'], 'byte')} at {done['address']:#010x}: "
+            f"{counted(done['draws'], 'draw', form=',')}, "
+            f"{counted(done['triangles'], 'triangle', form=',')}, "
+            f"{counted(done['fragments'], 'fragment', form=',')}, {done['milliseconds']:.3f} ms",
             "",
             terminal.format_table(columns, rows) + (f"\n... {more} more, all of them with --json" if more > 0 else ""),
             "",

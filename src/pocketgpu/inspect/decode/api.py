@@ -239,7 +239,9 @@ def _read(name: str, offset: int, size: int | None) -> bytes:
             length = file.seek(0, os.SEEK_END)
             if not 0 <= offset <= length:
                 raise UsageError(
-                    f"the file has {length:,} bytes", location=f"--offset {offset:#x}", hint="Offsets count bytes."
+                    f"the file has {counted(length, 'byte', form=',')}",
+                    location=f"--offset {offset:#x}",
+                    hint="Offsets count bytes.",
                 )
             wanted = length - offset if size is None else min(size, length - offset)
             if wanted > FILE_LIMIT:

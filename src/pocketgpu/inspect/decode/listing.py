@@ -149,7 +149,7 @@ def lines(decoded: Decoded, mask: NDArray[np.bool_] | None, single: bool) -> Ite
     """The listing of all rows, or of the lines in which `mask` selects a row."""
     yield f"# {decoded.source or decoded.kind}: {decoded.console}, {len(decoded.stream.words)} command words"
     if decoded.left:
-        yield f"# {decoded.left} bytes after the last whole word are left out"
+        yield f"# {counted(decoded.left, 'byte')} after the last whole word are left out"
     if mask is not None and not mask.any():
         yield "# no row matches"
         return
@@ -177,7 +177,7 @@ def _head(decoded: Decoded, number: int) -> str:
     note = ", by a jump" if flags & JUMPED else ", by the command before" if flags & ISSUED_WRITES else ""
     if kind in (GPFIFO, PUSHBUFFER) and decoded.stream.channels > 1:
         note += f", channel {row['channel']}"
-    return f"== {place_of(int(row['frame']), -1)} {KINDS[kind]} {name}: {row['count']} words{place}{note} =="
+    return f"== {place_of(int(row['frame']), -1)} {KINDS[kind]} {name}: {counted(row['count'], 'word')}{place}{note} =="
 
 
 def _line(group: list[_PlainRow], written: str) -> str:
@@ -231,9 +231,9 @@ def _header(row: _PlainRow, full: bool = True) -> str:
     """The text of a header that shares a line with its first word."""
     if row.block == PICA_BLOCK:
         extra = header_of(row.word).extra
-        return f"(header: {extra + 1} words from {_title(row)})"
+        return f"(header: {counted(extra + 1, 'word')} from {_title(row)})"
     form, count = PUSHBUFFER_HEADER["SEC_OP"].raw(row.word), PUSHBUFFER_HEADER["COUNT"].raw(row.word)
-    text = f"{_FORMS[form]}, {count} words"
+    text = f"{_FORMS[form]}, {counted(count, 'word')}"
     return f"(header: {text} for {_title(row)})" if full else text
 
 
@@ -267,7 +267,10 @@ def _data(writes: list[_PlainRow]) -> str:
     if last.id != first.id:
         name += f" to {names.named(last.block, last.id).name}"
     title = names.TITLES[first.block]
-    return f"  {title}{' ' if title else ''}{name}  {len(writes)} words [{' '.join(effect_names(first.effect))}]"
+    return (
+        f"  {title}{' ' if title else ''}{name}  {counted(len(writes), 'word')} "
+        f"[{' '.join(effect_names(first.effect))}]"
+    )
 
 
 @dataclass
@@ -337,7 +340,7 @@ def parse_listing(text: str) -> list[Listed]:
     for (head, number), found_words in zip(heads, words, strict=True):
         if len(found_words) != int(head[4]):
             raise UsageError(
-                f"the segment has {len(found_words)} of its {head[4]} words",
+                f"the segment has {len(found_words)} of its {counted(head[4], 'word')}",
                 location=f"line {number}",
                 hint="Lines that a filter left out cannot be restored.",
             )

@@ -66,7 +66,7 @@ class Mesh(Displayed):
 
 def to_obj(mesh: Mesh) -> str:
     """An OBJ file: vertices with their colours, the first texture coordinates, faces."""
-    lines = [f"# {mesh.name}: {len(mesh.positions)} vertices, {len(mesh.triangles)} triangles", f"o {mesh.name}"]
+    lines = [f"# {mesh}", f"o {mesh.name}"]
     colors = mesh.colors[:, :3] if mesh.colors is not None else np.zeros((len(mesh.positions), 0), np.float32)
     for row in np.concatenate([mesh.positions, colors], axis=1).tolist():
         lines.append("v " + " ".join(f"{value:.9g}" for value in row))

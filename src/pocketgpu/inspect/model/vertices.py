@@ -46,7 +46,7 @@ class Attribute(Displayed):
         kind = self.format if self.type in self.format else f"{self.format} {self.type}"
         if self.address is None:
             return f"{self.register}: {kind} from no memory of its own"
-        return f"{self.register}: {kind} from {self.address:#x}, {self.stride} bytes for each {self.per}"
+        return f"{self.register}: {kind} from {self.address:#x}, {counted(self.stride, 'byte')} for each {self.per}"
 
 
 @dataclass(frozen=True, repr=False)

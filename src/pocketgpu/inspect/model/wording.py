@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
-from pocketgpu.wording import counted
-
-_FORMS = re.compile(r"\{([^{}|]*)\|([^{}|]*)\}")
+from pocketgpu.wording import agreed, counted
 
 
 def there_are(number: int, one: str, names: str, many: str = "") -> str:
@@ -20,11 +16,6 @@ def there_are(number: int, one: str, names: str, many: str = "") -> str:
         return f"It has one {one}, {names}."
     stem = names.rstrip("0123456789")
     return f"It has {counted(number, one, many)}, {stem}0 to {stem}{number - 1}."
-
-
-def agreed(text: str, number: int) -> str:
-    """A text whose verbs fit a number: "{lies|lie} left of it" is "lies left of it" for 1, else "lie left of it"."""
-    return _FORMS.sub(lambda found: found[1 if number == 1 else 2], text)
 
 
 __all__ = ["agreed", "counted", "there_are"]

@@ -22,6 +22,7 @@ from pocketgpu.facts.lookup import BLOCKS, physical, register_at, register_named
 from pocketgpu.facts.lookup import search as search_tables
 from pocketgpu.facts.maxwell import CLASSES, Method
 from pocketgpu.facts.pica import COUNT, PICA
+from pocketgpu.wording import counted
 
 CERTAINTY_TEXT: Final[Mapping[Certainty, str]] = {
     Certainty.DOC: "the public documentation says so",
@@ -201,7 +202,7 @@ def _place(register: Register) -> str:
         )
         if register.stride:
             size = " x ".join(str(count) for count in register.shape or (register.count,))
-            text += f"; {size} of them, {register.stride} words apart"
+            text += f"; {size} of them, {counted(register.stride, 'word')} apart"
         return text
     kind = _BLOCK_TEXT.get(register.block.name, register.block.name)
     number = f" {register.offset:#05x}" if register.block is PICA.bank else ""
@@ -398,7 +399,7 @@ def _header_text(header: int) -> str:
     words = ""
     if extra:
         where = "this and the following registers" if step else "this register, one after the other"
-        words = f"; {extra + 1} words, to {where}"
+        words = f"; {counted(extra + 1, 'word')}, to {where}"
     return f"As the header of a command list entry it writes {bits}{words}."
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from pocketgpu.displayed import Displayed
 from pocketgpu.inspect.stepping.register_values import Value, grouped
+from pocketgpu.wording import counted
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -57,7 +58,7 @@ class Access(Displayed):
 
     def __str__(self) -> str:
         values = " ".join(f"{word:#010x}" for word in self.words)
-        place = f"{self.kind} {self.size} bytes of {self.space} memory at {self.address:#x}"
+        place = f"{self.kind} {counted(self.size, 'byte')} of {self.space} memory at {self.address:#x}"
         return f"{place}: {values}" if values else place
 
     def to_json(self) -> dict[str, Any]:

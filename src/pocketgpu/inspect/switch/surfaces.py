@@ -21,6 +21,7 @@ from pocketgpu.maxwell.memory.blocklinear import Layout
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.maxwell.memory.surface_copy import SurfaceSide, to_array
 from pocketgpu.pictures import to_image
+from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -97,7 +98,7 @@ class Surface:
         return line_of(self, str(self))
 
     def __str__(self) -> str:
-        samples = f", {self.samples} samples" if self.samples > 1 else ""
+        samples = f", {counted(self.samples, 'sample')}" if self.samples > 1 else ""
         size = f"{self.width // self.grid[0]}x{self.height // self.grid[1]}"
         return f"{self.name} {size} {self.format.name} at {self.address:#x}{samples}"
 

@@ -285,11 +285,9 @@ def test_vertices_with_nan_and_their_triangles(tmp_path: Path, primitive: str) -
 @pytest.mark.parametrize("primitive", ["triangles", "triangle strip", "triangle fan"])
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize(
-    ("code", "name"), enumerate(["none", "front (counter-clockwise)", "back (clockwise)", "none, code 3"])
+    ("code", "name"), [(0, "none"), (1, "front (counter-clockwise)"), (2, "back (clockwise)"), (3, "none, code 3")]
 )
-def test_sides_of_culling_by_their_codes(
-    tmp_path: Path, code: int, name: str, turned: bool, primitive: str
-) -> None:
+def test_sides_of_culling_by_their_codes(tmp_path: Path, code: int, name: str, turned: bool, primitive: str) -> None:
     """Code 1 drops what runs counter-clockwise on the screen, 2 what runs clockwise; 0 and 3 drop nothing."""
 
     def draws(cl: CommandList) -> None:

@@ -1,0 +1,279 @@
+"""The files that a program finds: a folder of the host as its memory card, and nothing outside of it.
+
+    card = HostFolder("sd", writable=False)
+    file = card.open("/3ds/app/data.bin", create=False)
+    file.read(0, 16)
+
+Symbolic links are followed only where they stay inside. A file is opened for writing only if the folder is writable.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Protocol
+
+
+class FileError(Exception):
+    """A file cannot be opened or changed: `reason` is "absent", "exists", "folder", "not a folder", "protected"."""
+
+    def __init__(self, reason: str, path: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Something in a folder."""
+
+    name: str
+    folder: bool
+    size: int
+
+
+class OpenFile(Protocol):
+    """A file in use."""
+
+    @property
+    def size(self) -> int:
+        """Its bytes."""
+        ...
+
+    def read(self, offset: int, size: int) -> bytes:
+        """Bytes from a place; fewer at the end."""
+        ...
+
+    def write(self, offset: int, data: bytes) -> int:
+        """Store bytes; how many. Raises FileError where nothing may be written."""
+        ...
+
+    def resize(self, size: int) -> None:
+        """Cut or lengthen it. Raises FileError where nothing may be written."""
+        ...
+
+    def close(self) -> None:
+        """It is not used any more."""
+        ...
+
+
+class Files(Protocol):
+    """A tree of files. Paths begin with / and use / between names."""
+
+    def open(self, path: str, *, write: bool = False, create: bool = False) -> OpenFile:
+        """Open a file. Raises FileError."""
+        ...
+
+    def list(self, path: str) -> Sequence[Entry]:
+        """What is in a folder, by name. Raises FileError."""
+        ...
+
+    def make_folder(self, path: str) -> None:
+        """Make a folder. Raises FileError."""
+        ...
+
+    def make_file(self, path: str, size: int) -> None:
+        """Make a file of zeros. Raises FileError."""
+        ...
+
+    def delete(self, path: str, *, folder: bool, contents: bool = False) -> None:
+        """Delete a file or a folder. Raises FileError."""
+        ...
+
+    def rename(self, old: str, new: str) -> None:
+        """Move a file or a folder. Raises FileError."""
+        ...
+
+
+class MemoryFile:
+    """A file that is in memory: read only."""
+
+    def __init__(self, size: int, pieces: Mapping[int, bytes]) -> None:
+        self.size = size
+        self._pieces = pieces
+
+    def read(self, offset: int, size: int) -> bytes:
+        out = bytearray(max(0, min(size, self.size - offset)))
+        for at, data in self._pieces.items():
+            low, high = max(at, offset), min(at + len(data), offset + len(out))
+            if low < high:
+                out[low - offset : high - offset] = data[low - at : high - at]
+        return bytes(out)
+
+    def write(self, offset: int, data: bytes) -> int:
+        raise FileError("protected", "")
+
+    def resize(self, size: int) -> None:
+        raise FileError("protected", "")
+
+    def close(self) -> None:
+        """Nothing to do."""
+
+
+class MemoryFiles:
+    """Files in memory, in folders that their paths imply: read only. folders: further ones, empty."""
+
+    def __init__(self, files: Mapping[str, MemoryFile], folders: Sequence[str] = ()) -> None:
+        self._files = {_clean(path): one for path, one in files.items()}
+        self._folders = {"/"}
+        for path in [*self._files, *(f"{_clean(one)}/x" for one in folders)]:
+            self._folders |= {str(one) for one in PurePosixPath(path).parents}
+
+    def open(self, path: str, *, write: bool = False, create: bool = False) -> MemoryFile:
+        found = self._files.get(_clean(path))
+        if found is None:
+            raise FileError("folder" if _clean(path) in self._folders else "absent", path)
+        if write:
+            raise FileError("protected", path)
+        return found
+
+    def list(self, path: str) -> list[Entry]:
+        place = _clean(path)
+        if place not in self._folders:
+            raise FileError("not a folder" if place in self._files else "absent", path)
+        found = [Entry(PurePosixPath(one).name, False, file.size) for one, file in self._files.items()
+                 if str(PurePosixPath(one).parent) == place]  # fmt: skip
+        found += [Entry(PurePosixPath(one).name, True, 0) for one in self._folders
+                  if one != "/" and str(PurePosixPath(one).parent) == place]  # fmt: skip
+        return sorted(found, key=lambda one: one.name)
+
+    def make_folder(self, path: str) -> None:
+        raise FileError("exists" if _clean(path) in self._folders else "protected", path)
+
+    def make_file(self, path: str, size: int) -> None:
+        raise FileError("exists" if _clean(path) in self._files else "protected", path)
+
+    def delete(self, path: str, *, folder: bool, contents: bool = False) -> None:
+        raise FileError("protected", path)
+
+    def rename(self, old: str, new: str) -> None:
+        raise FileError("protected", old)
+
+
+def _clean(path: str) -> str:
+    """A path without empty parts, `.` and `..`; nothing is above the root."""
+    parts: list[str] = []
+    for part in path.replace("\\", "/").split("/"):
+        if part == "..":
+            del parts[-1:]
+        elif part not in ("", "."):
+            parts.append(part)
+    return "/" + "/".join(parts)
+
+
+class _HostFile:
+    """A file of the host."""
+
+    def __init__(self, path: Path, write: bool) -> None:
+        self._file = path.open("r+b" if write else "rb", buffering=0)
+        self._write = write
+        self._name = path.name
+
+    @property
+    def size(self) -> int:
+        return os.fstat(self._file.fileno()).st_size
+
+    def read(self, offset: int, size: int) -> bytes:
+        return os.pread(self._file.fileno(), size, offset)
+
+    def write(self, offset: int, data: bytes) -> int:
+        if not self._write:
+            raise FileError("protected", self._name)
+        return os.pwrite(self._file.fileno(), data, offset)
+
+    def resize(self, size: int) -> None:
+        if not self._write:
+            raise FileError("protected", self._name)
+        os.ftruncate(self._file.fileno(), size)
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class HostFolder:
+    """A folder of the host. writable: whether a program may change it."""
+
+    def __init__(self, root: str | os.PathLike[str], *, writable: bool = False) -> None:
+        self.root, self.writable = Path(root).resolve(), writable
+
+    def __repr__(self) -> str:
+        return f"<HostFolder {self.root.name}, {'writable' if self.writable else 'read only'}>"
+
+    def _place(self, path: str) -> Path:
+        place = (self.root / _clean(path)[1:]).resolve()
+        if not place.is_relative_to(self.root) or "\0" in path:
+            raise FileError("absent", path)
+        return place
+
+    def _may_write(self, path: str) -> None:
+        if not self.writable:
+            raise FileError("protected", path)
+
+    def open(self, path: str, *, write: bool = False, create: bool = False) -> _HostFile:
+        place = self._place(path)
+        if place.is_dir():
+            raise FileError("folder", path)
+        if write or create:
+            if place.exists() or create:
+                self._may_write(path)
+            if create and not place.exists():
+                self.make_file(path, 0)
+        if not place.is_file():
+            raise FileError("absent", path)
+        return _HostFile(place, write)
+
+    def list(self, path: str) -> list[Entry]:
+        place = self._place(path)
+        if not place.exists():
+            raise FileError("absent", path)
+        if not place.is_dir():
+            raise FileError("not a folder", path)
+        found = []
+        for one in sorted(place.iterdir()):
+            if one.resolve().is_relative_to(self.root) and one.exists():
+                found.append(Entry(one.name, one.is_dir(), 0 if one.is_dir() else one.stat().st_size))
+        return found
+
+    def make_folder(self, path: str) -> None:
+        place = self._place(path)
+        if place.exists():
+            raise FileError("exists", path)
+        self._may_write(path)
+        if not place.parent.is_dir():
+            raise FileError("absent", path)
+        place.mkdir()
+
+    def make_file(self, path: str, size: int) -> None:
+        place = self._place(path)
+        if place.exists():
+            raise FileError("exists", path)
+        self._may_write(path)
+        if not place.parent.is_dir():
+            raise FileError("absent", path)
+        with place.open("xb") as file:
+            file.truncate(size)
+
+    def delete(self, path: str, *, folder: bool, contents: bool = False) -> None:
+        place = self._place(path)
+        if not place.exists() or place.is_dir() != folder:
+            raise FileError("absent", path)
+        self._may_write(path)
+        if not folder:
+            place.unlink()
+            return
+        if contents:
+            for entry in self.list(path):
+                self.delete(f"{path}/{entry.name}", folder=entry.folder, contents=True)
+        if any(place.iterdir()):
+            raise FileError("exists", path)
+        place.rmdir()
+
+    def rename(self, old: str, new: str) -> None:
+        source, target = self._place(old), self._place(new)
+        if not source.exists():
+            raise FileError("absent", old)
+        if target.exists():
+            raise FileError("exists", new)
+        self._may_write(old)
+        source.rename(target)

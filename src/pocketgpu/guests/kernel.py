@@ -1,0 +1,287 @@
+"""What kernels of both consoles do: run threads, let them wait, wake them, let time pass.
+
+A console's kernel adds its supervisor calls: a method for each number, which sets the thread's answer or makes it wait.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from pocketgpu.guests.handles import Handles
+from pocketgpu.guests.memory import AddressSpace
+from pocketgpu.guests.objects import Event, Mutex, Reset, Timer, Waitable
+from pocketgpu.guests.processor import Fault, Processor
+from pocketgpu.guests.threads import Scheduler, State, Thread, Wait
+from pocketgpu.guests.timeline import Timeline
+
+FOREVER: Final = -1
+"""A timeout that never comes."""
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """How a program ended. why: "exit", "close", "break", "fault", "error", "waits for ever"; text: for people."""
+
+    why: str
+    text: str = ""
+    fault: Fault | None = None
+
+    @property
+    def well(self) -> bool:
+        """Whether the program meant it."""
+        return self.why in ("exit", "close")
+
+
+class Listener(Protocol):
+    """Who follows a kernel: recorders, traces, tests."""
+
+    def call_starts(self, thread: Thread, number: int) -> None:
+        """A thread makes a supervisor call; its registers are set."""
+        ...
+
+    def call_ended(self, thread: Thread, number: int) -> None:
+        """The call is done, or the thread waits."""
+        ...
+
+    def thread_woken(self, thread: Thread) -> None:
+        """A thread that waited is ready."""
+        ...
+
+    def event_starts(self, tick: int) -> None:
+        """Something that was due at a tick is about to happen: a VBlank, the end of a wait, a timer."""
+        ...
+
+    def event_ended(self, tick: int) -> None:
+        """It has happened."""
+        ...
+
+
+class Kernel:
+    """One process on one console. Consoles derive from it.
+
+    calls: their supervisor calls by number.
+    """
+
+    calls: Mapping[int, Callable[[Thread], None]]
+
+    def __init__(self, processor: Processor, space: AddressSpace, timeline: Timeline) -> None:
+        self.processor, self.space, self.time = processor, space, timeline
+        self.scheduler, self.handles = Scheduler(), Handles()
+        self.listeners: list[Listener] = []
+        self.end: End | None = None
+        self.current: Thread | None = None
+        self._threads = 0
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: tick {self.time.now}, {len(self.scheduler.threads)} threads>"
+
+    # -- running ----------------------------------------------------------------------------------------------------
+    def step(self) -> bool:
+        """Run the best thread to its next call, or let time pass; False when the program has ended."""
+        if self.end is not None:
+            return False
+        thread = self.current = self.scheduler.best()
+        if thread is None:
+            if not self.time.skip():
+                self.finish(End("waits for ever", "all threads wait for something that nothing is going to signal"))
+                return False
+            self._due()
+            return self.end is None
+        due = self.time.next
+        budget = MOST_AT_ONCE if due is None else max(1, due - self.time.now)
+        stop = self.processor.run(thread, budget)
+        thread.executed += stop.used
+        self.time.pass_ticks(stop.used)
+        if stop.fault is not None:
+            self.faulted(thread, stop.fault)
+        elif stop.call is None:
+            self._due()
+        else:
+            self._call(thread, stop.call)
+        return self.end is None
+
+    def _due(self) -> None:
+        while self.end is None and (due := self.time.take_due()) is not None:
+            for one in self.listeners:
+                one.event_starts(due.tick)
+            due.action(due.tick)
+            for one in self.listeners:
+                one.event_ended(due.tick)
+
+    def _call(self, thread: Thread, number: int) -> None:
+        thread.answer = {}
+        for one in self.listeners:
+            one.call_starts(thread, number)
+        handler = self.calls.get(number)
+        if handler is None:
+            self.unknown_call(thread, number)
+        else:
+            handler(thread)
+        for one in self.listeners:
+            one.call_ended(thread, number)
+
+    def run(self, until: Callable[[], bool] | None = None) -> End | None:
+        """Run until a condition holds after a step, or to the program's end, which is returned."""
+        while self.step():
+            if until is not None and until():
+                return None
+        return self.end
+
+    def finish(self, end: End) -> None:
+        """The program ends here, whatever its threads do."""
+        if self.end is None:
+            self.end = end
+
+    def faulted(self, thread: Thread, fault: Fault) -> None:
+        """A thread cannot go on."""
+        self.finish(End("fault", f"thread {thread.number}: {fault.what} at {fault.address:#010x}", fault))
+
+    def unknown_call(self, thread: Thread, number: int) -> None:
+        """A supervisor call that this kernel does not have."""
+        raise NotImplementedError
+
+    # -- threads ----------------------------------------------------------------------------------------------------
+    def new_thread(self, priority: int, entry: int, argument: int, stack: int, tls: int) -> Thread:
+        """A new thread, ready to run."""
+        self._threads += 1
+        thread = Thread(self._threads, priority, tls)
+        self.processor.start(thread, entry, argument, stack)
+        self.scheduler.add(thread)
+        return thread
+
+    def end_thread(self, thread: Thread) -> None:
+        """A thread is over: its locks are free, and who waits for it goes on."""
+        self.scheduler.remove(thread)
+        for one in self.owned(thread):
+            one.owner, one.depth = None, 0
+            self.wake(one)
+        self.wake(thread)
+        if not self.scheduler.threads:
+            self.finish(End("exit", "the last thread has ended"))
+
+    def owned(self, thread: Thread) -> Sequence[Mutex]:
+        """Locks that a thread holds."""
+        return [one for one in self.handles.objects() if isinstance(one, Mutex) and one.owner is thread]
+
+    # -- waiting ----------------------------------------------------------------------------------------------------
+    def wait(
+        self, thread: Thread, objects: Sequence[Waitable], woken: Callable[[Thread, int | None], None], *,
+        all: bool = False, nanoseconds: int = FOREVER,
+    ) -> bool:  # fmt: skip
+        """Let a thread wait for objects; True if it need not. `woken` sets its answer: it gets the object's index, or
+        None for a timeout."""
+        if (index := self._through(thread, objects, all)) is not None:
+            woken(thread, index)
+            return True
+        if nanoseconds == 0:
+            woken(thread, None)
+            return True
+        self.sleep(thread, nanoseconds, woken, objects, all)
+        return False
+
+    @staticmethod
+    def _through(thread: Thread, objects: Sequence[Waitable], all: bool) -> int | None:
+        if all:
+            if objects and not [one for one in objects if not one.signalled(thread)]:
+                for one in objects:
+                    one.taken(thread)
+                return len(objects) - 1
+            return None
+        for index, one in enumerate(objects):
+            if one.signalled(thread):
+                one.taken(thread)
+                return index
+        return None
+
+    def sleep(
+        self, thread: Thread, nanoseconds: int, woken: Callable[[Thread, int | None], None],
+        objects: Sequence[Waitable] = (), all: bool = False, address: int | None = None,
+    ) -> None:  # fmt: skip
+        """Let a thread wait, for a time or for ever."""
+        wait = Wait(objects, all, self.scheduler.next_order(), woken, address=address)
+        if nanoseconds >= 0:
+            wait.due = self.time.after(max(1, self.time.ticks(nanoseconds)), _Timeout(self, thread, wait).come)
+        for one in dict.fromkeys(objects):
+            one.waiters.append(thread)
+        thread.state, thread.wait = State.WAITING, wait
+
+    def resume(self, thread: Thread, index: int | None) -> None:
+        """A waiting thread goes on."""
+        wait = thread.wait
+        assert wait is not None
+        if wait.due is not None:
+            wait.due.cancelled = True
+        for one in dict.fromkeys(wait.objects):
+            one.waiters.remove(thread)
+        self.scheduler.make_ready(thread)
+        wait.woken(thread, index)
+        for listener in self.listeners:
+            listener.thread_woken(thread)
+
+    def wake(self, one: Waitable) -> None:
+        """Let those through who wait for an object that may be signalled now."""
+        for thread in sorted(one.waiters, key=_wait_rank):
+            wait = thread.wait
+            if wait is None or not one.signalled(thread):
+                continue
+            index = self._through(thread, wait.objects, wait.all)
+            if index is not None:
+                self.resume(thread, index)
+
+    def signal(self, event: Event) -> None:
+        """Signal an event or a timer."""
+        event.on = True
+        self.wake(event)
+        if event.reset is Reset.PULSE:
+            event.on = False
+
+    # -- timers -----------------------------------------------------------------------------------------------------
+    def set_timer(self, timer: Timer, first: int, interval: int) -> None:
+        """Let a timer fire after some nanoseconds, and again after each interval; 0 for once."""
+        self.cancel_timer(timer)
+        timer.on = False
+        timer.interval = max(1, self.time.ticks(interval)) if interval > 0 else 0
+        timer.due = self.time.after(max(1, self.time.ticks(first)), _Firing(self, timer).come)
+
+    def cancel_timer(self, timer: Timer) -> None:
+        """A timer that is not to fire any more."""
+        if timer.due is not None:
+            timer.due.cancelled = True
+            timer.due = None
+
+
+MOST_AT_ONCE: Final = 1 << 24
+"""Instructions that a thread runs without a look at the time, where nothing is due."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Timeout:
+    """The end of a wait by time."""
+
+    kernel: Kernel
+    thread: Thread
+    wait: Wait
+
+    def come(self, tick: int) -> None:
+        if self.thread.wait is self.wait:
+            self.kernel.resume(self.thread, None)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Firing:
+    """A timer at its time."""
+
+    kernel: Kernel
+    timer: Timer
+
+    def come(self, tick: int) -> None:
+        timer = self.timer
+        timer.due = self.kernel.time.at(tick + timer.interval, self.come) if timer.interval else None
+        self.kernel.signal(timer)
+
+
+def _wait_rank(thread: Thread) -> tuple[int, int]:
+    assert thread.wait is not None
+    return thread.priority, thread.wait.order

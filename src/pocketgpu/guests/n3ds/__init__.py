@@ -1,0 +1,1 @@
+"""Programs of the 3DS: its supervisor calls (`calls/`), messages to services and the services themselves."""

@@ -1,0 +1,70 @@
+"""A 3DS with a program in it: kernel, services, displays and input, driven by emulated time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from pocketgpu.guests.files import Files
+from pocketgpu.guests.n3ds import layout
+from pocketgpu.guests.n3ds.blocks import MemoryBlock
+from pocketgpu.guests.n3ds.kernel import N3DSKernel
+from pocketgpu.guests.n3ds.services.apt import Apt, ErrorPort
+from pocketgpu.guests.n3ds.services.fs import FsUser
+from pocketgpu.guests.n3ds.services.gsp import GspGpu, GspLcd
+from pocketgpu.guests.n3ds.services.hid import Hid, Input
+from pocketgpu.guests.n3ds.services.small import Config, Ndm, Ptm, PtmSysm
+from pocketgpu.guests.n3ds.services.srv import Srv
+from pocketgpu.guests.processor import Processor
+from pocketgpu.pica.n3ds import N3DS
+
+SCREENS = ("top", "bottom")
+
+
+@dataclass
+class Vblank:
+    """What one VBlank did. number: from 1. presents: words of the framebuffer entries that were taken, by screen.
+    frame: the number of this present, from 0; None if nothing was presented."""
+
+    number: int
+    tick: int
+    presents: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    frame: int | None = None
+
+
+class Console:
+    """The console. inputs: what the player does at a VBlank, by its number. vblanks: how many there were."""
+
+    def __init__(self, processor: Processor, machine: N3DS, card: Files, *, font: bool = False) -> None:
+        self.machine = machine
+        self.kernel = kernel = N3DSKernel(processor, machine)
+        self.apt, self.gsp, self.hid = Apt(kernel), GspGpu(kernel), Hid(kernel)
+        self.config, self.fs = Config(kernel), FsUser(kernel, card)
+        kernel.ports.update({"srv:": Srv(kernel), "err:f": ErrorPort(kernel)})
+        kernel.services.update(dict.fromkeys(("APT:S", "APT:A", "APT:U"), self.apt))
+        for one in (
+            self.gsp, GspLcd(kernel), self.hid, self.fs, self.config, Ptm(kernel), PtmSysm(kernel), Ndm(kernel)
+        ):  # fmt: skip
+            kernel.services[one.name] = one
+        if font:
+            view = memoryview(machine.memory.view(layout.FONT_PHYSICAL, layout.FONT_SIZE))
+            kernel.font = MemoryBlock("shared font", view, layout.FONT, layout.FONT_PHYSICAL)
+        self.inputs: Callable[[int], Input] = lambda number: Input()
+        self.closes_at: int | None = None
+        self.vblanks: list[Vblank] = []
+        self.frames = 0
+        kernel.time.at(layout.VBLANK, self._vblank)
+
+    def _vblank(self, tick: int) -> None:
+        kernel = self.kernel
+        kernel.time.at(tick + layout.VBLANK, self._vblank)
+        one = Vblank(len(self.vblanks) + 1, tick)
+        self.vblanks.append(one)
+        self.hid.update(self.inputs(one.number))
+        if self.closes_at == one.number:
+            self.apt.close()
+        one.presents = {SCREENS[screen]: words for screen, words in self.gsp.taken().items()}
+        if one.presents:
+            one.frame, self.frames = self.frames, self.frames + 1
+        self.machine.step_vblank()
+        self.gsp.deliver()

@@ -1,0 +1,177 @@
+"""The kernel of the 3DS, as one program sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from pocketgpu.events import EventLog
+from pocketgpu.guests.kernel import Kernel
+from pocketgpu.guests.memory import PAGE, AddressSpace, Area, Permission, host_memory
+from pocketgpu.guests.n3ds import layout
+from pocketgpu.guests.n3ds.blocks import MemoryBlock
+from pocketgpu.guests.n3ds.calls import memory, register, system, threads, waiting
+from pocketgpu.guests.n3ds.messages import Answer, Request, Server, Service
+from pocketgpu.guests.n3ds.results import Result
+from pocketgpu.guests.objects import KernelObject
+from pocketgpu.guests.processor import Processor
+from pocketgpu.guests.threads import State, Thread
+from pocketgpu.guests.timeline import Timeline
+from pocketgpu.pica.n3ds import N3DS
+
+_MODULES: Final = (memory, system, threads, waiting)
+"""Importing them registers their calls."""
+CURRENT_THREAD: Final = 0xFFFF8000
+CURRENT_PROCESS: Final = 0xFFFF8001
+_READ_WRITE: Final = Permission.READ | Permission.WRITE
+
+
+class Process(KernelObject):
+    """The program itself, for handles."""
+
+    kind = "process"
+
+
+class N3DSKernel(Kernel):
+    """One program on a 3DS.
+
+    machine: its GPU and the memory that both see. events: what the program did that is not modelled.
+    """
+
+    def __init__(self, processor: Processor, machine: N3DS) -> None:
+        super().__init__(processor, AddressSpace(layout.LIMIT), Timeline(layout.CLOCK))
+        self.machine, self.events = machine, EventLog()
+        self.process = Process()
+        self.ports: dict[str, Server] = {}
+        self.services: dict[str, Server] = {}
+        self.blocks: dict[int, MemoryBlock] = {}
+        self.used = layout.SYSTEM_USED
+        self.text = bytearray()
+        self.font: MemoryBlock | None = None
+        self.calls: Mapping[int, Callable[[Thread], None]] = register.bound(self)
+        self._free_tls = list(range(layout.TLS_SLOTS))
+        self.space.followers.append(processor)
+        self._fixed_areas()
+
+    def _fixed_areas(self) -> None:
+        """What every program finds mapped."""
+        read, both = Permission.READ, _READ_WRITE
+        self._map("first stack", layout.STACK_TOP - layout.STACK_SIZE, layout.STACK_SIZE, both)
+        self._map("loader's page", layout.LOADER_PAGE, PAGE, both)
+        self._map("DSP memory", layout.DSP, layout.DSP_SIZE, both, physical=layout.DSP)
+        self._map("VRAM", layout.VRAM_VIRTUAL, 6 << 20, both, physical=layout.VRAM_PHYSICAL)
+        self.kernel_page = self._map("kernel page", layout.KERNEL_PAGE, PAGE, read).view
+        self.shared_page = self._map("shared page", layout.SHARED_PAGE, PAGE, read).view
+        self._map("TLS", layout.TLS, layout.TLS_SLOTS * layout.TLS_BYTES, both)
+
+    def _map(
+        self, name: str, base: int, size: int, permission: Permission, *, physical: int | None = None, state: int = 0
+    ) -> Area:
+        view = host_memory(size) if physical is None else memoryview(self.machine.memory.view(physical, size))
+        return self.space.map(Area(base, size, permission, name, view, state, physical))
+
+    # -- objects ----------------------------------------------------------------------------------------------------
+    def object_of(self, thread: Thread, handle: int) -> KernelObject | None:
+        """The object of a handle; the calling thread and the process have fixed ones."""
+        if handle == CURRENT_THREAD:
+            return thread
+        return self.process if handle == CURRENT_PROCESS else self.handles.get(handle)
+
+    def handle_of(self, one: KernelObject) -> int:
+        """A new handle of an object; 0 if there is no room."""
+        return self.handles.add(one) or 0
+
+    def give(self, one: KernelObject) -> tuple[int, ...] | int:
+        """The reply of a call that makes an object: a handle of it."""
+        handle = self.handles.add(one)
+        return Result.OUT_OF_HANDLES if handle is None else (Result.OK, handle)
+
+    # -- threads ----------------------------------------------------------------------------------------------------
+    def make_thread(self, priority: int, entry: int, argument: int, stack: int) -> Thread | None:
+        """A new thread with clean thread-local storage; None if there are too many."""
+        if not self._free_tls:
+            return None
+        tls = layout.TLS + layout.TLS_BYTES * self._free_tls.pop(0)
+        self.space.view(tls, layout.TLS_BYTES)[:] = bytes(layout.TLS_BYTES)
+        return self.new_thread(priority, entry, argument, stack, tls)
+
+    def end_thread(self, thread: Thread) -> None:
+        self._free_tls.append((thread.tls - layout.TLS) // layout.TLS_BYTES)
+        self._free_tls.sort()
+        super().end_thread(thread)
+
+    def wake_address(self, address: int, count: int) -> None:
+        """Let threads go on that wait for a word: `count` of them, the best first, or all if it is negative."""
+        waiting = [one for one in self.scheduler.threads if one.state is State.WAITING and one.wait is not None]
+        waiting = [one for one in waiting if one.wait is not None and one.wait.address == address]
+        waiting.sort(key=lambda one: (one.priority, one.wait.order if one.wait else 0))
+        for one in waiting if count < 0 else waiting[:count]:
+            self.resume(one, 0)
+
+    # -- memory -----------------------------------------------------------------------------------------------------
+    def allocate(self, address: int, size: int, permission: Permission, *, linear: bool) -> int | None:
+        """Memory of a program: heap at an address, or linear memory, by default at the next free place."""
+        if size == 0 or self.used + size > layout.APPLICATION_MEMORY:
+            return None
+        if linear:
+            place = address or self.space.free(layout.LINEAR, layout.LINEAR_END, size)
+            if place is None or not layout.LINEAR <= place <= layout.LINEAR_END - size:
+                return None
+            physical: int | None = place - layout.LINEAR + layout.LINEAR_PHYSICAL
+            name = "linear memory"
+        else:
+            place, physical, name = address, None, "heap"
+            if not layout.HEAP <= place or place + size > layout.HEAP_END:
+                return None
+        self._map(name, place, size, permission, physical=physical)
+        self.used += size
+        return place
+
+    def free(self, address: int, size: int) -> bool:
+        """Give memory back; whether all of it was a program's."""
+        areas = list(self.space.within(address, size))
+        if sum(min(one.end, address + size) - max(one.base, address) for one in areas) != size:
+            return False
+        self.space.unmap(address, size)
+        self.used -= size
+        return True
+
+    def mirror(self, address: int, source: int, size: int, permission: Permission) -> None:
+        """Map memory of the program at a second place."""
+        area = self.space.find(source)
+        view = self.space.view(source, size)
+        physical = None if area is None or area.physical is None else area.physical + source - area.base
+        self.space.map(Area(address, size, permission, "mirror", view, 0, physical))
+
+    def map_block(self, block: MemoryBlock, address: int, permission: Permission) -> None:
+        """Map shared memory."""
+        self.space.map(Area(address, len(block.view), permission, block.name, block.view, 0, block.physical))
+        self.blocks[address] = block
+
+    # -- the GPU ----------------------------------------------------------------------------------------------------
+    def before_gpu_work(self) -> None:
+        """The GPU is about to read memory that the program may have written."""
+        for area in self.space:
+            if area.physical is not None:
+                offset = self.machine.memory.offset_of(area.physical, area.size)
+                if offset is not None:
+                    self.machine.memory.touch(offset, area.size)
+
+    def flushed(self, address: int, size: int) -> None:
+        """The program wrote its caches back."""
+
+    # -- what programs say ------------------------------------------------------------------------------------------
+    def printed(self, data: bytes) -> None:
+        """Text for a debugger."""
+        self.text += data
+
+    def unknown_call(self, thread: Thread, number: int) -> None:
+        self.events.report("unimplemented", "guest.call", f"supervisor call {number:#04x} is not modelled")
+        thread.answer[0] = Result.NOT_IMPLEMENTED
+
+    def unknown_command(self, service: Service, request: Request) -> Answer:
+        """A command that a service does not have."""
+        self.events.report(
+            "unimplemented", "guest.command", f"{service.name}: command {request.words[0]:#010x} is not modelled"
+        )
+        return Answer(Result.INVALID_COMMAND)

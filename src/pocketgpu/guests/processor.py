@@ -1,0 +1,58 @@
+"""What runs a program's instructions: the kernel asks for a piece of a thread and gets the next supervisor call.
+
+    stop = processor.run(thread, budget)
+    if stop.call is not None:
+        ...  # thread.registers has r0 to r7; thread.answer[0] = 0 is what r0 will be when the thread goes on
+
+The kernel knows nothing else of a processor, so one that plays a recorded conversation does as well as one that
+executes code.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from pocketgpu.guests.memory import Area
+from pocketgpu.guests.threads import Thread
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why a program cannot go on. what: "data abort", "prefetch abort", "undefined instruction", ...; address: of the
+    access, or of the instruction itself."""
+
+    what: str
+    address: int
+    pc: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Why a piece of a thread ended. used: instructions executed. call: the number of a supervisor call; None if the
+    budget was used up or there was a fault."""
+
+    used: int
+    call: int | None = None
+    fault: Fault | None = None
+
+
+class Processor(Protocol):
+    """Executes threads of one program."""
+
+    def run(self, thread: Thread, budget: int) -> Stop:
+        """Apply `thread.answer`, then run the thread until its next supervisor call, for at most `budget` instructions
+        (a few more, up to the end of a block). Sets `thread.registers` where it ends in a call."""
+        ...
+
+    def start(self, thread: Thread, entry: int, argument: int, stack: int) -> None:
+        """Registers of a new thread: r0 = argument, the stack pointer, the program counter (bit 0: Thumb code)."""
+        ...
+
+    def mapped(self, area: Area) -> None:
+        """Memory appeared, or its permissions changed."""
+        ...
+
+    def unmapped(self, base: int, size: int) -> None:
+        """Memory is gone."""
+        ...

@@ -1,0 +1,192 @@
+"""Plays conversations of real programs through the kernel, and compares what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pocketgpu.guests.files import MemoryFile, MemoryFiles
+from pocketgpu.guests.n3ds import layout
+from pocketgpu.guests.n3ds.console import Console
+from pocketgpu.guests.n3ds.services.hid import Input
+from pocketgpu.guests.memory import AddressError, Area, Permission, host_memory
+from pocketgpu.guests.recorded import COMMAND_BUFFER, Conversation, Line, RecordedGuest
+from pocketgpu.guests.threads import State, Thread
+from pocketgpu.pica.n3ds import N3DS
+
+from . import recordings
+
+
+def folder() -> Path:
+    """Where conversations of the 3DS lie."""
+    return recordings.folder() / "guests" / "3ds" / "conversations"
+
+
+def _word(text: str) -> int:
+    return int(text, 16)
+
+
+@dataclass
+class Difference:
+    """Something that is not as recorded. line: its number."""
+
+    line: int
+    what: str
+    found: Any
+    wanted: Any
+
+    def __str__(self) -> str:
+        return f"s{self.line}: {self.what}: {self.found!r}, recorded {self.wanted!r}"
+
+
+@dataclass
+class Play:
+    """A conversation that is being played. Strict: clock and order are those of the recording."""
+
+    path: Path
+    differences: list[Difference] = field(default_factory=list)
+    compared: int = 0
+
+    def __post_init__(self) -> None:
+        self.talk = Conversation.read(self.path)
+        head = self.talk.head
+        self.guest = RecordedGuest(self.talk)
+        self.lines: Iterator[Line] = iter(self.talk.lines)
+        self.console = Console(self.guest, N3DS(), _files(self.talk), font=bool(head["font"]))
+        kernel = self.kernel = self.console.kernel
+        self.guest.space = kernel.space
+        self.guest.shared = self._poke
+        self._load(head)
+        self.console.hid.edges = False
+        keys = {int(number): _word(bits) for number, bits in head.get("keys", {}).items()}
+        held = {number + more: bits for number, bits in keys.items() for more in (1, 0)}
+        self.console.inputs = lambda number: Input(held.get(number, 0))
+        self.console.closes_at = head.get("close")
+        self.waiting: dict[Thread, Line] = {}
+        self.woken: list[int] = []
+        self.line: Line | None = None
+        kernel.listeners.append(self)
+
+    def _load(self, head: Line) -> None:
+        kernel = self.kernel
+        image = head["image"]
+        base, size = _word(image["base"]), image["size"]
+        every = Permission.READ | Permission.WRITE | Permission.EXECUTE
+        kernel.space.map(Area(base, -(-size // 4096) * 4096, every, "image", host_memory(-(-size // 4096) * 4096)))
+        for page, name in ((layout.KERNEL_PAGE, "kernel_page"), (layout.SHARED_PAGE, "shared_page"),
+                           (layout.LOADER_PAGE, "loader_page")):  # fmt: skip
+            area = kernel.space.find(page)
+            assert area is not None
+            for offset, data in head[name]:
+                stored = bytes.fromhex(data)
+                area.view[offset : offset + len(stored)] = stored
+        first = head["thread1"]
+        kernel.make_thread(first["priority"], _word(head["entry"]), _word(first["r0"]), _word(first["sp"]))
+
+    def _poke(self, offset: int, data: bytes) -> None:
+        self.console.gsp.block.view[offset : offset + len(data)] = data
+
+    # -- what happens -----------------------------------------------------------------------------------------------
+    def differ(self, line: Line, what: str, found: Any, wanted: Any) -> None:
+        if found != wanted:
+            self.differences.append(Difference(line["s"], what, found, wanted))
+
+    def call_starts(self, thread: Thread, number: int) -> None:
+        self.woken.clear()
+        self.line = next(self.lines)
+        made = self.guest.line
+        assert made is not None
+        self.differ(self.line, "order of lines", made["s"], self.line["s"])
+        self.differ(self.line, "tick", self.kernel.time.now, self.line["k"])
+
+    def call_ended(self, thread: Thread, number: int) -> None:
+        line = self.guest.line
+        assert line is not None
+        self.compared += 1
+        blocked = thread.state is State.WAITING
+        self.differ(line, "waits", blocked, "block" in line)
+        if blocked:
+            self.waiting[thread] = line
+        else:
+            self._answered(thread, line)
+        self._after(line)
+
+    def _answered(self, thread: Thread, line: Line) -> None:
+        free = {*line.get("free", ()), *line.get("oh", ())}
+        for register, value in line["o"].items():
+            if int(register) not in free:
+                found = thread.answer.get(int(register))
+                self.differ(line, f"{line['name']} r{register}", None if found is None else f"{found:08x}", value)
+        answer: tuple[int, ...] = ()
+        if "ans" in line:
+            answer = self.kernel.space.words(thread.tls + COMMAND_BUFFER, 64)
+            for number in line.get("need", ()):
+                name = f"{line.get('ses')} {line.get('call')} word {number}"
+                self.differ(line, name, f"{answer[number]:08x}", line["ans"][number])
+        self.guest.learn(line, thread.answer, answer)
+        for address, data, size in line.get("wr", ()):
+            if isinstance(data, str):
+                try:
+                    found_bytes = self.kernel.space.read(_word(address), size).hex()
+                except AddressError as error:
+                    found_bytes = str(error)
+                self.differ(line, f"{line.get('call', line['name'])} wrote at {address}", found_bytes, data)
+
+    def _after(self, line: Line) -> None:
+        wanted = [one["t"] for one in line.get("woke", ())]
+        self.differ(line, "woke", list(self.woken), wanted)
+        self.woken.clear()
+        for offset, data in line.get("gsp", ()):
+            stored = bytes.fromhex(data)
+            found = bytes(self.console.gsp.block.view[offset : offset + len(stored)])
+            self.differ(line, f"gsp's memory at {offset:#x}", found.hex(), data)
+        for offset, data in line.get("hid", ()):
+            stored = bytes.fromhex(data)
+            if offset < 16 or 0xA8 <= offset < 0xB8:
+                continue  # ticks
+            found = bytes(self.console.hid.block.view[offset : offset + len(stored)])
+            self.differ(line, f"hid's memory at {offset:#x}", found.hex(), data)
+        if "next" in line and self.kernel.end is None:
+            best = self.kernel.scheduler.best()
+            self.differ(line, "next thread", best and best.number, line["next"]["t"])
+
+    def thread_woken(self, thread: Thread) -> None:
+        """A thread that waited goes on; its call is done now."""
+        self.woken.append(thread.number)
+        self._answered(thread, self.waiting.pop(thread))
+
+    def event_starts(self, tick: int) -> None:
+        """One thing that is due is about to happen."""
+        self.woken.clear()
+        self.line = next(self.lines)
+        self.guest.stores(self.line)
+
+    def event_ended(self, tick: int) -> None:
+        line = self.line
+        assert line is not None
+        self.compared += 1
+        self.differ(line, "an event", True, "ev" in line)
+        self.differ(line, "due", tick, line.get("due"))
+        if line.get("ev") == "vblank":
+            self.differ(line, "VBlank", self.console.vblanks[-1].number, line["vb"])
+            found = {name: [f"{word:08x}" for word in words] for name, words in self.console.vblanks[-1].presents.items()}
+            self.differ(line, "presents", found, dict(line.get("present", {})))
+            self.differ(line, "frame", self.console.vblanks[-1].frame, line.get("frame"))
+        self._after(line)
+
+
+def _files(talk: Conversation) -> MemoryFiles:
+    """The program's own file, of which only what was read is known, and the others on the card."""
+    head = talk.head
+    pieces: dict[int, bytes] = {}
+    for line in talk.lines:
+        if line.get("call") == "FSFILE_Read" and line.get("path") == head["own_file"]["path"]:
+            offset = _word(line["cmd"][1])
+            pieces |= {offset: bytes.fromhex(data) for _, data, _ in line.get("wr", ()) if isinstance(data, str)}
+    files = {head["own_file"]["path"]: MemoryFile(head["own_file"]["size"], pieces)}
+    for one in head.get("card", ()):
+        data = bytes.fromhex(one[1]) if isinstance(one[1], str) else bytes(one[1])
+        files[one[0]] = MemoryFile(len(data), {0: data})
+    return MemoryFiles(files)

@@ -7,16 +7,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pocketgpu.facts.choices.guests import STRICT
 from pocketgpu.guests.files import MemoryFile, MemoryFiles
 from pocketgpu.guests.n3ds import layout
 from pocketgpu.guests.n3ds.console import Console
 from pocketgpu.guests.n3ds.services.hid import Input
 from pocketgpu.guests.memory import AddressError, Area, Permission, host_memory
 from pocketgpu.guests.recorded import COMMAND_BUFFER, Conversation, Line, RecordedGuest
+from pocketgpu.guests.objects import Timer
 from pocketgpu.guests.threads import State, Thread
+from pocketgpu.guests.timeline import Due
 from pocketgpu.pica.n3ds import N3DS
 
 from . import recordings
+
+
+OWN_FILE = "(the program's own file)"
 
 
 def folder() -> Path:
@@ -54,12 +60,11 @@ class Play:
         head = self.talk.head
         self.guest = RecordedGuest(self.talk)
         self.lines: Iterator[Line] = iter(self.talk.lines)
-        self.console = Console(self.guest, N3DS(), _files(self.talk), font=bool(head["font"]))
+        self.console = Console(self.guest, N3DS(switches=STRICT), _files(self.talk), font=bool(head["font"]))
         kernel = self.kernel = self.console.kernel
         self.guest.space = kernel.space
         self.guest.shared = self._poke
         self._load(head)
-        self.console.hid.edges = False
         keys = {int(number): _word(bits) for number, bits in head.get("keys", {}).items()}
         held = {number + more: bits for number, bits in keys.items() for more in (1, 0)}
         self.console.inputs = lambda number: Input(held.get(number, 0))
@@ -67,6 +72,7 @@ class Play:
         self.waiting: dict[Thread, Line] = {}
         self.woken: list[int] = []
         self.line: Line | None = None
+        self.silent = False
         kernel.listeners.append(self)
 
     def _load(self, head: Line) -> None:
@@ -122,17 +128,16 @@ class Play:
         answer: tuple[int, ...] = ()
         if "ans" in line:
             answer = self.kernel.space.words(thread.tls + COMMAND_BUFFER, 64)
-            for number in line.get("need", ()):
+            for number in () if line.get("weak") else line.get("need", ()):
                 name = f"{line.get('ses')} {line.get('call')} word {number}"
                 self.differ(line, name, f"{answer[number]:08x}", line["ans"][number])
         self.guest.learn(line, thread.answer, answer)
-        for address, data, size in line.get("wr", ()):
-            if isinstance(data, str):
-                try:
-                    found_bytes = self.kernel.space.read(_word(address), size).hex()
-                except AddressError as error:
-                    found_bytes = str(error)
-                self.differ(line, f"{line.get('call', line['name'])} wrote at {address}", found_bytes, data)
+        for at, wanted in _written(line).items():
+            try:
+                found = self.kernel.space.read(at, len(wanted)).hex()
+            except AddressError as error:
+                found = str(error)
+            self.differ(line, f"{line.get('call', line['name'])} wrote at {at:#010x}", found, wanted.hex())
 
     def _after(self, line: Line) -> None:
         wanted = [one["t"] for one in line.get("woke", ())]
@@ -157,18 +162,23 @@ class Play:
         self.woken.append(thread.number)
         self._answered(thread, self.waiting.pop(thread))
 
-    def event_starts(self, tick: int) -> None:
-        """One thing that is due is about to happen."""
+    def event_starts(self, due: Due) -> None:
+        """One thing that is due is about to happen. A timer that nobody waits for has no line."""
+        self.silent = isinstance(due.about, Timer) and not due.about.waiters
+        if self.silent:
+            return
         self.woken.clear()
         self.line = next(self.lines)
         self.guest.stores(self.line)
 
-    def event_ended(self, tick: int) -> None:
+    def event_ended(self, due: Due) -> None:
+        if self.silent:
+            return
         line = self.line
         assert line is not None
         self.compared += 1
         self.differ(line, "an event", True, "ev" in line)
-        self.differ(line, "due", tick, line.get("due"))
+        self.differ(line, "due", due.tick, line.get("due"))
         if line.get("ev") == "vblank":
             self.differ(line, "VBlank", self.console.vblanks[-1].number, line["vb"])
             found = {name: [f"{word:08x}" for word in words] for name, words in self.console.vblanks[-1].presents.items()}
@@ -177,16 +187,33 @@ class Play:
         self._after(line)
 
 
+def _written(line: Line) -> dict[int, bytes]:
+    """What the kernel had written in the end, by address; later pieces win."""
+    known: dict[int, int] = {}
+    for address, data, _ in line.get("wr", ()):
+        if isinstance(data, str):
+            known |= {_word(address) + n: byte for n, byte in enumerate(bytes.fromhex(data))}
+    pieces: dict[int, bytearray] = {}
+    start = last = -2
+    for at in sorted(known):
+        if at != last + 1:
+            start = at
+            pieces[start] = bytearray()
+        pieces[start].append(known[at])
+        last = at
+    return {at: bytes(piece) for at, piece in pieces.items()}
+
+
 def _files(talk: Conversation) -> MemoryFiles:
     """The program's own file, of which only what was read is known, and the others on the card."""
     head = talk.head
-    pieces: dict[int, bytes] = {}
+    pieces: dict[str, dict[int, bytes]] = {}
     for line in talk.lines:
-        if line.get("call") == "FSFILE_Read" and line.get("path") == head["own_file"]["path"]:
-            offset = _word(line["cmd"][1])
-            pieces |= {offset: bytes.fromhex(data) for _, data, _ in line.get("wr", ()) if isinstance(data, str)}
-    files = {head["own_file"]["path"]: MemoryFile(head["own_file"]["size"], pieces)}
+        if line.get("call") == "FSFILE_Read":
+            (data,) = [*_written(line).values()] or [b""]
+            pieces.setdefault(line["path"], {})[_word(line["cmd"][1])] = data
+    own = head["own_file"]
+    files = {own["path"]: MemoryFile(own["size"], pieces.get(OWN_FILE, {}))}
     for one in head.get("card", ()):
-        data = bytes.fromhex(one[1]) if isinstance(one[1], str) else bytes(one[1])
-        files[one[0]] = MemoryFile(len(data), {0: data})
+        files[one["path"]] = MemoryFile(one["size"], pieces.get(one["path"], {}))
     return MemoryFiles(files)

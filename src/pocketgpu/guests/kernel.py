@@ -14,7 +14,7 @@ from pocketgpu.guests.memory import AddressSpace
 from pocketgpu.guests.objects import Event, Mutex, Reset, Timer, Waitable
 from pocketgpu.guests.processor import Fault, Processor
 from pocketgpu.guests.threads import Scheduler, State, Thread, Wait
-from pocketgpu.guests.timeline import Timeline
+from pocketgpu.guests.timeline import Due, Timeline
 
 FOREVER: Final = -1
 """A timeout that never comes."""
@@ -49,11 +49,11 @@ class Listener(Protocol):
         """A thread that waited is ready."""
         ...
 
-    def event_starts(self, tick: int) -> None:
-        """Something that was due at a tick is about to happen: a VBlank, the end of a wait, a timer."""
+    def event_starts(self, due: Due) -> None:
+        """Something that was due is about to happen: a VBlank, the end of a wait, a timer."""
         ...
 
-    def event_ended(self, tick: int) -> None:
+    def event_ended(self, due: Due) -> None:
         """It has happened."""
         ...
 
@@ -105,10 +105,10 @@ class Kernel:
     def _due(self) -> None:
         while self.end is None and (due := self.time.take_due()) is not None:
             for one in self.listeners:
-                one.event_starts(due.tick)
+                one.event_starts(due)
             due.action(due.tick)
             for one in self.listeners:
-                one.event_ended(due.tick)
+                one.event_ended(due)
 
     def _call(self, thread: Thread, number: int) -> None:
         thread.answer = {}
@@ -170,8 +170,8 @@ class Kernel:
         self, thread: Thread, objects: Sequence[Waitable], woken: Callable[[Thread, int | None], None], *,
         all: bool = False, nanoseconds: int = FOREVER,
     ) -> bool:  # fmt: skip
-        """Let a thread wait for objects; True if it need not. `woken` sets its answer: it gets the object's index, or
-        None for a timeout."""
+        """Let a thread wait for objects; True if it need not. `woken` sets its answer: it gets the object's index (0 for
+        all of them), or None for a timeout."""
         if (index := self._through(thread, objects, all)) is not None:
             woken(thread, index)
             return True
@@ -187,7 +187,7 @@ class Kernel:
             if objects and not [one for one in objects if not one.signalled(thread)]:
                 for one in objects:
                     one.taken(thread)
-                return len(objects) - 1
+                return 0
             return None
         for index, one in enumerate(objects):
             if one.signalled(thread):
@@ -202,7 +202,7 @@ class Kernel:
         """Let a thread wait, for a time or for ever."""
         wait = Wait(objects, all, self.scheduler.next_order(), woken, address=address)
         if nanoseconds >= 0:
-            wait.due = self.time.after(max(1, self.time.ticks(nanoseconds)), _Timeout(self, thread, wait).come)
+            wait.due = self.time.after(self.time.ticks(nanoseconds), _Timeout(self, thread, wait).come, thread)
         for one in dict.fromkeys(objects):
             one.waiters.append(thread)
         thread.state, thread.wait = State.WAITING, wait
@@ -243,7 +243,7 @@ class Kernel:
         self.cancel_timer(timer)
         timer.on = False
         timer.interval = max(1, self.time.ticks(interval)) if interval > 0 else 0
-        timer.due = self.time.after(max(1, self.time.ticks(first)), _Firing(self, timer).come)
+        timer.due = self.time.after(max(1, self.time.ticks(first)), _Firing(self, timer).come, timer)
 
     def cancel_timer(self, timer: Timer) -> None:
         """A timer that is not to fire any more."""
@@ -278,7 +278,7 @@ class _Firing:
 
     def come(self, tick: int) -> None:
         timer = self.timer
-        timer.due = self.kernel.time.at(tick + timer.interval, self.come) if timer.interval else None
+        timer.due = self.kernel.time.at(tick + timer.interval, self.come, timer) if timer.interval else None
         self.kernel.signal(timer)
 
 

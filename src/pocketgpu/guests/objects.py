@@ -83,6 +83,12 @@ class Timer(Event):
         self.interval = 0
         self.due: Due | None = None
 
+    def closed(self) -> None:
+        """Nobody can wait for it any more, so it does not fire again."""
+        if self.due is not None:
+            self.due.cancelled = True
+            self.due = None
+
 
 class Mutex(Waitable):
     """A lock that its owner may take several times."""

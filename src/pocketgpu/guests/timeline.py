@@ -25,11 +25,13 @@ NANOSECONDS = 10**9
 
 @dataclass(order=True, slots=True)
 class Due:
-    """Something at a tick. number: order of being set, which decides between equal ticks."""
+    """Something at a tick. number: order of being set, which decides between equal ticks. about: the object, if it is
+    about one: a timer, a thread that waits."""
 
     tick: int
     number: int
     action: Action = field(compare=False)
+    about: object = field(default=None, compare=False)
     cancelled: bool = field(default=False, compare=False)
 
 
@@ -48,16 +50,16 @@ class Timeline:
         """Ticks of a span of time, rounded down."""
         return nanoseconds * self.hertz // NANOSECONDS
 
-    def at(self, tick: int, action: Action) -> Due:
+    def at(self, tick: int, action: Action, about: object = None) -> Due:
         """Call `action` when the clock reaches a tick."""
-        due = Due(tick, self._count, action)
+        due = Due(tick, self._count, action, about)
         self._count += 1
         heapq.heappush(self._heap, due)
         return due
 
-    def after(self, ticks: int, action: Action) -> Due:
+    def after(self, ticks: int, action: Action, about: object = None) -> Due:
         """Call `action` some ticks from now."""
-        return self.at(self.now + ticks, action)
+        return self.at(self.now + ticks, action, about)
 
     @property
     def next(self) -> int | None:

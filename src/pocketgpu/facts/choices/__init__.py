@@ -12,13 +12,13 @@ import difflib
 from collections.abc import Mapping
 from typing import Final
 
-from pocketgpu.facts.choices import core, maxwell, outside_core
+from pocketgpu.facts.choices import core, guests, maxwell, outside_core
 from pocketgpu.facts.choices.choice import Choice
 
 __all__ = ["DEFAULTS", "SWITCHES", "Switch", "check", "choose", "departures", "parse"]
 
 CHOICES: Final[Mapping[str, Choice]] = {
-    choice.name: choice for choice in (*core.choices(), *outside_core.choices(), *maxwell.choices())
+    choice.name: choice for choice in (*core.choices(), *outside_core.choices(), *maxwell.choices(), *guests.choices())
 }
 """Every choice by its name."""
 

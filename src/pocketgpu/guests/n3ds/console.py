@@ -57,7 +57,8 @@ class Console:
 
     def _vblank(self, tick: int) -> None:
         kernel = self.kernel
-        kernel.time.at(tick + layout.VBLANK, self._vblank)
+        late = self.machine.choices["guest.vblank_clock"] == "late"
+        kernel.time.at((kernel.time.now if late else tick) + layout.VBLANK, self._vblank)
         one = Vblank(len(self.vblanks) + 1, tick)
         self.vblanks.append(one)
         self.hid.update(self.inputs(one.number))

@@ -124,11 +124,15 @@ class Session(KernelObject):
         return f"<Session {self.server.name}>"
 
 
+_COMMANDS: dict[Callable[..., Answer | None], list[int]] = {}
+"""The numbers of the methods that answer commands."""
+
+
 def command(number: int) -> Callable[[Callable[..., Answer | None]], Callable[..., Answer | None]]:
     """Mark a method of a service as the one for a command."""
 
     def mark(method: Callable[..., Answer | None]) -> Callable[..., Answer | None]:
-        method.command = number  # type: ignore[attr-defined]
+        _COMMANDS.setdefault(method, []).append(number)
         return method
 
     return mark
@@ -141,8 +145,8 @@ class Service:
 
     def __init__(self, kernel: N3DSKernel) -> None:
         self.kernel = kernel
-        members = (getattr(type(self), name) for name in dir(type(self)))
-        self._handlers = {one.command: one for one in members if hasattr(one, "command")}
+        members = [getattr(type(self), name) for name in dir(type(self))]
+        self._handlers = {n: one for one in members if callable(one) for n in _COMMANDS.get(one, ())}
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"

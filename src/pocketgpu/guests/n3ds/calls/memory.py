@@ -77,7 +77,7 @@ def query_memory(kernel: N3DSKernel, thread: Thread, address: int) -> Reply:
 def create_memory_block(
     kernel: N3DSKernel, thread: Thread, others: int, address: int, size: int, permission: int
 ) -> Reply:
-    if address % PAGE:
+    if address % PAGE and kernel.machine.choices["guest.block_alignment"] == "checked":
         return Result.MISALIGNED_ADDRESS
     if size % PAGE or not size:
         return Result.MISALIGNED_SIZE

@@ -88,7 +88,7 @@ class Apt(Service):
 
     @command(0x5)
     def get_applet_man_info(self, request: Request) -> Answer:
-        return Answer(values=(0, 0, HOME_MENU, 0x300))
+        return Answer(values=(0, 0, 0, 0))
 
     @command(0x9)
     def is_registered(self, request: Request) -> Answer:

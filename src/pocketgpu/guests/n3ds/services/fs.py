@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 SDMC: Final = 9
 """Archive: the memory card."""
+SYSTEM_ARCHIVES: Final = range(0x567890AB, 0x567890B0)
+"""Archives of the console's own memory, which are empty here."""
 _ASCII, _UTF16 = 3, 4
 _WRITE, _CREATE = 2, 4
 _ENTRY_SIZE: Final = 0x228
@@ -119,7 +121,7 @@ class FsUser(Service):
         try:
             return super().handle(request)
         except FileError as error:
-            return Answer(_RESULTS[error.reason])
+            return Answer(_RESULTS[error.reason], handles=(None,))
 
     def _path(self, request: Request, type: int, at: int) -> str:
         data = request.static(at)
@@ -130,7 +132,7 @@ class FsUser(Service):
         raise FileError("absent", "")
 
     def _archive(self, number: int) -> None:
-        if number not in self.archives:
+        if self.archives.get(number) != SDMC:
             raise FileError("absent", "")
 
     @command(0x801)
@@ -148,10 +150,14 @@ class FsUser(Service):
     # -- archives ---------------------------------------------------------------------------------------------------
     @command(0x80C)
     def open_archive(self, request: Request) -> Answer:
-        if request.words[1] != SDMC:
+        archive = request.words[1]
+        if archive != SDMC and archive not in SYSTEM_ARCHIVES:
             return Answer(Result.ARCHIVE_NOT_FOUND, values=(0, 0))
-        number, self._next = self._next, self._next + 1
-        self.archives[number] = request.words[1]
+        if self.kernel.machine.choices["guest.archives"] == "one":
+            number, archive = 1, SDMC
+        else:
+            number, self._next = self._next, self._next + 1
+        self.archives[number] = archive
         return Answer(values=(number, 0))
 
     @command(0x80E)
@@ -163,6 +169,14 @@ class FsUser(Service):
     @command(0x849)
     def get_archive_resource(self, request: Request) -> Answer:
         return Answer(values=(512, 0x8000, 0x10000, 0x8000))
+
+    @command(0x819)
+    @command(0x81A)
+    def get_cid(self, request: Request) -> Answer:
+        """Numbers of the memory card and of the console's own: zeros."""
+        pointer, size = request.mapped(2)
+        self.kernel.space.write(pointer, bytes(min(size, 16)))
+        return Answer()
 
     # -- files ------------------------------------------------------------------------------------------------------
     def _open(self, path: str, flags: int) -> Answer:
@@ -177,7 +191,7 @@ class FsUser(Service):
     @command(0x803)
     def open_file_directly(self, request: Request) -> Answer:
         if request.words[2] != SDMC:
-            return Answer(Result.ARCHIVE_NOT_FOUND)
+            raise FileError("absent", "")
         return self._open(self._path(request, request.words[5], 11), request.words[7])
 
     @command(0x80B)

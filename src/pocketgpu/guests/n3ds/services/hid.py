@@ -19,6 +19,8 @@ TOUCH: Final = 0x0A8
 ACCELEROMETER: Final = 0x108
 GYROSCOPE: Final = 0x158
 ENTRIES: Final = 8
+PAD_EVENTS: Final = 2
+"""So many of the five events tell of pad and touch."""
 _INDEX: Final = 0x10
 _CURRENT_PAD: Final = 0x1C
 _PAD_ENTRIES, _PAD_SIZE = 0x28, 16
@@ -40,7 +42,7 @@ class Input:
 
 
 class Hid(Service):
-    """The service. block: its shared memory. edges: whether entries tell which keys were pressed and released."""
+    """The service. block: its shared memory."""
 
     name = "hid:USER"
 
@@ -49,8 +51,8 @@ class Hid(Service):
         self.block = MemoryBlock("hid's shared memory", host_memory(PAGE))
         self.events = tuple(Event(Reset.ONE_SHOT, f"hid {n}") for n in range(5))
         self.now = Input()
-        self.edges = True
         self._updates = 0
+        self._edges = kernel.machine.choices["guest.hid_edges"] == "told"
 
     def update(self, new: Input) -> None:
         """The next entry of pad and touch."""
@@ -59,13 +61,15 @@ class Hid(Service):
         for section in (PAD, TOUCH):
             (tick,) = struct.unpack_from("<Q", view, section)
             struct.pack_into("<QQI", view, section, self.kernel.time.now, tick, index)
-        pressed, released = (new.keys & ~self.now.keys, self.now.keys & ~new.keys) if self.edges else (0, 0)
+        pressed, released = (new.keys & ~self.now.keys, self.now.keys & ~new.keys) if self._edges else (0, 0)
         struct.pack_into("<I", view, _CURRENT_PAD, new.keys)
         entry = new.keys, pressed, released, *new.circle
         struct.pack_into("<IIIhh", view, PAD + _PAD_ENTRIES + _PAD_SIZE * index, *entry)
         touched = (*new.touch, 1) if new.touch else (0, 0, 0)
         struct.pack_into("<HHI", view, TOUCH + _TOUCH_ENTRIES + _TOUCH_SIZE * index, *touched)
         self.now = new
+        for event in self.events[:PAD_EVENTS]:
+            self.kernel.signal(event)
 
     @command(0xA)
     def get_handles(self, request: Request) -> Answer:

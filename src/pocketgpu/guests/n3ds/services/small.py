@@ -55,6 +55,18 @@ class Config(Service):
         return Answer(values=(self.model,))
 
 
+    @command(0x405)
+    def get_local_friend_code_seed(self, request: Request) -> Answer:
+        return Answer(values=(0, 0))
+
+    @command(0x408)
+    def get_serial_number(self, request: Request) -> Answer:
+        """No number: zeros."""
+        pointer, size = request.mapped(2)
+        self.kernel.space.write(pointer, bytes(min(size, 16)))
+        return Answer()
+
+
 class Ptm(Service):
     """`ptm:u`: battery, shell and steps."""
 

@@ -39,7 +39,13 @@ def choices() -> Iterator[Choice]:
         own="3dbrew Filesystem services: each opened archive has its own",
         one="the trial kernel: all have the number 1 and are the memory card",
     )
+    yield named(
+        "guest.power",
+        "What ptm:u says of the charger and of charging.",
+        connected="3dbrew PTM Services: yes or no; connected, and full, so not charging",
+        five="the trial kernel: 5, as for the level of the battery",
+    )
 
 
-STRICT = {"guest.archives": "one", "guest.vblank_clock": "late", "guest.hid_edges": "left", "guest.block_alignment": "any"}
+STRICT = {"guest.power": "five", "guest.archives": "one", "guest.vblank_clock": "late", "guest.hid_edges": "left", "guest.block_alignment": "any"}
 """The trial kernel's values."""

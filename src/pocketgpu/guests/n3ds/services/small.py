@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pocketgpu.guests.n3ds.messages import Answer, Request, Service, command
-from pocketgpu.guests.n3ds.results import Result
 
 if TYPE_CHECKING:
     from pocketgpu.guests.n3ds.kernel import N3DSKernel
 
 _ENGLISH: Final = 1
-_EUROPE: Final = 2
+LANGUAGE: Final = 0x000A0002
+"""Block of the language."""
 _BATTERY_FULL: Final = 5
 
 
 class Config(Service):
-    """`cfg:u`: what the settings say. blocks: bytes by number."""
+    """`cfg:u`: what the settings say. blocks: bytes by number; others are zeros, as if nobody had ever set them."""
 
     name = "cfg:u"
 
@@ -24,17 +24,13 @@ class Config(Service):
         super().__init__(kernel)
         self.region, self.model = 1, 0
         self.blocks: dict[int, bytes] = {
-            0x000A0002: bytes([_ENGLISH]), 0x000B0000: bytes([0, 0, 0, 49]), 0x00070001: bytes([1]),
-            0x000A0000: "pocketgpu".encode("utf-16-le").ljust(0x1C, b"\0"), 0x000A0001: bytes([1, 1]),
-            0x000D0000: bytes(4),
-        }  # fmt: skip
+            LANGUAGE: bytes([_ENGLISH]),
+        }
 
     def _block(self, request: Request) -> Answer:
         size, number = request.words[1:3]
         pointer, _ = request.mapped(3)
-        data = self.blocks.get(number)
-        if data is None:
-            return Answer(Result.NOT_IMPLEMENTED)
+        data = self.blocks.get(number, b"")
         self.kernel.space.write(pointer, data[:size].ljust(min(size, 0x1000), b"\0"))
         return Answer()
 
@@ -72,9 +68,12 @@ class Ptm(Service):
 
     name = "ptm:u"
 
+    def _power(self, state: int) -> int:
+        return _BATTERY_FULL if self.kernel.machine.choices["guest.power"] == "five" else state
+
     @command(0x5)
     def get_adapter_state(self, request: Request) -> Answer:
-        return Answer(values=(1,))
+        return Answer(values=(self._power(1),))
 
     @command(0x6)
     def get_shell_state(self, request: Request) -> Answer:
@@ -86,7 +85,7 @@ class Ptm(Service):
 
     @command(0x8)
     def get_battery_charge_state(self, request: Request) -> Answer:
-        return Answer(values=(0,))
+        return Answer(values=(self._power(0),))
 
     @command(0xC)
     def get_total_step_count(self, request: Request) -> Answer:

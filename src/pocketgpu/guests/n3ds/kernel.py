@@ -15,12 +15,14 @@ from pocketgpu.guests.n3ds.messages import Answer, Request, Server, Service
 from pocketgpu.guests.n3ds.results import Result
 from pocketgpu.guests.objects import KernelObject
 from pocketgpu.guests.processor import Processor
+from pocketgpu.guests.program import Program
 from pocketgpu.guests.threads import State, Thread
 from pocketgpu.guests.timeline import Timeline
 from pocketgpu.pica.n3ds import N3DS
 
 _MODULES: Final = (memory, system, threads, waiting)
 """Importing them registers their calls."""
+MAIN_PRIORITY: Final = 0x30
 CURRENT_THREAD: Final = 0xFFFF8000
 CURRENT_PROCESS: Final = 0xFFFF8001
 _READ_WRITE: Final = Permission.READ | Permission.WRITE
@@ -69,6 +71,16 @@ class N3DSKernel(Kernel):
     ) -> Area:
         view = host_memory(size) if physical is None else memoryview(self.machine.memory.view(physical, size))
         return self.space.map(Area(base, size, permission, name, view, state, physical))
+
+    def load(self, program: Program) -> None:
+        """Map a program's segments and make its first thread."""
+        for segment in program.segments:
+            low = segment.address // PAGE * PAGE
+            size = -(-(segment.address + segment.size - low) // PAGE) * PAGE
+            area = self._map(segment.name, low, size, segment.permission)
+            at = segment.address - low
+            area.view[at : at + len(segment.data)] = segment.data
+        self.make_thread(MAIN_PRIORITY, program.entry, 0, layout.STACK_TOP)
 
     # -- objects ----------------------------------------------------------------------------------------------------
     def object_of(self, thread: Thread, handle: int) -> KernelObject | None:

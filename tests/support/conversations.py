@@ -9,18 +9,17 @@ from typing import Any
 
 from pocketgpu.facts.choices.guests import STRICT
 from pocketgpu.guests.files import MemoryFile, MemoryFiles
+from pocketgpu.guests.memory import AddressError, Area, Permission, host_memory
 from pocketgpu.guests.n3ds import layout
 from pocketgpu.guests.n3ds.console import Console
 from pocketgpu.guests.n3ds.services.hid import Input
-from pocketgpu.guests.memory import AddressError, Area, Permission, host_memory
-from pocketgpu.guests.recorded import COMMAND_BUFFER, Conversation, Line, RecordedGuest
 from pocketgpu.guests.objects import Timer
+from pocketgpu.guests.recorded import COMMAND_BUFFER, Conversation, Line, RecordedGuest
 from pocketgpu.guests.threads import State, Thread
 from pocketgpu.guests.timeline import Due
 from pocketgpu.pica.n3ds import N3DS
 
 from . import recordings
-
 
 OWN_FILE = "(the program's own file)"
 
@@ -181,7 +180,8 @@ class Play:
         self.differ(line, "due", due.tick, line.get("due"))
         if line.get("ev") == "vblank":
             self.differ(line, "VBlank", self.console.vblanks[-1].number, line["vb"])
-            found = {name: [f"{word:08x}" for word in words] for name, words in self.console.vblanks[-1].presents.items()}
+            presents = self.console.vblanks[-1].presents
+            found = {name: [f"{word:08x}" for word in words] for name, words in presents.items()}
             self.differ(line, "presents", found, dict(line.get("present", {})))
             self.differ(line, "frame", self.console.vblanks[-1].frame, line.get("frame"))
         self._after(line)

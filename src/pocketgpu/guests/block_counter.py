@@ -35,8 +35,8 @@ stop:
 
 
 class BlockCounter(ctypes.Structure):
-    """What the hook counts. used: instructions since it was set to 0. limit: where it stops. stop: the library's function
-    that stops the processor."""
+    """What the hook counts. used: instructions since it was set to 0. limit: where it stops. stop: the library's
+    function that stops the processor."""
 
     _fields_ = (("used", ctypes.c_int64), ("limit", ctypes.c_int64), ("stop", ctypes.c_void_p))
 

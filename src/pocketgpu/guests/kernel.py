@@ -170,8 +170,8 @@ class Kernel:
         self, thread: Thread, objects: Sequence[Waitable], woken: Callable[[Thread, int | None], None], *,
         all: bool = False, nanoseconds: int = FOREVER,
     ) -> bool:  # fmt: skip
-        """Let a thread wait for objects; True if it need not. `woken` sets its answer: it gets the object's index (0 for
-        all of them), or None for a timeout."""
+        """Let a thread wait for objects; True if it need not. `woken` sets its answer: it gets the object's index (0
+        for all of them), or None for a timeout."""
         if (index := self._through(thread, objects, all)) is not None:
             woken(thread, index)
             return True

@@ -4,8 +4,8 @@
     guest = RecordedGuest(conversation)
 
 A conversation is what a program said to a kernel and what it was told, one line of JSON a call or an event. The guest
-puts into memory what each call carries, and makes the call; handles, which a kernel chooses, are translated. `compare.py`
-of the tests checks the answers.
+puts into memory what each call carries, and makes the call; handles, which a kernel chooses, are translated.
+Tests compare the answers.
 """
 
 from __future__ import annotations

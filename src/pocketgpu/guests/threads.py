@@ -27,8 +27,8 @@ class Wait:
     """What a thread waits for.
 
     objects: with `all`, for all of them at once, else for the first that is there; none for a sleep or an address.
-    order: waits that began earlier come first among equal priorities. due: its end by time, if it has one. woken: called
-    with the index of the object, or None after a timeout.
+    order: waits that began earlier come first among equal priorities. due: its end by time, if it has one. woken:
+    called with the index of the object, or None after a timeout.
     """
 
     objects: Sequence[Waitable]
@@ -40,9 +40,9 @@ class Wait:
 
 
 class Thread(Waitable):
-    """A thread, which others can wait for. priority: lower numbers are better. tls: address of its thread-local storage.
-    registers: the first registers at its last call. answer: what they will be when it goes on. context: the processor's
-    own."""
+    """A thread, which others can wait for. priority: lower numbers are better. tls: address of its thread-local
+    storage. registers: the first registers at its last call. answer: what they will be when it goes on. context: the
+    processor's own."""
 
     kind = "thread"
 

@@ -6,7 +6,8 @@ answers at the same ticks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Final
 
 from pocketgpu.facts.choices.choice import Choice, named
 
@@ -47,5 +48,8 @@ def choices() -> Iterator[Choice]:
     )
 
 
-STRICT = {"guest.power": "five", "guest.archives": "one", "guest.vblank_clock": "late", "guest.hid_edges": "left", "guest.block_alignment": "any"}
+STRICT: Final[Mapping[str, str]] = {
+    "guest.power": "five", "guest.archives": "one", "guest.vblank_clock": "late", "guest.hid_edges": "left",
+    "guest.block_alignment": "any",
+}  # fmt: skip
 """The trial kernel's values."""

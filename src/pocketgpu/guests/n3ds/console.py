@@ -47,7 +47,7 @@ class Console:
         ):  # fmt: skip
             kernel.services[one.name] = one
         if font:
-            view = memoryview(machine.memory.view(layout.FONT_PHYSICAL, layout.FONT_SIZE))
+            view = machine.memory.view(layout.FONT_PHYSICAL, layout.FONT_SIZE).data
             kernel.font = MemoryBlock("shared font", view, layout.FONT, layout.FONT_PHYSICAL)
         self.inputs: Callable[[int], Input] = lambda number: Input()
         self.closes_at: int | None = None

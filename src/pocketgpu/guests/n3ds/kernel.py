@@ -69,7 +69,7 @@ class N3DSKernel(Kernel):
     def _map(
         self, name: str, base: int, size: int, permission: Permission, *, physical: int | None = None, state: int = 0
     ) -> Area:
-        view = host_memory(size) if physical is None else memoryview(self.machine.memory.view(physical, size))
+        view = host_memory(size) if physical is None else self.machine.memory.view(physical, size).data
         return self.space.map(Area(base, size, permission, name, view, state, physical))
 
     def load(self, program: Program) -> None:
@@ -133,7 +133,7 @@ class N3DSKernel(Kernel):
             name = "linear memory"
         else:
             place, physical, name = address, None, "heap"
-            if not layout.HEAP <= place or place + size > layout.HEAP_END:
+            if not place >= layout.HEAP or place + size > layout.HEAP_END:
                 return None
         self._map(name, place, size, permission, physical=physical)
         self.used += size
@@ -178,12 +178,12 @@ class N3DSKernel(Kernel):
         self.text += data
 
     def unknown_call(self, thread: Thread, number: int) -> None:
-        self.events.report("unimplemented", "guest.call", f"supervisor call {number:#04x} is not modelled")
+        self.events.report("warning", "guest.call", f"supervisor call {number:#04x} is not modelled")
         thread.answer[0] = Result.NOT_IMPLEMENTED
 
     def unknown_command(self, service: Service, request: Request) -> Answer:
         """A command that a service does not have."""
         self.events.report(
-            "unimplemented", "guest.command", f"{service.name}: command {request.words[0]:#010x} is not modelled"
+            "warning", "guest.command", f"{service.name}: command {request.words[0]:#010x} is not modelled"
         )
         return Answer(Result.INVALID_COMMAND)

@@ -1,7 +1,7 @@
 """Reads programs of the 3DS: 3DSX, ELF and AXF.
 
-A 3DSX has three segments, each rounded up to pages, and lists of words to patch: absolute ones become addresses, relative
-ones distances. Source: 3dstools' 3dsx.h and 3dsxtool.cpp; libctru's 3dsx_crt0.s for the block that a loader fills.
+A 3DSX has three segments, each rounded up to pages, and lists of words to patch: absolute ones become addresses,
+relative ones distances. Source: 3dstools' 3dsx.h and 3dsxtool.cpp; libctru's 3dsx_crt0.s.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def read_program(data: bytes, name: str) -> Program:
     for at in (0, 0x100):
         if data[at : at + 4] in _REFUSED:
             kind = _REFUSED[data[at : at + 4]]
-            raise ProgramError(f"{kind} files are not run", file=name, hint="Run the .3dsx or .elf of a homebrew program.")
+            raise ProgramError(f"{kind} files are not run", file=name, hint="Run a .3dsx or .elf of homebrew.")
     raise ProgramError("not a program of the 3DS", file=name, hint="Known are 3DSX, ELF and AXF.")
 
 
@@ -125,7 +125,7 @@ def _read_elf(data: bytes, name: str) -> Program:
             if not part["p_memsz"]:
                 continue
             if part["p_memsz"] > _LARGEST or part["p_filesz"] > part["p_memsz"]:
-                raise ProgramError("a segment is larger than the memory of a 3DS", file=name, location=f"segment {number}")
+                raise ProgramError("larger than the memory of a 3DS", file=name, location=f"segment {number}")
             flags = part["p_flags"]
             permission = Permission.NONE
             for bit, one in ((4, Permission.READ), (2, Permission.WRITE), (1, Permission.EXECUTE)):

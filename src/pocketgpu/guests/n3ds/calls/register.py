@@ -4,8 +4,8 @@
     def create_event(kernel, thread, reset):
         return kernel.give(Event(Reset(reset)))
 
-A call returns its result code, or a code and its replies in the order of its row, or None if it sets the thread's answer
-itself: it waits, or the thread has ended.
+A call returns its result code, or a code and its replies in the order of its row, or None if it sets the thread's
+answer itself: it waits, or the thread has ended.
 """
 
 from __future__ import annotations

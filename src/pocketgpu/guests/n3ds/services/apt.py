@@ -1,7 +1,7 @@
-"""`APT:S`, `APT:A` and `APT:U`: starting, waking and ending programs. Source: 3dbrew NS and APT Services; libctru's apt.c.
+"""`APT:S`, `APT:A` and `APT:U`: starting, waking and ending programs.
 
 A program says that it is ready and waits; then it is sent a wake-up, and runs. To end one from outside, `close` signals
-it and answers its question with "close".
+it and answers its question with "close". Source: 3dbrew NS and APT Services; libctru's apt.c.
 """
 
 from __future__ import annotations

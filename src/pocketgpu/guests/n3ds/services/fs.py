@@ -1,4 +1,4 @@
-"""`fs:USER`: files on the memory card, and what a program carries. Source: 3dbrew Filesystem services; libctru's fs.c."""
+"""`fs:USER`: files on the memory card. Source: 3dbrew Filesystem services; libctru's fs.c."""
 
 from __future__ import annotations
 

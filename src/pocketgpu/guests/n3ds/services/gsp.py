@@ -1,7 +1,7 @@
-"""`gsp::Gpu` in front of the machine's graphics module, and `gsp::Lcd`. Source: 3dbrew GSP Services; libctru's gspgpu.c.
+"""`gsp::Gpu` in front of the machine's graphics module, and `gsp::Lcd`.
 
 Programs acquire the right before they register; the wish is kept until then. They flush any address; the machine has no
-caches, so a flush is only told to who listens.
+caches, so a flush is only told to who listens. Source: 3dbrew GSP Services; libctru's gspgpu.c.
 """
 
 from __future__ import annotations
@@ -115,10 +115,13 @@ class GspGpu(Service):
 
     @command(0x15)
     def try_acquire_right(self, request: Request) -> Answer:
-        return self.acquire_right(request)
+        return self._acquire()
 
     @command(0x16)
     def acquire_right(self, request: Request) -> Answer:
+        return self._acquire()
+
+    def _acquire(self) -> Answer:
         self._wants_right = True
         return Answer() if self.client is None else Answer(self.gsp.acquire_right(self.client) or 0)
 

@@ -1,4 +1,4 @@
-"""`hid:USER`: buttons, circle pad, touch and motion, in shared memory. Source: 3dbrew HID Shared Memory; libctru's hid.c."""
+"""`hid:USER`: buttons, circle pad, touch and motion. Source: 3dbrew HID Shared Memory; libctru's hid.c."""
 
 from __future__ import annotations
 

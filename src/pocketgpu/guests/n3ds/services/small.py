@@ -1,4 +1,4 @@
-"""Services that only answer questions: `cfg:u`, `ptm:u`, `ptm:sysm`, `ndm:u`. Source: 3dbrew; libctru's cfgu.c, ptmu.c."""
+"""Services that only answer: `cfg:u`, `ptm:u`, `ptm:sysm`, `ndm:u`. Source: 3dbrew; libctru's cfgu.c, ptmu.c."""
 
 from __future__ import annotations
 

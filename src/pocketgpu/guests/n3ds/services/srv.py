@@ -27,7 +27,9 @@ class Srv(Service):
     def get_service_handle(self, request: Request) -> Answer:
         """A session; services that are absent here are refused, as to a program without the right for them."""
         server = self.kernel.services.get(request.text(1, min(request.words[3], _NAME)))
-        return Answer(Result.ACCESS_DENIED, handles=(None,)) if server is None else Answer(handles=(Session(server),), moved=True)
+        if server is None:
+            return Answer(Result.ACCESS_DENIED, handles=(None,))
+        return Answer(handles=(Session(server),), moved=True)
 
     @command(0x9)
     def subscribe(self, request: Request) -> Answer:

@@ -58,7 +58,7 @@ SLEEP = Kernel.sleep
     ("owner", "method", "broken", "name"),
     [
         (N3DSKernel, "wake_address", _no_wake, "simple_tri"), (Mutex, "release", _never_free, "simple_tri"),
-        (Kernel, "sleep", _late_sleep, "hwtest_event_timer_type"),
+        (Kernel, "sleep", _late_sleep, "hwtest_event_timer_type.long"),
     ],
 )  # fmt: skip
 def test_a_broken_kernel_is_noticed(

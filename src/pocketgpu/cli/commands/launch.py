@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from pocketgpu.cli.parts import terminal
 from pocketgpu.cli.parts.launch_arguments import Argument, sizes_of
 from pocketgpu.cli.parts.options import debug_option, json_option
-from pocketgpu.cli.parts.outcome import Outcome
+from pocketgpu.cli.parts.outcome import ExitCode, Outcome
 from pocketgpu.cli.parts.replay import write_file
 from pocketgpu.errors import UsageError
+from pocketgpu.wording import counted
+
+if TYPE_CHECKING:
+    from pocketgpu.maxwell.sass.launch.launcher import Result
 
 
 @click.command()
@@ -57,7 +63,10 @@ def launch(
     threads: int,
     evaluator: str,
 ) -> None:
-    """Run a kernel of a cubin for the Switch's GPU on this computer."""
+    """Run a kernel of a cubin for the Switch's GPU on this computer.
+
+    Threads that access memory outside of the arguments' arrays, and warps that do not end, are findings: exit code 1.
+    """
     from pocketgpu.maxwell.compute.raw_module import RawModule
 
     module = RawModule(cubin, evaluator=evaluator, threads=threads)
@@ -83,8 +92,31 @@ def launch(
             written.append(str(argument.out))
     outcome.add_events(module.events)
     outcome.extra.update(
-        kernel=kernel, warp_instructions=result.steps, seconds=round(result.seconds, 6), hung=result.hung, files=written
-    )
-    lines = [f"{kernel}: {result.steps} instructions of warps in {result.seconds * 1e3:.1f} ms"]
+        kernel=kernel, warp_instructions=result.steps, seconds=round(result.seconds, 6), hung=result.hung,
+        files=written, fault_count=result.fault_count, faults=[fault.to_json() for fault in result.faults],
+    )  # fmt: skip
+    lines = [f"{kernel}: {counted(result.steps, 'instruction')} of warps in {result.seconds * 1e3:.1f} ms"]
     lines += [f"{name} written" for name in written]
+    lines += _faults(result)
+    if result.hung:
+        lines += [f"hangs: {event.message}" for event in module.events if event.kind == "hang"]
     outcome.show = lambda: terminal.say("\n".join(lines))
+    if result.fault_count or result.hung:
+        raise click.exceptions.Exit(ExitCode.FINDINGS)
+
+
+def _faults(result: Result) -> list[str]:
+    """Lines about the faults of a launch: the first one of each instruction, and how many more were kept of it."""
+    if not result.fault_count:
+        return []
+    lines = [counted(result.fault_count, "fault")]
+    for number in sorted({fault.number for fault in result.faults}):
+        here = [fault for fault in result.faults if fault.number == number]
+        first = here[0]
+        lines += [f"  {first.place}, instruction {number}: {first.instruction}", f"    {first.who}:"]
+        lines += [f"    {part}" for part in first.cause.split(", ", 1)]
+        if len(here) > 1:
+            lines.append(f"    and {len(here) - 1} more of this instruction")
+    if len(result.faults) < result.fault_count:
+        lines.append(f"  {result.fault_count - len(result.faults)} more were only counted")
+    return lines

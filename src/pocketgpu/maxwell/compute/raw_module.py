@@ -6,8 +6,8 @@
 
 Textures and surfaces are arguments like arrays (see texture_objects.py); `bind` sets a module's texture references.
 
-Arrays are copied to the GPU before a launch and back after it. Errors of a kernel (unmapped memory, endless loops) are
-events in `module.events`, not exceptions.
+Arrays are copied to the GPU before a launch and back after it. Errors of a kernel (accesses outside of its arrays,
+endless loops) are no exceptions: the result of a launch has them as `faults` and `hung`, and `module.events` as events.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from pocketgpu.maxwell.memory.gpu_memory import Mapping as GpuMapping
 from pocketgpu.maxwell.sampling.store import HEADER_BYTES, SAMPLER_BYTES, Textures
 from pocketgpu.maxwell.sass.files.elf import Cubin, Kernel, Relocation, read_cubin
 from pocketgpu.maxwell.sass.launch.code import Code
+from pocketgpu.maxwell.sass.launch.faults import Buffer
 from pocketgpu.maxwell.sass.launch.launcher import LIMIT, LOCAL_WINDOW, SHARED_WINDOW, Launcher, Result, Watch, three
 from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE
 from pocketgpu.struct_words import Struct
@@ -89,15 +90,16 @@ class Device:
         return at
 
     def allocate(self, size: int) -> GpuMapping:
-        """Mapped memory of at least so many bytes; its contents are undefined."""
+        """Mapped memory of which threads reach so many bytes; its contents are undefined."""
         pages = max(4096, (size + 4095) & -4096)
         spare = self._spare.get(pages)
-        if spare:
-            return spare.pop()
-        return self.memory.map(self._step(pages), pages)
+        mapping = spare.pop() if spare else self.memory.map(self._step(pages), pages)
+        self.memory.close_after(mapping, size)
+        return mapping
 
     def release(self, mapping: GpuMapping) -> None:
-        """Free memory."""
+        """Free memory; threads no longer reach it."""
+        self.memory.close_after(mapping, 0)
         self._spare.setdefault(mapping.size, []).append(mapping)
 
 
@@ -223,6 +225,13 @@ class RawModule:
         bank = section.removeprefix(".nv.constant")
         return int(bank) if section.startswith(".nv.constant") and bank.isdigit() else None
 
+    def variables(self) -> list[Buffer]:
+        """The memory of the module's variables, as faults name it."""
+        return [
+            Buffer("the module's variables", self._globals[index].address, self.cubin.sections[index].size)
+            for index in self._globals
+        ]
+
     def _load(self) -> None:
         """Load global variables into memory, and apply their relocations."""
         memory = self.device.memory
@@ -332,6 +341,7 @@ class RawKernel:
                     count,
                     tier=tier,
                     watch=watch,
+                    buffers=[*arguments.buffers, *self.module.variables()],
                 )
                 arguments.take_back()
             finally:
@@ -350,6 +360,7 @@ class RawKernel:
         bank[BANK0.SHARED_WINDOW : BANK0.size] = head
         for n, (parameter, value) in enumerate(zip(parameters, args, strict=True)):
             data = arguments.bytes_of(value, parameter.size, f"argument {n} of {self.name}")
+            arguments.note(n, value)
             at = base + parameter.offset
             bank[at : at + parameter.size] = data
         if self.code.textures:
@@ -371,6 +382,15 @@ class _Arguments:
         self.device = device
         self.arrays: dict[tuple[int, int], tuple[NDArray[Any], GpuMapping]] = {}
         self.surfaces: list[Surface] = []
+        self.buffers: list[Buffer] = []
+
+    def note(self, number: int, value: Any) -> None:
+        """Note an array or a null pointer as the memory of an argument, so that faults can name it."""
+        name = f"argument {number}"
+        if value is None:
+            self.buffers.append(Buffer(name, 0, 0, number))
+        elif isinstance(value, np.ndarray) and value.ndim:
+            self.buffers.append(Buffer(name, self._address(value), value.nbytes, number))
 
     def bytes_of(self, value: Any, size: int, name: str) -> bytes:
         """An argument as the bytes of its parameter."""

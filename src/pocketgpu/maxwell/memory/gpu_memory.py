@@ -122,6 +122,7 @@ class GpuMemory(Arena):
         super().__init__(end, end + TAIL_GUARD_SIZE, work_size)
         # In the arena, where kernels can write it; a fresh arena is zero, too.
         self.page_versions = self.arena[page_table.VERSIONS :][: 4 * (end >> PAGE_SHIFT)].view(np.uint32)
+        self._closed = self.arena[page_table.CLOSED :][: 4 * (end >> PAGE_SHIFT)].view(np.uint32)
         self._root = self.arena[page_table.ROOT :][:TABLE_SIZE].view(np.uint32)
         self._books = self.arena[page_table.BOOKS :][:64].view(np.int64)
 
@@ -160,6 +161,7 @@ class GpuMemory(Arena):
             raise UsageError(f"backing {backing.id} is still mapped")
         del self._backings[backing.id]
         self.arena[backing.offset : backing.offset + backing.size] = 0
+        self._closed[backing.offset >> PAGE_SHIFT : (backing.offset + backing.size) >> PAGE_SHIFT] = 0
         self.touch(backing.offset, backing.size)
         self._free.append((backing.offset, backing.size))
         merged: list[tuple[int, int]] = []
@@ -253,6 +255,20 @@ class GpuMemory(Arena):
                 self._extents[i] = extent._replace(mapping=changed)
                 self._enter(extent.start, extent.end, extent.offset | changed.kind, PAGE_SIZE)
         return changed
+
+    def close_after(self, mapping: Mapping, size: int) -> None:
+        """Let threads of programs reach only the first `size` bytes of a mapping's memory: what lies behind is a fault.
+
+        The host, copies and textures still reach all of it, and so do other mappings' programs if they show the same
+        bytes: they have the same end.
+        """
+        first = (mapping.backing.offset + mapping.offset) >> PAGE_SHIFT
+        pages = mapping.size >> PAGE_SHIFT
+        whole, rest = divmod(max(0, min(size, mapping.size)), PAGE_SIZE)
+        self._closed[first : first + whole] = 0
+        self._closed[first + whole : first + pages] = PAGE_SIZE
+        if rest:
+            self._closed[first + whole] = PAGE_SIZE - rest
 
     def mapping_at(self, gpu_va: int) -> Mapping | None:
         """The mapping that counts at an address."""

@@ -11,6 +11,7 @@ zeros           128 KiB that are never written: the table and the page of everyt
 root            the upper level
 books           words that kernels and Python share (`VERSION`, `MISSED`)
 versions        a stamp for each page of the arena: `Arena.page_versions`, where kernels can write it
+closed          for each page of the arena how many bytes at its end threads of programs may not reach
 staging         1 MiB through which surfaces are copied piece by piece (`surface_copy.py`)
 tables          the lower level, as many tables as are in use
 physical        the bytes of backings
@@ -41,7 +42,8 @@ VERSION = BOOKS
 MISSED = BOOKS + 8
 """64 bits: bytes that kernels could not access since the last `GpuMemory.take_missed`."""
 VERSIONS = BOOKS + TABLE_SIZE
-STAGING = VERSIONS + 4 * (ARENA_LIMIT >> PAGE_SHIFT)
+CLOSED = VERSIONS + 4 * (ARENA_LIMIT >> PAGE_SHIFT)
+STAGING = CLOSED + 4 * (ARENA_LIMIT >> PAGE_SHIFT)
 STAGING_SIZE = 1 << 20
 TABLES = STAGING + STAGING_SIZE
 PHYSICAL = TABLES + MAX_TABLES * TABLE_SIZE
@@ -67,6 +69,15 @@ def translate(k: Lang, va: Value) -> tuple[Value, Value]:
     """
     word = entry(k, va)
     return k.to_i64(word & -PAGE_SIZE) + (va & (PAGE_SIZE - 1)), word != 0
+
+
+def open_bytes(k: Lang, word: Value) -> Value:
+    """How many bytes of the pages of these words (see `entry`) threads may reach: 4096, but where a buffer ends.
+
+    `GpuMemory.close_after` sets it.
+    """
+    at = (word.lsr(PAGE_SHIFT) << 2) + CLOSED
+    return PAGE_SIZE - (k.load(I32, at) if word.lanes == 1 else k.gather(I32, at))
 
 
 def stamp(k: Lang, offset: Value, mask: Value | None = None) -> None:

@@ -108,6 +108,7 @@ def atomic(k: Lang, launch: Value, slot: Value, warp: Value, instruction: Value,
             va = (k.to_i64(high) << 32) | k.to_i64(low, False)
             word = page_table.entry(k, va)
             inside = (va.lsr(page_table.ADDRESS_BITS) == 0) & (word != 0) & ~in_local
+            inside = inside & ((low & (PAGE - 1)) <= page_table.open_bytes(k, word) - total)
             aligned = (low & (total - 1)) == 0
             good = k.select(in_shared, (offset <= shared_size - total) & (offset >= 0), inside) & aligned
             cell = column + OPERAND * VECTOR

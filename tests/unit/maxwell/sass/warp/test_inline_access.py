@@ -129,7 +129,7 @@ def test_loads_of_shared_words(gpu: Gpu, pattern: str, offset: int) -> None:
     a, bad = words_at(FILLED, at + offset)
     b, also = words_at(FILLED, at + 0x40)
     assert out.tolist() == (2 * (a + b)).astype(np.uint32).tolist()
-    assert gpu.result.faults == 2 * (bad + also)
+    assert gpu.result.fault_count == 2 * (bad + also)
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
@@ -145,7 +145,7 @@ def test_wide_loads_of_shared_words(gpu: Gpu, pattern: str) -> None:
     out = gpu.run(HEAD + FILL + text + TWICE, at)
     total, bad = words_at(FILLED, at, 4)
     assert out.tolist() == (2 * total).astype(np.uint32).tolist()
-    assert gpu.result.faults == 2 * bad
+    assert gpu.result.fault_count == 2 * bad
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
@@ -168,7 +168,7 @@ def test_stores_of_shared_words(gpu: Gpu, pattern: str, guard: str) -> None:
     for lane in LANE[works & good]:
         memory[at[lane] // 4] = lane
     assert out.tolist() == (2 * memory[4 * LANE]).astype(np.uint32).tolist()
-    assert gpu.result.faults == 4 * int((works & ~good).sum())
+    assert gpu.result.fault_count == 4 * int((works & ~good).sum())
 
 
 GLOBAL = {
@@ -208,7 +208,7 @@ again:
         good = (where % 4 == 0) & (where >= 0) & (where + 4 <= 4 * len(memory))
         memory[where[good] // 4] = found[good] + np.uint32(7)
     assert out.tolist() == total.tolist()
-    assert gpu.result.faults == faults
+    assert gpu.result.fault_count == faults
     assert gpu.memory.read(DATA, 4 * len(memory)) == memory.tobytes()
 
 

@@ -1,8 +1,9 @@
 """The page table for kernels, from GPU virtual addresses to arena offsets; the layout of a GPU's memory in the arena.
 
 Addresses have 40 bits and pages 4 KiB: two levels of 14 bits each. A word of the upper level is the arena offset of a
-lower table, a word of a lower table the arena offset of a page with the page's kind in the bits below 4096. Both are 0
-where nothing is mapped, and that needs no test: a table at offset 0 is all zeros, and a page at offset 0 reads as zero.
+lower table. A word of a lower table is the arena offset of a page; the bits below 4096 are the number of bytes at the
+page's end that threads of programs may not reach (`GpuMemory.close_after`). Both are 0 where nothing is mapped, and
+that needs no test: a table at offset 0 is all zeros, and a page at offset 0 reads as zero.
 
 The offsets are constants, so that machine code that looks up addresses is the same for every GPU.
 
@@ -11,7 +12,6 @@ zeros           128 KiB that are never written: the table and the page of everyt
 root            the upper level
 books           words that kernels and Python share (`VERSION`, `MISSED`)
 versions        a stamp for each page of the arena: `Arena.page_versions`, where kernels can write it
-closed          for each page of the arena how many bytes at its end threads of programs may not reach
 staging         1 MiB through which surfaces are copied piece by piece (`surface_copy.py`)
 tables          the lower level, as many tables as are in use
 physical        the bytes of backings
@@ -42,8 +42,7 @@ VERSION = BOOKS
 MISSED = BOOKS + 8
 """64 bits: bytes that kernels could not access since the last `GpuMemory.take_missed`."""
 VERSIONS = BOOKS + TABLE_SIZE
-CLOSED = VERSIONS + 4 * (ARENA_LIMIT >> PAGE_SHIFT)
-STAGING = CLOSED + 4 * (ARENA_LIMIT >> PAGE_SHIFT)
+STAGING = VERSIONS + 4 * (ARENA_LIMIT >> PAGE_SHIFT)
 STAGING_SIZE = 1 << 20
 TABLES = STAGING + STAGING_SIZE
 PHYSICAL = TABLES + MAX_TABLES * TABLE_SIZE
@@ -71,13 +70,14 @@ def translate(k: Lang, va: Value) -> tuple[Value, Value]:
     return k.to_i64(word & -PAGE_SIZE) + (va & (PAGE_SIZE - 1)), word != 0
 
 
-def open_bytes(k: Lang, word: Value) -> Value:
-    """How many bytes of the pages of these words (see `entry`) threads may reach: 4096, but where a buffer ends.
+def closed_bytes(word: Value) -> Value:
+    """How many bytes at the end of a page threads may not reach, from the page's word: 0, but where a buffer ends."""
+    return word & (PAGE_SIZE - 1)
 
-    `GpuMemory.close_after` sets it.
-    """
-    at = (word.lsr(PAGE_SHIFT) << 2) + CLOSED
-    return PAGE_SIZE - (k.load(I32, at) if word.lanes == 1 else k.gather(I32, at))
+
+def last_place(word: Value, bytes: Value | int) -> Value:
+    """The last place in a page (from 0) where threads may access so many bytes, from the page's word."""
+    return (PAGE_SIZE - bytes) - closed_bytes(word)
 
 
 def stamp(k: Lang, offset: Value, mask: Value | None = None) -> None:

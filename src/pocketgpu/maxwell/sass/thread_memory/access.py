@@ -118,7 +118,7 @@ def access(k: Lang, launch: Value, slot: Value, warp: Value, instruction: Value,
             va = (k.to_i64(high) << 32) | k.to_i64(low, False)
             word = page_table.entry(k, va)
             inside = (va.lsr(page_table.ADDRESS_BITS) == 0) & (word != 0)
-            inside = inside & ((low & (PAGE - 1)) <= page_table.open_bytes(k, word) - total)
+            inside = inside & ((low & (PAGE - 1)) <= page_table.last_place(word, total))
             fits_shared = (offset <= shared_size - total) & (offset >= 0)
             fits_local = (offset <= local_size - total) & (offset >= 0)
             good = k.select(in_shared, fits_shared, k.select(in_local, fits_local, inside)) & aligned
@@ -272,8 +272,13 @@ def _quick(
     word = page_table.entry(k, va)
     mapped = (word != 0) & (va.lsr(page_table.ADDRESS_BITS) == 0)
     same = (((low ^ low0) & -PAGE) == 0) & (high == high0) & aligned
-    same = same & ((low & (PAGE - 1)) <= page_table.open_bytes(k, word) - size_bytes)
     page = word & -PAGE
+
+    def ends() -> Value:
+        return _all(k, same & ((low & (PAGE - 1)) <= page_table.last_place(word, size_bytes)) | ~mask)
+
+    # In a page that is open to its end, an aligned access is inside.
+    one_page = k.branch(page_table.closed_bytes(word) == 0, lambda: _all(k, same | ~mask), ends)
 
     def together() -> tuple[Value, Value]:
         if writes:
@@ -285,12 +290,12 @@ def _quick(
         own = (k.to_i64(high) << 32) | k.to_i64(low, False)
         pages = page_table.entry(k, k.select(mask, own, 0))
         inside = (pages != 0) & (own.lsr(page_table.ADDRESS_BITS) == 0) & aligned
-        inside = inside & ((low & (PAGE - 1)) <= page_table.open_bytes(k, pages) - size_bytes)
+        inside = inside & ((low & (PAGE - 1)) <= page_table.last_place(pages, size_bytes))
         good, offsets = _all(k, inside | ~mask), (pages & -PAGE) + (low & (PAGE - 1))
         if writes:
             for _ in k.when(good):
                 page_table.stamp(k, offsets, mask)
         return good, offsets
 
-    good, offsets = k.branch(_all(k, same | ~mask) & (mapped | (number == 0)), together, each)
+    good, offsets = k.branch(one_page & (mapped | (number == 0)), together, each)
     return good, offsets

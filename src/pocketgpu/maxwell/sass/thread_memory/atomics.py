@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pocketgpu.lanes import I32, I64, Lang, Type, Value, kernel
+from pocketgpu.lanes import BOOL, I32, I64, Lang, Type, Value, kernel
 from pocketgpu.maxwell.memory import page_table
 from pocketgpu.maxwell.sass.semantics.convert import half_to_f32, pack16
 from pocketgpu.maxwell.sass.semantics.float32 import canonical
@@ -105,10 +105,17 @@ def atomic(k: Lang, launch: Value, slot: Value, warp: Value, instruction: Value,
             column = scratch + (lane << 2)
             low, high = k.load(I32, column + LOW * VECTOR), k.load(I32, column + HIGH * VECTOR)
             in_shared, in_local, offset = windows(k, launch, space, low, high)
-            va = (k.to_i64(high) << 32) | k.to_i64(low, False)
-            word = page_table.entry(k, va)
-            inside = (va.lsr(page_table.ADDRESS_BITS) == 0) & (word != 0) & ~in_local
-            inside = inside & ((low & (PAGE - 1)) <= page_table.open_bytes(k, word) - total)
+
+            def in_page(
+                low: Value = low, high: Value = high, in_local: Value = in_local
+            ) -> tuple[Value, Value]:  # fmt: skip
+                """Whether the access is inside of a page that is open so far, and the page's word."""
+                va = (k.to_i64(high) << 32) | k.to_i64(low, False)
+                word = page_table.entry(k, va)
+                inside = (va.lsr(page_table.ADDRESS_BITS) == 0) & (word != 0) & ~in_local
+                return inside & ((low & (PAGE - 1)) <= page_table.last_place(word, total)), word
+
+            inside, word = k.branch(in_shared, lambda: (k.fit(False, BOOL, 1), k.i32(0)), in_page)
             aligned = (low & (total - 1)) == 0
             good = k.select(in_shared, (offset <= shared_size - total) & (offset >= 0), inside) & aligned
             cell = column + OPERAND * VECTOR

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,25 @@ def text_of(data: bytes, path: str) -> str:
             hint="Of a recording, 'pocketgpu shader step CAPTURE f0/d0/v0' steps through a vertex, and "
             "'pocketgpu state CAPTURE f0/d0 --shaders' shows programs.",
         ) from error  # fmt: skip
+
+
+_OF_SWITCH = re.compile(rb"^\s*\.(?:kernel|section\s+\.text\.)\s*\S", re.MULTILINE)
+
+
+def is_kernel(path: str, data: bytes, launched: bool) -> bool:
+    """Whether a file has kernels of the Switch: a cubin, text of its assembler, or bare code that is to be launched.
+
+    Bare code and a text without directives do not say it; of these, the first is one if `launched`, and the second if
+    its name ends with .sass.
+    """
+    from pocketgpu.inspect.shaders.files import kind_of
+
+    kind = kind_of(data)
+    if kind is not None:
+        return kind == "cubin"
+    if b"\0" in data:
+        return launched
+    return path.endswith(".sass") or _OF_SWITCH.search(data) is not None
 
 
 def programs_of(module: ShaderModule, name: str | None, path: str) -> list[ShaderProgram]:

@@ -9,7 +9,7 @@ Kinds: "cubin" and "dksh" and "maxwell" (raw) for the Switch, "shbin" and "pica"
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +21,7 @@ from pocketgpu.maxwell.sass.files.dksh import DkshProgram, read_dksh
 from pocketgpu.maxwell.sass.files.elf import Cubin, IndirectBranch, Kernel, Section, read_cubin
 from pocketgpu.maxwell.sass.isa.decoder import SassError
 from pocketgpu.maxwell.sass.isa.disassembler import instruction_text
+from pocketgpu.maxwell.sass.isa.header import header_of, not_in_text
 from pocketgpu.maxwell.sass.isa.listing import Labels, Part, control_text, listing
 from pocketgpu.maxwell.sass.program.graph import blocks_of
 from pocketgpu.pica.shader.disassembler import disassemble
@@ -161,7 +162,7 @@ def _cubin(data: bytes, file: str) -> ShaderModule:
         ShaderProgram(
             part.name,
             "switch",
-            _lister(parts, index, labels),
+            _lister(parts, index, labels, _directives(cubin, kernel)),
             {"kernel": kernel is not None, **(_kernel_facts(kernel, part.program) if kernel is not None else {})},
             section.data,
             part.program,
@@ -184,12 +185,21 @@ def _part(cubin: Cubin, section: Section, kernel: Kernel | None) -> Part:
     return Part(name, program, functions, kernel.indirect if kernel is not None else (), relocations)
 
 
-def _lister(parts: list[Part], index: int, labels: Labels) -> Callable[[bool], str]:
+def _directives(cubin: Cubin, kernel: Kernel | None) -> list[str]:
+    """What a launch of the kernel's text needs to know."""
+    if kernel is None:
+        return []
+    missing = not_in_text(cubin)
+    return [*header_of(cubin, kernel).text(), *([f"// not in this text: {missing}"] if missing else [])]
+
+
+def _lister(parts: list[Part], index: int, labels: Labels, directives: Sequence[str] = ()) -> Callable[[bool], str]:
     name = parts[index].name
 
     def text(control: bool) -> str:
-        head = [f"{' ' * 8}.section .text.{name}", f"{name}:"]
-        return "\n".join([*head, *listing(parts, index, labels, control=control)])
+        head = [f".section .text.{name}", *(directives if control else ())]
+        lines = [*(f"{' ' * 8}{line}" for line in head), f"{name}:"]
+        return "\n".join([*lines, *listing(parts, index, labels, control=control)])
 
     return text
 

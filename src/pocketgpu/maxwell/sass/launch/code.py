@@ -23,7 +23,7 @@ class Code:
 
     registers: of a thread. start: byte offset of the entry. indirect: code addresses that tables of jumps name.
     origins: pairs of a byte offset in `data` and the offset that the program's owner knows this place by, ascending.
-    lines: for each instruction its line of the source text; empty if there is no such text.
+    file, lines: the source text, and for each instruction its line there; empty if there is no such text.
     """
 
     name: str
@@ -33,6 +33,7 @@ class Code:
     indirect: tuple[int, ...] = ()
     origins: tuple[tuple[int, int], ...] = ((0, 0),)
     lines: tuple[int, ...] = ()
+    file: str = ""
 
     def __repr__(self) -> str:
         return f"<code {self.name}, {len(self.data)} bytes>"

@@ -29,10 +29,11 @@ class Buffer:
         """Bytes between it and an address; 0 for addresses in it and right behind it."""
         return max(self.address - address, address - (self.address + self.size), 0)
 
-    def relation(self, address: int) -> str:
-        """Where an address is, seen from it, such as "4 bytes beyond the end of argument 1, which has 256 bytes"."""
+    def relation(self, address: int, access: int = 0) -> str:
+        """Where an access of so many bytes is, seen from it: "4 bytes beyond the end of argument 1, which has 256"."""
         size = f"which has {counted(self.size, 'byte')}"
         before, beyond = self.address - address, address - (self.address + self.size)
+        left_out = beyond + access
         if not self.address:
             return f"{counted(address, 'byte')} from the null pointer of {self.name}"
         if self.distance(address) > NEAR:
@@ -43,7 +44,8 @@ class Buffer:
             return f"{counted(beyond, 'byte')} beyond the end of {self.name}, {size}"
         if beyond == 0:
             return f"just beyond the end of {self.name}, {size}"
-        return f"offset {-before} of {self.name}, {size}"
+        place = f"at offset {-before} of {self.name}, {size}"
+        return f"{place}; the last {counted(left_out, 'byte')} beyond its end" if left_out > 0 else place
 
 
 def nearest(buffers: Iterable[Buffer], address: int) -> Buffer | None:
@@ -58,8 +60,8 @@ class Fault:
     kind: "unmapped" (outside of every buffer), "misaligned", "outside shared memory", ... (`FAULT_NAMES` has all).
     cause: the same as a phrase with the address. access: "load", "store", "atomic", or "" for other instructions.
     number, offset, name, instruction: the instruction's number in the program, its byte offset, its name and its text.
-    line: of the source text, None if it is not known. block, thread: x, y, z. address: in the GPU's memory, or in
-    shared or local memory; size: in bytes. buffer: the nearest one, for addresses in the GPU's memory.
+    file, line: of the source text; "" and None if they are not known. block, thread: x, y, z. address: in the GPU's
+    memory, or in shared or local memory; size: in bytes. buffer: the nearest one, for addresses in the GPU's memory.
     """
 
     kernel: str
@@ -76,6 +78,7 @@ class Fault:
     address: int | None = None
     size: int = 0
     buffer: Buffer | None = field(default=None, repr=False)
+    file: str = ""
 
     def __repr__(self) -> str:
         return f"<fault of {self.kernel[:40]}+{self.offset:#06x} ({self.name}): {self.kind}, thread {self.thread}>"
@@ -86,8 +89,14 @@ class Fault:
     @property
     def place(self) -> str:
         """The instruction: kernel, byte offset, name, and the line of the source text if it is known."""
-        line = "" if self.line is None else f", line {self.line}"
-        return f"{self.kernel}+{self.offset:#06x} ({self.name}){line}"
+        return f"{self.kernel}+{self.offset:#06x} ({self.name}){self.source}"
+
+    @property
+    def source(self) -> str:
+        """The place in the source text after a comma, such as ", k.sass, line 5"; "" if it is not known."""
+        if self.line is None:
+            return ""
+        return f", {self.file}, line {self.line}" if self.file else f", line {self.line}"
 
     @property
     def who(self) -> str:
@@ -113,7 +122,8 @@ class Fault:
             "cause": self.cause,
             "access": self.access,
             "instruction": {
-                "number": self.number, "offset": f"{self.offset:#06x}", "text": self.instruction, "line": self.line,
+                "number": self.number, "offset": f"{self.offset:#06x}", "text": self.instruction,
+                "file": self.file or None, "line": self.line,
             },
             "block": list(self.block),
             "thread": list(self.thread),

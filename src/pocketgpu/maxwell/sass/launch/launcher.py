@@ -98,8 +98,8 @@ class Result:
     """The result of a launch.
 
     steps: instructions of all warps; lane_steps: of all lanes, if they were counted. fault_count: what threads did
-    wrong; faults: the first of these (up to 32 of a few blocks, 1000 in all), ordered by block and thread. hung: whether
-    a warp did not end. seconds: that it took.
+    wrong, an access of a thread each; faults: the first of these (up to 32 of a few blocks, 1000 in all, but one of
+    each instruction), ordered by block and thread. hung: whether a warp did not end. seconds: that it took.
     """
 
     steps: int = 0
@@ -240,7 +240,7 @@ class Launcher:
         tier: str = "auto",
         rules: LaunchRules = RULES,
         watch: Watch | None = None,
-        buffers: Sequence[Buffer] = (),
+        buffers: Callable[[], Sequence[Buffer]] = tuple,
     ) -> Result:
         """Run a grid to its end.
 
@@ -252,7 +252,7 @@ class Launcher:
         :param tier: "interpreter" or "specialised" to run on one of them only.
         :param rules: see `LaunchRules`.
         :param watch: observes the launch; blocks then run one after the other.
-        :param buffers: the memory that the program may reach, which faults name.
+        :param buffers: gives the memory that the program may reach, which faults name.
         :raises UsageError: a size is out of range.
         """
         started = perf_counter()

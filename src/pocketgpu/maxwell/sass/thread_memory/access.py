@@ -75,12 +75,24 @@ def first_lane(place: WarpPlace, v: Value, lanes: Value) -> Value:
 def note_fault(
     k: Lang, slot: Value, kind: Value | int, lane: Value, low: Value, high: Value, about: tuple[Value, ...]
 ) -> None:
-    """Note a fault of one lane; about: (instruction, warp, bytes), scalars."""
+    """Note a fault of one lane; about: (instruction, warp, bytes), scalars.
+
+    When the list is full, the first fault of a further instruction takes the place of one of many of the same.
+    """
+    instruction, warp, size = about
     count = k.load(I32, slot + BLOCK.FAULT_COUNT)
     k.store(I32, slot + BLOCK.FAULT_COUNT, k.min(count, 0x7FFFFFFE) + 1)
-    for _ in k.when(count < FAULTS):
-        at = slot + BLOCK.FAULT_LIST + count * FAULT.size
-        instruction, warp, size = about
+    place = k.var(count)
+    for _ in k.when(count >= FAULTS, usual=False):
+        before, is_new = k.var(-1), k.var(True)
+        for n in k.range(0, FAULTS):
+            noted = k.load(I32, slot + BLOCK.FAULT_LIST + n * FAULT.size + FAULT.INSTRUCTION)
+            place.value = k.select(noted == before.value, n, place.value)
+            before.value = noted
+            is_new.value = is_new.value & (noted != instruction)
+        place.value = k.select(is_new.value, place.value, FAULTS)
+    for _ in k.when(place.value < FAULTS):
+        at = slot + BLOCK.FAULT_LIST + place.value * FAULT.size
         words = {
             "INSTRUCTION": instruction, "LANE": lane, "WARP": warp, "NUMBER": k.load(I32, slot + BLOCK.NUMBER),
             "LOW": low, "HIGH": high, "KIND": kind if isinstance(kind, Value) else k.i32(kind), "SIZE": size,

@@ -7,6 +7,7 @@ own atomic instructions. Launches with other operations run on one thread.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from pocketgpu.lanes import BOOL, I32, I64, Lang, Type, Value, kernel
 from pocketgpu.maxwell.memory import page_table
@@ -85,6 +86,14 @@ def _combine(k: Lang, op: Value, type: Value, old: Value, v: Value, second: Valu
     return k.switch(type, floats)
 
 
+def _in_page(k: Lang, low: Value, high: Value, total: Value) -> tuple[Value, Value]:
+    """Whether an access of global memory is inside of a page that is open so far, and the page's word."""
+    va = (k.to_i64(high) << 32) | k.to_i64(low, False)
+    word = page_table.entry(k, va)
+    inside = (va.lsr(page_table.ADDRESS_BITS) == 0) & (word != 0)
+    return inside & ((low & (PAGE - 1)) <= page_table.last_place(word, total)), word
+
+
 @kernel(lanes=32, launch=I32, slot=I32, warp=I32, instruction=I32, mask=I32, what=I32)
 def atomic(k: Lang, launch: Value, slot: Value, warp: Value, instruction: Value, mask: Value, what: Value) -> None:
     """One operation for each lane of a mask. what: operation, type << 4, space << 8, wide << 12, no result << 13.
@@ -105,17 +114,9 @@ def atomic(k: Lang, launch: Value, slot: Value, warp: Value, instruction: Value,
             column = scratch + (lane << 2)
             low, high = k.load(I32, column + LOW * VECTOR), k.load(I32, column + HIGH * VECTOR)
             in_shared, in_local, offset = windows(k, launch, space, low, high)
-
-            def in_page(
-                low: Value = low, high: Value = high, in_local: Value = in_local
-            ) -> tuple[Value, Value]:  # fmt: skip
-                """Whether the access is inside of a page that is open so far, and the page's word."""
-                va = (k.to_i64(high) << 32) | k.to_i64(low, False)
-                word = page_table.entry(k, va)
-                inside = (va.lsr(page_table.ADDRESS_BITS) == 0) & (word != 0) & ~in_local
-                return inside & ((low & (PAGE - 1)) <= page_table.last_place(word, total)), word
-
-            inside, word = k.branch(in_shared, lambda: (k.fit(False, BOOL, 1), k.i32(0)), in_page)
+            page = partial(_in_page, k, low, high, total)
+            inside, word = k.branch(in_shared, lambda: (k.fit(False, BOOL, 1), k.i32(0)), page)
+            inside = inside & ~in_local
             aligned = (low & (total - 1)) == 0
             good = k.select(in_shared, (offset <= shared_size - total) & (offset >= 0), inside) & aligned
             cell = column + OPERAND * VECTOR

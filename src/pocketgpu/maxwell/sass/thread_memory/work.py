@@ -17,7 +17,7 @@ VECTOR = 4 * LANES
 """Bytes of a register of a warp."""
 STACK_ENTRIES = 256
 FAULTS = 32
-"""Faults of a slot that are kept; further ones are counted."""
+"""Faults of a slot that are kept; further ones are counted, and kept if their instruction has none yet."""
 SCRATCH_VECTORS = 16
 BARRIERS = 16
 BANK_SIZE = 1 << 16

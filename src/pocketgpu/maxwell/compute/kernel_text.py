@@ -76,7 +76,7 @@ def _bare(data: bytes, file: str, header: str | None) -> KernelText:
             hint="Give a cubin, assembly text, or code as 'pocketgpu shader asm' writes it.",
         )  # fmt: skip
     try:
-        told = assemble_kernels(f"{header}\n.kernel {UNNAMED}" if header and ".kernel" not in header else header or "")
+        told = assemble_kernels(header or "")
     except SassError as error:
         raise UsageError(error.message, location=f"header, {error.location}", hint=error.hint) from None
     if len(told) > 1 or (told and told[0].assembly.code):

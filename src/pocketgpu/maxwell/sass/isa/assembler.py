@@ -96,7 +96,7 @@ def assemble(source: str, base: int = 0) -> Assembly:
 
 
 def assemble_kernels(source: str) -> list[KernelText]:
-    """The kernels of a text; one without a name if no directive begins one.
+    """The kernels of a text; one without a name if no directive begins one. A kernel can be directives only.
 
     :raises SassError: names line and column, and what is wrong there.
     """
@@ -117,7 +117,8 @@ def assemble_kernels(source: str) -> list[KernelText]:
                 found[-1].header.take(words)
             else:
                 _add(found[-1], number, rest)
-    return [KernelText(one.header, _assembled(one, 0)) for one in found if one.lines or one.header.name]
+    told = [one for one in found if one.lines or one.header.name or one.header.text()]
+    return [KernelText(one.header, _assembled(one, 0)) for one in told]
 
 
 def _begin(found: list[_Source], names: dict[str, int], name: str, words: list[Word]) -> None:

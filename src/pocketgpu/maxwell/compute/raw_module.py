@@ -13,6 +13,7 @@ endless loops) are no exceptions: the result of a launch has them as `faults` an
 from __future__ import annotations
 
 import struct
+import sys
 import threading
 from collections.abc import Sequence
 from functools import cached_property
@@ -23,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.arena import PAGE_SIZE
+from pocketgpu.displayed import line_of
 from pocketgpu.errors import CaptureError, UsageError
 from pocketgpu.events import EventLog
 from pocketgpu.lanes import Engine
@@ -138,7 +140,7 @@ def device(evaluator: str = "llvm", threads: int = 1) -> Device:
 class RawModule:
     """The kernels of a cubin, of assembly text, or of bare code.
 
-    :param path: of the file; or `code`, its bytes or its text.
+    :param path: of the file, "-" for the standard input; or `code`, its bytes or its text.
     :param header: directives for bare code, such as ".registers 8\\n.param data ptr" (`sass/isa/header.py`). Without
         `.param` arguments lie in their order, each at a multiple of its size.
     :param evaluator: "llvm" or "numpy".
@@ -161,7 +163,7 @@ class RawModule:
         self.file = "" if path is None else str(path)
         if path is not None:
             try:
-                code = Path(path).read_bytes()
+                code = sys.stdin.buffer.read() if self.file == "-" else Path(path).read_bytes()
             except OSError as error:
                 raise CaptureError(
                     f"cannot read the file: {error.strerror or error}", file=self.file,
@@ -176,6 +178,9 @@ class RawModule:
         self._banks: dict[int, bytearray] = {}
         self.bound: dict[str, Texture | Surface] = {}
         self._load()
+
+    def __repr__(self) -> str:
+        return line_of(self, f"{self.file or 'code'}: {', '.join(self.kernels) or 'no kernel'}")
 
     @property
     def kernels(self) -> list[str]:
@@ -314,6 +319,9 @@ class RawKernel:
             kernel.name, data, max(kernel.registers, 1), start, places, lines=kernel.lines,
             file=module.file if kernel.lines else "",
         )  # fmt: skip
+
+    def __repr__(self) -> str:
+        return line_of(self, f"{self.name}: {counted(len(self.kernel.code), 'byte')} of code")
 
     def _table_words(self) -> set[int]:
         """Words of the kernel's own constants that could be code addresses: its jump tables."""

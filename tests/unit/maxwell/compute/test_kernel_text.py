@@ -145,7 +145,7 @@ BAD = {
     "two labels": ("a: EXIT\n b: a: EXIT", 3, 5, "two labels 'a'", "another name"),
     "directive": (" .regsters 5", 2, 2, "no directive '.regsters'", "Did you mean .registers?"),
     "far directive": (".q 5", 2, 1, "no directive '.q'", ".kernel, .registers"),
-    "no number": (".registers many", 2, 12, "is no number", "32"),
+    "word for a number": (".registers many", 2, 12, "is not a number", "32"),
     "too many registers": (".registers 256", 2, 12, "out of range", "1 to 255"),
     "no value": (".shared", 2, 1, "needs 1 word", ".shared 2048"),
     "two values": (".shared 5, 6", 2, 12, "takes no '6'", ".shared 2048"),

@@ -24,11 +24,13 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from pocketgpu.displayed import line_of
 from pocketgpu.facts.maxwell.sass import CONTROL, CONTROL_BITS
 from pocketgpu.maxwell.sass.isa.bundles import NO_BARRIER, NOP, label_offset, offset_of
 from pocketgpu.maxwell.sass.isa.decoder import SassError
 from pocketgpu.maxwell.sass.isa.encoder import encode, wrong_place
 from pocketgpu.maxwell.sass.isa.header import Header, Word, kernel_name, place_of, words_of
+from pocketgpu.wording import counted
 
 _COMMENT = re.compile(r"//.*|/\*.*?\*/|\(\*.*?\*\)")
 _LABEL = re.compile(r"\s*([.$\w]+):")
@@ -50,7 +52,7 @@ class Assembly:
     lines: tuple[int, ...] = ()
 
     def __repr__(self) -> str:
-        return f"<assembly of {len(self.lines)} instructions, {len(self.code)} bytes>"
+        return line_of(self, f"{counted(len(self.code), 'byte')}, {counted(len(self.labels), 'label')}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,9 @@ class KernelText:
 
     header: Header
     assembly: Assembly
+
+    def __repr__(self) -> str:
+        return line_of(self, f"{self.header.name or 'code'}, {counted(len(self.assembly.code), 'byte')}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from pocketgpu.displayed import line_of
 from pocketgpu.maxwell.sass.files.elf import PARAMETER_BASE, Cubin, Kernel
 from pocketgpu.maxwell.sass.isa.decoder import SassError
 from pocketgpu.wording import counted
@@ -99,7 +100,7 @@ class Header:
     _said: set[str] = field(default_factory=set)
 
     def __repr__(self) -> str:
-        return f"<header of {self.name[:40] or 'code'}, {counted(len(self.parameters), 'parameter')}>"
+        return line_of(self, f"{self.name[:40] or 'code'}, {counted(len(self.parameters), 'parameter')}")
 
     # -- reading ----------------------------------------------------------------------------------------------------
     def take(self, words: list[Word], strict: bool = True) -> None:
@@ -255,7 +256,7 @@ def number_of(word: Word, low: int, high: int) -> int:
     try:
         number = int(word.text, 0) if len(word.text) <= 20 else high + 1
     except ValueError:
-        raise word.error(f"{word.text!r} is no number", "Such as 32 or 0x20.") from None
+        raise word.error(f"{word.text!r} is not a number", "Such as 32 or 0x20.") from None
     if not low <= number <= high:
         raise word.error(f"{word.text[:24]} is out of range", f"{low} to {high}.")
     return number

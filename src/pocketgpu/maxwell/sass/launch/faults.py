@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from pocketgpu.displayed import line_of
 from pocketgpu.wording import counted
 
 NEAR = 1 << 20
@@ -26,7 +27,7 @@ class Buffer:
     number: int | None = None
 
     def distance(self, address: int) -> int:
-        """Bytes between it and an address; 0 for addresses in it and right behind it."""
+        """Bytes between it and an address; 0 for addresses in it and right after it."""
         return max(self.address - address, address - (self.address + self.size), 0)
 
     def relation(self, address: int, access: int = 0) -> str:
@@ -81,7 +82,7 @@ class Fault:
     file: str = ""
 
     def __repr__(self) -> str:
-        return f"<fault of {self.kernel[:40]}+{self.offset:#06x} ({self.name}): {self.kind}, thread {self.thread}>"
+        return line_of(self, f"{self.kernel[:40]}+{self.offset:#06x} ({self.name}): {self.kind}, {self.who}")
 
     def __str__(self) -> str:
         return f"{self.place}: {self.cause}; {self.who}"

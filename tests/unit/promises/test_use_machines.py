@@ -405,7 +405,8 @@ def pocketgpu_events() -> list[Event]:
 
 
 def test_a_launch_says_what_its_threads_did_wrong() -> None:
-    text = ".kernel k\n.param out ptr\nMOV R2, c[0x0][out]\nMOV R3, c[0x0][out+4]\nSTG.E [R2], RZ\nSTG.E [R2+0x8], RZ\nEXIT"
+    text = ".kernel k\n.param out ptr\nMOV R2, c[0x0][out]\nMOV R3, c[0x0][out+4]\n"
+    text += "STG.E [R2], RZ\nSTG.E [R2+0x8], RZ\nEXIT"
     result = pocketgpu.RawModule(code=text).get_function("k")((2,), (1,), (np.zeros(1, np.uint32),))
     assert result.fault_count == len(result.faults) == 2
     last = result.faults[1]

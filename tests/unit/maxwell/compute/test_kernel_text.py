@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import recordings
+from support.fuzz import load
 from support.kernel_cases import FOLDER, NAMES, Case
 
 from pocketgpu import RawModule
@@ -299,3 +302,10 @@ def test_any_text_is_assembled_or_refused_with_its_place(tokens: list[str]) -> N
     for one in kernels:
         assert len(one.assembly.code) % 32 == 0
         assert all(1 <= line <= len(rows) for line in one.assembly.lines)
+
+
+def test_damaged_texts_are_assembled_or_refused() -> None:
+    fuzz, counts = load("sass"), Counter[str]()
+    for number in range(1500):
+        fuzz.try_text(random.Random(number), counts)
+    assert counts.total() == 1500 and counts["texts assembled"] >= 80 and counts["text: SassError"] >= 1000

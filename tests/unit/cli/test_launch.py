@@ -89,7 +89,9 @@ def test_what_goes_astray_is_told(
         "number": 8, "offset": "0x0058", "text": "STG.E [R2], R0", "file": str(kernel), "line": LINE,
     }  # fmt: skip
     assert (fault["kernel"], fault["kind"], fault["access"]) == ("k", "unmapped", "store")
-    assert (fault["block"], fault["thread"]) == ([0, 0, 0], [first, 0, 0])
+    assert [(one["block"], one["thread"]) for one in data["faults"]] == [
+        ([0, 0, 0], [first + n, 0, 0]) for n in range(min(count, 32))
+    ]
 
 
 @pytest.mark.parametrize("times", [2, 5])
@@ -116,6 +118,8 @@ def test_many_faults_are_counted(kernel: Path, capsys: pytest.CaptureFixture[str
     assert data["fault_count"] == 2 * 39 * 64
     kept = data["faults"]
     assert 32 <= len(kept) <= 1000 and {tuple(one["block"]) for one in kept} <= {(n, 0, 0) for n in range(1, 40)}
+    order = [(one["block"][0], one["thread"][0], one["instruction"]["number"]) for one in kept]
+    assert order == sorted(order) and len({number for _, _, number in order}) == 2
     out = launched(capsys, *words, code=1)
     assert out.startswith("k: ") and "\n4992 faults\n" in out and "    and at least " in out
     assert f"  these are the first {len(kept)}; {4992 - len(kept)} more were counted" in out

@@ -76,13 +76,13 @@ def test_the_nearest_buffer_is_named() -> None:
 WAYS = {
     "load": ("LDG.E R8, [R2]", 4),
     "wide load": ("LDG.E.128 R8, [R2]", 16),
-    "byte": ("LDG.E.U8 R8, [R2]", 1),
+    "byte load": ("LDG.E.U8 R8, [R2]", 1),
     "store": ("STG.E.64 [R2], R8", 8),
     "short store": ("STG.E.U16 [R2], R8", 2),
     "generic load": ("LD.E R8, [R2]", 4),
     "atomic": ("ATOM.E.ADD R8, [R2], R9", 4),
     "wide atomic": ("ATOM.E.CAS.64 R8, [R2], R8, R10", 8),
-    "reduction": ("RED.E.ADD [R2], R8", 4),
+    "reducing atomic": ("RED.E.ADD [R2], R8", 4),
 }
 SCATTERED = """
     S2R R0, SR_TID.X
@@ -120,6 +120,7 @@ def test_every_way_to_memory_ends_with_the_array(ways: tuple[Device, str], way: 
         bad = (at < mapping.address) | (at + width > mapping.address + size)
         assert result.fault_count == bad.sum() == len(result.faults)
         assert {fault.address for fault in result.faults} == set(at[bad].tolist())
+        assert {(fault.access, fault.size) for fault in result.faults} <= {(way.split()[-1], width)}
         assert {fault.thread[0] ^ 0x15 for fault in result.faults} == set(np.flatnonzero(bad).tolist())
     device.release(mapping)
 

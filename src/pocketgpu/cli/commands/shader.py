@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.shaders.files import ShaderModule, ShaderProgram
 
 _SUFFIXES = (".cubin", ".dksh", ".shbin")
-_KINDS = click.Choice(["cubin", "dksh", "maxwell", "shbin", "pica"])
+_KINDS = click.Choice(["cubin", "dksh", "sass", "maxwell", "shbin", "pica"])
 
 _kind = click.option(
     "--kind", type=_KINDS, help="What the file is, if it does not say: bare words are maxwell or pica."
@@ -39,7 +39,7 @@ _kernel = click.option("--kernel", "-k", metavar="NAME", help="Only this program
 def shader() -> None:
     """Disassemble, assemble, explain and run shaders of both consoles.
 
-    Reads .cubin, .dksh and .shbin files, and bare words of either console with --kind.
+    Reads .cubin, .dksh and .shbin files, text of kernels (.sass), and bare words of either console with --kind.
     """
 
 

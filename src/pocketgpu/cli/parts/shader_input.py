@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -30,9 +29,6 @@ def text_of(data: bytes, path: str) -> str:
         ) from error  # fmt: skip
 
 
-_OF_SWITCH = re.compile(rb"^\s*\.(?:kernel|section\s+\.text\.)\s*\S", re.MULTILINE)
-
-
 def is_kernel(path: str, data: bytes, launched: bool) -> bool:
     """Whether a file has kernels of the Switch: a cubin, text of its assembler, or bare code that is to be launched.
 
@@ -43,10 +39,8 @@ def is_kernel(path: str, data: bytes, launched: bool) -> bool:
 
     kind = kind_of(data)
     if kind is not None:
-        return kind == "cubin"
-    if b"\0" in data:
-        return launched
-    return path.endswith(".sass") or _OF_SWITCH.search(data) is not None
+        return kind in ("cubin", "sass")
+    return launched if b"\0" in data else path.endswith(".sass")
 
 
 def programs_of(module: ShaderModule, name: str | None, path: str) -> list[ShaderProgram]:

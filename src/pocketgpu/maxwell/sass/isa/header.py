@@ -223,10 +223,11 @@ class Header:
 
 
 def header_of(cubin: Cubin, kernel: Kernel) -> Header:
-    """What a cubin says about a kernel; parameters, which have no names there, are called p0, p1, ..."""
+    """What a cubin says about a kernel; parameters without names, which cubins do not have, are called p0, p1, ..."""
     header = Header(kernel.name, kernel.registers or None, kernel.shared_size, kernel.local_size)
     for number, one in enumerate(kernel.parameters):
-        header.parameters.append(NamedParameter(f"p{number}", "", kernel.parameter_base + one.offset, one.size))
+        place = kernel.parameter_base + one.offset
+        header.parameters.append(NamedParameter(one.name or f"p{number}", one.type, place, one.size))
     for bank, data in sorted(cubin.constants(kernel.name).items()):
         if bank in CONSTANT_BANKS and data:
             padded = data + bytes(-len(data) % _WORD)

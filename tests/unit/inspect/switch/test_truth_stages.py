@@ -345,3 +345,24 @@ def test_which_of_two_reasons_is_named() -> None:
         tests = Registers(depth="NEVER", alpha=("NEVER", 0.5), stencil=stencil)
         found = funnel(look([Drawn("TRIANGLES", tuple(square(0, 0, 9, 9)), tests)], "Z24S8"), "f0/d0")
         assert f"which never passes ({register} OGL_NEVER)" in found.because, found.because
+
+
+def test_every_comparison_is_shown() -> None:
+    """Depth, stencil and alpha below, at and above what they are compared with: the text of each that fails."""
+    for test in ("depth", "stencil", "alpha"):
+        draws = []
+        for function in COMPARE:
+            made: list[Vertex] = []
+            for value in (0.25, 0.5, 0.75):
+                made += square(4, 4, 6, 6, value if test == "depth" else 0.5, colour=(1, 1, 1, value))
+            tests = {
+                "depth": Registers(depth=function, write=False), "alpha": Registers(alpha=(function, 0.5)),
+                "stencil": Registers(stencil=(Face(function, 6, passes="INCR", fail="INCR"), None)),
+            }[test]  # fmt: skip
+            draws.append(Drawn("TRIANGLES", tuple(made), tests))
+        run, model = look(draws, "Z24S8", 0.5, 5), Model("Z24S8", 0.5, 5)
+        for n, drawn in enumerate(draws):
+            model.draw(drawn)
+            found = run.why(f"f0/d{n}/px6,6")
+            assert isinstance(found, Why)
+            assert [one.fate for one in found.fragments][-3:] == model.fates[6, 6], (test, n)

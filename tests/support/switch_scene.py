@@ -48,9 +48,9 @@ CORNERS = ((-0.8, -0.8, 0, 1, 0, 0), (0.8, -0.8, 0, 1, 1, 0), (0, 0.8, 0, 1, 0, 
 class Scene:
     """A textured triangle on black, twice, and a grid that writes numbers; all of it in `frames` pictures.
 
-    corners: rows of position and texture coordinates. methods: written before the second draw; before: before the first.
-    words: for constant buffer 1 of the pixel program, in the pushbuffer. extra: draws between the two. spoil: after each
-    picture the processor writes other vertices, indices and texels.
+    corners: rows of position and texture coordinates. methods: written before the second draw; before: before the
+    first. words: for constant buffer 1 of the pixel program, in the pushbuffer. extra: draws between the two. spoil:
+    after each picture the processor writes other vertices, indices and texels.
     """
 
     corners: tuple[tuple[float, ...], ...] = CORNERS

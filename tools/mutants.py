@@ -3,7 +3,8 @@
     make mutants                                      all rooms
     python tools/mutants.py run --room "inspect 3DS"  one room (part of the name is enough)
     python tools/mutants.py run --only 3,17           some faults
-    python tools/mutants.py check                     each fault can still be made; `choose` draws those that cannot
+    python tools/mutants.py check                     list the faults
+    python tools/mutants.py choose                    draw others for those that cannot be made any more
     python tools/mutants.py rooms                     rooms, their files and their tests
     python tools/mutants.py reasons                   faults that no test can or does notice, and why
 
@@ -475,7 +476,11 @@ def main() -> int:
     if options.what == "choose":
         rows = [asdict(one) for one in choose(options.seed, table(options.table))]
         options.table.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
-    numbered = [(n, one) for n, one in enumerate(table(options.table)) if options.room.lower() in one.room.lower()]
+    faults = table(options.table)
+    if gone := sum(one.there(ROOT) is None for one in faults):
+        print(f"{gone} of {len(faults)} faults cannot be made any more: others are taken; `choose` keeps them")
+        faults = choose(options.seed, faults)
+    numbered = [(n, one) for n, one in enumerate(faults) if options.room.lower() in one.room.lower()]
     if options.only:
         wanted = {int(number) for number in options.only.split(",")}
         numbered = [(number, one) for number, one in numbered if number in wanted]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -168,6 +169,70 @@ def test_the_state_names_the_uniform_that_changed(tmp_path: Path) -> None:
         (one,) = changes
         assert (one.register, one.fields) == (f"vertex c{number}.{'xyzw'[axis]}", (("value", was, f"{n}"),))
         old[number, axis] = n
+
+
+# Register words in front of a draw, what of the state they are about, and what it says then.
+TEXTURES = (
+    "RGBA8", "RGB8", "RGB5A1", "RGB565", "RGBA4", "IA8", "HILO8", "I8", "A8", "IA44", "I4", "A4", "ETC1", "ETC1A4",
+)  # fmt: skip
+WRAPS = (
+    "clamp to edge", "clamp to border", "repeat", "mirrored repeat", "repeat below, edge above",
+    "repeat below, border above", "repeat, code 6", "repeat, code 7",
+)  # fmt: skip
+Said = Callable[[Any], Any]
+NAMES: list[tuple[dict[int, int], Said, Any]] = [
+    *(({0x8E: code}, lambda m: m.textures[0].format, name) for code, name in enumerate(TEXTURES)),
+    *(({0x83: code << 12}, lambda m: m.textures[0].parameters["wrap_s"], name) for code, name in enumerate(WRAPS)),
+    *(({0x83: code << 8}, lambda m: m.textures[0].parameters["wrap_t"], name) for code, name in enumerate(WRAPS)),
+    *(({0x83: code << 1}, lambda m: m.textures[0].parameters["mag_filter"], name)
+      for code, name in enumerate(("nearest", "linear"))),
+    *(({0x83: code << 2}, lambda m: m.textures[0].parameters["min_filter"], name)
+      for code, name in enumerate(("nearest", "linear"))),
+    *(({0x83: code << 24}, lambda m: m.textures[0].parameters["mip_filter"], name)
+      for code, name in enumerate(("nearest", "linear"))),
+    *(({0x83: code << 28}, lambda m: m.textures[0].kind, name)
+      for code, name in ((0, "2D"), (2, "shadow 2D"), (3, "projection"), (5, "disabled"))),
+    *(({0x80: 1 << 12 | on}, lambda m: m.textures[0].enabled, bool(on)) for on in (0, 1)),
+    ({0x82: 16 << 16 | 32}, lambda m: (m.textures[0].width, m.textures[0].height), (16, 32)),
+    ({0x85: 0x20000200 >> 3}, lambda m: m.textures[0].places[0].address, 0x20000200),
+    *(({0x117: code << 16 | size}, lambda m: m.target.format.name, name)
+      for code, size, name in ((0, 2, "RGBA8"), (1, 1, "RGB8"), (2, 0, "RGB5A1"), (3, 0, "RGB565"), (4, 0, "RGBA4"))),
+    *(({0x116: code}, lambda m: m.target.depth_format.name, name)
+      for code, name in ((0, "D16"), (2, "D24"), (3, "D24S8"))),
+    ({0x11E: 16 | 23 << 12 | 1 << 24}, lambda m: (m.target.width, m.target.height), (16, 24)),
+    ({0x11D: 0x18000400 >> 3}, lambda m: m.target.address, 0x18000400),
+    ({0x11C: 0x18008000 >> 3}, lambda m: m.target.depth_address, 0x18008000),
+    *(({0x227: code << 31 | 0x40, 0x200: 0x20000000 >> 4 << 1}, lambda m: (m.index_buffer.type, m.index_buffer.address),
+       (name, 0x20000040)) for code, name in enumerate(("u8", "u16"))),
+    *(({0x201: code | count - 1 << 2, 0x203: 0x80, 0x204: 0, 0x205: 1 << 28 | 24 << 16, 0x200: 0x20000000 >> 4 << 1},
+       lambda m: [(b.number, b.address, b.stride, b.components) for b in m.vertex_buffers],
+       [(0, 0x20000080, 24, (f"attribute 0: {count} x {name}",))])
+      for code, name in enumerate(("s8", "u8", "s16", "f32")) for count in (1, 4)),
+    *(({0x201: 0, 0x203: 0, 0x204: code, 0x205: 1 << 28 | 24 << 16},
+       lambda m: [b.components for b in m.vertex_buffers], [(f"padding of {size} bytes",)])
+      for code, size in ((12, 4), (13, 8), (14, 12), (15, 16))),
+]  # fmt: skip
+# What is put back in front of the next one.
+PLAIN = {
+    0x80: 1 << 12, 0x82: 8 << 16 | 8, 0x83: 0, 0x85: 0x20000000 >> 3, 0x8E: 0, 0x116: 3, 0x117: 2,
+    0x11C: 0x18001000 >> 3, 0x11D: 0x18000000 >> 3, 0x11E: 32 | 31 << 12 | 1 << 24, 0x203: 0, 0x204: 0, 0x205: 0,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("part", range(0, len(NAMES), PART))
+def test_names_of_the_state_follow_the_bits_of_their_registers(tmp_path: Path, part: int) -> None:
+    """Textures, the target, indices and vertex buffers, each code of each field in a draw of its own."""
+    cases = NAMES[part : part + PART]
+
+    def draws(cl: CommandList) -> None:
+        for words, _, _ in cases:
+            for number, word in (PLAIN | words).items():
+                cl.write_word(number, word)
+            all_over(cl)
+
+    run = pocketgpu.debug(scene(tmp_path / "scene.ctf", draws, bytes(4096)))
+    for n, (words, said, wanted) in enumerate(cases):
+        assert said(run.seek(f"f0/d{n}")) == wanted, words
 
 
 # -- diff -------------------------------------------------------------------------------------------------------------

@@ -171,6 +171,30 @@ def test_the_state_names_the_uniform_that_changed(tmp_path: Path) -> None:
         old[number, axis] = n
 
 
+def test_the_state_names_the_fixed_attribute_that_changed(tmp_path: Path) -> None:
+    """By its number and component, with its value as a float."""
+    chosen = [(3, 1, 0.25), (3, 1, -2.0), (0, 0, 1.5), (11, 3, 8.0)]
+
+    def draws(cl: CommandList) -> None:
+        values = np.zeros((12, 4))
+        for number in range(12):
+            cl.fixed_attribute(number, values[number])
+        all_over(cl)
+        all_over(cl)
+        for number, axis, value in chosen:
+            values[number, axis] = value
+            all_over(cl.fixed_attribute(number, values[number]))
+
+    run = pocketgpu.debug(scene(tmp_path / "scene.ctf", draws))
+    old = np.zeros((12, 4))
+    for n, (number, axis, value) in enumerate(chosen, 2):
+        (one,) = (one for one in run.seek(f"f0/d{n}").changes() if one.table)
+        was = f"{old[number, axis]:.9g}"
+        name = f"fixed attribute {number}.{'xyzw'[axis]}"
+        assert (one.register, one.fields) == (name, (("value", was, f"{value:.9g}"),))
+        old[number, axis] = value
+
+
 # Register words in front of a draw, what of the state they are about, and what it says then.
 TEXTURES = (
     "RGBA8", "RGB8", "RGB5A1", "RGB565", "RGBA4", "IA8", "HILO8", "I8", "A8", "IA44", "I4", "A4", "ETC1", "ETC1A4",

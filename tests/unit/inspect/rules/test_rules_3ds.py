@@ -409,6 +409,13 @@ def test_a_rule_finds_what_it_is_about_and_nothing_elsewhere(case: Case) -> None
     assert broken == kept()[case.rule]
 
 
+def test_fills_of_nothing_and_of_a_byte_less() -> None:
+    """An end at the start, before it and behind it: only the last one is a fill."""
+    for step, accused in ((-16, True), (0, True), (16, False)):
+        found = findings(then(lambda s, c, step=step: c.fill(s.target + 64, s.target + 64 + step, 0)))
+        assert ("fill.empty" in found) == accused, step
+
+
 def test_copies_of_the_gsp_read_and_write() -> None:
     """A list that was copied is written and needs no flush; bytes that nothing wrote are told."""
     flushed, run = flush_cache_regions((LIST, 16)), process_command_list(OTHER, 16, flush=False)

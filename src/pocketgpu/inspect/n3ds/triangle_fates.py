@@ -15,9 +15,11 @@ from pocketgpu.lanes.values import F32, I64
 from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.pica.primitives.assembly import USER_PLANE, Setup
 
+EYE = 6
+"""The plane of the eye. A corner on its wrong side is right and left of the view at once: other planes mean nothing."""
 PLANES = {
     0: "right of the view", 1: "left of it", 2: "above it", 3: "below it", 4: "nearer than the near plane",
-    5: "beyond the far plane", 6: "behind the eye (w too small)", 7: "cut off by the plane of FRAGOP_CLIP",
+    5: "beyond the far plane", EYE: "behind the eye (w too small)", 7: "cut off by the plane of FRAGOP_CLIP",
 }  # fmt: skip
 """What each clip plane cuts off."""
 POSITION = "the position that the program gives"
@@ -31,9 +33,10 @@ class TriangleFates:
     """The fates of n triangles.
 
     corners: (n, 3, 4) float32, positions in clip space. nan: (n,) a corner has NaN. outside: (n,) a bit for each plane
-    that all corners lie beyond. flat: (n,) no area; culled: (n,) dropped by FACECULLING_CONFIG, clockwise: (n,) their
-    corners run clockwise. cut: (n,) they cross a plane: what clipping leaves of them can be flat or culled.
-    box: left, right, bottom, top in pixels of those that are drawn and not cut; None if there are none.
+    that all corners lie beyond; only that of the eye if it is one of them. flat: (n,) no area; culled: (n,) dropped by
+    FACECULLING_CONFIG, clockwise: (n,) their corners run clockwise. cut: (n,) they cross a plane: what clipping leaves
+    of them can be flat or culled. box: left, right, bottom, top in pixels of those that are drawn and not cut; None if
+    there are none.
     """
 
     corners: NDArray[np.float32]
@@ -92,7 +95,7 @@ def fates_of(machine: N3DS, packet: int, corners: NDArray[np.float32]) -> Triang
         dropped = np.broadcast_to(setup.culled(area).raw, (n,))
     some, every = codes[0] | codes[1] | codes[2], codes[0] & codes[1] & codes[2]
     nan = (some & _NAN) != 0
-    outside = np.where(nan, 0, every).astype(np.int64)
+    outside = np.where(nan, 0, np.where(every >> EYE & 1 != 0, 1 << EYE, every)).astype(np.int64)
     whole = ~nan & (some == 0)
     flat = whole & (area.raw == 0)
     culled = whole & ~flat & dropped

@@ -308,3 +308,107 @@ def test_sides_of_culling_by_their_codes(tmp_path: Path, code: int, name: str, t
         assert alone == f"is culled: its corners run {turn} on the screen (FACECULLING_CONFIG drops {name})"
     else:
         assert found.because == "64 fragments changed a colour"
+
+
+# What all corners of a triangle are, and what is said of it. Depth runs from 0 at the near plane to -w at the far one.
+BEYOND = [
+    ([(2, 0, -0.5, 1), (3, 0, -0.5, 1), (2, 0.5, -0.5, 1)], ["right of the view"]),
+    ([(-2, 0, -0.5, 1), (-3, 0, -0.5, 1), (-2, 0.5, -0.5, 1)], ["left of it"]),
+    ([(0, 2, -0.5, 1), (0.5, 2, -0.5, 1), (0, 3, -0.5, 1)], ["above it"]),
+    ([(0, -2, -0.5, 1), (0.5, -2, -0.5, 1), (0, -3, -0.5, 1)], ["below it"]),
+    ([(0, 0, 0.25, 1), (0.5, 0, 0.25, 1), (0, 0.5, 0.25, 1)], ["nearer than the near plane"]),
+    ([(0, 0, -1.25, 1), (0.5, 0, -1.25, 1), (0, 0.5, -1.25, 1)], ["beyond the far plane"]),
+    ([(0, 0, 0.5, -1), (0.5, 0, 0.5, -1), (0, 0.5, 0.5, -1)], ["behind the eye (w too small)"]),
+    ([(9, 9, -2.0, -1), (9, 8, -2.0, -1), (8, 9, -2.0, -1)], ["behind the eye (w too small)"]),
+    ([(0, 0, 0, 0), (1, 0, 0, 0), (0, 1, 0, 0)], ["behind the eye (w too small)"]),
+    ([(2, 3, -0.5, 1), (3, 2, -0.5, 1), (3, 3, -0.5, 1)], ["right of the view", "above it"]),
+    # A corner in the view, or on each side of a plane: it is not beyond it.
+    ([(0, 0, -0.5, 1), (3, 0, -0.5, 1), (0, 3, -0.5, 1)], []),
+    ([(1, 0, -0.5, 1), (3, 0, -0.5, 1), (3, 0.5, -0.5, 1)], []),
+    ([(0, 0, 0, 1), (0.5, 0, 0.5, 1), (0, 0.5, 0.5, 1)], []),
+    ([(0, 0, 0.5, -1), (0.5, 0, -0.5, 1), (0, 0.5, -0.5, 1)], []),
+]  # fmt: skip
+
+
+def test_what_clipping_drops_is_beyond_the_plane_that_is_named(tmp_path: Path) -> None:
+    """Each triangle alone, and all of them in a draw with how many are beyond each plane."""
+
+    def draws(cl: CommandList) -> None:
+        cl.depth(None, write=False)
+        cl.draw_immediate([[corner, (1, 1, 1, 1)] for corners_, _ in BEYOND for corner in corners_])
+
+    run = scene(tmp_path, "D24S8", draws)
+    whole = run.why("f0/d0", every=True).stages[1]
+    assert (whole.came, whole.passed) == (len(BEYOND), sum(not planes for _, planes in BEYOND))
+    names = sorted({plane for _, planes in BEYOND for plane in planes})
+    counts = {loss.reason.partition(" ")[2]: loss.count for loss in whole.lost}
+    assert counts == {name: sum(name in planes for _, planes in BEYOND) for name in names}
+    for n, (corners_, planes) in enumerate(BEYOND):
+        said = run.why(f"f0/d0/t{n}").because
+        if planes:
+            assert said == f"is clipped away: it lies {' and '.join(planes)} (the position that the program gives)"
+        else:
+            assert "clipped away" not in said, (corners_, said)
+
+
+def test_the_plane_of_the_program_is_named_by_its_register(tmp_path: Path) -> None:
+    """FRAGOP_CLIP: a plane that keeps x above 0.25; off, and on for a triangle on each side."""
+    for enabled, x, dropped in ((False, -0.5, False), (True, -0.5, True), (True, 0.5, False)):
+
+        def draws(cl: CommandList, enabled: bool = enabled, x: float = x) -> None:
+            cl.depth(None, write=False).write("FRAGOP_CLIP", enable=enabled)
+            for n, value in enumerate((1.0, 0.0, 0.0, -0.25)):
+                cl.write(f"FRAGOP_CLIP_DATA{n}", value=value)
+            cl.draw_immediate([[(x + a, b, -0.5, 1), (1, 1, 1, 1)] for a, b in ((0, 0), (0.25, 0), (0, 0.25))])
+
+        found = scene(tmp_path, "D24S8", draws).why("f0/d0")
+        text = "1 of 1 lies cut off by the plane of FRAGOP_CLIP (FRAGOP_CLIP)"
+        assert (text in found.because) == dropped, (enabled, x, found.because)
+
+
+# -- colours that stay ------------------------------------------------------------------------------------------------
+FACTORS = (
+    "zero", "one", "source color", "1 - source color", "destination color", "1 - destination color", "source alpha",
+    "1 - source alpha", "destination alpha", "1 - destination alpha", "constant color", "1 - constant color",
+    "constant alpha", "1 - constant alpha", "source alpha, saturated",
+)  # fmt: skip
+EQUATIONS = ("add", "subtract", "reverse subtract", "minimum", "maximum", "add, code 5", "add, code 6", "add, code 7")
+
+
+def test_blending_that_leaves_the_target_is_named_by_its_bits(tmp_path: Path) -> None:
+    """Black on black: each equation and each factor by its code."""
+    cases = [
+        *((equation, 0, 1) for equation in range(8)), *((0, source, 1) for source in range(15)),
+        *((0, 0, target) for target in range(15)),
+    ]  # fmt: skip
+
+    def draws(cl: CommandList) -> None:
+        cl.depth(None, write=False).combiner(0, ("replace", "constant"), ("replace", "constant"))
+        for equation, source, target in cases:
+            cl.write_word("BLEND_FUNC", equation | equation << 8 | source << 16 | target << 20 | 1 << 28)
+            rectangle(cl, (8, 8, 2, 2), -0.5)
+
+    run = scene(tmp_path, "D24S8", draws)
+    for n, (equation, source, target) in enumerate(cases):
+        found = run.why(f"f0/d{n}").stages[-1]
+        (loss,) = found.lost
+        text = "leave the colour that was there"
+        if (source, target) != (1, 0):
+            text += f": blending is {EQUATIONS[equation]} of {FACTORS[source]} and {FACTORS[target]}"
+        assert (found.name, found.came, found.passed, loss.count, loss.reason) == ("colours", 4, 0, 4, text)
+        assert loss.register == ("BLEND_FUNC" if (source, target) != (1, 0) else "")
+
+
+@pytest.mark.parametrize(
+    ("mask", "write", "register"), [(0xF, 0xF, None), (0, 0xF, "DEPTH_COLOR_MASK"), (0xF, 0, "COLORBUFFER_WRITE"),
+                                    (0, 0, "DEPTH_COLOR_MASK"), (1, 0xF, None), (8, 1, None)]
+)  # fmt: skip
+def test_colours_that_are_masked_name_the_register(tmp_path: Path, mask: int, write: int, register: str | None) -> None:
+    def draws(cl: CommandList) -> None:
+        cl.write_word("DEPTH_COLOR_MASK", mask << 8).write_word("COLORBUFFER_WRITE", write)
+        rectangle(cl, (8, 8, 2, 2), -0.5)
+
+    found = scene(tmp_path, "D24S8", draws).why("f0/d0").stages[-1]
+    assert (found.came, found.passed) == (4, 4 if register is None else 0)
+    lost = [] if register is None else [("are masked", register)]
+    assert [(loss.reason, loss.register) for loss in found.lost] == lost

@@ -131,7 +131,7 @@ def test_the_state_names_the_bit_that_a_draw_changed(tmp_path: Path, part: int) 
 
     def draws(cl: CommandList) -> None:
         all_over(cl)
-        all_over(cl)  # what is written behind a draw, to begin the next one, was written before this one too
+        all_over(cl)  # what is written after a draw, for the next one, was written before this one too
         for number, _, _, bit in cases:
             cl.write_word(number, words[number] ^ 1 << bit)
             all_over(cl)

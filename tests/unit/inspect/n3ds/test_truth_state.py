@@ -224,6 +224,8 @@ NAMES: list[tuple[dict[int, int], Said, Any]] = [
     *(({0x116: code}, lambda m: m.target.depth_format.name, name)
       for code, name in ((0, "D16"), (2, "D24"), (3, "D24S8"))),
     ({0x11E: 16 | 23 << 12 | 1 << 24}, lambda m: (m.target.width, m.target.height), (16, 24)),
+    ({0x229: 0}, lambda m: (sorted(m.programs), m.programs["vertex"].entry), (["vertex"], 0)),
+    ({0x229: 0, 0x2BA: 0x7FFF0002}, lambda m: m.programs["vertex"].entry, 2),
     ({0x11D: 0x18000400 >> 3}, lambda m: m.target.address, 0x18000400),
     ({0x11C: 0x18008000 >> 3}, lambda m: m.target.depth_address, 0x18008000),
     *(({0x227: code << 31 | 0x40, 0x200: 0x20000000 >> 4 << 1}, lambda m: (m.index_buffer.type, m.index_buffer.address),
@@ -240,6 +242,7 @@ NAMES: list[tuple[dict[int, int], Said, Any]] = [
 PLAIN = {
     0x80: 1 << 12, 0x82: 8 << 16 | 8, 0x83: 0, 0x85: 0x20000000 >> 3, 0x8E: 0, 0x116: 3, 0x117: 2,
     0x11C: 0x18001000 >> 3, 0x11D: 0x18000000 >> 3, 0x11E: 32 | 31 << 12 | 1 << 24, 0x203: 0, 0x204: 0, 0x205: 0,
+    0x2BA: 0x7FFF0000,
 }  # fmt: skip
 
 

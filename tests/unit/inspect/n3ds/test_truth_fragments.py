@@ -147,6 +147,13 @@ def all_names() -> Iterator[Name]:
     base = {0x80: 1 | 1 << 12, 0xC0: 3 | 3 << 16}
     yield "size", base | {0x82: 16 << 16 | 32}, ("texture 0", "size"), [16, 32]
     yield "address", base | {0x85: 0x20000080 >> 3}, ("texture 0", "address"), "0x20000080"
+    yield "fog", {0xE0: 5, 0xE1: 0x332211}, ("fog", "color"), [0x11, 0x22, 0x33]
+    lit = {0x8F: 1, 0x1C6: 0, 0x1C2: 2, STAGES[0]: 1 | 1 << 16}  # three lights
+    for slots in ((0, 1, 2), (7, 3, 5), (6, 6, 1)):
+        words = lit | {0x1D9: sum(light << 4 * slot for slot, light in enumerate(slots))}
+        for slot, light in enumerate(slots):
+            yield f"light {slots} {slot}", words, ("lighting", "lights", slot, "light"), light
+            yield f"light {slots} in {slot}", words, ("lighting", "lights", slot, "slot"), slot
     for bit, channel in enumerate("rgba"):
         word = BASE[DEPTH_COLOR_MASK] & ~(1 << 8 + bit)
         for other in "rgba":
@@ -161,7 +168,7 @@ def all_names() -> Iterator[Name]:
 RESET = {
     0x80: 1 << 12, 0x82: TEXTURE << 16 | TEXTURE, 0x83: 0, 0x8E: 0,
     **{first + n: word for first in STAGES for n, word in enumerate((15 | 15 << 16, 0, 0, 0, 0))},
-    STAGES[0]: 0,
+    STAGES[0]: 0, 0xE0: 0, 0x8F: 0, 0x1C2: 0, 0x1C6: 1, 0x1D9: 0,
 }  # fmt: skip
 NAMES = list(all_names())
 GROUPS = sorted({name.split(" ")[0] for name, *_ in NAMES})

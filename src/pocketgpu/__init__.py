@@ -55,9 +55,14 @@ _HOMES: dict[str, tuple[str, str]] = {
     "Surface": ("pocketgpu.maxwell.compute.texture_objects", "Surface"),
     "Texture": ("pocketgpu.maxwell.compute.texture_objects", "Texture"),
     "UsageError": ("pocketgpu.errors", "UsageError"),
+    "builder": ("pocketgpu.builder", ""),
+    "capture": ("pocketgpu.capture", ""),
     "debug": ("pocketgpu.inspect.inspection", "debug"),
     "errors": ("pocketgpu.errors", ""),
+    "facts": ("pocketgpu.facts", ""),
+    "inspect": ("pocketgpu.inspect", ""),
     "open": ("pocketgpu.capture", "open"),
+    "surface": ("pocketgpu.surface", ""),
 }
 
 # `open` is not in the star import on purpose: it would hide the built-in function.
@@ -91,4 +96,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    return sorted({*__all__, *_HOMES})

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
+from pocketgpu.wording import counted
 
 PAGE_SHIFT = 12
 PAGE_SIZE = 1 << PAGE_SHIFT
@@ -94,7 +95,7 @@ class Arena:
     def __init__(self, guest_end: int, work_offset: int, work_size: int) -> None:
         size = work_offset + work_size
         if size >= ARENA_LIMIT:
-            raise UsageError(f"an arena of {size} bytes does not fit below 2 GiB")
+            raise UsageError(f"an arena of {counted(size, 'byte')} does not fit below 2 GiB")
         self.size, self.guest_end = size, guest_end
         self.work_offset, self.work_size = work_offset, work_size
         if sys.platform == "win32":

@@ -5,6 +5,9 @@ A bad file, a bad argument or a bad address always raises one of them.
 
 from __future__ import annotations
 
+from pocketgpu.displayed import line_of
+from pocketgpu.wording import counted
+
 
 class PocketGPUError(Exception):
     """Base class of all exceptions that this package raises on purpose.
@@ -17,6 +20,9 @@ class PocketGPUError(Exception):
         self.message = message
         self.location = location
         self.hint = hint
+
+    def __repr__(self) -> str:
+        return line_of(self, self.message)
 
     def __str__(self) -> str:
         text = self.message
@@ -61,6 +67,13 @@ class GuestMemoryError(PocketGPUError):
     """The host accessed guest addresses without memory. `address` and `size` are in bytes."""
 
     def __init__(self, address: int, size: int, *, hint: str | None = None) -> None:
-        super().__init__(f"no guest memory holds {size} bytes there", location=f"{address:#010x}", hint=hint)
+        super().__init__(f"no guest memory holds {counted(size, 'byte')} there", location=f"{address:#010x}", hint=hint)
         self.address = address
         self.size = size
+
+
+__all__ = ["CaptureError", "GuestMemoryError", "NoPictureError", "PocketGPUError", "UsageError"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -10,6 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from pocketgpu.displayed import line_of
+from pocketgpu.wording import counted
+
 EventKind = Literal["warning", "fault", "hang"]
 
 DROPPED_ID = "events.dropped"
@@ -34,6 +37,13 @@ class Event:
     message: str
     at: str = ""
     count: int = 1
+
+    def __str__(self) -> str:
+        times = f", {counted(self.count, 'time')}" if self.count > 1 else ""
+        return f"{self.at + ': ' if self.at else ''}{self.message}{times}  [{self.id}]"
+
+    def __repr__(self) -> str:
+        return line_of(self, f"{self.kind} {self.id}: {self.message}")
 
 
 class EventLog:
@@ -70,3 +80,10 @@ class EventLog:
         events = list(self._events.values())
         self._events.clear()
         return events
+
+
+__all__ = ["Event"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

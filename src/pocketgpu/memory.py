@@ -3,3 +3,7 @@
 from pocketgpu.pica.memory.guest import GuestMemory
 
 __all__ = ["GuestMemory"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -7,17 +7,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.displayed import Displayed, picture_html, title_html
+
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 Bytes = NDArray[np.uint8]
 
 
-class ShownArray:
+class ShownArray(Displayed):
     """What pictures of a screen have in common: `array` is upright RGB (height, width, 3)."""
 
     __slots__ = ()
     array: Bytes
+
+    def __str__(self) -> str:
+        return f"{self.width}x{self.height} RGB"
 
     @property
     def width(self) -> int:
@@ -34,6 +39,9 @@ class ShownArray:
 
     def _repr_png_(self) -> bytes:
         return to_png(self.array)
+
+    def _repr_html_(self) -> str:
+        return title_html(str(self)) + picture_html(self._repr_png_())
 
 
 def to_png(array: Bytes) -> bytes:

@@ -34,3 +34,7 @@ __all__ = [
     "to_image",
     "to_png",
 ]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

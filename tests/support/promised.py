@@ -308,6 +308,7 @@ MEMBERS: dict[str, tuple[str, ...]] = {
         "read",
         "registers",
         "screens",
+        "summary",
         "target",
         "textures",
         "vertices",
@@ -511,6 +512,8 @@ MEMBERS: dict[str, tuple[str, ...]] = {
         "select",
         "source",
         "stream",
+        "to_arrow",
+        "to_pandas",
     ),
     "pocketgpu.inspect.decode.Listed": (
         "address",

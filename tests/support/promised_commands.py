@@ -21,7 +21,7 @@ COMMANDS: dict[str, str] = {
     "why": "CAPTURE ADDRESS --all --set --json --debug",
     "decode": (
         "CAPTURE PLACES --as --base --offset --size --big-endian --strict --no-garbage --filter --changed --words"
-        " --macros --set --json --debug"
+        " --macros --no-header --set --json --debug"
     ),
     "check": "CAPTURE --rule --skip --list --notes --no-notes --junit --json --debug",
     "diff": "A B --frame --switch-a --switch-b --evaluator-a --evaluator-b --out --json --debug",

@@ -11,3 +11,7 @@ from pocketgpu.builder.command_list import Buffer, CommandList
 from pocketgpu.pica.shader.assembler import Assembly, ShaderError, assemble
 
 __all__ = ["Assembly", "Buffer", "CaptureBuilder", "CommandList", "ShaderError", "assemble"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__, *(name for name in ("matrices", "maxwell") if name in globals())]

@@ -19,6 +19,7 @@ from pocketgpu.builder.entries import Entries
 from pocketgpu.builder.values import FieldValue, encode_register, register_of
 from pocketgpu.capture.formats.citrace_write import Load, RecordedEvent, Write, encode_citrace, write_citrace
 from pocketgpu.capture.formats.n3ds_trace import InitialState
+from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.dialect.registers import RegisterBlock
 from pocketgpu.facts.external import EXTERNAL, LCD
@@ -26,6 +27,7 @@ from pocketgpu.facts.formats import BY_NAME, TEXTURE_FORMATS, PixelFormat
 from pocketgpu.facts.memory_map import FCRAM, VRAM
 from pocketgpu.facts.pica import LIST_ALIGNMENT, PICA, START_LIST
 from pocketgpu.pica.memory import surface
+from pocketgpu.wording import counted
 
 SCREENS = {"top": (0, 400), "bottom": (1, 320)}
 """Display controller and width of each screen; the height is 240."""
@@ -57,9 +59,16 @@ class CaptureBuilder:
         self._framebuffers: dict[tuple[str, str], int] = {}
         self._lists: dict[bytes, int] = {}
 
+    def __repr__(self) -> str:
+        frames, events = counted(len(self._frames), "frame"), counted(len(self._events), "event")
+        return line_of(self, f"{frames}, {events} after the last")
+
     # -- memory -----------------------------------------------------------------------------------------------------
     def allocate(self, size: int, *, region: str = "FCRAM", align: int = 128) -> int:
-        """Reserve bytes of "FCRAM" (main memory) or "VRAM"; returns the physical address."""
+        """Reserve bytes of "FCRAM" (main memory) or "VRAM"; returns the physical address.
+
+        :raises UsageError: there is no such region, or it has not so many bytes left.
+        """
         if region not in self._next:
             raise UsageError(f"no region {region!r}", hint="Regions are FCRAM and VRAM.")
         limit = (VRAM if region == "VRAM" else FCRAM).end
@@ -154,12 +163,17 @@ class CaptureBuilder:
         return self.write("PPF_CONTROL", start=True)
 
     def submit(self, commands: Entries, address: int | None = None) -> Self:
-        """Finish a command list, load it (to `address`, or to free memory) and run it."""
+        """Finish a command list, load it (to `address`, or to free memory) and run it.
+
+        :raises UsageError: its bytes are no multiple of 16, which `finalize` makes them.
+        """
         if isinstance(commands, CommandList):
             commands.finalize()
         data = commands.tobytes()
         if len(data) % LIST_ALIGNMENT:
-            raise UsageError(f"a list of {len(data)} bytes; consoles run multiples of 16", hint="Call finalize.")
+            raise UsageError(
+                f"a list of {counted(len(data), 'byte')}; consoles run multiples of 16", hint="Call finalize."
+            )
         if address is not None:
             self.load(address, data)
         elif data not in self._lists:

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from pocketgpu.builder.uploads import Uploads, pack_f24
 from pocketgpu.builder.values import FieldValue
+from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.pica import ATTRIBUTES, IMMEDIATE_INDEX, LOADER_STEP, PICA
 from pocketgpu.facts.pica_enums import ATTRIBUTE_TYPE, COLOR_FORMAT, COMPONENT
@@ -47,6 +48,10 @@ class Buffer:
     address: int
     layout: Sequence[tuple[str, int] | int]
     stride: int = 0
+
+    def __repr__(self) -> str:
+        parts = ", ".join(f"skip {one}" if isinstance(one, int) else f"{one[1]} x {one[0]}" for one in self.layout)
+        return line_of(self, f"vertices at {self.address:#010x}: {parts}")
 
     def size(self) -> int:
         """Bytes of one vertex, including the gaps that the hardware needs to align attributes."""

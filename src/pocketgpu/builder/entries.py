@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.builder.values import FieldValue, encode_register, register_of
+from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.list_entry import ALL_BYTES, MOST_PARAMETERS, header_word
 from pocketgpu.facts.pica import FINALIZE_VALUE, LIST_ALIGNMENT, PICA, START_LIST
+from pocketgpu.wording import counted
 
 Words: TypeAlias = NDArray[np.uint32]
 
@@ -25,6 +27,9 @@ class Entries:
     def __init__(self) -> None:
         self._words: list[int] = []
         self._finalized = False
+
+    def __repr__(self) -> str:
+        return line_of(self, f"{counted(len(self._words), 'word')}, {'finished' if self._finalized else 'open'}")
 
     # -- entries ----------------------------------------------------------------------------------------------------
     def write(self, register: str | int, word: int = 0, /, *, byte_mask: int = ALL_BYTES, **fields: FieldValue) -> Self:
@@ -55,7 +60,7 @@ class Entries:
         if not 0 <= byte_mask <= ALL_BYTES:
             raise UsageError(f"byte_mask has four bits, not {byte_mask:#x}")
         if consecutive and number + len(values) > len(PICA):
-            raise UsageError(f"{len(values)} words from {number:#05x} on end after the last register")
+            raise UsageError(f"{counted(len(values), 'word')} from {number:#05x} on end after the last register")
         self._must_be_open()
         for start in range(0, len(values), MOST_PARAMETERS):
             part = values[start : start + MOST_PARAMETERS]

@@ -58,3 +58,10 @@ def orthographic(left: float, right: float, bottom: float, top: float, near: flo
         [[x, 0, 0, -(right + left) / (right - left)], [0, y, 0, -(top + bottom) / (top - bottom)],
          [0, 0, -z, -far * z], [0, 0, 0, 1]]
     )  # fmt: skip
+
+
+__all__ = ["UPRIGHT", "orthographic", "perspective", "rotation", "scaling", "translation"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

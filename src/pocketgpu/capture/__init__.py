@@ -76,3 +76,7 @@ def __getattr__(name: str) -> Any:
     if name == "pgc":
         return importlib.import_module("pocketgpu.capture.pgc")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "open", "pgc"]

@@ -21,6 +21,7 @@ from pocketgpu.facts.external import EXTERNAL, LCD, USER_OFFSET
 from pocketgpu.facts.memory_map import FCRAM, FCRAM_NEW_SIZE, find
 from pocketgpu.facts.pica import LIST_ALIGNMENT, PICA, START_LIST
 from pocketgpu.pica.gsp.address_map import AddressMap
+from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     from pocketgpu.pica.front.targets import RenderTarget
@@ -139,7 +140,7 @@ def _place(address: int, size: int, what: str) -> int:
     found = physical(address, size)
     if found is None:
         raise UsageError(
-            f"there is no memory for {what}, {size} bytes from {address:#010x}",
+            f"there is no memory for {what}, {counted(size, 'byte')} from {address:#010x}",
             hint="Give a physical address (video memory 0x18000000, main memory 0x20000000) or a program's own.",
         )
     return found
@@ -164,7 +165,7 @@ def _with_registers(dumps: Sequence[Dump]) -> InitialState:
         start = dump.address - USER_OFFSET if dump.address >= lowest + USER_OFFSET else dump.address
         if start & 3 or len(dump.data) & 3:
             raise UsageError(
-                f"{dump.name}: {len(dump.data)} bytes from {dump.address:#010x} are no whole registers",
+                f"{dump.name}: {counted(len(dump.data), 'byte')} from {dump.address:#010x} are no whole registers",
                 hint="Registers are words of four bytes.",
             )
         values = struct.unpack(f"<{len(dump.data) // 4}I", dump.data)

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from pocketgpu.capture.driver import drive, provider
 from pocketgpu.capture.driver.base import Driver, Frame
+from pocketgpu.displayed import line_of, table_html, title_html
 from pocketgpu.errors import NoPictureError, UsageError
 from pocketgpu.events import Event
+from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     from pocketgpu.capture.formats.mxcap import ChannelLog
@@ -112,8 +114,18 @@ class Capture:
             )
         return wanted
 
+    def __str__(self) -> str:
+        return f"{self.path}: {self.console}, {counted(self.frame_count, 'frame')}"
+
     def __repr__(self) -> str:
-        return f"<Capture {self.path!r}: {self.frame_count} frames>"
+        return line_of(self, f"{self.path!r}: {counted(self.frame_count, 'frame')}")
+
+    def _repr_html_(self) -> str:
+        rows: list[tuple[str, object]] = [("file", name) for name in self.files]
+        rows += [("console", self.console), ("frames", self.frame_count)]
+        rows += [("bytes", f"{self.packed_bytes:,}")] if self.packed_bytes else []
+        rows += [("warning", event.message) for event in self.warnings]
+        return title_html(str(self)) + table_html((), rows)
 
 
 __all__ = ["Capture", "Frame"]

@@ -62,3 +62,10 @@ EXTERNAL: Final[RegisterBlock] = block(EXTERNAL_BANK, "external", WIKI)
 
 LCD: Final[RegisterBlock] = block(LCD_BANK, "lcd", LCD_WIKI)
 """Screen registers; offsets in bytes from 0x10202000."""
+
+
+__all__ = ["EXTERNAL"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -33,6 +33,9 @@ class PixelFormat:
     defaults: tuple[int, int, int, int] = (0, 0, 0, 255)
     doc: str = ""
 
+    def __repr__(self) -> str:
+        return f"<PixelFormat {self.name}: {self.bits} bits>"
+
     @property
     def bytes(self) -> float:
         """Bytes per pixel; 0.5 for formats of 4 bits."""
@@ -90,3 +93,35 @@ BY_NAME: Final[Mapping[str, PixelFormat]] = {
     format.name: format for format in (*TEXTURE_FORMATS.values(), *DEPTH_FORMATS.values())
 }
 """Every format by its name."""
+
+
+__all__ = [
+    "A4",
+    "A8",
+    "BY_NAME",
+    "D16",
+    "D24",
+    "D24S8",
+    "DEPTH_FORMATS",
+    "ETC1",
+    "ETC1A4",
+    "EXTERNAL_FORMATS",
+    "FRAMEBUFFER_COLOR_FORMATS",
+    "HILO8",
+    "I4",
+    "I8",
+    "IA8",
+    "IA44",
+    "RGB5A1",
+    "RGB8",
+    "RGB565",
+    "RGBA4",
+    "RGBA8",
+    "TEXTURE_FORMATS",
+    "Kind",
+    "PixelFormat",
+]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

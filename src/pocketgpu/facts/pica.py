@@ -46,3 +46,10 @@ FINALIZE_VALUE: Final = 0x12345678
 
 PICA: Final[RegisterBlock] = block(BANK, "pica", WIKI, size=COUNT, also="GPUREG_")
 """All internal registers; offsets are ids."""
+
+
+__all__ = ["PICA"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -67,3 +67,25 @@ UNIT_LATENCY: Final = 512
 
 READ_CYCLES: Final = 32
 """Cycles that the processor needs to read a register; chosen here, so that time passes in polling loops."""
+
+
+__all__ = [
+    "COMMAND",
+    "CPU_CLOCK",
+    "FAST_PIXEL_DIVIDER",
+    "FILL",
+    "FRAGMENT",
+    "FRAME_CYCLES",
+    "PIXEL_DIVIDER",
+    "READ_CYCLES",
+    "TRANSFER",
+    "TRANSFER_VRAM",
+    "TRANSFER_VRAM_ONLY",
+    "TRIANGLE",
+    "UNIT_LATENCY",
+    "Rate",
+]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -3,3 +3,7 @@
 from pocketgpu.inspect.model.address import Address
 
 __all__ = ["Address"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -3,3 +3,7 @@
 from pocketgpu.inspect.n3ds.capture_info import CaptureInfo, examine
 
 __all__ = ["CaptureInfo", "examine"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from pocketgpu.wording import counted
+
 if TYPE_CHECKING:
     from pocketgpu.lanes import Lang, Value
 
@@ -223,7 +225,7 @@ def _self_test() -> Check:
     milliseconds = {name: round(1000 * value, 1) for name, value in seconds.items()}
     different = int(np.count_nonzero(results["numpy"] != results["llvm"]))
     if different:
-        text = f"machine code and NumPy disagree in {different} of {len(results['llvm'])} bytes"
+        text = f"machine code and NumPy disagree in {different} of {counted(len(results['llvm']), 'byte')}"
         hint = "Please report this with the output of 'pocketgpu doctor --json'."
         return Check("self-test", "problem", text, hint, {"milliseconds": milliseconds, "different": different})
     text = f"machine code and NumPy agree (compiled and ran in {milliseconds['llvm']} ms)"

@@ -83,3 +83,7 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = ["Inspection", "Moment", "debug", "examine"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -3,3 +3,7 @@
 from pocketgpu.inspect.switch.capture_info import MaxwellInfo, examine
 
 __all__ = ["MaxwellInfo", "examine"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

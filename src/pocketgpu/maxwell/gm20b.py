@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
 from pocketgpu.events import EventKind, EventLog
 from pocketgpu.facts.choices import choose, departures
@@ -50,6 +51,7 @@ from pocketgpu.maxwell.memory.gpu_memory import Backing, GpuMemory
 from pocketgpu.maxwell.memory.gpu_memory import Mapping as GpuMapping
 from pocketgpu.maxwell.memory.page_table import ADDRESS_SPACE
 from pocketgpu.observer import Observed
+from pocketgpu.wording import counted
 from pocketgpu.workers import Workers
 
 if TYPE_CHECKING:
@@ -140,6 +142,9 @@ class GM20B(Observed[Observer]):
         self.parse = self._parser()
         self._code_table = code_table(self.choices)
         self._power_on()
+
+    def __repr__(self) -> str:
+        return line_of(self, f"{counted(len(self.channels), 'channel')}, {counted(len(self.events), 'event')}")
 
     def _power_on(self) -> None:
         """Set everything but memory to its initial state."""
@@ -483,3 +488,7 @@ class GM20B(Observed[Observer]):
 
 
 __all__ = ["GM20B"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

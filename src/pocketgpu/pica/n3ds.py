@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
 from pocketgpu.events import EventLog
 from pocketgpu.facts.choices import choose
@@ -45,6 +46,7 @@ from pocketgpu.pica.memory.guest import GuestMemory
 from pocketgpu.pica.pdc import DisplayMode, display_mode
 from pocketgpu.pica.pdc.mode import SCREENS, WORDS
 from pocketgpu.pica.texture.cache import TextureCache
+from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     from pocketgpu.pica.front.packets import DrawPackets
@@ -124,6 +126,9 @@ class N3DS(Observed[Observer]):
         self._fill = MemoryFill(self.memory, self._engine, self.choices)
         self._transfer = TransferEngine(self.memory, self._engine, self.choices)
         self._power_on(timing, new)
+
+    def __repr__(self) -> str:
+        return line_of(self, f"{self._switched_on[0]} time, frame {self.frame}, {counted(len(self.events), 'event')}")
 
     def _power_on(self, timing: str, new: bool) -> None:
         """The parts around the core, and the registers' values at power-on."""
@@ -481,3 +486,10 @@ def float24_bits(raw: np.ndarray) -> np.ndarray:
     sign, exponent, mantissa = raw >> 23 & 1, raw >> 16 & 0x7F, raw & 0xFFFF
     bits = np.where(exponent == 0x7F, 0xFF, exponent + 64) << 23 | mantissa << 7
     return np.where(exponent == 0, 0, bits | sign << 31).astype(np.uint32)
+
+
+__all__ = ["N3DS"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

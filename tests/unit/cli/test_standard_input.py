@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from support.fuzz import load
 
+from pocketgpu.builder import CommandList, assemble
 from pocketgpu.cli import main
 
 SOURCES = Path(__file__).resolve().parent / "sources"
@@ -66,3 +67,35 @@ def test_nothing_on_the_standard_input_is_an_error(
 ) -> None:
     code, text = said("info -", b"", monkeypatch, capsys)
     assert code == 3 and "the file is empty" in text
+
+
+def test_a_kernel_and_an_argument_come_through_a_pipe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cubin = load("sass").cubin()
+    (tmp_path / "k.cubin").write_bytes(cubin)
+    (tmp_path / "data").write_bytes(bytes(range(256)))
+    out = tmp_path / "out"
+    lines = (("-", f"in:{tmp_path / 'data'}", cubin), (str(tmp_path / "k.cubin"), "in:-", b"abcd"))
+    for module, argument, data in lines:
+        code, text = said(f"launch {module} --arg {argument}>{out} --json", data, monkeypatch, capsys)
+        assert code in (0, 1) and json.loads(text)["kernel"], text
+    assert out.read_bytes() == b"abcd"
+
+
+def test_a_dump_comes_through_a_pipe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = CommandList().plain_state().render_target(0x18000000, 64, 64)
+    words.shader(assemble(".out o0 position \n mov o0, c0 \n end")).draw_arrays(3).end_drawing()
+    data = words.finalize().tobytes()
+    (tmp_path / "list.bin").write_bytes(data)
+    lines = []
+    for file in (tmp_path / "list.bin", "-"):
+        line = f"render --list 0x20000000:{len(data)} --memory {file}@0x20000000 --out {tmp_path} --json"
+        code, text = said(line, data, monkeypatch, capsys)
+        assert code == 0, text
+        lines.append([one["sha256"] for one in json.loads(text)["targets"]])
+    assert lines[0] == lines[1] and lines[0]
+    code, text = said(line + " --registers -@0x10401000", data, monkeypatch, capsys)
+    assert code == 2 and "one dump only" in text

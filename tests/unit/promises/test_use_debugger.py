@@ -87,6 +87,7 @@ def test_an_address_is_written_and_read() -> None:
 
 def test_a_moment_of_a_3ds(n3ds: Inspection) -> None:
     moment = n3ds.seek("f0/d0")
+    assert str(moment.summary).startswith("culling: off\ndepth: ")
     assert isinstance(moment, Moment) and str(moment.address) == "f0/d0" and moment.event is n3ds.event("f0/d0")
     assert moment.registers()["TEXUNIT0_DIM"] == 16 << 16 | 16 and len(moment.read(0x18000000, 4)) == 4
     assert moment.target.array.shape == (240, 400, 4)

@@ -165,6 +165,11 @@ def test_words_of_a_recording_are_decoded() -> None:
     assert all((one.words == words).all() for one, words in zip(listed, decoded.segments, strict=True))
     one = next(one for one in listed if one.kind == "list")
     assert isinstance(one, Listed) and one.name and one.place == "f0" and one.address == 0x20000560
+    for call in (decoded.to_arrow, decoded.to_pandas):
+        try:
+            assert len(call()) == len(decoded.rows)
+        except pocketgpu.UsageError as error:
+            assert "pip install" in str(error.hint)  # not every installation has what they need
     chosen = list(decoded.json_lines(decoded.select(["f0/d0..d1"], ["TEXENV*"], changed=True)))
     assert len(chosen) > 1 and json.loads(chosen[0])["schema"] == "pocketgpu.decode"
     stream = stream_of(pocketgpu.open(FILES["3DS"]))

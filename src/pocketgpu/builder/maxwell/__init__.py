@@ -13,3 +13,7 @@ from pocketgpu.builder.maxwell.shaders import Shader, shader
 from pocketgpu.builder.maxwell.surface import Surface, size_of
 
 __all__ = ["Grid", "MaxwellCaptureBuilder", "Packets", "PushBuffer", "Shader", "Surface", "shader", "size_of"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

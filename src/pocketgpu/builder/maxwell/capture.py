@@ -19,9 +19,11 @@ from numpy.typing import NDArray
 from pocketgpu.builder.maxwell.packets import Packets
 from pocketgpu.builder.maxwell.surface import Surface
 from pocketgpu.capture.formats.mxcap import DOCUMENT, FORMAT, GPU, PAGE, VA_END, VERSION, ChannelLog, parse
+from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell.formats import SHOWN
 from pocketgpu.facts.maxwell.pushbuffers import MOST_WORDS, pack_entry
+from pocketgpu.wording import counted
 
 Segment: TypeAlias = Packets | tuple[int, int]
 """Words of a pushbuffer, or (GPU address, words) of words that are in memory already."""
@@ -59,11 +61,15 @@ class MaxwellCaptureBuilder:
         self._handles = 0
         self._commands = (0, 0)
 
+    def __repr__(self) -> str:
+        parts = {"frame": self._presents, "submission": self._submissions, "mapping": self._mappings}
+        return line_of(self, ", ".join(counted(len(some), name) for name, some in parts.items()))
+
     # -- memory -----------------------------------------------------------------------------------------------------
     def allocate(self, size: int, *, kind: str = "pitch") -> int:
         """Map `size` bytes of new memory, zero at first; returns the GPU address, a multiple of 4096."""
         if size <= 0:
-            raise UsageError(f"cannot allocate {size} bytes")
+            raise UsageError(f"cannot allocate {counted(size, 'byte')}")
         self._handles += 1
         return self._map(self._handles, -(-size // PAGE) * PAGE, kind)
 

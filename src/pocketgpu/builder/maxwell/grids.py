@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.dialect.registers import Value
 from pocketgpu.facts.maxwell.headers import QMD
+from pocketgpu.wording import counted
 
 QMD_BYTES = 256
 LOCAL_WINDOW, SHARED_WINDOW = 0x0100_0000, 0x0300_0000
@@ -44,6 +46,12 @@ class Grid:
     releases: Sequence[tuple[int, int]] = ()
     after: int | None = None
     fields: Mapping[str, Value] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        blocks, threads = ("x".join(map(str, sizes)) for sizes in (self.blocks, self.threads))
+        return line_of(
+            self, f"program at {self.program:#x}, {counted(blocks, 'block')} of {counted(threads, 'thread')}"
+        )
 
     @property
     def region(self) -> int:

@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.builder.values import FieldValue, encode_register
+from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B06F, B197, CLASSES, SUBCHANNELS, WORDS, Method, MethodBlock, pushbuffers
+from pocketgpu.wording import counted
 
 Words: TypeAlias = NDArray[np.uint32]
 Form: TypeAlias = Literal["auto", "inc", "non_inc", "one_inc", "immd"]
@@ -92,6 +94,9 @@ class Packets:
         self._bound: dict[int, MethodBlock] = dict(SUBCHANNELS)
         self._subchannel = 0
         self.on(on)
+
+    def __repr__(self) -> str:
+        return line_of(self, f"{counted(len(self._words), 'word')} and {counted(len(self._writes), 'write')} to pack")
 
     # -- subchannels ------------------------------------------------------------------------------------------------
     def bind(self, name: ClassName, subchannel: int | None = None) -> Self:
@@ -181,7 +186,9 @@ class Packets:
         channel begins with them."""
         if form == "auto" and not more:
             if not 0 <= word <= WORDS - len(values):
-                raise UsageError(f"{len(values)} words from {word:#x} on end after the last method of the class")
+                raise UsageError(
+                    f"{counted(len(values), 'word')} from {word:#x} on end after the last method of the class"
+                )
             self._writes += [(self._subchannel, word + i, value & 0xFFFFFFFF) for i, value in enumerate(values)]
             return self
         self._flush()
@@ -200,7 +207,7 @@ class Packets:
                 self.packet(form, at, values[start : start + MOST_DATA])
             return self
         if form == "inc" and word + count > WORDS:
-            raise UsageError(f"{count} words from {word:#x} on end after the last method of the class")
+            raise UsageError(f"{counted(count, 'word')} from {word:#x} on end after the last method of the class")
         self._words.append(header(form, self._subchannel, word, count))
         self._words += [value & 0xFFFFFFFF for value in values]
         return self

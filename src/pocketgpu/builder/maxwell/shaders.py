@@ -19,6 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.dialect.registers import Value
 from pocketgpu.maxwell.graphics.programs.headers import FLAT, HEADER_SIZE, LINEAR, PERSPECTIVE, packed
@@ -27,6 +28,7 @@ from pocketgpu.maxwell.sass.isa.decoder import decode_program
 from pocketgpu.maxwell.sass.isa.instruction import Program
 from pocketgpu.maxwell.sass.isa.operand import Attr
 from pocketgpu.maxwell.sass.stages.stage import CONTROL, EVALUATION, GEOMETRY, PIXEL, VERTEX
+from pocketgpu.wording import counted
 
 STAGES: Final = {"vertex": VERTEX, "control": CONTROL, "evaluation": EVALUATION, "geometry": GEOMETRY, "pixel": PIXEL}
 """Names of stages, and their numbers in headers."""
@@ -45,6 +47,9 @@ class Shader:
     stage: str
     header: bytes
     code: bytes
+
+    def __repr__(self) -> str:
+        return line_of(self, f"{self.stage}: {counted(len(self.code), 'byte')} of code")
 
     @property
     def image(self) -> bytes:

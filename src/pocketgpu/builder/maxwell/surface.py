@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell.formats import COLOR_TARGET, PixelLayout
 
@@ -26,6 +27,9 @@ class Surface:
     format: str = "A8B8G8R8"
     pitch: int | None = None
     block_height_log2: int = 4
+
+    def __repr__(self) -> str:
+        return line_of(self, f"{self.width}x{self.height} {self.format} at {self.address:#x}")
 
     @property
     def pixel(self) -> int:

@@ -9,8 +9,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, cast
 
 from pocketgpu.capture.driver.checkpoints import BUDGET, INTERVAL, Checkpoint, Checkpoints, Kept, Position
+from pocketgpu.displayed import line_of, picture_html, table_html, title_html
 from pocketgpu.errors import NoPictureError, UsageError
 from pocketgpu.events import Event, EventLog
+from pocketgpu.wording import counted, one_of
 
 if TYPE_CHECKING:
     from pocketgpu.maxwell.gm20b import GM20B
@@ -134,9 +136,29 @@ class Frame:
         """The upper screen's picture for the right eye; None if both eyes have the same."""
         return self.screens.get("top-right")
 
+    def __str__(self) -> str:
+        words = {name.replace("_", " "): count for name, count in self.counts.items() if count}
+        counts = ", ".join(counted(count, one_of(name), name) for name, count in words.items())
+        return f"{self.index}: {counts or 'nothing done'}, {self.milliseconds:.3f} ms"
+
     def __repr__(self) -> str:
-        counts = ", ".join(f"{count} {name}" for name, count in self.counts.items())
-        return f"<Frame {self.index}: {counts}, {self.milliseconds:.3f} ms>"
+        return line_of(self, str(self))
+
+    def _pictures(self) -> dict[str, Screen]:
+        """The pictures, if they can still be read."""
+        return {} if self._left and self._screens is None else self.screens
+
+    def _repr_png_(self) -> bytes | None:
+        """The picture of the main screen, if it shows something."""
+        return next((screen._repr_png_() for screen in self._pictures().values()), None)
+
+    def _repr_html_(self) -> str:
+        """Counts, times and warnings, and the pictures."""
+        rows: list[tuple[str, object]] = list(self.counts.items())
+        rows += [("milliseconds", f"{self.milliseconds:.3f}")]
+        rows += [("warning", f"{event.at} {event.message}") for event in self.warnings]
+        pictures = [title_html(name) + picture_html(one._repr_png_()) for name, one in self._pictures().items()]
+        return title_html(f"Frame {self}") + "".join(pictures) + table_html((), rows)
 
 
 class Driver(ABC, Generic[M]):

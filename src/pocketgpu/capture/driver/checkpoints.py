@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Generic, Protocol, TypeVar
 
+from pocketgpu.wording import counted
+
 INTERVAL = 0.008
 """Seconds of replay between two checkpoints, once there are too many of them."""
 BUDGET = 768 << 20
@@ -59,7 +61,7 @@ class Checkpoints(Generic[C]):
         return len(self._kept)
 
     def __repr__(self) -> str:
-        return f"<Checkpoints: {len(self)} places, {self.bytes} of {self._budget} bytes>"
+        return f"<Checkpoints: {counted(len(self), 'place')}, {self.bytes} of {counted(self._budget, 'byte')}>"
 
     def due(self, seconds: float) -> bool:
         """Whether a checkpoint is due after so many seconds of replay."""

@@ -24,6 +24,7 @@ from pocketgpu.pica.display.screens import Screen
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.gsp.address_map import AddressMap
 from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.wording import counted
 
 _COUNTS = ("draws", "triangles", "fragments")
 _NEVER = sys.maxsize
@@ -112,7 +113,8 @@ class N3DSDriver(Driver[N3DS]):
                 self.machine.events.report(
                     "warning",
                     "capture.unmapped-load",
-                    f"{left} of the {len(run.data)} bytes loaded to {run.address:#010x} are outside of memory",
+                    f"{left} of the {counted(len(run.data), 'byte')} loaded to {run.address:#010x} are outside of "
+                    f"memory",
                     at=f"f{self.frame}/e{run.element}",
                 )
 

@@ -24,6 +24,7 @@ from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.host.channel import Channel
 from pocketgpu.maxwell.host.observer import Observer
 from pocketgpu.pica.display.screens import Screen
+from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     from pocketgpu.maxwell.memory.gpu_memory import Backing
@@ -204,7 +205,7 @@ class SwitchDriver(Driver[GM20B]):
             self.machine.events.report(
                 "warning",
                 "capture.unmapped-load",
-                f"{missed} of the {len(chunk.data)} bytes loaded to {chunk.gpu_va:#x} are not mapped",
+                f"{missed} of the {counted(len(chunk.data), 'byte')} loaded to {chunk.gpu_va:#x} are not mapped",
                 at=f"s{number}",
             )
 

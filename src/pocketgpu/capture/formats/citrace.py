@@ -33,6 +33,7 @@ from pocketgpu.capture.formats.n3ds_trace import (
 )
 from pocketgpu.errors import CaptureError
 from pocketgpu.events import Event
+from pocketgpu.wording import agreed, counted
 
 VERSION = 1
 HEADER_SIZE = 100
@@ -169,7 +170,11 @@ class Trace(N3DSTrace):
             found.append(Event("warning", "capture.missing-lut", message))
         last = int(self._markers[-1]) if self.frame_count else -1
         if tail := self.element_count - 1 - last:
-            message = f"{tail} elements after the last frame marker belong to no frame and are left out"
+            message = agreed(
+                f"{counted(tail, 'element')} after the last frame marker {{belongs|belong}} to no frame and {{is|are}} "
+                "left out",
+                tail,
+            )
             found.append(Event("warning", "capture.unfinished-frame", message, at=f"f{self.frame_count}"))
         return found
 
@@ -231,7 +236,9 @@ class _TraceParser:
             raise self.fail(f"unknown version {header[1]}", 4, f"Only version {VERSION} is known.")
         if not HEADER_SIZE <= header[2] <= size:
             raise self.fail(
-                f"a header size of {header[2]} bytes", 8, f"It must be {HEADER_SIZE} or more and fit into the file."
+                f"a header size of {counted(header[2], 'byte')}",
+                8,
+                f"It must be {HEADER_SIZE} or more and fit into the file.",
             )
         return header
 
@@ -244,7 +251,7 @@ class _TraceParser:
             raise self.fail(f"{what} starts at byte {offset}, inside the header", field, "The header is damaged.")
         if offset >= end:
             raise self.fail(
-                f"{what} starts at byte {offset}, past the end of the file ({end} bytes)",
+                f"{what} starts at byte {offset}, past the end of the file ({counted(end, 'byte')})",
                 field,
                 "The header is damaged, or the file was cut short.",
             )
@@ -256,13 +263,15 @@ class _TraceParser:
             )
 
     def elements(self, offset: int, count: int) -> Words:
-        what = f"the stream of {count} elements"
+        what = f"the stream of {counted(count, 'element')}"
         self.check_range(what, offset, count * ELEMENT_SIZE, STREAM_FIELD)
         if not count:
             return np.zeros((0, 5), np.uint32)
         if count > _MOST_ELEMENTS:
             raise self.fail(
-                f"a stream of {count:,} elements", STREAM_FIELD + 4, f"The most that is read is {_MOST_ELEMENTS:,}."
+                f"a stream of {counted(count, 'element', form=',')}",
+                STREAM_FIELD + 4,
+                f"The most that is read is {_MOST_ELEMENTS:,}.",
             )
         stream = np.frombuffer(self.data, "<u4", count * (ELEMENT_SIZE // 4), offset)
         self.stream_offset = offset

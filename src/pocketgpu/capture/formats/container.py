@@ -20,6 +20,7 @@ from typing import Protocol
 import zstandard
 
 from pocketgpu.errors import CaptureError
+from pocketgpu.wording import counted
 
 LIMIT = 2 << 30
 """The most bytes of an unpacked capture."""
@@ -166,7 +167,7 @@ def unpack(packed: bytes, *, file: str = "", limit: int = LIMIT) -> bytes:
 
 def _too_large(file: str, limit: int) -> CaptureError:
     return CaptureError(
-        f"the capture has more than {limit:,} bytes",
+        f"the capture has more than {counted(limit, 'byte', form=',')}",
         file=file,
         hint="A capture of that size is refused, packed or not; record fewer frames.",
     )

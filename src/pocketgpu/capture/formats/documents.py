@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 from pocketgpu.capture.formats.first_bytes import BOM
 from pocketgpu.errors import CaptureError
 from pocketgpu.events import Event
+from pocketgpu.wording import counted
 
 LIMIT = 128 << 20
 """The most bytes of JSON: its contents take twenty times as much memory."""
@@ -81,7 +82,7 @@ class Document:
     def words(self, value: Any, count: int, place: str) -> tuple[int, ...]:
         values = self.as_list(value, place)
         if len(values) != count:
-            self.fail(f"{len(values)} words instead of {count}", place)
+            self.fail(f"{counted(len(values), 'word')} instead of {count}", place)
         return tuple(self.number(word, f"{place}[{i}]") for i, word in enumerate(values))
 
     def check_version(self, document: Mapping[str, Any], known: int) -> None:

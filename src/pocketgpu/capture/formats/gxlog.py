@@ -41,6 +41,7 @@ from pocketgpu.facts.pica import PICA
 from pocketgpu.pica.gsp.address_map import AddressMap
 from pocketgpu.pica.gsp.framebuffers import swap_writes
 from pocketgpu.pica.gsp.gsp_machine import Refused, Translator
+from pocketgpu.wording import agreed, counted
 
 VERSION = 1
 _PACKINGS = ("", ".xz", ".zst", ".gz")
@@ -221,7 +222,9 @@ class _GxLogParser(Document):
             else:
                 current.append(event)
         if current:
-            message = f"{len(current)} events after the last frame belong to no frame and are left out"
+            count = len(current)
+            verbs = "after the last frame {belongs|belong} to no frame and {is|are} left out"
+            message = f"{counted(count, 'event')} {agreed(verbs, count)}"
             self.warn("capture.unfinished-frame", message, f"f{len(frames)}")
         log = GxLog(self.file, self.memory, ranges, frames, self.warnings)
         log.other_files = self.read_files
@@ -249,7 +252,9 @@ class _GxLogParser(Document):
             )
             if not size or max(virt, phys) + size > _ADDRESS_END:
                 self.fail(
-                    f"{size} bytes from {virt:#x} and {phys:#x} are no range of addresses", place, "The log is damaged."
+                    f"{counted(size, 'byte')} from {virt:#x} and {phys:#x} are no range of addresses",
+                    place,
+                    "The log is damaged.",
                 )
             found.append(AddressRange(virt, phys, size))
         return tuple(found)
@@ -273,7 +278,7 @@ class _GxLogParser(Document):
         offset = self.number(self.member(item, "offset", place), f"{place}.offset", 1 << 63)
         size = self.number(self.member(item, "size", place), f"{place}.size", _ADDRESS_END + 1)
         if phys + size > _ADDRESS_END:
-            self.fail(f"{size} bytes to {phys:#010x} leave the 32-bit address space", place)
+            self.fail(f"{counted(size, 'byte')} to {phys:#010x} leave the 32-bit address space", place)
         if size and offset + size > len(self.memory):
             self.fail(
                 f"bytes {offset} to {offset + size} of {self.memory_name}, which has {len(self.memory)}",

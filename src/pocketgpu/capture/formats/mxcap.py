@@ -28,6 +28,7 @@ from pocketgpu.events import Event, sized
 from pocketgpu.facts.maxwell.formats import SHOWN, shown_layout
 from pocketgpu.facts.maxwell.page_kinds import KINDS, kind_number
 from pocketgpu.facts.maxwell.pushbuffers import MOST_WORDS, pack_entry, segment_of
+from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     from pocketgpu.capture.formats.pgc.contents import StateRecord
@@ -218,18 +219,24 @@ class _Archive:
         if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             self._fail("the file is packed in an unusual way", "Pack the log with deflate.", name)
         if member.file_size > limit:
-            self._fail(f"the file has more than {limit:,} bytes", "Record fewer frames.", name)
+            self._fail(f"the file has more than {counted(limit, 'byte', form=',')}", "Record fewer frames.", name)
         output = io.BytesIO()
         try:
             with self._zip.open(member) as stream:
                 while part := stream.read(_CHUNK):
                     output.write(part)
                     if output.tell() > limit:
-                        self._fail(f"the file has more than {limit:,} bytes", "Record fewer frames.", name)
+                        self._fail(
+                            f"the file has more than {counted(limit, 'byte', form=',')}", "Record fewer frames.", name
+                        )
         except _ZIP_ERRORS as error:
             self._fail(f"the file cannot be unpacked: {_reason(error)}", "Copy the log again.", name)
         if output.tell() != member.file_size:
-            self._fail(f"the file has {output.tell()} bytes instead of {member.file_size}", "Copy the log again.", name)
+            self._fail(
+                f"the file has {counted(output.tell(), 'byte')} instead of {member.file_size}",
+                "Copy the log again.",
+                name,
+            )
         return output.getvalue()
 
     def _fail(self, message: str, hint: str, name: str = "") -> NoReturn:
@@ -293,7 +300,7 @@ class _ChannelLogParser(Document):
         va = self.number(self.member(item, "gpu_va", place), f"{place}.gpu_va", VA_END)
         size = self.number(self.member(item, "size", place), f"{place}.size", VA_END + 1)
         if va + size > VA_END:
-            self.fail(f"{size} bytes from {va:#x} leave the 40-bit address space", place)
+            self.fail(f"{counted(size, 'byte')} from {va:#x} leave the 40-bit address space", place)
         return va, size
 
     def mappings(self, listed: list[Any]) -> tuple[MappingRecord, ...]:
@@ -323,7 +330,8 @@ class _ChannelLogParser(Document):
             found.append(MappingRecord(va, size, kind, handle, start, end))
         if mapped > MAPPED_LIMIT or sum(self.handles.values()) > MEMORY_LIMIT:
             self.fail(
-                f"the mappings have {sum(self.handles.values()):,} bytes of memory and {mapped:,} of addresses",
+                f"the mappings have {counted(sum(self.handles.values()), 'byte', form=',')} of memory and {mapped:,} "
+                f"of addresses",
                 "mappings",
                 f"At most {MEMORY_LIMIT:,} and {MAPPED_LIMIT:,} are replayed.",
             )
@@ -335,7 +343,7 @@ class _ChannelLogParser(Document):
         name = self.as_text(self.member(item, "file", place), f"{place}.file")
         data = self.read_file(name, place)
         if len(data) != size:
-            self.fail(f"the file {_shown(name)} has {len(data)} bytes instead of {size}", place)
+            self.fail(f"the file {_shown(name)} has {counted(len(data), 'byte')} instead of {size}", place)
         flags = self.as_object(item.get("flags", {}), f"{place}.flags")
         handle: int | None = None
         offset = 0
@@ -448,10 +456,13 @@ class _ChannelLogParser(Document):
             if handle not in self.handles:
                 handle = None
             elif offset + needed > self.handles[handle]:
-                message = f"{needed} bytes from {offset:#x} of memory {handle}, which has {self.handles[handle]}"
+                message = (
+                    f"{counted(needed, 'byte')} from {offset:#x} of memory {handle}, which has "
+                    f"{self.handles[handle]}"
+                )
                 self.fail(message, place)
         if va + needed > VA_END:
-            self.fail(f"{needed} bytes from {va:#x} leave the 40-bit address space", place)
+            self.fail(f"{counted(needed, 'byte')} from {va:#x} leave the 40-bit address space", place)
         transform = self.number(item.get("transform", 0), f"{place}.transform", 8)
         return Present(
             after, va, handle, offset, width, height, format, layout == "block_linear", block, stride, needed,

@@ -78,3 +78,7 @@ def save(path: str | os.PathLike[str], contents: Contents, packing: str = "small
             os.unlink(partial)
         raise UsageError(f"the capture cannot be written: {error.strerror or error}", location=name) from None
     return len(data)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, *(name for name in ("minimise", "redact") if name in globals())]

@@ -29,7 +29,9 @@ from pocketgpu.capture.formats.pgc.traces import PgcLog, PgcTrace, trace_of
 from pocketgpu.capture.pgc import snapshot
 from pocketgpu.capture.pgc.one_draw import one_draw
 from pocketgpu.capture.pgc.verify import pictures_of
+from pocketgpu.displayed import line_of
 from pocketgpu.errors import NoPictureError, PocketGPUError
+from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     from pocketgpu.maxwell.gm20b import GM20B
@@ -49,6 +51,9 @@ class Keep:
     first: int
     last: int
     draw: int | None = None
+
+    def __repr__(self) -> str:
+        return line_of(self, str(self))
 
     def __str__(self) -> str:
         if self.draw is not None:
@@ -76,6 +81,9 @@ class Minimised:
     bytes_before: int
     bytes_after: int
     replays: int
+
+    def __repr__(self) -> str:
+        return line_of(self, f"{self.bytes_after:,} of {counted(self.bytes_before, 'byte')} of memory")
 
 
 def minimise(
@@ -317,3 +325,10 @@ def _joined(events: Sequence[Event]) -> list[Event]:
 
 def _stored(contents: Contents) -> int:
     return sum(len(piece) for event in contents.memory_events() for piece in event.pieces)
+
+
+__all__ = ["Keep", "Minimised", "minimise"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -20,6 +20,7 @@ from pocketgpu.facts.pica import FINALIZE_VALUE, LIST_ALIGNMENT, PICA
 from pocketgpu.pica.core.observer import Observer, Undrawn
 from pocketgpu.pica.external.registers import starts_list
 from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.wording import counted
 
 _LIST_SIZE, _LIST_ADDRESS, _LIST_START = (PICA[f"CMDBUF_{name}0"] for name in ("SIZE", "ADDR", "JUMP"))
 _JUMPS = PICA["CMDBUF_JUMP0"].offset, PICA["CMDBUF_JUMP1"].offset
@@ -114,7 +115,7 @@ def _find(contents: Contents, trace: PgcTrace, frame: int, draw: int) -> tuple[i
 
 def no_such_draw(frame: int, draw: int, count: int) -> NoPictureError:
     """The error for a draw that a frame of `count` draws does not have."""
-    known = f"It has {count} draws, d0 to d{count - 1}." if count > 1 else "It has one draw, d0."
+    known = f"It has {counted(count, 'draw')}, d0 to d{count - 1}." if count > 1 else "It has one draw, d0."
     return NoPictureError(
         f"there is no draw {draw} in frame {frame}",
         location=f"f{frame}/d{draw}",

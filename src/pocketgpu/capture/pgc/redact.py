@@ -216,3 +216,10 @@ class _TextureNoise:
         if original not in self.known:
             self.known[original] = np.random.default_rng(len(self.known)).bytes(len(original))
         return self.known[original]
+
+
+__all__ = ["redact"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

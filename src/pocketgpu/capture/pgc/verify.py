@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pocketgpu.capture.formats.pgc import numbers as F
 from pocketgpu.capture.formats.pgc.contents import Contents, FrameContents, digest
 from pocketgpu.capture.formats.pgc.traces import SelfTesting
+from pocketgpu.displayed import line_of
 from pocketgpu.errors import CaptureError
 
 if TYPE_CHECKING:
@@ -22,6 +23,10 @@ class FrameCheck:
     frame: Frame
     expected: Mapping[str, str] | None
     found: Mapping[str, str]
+
+    def __repr__(self) -> str:
+        result = "the same" if self.same else "not known" if self.expected is None else "different"
+        return line_of(self, f"frame {self.frame.index}: {result}")
 
     @property
     def same(self) -> bool:

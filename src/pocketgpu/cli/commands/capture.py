@@ -13,6 +13,7 @@ from pocketgpu.cli.parts.options import capture_argument, debug_option, json_opt
 from pocketgpu.cli.parts.outcome import ExitCode, Outcome
 from pocketgpu.cli.parts.replay import describe_frame, open_capture
 from pocketgpu.errors import CaptureError, NoPictureError
+from pocketgpu.wording import counted
 
 _out_argument = click.argument("out", type=click.Path(), metavar="OUT.pgc")
 
@@ -114,7 +115,9 @@ def repair(outcome: Outcome, capture: str, out: str) -> None:
     text = "nothing is damaged" if found.damage is None else f"damaged: {found.damage.message}"
     if found.damage is not None and found.damage.offset is not None:
         text += f" (byte {found.damage.offset:#x})"
-    outcome.show = lambda: terminal.say(f"{capture}: {text}\n{_frames(frames)} kept in {out}, {size:,} bytes")
+    outcome.show = lambda: terminal.say(
+        f"{capture}: {text}\n{_frames(frames)} kept in {out}, {counted(size, 'byte', form=',')}"
+    )
 
 
 def _parse_keep(text: str) -> object:
@@ -192,7 +195,7 @@ def minimise(
         "memory_after": found.bytes_after,
         "replays": found.replays,
     }
-    text = f"{out}: {_frames(frames)}, {size:,} bytes ({before:,} before)\n"
+    text = f"{out}: {_frames(frames)}, {counted(size, 'byte', form=',')} ({before:,} before)\n"
     if size > before:
         text += (
             "larger than before: it stores memory as earlier commands left it, in place of these commands\n"
@@ -233,14 +236,14 @@ def redact(outcome: Outcome, capture: str, out: str, threads: int, choices: Mapp
         "bytes_left": found.left,
         "bytes_lost": found.lost,
     }
-    noun = "texture" if found.textures == 1 else "textures"
     left = f", {found.left:,} not replaced" if found.left else ""
     if found.lost:
         left += f", {found.lost:,} could not be followed to their source and may still be there"
     outcome.show = lambda: terminal.say(
-        f"{out}: {found.textures} {noun}, {found.replaced:,} bytes are noise now{left}; {size:,} bytes"
+        f"{out}: {counted(found.textures, 'texture')}, {found.replaced:,} bytes are noise now{left}; "
+        f"{counted(size, 'byte', form=',')}"
     )
 
 
 def _frames(count: int) -> str:
-    return f"{count} frame" if count == 1 else f"{count} frames"
+    return counted(count, "frame")

@@ -11,6 +11,7 @@ from pocketgpu.cli.parts.options import capture_argument, debug_option, json_opt
 from pocketgpu.cli.parts.outcome import Outcome
 from pocketgpu.cli.parts.replay import open_capture
 from pocketgpu.errors import UsageError
+from pocketgpu.wording import counted
 
 PACKINGS = ("smallest", "zstd", "lzma", "stored")
 
@@ -48,9 +49,9 @@ def convert(
     before, after = opened.file_bytes, os.path.getsize(out)
     outcome.extra |= {"file": out, "bytes": after, "bytes_before": before, "frame_count": len(contents.frames)}
     noun = "frame" if len(contents.frames) == 1 else "frames"
-    files = f" in {len(opened.files)} files" if len(opened.files) > 1 else ""
+    files = f" in {counted(len(opened.files), 'file')}" if len(opened.files) > 1 else ""
     outcome.show = lambda: terminal.say(
-        f"{out}: {len(contents.frames)} {noun}, {after:,} bytes ({before:,} before{files})\n"
+        f"{out}: {len(contents.frames)} {noun}, {counted(after, 'byte', form=',')} ({before:,} before{files})\n"
         f"{terminal.format_warnings(outcome.warnings)}"
     )
 

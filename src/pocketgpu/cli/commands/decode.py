@@ -55,6 +55,7 @@ def _number(text: str) -> int:
 @click.option("--changed", is_flag=True, help="Only writes that make a register differ from the last draw.")
 @click.option("--words", is_flag=True, help="A line for each word.")
 @click.option("--macros", is_flag=True, help="Also list the methods that macros issue (Switch).")
+@click.option("--no-header", is_flag=True, help="With --json: no line before the words that names the schema.")
 @set_option
 @json_lines_option
 @debug_option
@@ -74,6 +75,7 @@ def decode(
     changed: bool,
     words: bool,
     macros: bool,
+    no_header: bool,
     choices: dict[str, str],
 ) -> None:
     """List the command words of a recording or dump.
@@ -90,6 +92,8 @@ def decode(
         for name, value in given.items():
             if value not in (None, False):
                 raise UsageError(f"{name} is for raw words", location=name, hint="Say what they are with --as.")
+    if no_header and not outcome.json:
+        raise UsageError("--no-header is for JSON lines", location="--no-header", hint="Add --json.")
     decoded = _decoded(capture, kind, base or 0, offset or 0, size, big_endian, strict, macros, choices)
     chosen = places or filters or changed or no_garbage
     mask = decoded.select(places, filters, changed, no_garbage) if chosen else None
@@ -99,7 +103,7 @@ def decode(
             location=" ".join(places),
             hint=f"{there_are(decoded.stream.frame_count, 'frame', 'f0')} Draws: {_draws(decoded)}",
         )
-    _write(decoded.json_lines(mask) if outcome.json else decoded.lines(mask, single=words))
+    _write(decoded.json_lines(mask, not no_header) if outcome.json else decoded.lines(mask, single=words))
 
 
 def _decoded(

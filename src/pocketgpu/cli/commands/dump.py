@@ -23,6 +23,7 @@ from pocketgpu.cli.parts.options import (
 from pocketgpu.cli.parts.outcome import Outcome
 from pocketgpu.cli.parts.replay import describe_frame, frames_of, open_capture, replay, write_file
 from pocketgpu.errors import GuestMemoryError, UsageError
+from pocketgpu.wording import counted
 
 
 @click.command()
@@ -65,7 +66,7 @@ def dump(
             data = frame.machine.memory.read(memory.address, memory.size)
         except GuestMemoryError as error:
             raise UsageError(
-                f"no guest memory holds {memory.size} bytes there",
+                f"no guest memory holds {counted(memory.size, 'byte')} there",
                 location=f"--memory {memory.address:#010x}:{memory.size}",
                 hint=opened.provider.memory_hint(frame.machine),
             ) from error
@@ -85,6 +86,6 @@ def dump(
         return
     write_file(Path(out), data)
     outcome.show = lambda: terminal.say(
-        f"{memory.size} bytes from {memory.address:#010x} after f{at} in {out}\n"
+        f"{counted(memory.size, 'byte')} from {memory.address:#010x} after f{at} in {out}\n"
         f"sha256 {digest}\n{terminal.format_warnings(outcome.warnings)}"
     )

@@ -48,7 +48,7 @@ def events(outcome: Outcome, capture: str, address: str | None, draws: bool, cho
     else:
         wanted = Address.parse(address)
         if wanted.draw is not None or wanted.event is not None:
-            _one(outcome, run.event(wanted))
+            _one(outcome, run, run.event(wanted))
             return
         if wanted != wanted.place:
             raise UsageError(
@@ -80,9 +80,11 @@ def _tree(run: Inspection, frames: range, only: int | None, draws: bool, whole: 
         yield f"frames {len(frames)} to {run.frame_count - 1} are not shown; give one as ADDRESS"
 
 
-def _one(outcome: Outcome, event: Event) -> None:
-    words = event.words
+def _one(outcome: Outcome, run: Inspection, event: Event) -> None:
+    words, uniforms = event.words, run.uniforms(event)
     outcome.extra["event"] = event.to_json(words=True)
+    if uniforms:
+        outcome.extra["event"]["uniforms"] = [one.to_json() for one in uniforms]
 
     def show() -> None:
         lines = [str(event)]
@@ -90,11 +92,14 @@ def _one(outcome: Outcome, event: Event) -> None:
         lines += [f"  writes {one}" for one in event.writes] + [f"  reads {one}" for one in event.reads]
         if words is not None:
             where = ", ".join(map(str, words.spans)) or "not in guest memory"
-            lines.append(f"  {len(words.values)} words: {where}")
+            lines.append(f"  {counted(len(words.values), 'word')}: {where}")
             rows = [words.values[at : at + 8].tolist() for at in range(0, len(words.values), 8)]
             lines += ["    " + " ".join(f"{word:08x}" for word in row) for row in rows[: terminal.MAX_ROWS]]
             if len(rows) > terminal.MAX_ROWS:
                 lines.append(f"    and {8 * (len(rows) - terminal.MAX_ROWS)} more; --json has all")
+        lines += [f"  uniform {one}" for one in uniforms[: terminal.MAX_ROWS]]
+        if len(uniforms) > terminal.MAX_ROWS:
+            lines.append(f"    and {counted(len(uniforms) - terminal.MAX_ROWS, 'uniform')} more; --json has all")
         if event.draw is not None:  # which has two addresses
             lines.append(f"  {event.address} = {event.by_number}")
         terminal.say("\n".join(lines))

@@ -15,6 +15,7 @@ from pocketgpu.cli.parts.options import debug_option, json_option, parsed
 from pocketgpu.cli.parts.outcome import Outcome
 from pocketgpu.cli.parts.replay import write_file
 from pocketgpu.errors import CaptureError, UsageError
+from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     from pocketgpu.facts.formats import PixelFormat
@@ -104,7 +105,9 @@ def image(
         "bytes": len(made),
         "sha256": hashlib.sha256(made).hexdigest(),
     }
-    outcome.show = lambda: terminal.say(f"{format_.name} {width}x{height}, {layout}, in {out} ({len(made)} bytes)")
+    outcome.show = lambda: terminal.say(
+        f"{format_.name} {width}x{height}, {layout}, in {out} ({counted(len(made), 'byte')})"
+    )
 
 
 def _to_png(
@@ -124,7 +127,8 @@ def _to_png(
     needed = surface.byte_size(format_, *size, layout)
     if offset + needed > len(data):
         raise CaptureError(
-            f"the dump ends too early: {format_.name} of {size[0]}x{size[1]} takes {needed} bytes from byte {offset}",
+            f"the dump ends too early: {format_.name} of {size[0]}x{size[1]} takes {counted(needed, 'byte')} from "
+            f"byte {offset}",
             file=file,
             offset=len(data),
             hint="Check --format, --size and --offset.",

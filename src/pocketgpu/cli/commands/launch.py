@@ -10,6 +10,7 @@ from pocketgpu.cli.parts.options import debug_option, json_option
 from pocketgpu.cli.parts.outcome import Outcome
 from pocketgpu.cli.parts.replay import write_file
 from pocketgpu.errors import UsageError
+from pocketgpu.wording import counted
 
 
 @click.command()
@@ -85,6 +86,6 @@ def launch(
     outcome.extra.update(
         kernel=kernel, warp_instructions=result.steps, seconds=round(result.seconds, 6), hung=result.hung, files=written
     )
-    lines = [f"{kernel}: {result.steps} instructions of warps in {result.seconds * 1e3:.1f} ms"]
+    lines = [f"{kernel}: {counted(result.steps, 'instruction')} of warps in {result.seconds * 1e3:.1f} ms"]
     lines += [f"{name} written" for name in written]
     outcome.show = lambda: terminal.say("\n".join(lines))

@@ -13,6 +13,7 @@ from pocketgpu.cli.parts.options import debug_option, json_option
 from pocketgpu.cli.parts.outcome import ExitCode, Outcome
 from pocketgpu.cli.parts.replay import open_capture, write_file
 from pocketgpu.errors import CaptureError, UsageError
+from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     from pocketgpu.maxwell.host.macro_runner import MacroRun
@@ -48,7 +49,7 @@ def asm(outcome: Outcome, source: str, out: str | None) -> None:
         binary = b"".join(word.to_bytes(4, "little") for word in words)
         write_file(Path(out), binary if out.endswith(".bin") else lines.encode())
         outcome.extra["file"] = out
-    outcome.show = lambda: terminal.say(lines.rstrip() if out is None else f"{len(words)} words in {out}")
+    outcome.show = lambda: terminal.say(lines.rstrip() if out is None else f"{counted(len(words), 'word')} in {out}")
 
 
 @macro.command()

@@ -10,6 +10,7 @@ from pocketgpu.cli.parts import complete, terminal
 from pocketgpu.cli.parts.options import debug_option, json_option
 from pocketgpu.cli.parts.outcome import Outcome
 from pocketgpu.errors import UsageError
+from pocketgpu.wording import agreed, counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -123,7 +124,7 @@ def _structures(outcome: Outcome, name: str, found: Sequence[BitStructure], word
         if chosen is None:
             sizes = sorted({one.words for one in found})
             raise UsageError(
-                f"these {len(values)} words are no {name}",
+                f"{counted(len(values), 'word')} {agreed('{is|are} no', len(values))} {name}",
                 location="VALUE",
                 hint=f"It has {' or '.join(str(size) for size in sizes)} words; {name}.NAME says which version.",
             )

@@ -35,6 +35,7 @@ from pocketgpu.cli.parts.replay import (
     write_screens,
 )
 from pocketgpu.errors import NoPictureError, PocketGPUError, UsageError
+from pocketgpu.wording import counted
 
 LAYOUTS = ("top", "bottom", "stereo", "both")
 
@@ -234,7 +235,7 @@ def summary(outcome: Outcome, capture: str, out: str | None) -> str:
             "",
             f"{statistics.median(times):.3f} ms per frame (median), best {min(times):.3f} ms",
             *([f"{files} {'picture' if files == 1 else 'pictures'} in {out}"] if out is not None else []),
-            *([f"{film['frames']} frames of {film['width']}x{film['height']} in {film['file']}"] if film else []),
+            *([_film(film)] if film else []),
             terminal.format_warnings(outcome.warnings),
         ]
     )
@@ -259,3 +260,8 @@ def _row(entry: dict[str, Any], counts: list[str]) -> tuple[str, ...]:
         f"{entry['milliseconds']:.3f}",
         " ".join(names) or "(nothing on any screen)",
     )
+
+
+def _film(film: Mapping[str, Any]) -> str:
+    """A line about an animation."""
+    return f"{counted(film['frames'], 'frame')} of {film['width']}x{film['height']} in {film['file']}"

@@ -174,7 +174,7 @@ def asm(
         return
     write_file(Path(out), data)
     outcome.extra["file"] = out
-    outcome.show = lambda: terminal.say(f"{len(data)} bytes in {out}")
+    outcome.show = lambda: terminal.say(f"{counted(len(data), 'byte')} in {out}")
 
 
 @shader.command()
@@ -337,7 +337,9 @@ def _assemble_maxwell(text: str, out: str | None, into: str | None, kernel: str 
         raise UsageError(f"{into} has no kernel {name!r}", location="--kernel", hint=f"It has: {known}.")
     old = cubin.kernels[name].code
     if len(old) != len(code):
-        raise UsageError(f"the kernel has {len(old)} bytes of code, the text gives {len(code)}", location="--into")
+        raise UsageError(
+            f"the kernel has {counted(len(old), 'byte')} of code, the text gives {len(code)}", location="--into"
+        )
     at = cubin.kernels[name].section.offset
     return data[:at] + code + data[at + len(old) :]
 

@@ -14,6 +14,7 @@ from pocketgpu.cli.parts.options import capture_argument, debug_option, json_opt
 from pocketgpu.cli.parts.outcome import Outcome
 from pocketgpu.cli.parts.replay import make_directory, open_capture, write_file
 from pocketgpu.errors import NoPictureError, UsageError
+from pocketgpu.wording import agreed, counted
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.model.inspection import Inspection
@@ -49,7 +50,8 @@ def state(
 ) -> None:  # fmt: skip
     """Show registers, textures, buffers, shaders and vertices at an event.
 
-    The state is that right after the event; registers that differ from the draw before are listed. ADDRESS is an event
+    The state is that right after the event. A summary comes first: culling, tests, blending, scissor, viewport,
+    targets, textures, programs; registers that differ from the draw before are listed at the end. ADDRESS is an event
     (f1/d3, f1/e12), or f1 for the end of a frame.
     """
     from pocketgpu.inspect.inspection import debug
@@ -73,6 +75,9 @@ def state(
         "registers": {name: f"{word:#010x}" for name, word in moment.registers().items()},
     }
     outcome.extra["state"] = found
+    summary = moment.summary
+    found["summary"] = summary.to_json()
+    lines += [f"    {line}" for line in summary.lines()]
     _target(found, lines, moment, target)
     missing = moment.missing
     if not missing:
@@ -143,8 +148,9 @@ def _changes(found: dict[str, Any], lines: list[str], run: Inspection, moment: M
     if against == "previous" and before is None:
         than = "after reset"
     count = sum(not change.table for change in changes)
-    words = f" and {len(changes) - count} words of tables" if len(changes) > count else ""
-    lines.append(f"{count} registers{words} are not as {than}{f'  {before}' if before else ''}")
+    words = f" and {counted(len(changes) - count, 'word')} of tables" if len(changes) > count else ""
+    differ = agreed("{is|are}", 2 if words else count)
+    lines.append(f"{counted(count, 'register')}{words} {differ} not as {than}{f'  {before}' if before else ''}")
     lines += [f"    {line}" for line in lines_of(changes)]
 
 
@@ -191,7 +197,8 @@ def _files(
         made = moment.mesh(space)
         write(Path(mesh), to_glb(made) if mesh.lower().endswith(".glb") else to_obj(made).encode("ascii"))
         if made.left_out:
-            lines.append(f"{made.left_out} triangles with a corner that has no finite position are left out")
+            left_out = agreed("with a corner that has no finite position {is|are} left out", made.left_out)
+            lines.append(f"{counted(made.left_out, 'triangle')} {left_out}")
     if vertices is not None:
         import numpy as np
 

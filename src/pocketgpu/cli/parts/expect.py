@@ -19,6 +19,7 @@ from pocketgpu.cli.parts.junit import Case, junit
 from pocketgpu.cli.parts.options import F, FrameSpan
 from pocketgpu.cli.parts.replay import Shown, write_file
 from pocketgpu.errors import PocketGPUError, UsageError
+from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.pictures.findings import Finding
@@ -149,7 +150,7 @@ class Expected:
     def finish(self, capture: str, count: int) -> None:
         """Goldens of missing frames are findings, too; count: how many frames the capture has."""
         for index, screen in sorted(self._left):
-            text = f"f{index}.{screen} is missing: the capture has {count} frames, f0 to f{count - 1}"
+            text = f"f{index}.{screen} is missing: the capture has {counted(count, 'frame')}, f0 to f{count - 1}"
             self.cases.append(Case(Path(capture).name, f"f{index}.{screen}", 0.0, text))
         self._left.clear()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from pocketgpu.errors import CaptureError
+from pocketgpu.wording import counted
 
 
 def read(path: str, limit: int, which: str = "") -> bytes:
@@ -24,5 +25,5 @@ def read(path: str, limit: int, which: str = "") -> bytes:
         reason = getattr(error, "strerror", None) or error
         raise CaptureError(f"cannot read the file: {reason}", file=path, hint="Check the path.") from error
     if len(data) > limit:
-        raise CaptureError(f"the file has more than {limit} bytes{which}", file=path)
+        raise CaptureError(f"the file has more than {counted(limit, 'byte')}{which}", file=path)
     return data

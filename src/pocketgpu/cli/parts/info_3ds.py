@@ -6,6 +6,7 @@ from typing import Any
 
 from pocketgpu.cli.parts import info_tables, terminal
 from pocketgpu.cli.parts.outcome import Outcome
+from pocketgpu.wording import counted
 
 _COUNTS = ("writes", "loads", "lists", "draws", "vertices", "fills", "transfers", "texture_copies")
 
@@ -15,7 +16,7 @@ def report(outcome: Outcome) -> str:
     extra, totals = outcome.extra, outcome.extra["totals"]
     parts = [
         f"{info_tables.opening(outcome)}, {_size(totals['load_bytes'])} of memory loads, "
-        f"{totals['list_words']:,} words of command lists",
+        f"{counted(totals['list_words'], 'word', form=',')} of command lists",
         "",
         info_tables.frames(outcome, _COUNTS),
     ]
@@ -25,7 +26,7 @@ def report(outcome: Outcome) -> str:
         parts += ["", terminal.format_table(columns, rows)]
     if extra["programs"]:
         rows = [
-            (f"{p['unit']} shader", f"{p['words']} words, entry {p['entry']:#05x}", f"{p['draws']:,}", p["first"])
+            (f"{p['unit']} shader", _length(p["words"], p["entry"]), f"{p['draws']:,}", p["first"])
             for p in extra["programs"][: terminal.MAX_ROWS]
         ]
         columns = [("programs", False), ("", False), ("draws", True), ("first", False)]
@@ -47,7 +48,12 @@ def _features(features: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _size(count: int) -> str:
-    return f"{count / (1 << 20):.1f} MiB" if count >= 1 << 20 else f"{count:,} bytes"
+    return f"{count / (1 << 20):.1f} MiB" if count >= 1 << 20 else f"{counted(count, 'byte', form=',')}"
 
 
 __all__ = ["report"]
+
+
+def _length(words: int, entry: int) -> str:
+    """How long a program is, and where it begins."""
+    return f"{counted(words, 'word')}, entry {entry:#05x}"

@@ -6,6 +6,7 @@ from typing import Any
 
 from pocketgpu.cli.parts import info_tables, terminal
 from pocketgpu.cli.parts.outcome import Outcome
+from pocketgpu.wording import counted
 
 _FRAME_COUNTS = (
     "submissions", "segments", "words", "methods", "macro_calls", "macro_steps", "draws", "clears", "copies", "blits",
@@ -19,8 +20,8 @@ def report(outcome: Outcome) -> str:
     extra = outcome.extra
     capture, totals = extra["capture"], extra["totals"]
     parts = [
-        f"{info_tables.opening(outcome)}, {totals['load_bytes']:,} bytes of memory loads, "
-        f"{totals['words']:,} words of pushbuffers"
+        f"{info_tables.opening(outcome)}, {counted(totals['load_bytes'], 'byte', form=',')} of memory loads, "
+        f"{counted(totals['words'], 'word', form=',')} of pushbuffers"
     ]
     if capture["source"]:
         parts.append(capture["source"])
@@ -30,7 +31,8 @@ def report(outcome: Outcome) -> str:
         calls = ", ".join(f"{number}: {count}" for number, count in macros["calls"].items())
         parts += [
             "",
-            f"macros: {macros['loaded']} loaded, {macros['words']:,} words, longest run {macros['longest_run']:,}",
+            f"macros: {macros['loaded']} loaded, {counted(macros['words'], 'word', form=',')}, longest run "
+            f"{macros['longest_run']:,}",
             f"calls by macro: {calls}",
         ]
     for title, rows in (

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pocketgpu.cli.parts.launch_images import array_file, read_image
 from pocketgpu.errors import UsageError
+from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -72,13 +74,14 @@ class Argument:
         if kind == "zeros":
             size = int(source, 0)
             if not 0 < size <= _MOST:
-                raise ValueError(f"{size} bytes")
+                raise ValueError(f"{counted(size, 'byte')}")
             array = np.zeros(size, np.uint8)
         else:
             try:
-                array = np.frombuffer(Path(source).read_bytes(), np.uint8).copy()
+                data = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
             except OSError as error:
                 raise ValueError(error.strerror or str(error)) from None
+            array = np.frombuffer(data, np.uint8).copy()
         array.flags.writeable = kind != "in"
         if target:
             self.out = Path(target)

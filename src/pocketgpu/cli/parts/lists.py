@@ -10,14 +10,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pocketgpu.cli.parts import terminal
+from pocketgpu.cli.parts.files import read
 from pocketgpu.cli.parts.options import MemoryRange, parse_memory_range, parsed
 from pocketgpu.cli.parts.outcome import Outcome
 from pocketgpu.cli.parts.replay import make_directory, write_file
+from pocketgpu.errors import UsageError
+from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     from pocketgpu.capture.dumps import Dump
 
 _PACKINGS = (".xz", ".zst", ".gz")
+_LARGEST = 1 << 32
+"""Most bytes of a dump: the address space."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,7 @@ memory_option = click.option(
     multiple=True,
     metavar="FILE@ADDRESS",
     callback=_parse_placed_files,
-    help="Memory for --list, and the address of its first byte; may be repeated.",
+    help="Memory for --list, and the address of its first byte; may be repeated. A dash is the standard input.",
 )
 registers_option = click.option(
     "--registers",
@@ -71,24 +76,14 @@ registers_option = click.option(
 
 def _load(files: Sequence[PlacedFile]) -> list[Dump]:
     """Read dumps; they are unpacked only by their names, because raw memory may begin with anything."""
-    from pathlib import Path
-
     from pocketgpu.capture.dumps import Dump
     from pocketgpu.capture.formats import container
     from pocketgpu.errors import CaptureError
 
     dumps = []
     for file in files:
-        if file.path.lower().endswith(_PACKINGS):
-            data = container.read(file.path)
-        else:
-            try:
-                with Path(file.path).open("rb") as stream:
-                    data = stream.read((1 << 32) + 1)
-            except (OSError, ValueError) as error:
-                reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-                hint = "Check the path and its permissions."
-                raise CaptureError(f"the dump cannot be read: {reason}", file=file.path, hint=hint) from None
+        packed = file.path.lower().endswith(_PACKINGS)
+        data = container.read(file.path) if packed else read(file.path, _LARGEST)
         if not data:
             raise CaptureError("the dump is empty", file=file.path)
         dumps.append(Dump(file.address, data, file.path))
@@ -111,6 +106,8 @@ def render_list(
     from pocketgpu.capture.dumps import run_list
     from pocketgpu.pictures import to_image
 
+    if sum(file.path == "-" for file in (*memory, *registers)) > 1:
+        raise UsageError("the standard input can be one dump only", location="--memory", hint="Name files for others.")
     memory_dumps, register_dumps = _load(memory), _load(registers)
     run = run_list(list_.address, list_.size, memory_dumps, register_dumps, threads, dict(choices))
     directory = make_directory(out)
@@ -164,8 +161,10 @@ def _summary(outcome: Outcome) -> str:
     more = len(targets) - len(rows)
     return "\n".join(
         [
-            f"list of {done['size']} bytes at {done['address']:#010x}: {done['draws']:,} draws, "
-            f"{done['triangles']:,} triangles, {done['fragments']:,} fragments, {done['milliseconds']:.3f} ms",
+            f"list of {counted(done['size'], 'byte')} at {done['address']:#010x}: "
+            f"{counted(done['draws'], 'draw', form=',')}, "
+            f"{counted(done['triangles'], 'triangle', form=',')}, "
+            f"{counted(done['fragments'], 'fragment', form=',')}, {done['milliseconds']:.3f} ms",
             "",
             terminal.format_table(columns, rows) + (f"\n... {more} more, all of them with --json" if more > 0 else ""),
             "",

@@ -13,6 +13,7 @@ from pocketgpu.cli.parts.options import debug_option, json_option
 from pocketgpu.cli.parts.outcome import ExitCode, Outcome
 from pocketgpu.cli.parts.shader_input import pica_source, read
 from pocketgpu.errors import UsageError
+from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.stepping import Trace
@@ -142,7 +143,8 @@ def _only_nan(trace: Trace) -> dict[str, Any]:
 def _nan_text(trace: Trace) -> str:
     outside = [str(birth) for birth in trace.nans if not birth.computed]
     first = trace.first_nan
-    return "\n".join([str(first) if first is not None else f"no NaN appears in {len(trace)} steps", *outside])
+    none = f"no NaN appears in {counted(len(trace), 'step')}"
+    return "\n".join([none if first is None else str(first), *outside])
 
 
 def _table(trace: Trace, first: int, last: int | None) -> str:

@@ -41,3 +41,7 @@ __all__ = [
     "MethodBlock",
     "tic_of",
 ]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -33,3 +33,7 @@ __all__ = [
     "parse_listing",
     "stream_of",
 ]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -15,8 +15,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.displayed import MOST_ROWS, line_of, table_html, title_html
 from pocketgpu.errors import CaptureError, UsageError
-from pocketgpu.inspect.decode import jsonl, listing, select
+from pocketgpu.inspect.decode import jsonl, listing, select, tables
 from pocketgpu.inspect.decode.consoles import CONSOLES
 from pocketgpu.inspect.decode.rows import GARBAGE, ISSUED, Rows, Words
 from pocketgpu.inspect.decode.stream import (
@@ -29,8 +30,12 @@ from pocketgpu.inspect.decode.stream import (
     Stream,
     StreamBuilder,
 )
+from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
+    import nanoarrow
+    import pandas
+
     from pocketgpu.capture import Capture
 
 KINDS: Final[Mapping[str, tuple[str, int]]] = {
@@ -83,9 +88,25 @@ class Decoded:
         Without a mask, `parse_listing` returns exactly the same words."""
         return listing.lines(self, mask, single)
 
-    def json_lines(self, mask: NDArray[np.bool_] | None = None) -> Iterator[str]:
-        """The same as JSON lines; the first names the schema."""
-        return jsonl.lines(self, mask)
+    def json_lines(self, mask: NDArray[np.bool_] | None = None, header: bool = True) -> Iterator[str]:
+        """The same as JSON lines. header: whether a line before them names the schema, the source and counts; without
+        it all lines are alike, as programs that read tables want them."""
+        return jsonl.lines(self, mask, header)
+
+    def to_arrow(self, mask: NDArray[np.bool_] | None = None) -> nanoarrow.Array:
+        """The rows as an Arrow array of structures: columns for the numbers of `ROW`, and for names, fields and effects
+        (docs/guides/decode.md). pyarrow, polars and others take it by its Arrow C interface, without a copy.
+
+        :raises UsageError: nanoarrow is not installed (`pip install 'pocketgpu[tables]'`).
+        """
+        return tables.to_arrow(self.rows if mask is None else self.rows[mask])
+
+    def to_pandas(self, mask: NDArray[np.bool_] | None = None) -> pandas.DataFrame:
+        """The same columns as a pandas data frame; texts are categories.
+
+        :raises UsageError: pandas is not installed (`pip install pandas`).
+        """
+        return tables.to_pandas(self.rows if mask is None else self.rows[mask])
 
     @cached_property
     def segments(self) -> list[Words]:
@@ -98,7 +119,16 @@ class Decoded:
         return len(self.rows)
 
     def __repr__(self) -> str:
-        return f"<Decoded {self.source or self.kind}: {len(self.stream.words)} words, {len(self.rows)} rows>"
+        return line_of(self, str(self))
+
+    def _repr_html_(self) -> str:
+        """The first rows."""
+        rows = tables.first_rows(self.rows[: MOST_ROWS + 1])
+        return title_html(str(self)) + table_html(tables.SHOWN, rows, len(self.rows))
+
+    def __str__(self) -> str:
+        counts = f"{counted(len(self.stream.words), 'word')}, {counted(len(self.rows), 'row')}"
+        return f"{self.source or self.kind}: {self.console}, {counts}"
 
 
 _streams: WeakKeyDictionary[Any, dict[tuple[tuple[str, str], ...], Stream]] = WeakKeyDictionary()
@@ -209,7 +239,9 @@ def _read(name: str, offset: int, size: int | None) -> bytes:
             length = file.seek(0, os.SEEK_END)
             if not 0 <= offset <= length:
                 raise UsageError(
-                    f"the file has {length:,} bytes", location=f"--offset {offset:#x}", hint="Offsets count bytes."
+                    f"the file has {counted(length, 'byte', form=',')}",
+                    location=f"--offset {offset:#x}",
+                    hint="Offsets count bytes.",
                 )
             wanted = length - offset if size is None else min(size, length - offset)
             if wanted > FILE_LIMIT:

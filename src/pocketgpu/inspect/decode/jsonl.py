@@ -31,6 +31,7 @@ from pocketgpu.inspect.decode.rows import (
     effect_names,
 )
 from pocketgpu.inspect.decode.select import place_of
+from pocketgpu.inspect.decode.uniforms import uniforms_of
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.decode.api import Decoded
@@ -60,13 +61,20 @@ def header(decoded: Decoded) -> dict[str, Any]:
     }
 
 
-def lines(decoded: Decoded, mask: NDArray[np.bool_] | None = None) -> Iterator[str]:
-    """The header and a line for each row that `mask` selects (default: all), without line ends."""
-    yield json.dumps(header(decoded))
-    rows = decoded.rows if mask is None else decoded.rows[mask]
+def lines(decoded: Decoded, mask: NDArray[np.bool_] | None = None, headed: bool = True) -> Iterator[str]:
+    """The header (unless `headed` is False) and a line for each row that `mask` selects (default: all), without line
+    ends."""
+    if headed:
+        yield json.dumps(header(decoded))
+    uniforms = {place: _compact(one.to_json()) for place, one in uniforms_of(decoded.rows).items()}
+    chosen = np.arange(len(decoded.rows)) if mask is None else np.flatnonzero(mask)
     heads: dict[int, _Head] = {}
-    for start in range(0, len(rows), _PIECE):
-        yield from _piece(rows[start : start + _PIECE], heads, CONSOLES[decoded.console])
+    for start in range(0, len(chosen), _PIECE):
+        places = chosen[start : start + _PIECE]
+        written = {}
+        if uniforms:
+            written = {n: uniforms[place] for n, place in enumerate(places.tolist()) if place in uniforms}
+        yield from _piece(decoded.rows[places], heads, CONSOLES[decoded.console], written)
 
 
 class _Head:
@@ -115,7 +123,12 @@ def _hex(column: NDArray[Any], digits: int) -> list[str]:
     return [text[end - digits : end] for end in range(2 * size, len(text) + 1, 2 * size)]
 
 
-def _piece(rows: Rows, heads: dict[int, _Head], console: Console) -> Iterator[str]:
+def _compact(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+def _piece(rows: Rows, heads: dict[int, _Head], console: Console, uniforms: dict[int, str]) -> Iterator[str]:
+    """Lines of some rows. uniforms: JSON of those that a row completes, by its index."""
     keys = rows.getfield(np.dtype(np.uint64), _KEY_AT).tolist()
     places = (rows["frame"].astype(np.int64) << 32 | rows["draw"].astype(np.uint32)).tolist()
     there, address = rows["address"].astype(np.bool_).tolist(), _hex(rows["address"], console.address_digits)
@@ -146,4 +159,6 @@ def _piece(rows: Rows, heads: dict[int, _Head], console: Console) -> Iterator[st
             yield f'{at}{list_},"position":{position}{lies}{word}{head.text}}}'
         else:
             text = head.values.get(value) or head.value(value)
+            if index in uniforms:
+                text = f'{text[:-1]},"uniform":{uniforms[index]}}}'
             yield f'{at}{list_},"position":{position}{lies}{word}{head.text}{old}","new":"0x{new}{text}'

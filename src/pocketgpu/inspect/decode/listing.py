@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.list_entry import ALL_BYTES, header_of
 from pocketgpu.facts.maxwell.pushbuffers import FORMS
@@ -44,6 +45,8 @@ from pocketgpu.inspect.decode.rows import (
 )
 from pocketgpu.inspect.decode.select import place_of
 from pocketgpu.inspect.decode.stream import GPFIFO, ISSUED_WRITES, JUMPED, KINDS, PUSHBUFFER
+from pocketgpu.inspect.decode.uniforms import uniforms_of
+from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.decode.api import Decoded
@@ -146,11 +149,11 @@ def lines(decoded: Decoded, mask: NDArray[np.bool_] | None, single: bool) -> Ite
     """The listing of all rows, or of the lines in which `mask` selects a row."""
     yield f"# {decoded.source or decoded.kind}: {decoded.console}, {len(decoded.stream.words)} command words"
     if decoded.left:
-        yield f"# {decoded.left} bytes after the last whole word are left out"
+        yield f"# {counted(decoded.left, 'byte')} after the last whole word are left out"
     if mask is not None and not mask.any():
         yield "# no row matches"
         return
-    changes = _Changes()
+    changes, uniforms = _Changes(), uniforms_of(decoded.rows)
     segment = -1
     for group in _groups(_rows(decoded), single):
         said = changes.take(group)
@@ -159,7 +162,8 @@ def lines(decoded: Decoded, mask: NDArray[np.bool_] | None, single: bool) -> Ite
         if group[0].segment != segment:
             segment = group[0].segment
             yield _head(decoded, segment)
-        yield _line(group, single)
+        written = "; ".join(uniforms[row.index].text for row in group if row.index in uniforms)
+        yield _line(group, written)
         if said:
             yield said
 
@@ -173,17 +177,18 @@ def _head(decoded: Decoded, number: int) -> str:
     note = ", by a jump" if flags & JUMPED else ", by the command before" if flags & ISSUED_WRITES else ""
     if kind in (GPFIFO, PUSHBUFFER) and decoded.stream.channels > 1:
         note += f", channel {row['channel']}"
-    return f"== {place_of(int(row['frame']), -1)} {KINDS[kind]} {name}: {row['count']} words{place}{note} =="
+    return f"== {place_of(int(row['frame']), -1)} {KINDS[kind]} {name}: {counted(row['count'], 'word')}{place}{note} =="
 
 
-def _line(group: list[_PlainRow], single: bool) -> str:
+def _line(group: list[_PlainRow], written: str) -> str:
+    """A line about a group. written: the uniforms that it completes."""
     first = group[0]
     place = place_of(first.frame, first.draw)
     if first.what == ISSUED:
         return f"{'':12}  {'->':{_RAW}}  {_write(first)}   {place}"
     at = f"{first.address:#010x}" if first.address else f"+{first.position}"
     raw = " ".join(f"{row.word:08x}" for row in group)
-    return f"{at:12}  {raw:{_RAW}}  {_text(group)}   {place}"
+    return f"{at:12}  {raw:{_RAW}}  {_text(group)}{'  ' if written else ''}{written}   {place}"
 
 
 def _text(group: list[_PlainRow]) -> str:
@@ -226,9 +231,9 @@ def _header(row: _PlainRow, full: bool = True) -> str:
     """The text of a header that shares a line with its first word."""
     if row.block == PICA_BLOCK:
         extra = header_of(row.word).extra
-        return f"(header: {extra + 1} words from {_title(row)})"
+        return f"(header: {counted(extra + 1, 'word')} from {_title(row)})"
     form, count = PUSHBUFFER_HEADER["SEC_OP"].raw(row.word), PUSHBUFFER_HEADER["COUNT"].raw(row.word)
-    text = f"{_FORMS[form]}, {count} words"
+    text = f"{_FORMS[form]}, {counted(count, 'word')}"
     return f"(header: {text} for {_title(row)})" if full else text
 
 
@@ -262,7 +267,10 @@ def _data(writes: list[_PlainRow]) -> str:
     if last.id != first.id:
         name += f" to {names.named(last.block, last.id).name}"
     title = names.TITLES[first.block]
-    return f"  {title}{' ' if title else ''}{name}  {len(writes)} words [{' '.join(effect_names(first.effect))}]"
+    return (
+        f"  {title}{' ' if title else ''}{name}  {counted(len(writes), 'word')} "
+        f"[{' '.join(effect_names(first.effect))}]"
+    )
 
 
 @dataclass
@@ -304,6 +312,10 @@ class Listed:
     address: int
     words: Words
 
+    def __repr__(self) -> str:
+        place = f" at {self.address:#010x}" if self.address else ""
+        return line_of(self, f"{self.place} {self.kind} {self.name}: {counted(len(self.words), 'word')}{place}")
+
 
 def parse_listing(text: str) -> list[Listed]:
     """The segments of a listing, with exactly the words that they were made from.
@@ -328,7 +340,7 @@ def parse_listing(text: str) -> list[Listed]:
     for (head, number), found_words in zip(heads, words, strict=True):
         if len(found_words) != int(head[4]):
             raise UsageError(
-                f"the segment has {len(found_words)} of its {head[4]} words",
+                f"the segment has {len(found_words)} of its {counted(head[4], 'word')}",
                 location=f"line {number}",
                 hint="Lines that a filter left out cannot be restored.",
             )

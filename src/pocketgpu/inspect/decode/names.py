@@ -22,6 +22,7 @@ from pocketgpu.inspect.decode.rows import (
     PICA_BLOCK,
 )
 from pocketgpu.maxwell.host.layout import CLASS_FILES
+from pocketgpu.wording import counted
 
 TITLES: Final = ("3D", "compute", "inline", "2D", "DMA", "host", "?", "", "", "LCD", "GX", "GPFIFO")
 """The text before a register's name, by number of the block."""
@@ -82,7 +83,7 @@ def gx_text(words: list[int]) -> str:
         if word.kind == "pair":
             text = ",".join(map(str, half_words(value)))
         elif word.kind == "size":
-            text = f"{value} bytes"
+            text = f"{counted(value, 'byte')}"
         else:
             text = f"{value:#010x}" if word.kind in ("address", "end", "value") else f"{value:#x}"
         parts.append(f"{word.name}={text}")
@@ -97,7 +98,7 @@ def entry_text(low: int, high: int) -> str:
         return f"control {ENTRY['OPCODE'].text(value)}, operand {ENTRY['OPERAND'].raw(value):#x}"
     flags = ((ENTRY[name].raw(value), ENTRY[name].values) for name in ("FETCH", "PRIV", "LEVEL", "SYNC"))
     named_flags = "".join(f", {values[flag]}" for flag, values in flags if flag)
-    return f"{length} words at {address:#x}{named_flags}"
+    return f"{counted(length, 'word')} at {address:#x}{named_flags}"
 
 
 def short(text: str) -> str:

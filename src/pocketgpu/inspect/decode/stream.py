@@ -8,8 +8,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.decode.rows import Rows, Words
+from pocketgpu.wording import counted
 
 KINDS: Final = ("list", "writes", "gx", "gpfifo", "pushbuffer")
 """Kinds of segments: a command list; pairs of register address and value; GX commands of eight words; a GPFIFO entry of
@@ -58,6 +60,10 @@ class Stream:
     frame_count: int = 1
     decoded: dict[object, Rows] = field(default_factory=dict, repr=False)
     """Rows of a small stream, by the options of the decode: see `api.decode`."""
+
+    def __repr__(self) -> str:
+        parts = (counted(len(self.words), "word"), counted(len(self.table), "segment"))
+        return line_of(self, f"{self.console}: {', '.join(parts)}, {counted(self.frame_count, 'frame')}")
 
     def segment_words(self, number: int) -> Words:
         """The words of a segment."""

@@ -9,3 +9,7 @@ from pocketgpu.inspect.diff.compare import diff
 from pocketgpu.inspect.diff.report import Difference, Report
 
 __all__ = ["Difference", "Report", "diff"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

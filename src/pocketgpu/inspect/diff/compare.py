@@ -16,6 +16,7 @@ from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 from pocketgpu.inspect.switch.inspection import SwitchInspection
+from pocketgpu.wording import counted
 
 MOST_PICTURES = 64
 """Most pairs of pictures that a report keeps; of further ones it has only the numbers."""
@@ -42,12 +43,12 @@ def diff(
     if frames is None:
         frames = range(min(counts))
         if counts[0] != counts[1]:
-            text, last = f"{counts[0]} frames, not {counts[1]}", min(counts)
+            text, last = f"{counted(counts[0], 'frame')}, not {counts[1]}", min(counts)
             first, second = (Address(last) if count > last else None for count in counts)
             report.structure.append(Difference("events", first, second, text, {"frames": list(counts)}))
     for frame in frames:
         if frame >= min(counts):
-            raise UsageError(f"the captures have {counts[0]} and {counts[1]} frames", location=f"f{frame}")
+            raise UsageError(f"the captures have {counts[0]} and {counted(counts[1], 'frame')}", location=f"f{frame}")
     structure = Structure(sides)
     found: list[Difference] = []
     for frame in frames:

@@ -19,6 +19,7 @@ from pocketgpu.inspect.n3ds.command_words import registers_of
 from pocketgpu.inspect.n3ds.draw_log import PLAIN, DrawLog, FrameLog
 from pocketgpu.inspect.n3ds.fifo_tables import table_changes
 from pocketgpu.inspect.n3ds.inspection import N3dsInspection
+from pocketgpu.wording import counted
 
 MOST_MEMORY = 64
 """Most loads whose bytes are compared; further ones are only reported as different."""
@@ -132,7 +133,7 @@ class N3dsSides(Sides):
         words = [_word_at(one, first) for one in data]
         at = a.writes[0].address + (first & ~3)
         detail |= {"first": f"{at:#010x}", "a_word": words[0], "b_word": words[1], "bytes": len(wrong)}
-        count = "1 byte" if len(wrong) == 1 else f"{len(wrong)} bytes"
+        count = counted(len(wrong), "byte")
         text = f"memory at {at:#010x} {words[0]} -> {words[1]} ({count} of {size} that are loaded)"
         return Difference("memory", a.address, b.address, text, detail)
 

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from pocketgpu.displayed import table_html, title_html
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.displayed import Displayed
+from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.pictures.comparing import Pixels
@@ -81,6 +83,14 @@ class Report(Displayed):
         """The first divergence."""
         return next(iter(self.all), None)
 
+    def _repr_html_(self) -> str:
+        if self.same:
+            return title_html(str(self))
+        rows = ((one.level, one.places, one.text) for one in self.all)
+        return title_html(f"{self.names[0]} and {self.names[1]}") + table_html(
+            ("level", "place", "difference"), rows, len(self.all)
+        )
+
     def to_json(self) -> dict[str, Any]:
         """Plain data, with `schema`."""
         first = {level: next((one.to_json() for one in self.all if one.level == level), None) for level in LEVELS}
@@ -93,8 +103,7 @@ class Report(Displayed):
     def lines(self) -> Iterator[str]:
         """The result as text. A single cause is on one line, with its consequences."""
         if self.same:
-            frames = "1 frame" if self.frames == 1 else f"{self.frames} frames"
-            yield f"no difference in {self.events} events of {frames}"
+            yield f"no difference in {counted(self.events, 'event')} of {counted(self.frames, 'frame')}"
         elif len(self.structure) <= 1:
             yield "; ".join(self._one_line())
         else:

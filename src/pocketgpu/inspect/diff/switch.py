@@ -32,6 +32,7 @@ from pocketgpu.inspect.model.event import Event, Range
 from pocketgpu.inspect.switch.inspection import SwitchInspection
 from pocketgpu.inspect.switch.recorder import register_name
 from pocketgpu.maxwell.host.layout import CLASS_FILES, FILE_WORDS, THREED_FILE
+from pocketgpu.wording import counted
 
 _DATA = ("LOAD_", "CALL_", "SET_MME_SHADOW_SCRATCH", "SET_FALCON", "NO_OPERATION", "PIPE_NOP")
 """Prefixes of the names of methods whose words are not state."""
@@ -257,7 +258,7 @@ class SwitchSides(Sides):
                 words = [_word(side, int(places[0]), one) for side in data]
         if first is None:
             return None
-        bytes_ = "1 byte" if count == 1 else f"{count} bytes"
+        bytes_ = counted(count, "byte")
         text = f"memory at {first & ~3:#x} {words[0]} -> {words[1]} ({bytes_} of {total} that are loaded)"
         detail = {"first": f"{first & ~3:#x}", "a_word": words[0], "b_word": words[1], "bytes": count, "size": total}
         return Difference("memory", a.address, b.address, text, detail)

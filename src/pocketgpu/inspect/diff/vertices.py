@@ -14,6 +14,7 @@ from pocketgpu.inspect.model.event import Event
 from pocketgpu.inspect.model.vertices import Vertices
 from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 from pocketgpu.inspect.n3ds.vertices import VertexWatch
+from pocketgpu.wording import counted
 
 
 def first_vertex(
@@ -55,7 +56,7 @@ def rows_differ(a: Vertices, b: Vertices, x: Event, y: Event) -> Difference | No
     if not len(places):
         if len(first) == len(second):
             return None
-        text = f"{len(first)} vertices, not {len(second)}"
+        text = f"{counted(len(first), 'vertex', 'vertices')}, not {len(second)}"
         return Difference("vertex", x.address, y.address, text, {"counts": [len(first), len(second)]})
     place = int(places[0])
     name = next(n for n in names if _unlike(first[n][place : place + 1], second[n][place : place + 1])[0])

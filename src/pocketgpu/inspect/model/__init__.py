@@ -6,3 +6,7 @@ schema("pocketgpu.why/2")    # the JSON Schema of what `to_json` of an answer gi
 from pocketgpu.inspect.model.schemas import schema, schema_ids
 
 __all__ = ["schema", "schema_ids"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -19,6 +19,7 @@ from typing import Self
 
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.displayed import Displayed
+from pocketgpu.wording import counted
 
 SCREENS = ("top", "top-right", "bottom", "screen")
 """Names of screens; a Switch has only "screen"."""
@@ -73,7 +74,7 @@ class Address(Displayed):
                 raise UsageError(f"'{part}' in '{text}' is no part of an address", hint=_FORMS)
             kind, numbers = match[1], tuple(int(number) for number in match[2].split(","))
             if len(numbers) not in _COUNTS.get(kind, (1,)):
-                raise UsageError(f"'{part}' in '{text}' has {len(numbers)} numbers", hint=_FORMS)
+                raise UsageError(f"'{part}' in '{text}' has {counted(len(numbers), 'number')}", hint=_FORMS)
             if (kind == "f") != (index == 0):
                 raise UsageError(f"an address begins with a frame, and has one: '{text}'", hint=_FORMS)
             if kind == "t" and len(numbers) == 1:

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
+from pocketgpu.displayed import line_of
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.displayed import Displayed
 
@@ -51,7 +52,7 @@ class Answer(Displayed, ABC):
         return self.text()
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.address}: {self.because}>"
+        return line_of(self, f"{self.address}: {self.because}")
 
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from pocketgpu.facts.dialect.registers import Register
 from pocketgpu.facts.lookup import register_named
 from pocketgpu.inspect.model.displayed import Displayed
+from pocketgpu.wording import counted
 
 MOST_FIELDS = 6
 """Most fields that one line of text names."""
@@ -73,4 +74,4 @@ def lines_of(changes: Sequence[Change]) -> Iterator[str]:
         if not one.table or seen[one.table] <= MOST_WORDS:
             yield str(one)
         elif seen[one.table] == MOST_WORDS + 1:
-            yield f"{one.table}: {counts[one.table] - MOST_WORDS} words more; --json has them all"
+            yield f"{one.table}: {counted(counts[one.table] - MOST_WORDS, 'word')} more; --json has them all"

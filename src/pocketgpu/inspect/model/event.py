@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.displayed import MOST_ROWS, plain, table_html, title_html
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.displayed import Displayed
 from pocketgpu.inspect.model.wording import counted
@@ -126,10 +127,7 @@ class Event(Displayed):
         return f"{self.title}  {self.address}"
 
     def _repr_html_(self) -> str:
-        facts = "".join(
-            f"<tr><td>{escape(name)}</td><td>{escape(str(value))}</td></tr>" for name, value in self.facts.items()
-        )
-        return f"<b>{escape(self.title)}</b> <code>{self.address}</code><table>{facts}</table>"
+        return f"<b>{escape(plain(self.title))}</b> <code>{self.address}</code>{table_html((), self.facts.items())}"
 
 
 @dataclass(slots=True, repr=False)
@@ -154,5 +152,8 @@ class Pass(Displayed):
         return f"{self.target or 'no target'}: {counts}  {self.address}"
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<li>{escape(event.title)} <code>{event.address}</code></li>" for event in self.events)
-        return f"<b>{escape(self.target or 'no target')}</b> <code>{self.address}</code><ol>{rows}</ol>"
+        shown = self.events[:MOST_ROWS]
+        rows = "".join(f"<li>{escape(plain(event.title))} <code>{event.address}</code></li>" for event in shown)
+        left = len(self.events) - len(shown)
+        more = title_html(f"{counted(left, 'event')} more") if left else ""
+        return f"<b>{escape(self.target or 'no target')}</b> <code>{self.address}</code><ol>{rows}</ol>{more}"

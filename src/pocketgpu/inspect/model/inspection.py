@@ -6,15 +6,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.answer import Answer
 from pocketgpu.inspect.model.event import Event, Pass, Range
 from pocketgpu.inspect.model.moment import Moment
-from pocketgpu.inspect.model.wording import there_are
+from pocketgpu.inspect.model.wording import counted, there_are
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
+    from pocketgpu.inspect.decode.uniforms import Uniform
     from pocketgpu.inspect.stepping.trace import Trace
 
 
@@ -38,7 +40,10 @@ class Inspection(ABC):
     """What answers `why` about a whole frame; None: such questions are refused."""
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.capture.path}: {self.frame_count} frames>"
+        return line_of(self, str(self))
+
+    def __str__(self) -> str:
+        return f"{self.capture.path}: {counted(self.frame_count, 'frame')}"
 
     # -- events -------------------------------------------------------------------------------------------------------
     @property
@@ -170,6 +175,11 @@ class Inspection(ABC):
         :raises UsageError: the address names nothing that runs a traceable program.
         """
         raise UsageError(f"programs of a {self.capture.console} cannot be traced in a capture", location=str(place))
+
+    def uniforms(self, event: Event) -> list[Uniform]:
+        """Uniforms that the words of an event upload, each with the value that the last of these words gives it. A
+        Switch has none: programs read `Moment.constants` instead."""
+        return []
 
     @abstractmethod
     def why(self, place: Address | str, every: bool = False) -> Any:

@@ -10,6 +10,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from pocketgpu.events import Event as MachineEvent
 from pocketgpu.facts.choices import CHOICES
 from pocketgpu.inspect.model.displayed import Displayed
+from pocketgpu.wording import counted
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -52,7 +53,8 @@ class Use(Displayed):
         self.count += count
 
     def __str__(self) -> str:
-        return f"{self.count:,} times, first at {self.first}" if self.first else f"{self.count:,} times"
+        times = counted(self.count, "time", form=",")
+        return f"{times}, first at {self.first}" if self.first else times
 
 
 class Counts(Protocol):

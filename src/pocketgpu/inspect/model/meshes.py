@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.displayed import table_html, title_html
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.displayed import Displayed
+from pocketgpu.wording import counted
 
 _MAGIC, _VERSION = 0x46546C67, 2
 _JSON, _BINARY = 0x4E4F534A, 0x004E4942
@@ -43,7 +45,19 @@ class Mesh(Displayed):
 
     def __str__(self) -> str:
         left = f", {self.left_out} left out" if self.left_out else ""
-        return f"{self.name}: {len(self.positions)} vertices, {len(self.triangles)} triangles{left}"
+        vertices = counted(len(self.positions), "vertex", "vertices")
+        return f"{self.name}: {vertices}, {counted(len(self.triangles), 'triangle')}{left}"
+
+    def _repr_html_(self) -> str:
+        parts: list[tuple[str, NDArray[Any]]] = [("xyz", self.positions)]
+        parts += [("rgba", self.colors)] if self.colors is not None else []
+        parts += [(f"st{n}", one) for n, one in enumerate(self.texcoords)]
+        head = ("vertex", *(name for name, _ in parts))
+        rows = (
+            (n, *(", ".join(f"{value:.6g}" for value in one[n].tolist()) for _, one in parts))
+            for n in range(len(self.positions))
+        )
+        return title_html(str(self)) + table_html(head, rows, len(self.positions))
 
     def __post_init__(self) -> None:
         if not len(self.triangles):
@@ -52,7 +66,7 @@ class Mesh(Displayed):
 
 def to_obj(mesh: Mesh) -> str:
     """An OBJ file: vertices with their colours, the first texture coordinates, faces."""
-    lines = [f"# {mesh.name}: {len(mesh.positions)} vertices, {len(mesh.triangles)} triangles", f"o {mesh.name}"]
+    lines = [f"# {mesh}", f"o {mesh.name}"]
     colors = mesh.colors[:, :3] if mesh.colors is not None else np.zeros((len(mesh.positions), 0), np.float32)
     for row in np.concatenate([mesh.positions, colors], axis=1).tolist():
         lines.append("v " + " ".join(f"{value:.9g}" for value in row))

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from pocketgpu.displayed import line_of, picture_html, title_html
 from pocketgpu.errors import UsageError
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.model.event import Event
     from pocketgpu.inspect.model.meshes import Mesh
     from pocketgpu.inspect.model.resources import ConstantBuffer, Program, Texture
+    from pocketgpu.inspect.model.summary import Summary
     from pocketgpu.inspect.model.vertices import IndexBuffer, VertexBuffer, Vertices
 
 
@@ -96,6 +98,11 @@ class Moment(ABC):
         return []
 
     @property
+    @abstractmethod
+    def summary(self) -> Summary:
+        """What is in effect, in a few lines: culling, tests, blending, scissor, viewport, targets and so on."""
+
+    @property
     def missing(self) -> str:
         """Which of textures, programs and vertices this moment does not have, in a sentence; "" if it has all."""
         return ""
@@ -120,7 +127,7 @@ class Moment(ABC):
         return "none" if target is None else str(target)
 
     def __repr__(self) -> str:
-        return f"<Moment {self}>"
+        return line_of(self, str(self), "Moment")
 
     def _repr_png_(self) -> bytes | None:
         target = self.target
@@ -129,12 +136,7 @@ class Moment(ABC):
 
     def _repr_html_(self) -> str:
         """The same with the target as a picture."""
-        from base64 import b64encode
-        from html import escape
-
-        picture = self._repr_png_()
-        shown = "" if picture is None else f'<br><img src="data:image/png;base64,{b64encode(picture).decode()}">'
-        return f"{escape(str(self))}{shown}"
+        return title_html(str(self)) + picture_html(self._repr_png_())
 
 
 __all__ = ["Moment"]

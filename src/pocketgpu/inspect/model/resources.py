@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.displayed import picture_html, title_html
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.displayed import Displayed
+from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -52,8 +54,8 @@ class TextureFacts(Displayed):
             return f"{self.bound}: {self.fault}"
         size = "x".join(str(n) for n in (self.width, self.height, self.depth) if n > 1) or "1"
         where = "no memory" if self.address is None else f"{self.address:#x}"
-        more = [f"{self.levels} levels"] if self.levels > 1 else []
-        more += [f"{self.layers} layers"] if self.layers > 1 else []
+        more = [f"{counted(self.levels, 'level')}"] if self.levels > 1 else []
+        more += [f"{counted(self.layers, 'layer')}"] if self.layers > 1 else []
         more += [] if self.enabled else ["off"]
         return ", ".join([f"{self.bound}: {self.kind} {size} {self.format} at {where}", *more])
 
@@ -92,6 +94,9 @@ class Texture(Displayed, ABC):
         except UsageError:
             return None
         return data.getvalue()
+
+    def _repr_html_(self) -> str:
+        return title_html(str(self)) + picture_html(self._repr_png_())
 
     def __str__(self) -> str:
         return str(self.facts)
@@ -177,10 +182,10 @@ class ConstantBuffer(Displayed):
             numbers = ", ".join(f"{value:.7g}" for value in row.view(np.float32).tolist())
             yield f"c[{self.slot:#x}][{4 * at:#x}] " + " ".join(f"{word:08x}" for word in row.tolist()) + f"  {numbers}"
         if len(words) > most:
-            yield f"{len(words) - most} words more; --json has them all"
+            yield f"{counted(len(words) - most, 'word')} more; --json has them all"
 
     def __str__(self) -> str:
-        return f"{self.group} c[{self.slot:#x}]: {self.size} bytes at {self.address:#x}"
+        return f"{self.group} c[{self.slot:#x}]: {counted(self.size, 'byte')} at {self.address:#x}"
 
 
 __all__ = ["ConstantBuffer", "Program", "Texture", "TextureFacts"]

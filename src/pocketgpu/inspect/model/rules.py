@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeVar, overload
 
 from pocketgpu.inspect.model.displayed import Displayed
+from pocketgpu.wording import counted
 
 Severity = Literal["error", "warning", "note"]
 Confidence = Literal["seen on hardware", "documented", "inferred"]
@@ -115,7 +116,7 @@ class RuleFinding(Displayed):
         }  # fmt: skip
 
     def __str__(self) -> str:
-        times = f", {self.count} times" if self.count > 1 else ""
+        times = f", {counted(self.count, 'time')}" if self.count > 1 else ""
         return f"{self.at or 'capture'}: {self.message}{times}  [{self.rule.id}]"
 
 

@@ -8,7 +8,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.displayed import table_html, title_html
 from pocketgpu.inspect.model.displayed import Displayed
+from pocketgpu.wording import counted
 
 Per = Literal["vertex", "instance", "draw"]
 """How often an attribute changes: for each vertex, for each instance, or once a draw (a constant)."""
@@ -44,7 +46,7 @@ class Attribute(Displayed):
         kind = self.format if self.type in self.format else f"{self.format} {self.type}"
         if self.address is None:
             return f"{self.register}: {kind} from no memory of its own"
-        return f"{self.register}: {kind} from {self.address:#x}, {self.stride} bytes for each {self.per}"
+        return f"{self.register}: {kind} from {self.address:#x}, {counted(self.stride, 'byte')} for each {self.per}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -140,7 +142,22 @@ class Vertices(Displayed):
 
     def __str__(self) -> str:
         made = "" if self.emitted is None else f", {len(self.emitted)} emitted by {self.emitted_by}"
-        return f"{len(self)} vertices{made}, {len(self.triangles)} triangles"
+        vertices = counted(len(self), "vertex", "vertices")
+        return f"{vertices}{made}, {counted(len(self.triangles), 'triangle')}"
+
+    def _repr_html_(self) -> str:
+        """The first vertices: their numbers, and what the vertex program made of them."""
+        names = self.outputs.dtype.names or ()
+        shown = min(len(self), len(self.outputs))
+        rows = (
+            (self.numbers[n], *(", ".join(f"{value:.6g}" for value in _flat(self.outputs[name][n])) for name in names))
+            for n in range(shown)
+        )
+        return title_html(str(self)) + table_html(("number", *names), rows, shown)
+
+
+def _flat(values: Any) -> list[float]:
+    return [float(value) for value in np.ravel(values)]
 
 
 __all__ = ["Attribute", "IndexBuffer", "Per", "VertexBuffer", "Vertices"]

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any, ClassVar
 
+from pocketgpu.displayed import text_html
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.answer import Answer
 from pocketgpu.inspect.model.displayed import Displayed
@@ -277,7 +277,7 @@ class Why(Answer):
         swatch = ""
         if self.color:
             swatch = f'<span style="background:{self.hex};border:1px solid;padding:0 1em">&nbsp;</span> '
-        return f"<div>{swatch}<pre>{escape(self.text())}</pre></div>"
+        return f"<div>{swatch}{text_html(self.text())}</div>"
 
 
 def deciding(touches: Sequence[Touch]) -> Touch | None:

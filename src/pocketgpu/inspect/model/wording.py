@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
-_FORMS = re.compile(r"\{([^{}|]*)\|([^{}|]*)\}")
-
-
-def counted(number: int, one: str, many: str = "") -> str:
-    """A number with its noun: "1 draw", "2 draws". many: the plural, if it is not formed by adding an s."""
-    return f"{number} {one if number == 1 else many or one + 's'}"
+from pocketgpu.wording import agreed, counted
 
 
 def there_are(number: int, one: str, names: str, many: str = "") -> str:
@@ -25,6 +18,4 @@ def there_are(number: int, one: str, names: str, many: str = "") -> str:
     return f"It has {counted(number, one, many)}, {stem}0 to {stem}{number - 1}."
 
 
-def agreed(text: str, number: int) -> str:
-    """A text whose verbs fit a number: "{lies|lie} left of it" is "lies left of it" for 1, else "lie left of it"."""
-    return _FORMS.sub(lambda found: found[1 if number == 1 else 2], text)
+__all__ = ["agreed", "counted", "there_are"]

@@ -18,6 +18,7 @@ from pocketgpu.inspect.n3ds.targets import RegisterWords
 from pocketgpu.pica.core.layout import BANK_INDEX, BANKS
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.shader.disassembler import disassemble
+from pocketgpu.wording import counted
 
 UNIFORMS = 96
 BOOLS = 16
@@ -47,7 +48,7 @@ class UnitProgram(Program):
     @property
     def size(self) -> str:
         """How long it is, in words."""
-        return f"{len(self.words)} instructions"
+        return f"{counted(len(self.words), 'instruction')}"
 
     @property
     def digest(self) -> str:

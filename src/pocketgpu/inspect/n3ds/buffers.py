@@ -12,6 +12,7 @@ from pocketgpu.inspect.model.vertices import IndexBuffer, VertexBuffer
 from pocketgpu.inspect.n3ds.targets import RegisterWords
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.memory.guest import GuestMemory
+from pocketgpu.wording import counted
 
 
 def index_buffer(memory: GuestMemory, registers: NDArray[np.uint32]) -> IndexBuffer:
@@ -38,7 +39,7 @@ def vertex_buffers(registers: NDArray[np.uint32]) -> list[VertexBuffer]:
                 kind, size = format_fields(code)
                 components.append(f"attribute {code}: {get(size) + 1} x {ATTRIBUTE_TYPE[get(kind)]}")
             else:
-                components.append(f"padding of {skipped_bytes(code)} bytes")
+                components.append(f"padding of {counted(skipped_bytes(code), 'byte')}")
         if components:
             address = _base(registers) + get(f"{prefix}_OFFSET.offset")
             found.append(VertexBuffer(loader, address, get(f"{prefix}_CONFIG2.stride"), tuple(components)))

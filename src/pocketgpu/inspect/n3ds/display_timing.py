@@ -10,6 +10,7 @@ from typing import Any
 from pocketgpu.facts.dialect.registers import Field
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.pica.pdc import Beat, DisplayMode, Span, display_mode
+from pocketgpu.wording import counted
 
 AREAS: Mapping[str, tuple[str, str, str]] = {
     "picture": (".", "picture", "#7fb069"),
@@ -69,7 +70,7 @@ def rows(mode: DisplayMode) -> Iterator[tuple[str, str]]:
     yield "refresh", f"{mode.refresh:.4f} Hz"
     yield "line rate", f"{mode.line_rate:.2f} Hz"
     yield "pixel clock", f"{mode.pixel_clock / 1e6:.6f} MHz (1/{mode.divider} of the CPU's)"
-    yield "total", f"{mode.clocks} clocks x {mode.lines} lines, {mode.frame_cycles:,} CPU cycles"
+    yield "total", f"{mode.clocks} clocks x {counted(mode.lines, 'line')}, {mode.frame_cycles:,} CPU cycles"
     yield "picture", f"clocks {left} to {right}, lines {first} to {end}; {right - left} x {end - first}"
     yield "start", f"clock {mode.hstart}, line {mode.vstart}"
     yield "sync", f"clocks {mode.hsync} to {mode.hbp}, lines {mode.vsync} to {mode.vbp}"
@@ -79,7 +80,7 @@ def rows(mode: DisplayMode) -> Iterator[tuple[str, str]]:
     yield "format", _named(form["color_format"], mode.color_format)
     doubling = ", scan doubling" if mode.scan_doubling else ""
     yield "lines from", _named(form["interlace"], mode.interlace) + doubling
-    yield "stride", f"{mode.stride} bytes"
+    yield "stride", f"{counted(mode.stride, 'byte')}"
     yield "memory access", f"{_named(form['dma_size'], mode.dma_size)}, interval {mode.dma_interval}"
     yield "border colour", "#{:02x}{:02x}{:02x}".format(*mode.border)
     kind = {0: "flat", 1: "wide (800 lines)", 2: "stereo", None: "none that programs can set"}[mode.gsp_mode]

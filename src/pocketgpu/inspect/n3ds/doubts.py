@@ -36,6 +36,7 @@ from pocketgpu.inspect.n3ds.draw_state import DrawState
 from pocketgpu.pica.engines.transfer import LEAST_16_BIT
 from pocketgpu.pica.fragment.combiners import BUFFERED, STAGES
 from pocketgpu.pica.texture.units import SHADOW_TYPES
+from pocketgpu.wording import counted
 
 _ORDERED = COMPARE.numbers("LESS", "LESS_OR_EQUAL", "GREATER", "GREATER_OR_EQUAL")
 """Comparisons whose result changes when their operands are exchanged."""
@@ -111,7 +112,7 @@ def _textures(state: DrawState) -> Iterator[Doubt]:
             yield Doubt("texture.levels", f"unit {unit} has smaller levels")
         format = TEXTURE_FORMATS.get(state(prefix + "TYPE.format"))
         if format is not None and any(bits in (5, 6) for _, _, bits in format.channels):
-            yield Doubt("texture.expand", f"{format.name} textures")
+            yield Doubt("texture.expand", f"{counted(format.name, 'texture')}")
         if any(state(f"{prefix}PARAM.wrap_{axis}") in _LONG_WRAPS for axis in "st"):
             yield Doubt("texture.wrap_4_7", f"unit {unit} wraps by a code above 3")
         if FILTER.NEAREST in (state(prefix + "PARAM.mag_filter"), state(prefix + "PARAM.min_filter")):

@@ -19,6 +19,7 @@ from pocketgpu.pica.core.layout import BANKS, REGISTER_COUNT
 from pocketgpu.pica.core.observer import Run
 from pocketgpu.pica.front.command_list import EFFECT_NAMES, EFFECT_TABLE
 from pocketgpu.pica.front.packets import DrawPackets
+from pocketgpu.wording import counted
 
 _FED = {
     "fixed_data", "vs_uniform_data", "vs_code", "vs_opdescs", "gs_uniform_data", "gs_code", "gs_opdescs",
@@ -85,7 +86,7 @@ class DrawLog(Recorder):
     def memory_loaded(self, address: int, size: int) -> None:
         data = self.machine.memory.view(address, size)
         facts = {"size": size, "digest": blake2b(data.data, digest_size=16).hexdigest()}
-        self._note("load", f"load {size} bytes to {address:#010x}", facts, writes=(Range(address, size),))
+        self._note("load", f"load {counted(size, 'byte')} to {address:#010x}", facts, writes=(Range(address, size),))
 
     def draws(self, packets: DrawPackets, run: Run) -> None:
         super().draws(packets, run)

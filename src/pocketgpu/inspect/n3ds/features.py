@@ -27,6 +27,7 @@ from pocketgpu.facts.vertices import format_fields
 from pocketgpu.inspect.model.inventory import Feature
 from pocketgpu.inspect.n3ds.draw_state import DrawState
 from pocketgpu.pica.fragment.combiners import STAGES
+from pocketgpu.wording import counted
 
 
 def of_draw(state: DrawState) -> Iterator[Feature]:
@@ -52,9 +53,9 @@ def _target(state: DrawState) -> Iterator[Feature]:
 
 def _vertices(state: DrawState) -> Iterator[Feature]:
     if state.immediate:
-        yield Feature("vertices.immediate", f"{state('VSH_NUM_ATTR.count') + 1} attributes a vertex")
+        yield Feature("vertices.immediate", f"{counted(state('VSH_NUM_ATTR.count') + 1, 'attribute')} a vertex")
     elif state.indexed:
-        yield Feature("vertices.indexed", f"{state.text('INDEXBUFFER_CONFIG.type')} indices")
+        yield Feature("vertices.indexed", f"{counted(state.text('INDEXBUFFER_CONFIG.type'), 'index', 'indices')}")
     else:
         yield Feature("vertices.arrays", "consecutive vertices")
     yield Feature("primitives", state.text("PRIMITIVE_CONFIG.mode"))

@@ -378,4 +378,8 @@ def _need_triangle(address: Address, event: Event, watch: _FunnelWatch) -> None:
         )  # fmt: skip
 
 
-__all__ = ["because", "funnel"]
+__all__ = ["Funnel", "because", "funnel"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

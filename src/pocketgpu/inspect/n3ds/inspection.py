@@ -20,6 +20,7 @@ from pocketgpu.inspect.model.inspection import FrameAnswer, Inspection, as_addre
 from pocketgpu.inspect.model.mesh import mesh_of
 from pocketgpu.inspect.model.meshes import Mesh
 from pocketgpu.inspect.model.moment import Moment
+from pocketgpu.inspect.model.summary import Summary
 from pocketgpu.inspect.model.vertices import IndexBuffer, VertexBuffer, Vertices
 from pocketgpu.inspect.model.wording import there_are
 from pocketgpu.inspect.n3ds.bound_programs import PROGRAM_BANKS, UnitProgram, programs_of
@@ -28,6 +29,7 @@ from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
 from pocketgpu.inspect.n3ds.fifo_tables import NAMES, table_changes
 from pocketgpu.inspect.n3ds.programs import Program as DrawProgram
 from pocketgpu.inspect.n3ds.recorder import Recorder
+from pocketgpu.inspect.n3ds.summary import summary_of
 from pocketgpu.inspect.n3ds.targets import Target, target_of
 from pocketgpu.inspect.n3ds.textures import UnitTexture, textures_of
 from pocketgpu.inspect.n3ds.vertices import vertices_of
@@ -36,6 +38,7 @@ from pocketgpu.pica.n3ds import N3DS
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
+    from pocketgpu.inspect.decode.uniforms import Uniform
     from pocketgpu.inspect.stepping.trace import Trace as Steps
 
 
@@ -89,6 +92,10 @@ class N3dsMoment(Moment):
     @property
     def screens(self) -> dict[str, Screen]:
         return self.machine.screens
+
+    @property
+    def summary(self) -> Summary:
+        return summary_of(self._words, self.target, self.textures.values(), self.programs.values())
 
     # -- resources ----------------------------------------------------------------------------------------------------
     @property
@@ -244,6 +251,16 @@ class N3dsInspection(Inspection):
 
         decoded = decode(self.capture)
         return decoded.json_lines(decoded.select([str(event.address)]))
+
+    def uniforms(self, event: Event) -> list[Uniform]:
+        from pocketgpu.inspect.decode import decode_words
+        from pocketgpu.inspect.decode.uniforms import uniforms_of
+
+        if event.words is None:
+            return []
+        rows = decode_words(event.words.values).rows
+        last = {(one.unit, one.name): one for one in uniforms_of(rows).values()}
+        return list(last.values())
 
     def why(self, place: Address | str, every: bool = False) -> Any:
         from pocketgpu.inspect.n3ds.why import why

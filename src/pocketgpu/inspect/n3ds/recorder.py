@@ -29,6 +29,7 @@ from pocketgpu.pica.front import draw_target
 from pocketgpu.pica.front.draw_target import make_target
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.wording import counted
 
 _IDS, _MASKS = select_fields([*draw_target.FIELDS, "NUMVERTICES.count", "PRIMITIVE_CONFIG.mode"])
 _MODES = {0: "triangles", 1: "strip", 2: "fan", 3: "geometry"}
@@ -74,7 +75,9 @@ class Recorder(Undrawn):
         self.frames.append(FrameNotes())
 
     def memory_loaded(self, address: int, size: int) -> None:
-        self._note("load", f"load {size} bytes to {address:#010x}", {"size": size}, writes=(Range(address, size),))
+        self._note(
+            "load", f"load {counted(size, 'byte')} to {address:#010x}", {"size": size}, writes=(Range(address, size),)
+        )
 
     def display_written(self, addresses: NDArray[np.uint32], values: NDArray[np.uint32]) -> None:
         names = {}
@@ -113,7 +116,12 @@ class Recorder(Undrawn):
         facts = {name: f"{word:#010x}" for name, word in words.items()}
         if copy:
             size = words["PPF_COPY_SIZE"]
-            self._note("copy", f"texture copy of {size} bytes, {source:#010x} to {target:#010x}", facts, writes=writes)
+            self._note(
+                "copy",
+                f"texture copy of {counted(size, 'byte')}, {source:#010x} to {target:#010x}",
+                facts,
+                writes=writes,
+            )
             return
         taken, given = (
             [EXTERNAL[name][axis].raw(words[name]) for axis in ("width", "height")]
@@ -128,18 +136,21 @@ class Recorder(Undrawn):
         writes = (Range(place, size),) if place is not None and size else ()
         facts = {"source": f"{source:#010x}", "target": f"{target:#010x}", "size": size, "command": REQUEST_DMA.name}
         self._note(
-            "copy", f"{REQUEST_DMA.name} of {size} bytes, {source:#010x} to {target:#010x}", facts, writes=writes
+            "copy",
+            f"{REQUEST_DMA.name} of {counted(size, 'byte')}, {source:#010x} to {target:#010x}",
+            facts,
+            writes=writes,
         )
 
     def cache_flushed(self, ranges: Sequence[tuple[int, int]]) -> None:
         facts = {"ranges": [[f"{address:#010x}", size] for address, size in ranges]}
         size = sum(size for _, size in ranges)
-        self._note("flush", f"cache written back: {size} bytes in {len(ranges)} ranges", facts)
+        self._note("flush", f"cache written back: {counted(size, 'byte')} in {counted(len(ranges), 'range')}", facts)
 
     def list_starts(self, offset: int, size: int) -> None:
         place = self.machine.memory.address_of(offset)
         text = f"at {place:#010x}" if place is not None else "without memory"
-        event = self._note("list", f"command list {text}, {size // 4} words", {"size": size})
+        event = self._note("list", f"command list {text}, {counted(size // 4, 'word')}", {"size": size})
         self._list, self._places, self._at = [event], [], (offset, size)
 
     def list_ended(self, offset: int, size: int, jumps: int, ignored: int) -> None:

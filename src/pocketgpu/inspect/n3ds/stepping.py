@@ -36,6 +36,7 @@ from pocketgpu.pica.primitives.geometry import MOST_EMITTED
 from pocketgpu.pica.shader import Program
 from pocketgpu.pica.shader.shader_choices import rules_of, with_end
 from pocketgpu.pica.vertex.fetch import shade_vertices
+from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.n3ds.inspection import N3dsInspection
@@ -95,7 +96,7 @@ def trace_draw(machine: N3DS, packets: DrawPackets, place: int, address: Address
     if packets.kinds[place] == KIND_IMMEDIATE:
         count = int(packets.immediate[place]) // (_get(registers, "VSH_NUM_ATTR.count") + 1)
     if not 0 <= vertex < count:
-        raise UsageError(f"the draw has {count} vertices", location=str(address))
+        raise UsageError(f"the draw has {counted(count, 'vertex', 'vertices')}", location=str(address))
     staged = _get(registers, "GEOSTAGE_CONFIG.mode") == GEOMETRY_STAGE.ON
     if staged and _get(registers, "GSH_MISC0.mode") == GEOMETRY_MODE.VARIABLE:
         raise UsageError(
@@ -132,7 +133,7 @@ def trace_primitive_of(
     with taken:
         run()
     if taken.found is None:
-        raise UsageError(f"the geometry program ran for {taken.count} primitives", location=str(address))
+        raise UsageError(f"the geometry program ran for {counted(taken.count, 'primitive')}", location=str(address))
     inputs, floats, bools = taken.found
     trace = trace_vertex(
         program, inputs, *_constants(floats, bools, _integers(registers, "G")),

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.arena import Readable
+from pocketgpu.displayed import line_of, picture_html, title_html
 from pocketgpu.events import sized
 from pocketgpu.facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS, RGBA8, PixelFormat
 from pocketgpu.facts.pica_enums import FRAGMENT_MODE
@@ -87,8 +88,14 @@ class Target:
             return text
         return f"{text}, {self.depth_format.name} at {self.depth_address:#010x}"
 
+    def __repr__(self) -> str:
+        return line_of(self, str(self))
+
     def _repr_png_(self) -> bytes:
         return to_png(self.array[..., :3])
+
+    def _repr_html_(self) -> str:
+        return title_html(str(self)) + picture_html(self._repr_png_())
 
 
 def target_of(memory: Readable, registers: NDArray[np.uint32], choices: Mapping[str, str]) -> Target | None:

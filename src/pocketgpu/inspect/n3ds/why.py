@@ -267,3 +267,7 @@ class _BackWalk:
 
 
 __all__ = ["Why", "why"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
+from pocketgpu.wording import counted
 
 Pixels = NDArray[np.uint8]
 
@@ -63,7 +64,7 @@ class Comparison:
         left, top, right, bottom = self.box
         by = f" by more than {self.tolerance}" if self.tolerance else ""
         return (
-            f"{self.differing} of {self.pixels} pixels differ{by}, by {self.largest} at most, "
+            f"{self.differing} of {counted(self.pixels, 'pixel')} differ{by}, by {self.largest} at most, "
             f"between ({left}, {top}) and ({right - 1}, {bottom - 1})"
         )
 

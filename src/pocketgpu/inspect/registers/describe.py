@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from pocketgpu.displayed import Displayed, table_html, title_html
 from pocketgpu.facts.dialect.registers import Certainty, Field, Register
 from pocketgpu.facts.external import EXTERNAL, USER_OFFSET
 from pocketgpu.facts.list_entry import ALL_BYTES, UNUSED, header_of
@@ -21,6 +22,7 @@ from pocketgpu.facts.lookup import BLOCKS, physical, register_at, register_named
 from pocketgpu.facts.lookup import search as search_tables
 from pocketgpu.facts.maxwell import CLASSES, Method
 from pocketgpu.facts.pica import COUNT, PICA
+from pocketgpu.wording import counted
 
 CERTAINTY_TEXT: Final[Mapping[Certainty, str]] = {
     Certainty.DOC: "the public documentation says so",
@@ -46,8 +48,8 @@ _LEAST_ROOM: Final = 30
 """Characters of a line, and the least room that a text gets after a long start of the line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+@dataclass(frozen=True, slots=True, repr=False)
+class Match(Displayed):
     """The meaning of a word of the user: a register, perhaps one of its fields, perhaps a byte other than the first.
 
     header: the header of a command list entry, if the word was one. said: a remark that is known already.
@@ -58,6 +60,11 @@ class Match:
     byte: int = 0
     header: int | None = None
     said: str = ""
+
+    def __str__(self) -> str:
+        name = self.register.name if self.field is None else f"{self.register.name}.{self.field.name}"
+        remark = self.remark()
+        return f"{name}: {remark}" if remark else name
 
     def remark(self) -> str:
         """A remark on what the word says besides the register; "" without one."""
@@ -70,8 +77,8 @@ class Match:
         return ""
 
 
-@dataclass(frozen=True, slots=True)
-class Bits:
+@dataclass(frozen=True, slots=True, repr=False)
+class Bits(Displayed):
     """One line of an explanation: bits `hi` to `lo`. `field` is None where no source describes the bits.
 
     raw: the bits shifted down; text: their meaning (or the possible values, if there is no value); note: what is odd
@@ -85,6 +92,9 @@ class Bits:
     text: str
     note: str = ""
 
+    def __str__(self) -> str:
+        return f"{self.span} {self.name}: {self.text}" + (f" ({self.note})" if self.note else "")
+
     @property
     def name(self) -> str:
         return self.field.name if self.field else "-"
@@ -94,13 +104,21 @@ class Bits:
         return str(self.lo) if self.hi == self.lo else f"{self.hi}-{self.lo}"
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+@dataclass(frozen=True, slots=True, repr=False)
+class Explanation(Displayed):
     """A register, and the meaning of the value `word` if that is not None. `bits`: from the highest to the lowest."""
 
     register: Register
     word: int | None
     bits: tuple[Bits, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def _repr_html_(self) -> str:
+        title = self.register.name if self.word is None else f"{self.register.name} = {self.word:#010x}"
+        rows = ((one.span, one.name, one.text, one.note) for one in self.bits)
+        return title_html(title) + table_html(("bits", "field", "value", "note"), rows, len(self.bits))
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain data, for JSON."""
@@ -184,7 +202,7 @@ def _place(register: Register) -> str:
         )
         if register.stride:
             size = " x ".join(str(count) for count in register.shape or (register.count,))
-            text += f"; {size} of them, {register.stride} words apart"
+            text += f"; {size} of them, {counted(register.stride, 'word')} apart"
         return text
     kind = _BLOCK_TEXT.get(register.block.name, register.block.name)
     number = f" {register.offset:#05x}" if register.block is PICA.bank else ""
@@ -254,6 +272,8 @@ def explain(register: Register, word: int | None = None, field: Field | None = N
     """All bits of a register, or of one `field`, with the meaning of `word` if there is one.
 
     Bits that no field covers get a line of their own, so that no bit of a value is left out.
+
+    :raises ValueError: the word has more than 32 bits, or is negative.
     """
     if word is not None and not 0 <= word <= _ALL:
         raise ValueError(f"{word:#x} does not fit a 32-bit register")
@@ -379,7 +399,7 @@ def _header_text(header: int) -> str:
     words = ""
     if extra:
         where = "this and the following registers" if step else "this register, one after the other"
-        words = f"; {extra + 1} words, to {where}"
+        words = f"; {counted(extra + 1, 'word')}, to {where}"
     return f"As the header of a command list entry it writes {bits}{words}."
 
 

@@ -33,6 +33,7 @@ from pocketgpu.facts.maxwell.classes import MISPLACED
 from pocketgpu.facts.maxwell.headers import BitField, BitStructure, tic_of
 from pocketgpu.facts.maxwell.pushbuffers import FORMS, HEADER, HOST_WORDS
 from pocketgpu.inspect.registers.describe import Match, hanging, parse_number
+from pocketgpu.wording import counted
 
 ENGINES: Final[Mapping[str, int]] = {
     "3d": B197.class_id,
@@ -152,7 +153,7 @@ def line(method: Method) -> str:
 
 def class_line(block: MethodBlock) -> str:
     """A class in one line."""
-    return f"{block.name}  {block.title:26}  {block.engine}, {len(block)} methods"
+    return f"{block.name}  {block.title:26}  {block.engine}, {counted(len(block), 'method')}"
 
 
 def elsewhere(block: MethodBlock, word: int) -> str:
@@ -202,7 +203,8 @@ def parse_words(texts: Sequence[str]) -> list[int] | None:
 def structure_lines(structure: BitStructure, words: Sequence[int] | None = None) -> list[str]:
     """A structure for people: the values of `words` field by field, or, without them, the meaning of each field."""
     lines = [
-        f"{structure.file.partition('.')[0]}.{structure.name.lower()}   {structure.title}, {structure.bits // 8} bytes",
+        f"{structure.file.partition('.')[0]}.{structure.name.lower()}   {structure.title}, "
+        f"{counted(structure.bits // 8, 'byte')}",
         "",
     ]
     said: dict[str, str] = {}

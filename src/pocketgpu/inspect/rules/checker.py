@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from pocketgpu.displayed import table_html, title_html
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.displayed import Displayed
 from pocketgpu.inspect.model.rules import SEVERITIES, Found, Rule, RuleFinding
@@ -43,6 +44,11 @@ class Report(Displayed):
         """How many findings there are, then each in a line."""
         counts = ", ".join(f"{name}s: {count}" for name, count in self.counts().items())
         return "\n".join([f"{len(self.rules)} rules, {counts}", *map(str, self.findings)])
+
+    def _repr_html_(self) -> str:
+        head = ("place", "severity", "finding", "times", "rule")
+        rows = ((one.at, one.rule.severity, one.message, one.count, one.rule.id) for one in self.findings)
+        return title_html(str(self).partition("\n")[0]) + table_html(head, rows, len(self.findings))
 
     def to_json(self) -> dict[str, Any]:
         """Plain data, with `schema`."""
@@ -133,3 +139,7 @@ def _place(at: str) -> tuple[tuple[int, ...], str]:
 
 
 __all__ = ["SCHEMA", "Report", "check", "choose"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -27,6 +27,7 @@ from pocketgpu.pica.shader.disassembler import disassemble
 from pocketgpu.pica.shader.disassembler import instruction_text as pica_text
 from pocketgpu.pica.shader.flow import flow_of
 from pocketgpu.pica.shader.shbin import Executable, Shbin, read_shbin
+from pocketgpu.wording import counted
 
 KINDS = ("cubin", "dksh", "maxwell", "shbin", "pica")
 _MAGIC = {b"\x7fELF": "cubin", b"DKSH": "dksh", b"DVLB": "shbin"}
@@ -299,7 +300,9 @@ def _pica(data: bytes, file: str, descriptors: bytes | None) -> ShaderModule:
     """Open bare words. Without operand descriptors, all operands are shown as used whole."""
     words = _pica_words(data, file)
     if len(words) > 4096:
-        raise CaptureError(f"{len(words)} instructions; a shader unit holds 4096", file=file, offset=4 * 4096)
+        raise CaptureError(
+            f"{counted(len(words), 'instruction')}; a shader unit holds 4096", file=file, offset=4 * 4096
+        )
     extras = _pica_words(descriptors, "operand descriptors")[:128] if descriptors is not None else (_PLAIN,) * 128
     return ShaderModule("pica", [_pica_code("code", words, extras, 0, {"instructions": len(words)})])
 

@@ -38,3 +38,7 @@ __all__ = [
     "watch_launches",
     "watch_stage",
 ]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

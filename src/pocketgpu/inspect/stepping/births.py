@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pocketgpu.displayed import Displayed
 from pocketgpu.inspect.stepping.register_values import FORMATS, Value
 from pocketgpu.inspect.stepping.step import Step
 
 
-@dataclass(frozen=True, slots=True)
-class Birth:
+@dataclass(frozen=True, slots=True, repr=False)
+class Birth(Displayed):
     """A NaN or infinity that appeared.
 
     value: the new value, with the register and component that it was written to. inputs: what it was computed from.

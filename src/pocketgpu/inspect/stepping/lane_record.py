@@ -38,6 +38,7 @@ from pocketgpu.maxwell.sass.thread_memory.work import (
     WARP,
     WARPS,
 )
+from pocketgpu.wording import agreed, counted
 
 LOADS, STORES, ATOMICS = ("LD", "LDL", "LDS"), ("ST", "STL", "STS"), ("ATOM", "ATOMS", "RED")
 SPACES = {"LDS": "shared", "STS": "shared", "ATOMS": "shared", "LDL": "local", "STL": "local"}
@@ -144,7 +145,8 @@ class LaneRecord:
             self._look_for_the_end()
             return
         if len(self.trace.steps) >= self.most:
-            self.trace.cut = f"{self.most} steps are kept, and the program had not ended"
+            kept = agreed("{is|are} kept, and the program had not ended", self.most)
+            self.trace.cut = f"{counted(self.most, 'step')} {kept}"
             self.over = True
             return
         registers = self.registers()

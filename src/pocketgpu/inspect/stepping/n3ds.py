@@ -37,6 +37,7 @@ from pocketgpu.pica.shader.interpreter import DONE, OUTPUTS, Interpreter
 from pocketgpu.pica.shader.limits import INSTRUCTION_LIMIT
 from pocketgpu.pica.shader.program import opcode
 from pocketgpu.pica.shader.unit import Program
+from pocketgpu.wording import agreed, counted
 
 MOST = 4096
 """How many steps are kept by default; the unit itself stops a vertex after 65536."""
@@ -146,7 +147,8 @@ class _Watched(Interpreter):
         trace = self.trace
         address, bits = int(_lane(current.raw)), int(_lane(word.raw)) & 0xFFFFFFFF
         if len(trace.steps) >= self.most:
-            trace.cut = f"{self.most} steps are kept, and the program had not ended"
+            kept = agreed("{is|are} kept, and the program had not ended", self.most)
+            trace.cut = f"{counted(self.most, 'step')} {kept}"
             self._set(self.pc, DONE)
             return
         if not self.before:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from pocketgpu.displayed import Displayed
 from pocketgpu.inspect.stepping.register_values import Value, grouped
+from pocketgpu.wording import counted
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+@dataclass(frozen=True, slots=True, repr=False)
+class Change(Displayed):
     """A register, or a pair, that was written, perhaps with the same value.
 
     of: indices of the step's reads that the new value depends on; None: any of them.
@@ -20,6 +22,9 @@ class Change:
     old: int
     new: int
     of: tuple[int, ...] | None = None
+
+    def __str__(self) -> str:
+        return f"{self.after.name}: {self.before.shown} -> {self.after.shown}"
 
     @property
     def before(self) -> Value:
@@ -37,8 +42,8 @@ class Change:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+@dataclass(frozen=True, slots=True, repr=False)
+class Access(Displayed):
     """A memory access of a lane.
 
     kind: "load", "store" or "atomic". space: "global", "shared", "local" or "constant". address: in bytes, of that
@@ -53,7 +58,7 @@ class Access:
 
     def __str__(self) -> str:
         values = " ".join(f"{word:#010x}" for word in self.words)
-        place = f"{self.kind} {self.size} bytes of {self.space} memory at {self.address:#x}"
+        place = f"{self.kind} {counted(self.size, 'byte')} of {self.space} memory at {self.address:#x}"
         return f"{place}: {values}" if values else place
 
     def to_json(self) -> dict[str, Any]:
@@ -63,8 +68,8 @@ class Access:
         }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Emitted:
+@dataclass(frozen=True, slots=True, repr=False)
+class Emitted(Displayed):
     """A vertex that EMIT emitted. number: from 0. slot, primitive, winding: as the last SETEMIT set them.
 
     outputs: words of o0.x to o15.w, 64 of them.
@@ -87,8 +92,8 @@ class Emitted:
         }  # fmt: skip
 
 
-@dataclass(slots=True)
-class Step:
+@dataclass(slots=True, repr=False)
+class Step(Displayed):
     """One executed instruction.
 
     index: its index in the trace. number: index of the instruction in the program. address: in words for a 3DS and in

@@ -8,17 +8,17 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
 from typing import Any
 
+from pocketgpu.displayed import Displayed, line_of, table_html, title_html
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.stepping.births import Birth, births
 from pocketgpu.inspect.stepping.register_values import Value
 from pocketgpu.inspect.stepping.step import Step
+from pocketgpu.wording import counted
 
 COPY_EVERY = 64
 """How many steps are between copies of all registers; `at` starts from a copy."""
-HTML_ROWS = 400
 
 
 class Registers:
@@ -62,12 +62,23 @@ class Registers:
     def __len__(self) -> int:
         return len(self._words)
 
+    def __repr__(self) -> str:
+        names = [*self._words]
+        return line_of(self, f"{counted(len(names), 'word')}: {names[0]} to {names[-1]}" if names else "none")
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name} = {self.value(name).shown}" for name in self)
+
+    def _repr_html_(self) -> str:
+        rows = ((one.name, f"{one.bits:#010x}", one.shown) for one in map(self.value, self))
+        return table_html(("register", "word", "value"), rows, len(self))
+
     def to_json(self) -> list[dict[str, Any]]:
         return [self.value(name).to_json() for name in self]
 
 
-@dataclass(eq=False)
-class Trace:
+@dataclass(eq=False, repr=False)
+class Trace(Displayed):
     """The steps of one lane.
 
     console: "3ds" or "switch". name: of the program. lane: which vertex, primitive or thread, as text. start: words of
@@ -168,8 +179,8 @@ class Trace:
     # -- as text and data ---------------------------------------------------------------------------------------------
     @property
     def title(self) -> str:
-        count = f"{len(self.steps)} step{'s' * (len(self.steps) != 1)}"
-        text = f"{self.name}, {self.lane}: {count}" + (f", cut: {self.cut}" if self.cut else "")
+        cut = f", cut: {self.cut}" if self.cut else ""
+        text = f"{self.name}, {self.lane}: {counted(len(self.steps), 'step')}{cut}"
         return f"{text}  {self.address}" if self.address else text
 
     def part(self, first: int = 0, last: int | None = None) -> Sequence[Step]:
@@ -205,14 +216,9 @@ class Trace:
         }
 
     def _repr_html_(self) -> str:
-        rows = []
-        for step in self.steps[:HTML_ROWS]:
-            cells = (step.index, f"{step.address:#06x}", step.text, step.read_text, step.happened)
-            rows.append("<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in cells) + "</tr>")
-        head = "".join(f"<th>{name}</th>" for name in ("step", "address", "instruction", "read", "written"))
-        left = len(self.steps) - len(rows)
-        more = f"<p>{left} more steps</p>" if left > 0 else ""
-        return f"<p>{escape(self.title)}</p><table><tr>{head}</tr>{''.join(rows)}</table>{more}"
+        head = ("step", "address", "instruction", "read", "written")
+        rows = ((one.index, f"{one.address:#06x}", one.text, one.read_text, one.happened) for one in self.steps)
+        return title_html(self.title) + table_html(head, rows, len(self.steps))
 
 
 def _apply(words: dict[str, int], step: Step) -> None:

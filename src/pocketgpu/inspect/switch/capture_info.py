@@ -22,6 +22,7 @@ from pocketgpu.inspect.switch.method_use import ClassUse, MethodUse
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.host.channel import Channel
 from pocketgpu.maxwell.host.observer import Observer
+from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
@@ -144,7 +145,7 @@ def _features(record: Any) -> Iterable[Feature]:
             yield Feature("draw", f"{record.topology_name}, {'indexed' if record.indexed else 'arrays'}")
         case "Launch":
             sizes = " of ".join("x".join(map(str, three)) for three in (record.grid, record.block))
-            yield Feature("launch", f"{sizes} threads, program {record.program:#x}")
+            yield Feature("launch", f"{counted(sizes, 'thread')}, program {record.program:#x}")
         case other:
             yield Feature(other.lower(), "")
 

@@ -57,7 +57,9 @@ def load(chunks: Sequence[ChunkRecord], number: int) -> Description:
         digest.update(chunk.gpu_va.to_bytes(8, "little") + len(chunk.data).to_bytes(8, "little"))
         digest.update(chunk.data)
     facts = {"submission": number, "runs": len(chunks), "bytes": size, "digest": digest.hexdigest()}
-    return Description("load", f"the processor writes {size} bytes in {counted(len(chunks), 'place')}", facts, ranges)
+    return Description(
+        "load", f"the processor writes {counted(size, 'byte')} in {counted(len(chunks), 'place')}", facts, ranges
+    )
 
 
 def submission(number: int, entries: int) -> Description:
@@ -188,8 +190,9 @@ def _reach(side: SurfaceSide, width: int, lines: int) -> tuple[Range, ...]:
 def _copy(copy: Copy, channel: Channel) -> Description:
     size = copy.line_length * copy.lines * copy.unit
     fill = copy.kind == "fill"
-    title = f"fill of {size} bytes at {copy.target:#x}" if fill else (
-        f"copy of {size} bytes, {copy.source:#x} ({copy.source_layout}) to {copy.target:#x} ({copy.target_layout})"
+    title = f"fill of {counted(size, 'byte')} at {copy.target:#x}" if fill else (
+        f"copy of {counted(size, 'byte')}, {copy.source:#x} ({copy.source_layout}) to {copy.target:#x} "
+        f"({copy.target_layout})"
     )  # fmt: skip
     facts = {
         "place": copy.place, "kind": copy.kind, "source": f"{copy.source:#x}", "target": f"{copy.target:#x}",
@@ -233,7 +236,7 @@ def _blit(blit: Blit, channel: Channel) -> Description:
 
 def _upload(upload: Upload, channel: Channel) -> Description:
     size = upload.line_length * upload.lines
-    title = f"{size} bytes of the pushbuffer to {upload.target:#x}"
+    title = f"{counted(size, 'byte')} of the pushbuffer to {upload.target:#x}"
     facts = {
         "place": upload.place, "class": f"{upload.class_id:04x}", "target": f"{upload.target:#x}",
         "layout": upload.layout, "line_length": upload.line_length, "lines": upload.lines,
@@ -249,7 +252,7 @@ def _upload(upload: Upload, channel: Channel) -> Description:
 
 def _launch(launch: Launch, channel: Channel) -> Description:
     grid, block = ("x".join(map(str, sizes)) for sizes in (launch.grid, launch.block))
-    title = f"{grid} blocks of {block} threads, program {launch.program:#x}"
+    title = f"{counted(grid, 'block')} of {counted(block, 'thread')}, program {launch.program:#x}"
     facts: dict[str, Any] = {
         "place": launch.place, "grid": list(launch.grid), "block": list(launch.block),
         "program": f"{launch.program:#x}", "qmd": f"{launch.address:#x}", "shared_bytes": launch.shared_bytes,

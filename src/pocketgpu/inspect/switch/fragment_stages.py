@@ -9,6 +9,7 @@ from typing import Any
 from pocketgpu.inspect.model.stage import Loss, Stage
 from pocketgpu.inspect.model.why import PROGRAM
 from pocketgpu.inspect.switch.lane_trace import Instruction, number_text
+from pocketgpu.wording import counted
 
 
 @dataclass
@@ -57,7 +58,7 @@ def inputs(values: Mapping[str, int]) -> Stage:
 
 def program(instructions: Sequence[Instruction], steps: int, outputs: Sequence[int]) -> Stage:
     """The fragment's program. outputs: its registers from R0 on. steps: how many instructions ran, kept or not."""
-    text = [f"program, {steps} instructions:", *(f"  {one}" for one in instructions)] if instructions else []
+    text = [f"program, {counted(steps, 'instruction')}:", *(f"  {one}" for one in instructions)] if instructions else []
     if outputs:
         text.append("outputs: " + ", ".join(f"R{n} = {number_text(v)}" for n, v in enumerate(outputs)))
     values = {

@@ -15,9 +15,11 @@ from pocketgpu.inspect.model.changes import Change, change
 from pocketgpu.inspect.model.event import Event
 from pocketgpu.inspect.model.moment import Moment
 from pocketgpu.inspect.model.resources import ConstantBuffer
+from pocketgpu.inspect.model.summary import Summary
 from pocketgpu.inspect.model.vertices import IndexBuffer, VertexBuffer, Vertices
 from pocketgpu.inspect.switch.recorder import register_name
 from pocketgpu.inspect.switch.resources import HandleTexture, StageShader, buffers, shaders, textures
+from pocketgpu.inspect.switch.summary import summary_of
 from pocketgpu.inspect.switch.surfaces import Surface, TargetPicture, surface_of, targets_of
 from pocketgpu.inspect.switch.vertices import fresh, index_buffer, vertex_buffers, vertices_of
 from pocketgpu.maxwell.display.present import Picture
@@ -171,6 +173,16 @@ class SwitchMoment(Moment):
                 array = player.driver.picture(frame)
                 return {} if array is None else {"screen": Picture(array)}
         return {}
+
+    @property
+    def summary(self) -> Summary:
+        surfaces = self.surfaces()
+        slots = [one.slot for one in surfaces if one.slot is not None]
+        textures = programs = None
+        if self.runs_programs:
+            textures = [str(one) for one in self.textures.values()]
+            programs = [f"{one.unit} {one.digest}, {one.size}" for one in self.programs.values()]
+        return summary_of(self.state, slots, [str(one) for one in surfaces], textures, programs)
 
     # -- resources of a draw ------------------------------------------------------------------------------------------
     @property

@@ -24,6 +24,7 @@ from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.graphics.programs.stage_program import StageProgram
 from pocketgpu.maxwell.sampling.store import HEADER_BYTES, SAMPLER_BYTES
 from pocketgpu.pictures import to_image
+from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -51,7 +52,7 @@ class StageShader(Program):
     @property
     def size(self) -> str:
         """How long it is, in words."""
-        return f"{self.registers} registers, at {self.address:#x}"
+        return f"{counted(self.registers, 'register')}, at {self.address:#x}"
 
     @property
     def digest(self) -> str:
@@ -69,7 +70,7 @@ class StageShader(Program):
         return self.code.text(False)
 
     def __str__(self) -> str:
-        return f"{self.unit} program at {self.address:#x}, {self.registers} registers\n{self.text}"
+        return f"{self.unit} program at {self.address:#x}, {counted(self.registers, 'register')}\n{self.text}"
 
 
 class Standing(Protocol):

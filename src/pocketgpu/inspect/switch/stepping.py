@@ -20,6 +20,7 @@ from pocketgpu.inspect.switch.vertices import fresh
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
 from pocketgpu.maxwell.engines.threed.draws import STAGES, Draw
 from pocketgpu.maxwell.graphics.draw.plans import PIXEL
+from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.switch.inspection import SwitchInspection
@@ -82,7 +83,7 @@ def _lane(inspection: SwitchInspection, draw: Draw, address: Address, tick: int,
         if pipeline == PIXEL:
             raise UsageError("the draw has no vertex program", location=str(address))
         if address.vertex >= len(numbers):
-            raise UsageError(f"the draw has {len(numbers)} vertices", location=str(address))
+            raise UsageError(f"the draw has {counted(len(numbers), 'vertex', 'vertices')}", location=str(address))
         choose, lane, runs = vertex_of(words, int(numbers[address.vertex])), f"vertex {address.vertex}", 1
     else:
         assert address.pixel is not None

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.capture.formats.mxcap import Present
+from pocketgpu.displayed import line_of, picture_html, title_html
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell.formats import PixelLayout, shown_layout
 from pocketgpu.lanes import Engine
@@ -20,6 +21,7 @@ from pocketgpu.maxwell.memory.blocklinear import Layout
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.maxwell.memory.surface_copy import SurfaceSide, to_array
 from pocketgpu.pictures import to_image
+from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -92,8 +94,11 @@ class Surface:
         """Whether there is such a pixel."""
         return 0 <= x < self.width // self.grid[0] and 0 <= y < self.height // self.grid[1]
 
+    def __repr__(self) -> str:
+        return line_of(self, str(self))
+
     def __str__(self) -> str:
-        samples = f", {self.samples} samples" if self.samples > 1 else ""
+        samples = f", {counted(self.samples, 'sample')}" if self.samples > 1 else ""
         size = f"{self.width // self.grid[0]}x{self.height // self.grid[1]}"
         return f"{self.name} {size} {self.format.name} at {self.address:#x}{samples}"
 
@@ -204,11 +209,14 @@ class TargetPicture:
         self.image.save(data, "PNG")
         return data.getvalue()
 
+    def _repr_html_(self) -> str:
+        return title_html(str(self)) + picture_html(self._repr_png_())
+
     def __str__(self) -> str:
         return str(self.surface)
 
     def __repr__(self) -> str:
-        return f"<{self.surface.name}: {self.width}x{self.height} {self.surface.format.name}>"
+        return line_of(self, f"{self.surface.name}: {self.width}x{self.height} {self.surface.format.name}")
 
 
 def surface_of(target: Target, grid: tuple[int, int], layer: int = 0) -> Surface:

@@ -27,6 +27,7 @@ from pocketgpu.maxwell.sass.program.steps import Step
 from pocketgpu.maxwell.sass.thread_memory.work import LANES, LAUNCH
 from pocketgpu.maxwell.sass.warp.specialise import run_warp
 from pocketgpu.maxwell.sass.warp.variable_machine import VariableMachine
+from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.switch.inspection import SwitchInspection
@@ -57,8 +58,9 @@ class ThreadWhy(Answer):
         kept = f" (the first {len(self.instructions)} are kept)" if self.steps > len(self.instructions) else ""
         same = "NumPy's block and the machine's wrote"
         return [
-            f"ran {own} of the {self.steps} instructions of its warp{kept}, program {self.program:#x}  {self.address}",
-            f"{self.event.title}; its block wrote to {self.pages} pages of memory  {self.event.address}",
+            f"ran {own} of the {counted(self.steps, 'instruction')} of its warp{kept}, program {self.program:#x}  "
+            f"{self.address}",
+            f"{self.event.title}; its block wrote to {counted(self.pages, 'page')} of memory  {self.event.address}",
             f"proved: {same} the same bytes" if self.proved else f"NOT proved: {same} different bytes",
         ]
 

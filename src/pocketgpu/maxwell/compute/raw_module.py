@@ -13,6 +13,7 @@ events in `module.events`, not exceptions.
 from __future__ import annotations
 
 import struct
+import sys
 import threading
 from collections.abc import Sequence
 from functools import cached_property
@@ -22,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.displayed import line_of
 from pocketgpu.errors import CaptureError, UsageError
 from pocketgpu.events import EventLog
 from pocketgpu.lanes import Engine
@@ -34,6 +36,7 @@ from pocketgpu.maxwell.sass.launch.code import Code
 from pocketgpu.maxwell.sass.launch.launcher import LIMIT, LOCAL_WINDOW, SHARED_WINDOW, Launcher, Result, Watch, three
 from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE
 from pocketgpu.struct_words import Struct
+from pocketgpu.wording import counted
 
 WORK_SIZE = 320 * MIB
 TEXTURE_ROOM = 256 * MIB
@@ -115,7 +118,7 @@ def device(evaluator: str = "llvm", threads: int = 1) -> Device:
 class RawModule:
     """The kernels of a cubin.
 
-    :param path: of the file; or `code`, its bytes.
+    :param path: of the file, "-" for the standard input; or `code`, its bytes.
     :param evaluator: "llvm" or "numpy".
     :param threads: of the host.
     :raises CaptureError: it cannot be read, is no cubin for SM 5.x, or is damaged.
@@ -135,7 +138,7 @@ class RawModule:
         self.file = "" if path is None else str(path)
         if path is not None:
             try:
-                code = Path(path).read_bytes()
+                code = sys.stdin.buffer.read() if self.file == "-" else Path(path).read_bytes()
             except OSError as error:
                 raise CaptureError(
                     f"cannot read the file: {error.strerror or error}", file=self.file,
@@ -150,6 +153,9 @@ class RawModule:
         self._banks: dict[int, bytearray] = {}
         self.bound: dict[str, Texture | Surface] = {}
         self._load()
+
+    def __repr__(self) -> str:
+        return line_of(self, f"{self.file or 'code'}: {', '.join(self.kernels) or 'no kernel'}")
 
     @property
     def kernels(self) -> list[str]:
@@ -275,6 +281,9 @@ class RawKernel:
         targets |= {s.value for s in kernel.functions if s.name != kernel.name} if kernel.indirect else set()
         targets |= self._table_words()
         self.code = Code(kernel.name, module.code_of(kernel), max(kernel.registers, 1), start, tuple(sorted(targets)))
+
+    def __repr__(self) -> str:
+        return line_of(self, f"{self.name}: {counted(len(self.kernel.code), 'byte')} of code")
 
     def _table_words(self) -> set[int]:
         """Words of the kernel's own constants that could be code addresses: its jump tables."""

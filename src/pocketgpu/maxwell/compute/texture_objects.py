@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.displayed import line_of, table_html
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell.formats import TEXTURE, PixelLayout
 from pocketgpu.facts.maxwell.headers import HANDLE, TIC, TSC, BitStructure
@@ -30,6 +31,7 @@ from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.maxwell.memory.gpu_memory import Mapping as GpuMapping
 from pocketgpu.maxwell.sampling.records import ANISOTROPIES
 from pocketgpu.maxwell.sampling.store import HEADER_BYTES, SAMPLER_BYTES, Pools
+from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     from pocketgpu.maxwell.compute.raw_module import Device
@@ -188,6 +190,19 @@ class Image:
         for number, level in enumerate(levels):
             self._rows(number, level)  # checks the shape
         self._places: weakref.WeakKeyDictionary[Device, _Placed] = weakref.WeakKeyDictionary()
+
+    def __repr__(self) -> str:
+        return line_of(self, str(self))
+
+    def __str__(self) -> str:
+        size = "x".join(str(n) for n in (self.width, self.height, self.depth) if n > 1) or "1"
+        layers = f", {counted(self.layers, 'layer')}" if self.layers > 1 else ""
+        levels = f", {counted(len(self.arrays), 'level')}" if len(self.arrays) > 1 else ""
+        return f"{self.kind} {size} {self.layout.name}{layers}{levels}"
+
+    def _repr_html_(self) -> str:
+        rows = (("size", self), ("numbers", self.numbers), ("dtype", self.arrays[0].dtype))
+        return table_html((), [*rows, *((f"level {n}", one.shape) for n, one in enumerate(self.arrays))])
 
     @staticmethod
     def _named(format: str) -> PixelLayout:

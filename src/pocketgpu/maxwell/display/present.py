@@ -104,9 +104,9 @@ class Surface:
         return self.stride * (self.height - 1) + self.row
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Picture(ShownArray):
-    """A presented picture: `array` is upright RGB of shape (height, width, 3)."""
+    """A presented picture: `array` is upright RGB of shape (height, width, 3), uint8."""
 
     array: NDArray[np.uint8]
 

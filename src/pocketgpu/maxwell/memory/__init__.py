@@ -3,3 +3,7 @@
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 
 __all__ = ["GpuMemory"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -18,10 +18,12 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from pocketgpu.arena import PAGE_SHIFT, PAGE_SIZE, Arena, Buffer, Bytes, flat
+from pocketgpu.displayed import line_of
 from pocketgpu.errors import GuestMemoryError, UsageError
 from pocketgpu.facts.maxwell import page_kinds
 from pocketgpu.maxwell.memory import page_table
 from pocketgpu.maxwell.memory.page_table import ADDRESS_SPACE, TABLE_SHIFT, TABLE_SIZE, TABLE_WORDS
+from pocketgpu.wording import counted
 
 MIB = 1 << 20
 TAIL_GUARD_SIZE = 64 * 1024
@@ -124,6 +126,9 @@ class GpuMemory(Arena):
         self.page_versions = self.arena[page_table.VERSIONS :][: 4 * (end >> PAGE_SHIFT)].view(np.uint32)
         self._root = self.arena[page_table.ROOT :][:TABLE_SIZE].view(np.uint32)
         self._books = self.arena[page_table.BOOKS :][:64].view(np.int64)
+
+    def __repr__(self) -> str:
+        return line_of(self, f"{counted(len(self._mappings), 'mapping')}, {counted(len(self._backings), 'backing')}")
 
     # Physical memory
 

@@ -140,3 +140,10 @@ def _number(text: str) -> int:
             f"{text!r} is no method with a step: they have {METHOD_ADDRESS.width} and {METHOD_STEP.width} bits"
         )
     return value | more << METHOD_STEP.lo
+
+
+__all__ = ["assemble"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -32,3 +32,7 @@ __all__ = [
     "PT", "RZ", "Attr", "Const", "Control", "Imm", "Indirect", "Instruction", "Label", "Mem", "Name", "Operand", "Pred",
     "Program", "Reg", "SassError", "Set", "Special", "Swap", "decode", "decode_program",
 ]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return [*__all__, *(name for name in ("assembler",) if name in globals())]

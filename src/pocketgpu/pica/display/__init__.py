@@ -3,3 +3,7 @@
 from pocketgpu.pica.display.screens import Screen
 
 __all__ = ["Screen"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

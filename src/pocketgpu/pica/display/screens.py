@@ -40,12 +40,15 @@ BOTTOM_WIDTH = 320
 WIDE_WIDTH = 800
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Screen(ShownArray):
-    """The picture of one screen (or one eye): `array` is upright RGB of shape (240, width, 3)."""
+    """The picture of one screen (or one eye): `array` is upright RGB of shape (240, width, 3), uint8."""
 
     name: str
     array: Bytes
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.width}x{self.height} RGB"
 
 
 _LUT_INDEX, _LUT_DATA = EXTERNAL["PDC0_LUT_INDEX"]["index"], EXTERNAL["PDC0_LUT_DATA"]

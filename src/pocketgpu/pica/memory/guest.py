@@ -22,6 +22,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pocketgpu.arena import ARENA_LIMIT, BLOCK, PAGE_SHIFT, PAGE_SIZE, Arena, Buffer, Bytes, Snapshot, flat
+from pocketgpu.displayed import line_of
 from pocketgpu.errors import GuestMemoryError, UsageError
 from pocketgpu.facts.memory_map import FCRAM, MEMORY, MIB, Region
 
@@ -55,6 +56,10 @@ class GuestMemory(Arena):
         super().__init__(offset, offset + TAIL_GUARD_SIZE, work_size)
         # FCRAM first: nearly all addresses are in it.
         self._spans = tuple((region.base, region.base + region.size, start) for region, start in reversed(self.regions))
+
+    def __repr__(self) -> str:
+        regions = [f"{region.name} {region.base:#010x}+{region.size:#x}" for region, _ in self.regions]
+        return line_of(self, ", ".join(regions))
 
     # Addresses
 

@@ -9,3 +9,7 @@ from pocketgpu.pica.pdc.mode_warnings import problems
 from pocketgpu.pica.pdc.problem import Problem
 
 __all__ = ["Beat", "DisplayMode", "Problem", "Span", "display_mode", "problems"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -19,6 +19,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
+from pocketgpu.displayed import line_of
 from pocketgpu.facts.choices import DEFAULTS
 from pocketgpu.facts.external import EXTERNAL, shows_both
 from pocketgpu.facts.timing import CPU_CLOCK, FAST_PIXEL_DIVIDER, PIXEL_DIVIDER
@@ -137,6 +138,9 @@ class DisplayMode:
     error_irq_off: bool
     sync_bits: int
     choices: Mapping[str, str] = field(repr=False, compare=False, hash=False, default_factory=lambda: dict(DEFAULTS))
+
+    def __repr__(self) -> str:
+        return line_of(self, f"{self.screen}: {self.clocks} clocks x {self.lines} lines, {self.refresh:.3f} Hz")
 
     # -- clocks -------------------------------------------------------------------------------------------------------
     @property
@@ -310,6 +314,8 @@ class DisplayMode:
 
         The frame's interrupt comes at HCount 0 of its line. New settings are latched at the position in LATCH or, with
         display.latch=vblank, together with the frame's interrupt.
+
+        :raises ValueError: it is none of the three.
         """
         late = int(self.vclock > 0)  # VCount steps inside of a line, so at HCount 0 a line still has the count before
         if what == "latch" and self.choices["display.latch"] == "vblank":

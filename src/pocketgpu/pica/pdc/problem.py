@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pocketgpu.displayed import Displayed
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Problem(Displayed):
     """A documented warning. severity: "warning" (visible effect) or "note"."""
 
     id: str
     severity: str
     text: str
+
+    def __str__(self) -> str:
+        return f"{self.severity}: {self.text}  [{self.id}]"
 
 
 __all__ = ["Problem"]

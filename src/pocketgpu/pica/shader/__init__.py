@@ -3,3 +3,7 @@
 from pocketgpu.pica.shader.unit import Emission, Outputs, Program
 
 __all__ = ["Emission", "Outputs", "Program"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__, *(name for name in ("assembler",) if name in globals())]

@@ -37,6 +37,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.shader_isa import (
     COMPARE_NAMES,
@@ -56,6 +57,7 @@ from pocketgpu.facts.shader_isa import (
     Opcode,
     components,
 )
+from pocketgpu.wording import counted
 
 UNUSED = 0x1F
 DESCRIPTORS = 128
@@ -91,6 +93,10 @@ class Assembly:
     outputs: Mapping[int, tuple[int, int, int, int]]
     constants: Mapping[int, tuple[float, float, float, float]]
     warnings: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        size = f"{counted(len(self.code), 'word')}, {counted(len(self.descriptors), 'descriptor')}"
+        return line_of(self, f"{size}, entry {self.entry:#05x}")
 
     @property
     def entry(self) -> int:
@@ -559,3 +565,10 @@ class _Assembler:
             f"the program needs more than {limit} operand descriptors" + (" for MAD" if limit < DESCRIPTORS else ""),
             hint="Use fewer combinations of swizzles and write masks.",
         )
+
+
+__all__ = ["Assembly", "ShaderError", "assemble"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

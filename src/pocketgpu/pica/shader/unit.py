@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from pocketgpu.displayed import line_of, table_html, text_html
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.shader_isa import EMITTED, OPCODE_AT, number_of
 from pocketgpu.lanes import I32, I64, Engine, Lang, Value, kernel, run_once
@@ -40,6 +41,7 @@ from pocketgpu.pica.shader.translate import (
     program_of,
     unit_program,
 )
+from pocketgpu.wording import counted
 
 MAX_WORDS = 4096  # of a geometry unit; a vertex unit has CODE_WORDS
 DESCRIPTORS = 128
@@ -72,6 +74,10 @@ class Emission:
     vertices: Floats
     states: Integers
 
+    def __repr__(self) -> str:
+        emitted = counted(int(self.count.sum()), "vertex", "vertices")
+        return line_of(self, f"{counted(len(self.count), 'program')} emitted {emitted}")
+
     def __getitem__(self, name: str) -> Any:
         """A field by name."""
         if name not in self.__dataclass_fields__:
@@ -91,6 +97,22 @@ class Outputs(np.ndarray[Any, np.dtype[np.float32]]):
     address: Integers
     emit: Emission
     hung: Bools
+
+    def __repr__(self) -> str:
+        """The numbers if they fit a line, else their shape; `print` shows the numbers."""
+        text = str(self)
+        return line_of(self, text if "\n" not in text else f"{' x '.join(map(str, self.shape))} {self.dtype}")
+
+    def _repr_html_(self) -> str:
+        """Registers of the first vertices."""
+        if self.ndim != 3:
+            return text_html(str(self))
+        names = [f"o{n}" for n in range(self.shape[1])]
+        rows = (
+            (n, *(", ".join(f"{value:.6g}" for value in vector) for vector in one.tolist()))
+            for n, one in enumerate(self)
+        )
+        return table_html(("vertex", *names), rows, len(self))
 
 
 @kernel(program=I64, count=I32)
@@ -219,6 +241,7 @@ class Program:
         given = _words(code, "code", MAX_WORDS)
         self._code = np.full(CODE_WORDS if len(given) <= CODE_WORDS else MAX_WORDS, END_WORD, np.uint32)
         self._code[: len(given)] = given
+        self._size = len(given)
         self._descriptors = np.zeros(DESCRIPTORS, np.uint32)
         descriptors = _words(operand_descriptors, "operand descriptors", DESCRIPTORS)
         self._descriptors[: len(descriptors)] = descriptors
@@ -244,6 +267,9 @@ class Program:
                 raise UsageError(
                     f"the program cannot be specialised: {error}", hint="The interpreter runs it."
                 ) from None
+
+    def __repr__(self) -> str:
+        return line_of(self, f"{counted(self._size, 'instruction')}, entry point {self._entry:#05x}")
 
     @property
     def descriptors(self) -> tuple[int, ...]:

@@ -69,7 +69,7 @@ def shown() -> list[Any]:
         found += [report, *report.rules, examine(capture), *run.all_events(), *run.passes(0), *asked(run)]
         found += [event.words for event in run.all_events()]
         moment = run.seek("f0/d1")
-        found += [moment, moment.textures, moment.programs, moment.constants, moment.index_buffer]
+        found += [moment, moment.summary, moment.textures, moment.programs, moment.constants, moment.index_buffer]
         found += [moment.vertex_buffers, moment.vertices, moment.mesh(), moment.changes("reset")]
         found += [texture.facts for texture in moment.textures.values()]
         found += [run.why("f0"), Cause("f0/d0", "the scissor keeps nothing", "scissor.empty", 90, "pocketgpu why")]

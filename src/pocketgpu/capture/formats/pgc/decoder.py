@@ -28,6 +28,7 @@ from pocketgpu.capture.formats.pgc.contents import (
     Words,
     Writes,
 )
+from pocketgpu.displayed import line_of
 from pocketgpu.errors import CaptureError
 from pocketgpu.events import sized
 from pocketgpu.facts.choices import DEFAULTS
@@ -35,6 +36,7 @@ from pocketgpu.facts.gsp import AddressRange
 from pocketgpu.pica.gsp.address_map import AddressMap
 from pocketgpu.pica.gsp.framebuffers import swap_writes
 from pocketgpu.pica.gsp.gsp_machine import Refused, Translator
+from pocketgpu.wording import counted
 
 _FORMATS = 9
 _LARGEST_SIDE = 1 << 14
@@ -59,7 +61,7 @@ def parse(data: bytes, *, file: str = "") -> Contents:
         raise found.damage
     contents = decoder.finish()
     if found.frames != len(contents.frames):
-        message = f"the capture should have {found.frames} frames and has {len(contents.frames)}"
+        message = f"the capture should have {counted(found.frames or 0, 'frame')} and has {len(contents.frames)}"
         raise CaptureError(message, file=file, offset=len(data), hint="The recorder that wrote it has a bug.")
     return contents
 
@@ -70,6 +72,10 @@ class Rescue:
 
     contents: Contents
     damage: CaptureError | None
+
+    def __repr__(self) -> str:
+        damage = "nothing is damaged" if self.damage is None else self.damage.message
+        return line_of(self, f"{counted(len(self.contents.frames), 'whole frame')}; {damage}")
 
 
 def rescue(data: bytes, *, file: str = "") -> Rescue:
@@ -86,7 +92,7 @@ def rescue(data: bytes, *, file: str = "") -> Rescue:
     damage = found.damage or decoder.failure
     contents = decoder.finish()
     if damage is None and found.frames != len(contents.frames):
-        message = f"the capture should have {found.frames} frames and has {len(contents.frames)}"
+        message = f"the capture should have {counted(found.frames or 0, 'frame')} and has {len(contents.frames)}"
         damage = CaptureError(message, file=file, offset=len(data))
     if damage is not None:
         contents.tail = ()
@@ -156,7 +162,7 @@ class _Decoder:
     def take(self, size: int) -> bytes:
         end = self.at + size
         if end > len(self.data):
-            raise _Bad(f"it needs {size} bytes where {len(self.data) - self.at} are left")
+            raise _Bad(f"it needs {counted(size, 'byte')} where {len(self.data) - self.at} are left")
         part = self.data[self.at : end]
         self.at = end
         return part
@@ -322,7 +328,7 @@ class _Decoder:
         self.first()
         virt, phys, size = self.u32(), self.u32(), self.varint((1 << 32) + 1, "a range's size")
         if not size or max(virt, phys) + size > 1 << 32:
-            raise _Bad(f"{size} bytes from {virt:#x} and {phys:#x} are no range of addresses")
+            raise _Bad(f"{counted(size, 'byte')} from {virt:#x} and {phys:#x} are no range of addresses")
         self.contents.ranges.append(AddressRange(virt, phys, size))
         if len(self.contents.ranges) > 4096:
             raise _Bad("the capture has too many ranges of addresses")

@@ -28,6 +28,7 @@ from pocketgpu.capture.formats.pgc.numbers import (
     VERSION,
 )
 from pocketgpu.errors import CaptureError, UsageError
+from pocketgpu.wording import counted
 
 _HEAD = struct.Struct("<BBII")
 _STORED, _ZSTD, _LZMA = range(3)
@@ -128,7 +129,7 @@ def unpack(codec: int, payload: bytes, size: int) -> bytes:
     except _FAILURES as error:
         raise ValueError(f"the packed data is damaged: {error}") from None
     if total != size or not decoder.done:
-        raise ValueError(f"the packed data does not hold the {size} bytes that it should")
+        raise ValueError(f"the packed data does not hold the {counted(size, 'byte')} that it should")
     return b"".join(parts)
 
 
@@ -239,7 +240,7 @@ def read_header(data: bytes, file: str) -> Header:
     if console is None:
         raise fail(f"unknown console {number}", 9, "Known are 1 (3DS) and 2 (Switch).")
     if size not in DIGEST_SIZES:
-        raise fail(f"digests of {size} bytes", 10, f"They have {DIGEST_SIZES[0]} to {DIGEST_SIZES[-1]}.")
+        raise fail(f"digests of {counted(size, 'byte')}", 10, f"They have {DIGEST_SIZES[0]} to {DIGEST_SIZES[-1]}.")
     if left_out > CHECK_LEFT_OUT:
         raise fail(f"{left_out} bytes of a check are left out", 11, f"It may be {CHECK_LEFT_OUT} at most.")
     return Header(console, size, CHECK_SIZE - left_out)
@@ -305,14 +306,14 @@ def _read(data: bytes, start: int) -> tuple[int, int, int, bytes, int]:
     if codec >= len(CODECS) or (kind == END and codec):
         raise _DamagedSection(f"unknown packing {codec} of a section", start + 1)
     if size > SECTION_LIMIT:
-        raise _DamagedSection(f"a section of {size:,} bytes, unpacked", start + 6)
+        raise _DamagedSection(f"a section of {counted(size, 'byte', form=',')}, unpacked", start + 6)
     return end, kind, codec, payload, size
 
 
 def _read_end(payload: bytes, start: int, sections: int) -> int:
     if len(payload) != 8:
-        raise _DamagedSection(f"the end of the capture has {len(payload)} bytes instead of 8", start)
-    frames, counted = struct.unpack("<II", payload)
-    if counted != sections:
-        raise _DamagedSection(f"the file should have {counted} sections of records and has {sections}", start)
+        raise _DamagedSection(f"the end of the capture has {counted(len(payload), 'byte')} instead of 8", start)
+    frames, told = struct.unpack("<II", payload)
+    if told != sections:
+        raise _DamagedSection(f"the file should have {counted(told, 'section')} of records and has {sections}", start)
     return int(frames)

@@ -56,6 +56,7 @@ from pocketgpu.facts.external import EXTERNAL, LCD
 from pocketgpu.facts.maxwell.page_kinds import KINDS
 from pocketgpu.facts.pica import PICA
 from pocketgpu.pica.gsp.address_map import AddressMap
+from pocketgpu.wording import agreed, counted
 
 _KIND_NAMES = {number: name for name, number in KINDS.items()}
 
@@ -149,7 +150,8 @@ class PgcTrace(SelfTesting, N3DSTrace):
         # On a Switch nothing is wrong with that: a recording ends after what the program does to end.
         if contents.tail:
             left_out = sum(map(count, contents.tail))
-            message = f"{left_out} events after the last frame belong to no frame and are left out"
+            verbs = "after the last frame {belongs|belong} to no frame and {is|are} left out"
+            message = f"{counted(left_out, 'event')} {agreed(verbs, left_out)}"
             notes.append(Note("warning", "capture.unfinished-frame", message, at=f"f{len(contents.frames)}"))
         self.warnings = tuple(notes)
         self.virt_to_phys = tuple(contents.ranges)
@@ -208,12 +210,18 @@ class PgcLog(SelfTesting, ChannelLog):
     def _check_bounds(self) -> None:
         mapped = sum(mapping.size for mapping in self.mappings)
         if mapped > MAPPED_LIMIT or sum(self.handles.values()) > MEMORY_LIMIT:
-            message = f"the mappings have {sum(self.handles.values()):,} bytes of memory and {mapped:,} of addresses"
+            message = (
+                f"the mappings have {counted(sum(self.handles.values()), 'byte', form=',')} of memory and {mapped:,} "
+                f"of addresses"
+            )
             hint = f"At most {MEMORY_LIMIT:,} and {MAPPED_LIMIT:,} are replayed."
             raise CaptureError(message, file=self.file, hint=hint)
         for shown in self.presents:
             if shown.handle is None and shown.gpu_va + shown.size > VA_END:
-                message = f"a surface of {shown.size} bytes at {shown.gpu_va:#x} leaves the 40-bit address space"
+                message = (
+                    f"a surface of {counted(shown.size, 'byte')} at {shown.gpu_va:#x} leaves the 40-bit address "
+                    f"space"
+                )
                 raise CaptureError(message, file=self.file, hint="The recorder that wrote it has a bug.")
         for name, places in (
             ("a store", ((chunk.handle, chunk.offset + len(chunk.data)) for chunk in self.chunks)),

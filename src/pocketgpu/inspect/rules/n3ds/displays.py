@@ -8,6 +8,7 @@ from pocketgpu.facts.pica_enums import TRANSFER_SCALE
 from pocketgpu.inspect.model.rules import Found, RuleSet
 from pocketgpu.inspect.rules.n3ds.record import N3dsRecord, UnitRecord
 from pocketgpu.pica.engines.transfer import external_format
+from pocketgpu.wording import counted
 
 RULES = RuleSet("3DS")
 
@@ -78,8 +79,9 @@ def display_stride(record: N3dsRecord) -> Iterator[Found]:
         # Two pictures side by side for stereo share a stride of twice their width.
         if shown.stride > 0 and shown.stride % max(written, 1):
             yield Found(
-                f"the {shown.screen} screen steps {shown.stride} bytes from line to line at {shown.address:#010x}, "
-                f"and the transfer {writer.at} wrote lines of {written} bytes (PPF_OUTPUT_SIZE)", shown.at,
+                f"the {shown.screen} screen steps {counted(shown.stride, 'byte')} from line to line at "
+                f"{shown.address:#010x}, "
+                f"and the transfer {writer.at} wrote lines of {counted(written, 'byte')} (PPF_OUTPUT_SIZE)", shown.at,
             )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from pocketgpu.inspect.model.rules import Found, RuleSet
 from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
+from pocketgpu.wording import counted
 
 RULES = RuleSet("3DS")
 
@@ -78,4 +79,4 @@ def fill_remainder(record: N3dsRecord) -> Iterator[Found]:
     for unit in record.fills:
         size = unit.address(f"{unit.unit}_END") - unit.address(f"{unit.unit}_START")
         if unit.get(f"{unit.unit}_CONTROL.width") in _WIDTH_24 and size > 0 and size % 3:
-            yield Found(f"{unit.unit} fills {size} bytes with a value of 3 bytes", unit.at)
+            yield Found(f"{unit.unit} fills {counted(size, 'byte')} with a value of 3 bytes", unit.at)

@@ -7,6 +7,7 @@ from itertools import combinations
 
 from pocketgpu.inspect.model.rules import Found, RuleSet
 from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
+from pocketgpu.wording import counted
 
 RULES = RuleSet("3DS")
 
@@ -31,7 +32,7 @@ def memory_never_written(record: N3dsRecord) -> Iterator[Found]:
         if read.kind in _KINDS and read.missing:
             where = f" ({read.name})" if read.name else ""
             yield Found(
-                f"{read.what}: {read.missing} of {read.range.size} bytes at {read.range.address:#010x} "
+                f"{read.what}: {read.missing} of {counted(read.range.size, 'byte')} at {read.range.address:#010x} "
                 f"were never written{where}", read.at,
             )  # fmt: skip
 
@@ -119,6 +120,7 @@ def cache_stale(record: N3dsRecord) -> Iterator[Found]:
     for read in record.all_reads:
         if read.stale:
             yield Found(
-                f"{read.what}: {read.stale} of {read.range.size} bytes at {read.range.address:#010x} were written by "
+                f"{read.what}: {read.stale} of {counted(read.range.size, 'byte')} at {read.range.address:#010x} were "
+                f"written by "
                 "the processor and not flushed since", read.at,
             )  # fmt: skip

@@ -8,6 +8,7 @@ from pocketgpu.facts.pica_enums import SEMANTIC
 from pocketgpu.facts.vertices import CLOCKS, TEXTURE_COORDINATES
 from pocketgpu.inspect.model.rules import Found, RuleSet
 from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
+from pocketgpu.wording import counted
 
 RULES = RuleSet("3DS")
 
@@ -30,7 +31,8 @@ def outputs_count(record: N3dsRecord) -> Iterator[Found]:
             total = draw("GSH_OUTMAP_MASK.mask").bit_count()
             if draw("SH_OUTMAP_TOTAL.count") > total:
                 yield draw.found(
-                    f"SH_OUTMAP_TOTAL is {draw('SH_OUTMAP_TOTAL.count')}, GSH_OUTMAP_MASK has {total} registers"
+                    f"SH_OUTMAP_TOTAL is {draw('SH_OUTMAP_TOTAL.count')}, GSH_OUTMAP_MASK has "
+                    f"{counted(total, 'register')}"
                 )
         else:
             counts["SH_OUTMAP_TOTAL"] = draw("SH_OUTMAP_TOTAL.count")

@@ -10,6 +10,7 @@ from pocketgpu.facts.vertices import input_field
 from pocketgpu.inspect.model.rules import Found, RuleSet
 from pocketgpu.inspect.rules.n3ds.draws import DrawReader
 from pocketgpu.inspect.rules.n3ds.record import DrawRecord, N3dsRecord
+from pocketgpu.wording import counted
 
 RULES = RuleSet("3DS")
 
@@ -29,7 +30,8 @@ def vertex_stride(record: N3dsRecord) -> Iterator[Found]:
             size, stride = DrawReader.vertex_size(draw, n), draw(f"ATTRIBBUFFER{n}_CONFIG2.stride")
             if 0 < stride < size:
                 yield draw.found(
-                    f"ATTRIBBUFFER{n}_CONFIG2.stride is {stride}, but a vertex of the buffer has {size} bytes"
+                    f"ATTRIBBUFFER{n}_CONFIG2.stride is {stride}, but a vertex of the buffer has "
+                    f"{counted(size, 'byte')}"
                 )
 
 
@@ -51,7 +53,7 @@ def vertex_stride_far(record: N3dsRecord) -> Iterator[Found]:
             size, stride = DrawReader.vertex_size(draw, n), draw(f"ATTRIBBUFFER{n}_CONFIG2.stride")
             if stride > size and read.missing < read.range.size:
                 yield draw.found(
-                    f"ATTRIBBUFFER{n}_CONFIG2.stride is {stride} for vertices of {size} bytes: the last of "
+                    f"ATTRIBBUFFER{n}_CONFIG2.stride is {stride} for vertices of {counted(size, 'byte')}: the last of "
                     f"{draw.vertices} vertices lie where nothing was written"
                 )
 
@@ -82,7 +84,9 @@ def vertex_alignment(record: N3dsRecord) -> Iterator[Found]:
             for what, value in (("address", base + offset), ("stride", stride)):
                 if value % size:
                     shown = f"{value:#010x}" if what == "address" else str(value)
-                    yield draw.found(f"vertex buffer {n} has elements of {size} bytes, but its {what} is {shown}")
+                    yield draw.found(
+                        f"vertex buffer {n} has elements of {counted(size, 'byte')}, but its {what} is {shown}"
+                    )
         index, wide = draw("INDEXBUFFER_CONFIG.offset"), draw("INDEXBUFFER_CONFIG.type") == INDEX_TYPE.U16
         if draw.indexed and wide and (base + index) % 2:
             yield draw.found(f"indices of 2 bytes at {base + index:#010x}")
@@ -167,4 +171,4 @@ def vertex_input_unfed(record: N3dsRecord) -> Iterator[Found]:
         missing = sorted(program.inputs - fed)
         if missing:
             names = ", ".join(f"v{n}" for n in missing)
-            yield draw.found(f"the vertex program reads {names}, which none of the {count} attributes fills")
+            yield draw.found(f"the vertex program reads {names}, which none of the {counted(count, 'attribute')} fills")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from pocketgpu.inspect.model.rules import Found, RuleSet
 from pocketgpu.inspect.rules.switch.record import SwitchRecord
+from pocketgpu.wording import counted
 
 RULES = RuleSet("Switch")
 
@@ -23,7 +24,8 @@ def never_written(record: SwitchRecord) -> Iterator[Found]:
     for read in record.reads:
         if read.missing and read.kind != "shown":
             yield Found(
-                f"{read.what}: {read.missing} of {read.range.size} bytes at {read.range.address:#x} were never written",
+                f"{read.what}: {read.missing} of {counted(read.range.size, 'byte')} at {read.range.address:#x} were "
+                f"never written",
                 read.at,
             )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from pocketgpu.inspect.model.rules import Found, RuleSet
 from pocketgpu.inspect.rules.switch.record import SwitchRecord
+from pocketgpu.wording import counted
 
 RULES = RuleSet("Switch")
 
@@ -26,6 +27,7 @@ def block_order(record: SwitchRecord) -> Iterator[Found]:
     for grid in record.ordered:
         where = f", such as at {grid.first:#x}" if grid.first is not None else ""
         yield Found(
-            f"a grid of {grid.blocks} blocks (program {grid.program:#x}) leaves {grid.changed} bytes that depend on "
+            f"a grid of {counted(grid.blocks, 'block')} (program {grid.program:#x}) leaves "
+            f"{counted(grid.changed, 'byte')} that depend on "
             f"which block runs first{where}", grid.at,
         )  # fmt: skip

@@ -23,10 +23,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pocketgpu.displayed import line_of
 from pocketgpu.facts.maxwell.sass import CONTROL, CONTROL_BITS
 from pocketgpu.maxwell.sass.isa.bundles import NO_BARRIER, NOP, label_offset, offset_of
 from pocketgpu.maxwell.sass.isa.decoder import SassError
 from pocketgpu.maxwell.sass.isa.encoder import encode
+from pocketgpu.wording import counted
 
 _COMMENT = re.compile(r"//.*|/\*.*?\*/|\(\*.*?\*\)")
 _LABEL = re.compile(r"([.$\w]+):")
@@ -45,6 +47,9 @@ class Assembly:
 
     code: bytes
     labels: Mapping[str, int]
+
+    def __repr__(self) -> str:
+        return line_of(self, f"{counted(len(self.code), 'byte')}, {counted(len(self.labels), 'label')}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ For each fault the nearest tests go first: those with the name of its module, th
 that mention it. The four nearest files run alone, before the others are even collected; of both, quick tests
 (`--quick`) go before all tests. A test that fails has caught the fault if it passes
 without it, which is tried once for each such test. A test that takes more than `--hang` seconds has caught it as well.
+Times are those of the processor.
 """
 
 from __future__ import annotations
@@ -43,7 +44,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -414,6 +414,12 @@ class Runner:
         return Verdict(False, whole=whole)
 
 
+def spent() -> float:
+    """Seconds of processor time of the tests that have ended."""
+    times = os.times()
+    return times.children_user + times.children_system
+
+
 def run(chosen: list[tuple[int, Mutant]], limit: int, hang: int, results: Path) -> bool:
     """Make one fault after the other; a line of `results` for each. Whether enough are caught in every room."""
     verdicts: list[tuple[Mutant, Verdict]] = []
@@ -427,11 +433,11 @@ def run(chosen: list[tuple[int, Mutant]], limit: int, hang: int, results: Path) 
         (tree / "cache").chmod(0o700)
         runner = Runner(tree, limit, hang)
         for number, one in chosen:
-            path, begun = one.place(tree), time.monotonic()
+            path, begun = one.place(tree), spent()
             found = runner.verdict(ROOMS[one.room], path, one.old, one.new)
             verdicts.append((one, found))
             word = "caught" if found.caught else "equivalent" if one.equivalent else "MISSED"
-            taken = f"{time.monotonic() - begun:4.0f} s"
+            taken = f"{spent() - begun:4.0f} s"
             print(f"{number:3} {one.room:16} {word:10} {taken}  {one.file}: {one.difference()}")
             print(f"      {found.by if found.caught else one.reason or 'no reason yet'}", flush=True)
             with results.open("a", encoding="utf-8") as file:
@@ -453,8 +459,8 @@ def summary(verdicts: list[tuple[Mutant, Verdict]]) -> bool:
         enough = enough and good
         same = f", {len(mine) - len(counted)} equivalent" if len(mine) > len(counted) else ""
         print(f"{name:18} {caught:3} of {len(counted):3} caught{same}{'' if good else '   TOO FEW'}")
-    counted = [found for one, found in verdicts if found.caught or not one.equivalent]
-    print(f"{'all':18} {sum(found.caught for found in counted):3} of {len(counted):3} caught")
+    all_counted = [found for one, found in verdicts if found.caught or not one.equivalent]
+    print(f"{'all':18} {sum(found.caught for found in all_counted):3} of {len(all_counted):3} caught")
     return enough
 
 

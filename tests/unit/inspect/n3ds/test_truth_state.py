@@ -262,6 +262,47 @@ def test_names_of_the_state_follow_the_bits_of_their_registers(tmp_path: Path, p
         assert said(run.seek(f"f0/d{n}")) == wanted, words
 
 
+def test_the_summary_says_what_draws_write(tmp_path: Path) -> None:
+    """Colour, depth and stencil change exactly where the summary says that they are written."""
+    cases = [
+        (colors, write, depth, planes, stencil, mask)
+        for colors, write in ((15, 15), (15, 0), (0, 15), (4, 1)) for depth in (0, 1, 1 << 12, 1 | 1 << 12)
+        for planes in range(4) for stencil, mask in ((0, 0xFF), (1, 0xFF), (1, 0x0F), (1, 0))
+    ]  # fmt: skip
+    chosen = random.Random("summary").sample(cases, 48)
+
+    def draws(cl: CommandList) -> None:
+        cl.combiner(0, ("replace", "constant"), ("replace", "constant"))
+        for n, (colors, write, depth, planes, stencil, mask) in enumerate(chosen):
+            value = 0x55 if n & 1 else 0xAA  # always another one than before, in each bit
+            cl.write_word("TEXENV0_COLOR", value * 0x01010101)
+            cl.write_word("DEPTH_COLOR_MASK", 1 << 4 | depth | colors << 8).write_word("COLORBUFFER_WRITE", write)
+            cl.write_word("DEPTHBUFFER_WRITE", planes).write_word("STENCIL_OP", 5 | 5 << 4 | 5 << 8)  # inverts
+            cl.write_word("STENCIL_TEST", stencil | 1 << 4 | mask << 8 | 0xFF << 24)
+            z = -0.25 if n & 1 else -0.75
+            cl.draw_immediate([[(x, y, z, 1), (1, 1, 1, 1)] for x, y in ((-1, -1), (3, -1), (-1, 3))])
+
+    run = pocketgpu.debug(scene(tmp_path / "scene.ctf", draws))
+    channels = ["red", "green", "blue", "alpha"]
+    old = None
+    for n, case in enumerate(chosen):
+        moment = run.seek(f"f0/d{n}")
+        target, parts = moment.target, moment.summary.parts
+        now = [target.rows[..., i].copy() for i in range(4)] + [target.depth["depth"], target.depth["stencil"]]
+        masked = parts["blending"].partition("; writes ")[2]
+        written = [not masked or channel in masked.split(", ") for channel in channels]
+        written.append(parts["depth"].endswith(", written"))
+        value, depth = (0x55, 0.25) if n & 1 else (0xAA, 0.75)
+        for plane, stated, found in zip(now, written, [value] * 4 + [int(depth * 0xFFFFFF)], strict=False):
+            assert not stated or (plane == found).all(), (case, parts)
+        if old is not None:
+            changed = [bool((one != other).any()) for one, other in zip(old, now, strict=True)]
+            assert all(stated or not change for stated, change in zip(written, changed, strict=False)), (case, parts)
+            inverts = parts["stencil"] != "off" and not parts["stencil"].endswith("; not written")
+            assert changed[5] == inverts, (case, parts)
+        old = now
+
+
 # -- diff -------------------------------------------------------------------------------------------------------------
 def report(a: str, b: str) -> Report:
     return diff(pocketgpu.debug(a), pocketgpu.debug(b))

@@ -321,7 +321,7 @@ def choose(seed: int, kept: list[Mutant]) -> list[Mutant]:
 
 
 def tests_of(tree: Path, room: Room, path: Path) -> list[str]:
-    """Files of the room's tests, those that are nearest to a module first."""
+    """Files of the room's tests, those that are nearest to a module first; of equally near ones, the short ones."""
     place = path.relative_to(tree / PACKAGE)
     module = f"pocketgpu.{place.with_suffix('').as_posix().replace('/', '.')}"
     found: list[str] = []
@@ -335,7 +335,7 @@ def tests_of(tree: Path, room: Room, path: Path) -> list[str]:
         text = file.read_text(encoding="utf-8")
         near = len(Path(os.path.commonpath([name, (Path("tests") / "unit" / place).as_posix()])).parts)
         same = file.stem == f"test_{place.stem}"
-        return -int(same), -near, -min(text.count(f"{module} ") + text.count(place.stem), 3), found.index(name)
+        return -int(same), -near, -min(text.count(f"{module} ") + text.count(place.stem), 3), len(text)
 
     return sorted(found, key=distance)
 

@@ -366,6 +366,67 @@ def test_the_plane_of_the_program_is_named_by_its_register(tmp_path: Path) -> No
         assert (text in found.because) == dropped, (enabled, x, found.because)
 
 
+def several(cl: CommandList, boxes: list[Box]) -> None:
+    """Rectangles in one draw, two triangles each."""
+    half = SIDE / 2
+    points = [point for box in boxes for point in corners(box, "triangles", False)]
+    cl.draw_immediate([[(a / half - 1, b / half - 1, -0.5, 1), (1, 1, 1, 1)] for a, b in points])
+
+
+def apart(box: Box, other: Box) -> bool:
+    """Whether two rectangles share no pixel."""
+    return not (inside(box) & inside(other)).any()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_triangles_of_one_draw_that_the_scissor_drops_are_counted(tmp_path: Path, seed: int) -> None:
+    """Some are inside of it and some outside: each has its own reason, not that of all of them together."""
+    rng = random.Random(f"scissor {seed}")
+    boxes, keeps = [box_of(rng) for _ in range(6)], (rng.randrange(20), rng.randrange(20), rng.randint(1, 9), 7)
+    x, y, width, height = keeps
+
+    def draws(cl: CommandList) -> None:
+        cl.depth(None, write=False).scissor(x, y, x + width - 1, y + height - 1)
+        several(cl, boxes)
+
+    found = scene(tmp_path, "D24S8", draws).why("f0/d0", every=True)
+    stage = found.stages[2]
+    dropped = 2 * sum(apart(box, keeps) for box in boxes)
+    assert (stage.name, stage.came, stage.passed) == ("triangles to draw", 12, 12 - dropped), (boxes, keeps, str(found))
+    text = f"lie outside of the scissor, which keeps {x}, {y} to {x + width - 1}, {y + height - 1}"
+    assert [(loss.count, loss.reason) for loss in stage.lost] == ([(dropped, text)] if dropped else []), (boxes, keeps)
+    covered = sum(int((inside(box) & inside(keeps)).sum()) for box in boxes)
+    assert (found.stages[3].came if covered else 0) == covered
+
+
+def test_triangles_of_one_draw_with_different_fates(tmp_path: Path) -> None:
+    """A visible one, one outside of the scissor, two outside of the target, two too small, and one that clipping cuts
+    into several."""
+
+    def draws(cl: CommandList) -> None:
+        cl.depth(None, write=False).viewport(8, 0, SIDE, SIDE).scissor(0, 0, 23, 31)
+        small, half = [(0.3, 0.3), (0.4, 0.3), (0.3, 0.4)], SIDE / 2
+        points = [
+            [(2, 2), (8, 2), (2, 8)],  # 8 to the right in the target: 10 to 16
+            [(17, 2), (20, 2), (17, 8)],  # 25 to 28: outside of the scissor
+            [(25, 2), (29, 2), (25, 8)], [(26, 20), (29, 20), (26, 28)],  # from 33 on: outside of the target
+            [(4 + a, 12 + b) for a, b in small], [(5 + a, 20 + b) for a, b in small],
+            [(-20, 16), (12, 10), (12, 30)],  # cut by the left side of the view
+        ]  # fmt: skip
+        cl.draw_immediate([[(a / half - 1, b / half - 1, -0.5, 1), (1, 1, 1, 1)] for part in points for a, b in part])
+
+    run = scene(tmp_path, "D24S8", draws)
+    stage = run.why("f0/d0", every=True).stages[2]
+    lost = {(loss.count, loss.reason.partition(":")[0].partition(",")[0]) for loss in stage.lost}
+    assert {(2, "lie outside of the target of 32x32"), (1, "lies outside of the scissor")} <= lost, stage
+    alone = [run.why(f"f0/d0/t{n}", every=True).because for n in range(7)]
+    assert "changed a colour" in alone[0] and "changed a colour" in alone[6]
+    assert "outside of the scissor, which keeps 0, 0 to 23, 31" in alone[1]
+    assert all("outside of the target of 32x32: the viewport is 32x32 at 8, 0" in text for text in alone[2:4])
+    assert all(text.startswith("covers no pixel") for text in alone[4:6])
+    assert stage.came == 7 and stage.came - stage.passed == sum(loss.count for loss in stage.lost)
+
+
 # -- colours that stay ------------------------------------------------------------------------------------------------
 FACTORS = (
     "zero", "one", "source color", "1 - source color", "destination color", "1 - destination color", "source alpha",

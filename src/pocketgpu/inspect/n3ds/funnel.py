@@ -23,7 +23,7 @@ import numpy as np
 from pocketgpu.errors import UsageError
 from pocketgpu.events import sized
 from pocketgpu.facts.formats import DEPTH_FORMATS
-from pocketgpu.facts.pica_enums import BLEND_FACTOR, GEOMETRY_STAGE, SCISSOR
+from pocketgpu.facts.pica_enums import BLEND_FACTOR, GEOMETRY_STAGE, LOGIC_OP, SCISSOR
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.event import Event
 from pocketgpu.inspect.model.funnel import Funnel
@@ -254,6 +254,10 @@ class _FunnelWatch(DrawWatcher):
             equation = named(self.about, "BLEND_FUNC.equation_rgb")
             text = f"{{leaves|leave}} the colour that was there: blending is {equation} of {source} and {target}"
             return Loss(number, text, "BLEND_FUNC")
+        if not get("COLOR_OPERATION.blend_enable") and get("LOGIC_OP.op") != LOGIC_OP.COPY:
+            operation = named(self.about, "LOGIC_OP.op")
+            text = f"{{leaves|leave}} the colour that was there: the logic operation is {operation}"
+            return Loss(number, text, "LOGIC_OP")
         return Loss(number, "{leaves|leave} the colour that was there")
 
 

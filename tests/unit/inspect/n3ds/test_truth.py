@@ -460,6 +460,34 @@ def test_blending_that_leaves_the_target_is_named_by_its_bits(tmp_path: Path) ->
         assert loss.register == ("BLEND_FUNC" if (source, target) != (1, 0) else "")
 
 
+LOGIC = (
+    "clear", "and", "and reverse", "copy", "set", "copy inverted", "keep", "invert", "nand", "or", "nor", "xor",
+    "equivalent", "and inverted", "or reverse", "or inverted",
+)  # fmt: skip
+
+
+def test_logic_operations_that_leave_the_target_are_named_by_their_bits(tmp_path: Path) -> None:
+    """Black on black: those that give black again leave it, the others make it white."""
+
+    def draws(cl: CommandList) -> None:
+        cl.depth(None, write=False).combiner(0, ("replace", "constant"), ("replace", "constant"))
+        cl.write_word("COLOR_OPERATION", 0xE4 << 16)
+        for code in range(16):
+            cl.write_word("LOGIC_OP", 0)
+            rectangle(cl, (8, 8, 2, 2), -0.5)
+            cl.write_word("LOGIC_OP", code)
+            rectangle(cl, (8, 8, 2, 2), -0.5)
+
+    run = scene(tmp_path, "D24S8", draws)
+    black = {"clear", "and", "and reverse", "copy", "keep", "or", "xor", "and inverted"}
+    for code, name in enumerate(LOGIC):
+        stage = run.why(f"f0/d{2 * code + 1}").stages[-1]
+        assert (stage.name, stage.came, stage.passed) == ("colours", 4, 0 if name in black else 4), name
+        said = [(loss.reason.partition(": ")[2], loss.register) for loss in stage.lost]
+        named = ("", "") if name == "copy" else (f"the logic operation is {name}", "LOGIC_OP")
+        assert said == ([named] if name in black else [])
+
+
 @pytest.mark.parametrize(
     ("mask", "write", "register"), [(0xF, 0xF, None), (0, 0xF, "DEPTH_COLOR_MASK"), (0xF, 0, "COLORBUFFER_WRITE"),
                                     (0, 0, "DEPTH_COLOR_MASK"), (1, 0xF, None), (8, 1, None)]

@@ -420,8 +420,11 @@ def spent() -> float:
     return times.children_user + times.children_system
 
 
-def run(chosen: list[tuple[int, Mutant]], limit: int, hang: int, results: Path) -> bool:
-    """Make one fault after the other; a line of `results` for each. Whether enough are caught in every room."""
+def run(chosen: list[tuple[int, Mutant]], limit: int, hang: int, results: Path, every: bool) -> bool:
+    """Make one fault after the other; a line of `results` for each. every: also those that are known to change nothing.
+
+    Returns whether enough are caught in every room.
+    """
     verdicts: list[tuple[Mutant, Verdict]] = []
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder)
@@ -434,7 +437,8 @@ def run(chosen: list[tuple[int, Mutant]], limit: int, hang: int, results: Path) 
         runner = Runner(tree, limit, hang)
         for number, one in chosen:
             path, begun = one.place(tree), spent()
-            found = runner.verdict(ROOMS[one.room], path, one.old, one.new)
+            skipped = one.equivalent and not every
+            found = Verdict(False) if skipped else runner.verdict(ROOMS[one.room], path, one.old, one.new)
             verdicts.append((one, found))
             word = "caught" if found.caught else "equivalent" if one.equivalent else "MISSED"
             taken = f"{spent() - begun:4.0f} s"
@@ -473,6 +477,7 @@ def main() -> int:
     parser.add_argument("what", choices=["run", "check", "choose", "rooms", "reasons"])
     parser.add_argument("--room", default="", help="only rooms whose name has this")
     parser.add_argument("--only", help="numbers of faults, with commas")
+    parser.add_argument("--every", action="store_true", help="run faults that are known to change nothing, too")
     parser.add_argument("--limit", type=int, default=300, help="seconds of processor time for each run of tests")
     parser.add_argument("--hang", type=int, default=120, help="seconds after which a test is taken for endless")
     parser.add_argument("--results", type=Path, default=ROOT / "build" / "mutants.tsv", help="where verdicts go")
@@ -496,7 +501,7 @@ def main() -> int:
     elif options.what == "run":
         options.results.parent.mkdir(parents=True, exist_ok=True)
         options.results.write_text("", encoding="utf-8")
-        return 0 if run(numbered, options.limit, options.hang, options.results) else 1
+        return 0 if run(numbered, options.limit, options.hang, options.results, options.every) else 1
     for number, one in numbered if options.what in ("check", "choose", "reasons") else ():
         if options.what != "reasons" or one.reason:
             there = one.place(ROOT).relative_to(ROOT / PACKAGE).as_posix()

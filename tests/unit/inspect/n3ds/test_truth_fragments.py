@@ -325,3 +325,33 @@ def test_each_action_of_each_outcome(tmp_path: Path, action: int, z: float) -> N
         values = fragment.stage("stencil test").values
         assert (values["stored"], values["incoming"], values["after"]) == (old, 0x33, new)
         assert fragment.stage("bytes").values["depth"] == [f"{old:02x}000000", f"{new:02x}000000"]
+
+
+# -- where a fragment may be ------------------------------------------------------------------------------------------
+MODES = ("off", "keep outside", "off, code 2", "keep inside")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_scissor_of_a_fragment_is_named_with_its_sides(tmp_path: Path, seed: int) -> None:
+    """Each mode and random rectangles: a fragment is left out where the rectangle says, in rows of memory."""
+    r = random.Random(f"scissor {seed}")
+    draws, boxes = [], []
+    for n in range(24):
+        (x1, x2), (y1, y2) = (sorted(r.choices(range(SIDE), k=2)) for _ in range(2))
+        boxes.append((n % 4, x1, y1, x2, y2))
+        draws.append(({0x65: n % 4, 0x66: x1 | y1 << 16, 0x67: x2 | y2 << 16}, 0.5))
+    run = scene(tmp_path, draws)
+    x, y = r.randrange(SIDE), r.randrange(SIDE)
+    answer = run.why(f"f0/d{len(draws) - 1}/px{x},{y}")
+    found = [fragment for touch in answer.all_touches() for fragment in touch.fragments]
+    assert answer.proved and len(found) == len(draws)
+    for (mode, x1, y1, x2, y2), fragment in zip(boxes, found, strict=True):
+        inside = x1 <= x <= x2 and y1 <= y <= y2
+        said = (mode, x1, y1, x2, y2, x, y, fragment.fate)
+        if mode == 3 and not inside:
+            place = f"columns {x1} to {x2}, rows {SIDE - 1 - y2} to {SIDE - 1 - y1} of memory"
+            assert fragment.fate == f"outside of {place} (SCISSORTEST_MODE {MODES[mode]})", said
+        elif mode == 1 and inside:
+            assert fragment.fate == f"left out by the scissor (SCISSORTEST_MODE {MODES[mode]})", said
+        else:
+            assert fragment.fate.startswith("written"), said

@@ -210,6 +210,11 @@ def test_counts_of_the_stencil_test(tmp_path: Path, code: int) -> None:
             assert lost["DEPTH_COLOR_MASK.depth_function never"][0] == covered.sum() - failed, said
         changed = int((covered & (after != stored)).sum())
         assert found.depths == changed and found.proved, said
+        if not left:
+            reasons = {name: failed, "DEPTH_COLOR_MASK.depth_function never": int(covered.sum()) - failed}
+            most = max(reasons.values())
+            assert found.because.startswith(f"no fragments left: {most} of {covered.sum()} fail"), said
+            assert any(f"({reason})" in found.because for reason, count in reasons.items() if count == most), said
         if left:
             assert (stages["colours"].came, stages["colours"].passed) == (left, left), said
 
@@ -349,6 +354,29 @@ def test_what_clipping_drops_is_beyond_the_plane_that_is_named(tmp_path: Path) -
             assert said == f"is clipped away: it lies {' and '.join(planes)} (the position that the program gives)"
         else:
             assert "clipped away" not in said, (corners_, said)
+
+
+@pytest.mark.parametrize(("above", "below", "turned"), [(4, 2, 1), (2, 4, 1), (1, 2, 4), (2, 1, 4), (1, 4, 2)])
+def test_the_first_line_is_about_what_stopped_most(tmp_path: Path, above: int, below: int, turned: int) -> None:
+    """Triangles of one draw, above the view, below it, and culled."""
+
+    def draws(cl: CommandList) -> None:
+        cl.depth(None, write=False).write("FACECULLING_CONFIG", mode="back (clockwise)")
+        parts = [[(0, 2), (1, 2), (0, 3)]] * above + [[(0, -3), (1, -3), (0, -2)]] * below
+        parts += [[(0, 0), (0, 0.5), (0.5, 0)]] * turned
+        cl.draw_immediate([[(x, y, -0.5, 1), (1, 1, 1, 1)] for part in parts for x, y in part])
+
+    found = scene(tmp_path, "D24S8", draws).why("f0/d0")
+    counts = {
+        "above it (the position that the program gives)": above,
+        "below it (the position that the program gives)": below,
+        "culled: their corners run clockwise on the screen (FACECULLING_CONFIG drops back (clockwise))": turned,
+    }
+    text = max(counts, key=lambda key: counts[key])
+    verb = "are" if turned == counts[text] else "lie"
+    start = f"no triangles left: {counts[text]} of {above + below + turned} {verb} "
+    assert found.because == start + text
+    assert sorted(loss.count for loss in found.stages[1].lost) == sorted(counts.values())
 
 
 def test_the_plane_of_the_program_is_named_by_its_register(tmp_path: Path) -> None:

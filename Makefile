@@ -3,6 +3,7 @@
 # make quick  a part of the tests, which takes a minute on two cores and catches most mistakes
 # make lint   style and types only
 # make conformance  which rows of the public register documents are proved by a test, into build/conformance.tsv
+# make mutants  150 small faults, one by one: whether the tests of their rooms notice them (ROOM="inspect 3DS" for one)
 # make fuzz   100,000 cases of each fuzzer (FUZZ=1000 for fewer); make test runs a hundredth of them
 # make oracle all evaluators, tiers and thread counts on whole recordings of both consoles (ORACLE="FILE ..."; without,
 #             the samples and all of POCKETGPU_RECORDINGS, which takes long)
@@ -17,7 +18,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test quick conformance lint fuzz oracle bench docs clean distclean
+.PHONY: demo test quick conformance mutants lint fuzz oracle bench docs clean distclean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.ready-run
@@ -31,6 +32,9 @@ quick: $(VENV)/.ready-test
 
 conformance: $(VENV)/.ready-test
 	$(BIN)/python -m pytest tests/conformance -n 2 --rows-report build/conformance.tsv
+
+mutants: $(VENV)/.ready-test
+	$(BIN)/python tools/mutants.py run --room "$(ROOM)"
 
 FUZZ ?= 100000
 fuzz: $(VENV)/.ready-test

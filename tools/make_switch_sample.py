@@ -1,311 +1,389 @@
-"""Makes the sample of the Switch's GPU that ships with the package: a city at night, and its reflection in the water.
+"""Makes the sample of the Switch's GPU that ships with the package: an island with a lighthouse, at dusk.
 
     python tools/make_switch_sample.py [FILE]
 
-No triangle is drawn: the sky is a macro that clears row by row, stars and windows are macros that make their own random
-numbers, the moon is uploaded as inline data and copied by the copy engine, and the water is a blit that turns the city
-upside down. Everything is computed here; the same input gives the same recording.
+A frame has two passes. The first draws the island upside down into a smaller target. The second draws it again, and a
+sea that reads the first target as a texture. Then come the beams of the lamp and some fireflies, which are added to
+what is there, and text. A macro draws the fireflies' instances, as drivers do. Meshes and textures are in
+lighthouse_art.py, programs in lighthouse_programs.py. Everything is computed; the same input gives the same bytes.
 """
 
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "src")]
+sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tools")]
 
+import lighthouse_art as art  # noqa: E402
+import lighthouse_programs as code  # noqa: E402
+
+from pocketgpu import Texture  # noqa: E402
+from pocketgpu.builder.matrices import rotation, scaling, translation  # noqa: E402
 from pocketgpu.builder.maxwell import MaxwellCaptureBuilder, PushBuffer, Surface, size_of  # noqa: E402
+from pocketgpu.builder.values import encode_register  # noqa: E402
+from pocketgpu.facts.maxwell import B197  # noqa: E402
 from pocketgpu.maxwell.mme.assembler import assemble  # noqa: E402
 
-WIDTH, HEIGHT = 640, 360
-HORIZON = 232
-FRAMES = 4
-BAND = 4
-"""Rows of one step of the sky."""
-MOON = 64
-MOON_TOP = 28
-DRAW, COPY = 0, 1
-"""Channels: one draws, the other brings textures."""
 Array = NDArray[Any]
+WIDTH, HEIGHT = 1280, 720
+MIRROR = 640, 360
+"""Size of the first pass's target."""
+FRAMES = 12
+FIREFLIES = 96
+NEAR, FAR = 0.4, 900.0
+TEXTURES: Final = ("ground", "stripes", "planks", "wall", "needles", "sky", "waves", "letters", "mirror")
+"""Headers and samplers of the pools have these numbers, from 1 on."""
+LAMP = (3.2, 10.25, -0.5)
+FOG = (0.62, 0.47, 0.47)
+HOUSE = -1.2, 2.6
+BASE = 3.2
+"""Height of the rock that the lighthouse stands on, in metres."""
+POOL_ENTRY = 32
+"""Bytes of a texture header, and of a sampler."""
 
-ALL_CHANNELS = 0x3C
-"""CLEAR_SURFACE: red, green, blue and alpha of target 0."""
-
-SKY = f"""
-    ; r1 = first row; parameters: rows of a band, bands, then red, green and blue of each
-    parm r2
-    parm r3
-next:
-    mov r4, add(r1, r2)
-    maddr @SET_COLOR_CLEAR_VALUE:1
-    parm r5
-    send r5
-    parm r5
-    send r5
-    parm r5
-    send r5
-    maddr @SET_SCISSOR_VERTICAL
-    send insert(r1, r4, 0, 16, 16)
-    maddr @CLEAR_SURFACE
-    send {ALL_CHANNELS:#x}
-    mov r3, r3 - 1
-    bnz r3, next
-    mov r1, r4
-    exit
-    nop
-"""
-
-RANDOM = """
-    mov r7, extract(r1, 0, 19, 13)      ; xorshift
-    mov r1, xor(r1, r7)
-    mov r7, extract(r1, 17, 15)
-    mov r1, xor(r1, r7)
-    mov r7, extract(r1, 0, 27, 5)
-    mov r1, xor(r1, r7)
-"""
-
-STARS = f"""
-    ; r1 = seed; parameter: how many
-    parm r2
-next:
-    {RANDOM}
-    mov r3, extract(r1, 3, 10)
-    mov r4, r3 + 1
-    maddr @SET_SCISSOR_HORIZONTAL:1
-    send insert(r3, r4, 0, 16, 16)
-    mov r3, extract(r1, 17, 8)
-    mov r4, r3 + 1
-    send insert(r3, r4, 0, 16, 16)
-    maddr @CLEAR_SURFACE
-    send {ALL_CHANNELS:#x}
-    mov r2, r2 - 1
-    bnz r2, next
-    nop
-    exit
-    nop
-"""
-
-WINDOWS = f"""
-    ; r1 = seed; parameters: left, top, rows; the columns are in scratch word 0
+INSTANCES: Final = 0
+"""Number of the macro that draws instances."""
+MACRO: Final = assemble("""
+    ; r1 = instances; parameters: vertices, BEGIN's word for the first instance, and for the others
     parm r2
     parm r3
     parm r4
-row:
-    mov r5, r3 + 4
-    maddr @SET_SCISSOR_VERTICAL
-    send insert(r3, r5, 0, 16, 16)
-    mov r5, read(@SET_MME_SHADOW_SCRATCH)
-    mov r6, r2
-column:
-    {RANDOM}
-    mov r7, extract(r1, 7, 2)
-    bz annul r7, dark
-    mov r7, r6 + 3
-    maddr @SET_SCISSOR_HORIZONTAL
-    send insert(r6, r7, 0, 16, 16)
-    maddr @CLEAR_SURFACE
-    send {ALL_CHANNELS:#x}
-dark:
-    mov r5, r5 - 1
-    bnz r5, column
-    mov r6, r6 + 6
-    mov r4, r4 - 1
-    bnz r4, row
-    mov r3, r3 + 8
+next:
+    maddr @BEGIN
+    send r3
+    maddr @DRAW_VERTEX_ARRAY
+    send r2
+    maddr @END
+    send 0
+    mov r1, r1 - 1
+    bnz r1, next
+    mov r3, r4
     exit
     nop
-"""
+""")
 
-MACROS = {0: assemble(SKY), 1: assemble(STARS), 2: assemble(WINDOWS)}
-
-LETTERS = {
-    "P": "1111 1001 1001 1111 1000 1000 1000", "O": "0110 1001 1001 1001 1001 1001 0110",
-    "C": "0111 1000 1000 1000 1000 1000 0111", "K": "1001 1010 1100 1100 1010 1001 1001",
-    "E": "1111 1000 1000 1110 1000 1000 1111", "T": "1111 0110 0110 0110 0110 0110 0110",
-    "G": "0111 1000 1000 1011 1001 1001 0111", "U": "1001 1001 1001 1001 1001 1001 0110",
+GLYPHS = {
+    "A": "01110 10001 10001 11111 10001 10001 10001", "B": "11110 10001 10001 11110 10001 10001 11110",
+    "C": "01110 10001 10000 10000 10000 10001 01110", "E": "11111 10000 10000 11110 10000 10000 11111",
+    "F": "11111 10000 10000 11110 10000 10000 10000", "G": "01110 10001 10000 10111 10001 10001 01110",
+    "K": "10001 10010 10100 11000 10100 10010 10001", "M": "10001 11011 10101 10101 10001 10001 10001",
+    "O": "01110 10001 10001 10001 10001 10001 01110", "P": "11110 10001 10001 11110 10000 10000 10000",
+    "R": "11110 10001 10001 11110 10100 10010 10001", "T": "11111 00100 00100 00100 00100 00100 00100",
+    "U": "10001 10001 10001 10001 10001 10001 01110", "0": "01110 10001 10011 10101 11001 10001 01110",
+    "1": "00100 01100 00100 00100 00100 00100 01110", "2": "01110 10001 00001 00110 01000 10000 11111",
+    "3": "11110 00001 00001 01110 00001 00001 11110", "4": "00010 00110 01010 10010 11111 00010 00010",
+    "5": "11111 10000 11110 00001 00001 10001 01110", "6": "00111 01000 10000 11110 10001 10001 01110",
+    "7": "11111 00001 00010 00100 01000 01000 01000", "8": "01110 10001 10001 01110 10001 10001 01110",
+    "9": "01110 10001 10001 01111 00001 00010 11100",
 }  # fmt: skip
+CELL, ROW = 32, 8
+"""Pixels of a letter's cell in its texture, and letters of a row."""
 
 
-def sky_colors() -> Array:
-    """Red, green and blue of each band down to the horizon, 0..1."""
-    t = np.linspace(0, 1, HORIZON // BAND)[:, None]
-    top, middle, low = (np.array(c) for c in ((0.02, 0.03, 0.10), (0.13, 0.12, 0.30), (0.62, 0.33, 0.30)))
-    return np.asarray(np.where(t < 0.6, top + (middle - top) * t / 0.6, middle + (low - middle) * (t - 0.6) / 0.4))
+def letters() -> Array:
+    """The letters' texture: one channel, 1 where a letter is."""
+    down = -(-len(GLYPHS) // ROW)
+    picture = np.zeros((down * CELL, ROW * CELL), np.uint8)
+    for n, bits in enumerate(GLYPHS.values()):
+        dots = np.array([[bit == "1" for bit in line] for line in bits.split()]).repeat(4, 0).repeat(4, 1)
+        y, x = n // ROW * CELL + 2, n % ROW * CELL + 6
+        picture[y : y + 28, x : x + 20] = dots * np.uint8(255)
+    return picture
 
 
-def moon() -> Array:
-    """RGBA, with the sky of its rows as the background."""
-    bands = sky_colors()[(MOON_TOP + np.arange(MOON)) // BAND]
-    y, x = (np.mgrid[:MOON, :MOON] - (MOON - 1) / 2) / (MOON / 2 - 2)
-    distance = np.hypot(x, y)
-    shade = 0.93 - 0.10 * x - 0.08 * y
-    for cx, cy, radius, depth in ((-0.3, -0.2, 0.28, 0.16), (0.35, 0.25, 0.2, 0.12), (-0.1, 0.5, 0.15, 0.1)):
-        shade = shade - depth * np.clip((radius - np.hypot(x - cx, y - cy)) * 8, 0, 1)
-    cover = np.clip((1 - distance) * (MOON / 2 - 2), 0, 1)[..., None]
-    # The glow ends inside the square.
-    glow = 0.3 * np.clip(1 - (distance - 1) / 0.06, 0, 1)[..., None] ** 2
-    light = np.array([1.0, 0.96, 0.85])
-    color = bands[:, None] * np.ones((1, MOON, 1)) + glow * light * 0.5
-    color = color * (1 - cover) + shade[..., None] * light * cover
-    return pixels(color)
+def perspective(fov: float, aspect: float) -> Array:
+    """A camera that looks along -z; depth is 0 at NEAR and 1 at FAR."""
+    f, k = 1 / np.tan(fov / 2), FAR / (NEAR - FAR)
+    return np.array([[f / aspect, 0, 0, 0], [0, f, 0, 0], [0, 0, k, NEAR * k], [0, 0, -1, 0]])
 
 
-def pixels(color: Array) -> Array:
-    """RGBA bytes of colours in 0..1."""
-    rgba = np.ones((*color.shape[:2], 4))
-    rgba[..., :3] = color
-    return np.round(np.clip(rgba, 0, 1) * 255).astype(np.uint8)
+def look(eye: Any, at: Any) -> Array:
+    """World to camera."""
+    back = np.subtract(eye, at) / np.linalg.norm(np.subtract(eye, at))
+    right = np.cross((0, 1, 0), back)
+    right /= np.linalg.norm(right)
+    turn = np.eye(4)
+    turn[:3, :3] = right, np.cross(back, right), back
+    return turn @ translation(*(-float(v) for v in eye))
 
 
-def sign() -> Array:
-    """The name in lights, as blue, green, red, alpha."""
-    rows = [" ".join(LETTERS[letter].split()[row] for letter in "POCKETGPU") for row in range(7)]
-    bits = np.pad(np.array([[character == "1" for character in row] for row in rows]), 2)
-    color = np.where(bits[..., None], (0.35, 0.95, 0.85), (0.05, 0.05, 0.09))
-    return np.ascontiguousarray(pixels(color)[..., [2, 1, 0, 3]])
+def camera(number: int) -> tuple[Array, Array]:
+    """Place of the eye, and world to clip space."""
+    turn = 0.35 + 0.05 * number
+    eye = np.array([26 * np.sin(turn), 6.4 - 0.08 * number, 26 * np.cos(turn)])
+    return eye, perspective(0.70, WIDTH / HEIGHT) @ look(eye, (0.4, 4.4, 0))
 
 
-def tram() -> Array:
-    """A tram from the side."""
-    body = np.full((10, 34, 3), (0.75, 0.16, 0.14))
-    body[2:5, 2:32] = 0.98, 0.85, 0.5
-    body[2:5, 5:32:5] = 0.35, 0.08, 0.08
-    body[8:] = 0.08, 0.08, 0.1
-    body[9, [5, 6, 27, 28]] = 0.3, 0.3, 0.3
-    return pixels(body)
+@dataclass(frozen=True)
+class Stored:
+    """A mesh in memory. size: of its unit in metres."""
+
+    vertices: int
+    nbytes: int
+    indices: int
+    count: int
+    size: float
 
 
-class City:
+@dataclass(frozen=True)
+class Thing:
+    """Something to draw: mesh, texture, and its place in the world."""
+
+    mesh: str
+    texture: str
+    place: Array
+
+
+class Island:
     """The recording in the making."""
 
     def __init__(self) -> None:
-        self.capture = capture = MaxwellCaptureBuilder("pocketgpu: a city at night")
-        images = capture.allocate(2 * size_of(WIDTH, HEIGHT), kind="pitch")
-        images = capture.alias(images, kind="generic_16bx2")
-        self.targets = [Surface(images + i * size_of(WIDTH, HEIGHT), WIDTH, HEIGHT) for i in range(2)]
-        self.semaphores = capture.allocate(4096)
-        self.rows = Surface(capture.allocate(MOON * MOON * 4), MOON, MOON, pitch=MOON * 4)
-        self.moon = Surface(capture.allocate(size_of(MOON, MOON, block_height_log2=2)), MOON, MOON, "A8B8G8R8", None, 2)
-        letters = sign()
-        self.letters = Surface(capture.put(letters), letters.shape[1], letters.shape[0], pitch=letters.shape[1] * 4)
-        self.sign = Surface(
-            capture.allocate(size_of(self.letters.width, self.letters.height, block_height_log2=1)),
-            self.letters.width, self.letters.height, "A8B8G8R8", None, 1,
+        self.capture = capture = MaxwellCaptureBuilder("pocketgpu: a lighthouse at dusk")
+        size = size_of(WIDTH, HEIGHT)
+        images = capture.alias(capture.allocate(2 * size), kind="generic_16bx2")
+        self.targets = [Surface(images + i * size, WIDTH, HEIGHT) for i in range(2)]
+        self.mirror = Surface(capture.allocate(size_of(*MIRROR), kind="generic_16bx2"), *MIRROR)
+        self.depth = capture.allocate(size, kind="generic_16bx2")
+        self.programs = {name: capture.put(one.image) for name, one in code.programs().items()}
+        self.meshes = {
+            name: self.store(make(), colors=name == "beam")
+            for name, make in (
+                ("island", art.island), ("lighthouse", art.lighthouse), ("lamp", art.lamp), ("cottage", art.cottage),
+                ("roof", art.roof), ("trees", art.trees), ("boat", art.boat), ("sea", art.sea), ("dome", art.dome),
+                ("beam", art.beam),
+            )
+        }  # fmt: skip
+        self.headers, self.samplers = (capture.allocate(POOL_ENTRY * (len(TEXTURES) + 1)) for _ in range(2))
+        self.textures()
+        self.handles = {}
+        for name in TEXTURES:
+            number = TEXTURES.index(name) + 1
+            self.handles[name] = number | number << 20
+        self.tables = capture.allocate(1 << 16)
+        self.used = 0
+        self.fireflies, self.corners, self.text = self.instances()
+
+    # -- memory -----------------------------------------------------------------------------------------------------
+    def store(self, mesh: art.Mesh, *, colors: bool = False) -> Stored:
+        size, vertices, indices = mesh.packed(colors=colors)
+        return Stored(
+            self.capture.put(vertices), vertices.nbytes, self.capture.put(indices), len(indices), size
         )  # fmt: skip
-        cars = tram()
-        self.tram = Surface(capture.allocate(size_of(34, 10, block_height_log2=0)), 34, 10, "A8B8G8R8", None, 0)
-        self.cars = cars
+
+    def textures(self) -> None:
+        """Texels, headers and samplers. The last texture is the first pass's target."""
+        common: dict[str, Any] = {"numbers": "unorm", "normalized": True, "filter": "linear"}
+        for number, name in enumerate(TEXTURES, 1):
+            if name == "mirror":
+                image = Texture(np.zeros((*MIRROR[::-1], 4), np.uint8), address="clamp", **common)
+                address = self.mirror.address
+            else:
+                made = letters() if name == "letters" else getattr(art, name)()
+                mipped = name not in ("letters", "sky")
+                image = Texture(
+                    art.mips(made) if mipped else made, address="wrap", mip_filter="linear" if mipped else "none",
+                    **common,
+                )  # fmt: skip
+                address = self.capture.allocate(image.nbytes, kind="generic_16bx2")
+                self.capture.load(address, image.tobytes())
+            self.capture.load(self.headers + POOL_ENTRY * number, np.array(image.header(address), "<u4"))
+            self.capture.load(self.samplers + POOL_ENTRY * number, np.array(image.sampler(), "<u4"))
+
+    def instances(self) -> tuple[int, int, int]:
+        """Addresses of the fireflies (place and phase, colour and size), of a square's corners, and of text."""
+        random = np.random.default_rng(12)
+        out = np.zeros((FIREFLIES, 8), "<f4")
+        angle, radius = random.uniform(0, 2 * np.pi, FIREFLIES), random.uniform(2, 9.5, FIREFLIES)
+        out[:, 0], out[:, 2] = radius * np.cos(angle) - 0.5, radius * np.sin(angle) + 1.5
+        out[:, 1] = np.maximum(art.heights(out[:, 0], out[:, 2]), 0) + random.uniform(0.35, 1.5, FIREFLIES)
+        out[:, 3] = random.random(FIREFLIES)
+        out[:, 4:7] = np.where(random.random((FIREFLIES, 1)) < 0.7, (1.0, 0.85, 0.35), (0.55, 1.0, 0.5))
+        out[:, 7] = random.uniform(0.10, 0.22, FIREFLIES)
+        out = np.round(out, 4)
+        square = np.array([(-1, -1, 0, 1), (1, -1, 0, 1), (-1, 1, 0, 1), (1, 1, 0, 1)], "<f4")
+        return self.capture.put(out), self.capture.put(square), self.capture.allocate(1 << 14)
+
+    def constants(self, pb: PushBuffer, stage: str, slot: int, values: Any) -> None:
+        """Put numbers into a fresh piece of the table, in the pushbuffer, and bind it."""
+        # Rounded, as the last bits of a sine differ between processors.
+        data = np.round(np.asarray(values), 5)
+        words = data.astype("<u4") if data.dtype.kind in "iu" else data.astype("<f4").view("<u4")
+        size = -(-words.nbytes // 256) * 256
+        address = self.tables + self.used
+        self.used = (self.used + size) % (1 << 16)
+        pb.method("SET_CONSTANT_BUFFER_SELECTOR_A", size).address("SET_CONSTANT_BUFFER_SELECTOR_B", address)
+        pb.method("LOAD_CONSTANT_BUFFER_OFFSET", 0)
+        for at in range(0, words.size, 16):
+            pb.method("LOAD_CONSTANT_BUFFER", 0, *(int(word) for word in words.reshape(-1)[at : at + 16]))
+        pb.constants(stage, slot, address, size)
+
+    # -- what is to be seen -----------------------------------------------------------------------------------------
+    def things(self, t: float) -> list[Thing]:
+        """All meshes in the light of the sun; t: turns since the start."""
+        rock = translation(3.2, BASE, -0.5)
+        swim = translation(7.6, 0.05 * np.sin(4 * np.pi * t), 7.2)
+        swim = swim @ rotation((0, 1, 0), 0.5 + 0.05 * np.sin(2 * np.pi * t))
+        swim = swim @ rotation((1, 0, 0), 0.06 * np.sin(4 * np.pi * t + 1))
+        x, z = HOUSE
+        house = translation(x, float(art.heights(np.array(x), np.array(z))) + 0.1, z) @ rotation((0, 1, 0), 0.45)
+        return [
+            Thing("lighthouse", "stripes", rock), Thing("cottage", "wall", house), Thing("roof", "planks", house),
+            Thing("boat", "planks", swim), Thing("trees", "needles", np.eye(4)), Thing("island", "ground", np.eye(4)),
+        ]  # fmt: skip
+
+    # -- draws ------------------------------------------------------------------------------------------------------
+    def mesh(self, pb: PushBuffer, name: str, clip: Array, place: Array | None = None) -> None:
+        """Draw a mesh with the programs that are set."""
+        mesh = self.meshes[name]
+        model = (np.eye(4) if place is None else place) @ scaling(mesh.size, mesh.size, mesh.size)
+        # Normals turn as the mesh does; its size does not matter to them.
+        self.constants(pb, "vertex", 0, np.concatenate([(clip @ model).reshape(-1), model[:3].reshape(-1)]))
+        pb.stream(0, mesh.vertices, art.VERTEX.itemsize, size=mesh.nbytes)
+        pb.draw_indexed("TRIANGLES", mesh.indices, mesh.count)
+
+    def vertex_format(self, pb: PushBuffer) -> None:
+        pb.attribute(0, 0, 0, "R16_G16_B16_A16", "SNORM").attribute(1, 0, 8, "A8B8G8R8", "SNORM")
+        pb.attribute(2, 0, 12, "R16_G16", "FLOAT")
+
+    def use(self, pb: PushBuffer, vertex: str, pixel: str, *textures: str) -> None:
+        """Programs, and the textures that the pixel program numbers from 0 on."""
+        pb.shaders({"vertex": self.programs[vertex], "pixel": self.programs[pixel]})
+        if textures:
+            self.constants(pb, "pixel", code.HANDLES, np.array([self.handles[name] for name in textures], np.uint32))
+
+    def surroundings(self, pb: PushBuffer, eye: Array, t: float, width: int, height: int) -> None:
+        """What all draws of a pass share."""
+        sun = np.array([-0.9, 0.35, 0.35])
+        table = np.zeros((8, 4))
+        table[:6, :3] = eye, sun / np.linalg.norm(sun), (1.35, 0.85, 0.55), (0.50, 0.48, 0.62), (0.16, 0.17, 0.24), FOG
+        table[6] = 1 / width, 1 / height, width / height, 0
+        table[7] = t, t, 0, 0.011
+        for stage in ("vertex", "pixel"):
+            self.constants(pb, stage, 1, table)
+
+    def begin(self, pb: PushBuffer, target: Surface, *, mirrored: bool) -> None:
+        """Targets, viewport and state of a pass."""
+        pb.render_target(0, target).viewport(0, 0, target.width, target.height)
+        pb.depth_target(self.depth, target.width, target.height)
+        pb.clear((*FOG, 1)).clear_depth(1.0)
+        pb.method("SET_DEPTH_TEST", 1).method("SET_DEPTH_WRITE", 1).method("SET_DEPTH_FUNC", V="OGL_LEQUAL")
+        pb.method("SET_BLEND", 0, 0).method("OGL_SET_CULL", 1).method("OGL_SET_CULL_FACE", V="BACK")
+        pb.method("OGL_SET_FRONT_FACE", V="CW" if mirrored else "CCW")
+        self.vertex_format(pb)
+
+    def solid(self, pb: PushBuffer, clip: Array, eye: Array, t: float, *, mirrored: bool) -> None:
+        """The island with everything on it, then the sky where nothing else is."""
+        mirror = scaling(1, -1, 1) if mirrored else np.eye(4)
+        for texture in dict.fromkeys(thing.texture for thing in self.things(t)):
+            self.use(pb, "mesh", "mirrored" if mirrored else "lit", texture)
+            for thing in self.things(t):
+                if thing.texture == texture:
+                    self.mesh(pb, thing.mesh, clip @ mirror, thing.place)
+        pb.method("OGL_SET_CULL", 0)
+        if not mirrored:
+            self.use(pb, "mesh", "water", "waves", "mirror")
+            self.mesh(pb, "sea", clip)
+        self.use(pb, "mesh", "sky", "sky")
+        self.mesh(pb, "lamp", clip @ mirror, translation(3.2, BASE, -0.5))
+        far = scaling(600, 600, 600)
+        self.mesh(pb, "dome", clip @ translation(*(float(v) for v in (eye[0], 0, eye[2]))) @ mirror @ far)
+
+    def lights(self, pb: PushBuffer, clip: Array, t: float) -> None:
+        """What is added to the picture: the lamp's beams, and fireflies, one instance each."""
+        pb.method("SET_BLEND", 0, 1).method("SET_DEPTH_WRITE", 0)
+        for part in ("COLOR", "ALPHA"):
+            pb.method(f"SET_BLEND_{part}_OP", V="OGL_FUNC_ADD")
+            pb.method(f"SET_BLEND_{part}_SOURCE_COEFF", V="OGL_ONE").method(f"SET_BLEND_{part}_DEST_COEFF", V="OGL_ONE")
+        self.use(pb, "flat", "glow")
+        self.mesh(pb, "beam", clip @ translation(*LAMP) @ rotation((0, 1, 0), 2 * np.pi * t + 0.3))
+        self.use(pb, "particle", "glow")
+        self.constants(pb, "vertex", 0, clip)
+        pb.stream(0, self.corners, 16, size=64).stream(1, self.fireflies, 32, size=32 * FIREFLIES, divisor=1)
+        for number, (stream, offset) in enumerate(((0, 0), (1, 0), (1, 16))):
+            pb.attribute(number, stream, offset, "R32_G32_B32_A32")
+        first, later = (
+            encode_register(B197["BEGIN"], {"OP": "TRIANGLE_STRIP", "INSTANCE_ID": which})
+            for which in ("FIRST", "SUBSEQUENT")
+        )
+        pb.method("SET_VERTEX_ARRAY_START", 0).call_macro(INSTANCES, FIREFLIES, 4, first, later)
+
+    def write(self, pb: PushBuffer, number: int) -> None:
+        """Text in pixels: the name, and the number of the frame."""
+        rows: list[Array] = []
+        for text, x, y, size, color in (
+            ("POCKETGPU", 48, 40, 64, (1, 0.93, 0.78, 1)), ("GM20B", 52, 104, 32, (1, 0.93, 0.78, 0.75)),
+            (f"FRAME {number:02}", WIDTH - 260, HEIGHT - 56, 32, (1, 0.93, 0.78, 0.75)),
+        ):  # fmt: skip
+            for n, letter in enumerate(text):
+                if letter == " ":
+                    continue
+                at = list(GLYPHS).index(letter)
+                u, v = at % ROW * CELL, at // ROW * CELL
+                corners = [(0, 0), (0, 1), (1, 1), (0, 0), (1, 1), (1, 0)]
+                left = x + n * size * 0.78
+                rows += [
+                    np.array([left + size * a, y + size * b, 0, 1, *color, (u + CELL * a) / (ROW * CELL),
+                              (v + CELL * b) / (CELL * -(-len(GLYPHS) // ROW)), 0, 0])
+                    for a, b in corners
+                ]  # fmt: skip
+        data = np.array(rows, "<f4")
+        pb.on("inline-to-memory").inline(self.text, data).on("3D")
+        pb.method("SET_BLEND_COLOR_SOURCE_COEFF", V="OGL_SRC_ALPHA")
+        pb.method("SET_BLEND_COLOR_DEST_COEFF", V="OGL_ONE_MINUS_SRC_ALPHA").method("SET_DEPTH_TEST", 0)
+        self.use(pb, "flat", "letters", "letters")
+        pixels = np.array([[2 / WIDTH, 0, 0, -1], [0, -2 / HEIGHT, 0, 1], [0, 0, 1, 0.5], [0, 0, 0, 1.0]])
+        self.constants(pb, "vertex", 0, pixels)
+        pb.stream(0, self.text, 48, size=data.nbytes)
+        for attribute in range(3):
+            pb.attribute(attribute, 0, 16 * attribute, "R32_G32_B32_A32")
+        pb.draw("TRIANGLES", len(data))
 
     def set_up(self) -> PushBuffer:
-        """What the drawing channel needs once."""
+        """What the channel needs once."""
         pb = PushBuffer()
         for name in ("3D", "compute", "inline-to-memory", "2D", "DMA copy"):
             pb.bind(name)
-        pb.on("3D")
-        at = 0
-        for number, code in MACROS.items():
-            pb.upload_macro(number, code, at)
-            at += len(code)
-        return pb.method("SET_CLEAR_SURFACE_CONTROL", USE_SCISSOR0=True)
-
-    def textures(self) -> PushBuffer:
-        """Bring the textures, on the copying channel: inline data, a copy to blocks, a change of components."""
-        pb = PushBuffer().bind("inline-to-memory").inline(self.rows.address, moon())
-        pb.inline_rectangle(self.tram, 0, 0, self.cars)
-        pb.bind("DMA copy").copy_rectangle(self.rows, self.moon)
-        # Blue first becomes red first: lengths count pixels now.
-        components = {"DST_X": "SRC_Z", "DST_Y": "SRC_Y", "DST_Z": "SRC_X", "DST_W": "SRC_W"}
-        pb.method(
-            "SET_REMAP_COMPONENTS",
-            COMPONENT_SIZE="ONE", NUM_SRC_COMPONENTS="FOUR", NUM_DST_COMPONENTS="FOUR", **components,
+        return pb.on("3D").upload_macro(INSTANCES, MACRO, 0).plain_state().texture_pools(
+            self.headers, self.samplers, len(TEXTURES), slot=code.HANDLES
         )  # fmt: skip
-        pb.address("OFFSET_IN_UPPER", self.letters.address).address("OFFSET_OUT_UPPER", self.sign.address)
-        pb.method("PITCH_IN", self.letters.pitch or 0)
-        pb.method("SET_DST_BLOCK_SIZE", HEIGHT=1, GOB_HEIGHT="GOB_HEIGHT_FERMI_8")
-        pb.method("SET_DST_WIDTH", self.sign.width, self.sign.height, 1, 0).method("SET_DST_ORIGIN", X=0, Y=0)
-        pb.method("LINE_LENGTH_IN", self.letters.width, self.letters.height)
-        pb.method(
-            "LAUNCH_DMA", DATA_TRANSFER_TYPE="NON_PIPELINED", FLUSH_ENABLE=True, SRC_MEMORY_LAYOUT="PITCH",
-            DST_MEMORY_LAYOUT="BLOCKLINEAR", MULTI_LINE_ENABLE=True, REMAP_ENABLE=True,
-        )  # fmt: skip
-        return pb.semaphore_release(self.semaphores, 1)
-
-    def buildings(self) -> list[tuple[int, int, int, float]]:
-        """Left, width, top and brightness, back ones first."""
-        random = np.random.default_rng(11)
-        found = []
-        for low, high, tall, light in ((26, 46, 120, 0.13), (34, 60, 84, 0.07)):
-            left = -10
-            while left < WIDTH:
-                width = int(random.integers(low, high)) // 6 * 6 + 3
-                found.append((left, width, HORIZON - int(random.integers(tall // 3, tall)) // 8 * 8 - 5, light))
-                left += width + int(random.integers(0, 9))
-        return found
 
     def frame(self, number: int) -> PushBuffer:
         """All of one picture."""
+        pb, t = PushBuffer().on("3D"), number / FRAMES
         target = self.targets[number % 2]
-        pb = PushBuffer().on("3D").render_target(0, target).scissor((0, 0, WIDTH, HEIGHT))
-        colors = sky_colors()
-        pb.method("SET_COLOR_CLEAR_VALUE", 3, 1.0)
-        pb.call_macro(0, 0, BAND, len(colors), *(float(value) for value in colors.reshape(-1)))
-        pb.method("SET_COLOR_CLEAR_VALUE", 0, 0.75, 0.78, 0.9, 1.0).call_macro(1, 0x9E3779B9, 260)
-        pb.on("2D").blit(self.moon, target, None, (96 + 24 * number, MOON_TOP, MOON, MOON)).on("3D")
-        seed = 0x2545F491 + number // 2
-        for i, (left, width, top, light) in enumerate(self.buildings()):
-            start, end = max(left, 0), min(left + width, WIDTH)
-            if start >= end:
-                continue
-            pb.scissor((start, top, end - start, HORIZON - top)).clear((light, light, light * 1.7, 1))
-            columns, rows = (end - start - 3) // 6, (HORIZON - top - 6) // 8
-            if columns > 0 and rows > 0:
-                pb.method("SET_MME_SHADOW_SCRATCH", 0, columns)
-                lit = (0.96, 0.74, 0.33, 1.0) if light < 0.1 else (0.5, 0.45, 0.4, 1.0)
-                pb.method("SET_COLOR_CLEAR_VALUE", 0, *lit)
-                pb.call_macro(2, seed + 7919 * i, start + 3, top + 4, rows)
-        board = (360, 118, 3 * self.sign.width, 3 * self.sign.height)
-        pb.on("2D").blit(self.sign, target, None, board, filter="BILINEAR")
-        pb.on("3D").scissor((0, HORIZON - 4, WIDTH, 4)).clear((0.16, 0.13, 0.14, 1))
-        pb.on("2D").blit(self.tram, target, None, (40 + 130 * number, HORIZON - 24, 68, 20))
-        water = HEIGHT - HORIZON
-        pb.blit(
-            target, target, (0, HORIZON - 1.5 * water, WIDTH, 1.5 * water), (0, HORIZON, WIDTH, water),
-            filter="BILINEAR", flip=True,
-        ).on("3D")  # fmt: skip
-        # Ripples: single channels of some rows.
-        random = np.random.default_rng(5)
-        for row in range(HORIZON + 3, HEIGHT, 3):
-            left = int(random.integers(-80, 80)) + 10 * number
-            blue = (row - HORIZON) / water
-            pb.scissor((max(left, 0), row, WIDTH - abs(left), 1)).method("SET_COLOR_CLEAR_VALUE", 2, 0.16 + 0.2 * blue)
-            pb.method("CLEAR_SURFACE", B_ENABLE=True)
-            if row % 2:
-                pb.method("SET_COLOR_CLEAR_VALUE", 0, 0.05).method("CLEAR_SURFACE", R_ENABLE=True)
-        pb.report(self.semaphores + 32 + 16 * number, number, four_words=True)
-        index = self.capture.syncpoint(DRAW)
+        eye, clip = camera(number)
+        self.begin(pb, self.mirror, mirrored=True)
+        self.surroundings(pb, eye, t, *MIRROR)
+        self.solid(pb, clip, eye, t, mirrored=True)
+        pb.method("WAIT_FOR_IDLE", 0).method("INVALIDATE_TEXTURE_DATA_CACHE", 0)
+        self.begin(pb, target, mirrored=False)
+        self.surroundings(pb, eye, t, WIDTH, HEIGHT)
+        self.solid(pb, clip, eye, t, mirrored=False)
+        self.lights(pb, clip, t)
+        self.write(pb, number)
+        index = self.capture.syncpoint()
         return pb.method("INCREMENT_SYNC_POINT", INDEX=index, CONDITION="ROP_WRITES_DONE")
 
 
 def build() -> MaxwellCaptureBuilder:
     """The recording."""
-    city = City()
-    capture = city.capture
-    # The drawing channel waits for the textures, which come later on the other one.
-    first = PushBuffer().semaphore_acquire(city.semaphores, 1)
-    capture.submit(city.set_up(), first, channel=DRAW)
-    capture.submit(city.textures(), channel=COPY)
+    island = Island()
+    capture = island.capture
+    capture.submit(island.set_up())
     for number in range(FRAMES):
-        capture.submit(city.frame(number), channel=DRAW)
-        capture.present(city.targets[number % 2], fence=number + 1)
+        capture.submit(island.frame(number))
+        capture.present(island.targets[number % 2], fence=number + 1)
     return capture
 
 
 if __name__ == "__main__":
     path = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "src" / "pocketgpu" / "data" / "sample_switch.mxcap.zip"
     build().save(path)
-    print(f"{path}: {path.stat().st_size} bytes")
+    print(f"{path}: {path.stat().st_size:,} bytes, {FRAMES} frames")

@@ -94,12 +94,19 @@ class Fault:
     old: str
     new: str
 
-    def place(self, root: Path) -> Path:
-        """The file that has its text now."""
+    def there(self, root: Path) -> Path | None:
+        """The file that has its text now, if there is one."""
         for path in [root / PACKAGE / self.file, *sorted((root / PACKAGE).rglob("*.py"))]:
             if path.is_file() and path.read_text(encoding="utf-8").count(self.old) == 1:
                 return path
-        raise SystemExit(f"{self.room}: nothing has this text any more, draw another fault:\n{self.old}")
+        return None
+
+    def place(self, root: Path) -> Path:
+        """The file that has its text now."""
+        path = self.there(root)
+        if path is None:
+            raise SystemExit(f"{self.room}: nothing has this text any more, draw another fault:\n{self.old}")
+        return path
 
     def difference(self) -> str:
         """The line that changes, as it is and as it becomes."""

@@ -109,28 +109,36 @@ def test_remapping_chooses_a_source_for_each_component(client: Client, component
 
 
 @pytest.mark.row("b0b5.0x1c4", "b0b5.0x1c5", "b0b5.0x0c0")
-@pytest.mark.parametrize(("height", "block"), [(32, 0), (32, 1), (64, 2)])
-def test_width_and_height_are_those_of_a_block_linear_target(client: Client, height: int, block: int) -> None:
-    """The page takes word 0x1c4 for a length and has nothing to say of 0x1c5, which was seen with 1."""
-    width = 192  # bytes
-    source, content = filled(client, width * height)
-    target = client.room(width * height)
+@pytest.mark.parametrize("width", [64, 65, 100, 192, 256, 320, 1000])
+@pytest.mark.parametrize(("height", "block"), [(8, 0), (32, 1), (64, 2)])
+def test_width_and_height_are_those_of_a_block_linear_target(
+    client: Client, width: int, height: int, block: int
+) -> None:
+    """Lines of 60 bytes into a target whose width, in bytes, says how many blocks stand side by side.
+
+    The page takes word 0x1c4 for a length and has nothing to say of 0x1c5, which was seen with 1.
+    """
+    length, pitch = 60, 64
+    size = -(-width // 64) * 64 * -(-height // (8 << block)) * (8 << block)
+    source, content = filled(client, pitch * height)
+    target = client.room(size, 0x5A)
     ends(client, source, target)
-    put(client, 0x104, width, 0, width, height)
+    put(client, 0x104, pitch, 0, length, height)
     put(client, 0x1C3, block << 4 | 1 << 12, width, height, 1, 0, 0)
     put(client, LAUNCH, NON_PIPELINED | FLUSH | SOURCE_PITCH | LINES)
-    found = client.get(target, width * height)
-    for y in range(0, height, 3):
-        for x in range(0, width, 16):
-            at = block_linear(x, y, width, 1 << block)
-            assert found[at : at + 16] == content[y * width + x : y * width + x + 16], (x, y)
+    expected = bytearray(b"\x5a" * size)
+    for y in range(height):
+        for x in range(length):
+            expected[block_linear(x, y, width, 1 << block)] = content[y * pitch + x]
+    assert client.get(target, size) == bytes(expected)
     # And back: the same layout as a source.
-    back = client.room(width * height)
+    back = client.room(pitch * height, 0x5A)
     ends(client, target, back)
-    put(client, 0x104, 0, width)
+    put(client, 0x104, 0, pitch)
     put(client, 0x1CA, block << 4 | 1 << 12, width, height, 1, 0, 0)
     put(client, LAUNCH, NON_PIPELINED | FLUSH | TARGET_PITCH | LINES)
-    assert client.get(back, width * height) == content and client.events() == []
+    lines = [content[y * pitch : y * pitch + length] + b"\x5a" * (pitch - length) for y in range(height)]
+    assert client.get(back, pitch * height) == b"".join(lines) and client.events() == []
 
 
 @pytest.mark.row("b0b5.0x0c0")

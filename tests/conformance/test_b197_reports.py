@@ -137,6 +137,53 @@ def test_a_reset_clears_the_counter_that_its_own_list_of_numbers_names(client: C
     assert client.peek(address, 2) == (0, 0)
 
 
+# What SET_REPORT_SEMAPHORE_D (bits 27:23) reads of each counter, and the name that the machine counts it under.
+REPORTS = {
+    0x01: "DA_VERTICES_GENERATED", 0x03: "DA_PRIMITIVES_GENERATED", 0x05: "VS_INVOCATIONS", 0x1B: "TI_INVOCATIONS",
+    0x1D: "TS_INVOCATIONS", 0x1F: "TS_PRIMITIVES_GENERATED", 0x07: "GS_INVOCATIONS", 0x09: "GS_PRIMITIVES_GENERATED",
+    0x04: "ALPHA_BETA_CLOCKS", 0x12: "VTG_PRIMITIVES_OUT", 0x0B: "STREAMING_PRIMITIVES_SUCCEEDED",
+    0x0D: "STREAMING_PRIMITIVES_NEEDED", 0x0F: "CLIPPER_INVOCATIONS", 0x11: "CLIPPER_PRIMITIVES_GENERATED",
+    0x0A: "ZCULL_STATS0", 0x0C: "ZCULL_STATS1", 0x0E: "ZCULL_STATS2", 0x10: "ZCULL_STATS3", 0x13: "PS_INVOCATIONS",
+    0x15: "ZPASS_PIXEL_CNT64",
+}  # fmt: skip
+STREAMS = {0x0B, 0x0D}
+# What is written to word 0x54c, and the reports that it clears.
+CLEARS = {
+    0x01: {0x15}, 0x02: {0x0A, 0x0C, 0x0E, 0x10}, 0x03: {0x0B, 0x0D}, 0x04: {0x04}, 0x10: {0x0B}, 0x11: {0x0D},
+    0x12: {0x01}, 0x13: {0x03}, 0x15: {0x05}, 0x16: {0x1B}, 0x17: {0x1D}, 0x18: {0x1F}, 0x1A: {0x07}, 0x1B: {0x09},
+    0x1C: {0x0F}, 0x1D: {0x11}, 0x1E: {0x13}, 0x1F: {0x12},
+}  # fmt: skip
+
+
+@pytest.mark.row("b197.0x54c")
+@pytest.mark.parametrize("type", range(32))
+def test_each_number_of_a_reset_clears_its_counter_and_no_other(client: Client, type: int) -> None:
+    """All counters run and have a value of their own; unknown numbers clear nothing and are reported."""
+    address = client.room(64)
+    client.put(0x35A, 0xFFFF)
+    client.put(0x545, 1)  # SET_ZPASS_PIXEL_COUNT
+    client.put(0x547, 1)  # SET_ZCULL_STATS
+    counters = client.gpu.channel().engines[0].counters
+    for number, name in REPORTS.items():
+        for stream in range(4 if number in STREAMS else 1):
+            counters.add(name, 100 + number + 1000 * stream, stream)
+
+    def counted() -> dict[tuple[int, int], int]:
+        found = {}
+        for number in REPORTS:
+            for stream in range(4 if number in STREAMS else 1):
+                report(client, address, REPORT | number << 23 | stream << 5)
+                found[number, stream] = struct.unpack("<QQ", client.get(address, 16))[0]
+        return found
+
+    before = counted()
+    assert before == {(number, stream): 100 + number + 1000 * stream for number, stream in before}
+    client.put(0x54C, type)
+    cleared = CLEARS.get(type, set())
+    assert counted() == {key: 0 if key[0] in cleared else value for key, value in before.items()}
+    assert client.events() == ([] if cleared else ["report.unknown"])
+
+
 # -- conditional rendering --------------------------------------------------------------------------------------------
 
 CASES = [

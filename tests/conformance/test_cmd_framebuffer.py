@@ -128,15 +128,20 @@ def test_colour_buffer_format(gpu: Gpu, word: int, pixel: str) -> None:
 
 
 @pytest.mark.row("cmd.id.0x000F011E", "cmd.viewport.11-0")
-@pytest.mark.parametrize("width", [8, 16, 24, 64])
-def test_framebuffer_width_is_the_length_of_a_row(gpu: Gpu, width: int) -> None:
+@pytest.mark.parametrize("bit_11", [0, 1])
+@pytest.mark.parametrize("width", [8, 16, 24, 64, 72, 128, 240, 256, 400, 512, 520, 800, 1016, 1024])
+def test_framebuffer_width_is_the_length_of_a_row(gpu: Gpu, width: int, bit_11: int) -> None:
     """The ninth row of memory begins after one row of tiles. The page gives the width 12 bits; it has 11."""
-    clear(gpu, COLOR)
-    buffers(gpu, size=width | 15 << 12 | 1 << 24)
+    area = width * 16 * 4
+    gpu.memory.write(COLOR, bytes(area))
+    word = width | bit_11 << 11
+    buffers(gpu, depth=COLOR + 0x40000, size=word | 15 << 12 | 1 << 24)
     one_pixel(gpu, 0, 7)  # sixteen rows: the ninth from above
     gpu.run()
-    assert touched(gpu, COLOR) == [width * 8 * 4 + byte for byte in range(4)]
-    assert decoded(0x11E, width)["width"] == str(width)
+    found = np.flatnonzero(np.frombuffer(gpu.memory.read(COLOR, area), np.uint8)).tolist()
+    assert found == [width * 8 * 4 + byte for byte in range(4)]
+    assert decoded(0x11E, word)["width"] == str(width)
+    assert unexplained(0x11E, word) == bit_11 << 11
 
 
 @pytest.mark.row("cmd.id.0x000F011E", "cmd.viewport.23-12")

@@ -56,7 +56,7 @@ def test_a_row_passes_when_its_tests_pass(suite: Suite, options: tuple[str, ...]
     result = suite.run(ALL_PASS, *options)
     assert result.ret == 0
     result.assert_outcomes(passed=3)
-    result.stdout.fnmatch_lines(["3 rows: 3 passed, 0 failed, 0 missing*"])
+    result.stdout.fnmatch_lines(["3 rows: 3 passed, 0 failed, 0 missing -> *"])
     name = "test_a_row_passes_when_its_tests_pass.py"
     assert suite.report() == {
         "a.1": ("passed", f"{name}::test_two", ""),
@@ -115,6 +115,10 @@ def test_bad():
         *options,
     )
     assert result.ret == 1
+    result.stdout.fnmatch_lines([
+        "3 rows: 2 passed, 1 failed, 0 missing; 1 of them as state and text only, as nobody knows what they do to "
+        "pixels: a.1 -> *"
+    ])  # fmt: skip
     report = suite.report()
     assert (report["a.1"][0], report["a.1"][2]) == ("passed", "pixels=later")
     assert (report["a.2"][0], report["a.2"][2]) == ("passed", "")

@@ -15,6 +15,10 @@ REASON = f"needs recordings of other programs: {VARIABLE}=DIR, or {OPTION} DIR"
 _NOWHERE = Path(__file__).resolve().parent / "no-recordings"
 
 
+CITY = Path(__file__).resolve().parents[1] / "pictures" / "city.mxcap.zip"
+"""A recording of the Switch that the project made: clears, macros, copies and blits, no draws."""
+
+
 def folder() -> Path:
     """The folder of all; one that does not exist if none is named."""
     name = os.environ.get(VARIABLE)

@@ -30,6 +30,7 @@ HEADER = {
     "TEXTURE_TYPE": 1, "HEADER_VERSION": 2, "PITCH_BITS20TO5": 2,
 }  # fmt: skip
 # R2:R3 is an address of the output: the thread's own word, or the first one.
+ROWS = ((-0.8, -0.8, 0, 1, 0, 0), (0.8, -0.8, 0, 1, 1, 0), (0, 0.8, 0, 1, 0, 1))
 OWN = """
     S2R R0, SR_CTAID.X
     S2R R1, SR_TID.X
@@ -59,8 +60,8 @@ class Scene:
     chained: bool = False
     before: tuple[tuple[Any, ...], ...] = ()
     """Methods with their values, written before the draw."""
-    limit: int = 72
-    """Bytes of the vertex stream."""
+    limit: int | None = None
+    """Bytes of the vertex stream; None: of all vertices."""
     constants: int = 256
     """Bytes of constant buffer 0."""
     handle: int = 0
@@ -69,17 +70,36 @@ class Scene:
     """Whether the target of the draw is shown, and not another surface."""
     indices: int = 0
     """Bytes of an index buffer; 0 if the draw has no indices."""
+    ends: bool = False
+    """Whether the grid's output ends where its memory does."""
+    rows: tuple[tuple[float, ...], ...] = ROWS
+    """Vertices: position and texture coordinates."""
+    written: int = 256
+    """Bytes of constant buffer 0 that the processor writes."""
+    inside: int | None = None
+    """The vertices begin so many bytes after the target begins."""
+    beyond: int | None = None
+    """The texels begin so many bytes after the target begins."""
+    depth_at: int | None = None
+    """A depth target begins so many bytes after the target begins, and is written."""
 
     def capture(self) -> Capture:
         capture = MaxwellCaptureBuilder("a test")
-        target = Surface(capture.allocate(size_of(SIZE, SIZE)), SIZE, SIZE)
-        rows = [(-0.8, -0.8, 0, 1, 0, 0), (0.8, -0.8, 0, 1, 1, 0), (0, 0.8, 0, 1, 0, 1)]
-        vertices = capture.put(np.array(rows, "<f4"))
+        beside = (self.inside, self.beyond, self.depth_at)
+        room = size_of(SIZE, SIZE) + 4 * 4096 * any(one is not None for one in beside)
+        target = Surface(capture.allocate(room), SIZE, SIZE)
+        rows = np.array(self.rows, "<f4")
+        vertices = capture.put(rows) if self.inside is None else target.address + self.inside
+        if self.inside is not None:
+            capture.load(vertices, rows)
         texels = target.address if self.texture_at_target else capture.put(np.full((16, 16, 4), 200, np.uint8))
+        if self.beyond is not None:
+            texels = target.address + self.beyond
+            capture.load(texels, np.full((16, 16, 4), 200, np.uint8))
         place = {"ADDRESS_BITS31TO5": (texels & 0xFFFFFFFF) >> 5, "ADDRESS_BITS47TO32": texels >> 32}
         headers = capture.put(struct.pack("<8I", *TIC["PITCH"].pack({**HEADER, **place})))
         samplers = capture.put(struct.pack("<8I", *TSC.pack({"MAG_FILTER": 2, "MIN_FILTER": 2})))
-        handles = capture.put(struct.pack("<I", self.handle).ljust(256, b"\0"))
+        handles = capture.put(struct.pack("<I", self.handle).ljust(256, b"\0")[: self.written])
         programs = {"vertex": capture.put(shader("vertex", self.vertex).image),
                     "pixel": capture.put(shader("pixel", PIXEL).image)}  # fmt: skip
         pb = PushBuffer().bind("3D").plain_state().render_target(0, target).viewport(0, 0, SIZE, SIZE)
@@ -87,13 +107,17 @@ class Scene:
         for stage in ("vertex", "pixel"):
             pb.constants(stage, 0, handles, self.constants)
         place_of = vertices if self.vertices is None else capture.allocate(self.vertices)
-        pb.stream(0, place_of, 24, size=self.limit).attribute(0, 0, 0, "R32_G32_B32_A32", "FLOAT")
+        count = 24 * len(self.rows) if self.limit is None else self.limit
+        pb.stream(0, place_of, 24, size=count).attribute(0, 0, 0, "R32_G32_B32_A32", "FLOAT")
         pb.attribute(1, 0, 16, "R32_G32", "FLOAT").clear((0, 0, 0, 1))
         for name, *values in self.before:
             if name == "SET_ZT_A":
                 pb.address(name, values[0] or target.address)
             else:
                 pb.method(name, *values)
+        if self.depth_at is not None:
+            pb.depth_target(target.address + self.depth_at, SIZE, SIZE, "Z24S8", block_height_log2=0)
+            pb.method("SET_DEPTH_TEST", 1).method("SET_DEPTH_WRITE", 1)
         if self.indices:
             place_of = capture.put(np.array([0, 1, 2], "<u2"))
             pb.draw_indexed("TRIANGLES", place_of, 3)
@@ -101,8 +125,9 @@ class Scene:
             pb.address("SET_INDEX_BUFFER_C", place_of + self.indices - 1)
             pb.method("BEGIN", OP="TRIANGLES").method("SET_INDEX_BUFFER_F", 0, 3).method("END", 0)
         else:
-            pb.draw("TRIANGLES", 3)
-        output = capture.allocate(4096) if self.output is None else self.output
+            pb.draw("TRIANGLES", len(self.rows))
+        # 4 blocks of 32 threads store a word each.
+        output = capture.allocate(4096) + self.ends * (4096 - 4 * 32 * 4) if self.output is None else self.output
         constants = capture.put(struct.pack("<Q", output).ljust(256, b"\0"))
         qmd = capture.allocate(256)
         grid = Grid(capture.put(assemble(self.grid).code), (4,), (32,), constants={0: (constants, 256)},

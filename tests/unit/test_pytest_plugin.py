@@ -273,7 +273,7 @@ def test_pictures_are_the_tests_own(scene: Path) -> None:
 
 def test_a_switch_has_one_screen(pocketgpu_render: Render, sample_path: Path) -> None:
     picture = pocketgpu_render(sample_path.with_name("sample_switch.mxcap.zip"), frame=-1)
-    assert (picture.screen, picture.frame, picture.array.shape) == ("screen", 3, (360, 640, 3))
+    assert (picture.screen, picture.frame, picture.array.shape) == ("screen", 11, (720, 1280, 3))
 
 
 @pytest.fixture(scope="module")

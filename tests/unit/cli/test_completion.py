@@ -1,11 +1,15 @@
-"""Completion of the shell, in a real bash; and the examples that --help shows."""
+"""Completion in a real bash, zsh and fish, where they are installed; and the examples that --help shows."""
 
 from __future__ import annotations
 
 import os
+import select
 import shutil
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -61,6 +65,63 @@ def test_bash_completes(home: Path) -> None:
     assert offered(script, "pocketgpu why scene.ctf.xz f") == [f"f{number}" for number in range(6)]
     assert "f1/d3" in offered(script, "pocketgpu why scene.ctf.xz f1/")
     assert offered(script, "pocketgpu why missing.pgc f") == []
+
+
+def in_a_terminal(shell: list[str], lines: Sequence[str], keys: str, wanted: str, seconds: float = 60.0) -> str:
+    """What a shell in a terminal of its own shows after some lines and then some keys, until `wanted` is there."""
+    import pty
+
+    child, terminal = pty.fork()
+    if child == 0:
+        os.environ["TERM"] = "dumb"
+        os.execvp(shell[0], shell)
+    shown, end = "", time.monotonic() + seconds
+    os.write(terminal, "".join(f"{line}\n" for line in [*lines, "echo re''ady"]).encode())
+    sent = False
+    try:
+        while time.monotonic() < end and not (sent and wanted in shown):
+            if select.select([terminal], [], [], 0.1)[0]:
+                shown += os.read(terminal, 1 << 16).decode(errors="replace")
+            if not sent and "ready" in shown.replace("re''ady", ""):
+                sent, shown = True, ""
+                os.write(terminal, keys.encode())
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.close(terminal)
+        os.waitpid(child, 0)
+    return shown
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="no zsh")
+@pytest.mark.parametrize(
+    ("typed", "wanted"),
+    [
+        ("pocketgpu sh\t", "shader "), ("pocketgpu regs TEXUNIT0_DI\t", "TEXUNIT0_DIM "),
+        ("pocketgpu why scene.ctf.xz f1/d3\t", "f1/d3 "), ("pocketgpu render x --set texture.fi\t", "texture.filter="),
+    ],
+)  # fmt: skip
+def test_zsh_completes(typed: str, wanted: str, home: Path) -> None:
+    assert run("completion install zsh")[0] == 0
+    folder = home / "XDG_DATA_HOME" / "zsh" / "site-functions"
+    lines = [f"fpath+=('{folder}')", "autoload -Uz compinit", f"compinit -u -d '{home}/dump'"]
+    assert wanted in in_a_terminal(["zsh", "-f", "-i"], lines, typed, wanted)
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="no fish")
+def test_fish_completes(home: Path) -> None:
+    assert run("completion install fish")[0] == 0
+
+    def offers(words: str) -> list[str]:
+        done = subprocess.run(
+            ["fish", "-c", f"complete -C '{words}'"], capture_output=True, text=True, timeout=60, check=True
+        )
+        return [line.partition("\t")[0] for line in done.stdout.splitlines()]
+
+    assert offers("pocketgpu sh") == ["shader"]
+    assert "texture.filter=nearest" in offers("pocketgpu render x --set texture.fi")
+    assert offers("pocketgpu regs TEXUNIT0_DI") == ["TEXUNIT0_DIM"]
+    assert "f1/d3" in offers("pocketgpu why scene.ctf.xz f1/")
+    assert "scissor.empty" in offers("pocketgpu check --rule scissor.")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -172,8 +172,17 @@ def at_the_scenes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
 
 
-@pytest.mark.parametrize("name", CASES)
+LONG = ("why-3ds-parts",)
+"""Cases that take seconds; the quick tests leave them out."""
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name not in LONG])
 def test_a_command_prints_what_it_printed(name: str, tmp_path: Path, at_the_scenes: None) -> None:
+    assert texts(name, tmp_path) == (TEXTS / f"{name}.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_commands_that_take_long_print_what_they_printed(name: str, tmp_path: Path, at_the_scenes: None) -> None:
     assert texts(name, tmp_path) == (TEXTS / f"{name}.txt").read_text(encoding="utf-8")
 
 

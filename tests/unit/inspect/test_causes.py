@@ -110,6 +110,20 @@ BUGS: dict[str, tuple[Made, str]] = {
     ),
     "switch, raster off": (on_switch(("SET_RASTER_ENABLE", 0)), "SET_RASTER_ENABLE"),
     "switch, texture that is no texture": (lambda: SwitchScene(handle=5).capture(), "texture"),
+    "switch, vertices are NaN": (
+        lambda: SwitchScene(rows=((float("nan"), 0, 0, 1, 0, 0), *SwitchScene().rows[1:])).capture(),
+        "has NaN or infinity in its positions",
+    ),
+    "switch, a constant is unset": (
+        lambda: SwitchScene(vertex="MOV R9, c[0x0][0x10]\n" + SwitchScene().vertex, written=16).capture(),
+        "reads c[0x0][0x10] at instruction 0 (MOV), and nothing wrote these bytes",
+    ),
+    "switch, stride too small": (
+        on_switch(("SET_VERTEX_STREAM_A_FORMAT(0)", 1 << 12 | 20)), "SET_VERTEX_STREAM_A_FORMAT(0)",
+    ),
+    "switch, the target overwrites the vertices": (
+        lambda: SwitchScene(inside=0).capture(), "the vertices of stream 0 at",
+    ),
     "switch, stream too short": (lambda: SwitchScene(limit=40).capture(), "stream"),
 }  # fmt: skip
 

@@ -38,9 +38,10 @@ class Loss(Displayed):
 class Stage(Displayed):
     """One stage.
 
-    name: what it counts ("triangles") or what it is ("depth test"). came, passed: how many entered and passed. `passed`
-    may be larger where a stage counts other things than the stage before it (primitives after vertices). lost: why the
-    others did not pass. text: what it did, as lines for people. values: the same as plain data, ready for JSON.
+    name: what it counts ("triangles") or what it is ("depth test"). came, passed: how many entered and passed. source:
+    what `came` counts, if that is something else than `passed` ("vertices" before primitives); then `passed` may be
+    larger. lost: why the others did not pass. text: what it did, as lines for people. values: the same as plain data,
+    ready for JSON.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Stage(Displayed):
     lost: list[Loss] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
     values: dict[str, Any] = field(default_factory=dict)
+    source: str = ""
 
     @property
     def stops_all(self) -> bool:
@@ -60,9 +62,12 @@ class Stage(Displayed):
         return {
             "name": self.name, "came": self.came, "passed": self.passed,
             "lost": [loss.to_json() for loss in self.lost], "text": self.text, "values": self.values,
+            **({"source": self.source} if self.source else {}),
         }  # fmt: skip
 
     def __str__(self) -> str:
+        if self.source:
+            return f"{self.name}: {self.passed:,} (from {self.source}: {self.came:,})"
         return f"{self.name}: {self.passed:,} of {self.came:,}"
 
 

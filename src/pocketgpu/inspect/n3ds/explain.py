@@ -173,7 +173,10 @@ def fog(draw: DrawOnPixel, fragment: FragmentProbes) -> Section | None:
 
 
 def tests(draw: DrawOnPixel, fragment: FragmentProbes) -> dict[str, Section]:
-    """The tests that the fragment reached, in order."""
+    """The tests that the fragment reached, in order; one that it failed is the last.
+
+    The operands of a depth test that always passes are None if the draw neither reads nor writes depth.
+    """
     functions = {
         "alpha test": ("alpha", "FRAGOP_ALPHA_TEST.function"),
         "stencil test": ("stencil", "STENCIL_TEST.function"),
@@ -194,7 +197,12 @@ def tests(draw: DrawOnPixel, fragment: FragmentProbes) -> dict[str, Section]:
     if "stencil test" in found:
         found["stencil test"]["after"] = fragment.last("stencil.after")
     order = list(fragment.probes)
-    return dict(sorted(found.items(), key=lambda item: order.index(f"{functions[item[0]][0]}.passed")))
+    reached: dict[str, Section] = {}
+    for name in sorted(found, key=lambda name: order.index(f"{functions[name][0]}.passed")):
+        reached[name] = found[name]
+        if not found[name]["passed"]:  # the code goes on for the other lanes; for this fragment it means nothing
+            break
+    return reached
 
 
 def output(draw: DrawOnPixel, fragment: FragmentProbes) -> Section | None:
@@ -266,9 +274,11 @@ def sections(draw: DrawOnPixel, fragment: FragmentProbes) -> dict[str, Section]:
     for stage in range(STAGES):
         found[f"combiner {stage}"] = combiner(draw, fragment, stage)
     found["fog"] = fog(draw, fragment)
-    found |= tests(draw, fragment)
-    found["blend"] = output(draw, fragment)
-    found["write mask"] = write_mask(draw)
+    reached = tests(draw, fragment)
+    found |= reached
+    if all(test["passed"] for test in reached.values()):
+        found["blend"] = output(draw, fragment)
+        found["write mask"] = write_mask(draw)
     return {name: part for name, part in found.items() if part is not None}
 
 

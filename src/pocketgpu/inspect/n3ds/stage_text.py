@@ -10,7 +10,9 @@ def lines_of(name: str, part: dict[str, Any]) -> Iterator[str]:
     """The lines of a stage."""
     if name.endswith(" test"):
         passed = "passes" if part["passed"] else "FAILS"
-        yield f"{name}: {part['incoming']} {part['function']} {part['stored']} {passed}"
+        known = part["incoming"] is not None
+        compared = f"{part['incoming']} {part['function']} {part['stored']}" if known else part["function"]
+        yield f"{name}: {compared} {passed}"
     elif name.startswith("combiner"):
         for which in ("rgb", "alpha"):
             one = part[which]

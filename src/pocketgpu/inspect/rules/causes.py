@@ -28,9 +28,11 @@ WEIGHTS: Final = {
     "switch.scissor-empty": 92, "switch.never-passes": 92, "switch.cull-both": 92, "switch.viewport-empty": 92,
     "switch.viewport-number": 92, "switch.viewport-outside": 90, "switch.sample-mask": 90, "switch.writes-nothing": 60,
     "switch.culled": 90, "switch.blend-nothing": 60, "switch.shown-never-written": 85,
+    "switch.vertex-nan": 90, "switch.target-input": 85,
     # What programs read.
     "uniform.unset": 80, "vertex.input-unfed": 75, "vertex.unloaded": 70,
     "switch.unbound-constants": 88, "switch.constants-small": 80, "switch.stream-off": 80,
+    "switch.constants-unset": 79, "switch.vertex-stride": 74, "switch.vertex-align": 60,
     "switch.texture-invalid": 80, "switch.never-written": 70, "switch.index-limit": 75, "switch.vertex-limit": 75,
     "texture.unit-off": 70, "lighting.off": 70, "texture.format": 78, "memory.never-written": 65,
     "memory.two-uses": 65, "vertex.stride": 70, "vertex.attributes": 60,

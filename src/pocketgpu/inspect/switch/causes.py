@@ -15,20 +15,20 @@ from pocketgpu.maxwell.formats.samples import samples_of
 from pocketgpu.maxwell.graphics.draw.plans import Plan
 from pocketgpu.maxwell.graphics.output.blend import FACTORS, OPERATIONS
 from pocketgpu.maxwell.graphics.output.keys import BLEND, COMPARISONS, ColorKey
-from pocketgpu.maxwell.graphics.output.targets import Target
+from pocketgpu.maxwell.graphics.output.targets import Target, colour_slots
 
 NEVER = COMPARISONS.index("never")
 _SCISSORS = (("SET_SCISSOR_HORIZONTAL", "XMIN", "XMAX", "columns"), ("SET_SCISSOR_VERTICAL", "YMIN", "YMAX", "rows"))
-_NEVER_NAMES = ("OGL_NEVER", "D3D_NEVER")
 _MASK_BITS = ("R_ENABLE", "G_ENABLE", "B_ENABLE", "A_ENABLE")
 Cause = tuple[str, str]
 """Text, and the registers that cause it."""
 
 
-def named(state: State, method: str, index: int = 0) -> str:
-    """A register and the name of its value: "OGL_SET_CULL_FACE BACK"."""
-    value = state.field(method, "V", index)
-    return f"{method} {B197.values(method).get(value, f'{value:#x}')}"
+def named(state: State, method: str, index: int | None = None) -> str:
+    """A register and the name of its value: "OGL_SET_CULL_FACE BACK". index: of an element of an array."""
+    value = state.field(method, "V", index or 0)
+    label = method if index is None else f"{method}({index})"
+    return f"{label} {B197.values(method).get(value, f'{value:#x}')}"
 
 
 def target_size(state: State, targets: Sequence[Target]) -> tuple[int, int] | None:
@@ -39,19 +39,19 @@ def target_size(state: State, targets: Sequence[Target]) -> tuple[int, int] | No
     return min(t.width for t in targets) // across, min(t.height for t in targets) // down
 
 
-def empty_scissor(state: State, targets: Sequence[Target]) -> Cause | None:
-    """Whether the first scissor keeps no pixel at all, or none of the targets."""
-    if not state.field("SET_SCISSOR_ENABLE"):
+def empty_scissor(state: State, targets: Sequence[Target], n: int = 0) -> Cause | None:
+    """Whether the scissor of viewport `n` keeps no pixel at all, or none of the targets."""
+    if not state.field("SET_SCISSOR_ENABLE", "V", n):
         return None
     size = target_size(state, targets)
     for axis, (method, least, most, what) in enumerate(_SCISSORS):
-        low, high = state.field(method, least), state.field(method, most)
+        low, high = state.field(method, least, n), state.field(method, most, n)
         if low >= high:
             kept = f"{what} {low} up to, not including, {high}"
-            return f"{{lies|lie}} outside of the scissor, which keeps nothing: {kept}", f"{method}(0)"
+            return f"{{lies|lie}} outside of the scissor, which keeps nothing: {kept}", f"{method}({n})"
         if size is not None and low >= size[axis]:
             return f"{{lies|lie}} outside of the scissor, which begins at {what} {low} of a target of {sized(*size)}", (
-                f"{method}(0)"
+                f"{method}({n})"
             )
     return None
 
@@ -61,22 +61,38 @@ def culling_registers(state: State) -> str:
     return f"{named(state, 'OGL_SET_CULL_FACE')}, {named(state, 'OGL_SET_FRONT_FACE')}"
 
 
-def tests_that_never_pass(state: State, count: int) -> list[Loss]:
-    """The tests whose function is "never", as reasons why all samples are lost."""
-    found = []
-    for enable, method, what in (
-        ("SET_DEPTH_TEST", "SET_DEPTH_FUNC", "depth"), ("SET_ALPHA_TEST", "SET_ALPHA_FUNC", "alpha"),
-        ("SET_STENCIL_TEST", "SET_STENCIL_FUNC", "stencil"),
-    ):  # fmt: skip
-        if state.field(enable, "ENABLE") and B197.values(method).get(state.word(method)) in _NEVER_NAMES:
-            found.append(Loss(count, f"{{fails|fail}} the {what} test, which never passes", named(state, method)))
-    return found[:1]
+def tests_that_never_pass(plan: Plan, state: State, count: int) -> list[Loss]:
+    """The first test of a draw whose function is "never", as the reason why all of `count` samples are lost.
+
+    A test counts only if it happens: depth and stencil need a target that has them, alpha a program that writes it.
+    Stencil needs both sides of polygons to fail.
+    """
+    key = plan.output.test_key
+    discards = key if key.discard_in_test else plan.output.write_key
+    tests = [("alpha", discards.alpha_function == NEVER, named(state, "SET_ALPHA_FUNC"))]
+    if key.stencil_test:
+        both = key.front_function == key.back_function == NEVER
+        names = ["SET_STENCIL_FUNC"]
+        names += ["SET_BACK_STENCIL_FUNC"] if state.field("SET_TWO_SIDED_STENCIL_TEST", "ENABLE") else []
+        tests.append(("stencil", both, ", ".join(named(state, name) for name in names)))
+    tests.append(("depth", key.depth_function == NEVER, named(state, "SET_DEPTH_FUNC")))
+    if plan.output.early:
+        tests = [*tests[1:], tests[0]]
+    return [
+        Loss(count, f"{{fails|fail}} the {what} test, which never passes", register)
+        for what, never, register in tests
+        if never
+    ][:1]
 
 
 def masked_colours(state: State) -> str:
-    """The register that masks all channels of the first target; "" if some channel is written."""
-    on = any(state.field("SET_CT_WRITE", bit) for bit in _MASK_BITS)
-    return "" if on else "SET_CT_WRITE(0)"
+    """The registers that mask all channels of all colour targets; "" if some channel is written, or there is no
+    target."""
+    places = sorted(set(colour_slots(state)))
+    if places and state.field("SET_SINGLE_CT_WRITE_CONTROL", "ENABLE"):
+        places = [0]
+    on = any(state.field("SET_CT_WRITE", bit, n) for bit in _MASK_BITS for n in places)
+    return "" if on else ", ".join(f"SET_CT_WRITE({n})" for n in places)
 
 
 def keeps_target(key: ColorKey) -> bool:
@@ -99,8 +115,11 @@ def unchanging(state: State, plan: Plan | None, name: str) -> str:
     for target, key in zip(plan.output.colours, plan.output.write_key.colors, strict=True):
         if target.name == name and keeps_target(key):
             each = state.field("SET_BLEND_STATE_PER_TARGET", "ENABLE")
-            prefix, index = ("SET_BLEND_PER_TARGET_", target.slot or 0) if each else ("SET_BLEND_", 0)
-            return ", ".join(named(state, f"{prefix}COLOR_{side}_COEFF", index) for side in ("SOURCE", "DEST"))
+            prefix, index = ("SET_BLEND_PER_TARGET_", target.slot) if each else ("SET_BLEND_", None)
+            separate = state.field(f"{prefix}SEPARATE_FOR_ALPHA", "ENABLE", index or 0)
+            parts = ["COLOR", "ALPHA"] if separate else ["COLOR"]
+            names = [f"{prefix}{part}_{side}_COEFF" for part in parts for side in ("SOURCE", "DEST")]
+            return ", ".join(named(state, name, index) for name in names)
     return ""
 
 

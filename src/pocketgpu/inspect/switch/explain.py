@@ -16,11 +16,12 @@ from pocketgpu.inspect.switch.lane_trace import as_float
 from pocketgpu.inspect.switch.recorder import Recorder
 from pocketgpu.inspect.switch.surfaces import Surface
 from pocketgpu.inspect.switch.watched import Watch
+from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.maxwell.formats.components import ABSENT, FLOAT32
 from pocketgpu.maxwell.formats.texture_header import TextureHeader
 from pocketgpu.maxwell.graphics.draw.plans import PIXEL
 from pocketgpu.maxwell.graphics.output.blend import FACTORS, LOGIC_OPERATIONS, OPERATIONS
-from pocketgpu.maxwell.graphics.output.keys import BLEND, COMPARISONS, LOGIC, NO_BOUNDS, NO_TEST
+from pocketgpu.maxwell.graphics.output.keys import BLEND, COMPARISONS, LOGIC, NO_BOUNDS, NO_TEST, DiscardKey
 from pocketgpu.maxwell.graphics.records import RASTER
 from pocketgpu.maxwell.sampling.records import V_HANDLE
 from pocketgpu.maxwell.sampling.store import HEADER_BYTES
@@ -38,6 +39,9 @@ class Explainer:
 
     def __init__(self, watch: Watch, recorder: Recorder, surface: Surface, before: int) -> None:
         self._watch, self._recorder, self._surface, self._before = watch, recorder, surface, before
+        draw = recorder.traces[before].what
+        assert isinstance(draw, Draw)
+        self._state = draw.state
 
     def fragment(self, seen: ProbedFragment) -> Fragment:
         """A fragment with its stages and its fate."""
@@ -72,28 +76,52 @@ class Explainer:
         if not any(seen.probes.get("raster.allowed", [1])):
             return "rejected: window rectangles or a stipple leave the pixel out [SET_WINDOW_CLIP_ENABLE]"
         if not any(seen.probes.get("raster.covered", [1])):
-            return "rejected: the sample mask leaves it out [SET_SAMPLE_MASK_X0_Y0]"
+            corner = f"X{seen.x & 1}_Y{seen.y & 1}"
+            return f"rejected: the sample mask leaves it out [SET_SAMPLE_MASK_{corner}]"
         if "depth.cover" not in seen.probes and seen.probes.get("raster.depth") and not seen.instructions:
             depths = ", ".join(f"{z:.7g}" for z in seen.probes["raster.depth"])
-            return f"rejected: depth {depths} is beyond the viewport's range [SET_VIEWPORT_CLIP_MIN_Z, MAX_Z]"
+            return f"rejected: depth {depths} is beyond the viewport's range [{self._range(seen)}]"
+        if discards_of(seen).to_coverage:
+            return "rejected: alpha to coverage leaves no sample [SET_ANTI_ALIAS_ALPHA_CONTROL]"
         return "rejected: nothing of it is written" + (f" ({masked})" if masked else " [SET_CT_WRITE]")
+
+    def _range(self, seen: ProbedFragment) -> str:
+        """The registers that limit the depth of a fragment's viewport."""
+        if self._state.field("SET_VIEWPORT_CLIP_CONTROL", "MIN_Z_ZERO_MAX_Z_ONE"):
+            return "SET_VIEWPORT_CLIP_CONTROL"
+        return ", ".join(f"SET_VIEWPORT_CLIP_{end}_Z({seen.viewport})" for end in ("MIN", "MAX"))
 
     # -- tests --------------------------------------------------------------------------------------------------------
     def _tests(self, seen: ProbedFragment) -> list[Stage]:
+        """The tests in the order in which they happen. What fails early tests meets no later ones."""
+        depths = [*self._stencil(seen), *self._depths(seen)]
+        if not seen.plan.output.early:
+            return [*self._discards(seen), *depths]
+        return [*depths, *(self._discards(seen) if any(seen.probes.get("depth.left", [1])) else [])]
+
+    def _discards(self, seen: ProbedFragment) -> list[Stage]:
+        """What the program and the alpha test remove."""
         found = []
-        probes, key = seen.probes, seen.plan.output.test_key
-        if key.kills and any(probes.get("discard.killed", ())):
+        probes, discards = seen.probes, discards_of(seen)
+        if discards.kills and any(probes.get("discard.killed", ())):
             killer = next((one for one in reversed(seen.instructions) if "KIL" in one.text and one.executed), None)
             text = f"instruction {killer.number} ({killer.text})" if killer is not None else "the program stops it"
             found.append(fragment_stages.test("discard", text, False))
-        discards = key if key.discard_in_test else seen.plan.output.write_key
         if discards.alpha_function != NO_TEST and "discard.alpha" in probes:
             alpha, reference = probes["discard.alpha"][0], probes["discard.reference"][0]
             name = COMPARISONS[discards.alpha_function]
             kept = bool(probes["discard.kept"][0]) or bool(probes["discard.killed"][0])
             text = _compared(f"alpha {alpha:.7g}", name, f"{reference:.7g}")
             found.append(fragment_stages.test("alpha test", text, kept, "SET_ALPHA_FUNC, SET_ALPHA_REF"))
-        found += self._stencil(seen)
+        if discards.masks and "discard.mask" in probes:
+            mask = probes["discard.mask"][0] & (1 << discards.samples) - 1
+            found.append(fragment_stages.test("sample mask", f"the program keeps {mask:#x}", bool(mask)))
+        return found
+
+    def _depths(self, seen: ProbedFragment) -> list[Stage]:
+        """The tests against the stored depth, sample by sample."""
+        found = []
+        probes, key = seen.probes, seen.plan.output.test_key
         for n, (incoming, stored) in enumerate(
             zip(probes.get("depth.incoming", ()), probes.get("depth.stored", ()), strict=True)
         ):
@@ -125,7 +153,8 @@ class Explainer:
             function = COMPARISONS[getattr(key, f"{side}_function")]
             text = _compared(f"reference {reference & compared:#x}", function, f"stored {stored & compared:#x}")
             text += f" (mask {compared:#x}); stencil becomes {fresh:#x}"
-            register = "SET_STENCIL_FUNC" if seen.front else "SET_BACK_STENCIL_FUNC"
+            own = not seen.front and self._state.field("SET_TWO_SIDED_STENCIL_TEST", "ENABLE")
+            register = "SET_BACK_STENCIL_FUNC" if own else "SET_STENCIL_FUNC"
             found.append(fragment_stages.test("stencil test", text, bool(passes), register))
         return found
 
@@ -185,7 +214,9 @@ class Explainer:
         format: PixelLayout = self._surface.format
         bits = sum(word << 32 * n for n, word in enumerate(seen.plan.output.write_key.colors[place].bits))
         masked = [c.name for c in format.components if c.name in "RGBA" and not bits >> c.lo & 1]
-        return f"channels {''.join(masked)} are masked [SET_CT_WRITE({self._surface.slot})]" if masked else ""
+        single = self._state.field("SET_SINGLE_CT_WRITE_CONTROL", "ENABLE")
+        number = 0 if single else self._surface.slot
+        return f"channels {''.join(masked)} are masked [SET_CT_WRITE({number})]" if masked else ""
 
     # -- textures -----------------------------------------------------------------------------------------------------
     def _textures(self, seen: ProbedFragment) -> list[TextureSample]:
@@ -233,6 +264,12 @@ class Explainer:
             if any(at <= offset < at + size for at, size in trace.writes):
                 return str(trace.event.address)
         return ""
+
+
+def discards_of(seen: ProbedFragment) -> DiscardKey:
+    """How samples are removed after the program."""
+    output = seen.plan.output
+    return output.test_key if output.test_key.discard_in_test else output.write_key
 
 
 def _compared(left: str, name: str, right: str) -> str:

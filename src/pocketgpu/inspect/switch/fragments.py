@@ -45,8 +45,8 @@ class ProbedFragment:
     were computed; ballots are 0 or 1.
 
     samples, passed: numbers of the samples that the shape covers, and of those that pass all tests.
-    before, after: bytes of the samples of each target, by its name. proved: whether NumPy's bytes of the whole block
-    are those of the machine's code.
+    before, after: bytes of the samples of each target, by its name. x, y: the pixel. proved: whether NumPy's bytes of
+    the whole block are those of the machine's code.
     """
 
     primitive: int
@@ -65,6 +65,8 @@ class ProbedFragment:
     before: dict[str, Samples] = field(default_factory=dict)
     after: dict[str, Samples] = field(default_factory=dict)
     proved: bool = False
+    x: int = 0
+    y: int = 0
 
 
 class FragmentWatch(Observer):
@@ -144,6 +146,7 @@ class FragmentWatch(Observer):
 
         seen = ProbedFragment(
             primitive_of(watch, get("PLANES")), get("KIND"), bool(get("FRONT")), get("LAYER"), get("VIEWPORT"), plan,
+            x=self._x, y=self._y,
         )  # fmt: skip
         self._runs.cut(shape, self._x, self._y)
         seen.before = self._bytes_of(plan, seen.layer)

@@ -141,3 +141,170 @@ def test_the_values_that_a_test_compared_are_those_of_the_format(tmp_path: Path)
     for format in ("D16", "D24", "D24S8"):
         found = scene(tmp_path, format, draws).why("f0/d1")
         assert "their depth is 0.25, the buffer has 0.75" in found.because, (format, found.because)
+
+
+# -- stencil and alpha ------------------------------------------------------------------------------------------------
+CODES = ("never", "always", "equal", "not equal", "less", "less or equal", "greater", "greater or equal")
+"""Functions of tests in the order of their codes."""
+
+
+def stencil_after(action: int, old: np.ndarray, reference: int) -> np.ndarray:
+    """Stencil values after an action: keep, zero, replace, up, down, invert, up and down around."""
+    return [
+        old, old * 0, old * 0 + reference, np.minimum(old + 1, 255), np.maximum(old - 1, 0), ~old & 255, old + 1 & 255,
+        old - 1 & 255,
+    ][action]  # fmt: skip
+
+
+@pytest.mark.parametrize("code", range(8))
+def test_counts_of_the_stencil_test(tmp_path: Path, code: int) -> None:
+    """A rectangle over two planted stencil values: equality of what passes, of what changes, and of what is said."""
+    rng = random.Random(f"stencil {code}")
+    for _ in range(5):
+        half, box = box_of(rng), box_of(rng)
+        planted, reference = rng.choice([0, 1, 0x55, 0xF0, 0xFF]), rng.choice([0, 1, 0x55, 0xF1, 0xFF])
+        read, write = rng.choice([0xFF, 0xFF, 0x0F, 0x01]), rng.choice([0xFF, 0xFF, 0xF0, 0])
+        actions = [rng.randrange(8) for _ in range(3)]
+        depth = rng.choice(["always", "never"])
+        word = 1 | code << 4 | write << 8 | reference << 16 | read << 24
+
+        def draws(
+            cl: CommandList, half: Box = half, box: Box = box, planted: int = planted, word: int = word,
+            actions: list[int] = actions, depth: str = depth,
+        ) -> None:  # fmt: skip
+            cl.depth("always", write=False, colors="")
+            cl.write_word("STENCIL_TEST", 1 | 1 << 4 | 0xFF << 8 | planted << 16 | 0xFF << 24)
+            cl.write_word("STENCIL_OP", 2 << 8)
+            rectangle(cl, half, -0.5)
+            cl.depth(depth, write=False).write_word("STENCIL_TEST", word)
+            cl.write_word("STENCIL_OP", actions[0] | actions[1] << 4 | actions[2] << 8)
+            rectangle(cl, box, -0.5)
+
+        found = scene(tmp_path, "D24S8", draws).why("f0/d1", every=True)
+        stored = np.where(inside(half), planted, 0)
+        passes = COMPARE[CODES[code]](np.full(stored.shape, reference & read), stored & read)
+        drawn = depth == "always"
+        action = np.where(passes, actions[2 if drawn else 1], actions[0])
+        after = np.select([action == n for n in range(8)], [stencil_after(n, stored, reference) for n in range(8)])
+        after = after & write | stored & ~write
+        covered = inside(box)
+        stages = {stage.name: stage for stage in found.stages}
+        said = (half, box, planted, f"{word:#x}", actions, depth, str(found))
+        fragments = stages["fragments"]
+        left = int((covered & passes & drawn).sum())
+        assert (fragments.came, fragments.passed) == (int(covered.sum()), left), said
+        failed = int((covered & ~passes).sum())
+        lost = {loss.register: (loss.count, loss.reason) for loss in fragments.lost}
+        name = f"STENCIL_TEST.function {CODES[code]}"
+        if failed:
+            count, reason = lost[name]
+            values = sorted({int(value) for value in (stored & read)[covered]})
+            buffer = str(values[0]) if len(values) == 1 else f"{values[0]} to {values[-1]}"
+            word_ = "fails" if failed == 1 else "fail"
+            assert (count, reason) == (
+                failed, f"{word_} the stencil test: the reference is {reference & read}, the buffer has {buffer}",
+            ), said  # fmt: skip
+        else:
+            assert name not in lost, said
+        if not drawn and failed < covered.sum():
+            assert lost["DEPTH_COLOR_MASK.depth_function never"][0] == covered.sum() - failed, said
+        changed = int((covered & (after != stored)).sum())
+        assert found.depths == changed and found.proved, said
+        if left:
+            assert (stages["colours"].came, stages["colours"].passed) == (left, left), said
+
+
+@pytest.mark.parametrize("code", range(8))
+def test_counts_of_the_alpha_test(tmp_path: Path, code: int) -> None:
+    """Two draws whose alpha the test has planted, one on each side of the reference, and one with it."""
+    box = (3, 5, 9, 4)
+    for reference in (0, 7, 100, 255):
+        alphas = sorted({max(reference - 1, 0), reference, min(reference + 1, 255)})
+
+        def draws(cl: CommandList, alphas: list[int] = alphas, reference: int = reference) -> None:
+            cl.depth(None, write=False).write_word("FRAGOP_ALPHA_TEST", 1 | code << 4 | reference << 8)
+            cl.combiner(0, ("replace", "constant"), ("replace", "constant"))
+            for alpha in alphas:
+                cl.write_word("TEXENV0_COLOR", 0x102030 | alpha << 24)
+                rectangle(cl, box, -0.5)
+
+        run = scene(tmp_path, "D24S8", draws)
+        for draw, alpha in enumerate(alphas):
+            found = run.why(f"f0/d{draw}", every=True)
+            passes = bool(COMPARE[CODES[code]](np.array(alpha), np.array(reference)))
+            fragments = found.stages[3]
+            said = (alpha, reference, str(found))
+            assert (fragments.name, fragments.came, fragments.passed) == ("fragments", 36, 36 * passes), said
+            if not passes:
+                assert [(loss.count, loss.register) for loss in fragments.lost] == [
+                    (36, f"FRAGOP_ALPHA_TEST.function {CODES[code]}")
+                ], said
+                text = f"alpha is {alpha}, FRAGOP_ALPHA_TEST.reference is {reference}"
+                assert f"36 of 36 fail the alpha test: {text} (" in found.because, said
+
+
+# -- triangles --------------------------------------------------------------------------------------------------------
+def numbered(primitive: str, count: int) -> list[tuple[int, int, int]]:
+    """The vertices of each triangle."""
+    if primitive == "triangles":
+        return [(n, n + 1, n + 2) for n in range(0, count - 2, 3)]
+    if primitive == "triangle fan":
+        return [(0, n, n + 1) for n in range(1, count - 1)]
+    return [(n, n + 1, n + 2) for n in range(count - 2)]
+
+
+@pytest.mark.parametrize("primitive", ["triangles", "triangle strip", "triangle fan"])
+def test_vertices_with_nan_and_their_triangles(tmp_path: Path, primitive: str) -> None:
+    """Each component that is NaN; triangles with such a corner are gone, the others are drawn."""
+    rng = random.Random(f"nan {primitive}")
+    for _ in range(6):
+        count = rng.choice([3, 6, 9, 12])
+        bad = sorted(rng.sample(range(count), rng.randint(1, 3)))
+        points = [
+            [[a / 8 - 1, (n % 3) * 0.5 - 0.75 + n / 64, -0.5, 1], [1, 1, 1, 1]]
+            for n, a in enumerate(range(1, count + 1))
+        ]
+        for n in bad:
+            points[n][0][rng.randrange(4)] = float("nan")
+        found = scene(tmp_path, "D24S8", lambda cl, points=points: cl.draw_immediate(points, primitive)).why("f0/d0")
+        vertices, triangles = found.stages[:2]
+        said = (count, bad, str(found))
+        assert (vertices.name, vertices.came, vertices.passed) == ("vertices", count, count - len(bad)), said
+        (loss,) = vertices.lost
+        have = "has NaN in its position" if len(bad) == 1 else "have NaN in their position"
+        assert (loss.count, loss.reason) == (len(bad), f"{have}, v{bad[0]} first"), said
+        parts = numbered(primitive, count)
+        gone = sum(any(n in bad for n in part) for part in parts)
+        lost = {one.reason.partition(" ")[2]: one.count for one in triangles.lost}
+        assert triangles.came == len(parts), said
+        assert lost.get("a corner with NaN", 0) == gone, said
+        if gone == len(parts):
+            assert found.because.startswith("no triangles left"), said
+
+
+@pytest.mark.parametrize("primitive", ["triangles", "triangle strip", "triangle fan"])
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(
+    ("code", "name"), [(0, "none"), (1, "front (counter-clockwise)"), (2, "back (clockwise)"), (3, "none, code 3")]
+)
+def test_sides_of_culling_by_their_codes(tmp_path: Path, code: int, name: str, turned: bool, primitive: str) -> None:
+    """Code 1 drops what runs counter-clockwise on the screen, 2 what runs clockwise; 0 and 3 drop nothing."""
+
+    def draws(cl: CommandList) -> None:
+        cl.depth(None, write=False).write_word("FACECULLING_CONFIG", code)
+        rectangle(cl, (8, 8, 8, 8), -0.5, primitive, turned)
+
+    run = scene(tmp_path, "D24S8", draws)
+    found = run.why("f0/d0", every=True)
+    dropped = code == (2 if turned else 1)
+    drawn = run.seek("f0/d0").target.array[..., 0] == 255
+    assert int(drawn.sum()) == (0 if dropped else 64)
+    assert (found.stages[1].came, found.stages[1].passed) == (2, 0 if dropped else 2)
+    if dropped:
+        turn = "clockwise" if turned else "counter-clockwise"
+        text = f"2 of 2 are culled: their corners run {turn} on the screen (FACECULLING_CONFIG drops {name})"
+        assert found.because == f"no triangles left: {text}"
+        alone = run.why("f0/d0/t1").because
+        assert alone == f"is culled: its corners run {turn} on the screen (FACECULLING_CONFIG drops {name})"
+    else:
+        assert found.because == "64 fragments changed a colour"

@@ -11,13 +11,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
 from support.strict_scenes_switch import NOWHERE, SHARED, SIZE, VERTEX, Scene
+from support.strict_scenes_switch import ROWS as VERTICES
 
-from pocketgpu.builder.maxwell import MaxwellCaptureBuilder, PushBuffer, Surface
+from pocketgpu.builder.maxwell import MaxwellCaptureBuilder, PushBuffer, Surface, size_of
 from pocketgpu.inspect.rules.checker import check
 from pocketgpu.inspect.rules.registry import RULES, rule
 from pocketgpu.maxwell.mme.assembler import assemble as macro
@@ -32,7 +33,20 @@ ROWS = ("SET_SCISSOR_VERTICAL(0)", SIZE << 16)
 BLEND = (("SET_BLEND(0)", 1), ("SET_BLEND_STATE_PER_TARGET", 0), ("SET_BLEND_COLOR_OP", 0x8006),
          ("SET_BLEND_COLOR_SOURCE_COEFF", 0x4000), ("SET_BLEND_SEPARATE_FOR_ALPHA", 0))  # fmt: skip
 DEPTH = (("SET_ZT_FORMAT", 0x15), ("SET_ZT_SELECT", 1), ("SET_ZT_SIZE_A", SIZE, SIZE, 1))
-OVER = 0x5_7000_0000
+NAN = (float("nan"), 0.0, 0.0, 1.0, 0.0, 0.0)
+TARGET = size_of(SIZE, SIZE)
+"""Bytes of the target."""
+
+
+def to_the_end(capture: MaxwellCaptureBuilder, target: Surface, pb: PushBuffer) -> None:
+    """A copy whose source and target are the last bytes of their memory."""
+    source, place = capture.put(bytes(4096)), capture.allocate(4096)
+    pb.bind("DMA copy").copy(source + 4032, place + 4032, 64)
+
+
+def released(capture: MaxwellCaptureBuilder, target: Surface, pb: PushBuffer) -> None:
+    at = capture.allocate(64)
+    pb.semaphore_release(at, 7).semaphore_acquire(at, 7)
 
 
 @dataclass
@@ -74,6 +88,15 @@ CASES = [
          "attribute 0, whose stream 0"),
     Case("switch.index-limit", lambda: Scene(indices=5), "SET_INDEX_BUFFER_C"),
     Case("switch.vertex-limit", lambda: Scene(limit=71), "attribute 1 of vertex 2"),
+    Case("switch.vertex-stride", lambda: Scene(before=(("SET_VERTEX_STREAM_A_FORMAT(0)", 1 << 12 | 20),)),
+         "attribute 1 ends at byte 24 of a vertex (SET_VERTEX_ATTRIBUTE_A(1)), and the next vertex of stream 0 begins "
+         "at byte 20 (SET_VERTEX_STREAM_A_FORMAT(0))"),
+    Case("switch.vertex-align", lambda: Scene(before=(("SET_VERTEX_STREAM_A_FORMAT(0)", 1 << 12 | 26),)),
+         "attribute 0 has vertices of 26 bytes, no multiple of the 4 bytes of a component "
+         "(SET_VERTEX_STREAM_A_FORMAT(0))"),
+    Case("switch.target-input", lambda: Scene(inside=TARGET - 4), "the vertices of stream 0 at"),
+    Case("switch.constants-unset", lambda: Scene(vertex="NOP\nMOV R9, c[0x0][0x10]\n" + VERTEX, written=16),
+         "the vertex program reads c[0x0][0x10] at instruction 1 (MOV), and nothing wrote these bytes"),
     Case("switch.constants-small", lambda: Scene(vertex="MOV R9, c[0x0][0x24]\n" + VERTEX, constants=32),
          "reads c[0x0][0x24], and the buffer of that slot has 0x20 bytes"),
     Case("switch.texture-invalid", lambda: Scene(handle=1), "texture 1 at c[0x0][0x0], and the pool ends at 0"),
@@ -84,6 +107,7 @@ CASES = [
     Case("switch.culled", lambda: Scene(before=(("OGL_SET_CULL", 1), ("OGL_SET_CULL_FACE", 0x404),
                                                 ("OGL_SET_FRONT_FACE", 0x901))),
          "1 shows the side that is culled (OGL_SET_CULL_FACE FRONT, OGL_SET_FRONT_FACE CCW)"),
+    Case("switch.vertex-nan", lambda: Scene(rows=(NAN, *VERTICES[1:])), "1 has NaN or infinity in its positions"),
     Case("switch.draw-nothing", lambda: Scene(before=(SCISSOR, ROWS, ("SET_SCISSOR_HORIZONTAL(0)", 0))),
          "lies outside of the scissor"),
     Case("switch.deadlock", lambda: Scene(more=lambda c, t, pb: pb.semaphore_acquire(c.allocate(64), 7)), "waits at"),
@@ -151,6 +175,27 @@ SOUND = {
     "switch.stream-off": Scene(before=(("SET_VERTEX_STREAM_A_FORMAT(0)", 1 << 12 | 24),)),
     "switch.index-limit": Scene(indices=6),
     "switch.vertex-limit": Scene(limit=72),
+    "switch.vertex-nan": Scene(rows=(NAN, *VERTICES[1:], *VERTICES)),
+    "switch.vertex-stride": Scene(before=(("SET_VERTEX_STREAM_A_FORMAT(0)", 1 << 12 | 24),)),
+    "switch.vertex-align": Scene(before=(("SET_VERTEX_STREAM_A_FORMAT(0)", 1 << 12 | 28),)),
+    "switch.target-input": Scene(inside=TARGET),
+    "switch.constants-unset": Scene(vertex="NOP\nMOV R9, c[0x0][0x10]\n" + VERTEX, written=20),
+    "switch.block-order": Scene(),
+    # The processor writes zeros, which memory has at first.
+    "switch.never-written": Scene(vertex="MOV R9, c[0x0][0x0]\n" + VERTEX, written=4),
+    "switch.no-program": Scene(stages=("vertex", "pixel")),
+    "switch.unbound-constants": Scene(vertex="MOV R9, c[0x0][0x0]\n" + VERTEX),
+    "switch.target-texture": Scene(beyond=TARGET),
+    "switch.target-overlap": Scene(depth_at=TARGET),
+    "switch.deadlock": Scene(more=released),
+    "switch.fence": Scene(fence=1),
+    "switch.unmapped": Scene(more=to_the_end),
+    "switch.fault": Scene(ends=True),
+    "switch.hang": Scene(chained=False),
+    "switch.illegal": Scene(more=lambda c, t, pb: pb.on("3D").write(0, 0xB197)),
+    "switch.unknown-method": Scene(more=lambda c, t, pb: pb.on("3D").write(0x50, 1)),
+    "switch.macro": Scene(more=lambda c, t, pb: pb.on("3D").upload_macro(0, macro("exit\nnop"), 0).call_macro(0, 1)),
+    "switch.doubt": Scene(more=lambda c, t, pb: pb.bind("2D").blit(t, t, (0, 0, 8, 8), (8, 8, 8, 8))),
     "switch.constants-small": Scene(vertex="MOV R9, c[0x0][0x1c]\n" + VERTEX, constants=32),
     "switch.texture-invalid": Scene(handle=0),
     "switch.target-unused": Scene(texture_at_target=True, shows=False),
@@ -162,9 +207,57 @@ SOUND = {
 """By rule, the nearest scene that it must not accuse."""
 
 
+def test_every_rule_has_a_sound_scene() -> None:
+    assert set(SOUND) == {case.rule for case in CASES}
+
+
 @pytest.mark.parametrize("rule", SOUND)
 def test_the_nearest_sound_scene_is_not_accused(rule: str) -> None:
     assert rule not in {one.rule.id for one in check(SOUND[rule].capture()).findings}
+
+
+TO_ONE = VERTEX.replace("EXIT", "MOV32I R9, 0x1\nAST a[0x68], R9\nEXIT")
+"""Puts everything into viewport 1."""
+OF_ONE = (
+    ("SET_VIEWPORT_SCALE_X(1)", 16.0), ("SET_VIEWPORT_SCALE_Y(1)", -16.0), ("SET_VIEWPORT_OFFSET_X(1)", 16.0),
+    ("SET_VIEWPORT_OFFSET_Y(1)", 16.0), ("SET_VIEWPORT_SCALE_Z(1)", 1.0), ("SET_VIEWPORT_CLIP_MAX_Z(1)", 1.0),
+    ("SET_VIEWPORT_CLIP_HORIZONTAL(1)", SIZE << 16), ("SET_VIEWPORT_CLIP_VERTICAL(1)", SIZE << 16),
+)  # fmt: skip
+VIEWPORTS: list[tuple[str, tuple[tuple[object, ...], ...]]] = [
+    ("switch.scissor-empty", (("SET_SCISSOR_ENABLE({})", 1), ("SET_SCISSOR_HORIZONTAL({})", 7 << 16 | 7),
+                              ("SET_SCISSOR_VERTICAL({})", 32 << 16))),
+    ("switch.viewport-empty", (("SET_VIEWPORT_SCALE_X({})", 0.0),)),
+    ("switch.viewport-number", (("SET_VIEWPORT_OFFSET_Y({})", float("inf")),)),
+    ("switch.viewport-outside", (("SET_VIEWPORT_OFFSET_Y({})", -16.0),)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "methods"), VIEWPORTS, ids=[case[0] for case in VIEWPORTS])
+def test_the_viewport_that_a_draw_uses_is_the_one_that_counts(
+    rule: str, methods: tuple[tuple[object, ...], ...]
+) -> None:
+    """What is wrong with viewport 0 does not matter if all goes to viewport 1, and the other way round."""
+    for used, program in ((0, VERTEX), (1, TO_ONE)):
+        for broken in (0, 1):
+            wrong = tuple((str(name).format(broken), *values) for name, *values in methods)
+            found = findings(partial(Scene, vertex=program, before=(*OF_ONE, *wrong)))
+            told = "\n".join(found.get(rule, []))
+            assert bool(told) == (used == broken), (used, broken, found)
+            assert not told or f"({broken})" in told
+
+
+def test_words_that_no_load_wrote_but_the_pushbuffer() -> None:
+    """Words that a copy, inline data or words for constants bring are written; copied ones only if their source was."""
+    vertex = "MOV R9, c[0x0][0x10]\n" + VERTEX
+
+    def unset(*before: tuple[object, ...], written: int = 16) -> bool:
+        scene = Scene(vertex=vertex, written=written, before=before)
+        return "switch.constants-unset" in {one.rule.id for one in check(scene.capture()).findings}
+
+    assert unset()
+    # The buffer that was bound last is that of the pixel program, with the same memory.
+    assert not unset(("LOAD_CONSTANT_BUFFER_OFFSET", 16), ("LOAD_CONSTANT_BUFFER(0)", 0))
+    assert unset(("LOAD_CONSTANT_BUFFER_OFFSET", 20), ("LOAD_CONSTANT_BUFFER(0)", 0))
 
 
 def test_every_rule_has_a_case() -> None:

@@ -12,7 +12,7 @@ from support.switch_inspect import look_into
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.inspection import debug
 from pocketgpu.inspect.model.funnel import Funnel
-from pocketgpu.inspect.switch import funnel as switch_funnel
+from pocketgpu.inspect.switch import cover_count
 from pocketgpu.inspect.switch.inspection import SwitchInspection
 
 
@@ -104,7 +104,7 @@ def test_a_funnel_that_did_not_count_all_is_not_proved(monkeypatch: pytest.Monke
     run = look_into("depth_functions")
     draw = run.draws(0)[0].address
     assert run.why(draw).proved
-    monkeypatch.setattr(switch_funnel, "MOST_PIXELS", 4)
+    monkeypatch.setattr(cover_count, "MOST_PIXELS", 4)
     found = run.why(draw)
     assert "pixels that shapes cover, at least" in [stage.name for stage in found.stages]
     assert not found.proved and found.to_json()["proved"] is False and "NOT proved" in str(found)

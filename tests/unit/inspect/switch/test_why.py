@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import random
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from support.recordings import CITY
 from support.switch_inspect import SCENES, look_into
 
 from pocketgpu.errors import UsageError
@@ -116,8 +116,8 @@ def test_blits_lead_to_what_they_took(shared_dir: Path) -> None:
     assert "<pre>" in found._repr_html_()
 
 
-def test_pixels_of_the_sample_come_from_clears_and_copies() -> None:
-    run = debug(str(files("pocketgpu") / "data" / "sample_switch.mxcap.zip"))
+def test_pixels_of_a_city_come_from_clears_and_copies() -> None:
+    run = debug(str(CITY))
     assert isinstance(run, SwitchInspection)
     kinds = set()
     for place in ("f0/px60,30", "f1/px320,200", "f3/px40,300", "f3/px600,20"):

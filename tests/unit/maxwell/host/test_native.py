@@ -106,6 +106,27 @@ def test_the_mode_outlives_a_submission(sender: Sender) -> None:
     assert sender.word(A) == 5
 
 
+class Waiting(Recorder):
+    """An engine one of whose effects waits for the next effect."""
+
+    def __init__(self, host, channel, registers) -> None:  # type: ignore[no-untyped-def]
+        super().__init__(host, channel, registers)
+        self.deferred = {0x61C}
+
+
+@pytest.mark.parametrize("urgent", [False, True])
+@pytest.mark.parametrize(("mode", "kept"), [(TRACK, 6), (FILTER, 6), (PASS, 5), (REPLAY, 5)])
+@pytest.mark.parametrize("evaluator", ["llvm", "numpy"])
+def test_methods_that_wait_are_under_the_shadow_modes(evaluator: str, mode: int, kept: int, urgent: bool) -> None:
+    sender = recorded(evaluator)
+    sender.gpu.engine_classes = {0xB197: Waiting, 0xA140: Upload}
+    sender.send()
+    sender.gpu.channel().hurry(urgent)
+    sender.send(inc(0x61C, 5), inc(SHADOW, mode), inc(0x61C, 6), inc(A, 1), inc(0x674, 7))
+    assert (sender.word(0x61C), int(sender.gpu.channel().shadows[0][0x61C])) == (6, kept)
+    assert [(word, value) for word, value, _ in recorder(sender).seen] == [(0x61C, 5), (0x61C, 6), (0x674, 7)]
+
+
 def test_the_copy_engine_is_not_behind_the_shadow_ram(sender: Sender) -> None:
     sender.send(inc(0x100, 5, subchannel=4), inc(SHADOW, REPLAY), inc(0x100, 6, subchannel=4))
     assert sender.word(0x100, 0xB0B5) == 6

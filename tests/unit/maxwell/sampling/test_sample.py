@@ -174,6 +174,40 @@ def test_anisotropic_filters_take_samples_along_the_longer_side() -> None:
     np.testing.assert_allclose(blurred, 0.5, atol=1e-5)
 
 
+@pytest.mark.parametrize("along", ["x", "y"])
+@pytest.mark.parametrize("footprint", [1, 3, 8, 9, 11, 12, 15, 16, 24, 64])
+@pytest.mark.parametrize("most", [2, 4, 6, 8, 10, 12, 16])
+def test_the_number_of_samples_and_the_level_of_a_footprint(most: int, footprint: int, along: str) -> None:
+    """One sample for each texel along the longer side, `most` at most; the level has the footprint of one sample.
+
+    A texture with a bright line across the longer side tells the samples from each other: their mean is counted here.
+    """
+    side, samples = 64, min(footprint, most)
+    level = np.log2(footprint / samples)
+    line = np.zeros((side, side, 1), np.float32)
+    line[37] = 1.0
+    pictures = [line, *(np.full((side >> n, side >> n, 1), 10.0 * n, np.float32) for n in range(1, 7))]
+    if along == "x":
+        pictures = [np.ascontiguousarray(picture.transpose(1, 0, 2)) for picture in pictures]
+    # The footprint's centre, so that its samples at (i + 0.5) / n - 0.5 meet texels of both kinds.
+    centre = 37.5 + (footprint / samples) * 0.25
+    places = centre + footprint * ((np.arange(samples) + 0.5) / samples - 0.5)
+    whole, part = int(level * 256 + 0.5) >> 8, (int(level * 256 + 0.5) & 255) / 256
+    near = np.clip(1 - np.abs(places - 37.5), 0, 1).mean()
+    means = [near, *(10.0 * n for n in range(1, 8))]
+    wanted = means[whole] * (1 - part) + means[whole + 1] * part
+    texture = Texture(
+        pictures, anisotropy=most, filter="linear", mip_filter="linear", address="clamp", normalized=True
+    )
+    across, longer = (r.V_Y, r.V_X) if along == "x" else (r.V_X, r.V_Y)
+    step = r.V_GRADIENTS + (0 if along == "x" else 3)
+    vectors = {longer: np.float32(centre / side), across: np.float32(0.5), step: np.float32(footprint / side)}
+    other = r.V_GRADIENTS + (3 if along == "x" else 0)
+    vectors[other] = np.float32(1 / side)
+    found = both(r.SAMPLE, call_of("2d", lod=(Call.LOD, r.GRADIENTS)), texture, vectors).view(np.float32)[0]
+    np.testing.assert_allclose(found, wanted, atol=0.02)
+
+
 def test_cubes_are_seamless() -> None:
     n = 8
     # A smooth function of direction: faces meet without a step, so that a filtered read is close to it everywhere.

@@ -15,6 +15,7 @@ from pocketgpu.facts.pica import PICA
 from pocketgpu.pica.n3ds import N3DS
 
 VRAM, FCRAM = 0x18000000, 0x20000000
+BUSY = 0xC8402BF0
 FINISH = struct.pack("<4I", 0x12345678, 0x000F0010, 0, 0)
 LIST = struct.pack("<2I", 7, 0x000F0100) * 99 + FINISH
 
@@ -357,6 +358,27 @@ def test_gsp_hears_of_units_when_they_are_done(console: Console) -> None:
     console.gpu.run_until("PSC0")
     assert queue.drain() == ["PSC0"]
     assert gsp.gx(fill) == 0
+
+
+def test_gsp_refuses_what_a_list_at_work_keeps_busy(console: Console) -> None:
+    """A second list always; other commands if their bit 24 asks for idle units."""
+    gpu, gsp = console.gpu, console.gpu.gsp
+    gsp.acquire_right(gsp.register_interrupt_relay_queue().client)
+    command = [1, 0x30000000, len(LIST), 0, 0, 0, 0, 0]
+    fill, copy = [2, 0x1F000000, 7, 0x1F010000, 0, 0, 0, 0x201], [4, 0x1F000000, 0x30100000, 64, 0, 0, 8, 0]
+    dma = [0, 0x1F000000, 0x30200000, 64, 0, 0, 0, 0]
+    console.run_list(FCRAM)
+    assert gpu.at_work("P3D")
+    assert gsp.gx(command) == BUSY
+    for words in (command, fill, copy, dma):
+        assert gsp.gx([words[0] | 1 << 24, *words[1:]]) == BUSY, words[0]
+        assert not gpu.at_work("PSC0") and not gpu.at_work("PPF")
+    assert gsp.gx(fill) == gsp.gx(copy) == gsp.gx(dma) == 0, "they use other units"
+    gpu.run_until("P3D")
+    gpu.run_until("PSC0")
+    assert not any(gpu.at_work(unit) for unit in ("P3D", "PSC0", "PPF"))
+    assert gsp.gx([command[0] | 1 << 24, *command[1:]]) == 0
+    assert gpu.at_work("P3D")
 
 
 def test_gsp_shows_framebuffers_at_the_vblank_of_their_screen(console: Console) -> None:

@@ -253,6 +253,26 @@ def test_vblank_of_both_screens_in_their_lines(console: Console) -> None:
     assert gpu.take_interrupts() == {"PDC0": 1, "PDC1": 1}
 
 
+@pytest.mark.parametrize("vclock", [0, 1, 2, 100, 450])
+def test_vblank_where_the_line_count_steps_inside_of_a_line(noise: np.ndarray, vclock: int) -> None:
+    """The interrupt comes in its line, and lines of memory are read when the count says so."""
+    console = Console()
+    console.memory.write(FCRAM, noise)
+    console.set(PDC0_VCLOCK=vclock)
+    console.frames()
+    gpu = console.gpu
+    for _ in range(3):
+        assert gpu.run_until("PDC0")
+        assert gpu.position("top") == (0, 402)
+    # Line 2 is the first one shown: at HCount 0 of the count 201, row 199 was read and row 200 was not.
+    gpu.advance(FRAME - 201 * LINE + 10)
+    assert gpu.position("top") == (0, 201)
+    console.memory.write(FCRAM, b"\xff" * 400 * ROW)
+    gpu.run_until("PDC0")
+    assert np.array_equal(console.top()[:, 199], column(noise, 199))
+    assert (console.top()[:, 200:] == 255).all()
+
+
 def test_a_second_has_59_or_60_frames(console: Console) -> None:
     console.gpu.advance(268111856)
     assert console.gpu.take_interrupts()["PDC0"] in (59, 60)

@@ -191,6 +191,16 @@ def test_vblank_comes_at_clock_0_of_its_line() -> None:
     assert 402 * LINE == 4351248
 
 
+@pytest.mark.parametrize("vclock", [0, 1, 2, 100, 450])
+def test_vblank_waits_for_a_count_that_steps_inside_of_a_line(vclock: int) -> None:
+    """At HCount 0 the line still has the count before, however early the count steps."""
+    mode = display_mode("top", {"VCLOCK": vclock})
+    place = (403 if vclock else 402) * LINE
+    assert mode.beat("v_irq") == Beat(FRAME, place)
+    assert mode.position(place) == (0, 402)
+    assert mode.position(place - 24)[1] == (402 if vclock else 401)
+
+
 def test_limits_of_the_interrupts() -> None:
     def fires(low: int, high: int) -> bool:
         return display_mode("top", {"HIRQ": high << 16 | low}).h_irq_fires

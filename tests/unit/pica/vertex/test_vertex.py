@@ -95,6 +95,35 @@ def test_padding_codes(gpu: Any, code: int, size: int) -> None:
     assert gpu.one_color() == [50, 60, 70, 80]
 
 
+@pytest.mark.parametrize(("code", "size"), [(12, 4), (13, 8), (14, 12), (15, 16)])
+@pytest.mark.parametrize("before", [1, 2, 3, 4])
+def test_padding_begins_at_a_multiple_of_4(make_gpu: Callable[..., Any], before: int, code: int, size: int) -> None:
+    """The bytes behind the padding need no alignment, so only the padding's own start moves them.
+
+    Attribute 1 has `before` bytes; attribute 2, behind the padding, has 3. With the choice "address" the padding begins
+    where attribute 1 ends.
+    """
+    for alignment, start in (("element", 20), ("padding", 20), ("address", 16 + before)):
+        gpu = make_gpu(vertex__alignment=alignment)
+        gpu.program([
+            gpu.op(MOV, "o0", "v0"), gpu.op(MUL, "r0", "c0", "v1"), gpu.op(MUL, "r1", "c0", "v2"),
+            gpu.op(ADD, "o1", "r0", "r1"),
+        ])  # fmt: skip
+        gpu.outputs(0x03020100, 0x0B0A0908)
+        gpu.set(PRIMITIVE_CONFIG=0, RESTART_PRIMITIVE=1)
+        scale(gpu, 1 / 255)
+        records = b""
+        for p in BIG:
+            record = bytearray(p.tobytes() + bytes(range(10, 10 + before)) + b"\xee" * (32 - before))
+            record[start + size : start + size + 3] = bytes((50, 60, 70))
+            records += bytes(record)
+        data = gpu.place(records)
+        gpu.loaders(data, [(F32, 4), (U8, before), (U8, 3)], (data, [0, 1, code, 2], 48))
+        gpu.launch(3)
+        first = [*range(10, 10 + before), *[0, 0, 0, 1][before:]]
+        assert gpu.one_color() == [a + b for a, b in zip(first, (50, 60, 70, 1), strict=True)], alignment
+
+
 def test_attributes_are_aligned_to_their_elements(gpu: Any) -> None:
     """u8 x1, then s16 x2 (from 2), then f32 x4 (from 8)."""
     gpu.program([

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from pocketgpu.errors import UsageError
@@ -15,6 +16,7 @@ from pocketgpu.events import sized
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.model.wording import agreed
+from pocketgpu.inspect.rules.switch.input_faults import Fault, input_faults
 from pocketgpu.inspect.switch.causes import (
     empty_scissor,
     masked_colours,
@@ -28,17 +30,13 @@ from pocketgpu.inspect.switch.surfaces import targets_of
 from pocketgpu.maxwell.engines.common.read_cache import ReadCache
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.threed.draws import Draw
-from pocketgpu.maxwell.engines.threed.vertices import MAX_VERTICES, attributes
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.graphics.draw.plans import Plan
 from pocketgpu.maxwell.graphics.output.targets import Target
 from pocketgpu.maxwell.graphics.programs.stage_program import StageProgram
 
-Fault = tuple[str, str]
 _MOST_STATES = 4096
 _BOTH = B197.values("OGL_SET_CULL_FACE").FRONT_AND_BACK
-_GENERIC, _GENERIC_END, _VECTOR = 0x80, 0x280, 16
-"""Addresses of the attributes in attribute space, and bytes of one."""
 _CORNERS = 4  # a sample mask has a word for each pixel of a quad
 
 
@@ -54,27 +52,20 @@ class DrawFaults:
 
     def __init__(self) -> None:
         self._states: ReadCache[tuple[Fault, ...]] = ReadCache(_MOST_STATES)
+        self._viewports: ReadCache[tuple[Fault, ...]] = ReadCache(_MOST_STATES)
         self._textures: set[Any] = set()
         self._constants: dict[int, dict[int, int]] = {}
 
-    def of(self, draw: Draw, plan: Plan | None) -> tuple[Fault, ...]:
-        """All faults. plan: of the draw; None if it has none."""
+    def of(self, draw: Draw, plan: Plan | None, viewports: tuple[int, ...] = (0,)) -> tuple[Fault, ...]:
+        """All faults. plan: of the draw; None if it has none. viewports: those that its primitives are drawn to."""
         found = list(self._states.get(draw.state, lambda state: tuple(_of_state(state))))
+        if plan is None or plan.rasters:
+            for n in viewports:
+                found += self._viewports.get(draw.state, partial(_of_viewport, n=n), n)
         if plan is not None:
             found += _of_plan(draw.state, plan)
-            found += self._of_inputs(draw, plan)
+            found += input_faults(draw, plan)
         return tuple(found)
-
-    def _of_inputs(self, draw: Draw, plan: Plan) -> Iterator[Fault]:
-        program = plan.programs[plan.first]
-        read = {(a - _GENERIC) // _VECTOR for a in program.header.inputs if _GENERIC <= a < _GENERIC_END}
-        for one in attributes(draw.state):
-            if one.number in read and one.active and one.stream not in draw.streams:
-                yield "switch.stream-off", (
-                    f"the vertex program reads attribute {one.number}, whose stream {one.stream} is off "
-                    "(SET_VERTEX_STREAM_A_FORMAT.ENABLE): it is 0"
-                )
-        yield from _beyond_limits(draw, read)
 
     def small_constants(self, draw: Draw, plan: Plan, names: tuple[str, ...]) -> Iterator[Fault]:
         """Constant buffers that end before a word that a program names."""
@@ -130,15 +121,8 @@ def _of_state(state: State) -> Iterator[Fault]:
             text = "raster is off, and so is transform feedback (SET_RASTER_ENABLE, SET_STREAM_OUTPUT)"
             yield "switch.raster-off", text
         return
-    scissor = empty_scissor(state, targets)
-    if scissor is not None:
-        text, register = scissor
-        yield "switch.scissor-empty", f"primitives {agreed(text, 2)} ({register})"
-    yield from _viewport(state, targets)
     if state.field("OGL_SET_CULL", "ENABLE") and state.field("OGL_SET_CULL_FACE") == _BOTH:
         yield "switch.cull-both", f"both sides of polygons are culled ({named(state, 'OGL_SET_CULL_FACE')})"
-    for loss in tests_that_never_pass(state, 0):
-        yield "switch.never-passes", f"samples {loss.reason} ({loss.register})"
     if not targets:
         yield "switch.no-target", "the draw has neither a colour nor a depth target (SET_CT_SELECT, SET_ZT_SELECT)"
     depth = state.field("SET_DEPTH_TEST", "ENABLE") and state.field("SET_DEPTH_WRITE", "ENABLE")
@@ -156,25 +140,40 @@ _OTHER_CORNERS = ("X1_Y0", "X0_Y1", "X1_Y1")
 assert len(_OTHER_CORNERS) + 1 == _CORNERS
 
 
-def _viewport(state: State, targets: list[Target]) -> Iterator[Fault]:
-    """The first viewport: no numbers, no area, or beside the target."""
+def _of_viewport(state: State, n: int) -> tuple[Fault, ...]:
+    """Faults of viewport `n` and of its scissor."""
+    return tuple(_viewport(state, n))
+
+
+def _viewport(state: State, n: int) -> Iterator[Fault]:
+    """A scissor that keeps nothing; a viewport without numbers or area, or beside the target."""
+    try:
+        targets = targets_of(state)
+    except UsageError:
+        return  # the machine reports it
+    if not state.field("SET_RASTER_ENABLE"):
+        return
+    scissor = empty_scissor(state, targets, n)
+    if scissor is not None:
+        text, register = scissor
+        yield "switch.scissor-empty", f"primitives {agreed(text, 2)} ({register})"
     size = target_size(state, targets)
     if not state.field("SET_VIEWPORT_SCALE_OFFSET", "ENABLE"):
         return
     names = [f"SET_VIEWPORT_{part}_{axis}" for part in ("SCALE", "OFFSET") for axis in "XYZ"]
-    values = {name: state.float(name) for name in names}
-    wrong = [f"{name}(0) is {value}" for name, value in values.items() if not math.isfinite(value)]
+    values = {name: state.float(name, n) for name in names}
+    wrong = [f"{name}({n}) is {value}" for name, value in values.items() if not math.isfinite(value)]
     if wrong:
         yield "switch.viewport-number", f"the viewport is no place: {', '.join(wrong)}"
         return
-    for n, axis in enumerate("XY"):
+    for place, axis in enumerate("XY"):
         scale, offset = abs(values[f"SET_VIEWPORT_SCALE_{axis}"]), values[f"SET_VIEWPORT_OFFSET_{axis}"]
         if not scale:
-            yield "switch.viewport-empty", f"the viewport has no area (SET_VIEWPORT_SCALE_{axis}(0) is 0)"
-        elif size is not None and (offset + scale <= 0 or offset - scale >= size[n]):
+            yield "switch.viewport-empty", f"the viewport has no area (SET_VIEWPORT_SCALE_{axis}({n}) is 0)"
+        elif size is not None and (offset + scale <= 0 or offset - scale >= size[place]):
             yield "switch.viewport-outside", (
                 f"the viewport goes from {offset - scale:g} to {offset + scale:g} along {axis.lower()}, beside the "
-                f"target of {sized(*size)} (SET_VIEWPORT_SCALE_{axis}(0), SET_VIEWPORT_OFFSET_{axis}(0))"
+                f"target of {sized(*size)} (SET_VIEWPORT_SCALE_{axis}({n}), SET_VIEWPORT_OFFSET_{axis}({n}))"
             )
 
 
@@ -188,36 +187,12 @@ def _overlaps(targets: list[Target]) -> Iterator[Fault]:
 
 def _of_plan(state: State, plan: Plan) -> Iterator[Fault]:
     """Faults that show once the program's outputs are known."""
+    for loss in tests_that_never_pass(plan, state, 0):
+        yield "switch.never-passes", f"samples {loss.reason} ({loss.register})"
     for target in plan.output.colours:
         registers = unchanging(state, plan, target.name)
         if registers:
             yield "switch.blend-nothing", f"blending leaves the {target.name} as it is ({registers})"
-
-
-def _beyond_limits(draw: Draw, read: set[int]) -> Iterator[Fault]:
-    """Indices and vertices beyond the limits of their buffers."""
-    state = draw.state
-    if draw.index_bytes and draw.count:
-        end = state.address("SET_INDEX_BUFFER_A") + draw.index_bytes * (draw.first + draw.count)
-        limit = state.address("SET_INDEX_BUFFER_C")
-        if end - 1 > limit:
-            yield "switch.index-limit", (
-                f"indices end at {end:#x}, and the buffer at {limit + 1:#x} (SET_INDEX_BUFFER_C)"
-            )
-            return
-    if not 0 < draw.count <= MAX_VERTICES or not len(draw.vertex_numbers):
-        return
-    last = int(draw.vertex_numbers.max())
-    for one in draw.attributes:
-        stream = draw.streams[one.stream]
-        if one.number not in read or stream.instanced or one.format is None:
-            continue
-        end = stream.address + stream.stride * last + one.offset + one.format.bytes
-        if end - 1 > stream.limit:
-            yield "switch.vertex-limit", (
-                f"attribute {one.number} of vertex {last} ends at {end:#x}, and stream {one.stream} at "
-                f"{stream.limit + 1:#x} (SET_VERTEX_STREAM_LIMIT_A_A({one.stream})): it is 0"
-            )
 
 
 __all__ = ["DrawFaults", "Fault"]

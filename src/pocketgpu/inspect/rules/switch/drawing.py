@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from pocketgpu.inspect.model.funnel import Funnel
 from pocketgpu.inspect.model.rules import Found, RuleSet
 from pocketgpu.inspect.rules.switch.record import SwitchDraw, SwitchRecord
+from pocketgpu.inspect.switch.primitive_count import NO_PLACE
 
 RULES = RuleSet("Switch")
 
@@ -207,6 +208,62 @@ def vertex_limit(record: SwitchRecord) -> Iterable[Found]:
 
 
 @RULES.rule(
+    "switch.vertex-stride",
+    "an attribute that reaches into the next vertex",
+    severity="warning",
+    confidence="inferred",
+    source="class header clb197.h, SET_VERTEX_ATTRIBUTE_A, SET_VERTEX_STREAM_A_FORMAT",
+    explanation="Its last components are those of the vertex after it. The stride, the offset or the format is wrong.",
+    hint="Let the stride be at least as large as the end of the last attribute.",
+)
+def vertex_stride(record: SwitchRecord) -> Iterable[Found]:
+    return record.faults_of("switch.vertex-stride")
+
+
+@RULES.rule(
+    "switch.vertex-align",
+    "an attribute that begins within a component",
+    severity="warning",
+    confidence="documented",
+    source="Vulkan, Vertex Input Description (attribute addresses are multiples of a component's size)",
+    explanation="Here it is read byte by byte. A console may read from the multiple before it.",
+    hint="Begin streams and attributes at multiples of the size of their components, and choose such a stride.",
+)
+def vertex_align(record: SwitchRecord) -> Iterable[Found]:
+    return record.faults_of("switch.vertex-align")
+
+
+@RULES.rule(
+    "switch.target-input",
+    "a draw writes over vertices, indices or programs that it reads",
+    severity="error",
+    confidence="inferred",
+    source="class header clb197.h, SET_COLOR_TARGET_A; deko3d, memory blocks",
+    explanation="What is read depends on how far the draw has come, and on the contents of caches.",
+    hint="Give the target memory of its own, with its size rounded up to whole blocks.",
+)
+def target_input(record: SwitchRecord) -> Iterable[Found]:
+    return record.faults_of("switch.target-input")
+
+
+@RULES.rule(
+    "switch.constants-unset",
+    "a program reads a word of a constant buffer that nobody wrote",
+    severity="warning",
+    confidence="inferred",
+    source="deko3d, memory blocks have no contents at first",
+    explanation=(
+        "Here it is 0. The line names the slot, the byte and the instruction. The recording runs a second time to find "
+        "such words. Not every path through a program needs to read them; places that a program computes are left out."
+    ),
+    hint="Write the whole block of constants before the draw.",
+)
+def constants_unset(record: SwitchRecord) -> Iterator[Found]:
+    for text, at in record.unset:
+        yield Found(text, at)
+
+
+@RULES.rule(
     "switch.constants-small",
     "a constant buffer that ends before a word that a program reads",
     severity="warning",
@@ -312,6 +369,27 @@ def culled(record: SwitchRecord) -> Iterator[Found]:
             yield Found(found.because, draw.at)
 
 
+def _has_no_place(found: Funnel) -> bool:
+    """Whether all primitives have NaN or infinity in their positions."""
+    stage = found.narrowest
+    return stage is not None and bool(stage.lost) and all(NO_PLACE in loss.reason for loss in stage.lost)
+
+
+@RULES.rule(
+    "switch.vertex-nan",
+    "all primitives of a draw have NaN or infinity in their positions",
+    severity="warning",
+    confidence="documented",
+    source="OpenGL 4.6, 13.7 (clipping); class header clb197.h",
+    explanation="Such primitives have no place on the screen, so the draw shows nothing.",
+    hint="Look at the constants of the vertex program and at its vertices: `state` with the address of the draw.",
+)
+def vertex_nan(record: SwitchRecord) -> Iterator[Found]:
+    for draw, found in _without_shape(record):
+        if found is not None and _has_no_place(found):
+            yield Found(found.because, draw.at)
+
+
 @RULES.rule(
     "switch.draw-nothing",
     "a draw without a visible primitive",
@@ -325,5 +403,5 @@ def draw_nothing(record: SwitchRecord) -> Iterator[Found]:
     for draw, found in _without_shape(record):
         if found is None:
             yield Found("further draws have no visible primitive", draw.at)
-        elif not _is_culled(found):
+        elif not _is_culled(found) and not _has_no_place(found):
             yield Found(found.because, draw.at)

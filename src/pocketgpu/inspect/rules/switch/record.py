@@ -76,6 +76,8 @@ class SwitchRecord:
     """Arena ranges that textures, copies, blits and pictures read."""
     drawn: dict[DrawnTarget, str] = field(default_factory=dict)
     """Colour targets, each with its first draw."""
+    unset: list[tuple[str, str]] = field(default_factory=list)
+    """Words of constant buffers that programs read and nobody wrote: text, and address of the draw."""
     whys: Callable[[str], Funnel] | None = None
     """Answers of the debugger about draws."""
 

@@ -17,13 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.arena import PAGE_SHIFT, PAGE_SIZE, Snapshot
-from pocketgpu.capture.driver import drive
+from pocketgpu.capture.driver.switch import SwitchDriver
 from pocketgpu.errors import NoPictureError, UsageError
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.model.funnel import Funnel
 from pocketgpu.inspect.rules.switch.draw_faults import DrawFaults
+from pocketgpu.inspect.rules.switch.input_faults import overwritten_inputs
 from pocketgpu.inspect.rules.switch.record import DrawnTarget, OrderedGrid, SwitchDraw, SwitchRead, SwitchRecord
+from pocketgpu.inspect.rules.switch.unset import Suspects, unset_words
 from pocketgpu.inspect.switch import doubts as maxwell_doubts
+from pocketgpu.inspect.switch.viewports import used_viewports
 from pocketgpu.maxwell.engines.common.action_log import Blit, Copy
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
@@ -35,7 +38,7 @@ from pocketgpu.maxwell.sass.launch.launcher import Result
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
-    from pocketgpu.capture.formats.mxcap import ChannelLog, Present
+    from pocketgpu.capture.formats.mxcap import ChannelLog, ChunkRecord, Present
     from pocketgpu.inspect.switch.inspection import SwitchInspection
 
 MOST_TRIED = 64
@@ -54,11 +57,20 @@ class _Watch(Observer):
 
     wants_draws = True
 
-    def __init__(self) -> None:
+    def __init__(self, pages: int) -> None:
+        """pages: of the machine's memory."""
         self.record = SwitchRecord()
+        self._loaded: NDArray[np.bool_] = np.zeros(pages, np.bool_)
         self.frame = self.draws = 0
         self._tried: set[Any] = set()
         self._seen: set[Any] = set()
+        self._faults = DrawFaults()
+        self.suspects = Suspects()
+
+    def begin(self) -> None:
+        """Forget what was noted so far: rules look at what comes now."""
+        self.record, self.suspects = SwitchRecord(), Suspects()
+        self._seen.clear()
         self._faults = DrawFaults()
 
     @property
@@ -73,6 +85,11 @@ class _Watch(Observer):
             if start <= offset < start + mapping.size:
                 return mapping.address + offset - start
         return None
+
+    def loaded(self, chunk: ChunkRecord, at: int, offset: int, size: int) -> None:
+        """Note pages that the processor wrote: zeros in fresh memory change nothing, and leave no version."""
+        if size > 0:
+            self._loaded[offset >> PAGE_SHIFT : (offset + size - 1 >> PAGE_SHIFT) + 1] = True
 
     # -- launches -----------------------------------------------------------------------------------------------------
     def launch(self, launch: Launch, run: RunGrid) -> Result:
@@ -131,7 +148,8 @@ class _Watch(Observer):
             if offset is None:
                 continue
             first, last = offset >> PAGE_SHIFT, (offset + size - 1) >> PAGE_SHIFT
-            for page in (np.flatnonzero(self.machine.memory.page_versions[first : last + 1] == 0) + first).tolist():
+            fresh = (self.machine.memory.page_versions[first : last + 1] == 0) & ~self._loaded[first : last + 1]
+            for page in (np.flatnonzero(fresh) + first).tolist():
                 start, end = max(offset, page << PAGE_SHIFT), min(offset + size, (page + 1) << PAGE_SHIFT)
                 missing += end - start
         self.record.reads.append(SwitchRead(kind, what, range_, at, missing))
@@ -150,7 +168,8 @@ class _Watch(Observer):
             return
         size = max(min(present.size, self.machine.memory.guest_end - base), 0)
         self.record.places.add(Range(base, size))
-        if not self.machine.memory.newest(base, size):
+        pages = slice(base >> PAGE_SHIFT, (base + max(size, 1) - 1 >> PAGE_SHIFT) + 1)
+        if not self.machine.memory.newest(base, size) and not self._loaded[pages].any():
             where = Range(present.gpu_va, present.size)
             self.record.reads.append(SwitchRead("shown", "the shown surface", where, f"f{self.frame}", where.size))
 
@@ -195,15 +214,18 @@ class _Watch(Observer):
         plan = drawing.plan
         if plan is not None and set(plan.programs) != {shader.stage for shader in draw.shaders}:
             plan = None  # of an earlier draw: this one was refused
-        faults = self._faults.of(draw, plan)
+        viewports = (0,) if plan is None else used_viewports(self.machine.memory, plan)
+        faults = self._faults.of(draw, plan, viewports)
         shapes = passed = -1
         if plan is not None:
             faults += tuple(self._faults.small_constants(draw, plan, _STAGES))
             faults += tuple(self._faults.bad_textures(self.machine, draw))
+            faults += tuple(overwritten_inputs(self.machine.memory, draw, plan))
             if plan.rasters:
                 shapes = int(self.machine.memory.words(drawing.region + REGION.SHAPES, 1)[0])
             if plan.output.tests:
                 passed = drawing.passed
+            self.suspects.note(self.machine, draw, plan, _STAGES, (self.frame, self.draws - 1, at))
         groups = {shader.stage: shader.group for shader in draw.shaders}
         for number, program in (plan.programs if plan is not None else {}).items():
             bindings = draw.constants[groups.get(number, 0)]
@@ -219,6 +241,8 @@ class _Watch(Observer):
         targets = _targets(draw.state)
         for name, where in targets:
             offset = self.machine.memory.offset_of(where.address, where.size)
+            if offset is not None:
+                self.suspects.drawn.add(Range(offset, where.size))
             if offset is not None and name != _DEPTH:
                 self.record.drawn.setdefault(DrawnTarget(name, where, Range(offset, where.size)), at)
         self.record.draws.append(
@@ -274,11 +298,13 @@ def watch(
     log = cast("ChannelLog", capture.trace)
     if not log.submissions:
         raise NoPictureError("the capture has no submissions", location=capture.path, hint="Record until it draws.")
-    driver, watch = drive(log, evaluator=evaluator), _Watch()
-    driver.machine.observe(watch)
+    machine = SwitchDriver.make_machine(log, evaluator=evaluator)
+    watch = _Watch(len(machine.memory.page_versions))
+    driver = SwitchDriver(log, machine, watch.loaded)
+    machine.observe(watch)
     for index in range(log.frame_count + bool(log.tail) if frame is None else frame + 1):
         if index == frame:
-            watch.record = SwitchRecord()
+            watch.begin()
         watch.frame, watch.draws = index, 0
         for _ in driver.steps():
             watch.take()
@@ -291,6 +317,7 @@ def watch(
                 base = backing.offset + present.offset
             watch.shown(present, base)
             progress(index)
+    watch.record.unset = [(one.text, one.at) for one in unset_words(log, watch.suspects, evaluator)]
     watch.record.whys = _Asked(capture, evaluator)
     return watch.record
 

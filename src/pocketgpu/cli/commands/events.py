@@ -76,8 +76,9 @@ def _tree(run: Inspection, frames: range, only: int | None, draws: bool, whole: 
                 continue
             yield f"  pass {row.number}: {row}"
             yield from (f"    {event}" for event in row.events if not draws or event.draw is not None)
-    if whole and not run.frame_count and not run.has_rest:
-        yield "no picture is shown, so there is no frame; 'pocketgpu decode CAPTURE' lists the commands"
+    if whole and not run.frame_count:
+        rest = "all that happens is f0" if run.has_rest else "nothing happens"
+        yield f"no picture is shown, so there is no frame; {rest}"
     if whole and len(frames) < run.frame_count:
         yield f"frames {len(frames)} to {run.frame_count - 1} are not shown; give one as ADDRESS"
     if whole and run.has_rest and run.frame_count not in frames:

@@ -40,7 +40,7 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
     "timing": ("timing -r PDC0_VTOTAL=494", "timing scene.ctf.xz --at f0 --screen top"),
     "launch": ("launch kernel.cubin --grid 4 --block 64 --arg 'inout:data.bin>out.bin'",),
     "macro asm": ("macro asm fill.mme --out fill.bin",),
-    "macro dis": ("macro dis scene.mxcap.zip --macro 1",),
+    "macro dis": ("macro dis scene.mxcap.zip --macro 0",),
     "macro run": ("macro run fill.mme 0x1680 3 0x1111",),
     "shader dis": ("shader dis vertex.shbin", "shader dis kernel.cubin --control"),
     "shader asm": ("shader asm kernel.sass --out kernel.bin",),

@@ -44,7 +44,7 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
         "launch squares.bin --header squares.txt --block 32 --arg zeros:160 --arg u32:32",
     ),
     "macro asm": ("macro asm fill.mme --out fill.bin",),
-    "macro dis": ("macro dis scene.mxcap.zip --macro 1",),
+    "macro dis": ("macro dis scene.mxcap.zip --macro 0",),
     "macro run": ("macro run fill.mme 0x1680 3 0x1111",),
     "shader dis": ("shader dis vertex.shbin", "shader dis kernel.cubin --control"),
     "shader asm": ("shader asm kernel.sass --out kernel.bin",),

@@ -38,9 +38,12 @@ VERTEX = """
 MOVED = "ALD.64 R10, a[0xb0]\nFADD R0, R0, R10\nFADD R1, R1, R11"
 PIXEL = "".join(f"IPA.CONSTANT R{n}, a[{0x80 + 4 * n:#x}], RZ\n" for n in range(4)) + "{}EXIT"
 KILLING = "FSETP.LT.AND P0, PT, R0, 0.25, PT\n@P0 KIL\n"
-FORMATS = {"Z16": 16, "Z24S8": 24, "X8Z24": 24, "S8Z24": 24, "ZF32": 0, "ZF32_X24S8": 0, "S8": -1, "V8Z24": 24}
+FORMATS = {
+    "Z16": 16, "Z24S8": 24, "X8Z24": 24, "S8Z24": 24, "ZF32": 0, "ZF32_X24S8": 0, "S8": -1, "V8Z24": 24,
+    "X8Z24_X16V8S8": 24, "ZF32_X16V8X8": 0, "ZF32_X16V8S8": 0,
+}  # fmt: skip
 """Bits of depth; 0: a float; -1: none."""
-STENCILS = ("Z24S8", "S8Z24", "ZF32_X24S8", "S8")
+STENCILS = ("Z24S8", "S8Z24", "ZF32_X24S8", "S8", "X8Z24_X16V8S8", "ZF32_X16V8S8")
 COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "NEVER": lambda a, b: False, "ALWAYS": lambda a, b: True, "EQUAL": lambda a, b: a == b,
     "NOTEQUAL": lambda a, b: a != b, "LESS": lambda a, b: a < b, "LEQUAL": lambda a, b: a <= b,

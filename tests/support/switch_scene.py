@@ -48,14 +48,15 @@ CORNERS = ((-0.8, -0.8, 0, 1, 0, 0), (0.8, -0.8, 0, 1, 1, 0), (0, 0.8, 0, 1, 0, 
 class Scene:
     """A textured triangle on black, twice, and a grid that writes numbers; all of it in `frames` pictures.
 
-    corners: rows of position and texture coordinates. methods: written before the second draw. words: for constant
-    buffer 1 of the pixel program, in the pushbuffer. extra: draws between the two. spoil: after each picture the
-    processor writes other vertices, indices and texels.
+    corners: rows of position and texture coordinates. methods: written before the second draw; before: before the
+    first. words: for constant buffer 1 of the pixel program, in the pushbuffer. extra: draws between the two. spoil:
+    after each picture the processor writes other vertices, indices and texels.
     """
 
     corners: tuple[tuple[float, ...], ...] = CORNERS
     texel: int = 200
     methods: tuple[tuple[str, int | float], ...] = ()
+    before: tuple[tuple[str, int | float], ...] = ()
     words: tuple[int, ...] = ()
     indices: tuple[int, ...] = ()
     extra: int = 0
@@ -95,6 +96,8 @@ class Scene:
                 pb.constants(stage, 0, handles, 256)
             pb.stream(0, vertices, 24, size=24 * len(self.corners))
             pb.attribute(0, 0, 0, "R32_G32_B32_A32", "FLOAT").attribute(1, 0, 16, "R32_G32", "FLOAT")
+            for name, value in self.before:
+                pb.method(name, value)
             pb.clear(self.clear).draw("TRIANGLES", 3)
             for _ in range(self.extra):
                 pb.draw("POINTS", 2)

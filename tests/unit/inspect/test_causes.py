@@ -122,7 +122,7 @@ BUGS: dict[str, tuple[Made, str]] = {
         on_switch(("SET_VERTEX_STREAM_A_FORMAT(0)", 1 << 12 | 20)), "SET_VERTEX_STREAM_A_FORMAT(0)",
     ),
     "switch, the target overwrites the vertices": (
-        lambda: SwitchScene(inside=0).capture(), "the vertices of stream 0 at",
+        lambda: SwitchScene(inside=0).capture(), "attribute 0 of stream 0 at",
     ),
     "switch, stream too short": (lambda: SwitchScene(limit=40).capture(), "stream"),
 }  # fmt: skip

@@ -28,7 +28,7 @@ WEIGHTS: Final = {
     "switch.scissor-empty": 92, "switch.never-passes": 92, "switch.cull-both": 92, "switch.viewport-empty": 92,
     "switch.viewport-number": 92, "switch.viewport-outside": 90, "switch.sample-mask": 90, "switch.writes-nothing": 60,
     "switch.culled": 90, "switch.blend-nothing": 60, "switch.shown-never-written": 85,
-    "switch.vertex-nan": 90, "switch.target-input": 85,
+    "switch.vertex-nan": 90, "switch.target-input": 85, "switch.two-uses": 65,
     # What programs read.
     "uniform.unset": 80, "vertex.input-unfed": 75, "vertex.unloaded": 70,
     "switch.unbound-constants": 88, "switch.constants-small": 80, "switch.stream-off": 80,

@@ -59,7 +59,7 @@ class Case:
 
 
 CASES = [
-    Case("switch.block-order", lambda: Scene(grid=SHARED), "depend on which block runs first"),
+    Case("switch.block-order", lambda: Scene(grid=SHARED), "on which block runs first"),
     Case("switch.never-written", lambda: Scene(vertices=4096), "vertex stream 0: 72 of 72 bytes"),
     Case("switch.no-program", lambda: Scene(stages=("pixel",)), "without a vertex program"),
     Case("switch.unbound-constants", lambda: Scene(vertex="MOV R9, c[0x5][0x0]\n" + VERTEX), "constant buffer 5"),
@@ -94,7 +94,9 @@ CASES = [
     Case("switch.vertex-align", lambda: Scene(before=(("SET_VERTEX_STREAM_A_FORMAT(0)", 1 << 12 | 26),)),
          "attribute 0 has vertices of 26 bytes, no multiple of the 4 bytes of a component "
          "(SET_VERTEX_STREAM_A_FORMAT(0))"),
-    Case("switch.target-input", lambda: Scene(inside=TARGET - 4), "the vertices of stream 0 at"),
+    Case("switch.target-input", lambda: Scene(inside=TARGET - 4), "attribute 0 of stream 0 at"),
+    Case("switch.two-uses", lambda: Scene(inside=TARGET, beyond=TARGET + 64),
+         "attribute 1 of stream 0 at 0x500004010+0x38 and a texture at 0x500004040+0x400 have bytes in common"),
     Case("switch.constants-unset", lambda: Scene(vertex="NOP\nMOV R9, c[0x0][0x10]\n" + VERTEX, written=16),
          "the vertex program reads c[0x0][0x10] at instruction 1 (MOV), and nothing wrote these bytes"),
     Case("switch.constants-small", lambda: Scene(vertex="MOV R9, c[0x0][0x24]\n" + VERTEX, constants=32),
@@ -179,6 +181,7 @@ SOUND = {
     "switch.vertex-stride": Scene(before=(("SET_VERTEX_STREAM_A_FORMAT(0)", 1 << 12 | 24),)),
     "switch.vertex-align": Scene(before=(("SET_VERTEX_STREAM_A_FORMAT(0)", 1 << 12 | 28),)),
     "switch.target-input": Scene(inside=TARGET),
+    "switch.two-uses": Scene(inside=TARGET, beyond=TARGET + 96),
     "switch.constants-unset": Scene(vertex="NOP\nMOV R9, c[0x0][0x10]\n" + VERTEX, written=20),
     "switch.block-order": Scene(),
     # The processor writes zeros, which memory has at first.

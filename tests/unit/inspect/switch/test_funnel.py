@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass
 
 import pytest
@@ -164,6 +165,44 @@ def test_the_scissor_takes_what_is_left() -> None:
     assert (stages["shapes"].passed, lost.count) == (1, 2) and lost.register == "SET_SCISSOR_HORIZONTAL(0)"
     assert stages["pixels that shapes cover"].passed == COVERED
     assert stages["samples of colour target 0 that changed"].passed == COVERED
+
+
+def test_culling_of_triangles_that_cross_the_eye() -> None:
+    """Corners before and behind the eye: what culling of the front loses is what culling of the back leaves."""
+    chance = random.Random(2)
+    triangles = []
+    for _ in range(40):
+        corners = []
+        for w in (1.0, chance.choice([-0.5, 0.25, 1.0]), chance.choice([-1.0, -0.25, 2.0])):
+            corners.append((chance.uniform(-1, 1), chance.uniform(-1, 1), chance.choice([0.1, 0.5]) * abs(w), w))
+        triangles.append((corners[0], corners[1], corners[2]))
+    made = [COUNTER[0], *triangles]
+    counts = []
+    for enabled, face in ((0, BOTH), (1, FRONT), (1, BACK)):
+        stages = funnel(made, methods=(("OGL_SET_CULL", enabled), ("OGL_SET_CULL_FACE", face)))
+        show, shapes = stages["primitives that show"], stages["shapes"]
+        culled = sum(loss.count for loss in show.lost if "culled" in loss.reason)
+        gone = sum(loss.count for loss in shapes.lost)
+        covered = stages["pixels that shapes cover"].passed
+        counts.append((show.passed, culled, shapes.passed, gone, covered))
+    whole, front, back = counts
+    assert whole[1] == 0 and front[1] + back[1] == whole[0] and min(front[1], back[1]) > 5
+    for n in (0, 2, 3, 4):
+        assert front[n] + back[n] == whole[n], (n, counts)
+
+
+def test_points_reach_beyond_their_centres() -> None:
+    """Points of 9 pixels, centres inside and beside the view, counted by hand: they are not lost with their centres."""
+    reach, places = 4.5, [(-3.0, 8.0), (8.0, -4.25), (34.0, 35.0), (-6.0, 8.0), (36.75, 8.0), (16.5, 16.5)]
+    for x, y in places:
+        corner = (x / HALF - 1, 1 - y / HALF, 0.5, 1.0)
+        stages = funnel([(corner, corner, corner)], draw=1, extra=1, methods=(), before=(("SET_POINT_SIZE", 9.0),))
+        centres = [n + 0.5 for n in range(32)]
+        covered = [sum(v - reach <= centre < v + reach for centre in centres) for v in (x, y)]
+        assert stages["pixels that shapes cover"].passed == 2 * covered[0] * covered[1], (x, y)
+        assert stages["shapes"].passed == 2 * bool(covered[0] * covered[1])
+        lost = [sum(loss.count for loss in stages[name].lost) for name in ("primitives in the clip volume", "shapes")]
+        assert sum(lost) == 2 - stages["shapes"].passed
 
 
 # -- one primitive ----------------------------------------------------------------------------------------------------

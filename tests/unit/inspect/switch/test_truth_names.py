@@ -284,6 +284,21 @@ def test_tests_that_do_not_happen_are_no_cause(name: str) -> None:
     assert shows(run) and "never" not in told(run), told(run)
 
 
+@pytest.mark.parametrize("corner", [(0, 0), (1, 0), (0, 1), (1, 1)], ids=str)
+def test_the_sample_mask_of_one_pixel_of_a_quad(corner: tuple[int, int]) -> None:
+    x, y = corner
+    name = f"SET_SAMPLE_MASK_X{x}_Y{y}"
+    run = Row("", ("", 0), methods=((name, 0),)).look()
+    found = run.why("f0/d0")
+    assert isinstance(found, Funnel)
+    lost = {loss.register: loss.count for stage in found.stages for loss in stage.lost}
+    assert lost == {name: BOX[2] * BOX[3] // 4}
+    (fragment,) = run.why(f"f0/d0/px{8 + x},{8 + y}").fragments
+    assert fragment.fate == f"rejected: the sample mask leaves it out [{name}]"
+    (fragment,) = run.why(f"f0/d0/px{9 - x},{8 + y}").fragments
+    assert fragment.written
+
+
 # -- blending: names of factors and operations, and what they give -----------------------------------------------------
 Four = tuple[float, ...]
 SOURCE: Four = (1.0, 0.6, 0.2, 0.4)

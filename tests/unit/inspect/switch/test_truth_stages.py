@@ -323,3 +323,46 @@ def test_what_a_stage_counts_is_told(format: str) -> None:
     assert f"  pixels that shapes cover: {counted.covered} of {counted.covered + counted.cut}" in lines
     assert "  vertices shaded: 4 (from vertices: 4)" in lines and "  shapes: 2 (from primitives that show: 2)" in lines
     assert all(stage.came >= stage.passed for stage in found.stages if not stage.source)
+
+
+def test_which_of_two_reasons_is_named() -> None:
+    """A fragment that fails both depth and alpha, beside others of its block that pass depth: the test that comes
+    first is named. Without writes of depth that is depth, with them it is alpha."""
+    half = Drawn("TRIANGLES", tuple(square(0, 0, 4, 32, 0.25)), Registers(depth="ALWAYS"))
+    for write, name in ((False, "depth test"), (True, "alpha test")):
+        tests = Registers(depth="LESS", write=write, alpha=("GREATER", 0.5))
+        drawn = Drawn("TRIANGLES", tuple(square(0, 0, 16, 16, 0.5, colour=(1, 1, 1, 0.2))), tests)
+        run, model = look([half, drawn], "Z24S8", 1.0), Model("Z24S8", 1.0)
+        model.draw(half)
+        held(funnel(run, "f0/d1"), drawn, model.draw(drawn), "Z24S8")
+        for at, told in (((3, 2), name), ((4, 2), "alpha test")):
+            found = run.why(f"f0/d1/px{at[0]},{at[1]}")
+            assert isinstance(found, Why)
+            assert [found.fragments[-1].fate] == model.fates[at][-1:] and told in found.fragments[-1].fate
+            assert told in found.conclusion[1]  # of the last fragment that was not written
+    # Whatever comes first is also named if neither can ever pass.
+    for stencil, register in ((None, "SET_DEPTH_FUNC"), ((Face("ALWAYS", 1, passes="INCR"), None), "SET_ALPHA_FUNC")):
+        tests = Registers(depth="NEVER", alpha=("NEVER", 0.5), stencil=stencil)
+        found = funnel(look([Drawn("TRIANGLES", tuple(square(0, 0, 9, 9)), tests)], "Z24S8"), "f0/d0")
+        assert f"which never passes ({register} OGL_NEVER)" in found.because, found.because
+
+
+def test_every_comparison_is_shown() -> None:
+    """Depth, stencil and alpha below, at and above what they are compared with: the text of each that fails."""
+    for test in ("depth", "stencil", "alpha"):
+        draws = []
+        for function in COMPARE:
+            made: list[Vertex] = []
+            for value in (0.25, 0.5, 0.75):
+                made += square(4, 4, 6, 6, value if test == "depth" else 0.5, colour=(1, 1, 1, value))
+            tests = {
+                "depth": Registers(depth=function, write=False), "alpha": Registers(alpha=(function, 0.5)),
+                "stencil": Registers(stencil=(Face(function, 6, passes="INCR", fail="INCR"), None)),
+            }[test]  # fmt: skip
+            draws.append(Drawn("TRIANGLES", tuple(made), tests))
+        run, model = look(draws, "Z24S8", 0.5, 5), Model("Z24S8", 0.5, 5)
+        for n, drawn in enumerate(draws):
+            model.draw(drawn)
+            found = run.why(f"f0/d{n}/px6,6")
+            assert isinstance(found, Why)
+            assert [one.fate for one in found.fragments][-3:] == model.fates[6, 6], (test, n)

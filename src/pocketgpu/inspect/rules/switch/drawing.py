@@ -247,6 +247,19 @@ def target_input(record: SwitchRecord) -> Iterable[Found]:
 
 
 @RULES.rule(
+    "switch.two-uses",
+    "a draw reads the same bytes in two ways, such as vertices and indices",
+    severity="warning",
+    confidence="inferred",
+    source="class header clb197.h, SET_VERTEX_STREAM_A_LOCATION_A, SET_INDEX_BUFFER_A",
+    explanation="One range overlaps the other: a stride or a number of vertices is too large, or an address is wrong.",
+    hint="Look at strides, at the largest index, and at the addresses of streams and indices.",
+)
+def two_uses(record: SwitchRecord) -> Iterable[Found]:
+    return record.faults_of("switch.two-uses")
+
+
+@RULES.rule(
     "switch.constants-unset",
     "a program reads a word of a constant buffer that nobody wrote",
     severity="warning",

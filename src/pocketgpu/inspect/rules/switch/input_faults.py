@@ -5,7 +5,8 @@ Each is (id of the rule, text), as in `draw_faults.py`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import combinations
 
 from pocketgpu.facts.maxwell.formats import PixelLayout
 from pocketgpu.inspect.model.event import Range
@@ -19,6 +20,8 @@ Fault = tuple[str, str]
 _GENERIC, _GENERIC_END, _VECTOR = 0x80, 0x280, 16
 """Addresses of the attributes in attribute space, and bytes of one."""
 _BYTE = 8
+_ATTRIBUTE = "attribute"
+"""How the names of attributes begin."""
 
 
 def input_faults(draw: Draw, plan: Plan) -> Iterator[Fault]:
@@ -125,7 +128,7 @@ def _inputs(draw: Draw, plan: Plan) -> Iterator[tuple[str, Range]]:
         start = stream.address + stream.stride * first + one.offset
         end = min(stream.address + stream.stride * last + one.offset + one.format.bytes, stream.limit + 1)
         if end > start:
-            yield f"the vertices of stream {one.stream}", Range(start, end - start)
+            yield f"{_ATTRIBUTE} {one.number} of stream {one.stream}", Range(start, end - start)
 
 
 def _written(plan: Plan) -> list[Target]:
@@ -155,4 +158,23 @@ def overwritten_inputs(memory: GpuMemory, draw: Draw, plan: Plan) -> Iterator[Fa
                 )
 
 
-__all__ = ["Fault", "alignment", "input_faults", "overwritten_inputs"]
+def shared_inputs(
+    memory: GpuMemory, draw: Draw, plan: Plan, textures: Sequence[Range]
+) -> Iterator[Fault]:  # fmt: skip
+    """Bytes that a draw reads in two ways, such as indices and vertices. textures: the texels that it sampled."""
+    kinds = [(what, where) for what, where in _inputs(draw, plan)] + [("a texture", where) for where in textures]
+    found = [
+        (what, where, offset)
+        for what, where in kinds
+        if (offset := memory.offset_of(where.address, where.size)) is not None
+    ]
+    told: set[tuple[str, str]] = set()
+    for (what, where, offset), (other, range_, start) in combinations(found, 2):
+        # Attributes are often interleaved.
+        same = what == other or (what.startswith(_ATTRIBUTE) and other.startswith(_ATTRIBUTE))
+        if not same and offset < start + range_.size and start < offset + where.size and (what, other) not in told:
+            told.add((what, other))
+            yield "switch.two-uses", f"{what} at {where} and {other} at {range_} have bytes in common"
+
+
+__all__ = ["Fault", "alignment", "input_faults", "overwritten_inputs", "shared_inputs"]

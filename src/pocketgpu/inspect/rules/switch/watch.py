@@ -22,7 +22,7 @@ from pocketgpu.errors import NoPictureError, UsageError
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.model.funnel import Funnel
 from pocketgpu.inspect.rules.switch.draw_faults import DrawFaults
-from pocketgpu.inspect.rules.switch.input_faults import overwritten_inputs
+from pocketgpu.inspect.rules.switch.input_faults import overwritten_inputs, shared_inputs
 from pocketgpu.inspect.rules.switch.record import DrawnTarget, OrderedGrid, SwitchDraw, SwitchRead, SwitchRecord
 from pocketgpu.inspect.rules.switch.unset import Suspects, unset_words
 from pocketgpu.inspect.switch import doubts as maxwell_doubts
@@ -221,6 +221,7 @@ class _Watch(Observer):
             faults += tuple(self._faults.small_constants(draw, plan, _STAGES))
             faults += tuple(self._faults.bad_textures(self.machine, draw))
             faults += tuple(overwritten_inputs(self.machine.memory, draw, plan))
+            faults += tuple(shared_inputs(self.machine.memory, draw, plan, textures))
             if plan.rasters:
                 shapes = int(self.machine.memory.words(drawing.region + REGION.SHAPES, 1)[0])
             if plan.output.tests:

@@ -201,8 +201,12 @@ class HostFolder:
         return f"<HostFolder {self.root.name}, {'writable' if self.writable else 'read only'}>"
 
     def _place(self, path: str) -> Path:
-        place = (self.root / _clean(path)[1:]).resolve()
-        if not place.is_relative_to(self.root) or "\0" in path:
+        try:
+            place = (self.root / _clean(path)[1:]).resolve()
+            inside = place.is_relative_to(self.root) and (place.exists() or place.parent.exists())
+        except (OSError, ValueError, RuntimeError):  # a name that the host refuses, links in a circle
+            inside = False
+        if not inside:
             raise FileError("absent", path)
         return place
 
@@ -221,7 +225,10 @@ class HostFolder:
                 self.make_file(path, 0)
         if not place.is_file():
             raise FileError("absent", path)
-        return _HostFile(place, write)
+        try:
+            return _HostFile(place, write)
+        except OSError:
+            raise FileError("protected", path) from None
 
     def list(self, path: str) -> list[Entry]:
         place = self._place(path)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from pocketgpu.events import EventLog
 from pocketgpu.guests.kernel import Kernel
 from pocketgpu.guests.memory import PAGE, AddressSpace, Area, Permission, host_memory
-from pocketgpu.guests.n3ds import layout
+from pocketgpu.guests.n3ds import layout, pages
 from pocketgpu.guests.n3ds.blocks import MemoryBlock
 from pocketgpu.guests.n3ds.calls import memory, register, system, threads, waiting
 from pocketgpu.guests.n3ds.messages import Answer, Request, Server, Service
@@ -72,14 +72,24 @@ class N3DSKernel(Kernel):
         view = host_memory(size) if physical is None else self.machine.memory.view(physical, size).data
         return self.space.map(Area(base, size, permission, name, view, state, physical))
 
-    def load(self, program: Program) -> None:
-        """Map a program's segments and make its first thread."""
+    def load(self, program: Program, arguments: Sequence[str] = ()) -> None:
+        """Map a program's segments, fill the pages that it finds, and make its first thread.
+
+        :param arguments: what it is started with; the first is its own place on the card.
+        """
+        pages.fill_kernel_page(self.kernel_page)
+        pages.fill_shared_page(self.shared_page)
         for segment in program.segments:
             low = segment.address // PAGE * PAGE
             size = -(-(segment.address + segment.size - low) // PAGE) * PAGE
             area = self._map(segment.name, low, size, segment.permission)
             at = segment.address - low
             area.view[at : at + len(segment.data)] = segment.data
+        code = self.space.find(program.entry)
+        page = self.space.find(layout.LOADER_PAGE)
+        if code is not None and page is not None:
+            at = program.entry - code.base
+            pages.fill_loader_page(page.view, code.view[at:], arguments)
         self.make_thread(MAIN_PRIORITY, program.entry, 0, layout.STACK_TOP)
 
     # -- objects ----------------------------------------------------------------------------------------------------

@@ -1,0 +1,53 @@
+"""The pages that a kernel and a loader fill for a program. Source: libctru's os.h and 3dsx_crt0.s; 3dbrew Configuration
+Memory."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import Final
+
+from pocketgpu.guests.n3ds import layout
+
+KERNEL_VERSION: Final = 0x02370000
+"""2.55, the kernel of system 11."""
+_NORMAL_SYSTEM: Final = 2
+_APPLICATION, _SYSTEM, _BASE = 0x04000000, 0x02C00000, 0x01400000
+"""Sizes of the three regions of memory in the mode that homebrew has."""
+DATE: Final = 3_976_214_400_000
+"""Milliseconds from 1900 to the beginning of 2026: every run begins then."""
+SLIDER: Final = 0.75
+_PRM: Final = b"_prm"
+_PRM_AT: Final = 4
+_SERVICES_AT, _ARGUMENTS_AT = 0, 0x100
+_APP_ID: Final = 0x300
+_HEAP, _LINEAR_HEAP = 24 << 20, 32 << 20
+
+
+def fill_kernel_page(page: memoryview) -> None:
+    """What the kernel says of itself and of memory."""
+    struct.pack_into("<I", page, 0x00, KERNEL_VERSION)
+    struct.pack_into("<II", page, 0x10, _NORMAL_SYSTEM, 1)
+    struct.pack_into("<III", page, 0x40, _APPLICATION, _SYSTEM, _BASE)
+    struct.pack_into("<II", page, 0x60, KERNEL_VERSION, _NORMAL_SYSTEM)
+
+
+def fill_shared_page(page: memoryview) -> None:
+    """Date, 3D slider and the like. Both references of time are there, as programs divide by their clock."""
+    struct.pack_into("<I", page, 0x04, 1)
+    for at in (0x20, 0x40):
+        struct.pack_into("<QQqq", page, at, DATE, 0, layout.CLOCK, 0)
+    struct.pack_into("<f", page, 0x80, SLIDER)
+
+
+def fill_loader_page(page: memoryview, code: memoryview, arguments: Sequence[str]) -> None:
+    """What a homebrew loader leaves: no handles, and the arguments. code: the code segment, whose start block is told of
+    them; a program without that block gets nothing."""
+    if bytes(code[_PRM_AT : _PRM_AT + 4]) != _PRM:
+        return
+    data = struct.pack("<I", len(arguments)) + b"".join(one.encode() + b"\0" for one in arguments)
+    page[_ARGUMENTS_AT : _ARGUMENTS_AT + len(data)] = data
+    struct.pack_into(
+        "<6I", code, _PRM_AT + 4, layout.LOADER_PAGE + _SERVICES_AT, _APP_ID, _HEAP, _LINEAR_HEAP,
+        layout.LOADER_PAGE + _ARGUMENTS_AT, 0,
+    )  # fmt: skip

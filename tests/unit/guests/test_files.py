@@ -1,0 +1,74 @@
+"""A folder of the host as a memory card: nothing outside of it, and nothing written unless asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pocketgpu.guests.files import FileError, HostFolder
+
+
+@pytest.fixture
+def card(tmp_path: Path) -> Path:
+    root = tmp_path / "card"
+    (root / "3ds" / "app").mkdir(parents=True)
+    (root / "3ds" / "app" / "data.bin").write_bytes(b"0123456789")
+    (tmp_path / "secret").write_bytes(b"secret")
+    (root / "link").symlink_to(tmp_path / "secret")
+    (root / "folder").symlink_to(tmp_path)
+    (root / "inside").symlink_to(root / "3ds")
+    return root
+
+
+def test_reading(card: Path) -> None:
+    file = HostFolder(card).open("/3ds/app/data.bin")
+    assert (file.size, file.read(2, 3), file.read(8, 100), file.read(99, 1)) == (10, b"234", b"89", b"")
+    file.close()
+    assert [(one.name, one.folder) for one in HostFolder(card).list("/3ds")] == [("app", True)]
+    file = HostFolder(card).open("/inside/app/data.bin")
+    assert file.size == 10
+    file.close()
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/link", "/folder/secret", "/../secret", "/3ds/../../secret", "../secret", "/..\\secret", "/3ds/app/data.bin/x",
+     "/none", "/a\0b", "", "/", "/" + 300 * "a", "/" + 3000 * "a/"],
+)  # fmt: skip
+def test_nothing_outside_and_nothing_that_is_not_there(card: Path, path: str) -> None:
+    for writable in (False, True):
+        with pytest.raises(FileError):
+            HostFolder(card, writable=writable).open(path, write=True)
+    assert (card.parent / "secret").read_bytes() == b"secret"
+
+
+def test_links_out_are_not_listed(card: Path) -> None:
+    assert [one.name for one in HostFolder(card).list("/")] == ["3ds", "inside"]
+
+
+def test_a_card_is_read_only_unless_asked(card: Path) -> None:
+    folder = HostFolder(card)
+    for act in (
+        lambda: folder.open("/new", create=True), lambda: folder.make_folder("/new"),
+        lambda: folder.make_file("/new", 3), lambda: folder.delete("/3ds/app/data.bin", folder=False),
+        lambda: folder.rename("/3ds", "/new"), lambda: folder.open("/3ds/app/data.bin", write=True),
+    ):  # fmt: skip
+        with pytest.raises(FileError, match="protected"):
+            act()
+    assert sorted(one.name for one in card.iterdir()) == ["3ds", "folder", "inside", "link"]
+
+
+def test_writing(card: Path) -> None:
+    folder = HostFolder(card, writable=True)
+    file = folder.open("/new.bin", write=True, create=True)
+    assert file.write(2, b"ab") == 2 and file.read(0, 9) == b"\0\0ab"
+    file.resize(3)
+    file.close()
+    folder.make_folder("/more")
+    folder.rename("/new.bin", "/more/new.bin")
+    assert (card / "more" / "new.bin").read_bytes() == b"\0\0a"
+    with pytest.raises(FileError, match="exists"):
+        folder.delete("/more", folder=True)
+    folder.delete("/more", folder=True, contents=True)
+    assert not (card / "more").exists()

@@ -27,7 +27,10 @@ class Follower:
             self.pages.pop(page, None)
 
 
-@given(st.lists(st.tuples(st.sampled_from(["map", "unmap", "protect"]), RANGES, st.sampled_from([BOTH, Permission.READ]))))
+STEPS = st.tuples(st.sampled_from(["map", "unmap", "protect"]), RANGES, st.sampled_from([BOTH, Permission.READ]))
+
+
+@given(st.lists(STEPS))
 def test_pages_are_those_of_the_slow_model(steps: list[tuple[str, tuple[int, int], Permission]]) -> None:
     space, follower = AddressSpace(2 * PAGES * PAGE), Follower()
     space.followers.append(follower)

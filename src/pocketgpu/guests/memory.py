@@ -69,11 +69,11 @@ class Follower(Protocol):
     """Who keeps a copy of the map: a processor."""
 
     def mapped(self, area: Area) -> None:
-        """An area is new, or has other permissions."""
+        """An area is new."""
         ...
 
     def unmapped(self, base: int, size: int) -> None:
-        """There is no memory any more."""
+        """An area, all of it, is gone; parts that stay are mapped again."""
         ...
 
 
@@ -120,8 +120,6 @@ class AddressSpace:
     def unmap(self, base: int, size: int) -> None:
         """Remove all that is mapped in a range; areas that reach beyond it are cut."""
         self._change(base, size, lambda piece: None)
-        for one in self.followers:
-            one.unmapped(base, size)
 
     def protect(self, base: int, size: int, permission: Permission) -> None:
         """Other permissions for a range.
@@ -129,26 +127,26 @@ class AddressSpace:
         :raises AddressError: not all of it is mapped.
         """
         self._covered(base, size)
-        pieces = self._change(base, size, lambda piece: replace(piece, permission=permission))
-        for one in self.followers:
-            for piece in pieces:
-                one.mapped(piece)
+        self._change(base, size, lambda piece: replace(piece, permission=permission))
 
-    def _change(self, base: int, size: int, make: Callable[[Area], Area | None]) -> list[Area]:
-        made = []
+    def _change(self, base: int, size: int, make: Callable[[Area], Area | None]) -> None:
+        """Replace each area of a range by up to three: what is before, what `make` gives for the part inside, what is
+        after."""
         for area in list(self.within(base, size)):
             at = self._areas.index(area)
             del self._areas[at], self._bases[at]
             low, high = max(base, area.base), min(base + size, area.end)
-            if area.base < low:
-                self._insert(area.part(area.base, low - area.base))
-            if high < area.end:
-                self._insert(area.part(high, area.end - high))
-            changed = make(area.part(low, high - low))
-            if changed is not None:
-                self._insert(changed)
-                made.append(changed)
-        return made
+            parts = [
+                area.part(area.base, low - area.base) if area.base < low else None,
+                make(area.part(low, high - low)),
+                area.part(high, area.end - high) if high < area.end else None,
+            ]
+            for follower in self.followers:
+                follower.unmapped(area.base, area.size)
+            for part in filter(None, parts):
+                self._insert(part)
+                for follower in self.followers:
+                    follower.mapped(part)
 
     def within(self, base: int, size: int) -> Iterator[Area]:
         """Areas that have bytes of a range, in order."""

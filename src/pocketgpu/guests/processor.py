@@ -50,9 +50,9 @@ class Processor(Protocol):
         ...
 
     def mapped(self, area: Area) -> None:
-        """Memory appeared, or its permissions changed."""
+        """An area is new."""
         ...
 
     def unmapped(self, base: int, size: int) -> None:
-        """Memory is gone."""
+        """An area, all of it, is gone; parts that stay are mapped again."""
         ...

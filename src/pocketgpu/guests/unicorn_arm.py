@@ -85,10 +85,6 @@ class UnicornArm:
 
     # -- memory -----------------------------------------------------------------------------------------------------
     def mapped(self, area: Area) -> None:
-        if area.base in self._mapped and self._mapped[area.base].size == area.size:
-            self._uc.mem_protect(area.base, area.size, self._rights(area))
-            self._mapped[area.base] = area
-            return
         holder = (ctypes.c_char * area.size).from_buffer(area.view)
         self._keep[area.base] = holder
         self._mapped[area.base] = area
@@ -103,10 +99,8 @@ class UnicornArm:
         return sum(right for one, right in pairs if given & one)
 
     def unmapped(self, base: int, size: int) -> None:
-        for start in [one for one in self._mapped if base <= one < base + size]:
-            area = self._mapped.pop(start)
-            self._uc.mem_unmap(area.base, area.size)
-            del self._keep[start]
+        self._uc.mem_unmap(base, size)
+        del self._mapped[base], self._keep[base]
 
     # -- threads ----------------------------------------------------------------------------------------------------
     def start(self, thread: Thread, entry: int, argument: int, stack: int) -> None:

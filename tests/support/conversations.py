@@ -66,7 +66,7 @@ class Play:
         self._load(head)
         keys = {int(number): _word(bits) for number, bits in head.get("keys", {}).items()}
         held = {number + more: bits for number, bits in keys.items() for more in (1, 0)}
-        self.console.inputs = lambda number: Input(held.get(number, 0))
+        self.console.held = {number: Input(bits) for number, bits in held.items()}
         self.console.closes_at = head.get("close")
         self.waiting: dict[Thread, Line] = {}
         self.woken: list[int] = []

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from pocketgpu.guests.files import Files
 from pocketgpu.guests.n3ds import layout
@@ -12,10 +12,11 @@ from pocketgpu.guests.n3ds.kernel import N3DSKernel
 from pocketgpu.guests.n3ds.services.apt import Apt, ErrorPort
 from pocketgpu.guests.n3ds.services.fs import FsUser
 from pocketgpu.guests.n3ds.services.gsp import GspGpu, GspLcd
-from pocketgpu.guests.n3ds.services.hid import Hid, Input
+from pocketgpu.guests.n3ds.services.hid import Hid, Input, key_bits
 from pocketgpu.guests.n3ds.services.small import Config, Ndm, Ptm, PtmSysm
 from pocketgpu.guests.n3ds.services.srv import Srv
 from pocketgpu.guests.processor import Processor
+from pocketgpu.pica.display.screens import Screen
 from pocketgpu.pica.n3ds import N3DS
 
 SCREENS = ("top", "bottom")
@@ -33,7 +34,8 @@ class Vblank:
 
 
 class Console:
-    """The console. inputs: what the player does at a VBlank, by its number. vblanks: how many there were."""
+    """The console. held: what the player does at a VBlank, by its number. vblanks: those that were. present_count: how
+    often the program showed something new."""
 
     def __init__(self, processor: Processor, machine: N3DS, card: Files, *, font: bool = False) -> None:
         self.machine = machine
@@ -49,10 +51,10 @@ class Console:
         if font:
             view = machine.memory.view(layout.FONT_PHYSICAL, layout.FONT_SIZE).data
             kernel.font = MemoryBlock("shared font", view, layout.FONT, layout.FONT_PHYSICAL)
-        self.inputs: Callable[[int], Input] = lambda number: Input()
+        self.held: dict[int, Input] = {}
         self.closes_at: int | None = None
         self.vblanks: list[Vblank] = []
-        self.frames = 0
+        self.present_count = 0
         kernel.time.at(layout.VBLANK, self._vblank)
 
     def _vblank(self, tick: int) -> None:
@@ -61,11 +63,41 @@ class Console:
         kernel.time.at((kernel.time.now if late else tick) + layout.VBLANK, self._vblank)
         one = Vblank(len(self.vblanks) + 1, tick)
         self.vblanks.append(one)
-        self.hid.update(self.inputs(one.number))
+        self.hid.update(self.held.get(one.number, Input()))
         if self.closes_at == one.number:
             self.apt.close()
         one.presents = {SCREENS[screen]: words for screen, words in self.gsp.taken().items()}
         if one.presents:
-            one.frame, self.frames = self.frames, self.frames + 1
+            one.frame, self.present_count = self.present_count, self.present_count + 1
         self.machine.step_vblank()
         self.gsp.deliver()
+
+    # -- for an App -------------------------------------------------------------------------------------------------
+    @property
+    def frame_count(self) -> int:
+        """VBlanks so far."""
+        return len(self.vblanks)
+
+    @property
+    def screens(self) -> Mapping[str, Screen]:
+        """The pictures of both screens."""
+        return self.machine.screens
+
+    @property
+    def text(self) -> str:
+        """What the program has printed with OutputDebugString."""
+        return self.kernel.text.decode("utf-8", "backslashreplace")
+
+    def press(self, keys: str, first: int, count: int) -> None:
+        """Hold keys ("A+UP") at `count` VBlanks, beside those that are held already.
+
+        :raises UsageError: there is no such key.
+        """
+        bits = key_bits(keys)
+        for number in range(first, first + count):
+            before = self.held.get(number, Input())
+            self.held[number] = replace(before, keys=before.keys | bits)
+
+    def close(self) -> None:
+        """Ask the program to end, at the next VBlank."""
+        self.closes_at = self.frame_count + 1

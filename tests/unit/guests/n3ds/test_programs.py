@@ -97,7 +97,7 @@ def test_framebuffers_of_each_format_are_shown() -> None:
     seen: list[np.ndarray] = []
 
     def look() -> bool:
-        if console.frames > len(seen):
+        if console.present_count > len(seen):
             seen.append(np.array(console.machine.screens["top"].array))
         return len(console.vblanks) > 40
 

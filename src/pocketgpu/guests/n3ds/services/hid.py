@@ -6,6 +6,7 @@ import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from pocketgpu.errors import UsageError
 from pocketgpu.guests.memory import PAGE, host_memory
 from pocketgpu.guests.n3ds.blocks import MemoryBlock
 from pocketgpu.guests.n3ds.messages import Answer, Request, Service, command
@@ -29,6 +30,27 @@ _ROTATION: Final = 14.375
 """Units of the gyroscope for a degree in a second."""
 _CALIBRATION: Final = (0, 6700, -6700) * 3
 """Zero, plus and minus of each axis of the gyroscope."""
+
+
+KEYS: Final = {
+    "A": 0, "B": 1, "SELECT": 2, "START": 3, "RIGHT": 4, "LEFT": 5, "UP": 6, "DOWN": 7, "R": 8, "L": 9, "X": 10,
+    "Y": 11, "ZL": 14, "ZR": 15, "TOUCH": 20, "CSTICK_RIGHT": 24, "CSTICK_LEFT": 25, "CSTICK_UP": 26, "CSTICK_DOWN": 27,
+    "CPAD_RIGHT": 28, "CPAD_LEFT": 29, "CPAD_UP": 30, "CPAD_DOWN": 31,
+}  # fmt: skip
+"""Bits of the pad by key. Source: libctru's hid.h."""
+
+
+def key_bits(text: str) -> int:
+    """The bits of keys: "A", "a+up".
+
+    :raises UsageError: there is no such key.
+    """
+    bits = 0
+    for name in text.upper().split("+"):
+        if name.strip() not in KEYS:
+            raise UsageError(f"there is no key {name.strip()!r}", hint=f"There are {', '.join(KEYS)}.")
+        bits |= 1 << KEYS[name.strip()]
+    return bits
 
 
 @dataclass(frozen=True, slots=True)

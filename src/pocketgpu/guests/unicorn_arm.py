@@ -9,21 +9,21 @@ Unicorn is under the GPL, version 2, as a work; it is an extra that is imported 
 from __future__ import annotations
 
 import ctypes
-import struct
 from typing import Any, Final
 
 from pocketgpu.errors import UsageError
-from pocketgpu.guests.block_counter import BlockCounter, hook_address
+from pocketgpu.guests.block_counter import HookState, block_hook, interrupt_hook
 from pocketgpu.guests.memory import Area, Permission
 from pocketgpu.guests.processor import Fault, Stop
 from pocketgpu.guests.threads import Thread
 
 _SVC: Final = 2
-_UNDEFINED: Final = 1
 _EXCEPTIONS: Final = {1: "undefined instruction", 3: "prefetch abort", 4: "data abort", 7: "breakpoint"}
 _USER_MODE: Final = 0x10
 _THUMB: Final = 0x20
 _FPEXC_ENABLE: Final = 1 << 30
+_NOWHERE: Final = ctypes.c_uint64(0xFFFFFFFE)
+_NO_TIMEOUT, _NO_COUNT = ctypes.c_uint64(0), ctypes.c_size_t(0)
 _COPROCESSORS: Final = 0xF << 20
 """Access to coprocessors 10 and 11, the floating point unit."""
 
@@ -39,27 +39,37 @@ def _unicorn() -> tuple[Any, Any, Any]:
     return unicorn, arm_const, unicorn_const
 
 
+_NO_INTERRUPT: Final = -1
+_REGISTERS: Final = 8
+"""r0 to r7, which calls use; the program counter and the flags follow them."""
+
+
 class UnicornArm:
     """The processor."""
 
     def __init__(self) -> None:
         unicorn, arm, const = _unicorn()
-        self._unicorn, self._arm, self._const = unicorn, arm, const
+        self._arm, self._const = arm, const
+        self._library = unicorn.unicorn_py3.unicorn.uclib
+        self._errors = unicorn.unicorn_py3.unicorn.UcError
         self._uc = uc = unicorn.Uc(const.UC_ARCH_ARM, const.UC_MODE_ARM)
         uc.ctl_set_cpu_model(arm.UC_CPU_ARM_11MPCORE)
-        self._general = [getattr(arm, f"UC_ARM_REG_R{n}") for n in range(8)]
+        numbers = [getattr(arm, f"UC_ARM_REG_R{n}") for n in range(_REGISTERS)]
+        numbers += [arm.UC_ARM_REG_PC, arm.UC_ARM_REG_CPSR]
+        self._numbers = (ctypes.c_int * len(numbers))(*numbers)
+        self._values = (ctypes.c_uint64 * len(numbers))()
+        first = ctypes.addressof(self._values)
+        self._places = (ctypes.c_void_p * len(numbers))(*(first + 8 * n for n in range(len(numbers))))
         self._mapped: dict[int, Area] = {}
         self._keep: dict[int, Any] = {}
         self._last: Thread | None = None
-        self._call: int | None = None
+        self._code: Area | None = None
         self._fault: Fault | None = None
         self._clean = self._clean_context()
-        library = unicorn.unicorn_py3.unicorn.uclib
-        self._counter = BlockCounter(0, 0, ctypes.cast(library.uc_emu_stop, ctypes.c_void_p))
-        self._add_native_hook(library)
-        uc.hook_add(const.UC_HOOK_INTR, self._interrupted)
-        invalid = const.UC_HOOK_MEM_INVALID
-        uc.hook_add(invalid, self._invalid)
+        self._state = HookState(0, 0, ctypes.cast(self._library.uc_emu_stop, ctypes.c_void_p), _NO_INTERRUPT)
+        self._add_hook(const.UC_HOOK_BLOCK, block_hook())
+        self._add_hook(const.UC_HOOK_INTR, interrupt_hook())
+        uc.hook_add(const.UC_HOOK_MEM_INVALID, self._invalid)
 
     def __repr__(self) -> str:
         return f"<UnicornArm: {len(self._mapped)} areas>"
@@ -72,13 +82,12 @@ class UnicornArm:
         uc.reg_write(arm.UC_ARM_REG_CPSR, _USER_MODE)
         return uc.context_save()
 
-    def _add_native_hook(self, library: Any) -> None:
-        """The block counter, without a turn through Python."""
+    def _add_hook(self, kind: int, address: int) -> None:
+        """A hook in machine code."""
         handle = ctypes.c_size_t()
-        status = library.uc_hook_add(
-            self._uc._uch, ctypes.byref(handle), ctypes.c_int(self._const.UC_HOOK_BLOCK),
-            ctypes.c_void_p(hook_address()), ctypes.cast(ctypes.byref(self._counter), ctypes.c_void_p),
-            ctypes.c_uint64(1), ctypes.c_uint64(0),
+        status = self._library.uc_hook_add(
+            self._uc._uch, ctypes.byref(handle), ctypes.c_int(kind), ctypes.c_void_p(address),
+            ctypes.cast(ctypes.byref(self._state), ctypes.c_void_p), ctypes.c_uint64(1), ctypes.c_uint64(0),
         )  # fmt: skip
         if status:
             raise UsageError(f"Unicorn refused a hook: {status}")
@@ -101,6 +110,7 @@ class UnicornArm:
     def unmapped(self, base: int, size: int) -> None:
         self._uc.mem_unmap(base, size)
         del self._mapped[base], self._keep[base]
+        self._code = None
 
     # -- threads ----------------------------------------------------------------------------------------------------
     def start(self, thread: Thread, entry: int, argument: int, stack: int) -> None:
@@ -122,42 +132,46 @@ class UnicornArm:
             self._uc.context_restore(thread.context)
         self._last = thread
 
+    def _read(self) -> None:
+        """The registers, the program counter and the flags, into `values`."""
+        self._library.uc_reg_read_batch(self._uc._uch, self._numbers, self._places, len(self._numbers))
+
     def run(self, thread: Thread, budget: int) -> Stop:
-        uc, arm = self._uc, self._arm
-        self._switch(thread)
-        for number, value in thread.answer.items():
-            uc.reg_write(self._general[number], value)
-        thread.answer = {}
-        self._call = self._fault = None
-        self._counter.used, self._counter.limit = 0, budget
-        pc = uc.reg_read(arm.UC_ARM_REG_PC)
-        if uc.reg_read(arm.UC_ARM_REG_CPSR) & _THUMB:
-            pc |= 1
-        try:
-            uc.emu_start(pc, 0xFFFFFFFE)
-        except self._unicorn.UcError as error:
-            if self._fault is None:
-                self._fault = Fault(str(error), uc.reg_read(arm.UC_ARM_REG_PC), uc.reg_read(arm.UC_ARM_REG_PC))
-        used = self._counter.used
-        if self._fault is not None:
-            return Stop(used, fault=self._fault)
-        if self._call is not None:
-            thread.registers = [uc.reg_read(one) for one in self._general]
-            return Stop(used, self._call)
-        return Stop(used)
+        uc, state, values = self._uc, self._state, self._values
+        if self._last is not thread:
+            self._switch(thread)
+            self._read()
+        if thread.answer:
+            for number, value in thread.answer.items():
+                values[number] = value
+            self._library.uc_reg_write_batch(uc._uch, self._numbers, self._places, _REGISTERS)
+            thread.answer = {}
+        self._fault = None
+        state.used, state.limit, state.interrupt = 0, budget, _NO_INTERRUPT
+        pc, flags = values[_REGISTERS], values[_REGISTERS + 1]
+        status = self._library.uc_emu_start(
+            uc._uch, ctypes.c_uint64(pc | bool(flags & _THUMB)), _NOWHERE, _NO_TIMEOUT, _NO_COUNT
+        )
+        self._read()
+        if state.interrupt == _SVC:
+            thread.registers = list(values[:_REGISTERS])
+            return Stop(state.used, self._call_number())
+        if status or state.interrupt != _NO_INTERRUPT:
+            pc = values[_REGISTERS]
+            what = _EXCEPTIONS.get(state.interrupt, str(self._errors(status)))
+            return Stop(state.used, fault=self._fault or Fault(what, pc, pc))
+        return Stop(state.used)
+
+    def _call_number(self) -> int:
+        """The number in the instruction that made a supervisor call."""
+        pc, flags = self._values[_REGISTERS], self._values[_REGISTERS + 1]
+        at = pc - 2 if flags & _THUMB else pc - 4
+        area = self._code
+        if area is None or not area.base <= at < area.end:
+            area = self._code = next(one for one in self._mapped.values() if one.base <= at < one.end)
+        return area.view[at - area.base]
 
     # -- hooks ------------------------------------------------------------------------------------------------------
-    def _interrupted(self, uc: Any, number: int, data: Any) -> None:
-        pc = uc.reg_read(self._arm.UC_ARM_REG_PC)
-        if number == _SVC:
-            if uc.reg_read(self._arm.UC_ARM_REG_CPSR) & _THUMB:
-                self._call = uc.mem_read(pc - 2, 1)[0]
-            else:
-                self._call = struct.unpack("<I", uc.mem_read(pc - 4, 4))[0] & 0xFF
-        else:
-            self._fault = Fault(_EXCEPTIONS.get(number, f"exception {number}"), pc, pc)
-        uc.emu_stop()
-
     def _invalid(self, uc: Any, access: int, address: int, size: int, value: int, data: Any) -> bool:
         const = self._const
         kinds = {

@@ -344,6 +344,13 @@ def test_blits_are_in_the_log(tmp_path: Path) -> None:
     assert type(blit).__name__ == "Blit" and blit.source_format == "A8B8G8R8" and len(blit.rectangle) == 4
 
 
+def test_draws_are_in_the_log() -> None:
+    capture = pocketgpu.open(Path(__file__).parent / "data" / "scene_switch.pgc")
+    frame = next(capture.render(range(1)))
+    draw = next(record for record in frame.machine.log if type(record).__name__ == "Draw")
+    assert draw.count == 3 and draw.place.startswith("s0/e") and draw.topology == 4  # BEGIN's number of triangles
+
+
 def test_textures_and_surfaces_are_made_of_arrays() -> None:
     picture = np.arange(64, dtype=np.float32).reshape(8, 8)
     assert isinstance(pocketgpu.Texture(picture), pocketgpu.Texture)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from importlib import resources
 from pathlib import Path
 
 import numpy as np
@@ -345,10 +346,10 @@ def test_blits_are_in_the_log(tmp_path: Path) -> None:
 
 
 def test_draws_are_in_the_log() -> None:
-    capture = pocketgpu.open(Path(__file__).parent / "data" / "scene_switch.pgc")
-    frame = next(capture.render(range(1)))
-    draw = next(record for record in frame.machine.log if type(record).__name__ == "Draw")
-    assert draw.count == 3 and draw.place.startswith("s0/e") and draw.topology == 4  # BEGIN's number of triangles
+    sample = resources.files("pocketgpu") / "data" / "sample_switch.mxcap.zip"
+    (frame,) = pocketgpu.open(str(sample)).render(frames=range(1))
+    draws = [record for record in frame.machine.log if type(record).__name__ == "Draw"]
+    assert len(draws) == 115 and draws[0].count == 960 and draws[0].place and isinstance(draws[0].topology, int)
 
 
 def test_textures_and_surfaces_are_made_of_arrays() -> None:

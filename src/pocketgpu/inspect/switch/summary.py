@@ -40,11 +40,11 @@ def _blending(state: State, slot: int) -> str:
     if not state.field("SET_BLEND", "ENABLE", slot):
         return f"off{masked}"
     each = state.field("SET_BLEND_STATE_PER_TARGET", "ENABLE")
-    prefix, index = ("SET_BLEND_PER_TARGET_", slot) if each else ("SET_BLEND_", 0)
+    prefix, index = ("SET_BLEND_PER_TARGET_", slot) if each else ("SET_BLEND_", None)
     names = ("OP", "SOURCE_COEFF", "DEST_COEFF")
     rgb = ", ".join(named(state, f"{prefix}COLOR_{name}", index) for name in names)
     alpha = ", ".join(named(state, f"{prefix}ALPHA_{name}", index) for name in names)
-    own = state.field(f"{prefix}SEPARATE_FOR_ALPHA", "ENABLE", index)
+    own = state.field(f"{prefix}SEPARATE_FOR_ALPHA", "ENABLE", index or 0)
     return f"{rgb}{f'; {alpha}' if own else ''}{masked}"
 
 

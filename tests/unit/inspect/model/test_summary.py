@@ -189,7 +189,7 @@ def test_targets_of_a_switch_that_differ_are_told_apart() -> None:
     single = {"SET_SINGLE_CT_WRITE_CONTROL": 1, "SET_CT_WRITE(2)": 0x1}
     assert switch(single, [0, 2])["blending"] == "off"
     each = {"SET_BLEND(1)": 1, "SET_BLEND_STATE_PER_TARGET": 1, "SET_BLEND_PER_TARGET_COLOR_OP(1)": 0x8008}
-    assert "target 1: SET_BLEND_PER_TARGET_COLOR_OP OGL_MAX" in switch(each, [0, 1])["blending"]
+    assert "target 1: SET_BLEND_PER_TARGET_COLOR_OP(1) OGL_MAX" in switch(each, [0, 1])["blending"]
 
 
 @pytest.mark.parametrize("name", ["scene_3ds.pgc", "scene_switch.pgc"])

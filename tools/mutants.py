@@ -3,7 +3,8 @@
     make mutants                                      all rooms
     python tools/mutants.py run --room "inspect 3DS"  one room (part of the name is enough)
     python tools/mutants.py run --only 3,17           some faults
-    python tools/mutants.py check                     each fault can still be made; `choose` draws those that cannot
+    python tools/mutants.py check                     list the faults
+    python tools/mutants.py choose                    draw others for those that cannot be made any more
     python tools/mutants.py rooms                     rooms, their files and their tests
     python tools/mutants.py reasons                   faults that no test can or does notice, and why
 
@@ -22,10 +23,11 @@ mutations.py (comparisons, operators, constants, branches), and these:
 A fault is kept as text, old and new. One that changes nothing that can be seen has a reason that begins with
 "equivalent:"; it is listed, but not counted. Any other reason says why no test notices the fault; it counts as missed.
 
-For each fault the nearest tests go first: those with the name of its module, then those of its folder, then the files
-that mention it. The four nearest files run alone, before the others are even collected; of both, quick tests
-(`--quick`) go before all tests. A test that fails has caught the fault if it passes
-without it, which is tried once for each such test. A test that takes more than `--hang` seconds has caught it as well.
+The test that caught a fault before goes first (`--keep` notes it in the table). Then the nearest tests: those with the
+name of its module, then those of its folder, then the files that mention it. The four nearest files run alone, before
+the others are even collected; of both, quick tests (`--quick`) go before all tests. A test that fails has caught the
+fault if it passes without it, which is tried once for each such test. A test that takes more than `--hang` seconds has
+caught it as well. Times are those of the processor.
 """
 
 from __future__ import annotations
@@ -42,9 +44,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -135,9 +136,11 @@ ROOMS: dict[str, Room] = {
 
 @dataclass(frozen=True)
 class Mutant(Fault):
-    """A fault with the reason why it is not noticed; "" if it is, or if nobody has looked."""
+    """A fault with the reason why it is not noticed ("" if it is, or if nobody has looked), and the test that caught it
+    before, which is tried first."""
 
     reason: str = ""
+    by: str = ""
 
     @property
     def equivalent(self) -> bool:
@@ -320,7 +323,7 @@ def choose(seed: int, kept: list[Mutant]) -> list[Mutant]:
 
 
 def tests_of(tree: Path, room: Room, path: Path) -> list[str]:
-    """Files of the room's tests, those that are nearest to a module first."""
+    """Files of the room's tests, those that are nearest to a module first; of equally near ones, the short ones."""
     place = path.relative_to(tree / PACKAGE)
     module = f"pocketgpu.{place.with_suffix('').as_posix().replace('/', '.')}"
     found: list[str] = []
@@ -334,7 +337,7 @@ def tests_of(tree: Path, room: Room, path: Path) -> list[str]:
         text = file.read_text(encoding="utf-8")
         near = len(Path(os.path.commonpath([name, (Path("tests") / "unit" / place).as_posix()])).parts)
         same = file.stem == f"test_{place.stem}"
-        return -int(same), -near, -min(text.count(f"{module} ") + text.count(place.stem), 3), found.index(name)
+        return -int(same), -near, -min(text.count(f"{module} ") + text.count(place.stem), 3), len(text)
 
     return sorted(found, key=distance)
 
@@ -387,17 +390,20 @@ class Runner:
                 print(f"   {test} fails without any fault", flush=True)
         return self._sound[test]
 
-    def verdict(self, room: Room, path: Path, old: str, new: str) -> Verdict:
+    def verdict(self, one: Mutant, path: Path) -> Verdict:
         """Make a fault, run quick tests and then all tests, and take it away again."""
-        text = path.read_text(encoding="utf-8")
-        tests = tests_of(self.tree, room, path)
+        text, tests = path.read_text(encoding="utf-8"), tests_of(self.tree, ROOMS[one.room], path)
         quick = [name for name in tests if name in set(listed(self.tree))]
-        stages = (("--quick",), quick[:NEAR]), ((), tests[:NEAR]), (("--quick",), quick[NEAR:]), ((), tests[NEAR:])
+        stages: list[tuple[tuple[str, ...], list[str]]] = [
+            (("--quick",), quick[:NEAR]), ((), tests[:NEAR]), (("--quick",), quick[NEAR:]), ((), tests[NEAR:]),
+        ]  # fmt: skip
+        if (self.tree / one.by.partition("::")[0]).is_file():
+            stages.insert(0, ((), [one.by]))
         unsound: list[str] = []
         whole = True
         for options, names in stages:
             while names:
-                path.write_text(text.replace(old, new, 1), encoding="utf-8")
+                path.write_text(text.replace(one.old, one.new, 1), encoding="utf-8")
                 try:
                     status, by = self.pytest(names, *options, *(f"--deselect={one}" for one in unsound))
                 finally:
@@ -413,9 +419,18 @@ class Runner:
         return Verdict(False, whole=whole)
 
 
-def run(chosen: list[tuple[int, Mutant]], limit: int, hang: int, results: Path) -> bool:
-    """Make one fault after the other; a line of `results` for each. Whether enough are caught in every room."""
-    verdicts: list[tuple[Mutant, Verdict]] = []
+def spent() -> float:
+    """Seconds of processor time of the tests that have ended."""
+    times = os.times()
+    return times.children_user + times.children_system
+
+
+def run(chosen: list[tuple[int, Mutant]], limit: int, hang: int, results: Path, every: bool) -> dict[int, Verdict]:
+    """Make one fault after the other; a line of `results` for each. every: also those that are known to change nothing.
+
+    Returns the verdicts by the numbers of the faults.
+    """
+    verdicts: dict[int, Verdict] = {}
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder)
         copied(tree)
@@ -426,17 +441,18 @@ def run(chosen: list[tuple[int, Mutant]], limit: int, hang: int, results: Path) 
         (tree / "cache").chmod(0o700)
         runner = Runner(tree, limit, hang)
         for number, one in chosen:
-            path, begun = one.place(tree), time.monotonic()
-            found = runner.verdict(ROOMS[one.room], path, one.old, one.new)
-            verdicts.append((one, found))
+            path, begun = one.place(tree), spent()
+            skipped = one.equivalent and not every
+            found = Verdict(False) if skipped else runner.verdict(one, path)
+            verdicts[number] = found
             word = "caught" if found.caught else "equivalent" if one.equivalent else "MISSED"
-            taken = f"{time.monotonic() - begun:4.0f} s"
+            taken = f"{spent() - begun:4.0f} s"
             print(f"{number:3} {one.room:16} {word:10} {taken}  {one.file}: {one.difference()}")
             print(f"      {found.by if found.caught else one.reason or 'no reason yet'}", flush=True)
             with results.open("a", encoding="utf-8") as file:
                 row = (number, one.room, word, one.file, one.difference(), found.by, one.reason, found.whole)
                 print(*row, sep="\t", file=file)
-    return summary(verdicts)
+    return verdicts
 
 
 def summary(verdicts: list[tuple[Mutant, Verdict]]) -> bool:
@@ -452,8 +468,8 @@ def summary(verdicts: list[tuple[Mutant, Verdict]]) -> bool:
         enough = enough and good
         same = f", {len(mine) - len(counted)} equivalent" if len(mine) > len(counted) else ""
         print(f"{name:18} {caught:3} of {len(counted):3} caught{same}{'' if good else '   TOO FEW'}")
-    counted = [found for one, found in verdicts if found.caught or not one.equivalent]
-    print(f"{'all':18} {sum(found.caught for found in counted):3} of {len(counted):3} caught")
+    all_counted = [found for one, found in verdicts if found.caught or not one.equivalent]
+    print(f"{'all':18} {sum(found.caught for found in all_counted):3} of {len(all_counted):3} caught")
     return enough
 
 
@@ -461,11 +477,17 @@ def table(path: Path) -> list[Mutant]:
     return [Mutant(**row) for row in json.loads(path.read_text(encoding="utf-8"))] if path.is_file() else []
 
 
+def write(path: Path, faults: list[Mutant]) -> None:
+    path.write_text(json.dumps([asdict(one) for one in faults], indent=1) + "\n", encoding="utf-8")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["run", "check", "choose", "rooms", "reasons"])
     parser.add_argument("--room", default="", help="only rooms whose name has this")
     parser.add_argument("--only", help="numbers of faults, with commas")
+    parser.add_argument("--keep", action="store_true", help="keep in the table which test caught a fault")
+    parser.add_argument("--every", action="store_true", help="run faults that are known to change nothing, too")
     parser.add_argument("--limit", type=int, default=300, help="seconds of processor time for each run of tests")
     parser.add_argument("--hang", type=int, default=120, help="seconds after which a test is taken for endless")
     parser.add_argument("--results", type=Path, default=ROOT / "build" / "mutants.tsv", help="where verdicts go")
@@ -473,19 +495,28 @@ def main() -> int:
     parser.add_argument("--table", type=Path, default=TABLE, help="the faults")
     options = parser.parse_args()
     if options.what == "choose":
-        rows = [asdict(one) for one in choose(options.seed, table(options.table))]
-        options.table.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
-    numbered = [(n, one) for n, one in enumerate(table(options.table)) if options.room.lower() in one.room.lower()]
+        write(options.table, choose(options.seed, table(options.table)))
+    faults = table(options.table)
+    if gone := sum(one.there(ROOT) is None for one in faults):
+        print(f"{gone} of {len(faults)} faults cannot be made any more: others are taken; `choose` keeps them")
+        faults = choose(options.seed, faults)
+    numbered = [(n, one) for n, one in enumerate(faults) if options.room.lower() in one.room.lower()]
     if options.only:
-        wanted = {int(number) for number in options.only.split(",")}
-        numbered = [(number, one) for number, one in numbered if number in wanted]
+        found = dict(numbered)
+        numbered = [(number, found[number]) for number in map(int, options.only.split(",")) if number in found]
     if options.what == "rooms":
         for name, room in ROOMS.items():
             print(f"{name}: {room.count} faults\n  {', '.join(room.folders)}\n  tests: {', '.join(room.tests)}")
     elif options.what == "run":
         options.results.parent.mkdir(parents=True, exist_ok=True)
         options.results.write_text("", encoding="utf-8")
-        return 0 if run(numbered, options.limit, options.hang, options.results) else 1
+        verdicts = run(numbered, options.limit, options.hang, options.results, options.every)
+        if options.keep:
+            for number, found in verdicts.items():
+                if found.caught and "::" in found.by:
+                    faults[number] = replace(faults[number], by=found.by)
+            write(options.table, faults)
+        return 0 if summary([(faults[number], found) for number, found in verdicts.items()]) else 1
     for number, one in numbered if options.what in ("check", "choose", "reasons") else ():
         if options.what != "reasons" or one.reason:
             there = one.place(ROOT).relative_to(ROOT / PACKAGE).as_posix()

@@ -19,6 +19,8 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+
 if __name__ == "__main__":
     root = Path(__file__).resolve().parents[2]
     sys.path[:0] = [str(root / "src"), str(root / "tests")]
@@ -109,7 +111,7 @@ def run(cases: int, seed: int, first: int = 0, report: Callable[[Counter[str]], 
             address = _address(r)
             value = _value(r, address)
             started = time.perf_counter()
-            gpu.write_register(address, value)
+            gpu.write_registers(np.array([address], np.uint32), np.array([value], np.uint32))  # as a guest does
             gpu.read_register(address)
             if timed:
                 gpu.advance(r.choice((0, 100, 20_000, 500_000)))

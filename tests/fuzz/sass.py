@@ -4,7 +4,7 @@
 
 A case is one word: half of them random, half of a random form of the table with random fields. What decodes is
 written as text and assembled again, and the text of that must be the same. One case in a hundred is a file instead:
-a cubin, a deko3d module or a .shbin with a few bytes changed or its end cut off.
+a cubin, a deko3d module, a .shbin or the text of a kernel with a few bytes changed or its end cut off.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import numpy as np
 from pocketgpu.errors import PocketGPUError
 from pocketgpu.facts.maxwell.sass import FORMS
 from pocketgpu.inspect.shaders.files import open_shader
+from pocketgpu.maxwell.compute.kernel_text import read_kernels
 from pocketgpu.maxwell.sass.isa.assembler import assemble
 from pocketgpu.maxwell.sass.isa.decoder import REFUSED, SassError, decode, match
 from pocketgpu.maxwell.sass.isa.encoder import encode
@@ -87,6 +88,43 @@ def shbin() -> bytes:
     return write_shbin(Shbin(done.code, done.descriptors, (one,)))
 
 
+TEXT = b"""// two kernels
+.kernel scale
+.registers 8
+.shared 256
+.local 16
+.param data ptr
+.param count u32
+.param place 12 0x150
+.constant 2 0x3f800000 7
+        S2R R0, SR_TID.X ; SHL R1, R0, 0x2
+again:  ISETP.GE.U32.AND P0, PT, R0, c[0x0][count], PT
+    @P0 EXIT                  /* nothing to do */
+        MOV R3, c[0x0][data+4]
+        [B0-----:R-:W1:-:S02:U3] LDG.E R4, [R2]
+        { FADD R4, R4, c[0x2][0x0] ; STG.E [R2], R4 }
+        BRA `(again)
+  .section .text.other,"ax",@progbits
+  .sectioninfo @"SHI_REGISTERS=32"
+        EXIT
+"""
+
+
+def try_text(r: random.Random, counts: Counter[str]) -> None:
+    """A damaged text is assembled, with a line for each instruction, or refused with its place."""
+    data = damaged(r, TEXT).replace(b"\0", b"\n").decode("utf-8", "replace").encode()
+    try:
+        found = read_kernels(data, "k.sass").kernels
+    except PocketGPUError as error:
+        counts[f"text: {type(error).__name__}"] += 1
+        assert error.location and error.location.startswith("k.sass"), f"{error} of {data!r}"
+        return
+    for kernel in found.values():
+        count = len(kernel.code) // 32 * 3
+        assert count - 3 < len(kernel.lines) <= count and list(kernel.lines) == sorted(kernel.lines)
+    counts["texts assembled"] += 1
+
+
 def damaged(r: random.Random, data: bytes) -> bytes:
     """The file with some bytes changed, repeated or lost."""
     held = bytearray(data)
@@ -120,6 +158,9 @@ def _try_word(word: int, counts: Counter[str]) -> None:
 
 
 def _try_file(r: random.Random, samples: list[bytes], counts: Counter[str]) -> None:
+    if r.random() < 0.25:
+        try_text(r, counts)
+        return
     data = damaged(r, r.choice(samples))
     try:
         module = open_shader(data, "file")

@@ -24,6 +24,7 @@ from support.fuzz import load
 
 from pocketgpu.cli import main
 from pocketgpu.cli.app import COMMANDS, app
+from pocketgpu.maxwell.sass.assembler import assemble as assemble_maxwell
 from pocketgpu.pica.shader.assembler import assemble as assemble_pica
 from pocketgpu.pica.shader.shbin import Executable, Shbin, outputs_of, write_shbin
 
@@ -46,7 +47,11 @@ ELSEWHERE = {
     ("docs/guides/ci.md", "sh"): "tests/unit/test_ci_guide.py",
 }
 """Blocks that another test runs."""
-ENDS_WITH = {"diff scene.ctf.xz other.ctf.xz": 1, "diff scene.ctf.xz --switch-b": 1}
+ENDS_WITH = {
+    "diff scene.ctf.xz other.ctf.xz": 1,
+    "diff scene.ctf.xz --switch-b": 1,
+    "launch squares.sass --grid 2 --block 32 --arg zeros:160 --arg u32:50": 1,
+}
 """Exit codes other than 0, by the words that a command begins with."""
 
 
@@ -113,6 +118,21 @@ def _made_by(page: str) -> Callable[[Path], None]:
     return make
 
 
+def _shown_in(page: str, name: str) -> Callable[[Path], None]:
+    """A file that a page shows."""
+
+    def make(path: Path) -> None:
+        (text,) = [one.text for one in blocks((ROOT / page).read_text(encoding="utf-8")) if one.file == name]
+        path.write_text(text, encoding="utf-8")
+
+    return make
+
+
+def _squares(path: Path) -> None:
+    _shown_in("docs/guides/kernels.md", "squares.sass")(path)
+    path.write_bytes(assemble_maxwell(path.read_text(encoding="utf-8")).code)
+
+
 STAND_INS: dict[str, Callable[[Path], None]] = {
     "scene.ctf.xz": _copy("sample.ctf.xz"),
     "other.ctf.xz": lambda path: shutil.copy(ROOT / "tests/unit/promises/data/scene_3ds.pgc", path) and None,
@@ -125,6 +145,9 @@ STAND_INS: dict[str, Callable[[Path], None]] = {
     "kernel.cubin": _kernel,
     "vertex.shbin": _vertex,
     "kernel.sass": lambda path: shutil.copy(ROOT / "tests/unit/cli/sources/kernel.sass", path) and None,
+    "squares.sass": _shown_in("docs/guides/kernels.md", "squares.sass"),
+    "squares.txt": _shown_in("docs/guides/kernels.md", "squares.txt"),
+    "squares.bin": _squares,
     "fill.mme": lambda path: shutil.copy(ROOT / "tests/unit/cli/sources/macro.mme", path) and None,
     "triangle.mxcap.zip": _made_by("docs/guides/pushbuffers.md"),
     "weave.mxcap.zip": _made_by("docs/guides/pushbuffers.md"),

@@ -137,7 +137,8 @@ class Gpu:
 
     def poke(self, where: int | str, value: int) -> None:
         """A write from the processor: physical address or name of an external register."""
-        self.n3ds.write_register(EXTERNAL[where].address if isinstance(where, str) else where, value)
+        address = EXTERNAL[where].address if isinstance(where, str) else where
+        self.n3ds.write_registers(np.array([address & ~3], np.uint32), np.array([value & 0xFFFFFFFF], np.uint32))
 
     def peek(self, where: int | str) -> int:
         """An external register, or one of the core by name."""

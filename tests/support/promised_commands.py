@@ -31,7 +31,7 @@ COMMANDS: dict[str, str] = {
     "image": "FILE --format --layout --size --offset --flip --upright --out --json --debug",
     "regs": "WORDS --unknown --json --debug",
     "timing": "CAPTURE --registers -r --init --at --screen --svg --set --json --debug",
-    "launch": "CUBIN --kernel --grid --block --arg --bind --shared --threads --evaluator --json --debug",
+    "launch": "CUBIN --kernel --header --grid --block --arg --bind --shared --threads --evaluator --json --debug",
     "macro asm": "SOURCE --out -o --json --debug",
     "macro dis": "WORDS --macro --json --debug",
     "macro run": "PROGRAM PARAMETERS --state --steps --json --debug",

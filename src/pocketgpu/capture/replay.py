@@ -41,6 +41,11 @@ class Capture:
         return self.trace.console
 
     @property
+    def has_rest(self) -> bool:
+        """Whether work comes after the last frame; its address is f60 after 60 frames."""
+        return self.trace.has_rest
+
+    @property
     def files(self) -> tuple[str, ...]:
         """The paths of all files that it was read from: a GX log has two."""
         return (self.path, *self.trace.other_files)

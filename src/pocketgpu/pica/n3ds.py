@@ -20,9 +20,9 @@ from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
 from pocketgpu.events import EventLog
 from pocketgpu.facts.choices import choose
-from pocketgpu.facts.external import EXTERNAL, LCD
+from pocketgpu.facts.external import EXTERNAL, HOLES, LCD
 from pocketgpu.facts.external_init import CORE_START, INITS, InitSet
-from pocketgpu.facts.memory_map import VRAM
+from pocketgpu.facts.memory_map import IO_RANGES, VRAM
 from pocketgpu.facts.timing import CPU_CLOCK
 from pocketgpu.lanes import Engine
 from pocketgpu.observer import Observed
@@ -68,6 +68,11 @@ _SHOWN = np.array(
 )
 """Registers that affect what screens show."""
 _DISPLAY = (int(_SHOWN.min()), int(_SHOWN.max()))
+_REGISTERS = (
+    (EXTERNAL.base, EXTERNAL.base + max(hole.end for hole in HOLES)),
+    *((one.base, one.end) for one in IO_RANGES if one.contains(LCD.base)),
+)
+"""Where the registers of the GPU, those of its 3D core among them, and of the LCDs are: first address and end."""
 
 
 class N3DS(Observed[Observer]):
@@ -159,12 +164,21 @@ class N3DS(Observed[Observer]):
     # -- registers --------------------------------------------------------------------------------------------------
     def write_register(self, physical: int, value: int) -> None:
         """Write a 32-bit register by physical address; in instant time, what it starts has finished on return. An
-        address without a register is an event."""
+        address of the GPU or of the LCDs at which no register is gives an event in `events`.
+
+        :raises UsageError: the address is of neither, for example the id of a register.
+        """
+        if not any(first <= physical < end for first, end in _REGISTERS):
+            raise UsageError(
+                f"no register is at {physical:#x}",
+                location=f"{physical:#010x}",
+                hint="Addresses are physical, such as EXTERNAL['PSC0_START'].address or PICA['TEXUNIT0_DIM'].address.",
+            )
         self.write_registers(np.array([physical & ~3], np.uint32), np.array([value & 0xFFFFFFFF], np.uint32))
 
     def write_registers(self, addresses: np.ndarray, values: np.ndarray) -> None:
-        """Many register writes in order: two uint32 arrays, addresses word-aligned and physical. An address without a
-        register is an event."""
+        """Many register writes in order, as a guest makes them: two uint32 arrays, addresses word-aligned and physical.
+        Any address without a register is an event in `events`."""
         if self.observers:
             self._write_observed(np.asarray(addresses, np.uint32), np.asarray(values, np.uint32))
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -51,7 +52,7 @@ def test_features_of_one_kind_are_cut(count: int) -> None:
     kinds = [line.split()[2] for line in text.splitlines() if line.startswith("texture   kind")]
     assert kinds == [str(n) for n in range(min(count, MAX_ROWS))]
     assert text.count("... more, all of them with --json") == (count > MAX_ROWS)
-    assert text.count("words, entry 0x002") == min(count, MAX_ROWS)
+    assert len(re.findall(r"\bwords?, entry 0x002", text)) == min(count, MAX_ROWS)
 
 
 @pytest.mark.parametrize(

@@ -16,4 +16,6 @@ def test_events_of_a_recording_without_pictures(tmp_path: Path, capsys: pytest.C
     capture.submit(PushBuffer().bind("inline-to-memory").inline(place, b"abcd"))
     capture.save(tmp_path / "a.mxcap.zip")
     assert main(["events", str(tmp_path / "a.mxcap.zip")]) == 0
-    assert "no picture is shown" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert out.startswith("after the last frame: 0 draws, 3 events  f0\n") and "f0/e2" in out
+    assert "no picture is shown, so there is no frame; all that happens is f0" in out

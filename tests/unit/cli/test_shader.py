@@ -131,10 +131,28 @@ def test_isa(capsys: pytest.CaptureFixture[str]) -> None:
     assert "FFMA" in told(capsys, "isa", "FFMAA", code=2)["error"]["hint"]
 
 
+def test_text_of_kernels_is_read_like_a_file_with_code(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = folder / "k.sass"
+    head = "  .kernel one\n.param out ptr\n.param n u32 // a number\n"
+    source.write_text(head + "S2R R0, SR_TID.X\nEXIT\n.kernel two\nEXIT\n")
+    assert "        /*0008*/                   S2R R0, SR_TID.X ;\n" in said(capsys, "dis", source)
+    exact = said(capsys, "dis", source, "--control", "--kernel", "one")
+    assert exact.startswith("        .section .text.one\n        .registers 1\n        .param out ptr 0x140\n")
+    assert "        .param n u32 0x148\none:\n" in exact
+    assert [one["name"] for one in told(capsys, "info", source)["files"][0]["programs"]] == ["one", "two"]
+    assert said(capsys, "graph", source, "--kernel", "one").startswith('digraph "one" {')
+    source.write_text(".kernel one\nFROB\n")
+    assert told(capsys, "info", source, code=2)["error"]["location"] == f"{source}, line 2, column 1"
+    plain = folder / "plain.sass"
+    plain.write_text("EXIT\n")
+    assert "EXIT" in said(capsys, "dis", plain, "--kind", "sass")
+    said(capsys, "dis", plain, code=3)
+
+
 def test_text_that_is_wrong(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = folder / "bad.sass"
     source.write_text("EXIT\nFROB R1\n")
     error = told(capsys, "asm", source, code=2)["error"]
-    assert error["location"] == "line 2" and "FROB" in error["message"]
+    assert error["location"].endswith(", line 2, column 1") and "FROB" in error["message"]
     source.write_bytes(b"\xff\xfe")
     said(capsys, "asm", source, code=3)

@@ -12,6 +12,7 @@ from support import recordings
 from support.kernel_cases import NAMES, Case
 
 from pocketgpu.cli import main
+from pocketgpu.maxwell.sass.assembler import assemble as assemble_maxwell
 
 TEXT = "rsq r1.x, -v0.x\nmul r0, r1.x, v1\nmov o0, r0\nend\n"
 
@@ -65,6 +66,28 @@ def test_what_does_not_fit_is_refused(source: str, tmp_path: Path, capsys: pytes
     (tmp_path / "endless.asm").write_text("here:\njmpu !b0, here\nend\n")
     code, out, _ = run(capsys, str(tmp_path / "endless.asm"), "--most", "10")
     assert code == 0 and "cut: 10 steps are kept" in out
+
+
+def test_steps_of_a_kernel_that_was_written_as_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "S2R R0, SR_TID.X\n\nMOV R2, c[0x0][0x140]\nMOV R3, c[0x0][0x144]\nSTG.E [R2], R0\nEXIT\n"
+    for name, contents in (("k.sass", text), ("k.txt", f" .kernel k // one\n{text}")):
+        (tmp_path / name).write_text(contents)
+        first = 1 + contents.count(" .kernel")
+        code, out, err = run(capsys, str(tmp_path / name), "--arg", "zeros:4", "--at", "b0/t5")
+        assert code == 0, err
+        lines = [words[2] for row in out.splitlines()[2:] if (words := row.split())[0].isdigit()]
+        assert lines == [str(first + n) for n in (0, 2, 3, 4, 5)] and "R0 0x00000005" in out
+        assert "   line   " in out.splitlines()[1]
+        code, out, err = run(capsys, str(tmp_path / name), "--arg", "zeros:4", "--json")
+        assert [step["line"] for step in json.loads(out)["trace"]["steps"]] == [first + n for n in (0, 2, 3, 4, 5)]
+    (tmp_path / "k.bin").write_bytes(assemble_maxwell(text).code)
+    code, out, err = run(capsys, str(tmp_path / "k.bin"), "--arg", "zeros:4", "--at", "b0/t5")
+    assert code == 0 and "   line   " not in out and "R0 0x00000005" in out
+    code, _, err = run(capsys, str(tmp_path / "k.bin"))
+    assert code == 3 and "neither text nor code of a kind known here" in err
+    (tmp_path / "bad.sass").write_text("EXIT\n  FADD R1, R2, P7 // one\n")
+    code, _, err = run(capsys, str(tmp_path / "bad.sass"))
+    assert code == 2 and f"{tmp_path / 'bad.sass'}, line 2, column 16" in err
 
 
 @pytest.mark.skipif("reduction" not in NAMES, reason=recordings.REASON)

@@ -98,7 +98,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "shaders-switch": (
         "shader asm SOURCES/kernel.sass -o OUT/k.bin", "shader info OUT/k.bin --kind maxwell",
         "shader dis OUT/k.bin --kind maxwell --control", "shader graph OUT/k.bin --kind maxwell",
-        "shader dis OUT/k.bin", "launch OUT/k.bin",
+        "shader dis OUT/k.bin", "launch SOURCES/vertex.asm", "launch OUT/k.bin --header SOURCES/kernel.sass",
     ),
     "macros": (
         "macro asm SOURCES/macro.mme --out OUT/m.bin", "macro dis OUT/m.bin", "macro run SOURCES/macro.mme 0x1680 3 7",

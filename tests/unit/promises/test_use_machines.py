@@ -402,3 +402,13 @@ def pocketgpu_events() -> list[Event]:
     put(gpu, "PSC0_END", address=0x30000010)
     put(gpu, "PSC0_CONTROL", start=True)
     return gpu.events.drain()
+
+
+def test_a_launch_says_what_its_threads_did_wrong() -> None:
+    text = ".kernel k\n.param out ptr\nMOV R2, c[0x0][out]\nMOV R3, c[0x0][out+4]\n"
+    text += "STG.E [R2], RZ\nSTG.E [R2+0x8], RZ\nEXIT"
+    result = pocketgpu.RawModule(code=text).get_function("k")((2,), (1,), (np.zeros(1, np.uint32),))
+    assert result.fault_count == len(result.faults) == 2
+    last = result.faults[1]
+    assert (last.line, last.block, last.thread, last.buffer_offset) == (6, (1, 0, 0), (0, 0, 0), 8)
+    assert last.buffer is not None and last.buffer.name == "argument 0 (out)"

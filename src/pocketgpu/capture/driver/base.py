@@ -215,6 +215,14 @@ class Driver(ABC, Generic[M]):
         Switch, a submission with what comes before it. Yields the number of each step after it; after the last one the
         frame ends. When all frames are finished, these are the steps after the last frame, if there are any."""
 
+    def play_on(self) -> None:
+        """Play the current frame; once all are finished, what comes after the last of them."""
+        if self.frame < self.frame_count:
+            self.play_frame()
+        else:
+            for _ in self.steps():
+                pass
+
     def play_rest(self) -> None:
         """Play all remaining frames, and what comes after the last of them."""
         while self.frame < self.frame_count:

@@ -75,12 +75,16 @@ class N3DSDriver(Driver[N3DS]):
         return Played(milliseconds, {name: int(getattr(stats, name)) for name in _COUNTS}, stats.seconds)
 
     def steps(self) -> Iterator[int]:
-        if self.frame >= self.frame_count:
+        rest = self.frame >= self.frame_count
+        if rest and not self.trace.has_rest:
             return
         for run in self.trace.runs(self.frame):
             self.do((run,))
             yield run.element
-        self._end_frame()
+        if rest:
+            self.machine.finish()
+        else:
+            self._end_frame()
 
     def do(self, runs: Sequence[Step]) -> None:
         """Play steps, as if they came next in the current frame."""
@@ -239,14 +243,17 @@ class N3DSPlayer(Player[N3DSDriver]):
             self._play(_NEVER)
         if self.position.frame < self.driver.frame_count and position.events:
             self._play(position.events)
+        elif position > Position(self.driver.frame_count) and self.driver.trace.has_rest:
+            self._play(position.events if position.frame == self.driver.frame_count else _NEVER)
 
     def _play(self, stop: int) -> None:
-        """Play the current frame, which has just started, until so many of its events are done."""
+        """Play the current frame, which has just started, or what comes after the last one, until so many of its events
+        are done."""
         frame, counter = self.position.frame, self._counter
         counter.events, counter.stop = 0, stop
         self.machine.stats.reset()
         try:
-            played = self.driver.play_frame()
+            seconds = self._rest() if frame == self.driver.frame_count else self.driver.play_frame().milliseconds / 1000
         except _EventReached:
             self._position = Position(frame, counter.events)
             return
@@ -255,10 +262,17 @@ class N3DSPlayer(Player[N3DSDriver]):
             raise
         self._position = Position(frame + 1)
         if len(self._clock) == frame + 1:
-            seconds = self._clock[-1] + played.milliseconds / 1000
-            self._clock.append(seconds)
-            if self.checkpoints.due(seconds):
-                self._keep(seconds)
+            passed = self._clock[-1] + seconds
+            self._clock.append(passed)
+            if self.checkpoints.due(passed):
+                self._keep(passed)
+
+    def _rest(self) -> float:
+        """Play what comes after the last frame; returns its seconds."""
+        start = perf_counter()
+        for _ in self.driver.steps():
+            pass
+        return perf_counter() - start
 
 
 __all__ = ["N3DSDriver", "N3DSPlayer"]

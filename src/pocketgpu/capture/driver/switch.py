@@ -323,17 +323,22 @@ class SwitchPlayer(Player[SwitchDriver]):
         if self.diverged or self.tick < self._heard_ticks:
             self.go(self.at(self._heard_ticks))
         self._heard_at = perf_counter()
-        while self.driver.frame <= frame < self.driver.frame_count:
+        while self.driver.frame <= frame and not self._over:
             self._step()
 
     def _run(self, position: Position) -> None:
-        frame = min(position.frame, self.driver.frame_count)
+        frame = min(position.frame, self.driver.frame_count + bool(self.trace.tail))
         while len(self._first) <= frame:  # the number of ticks before it is not known yet
             self._step()
         self._stop = tick = self._first[frame] + position.events
-        while self.tick < tick and self.driver.frame < self.driver.frame_count:
+        while self.tick < tick and not self._over:
             self._step()
         self._stop = 0
+
+    @property
+    def _over(self) -> bool:
+        """Whether all has been played, also what comes after the last frame."""
+        return self.driver.frame >= self.driver.frame_count and (self._phase == "over" or not self.trace.tail)
 
     def _step(self) -> None:
         """Run the next phase, until it ends or pauses. After a pause, `_phase` is the phase that continues."""
@@ -343,7 +348,8 @@ class SwitchPlayer(Player[SwitchDriver]):
 
     # -- phases -------------------------------------------------------------------------------------------------------
     def _prepare(self) -> None:
-        if self._number not in self.trace.submissions_of(self.driver.frame):
+        rest = self.driver.frame >= self.driver.frame_count
+        if self._number not in (self.trace.tail if rest else self.trace.submissions_of(self.driver.frame)):
             self._phase = "finish"
             return
         self.driver.prepare(self._number)
@@ -371,6 +377,10 @@ class SwitchPlayer(Player[SwitchDriver]):
     def _finish(self) -> None:
         self.machine.finish()
         self._phase = "show"
+        if self.driver.frame >= self.driver.frame_count:
+            self._phase = "over"
+            if len(self._first) == self.driver.frame + 1:
+                self._first.append(self.tick)
 
     def _show(self) -> None:
         self._phase = "prepare"

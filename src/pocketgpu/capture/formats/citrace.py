@@ -30,10 +30,11 @@ from pocketgpu.capture.formats.n3ds_trace import (
     Step,
     Words,
     WriteRun,
+    rest_text,
 )
 from pocketgpu.errors import CaptureError
 from pocketgpu.events import Event
-from pocketgpu.wording import agreed, counted
+from pocketgpu.wording import counted
 
 VERSION = 1
 HEADER_SIZE = 100
@@ -98,6 +99,8 @@ class Trace(N3DSTrace):
         self._markers = np.flatnonzero(kind == _MARKER)
         self.frame_count = len(self._markers)
         self.element_count = len(types)
+        self._bounds = [-1, *self._markers.tolist(), self.element_count]
+        self.has_rest = self._bounds[-1] > self._bounds[-2] + 1
         self.warnings = tuple(self._look_for_gaps(missing))
 
     @cached_property
@@ -109,10 +112,11 @@ class Trace(N3DSTrace):
         return bool(np.any(inside))
 
     def frame_elements(self, frame: int) -> range:
-        """The numbers of frame `frame`'s elements in the stream, without its marker."""
-        if not 0 <= frame < self.frame_count:
+        """The numbers of frame `frame`'s elements in the stream, without its marker; with `frame_count` of those after
+        the last marker."""
+        if not 0 <= frame < self.frame_count + self.has_rest:
             raise IndexError(f"no frame {frame}: the recording has {self.frame_count}")
-        return range(int(self._markers[frame - 1]) + 1 if frame else 0, int(self._markers[frame]))
+        return range(self._bounds[frame] + 1, self._bounds[frame + 1])
 
     def runs(self, frame: int) -> list[Step]:
         """The runs of frame `frame` before its marker, in order."""
@@ -168,13 +172,8 @@ class Trace(N3DSTrace):
             if flat:
                 message += ", and the W components of the float uniforms were lost"
             found.append(Event("warning", "capture.missing-lut", message))
-        last = int(self._markers[-1]) if self.frame_count else -1
-        if tail := self.element_count - 1 - last:
-            message = agreed(
-                f"{counted(tail, 'element')} after the last frame marker {{belongs|belong}} to no frame and {{is|are}} "
-                "left out",
-                tail,
-            )
+        if tail := self._bounds[-1] - self._bounds[-2] - 1:
+            message = rest_text(tail, "element", self.frame_count)
             found.append(Event("warning", "capture.unfinished-frame", message, at=f"f{self.frame_count}"))
         return found
 

@@ -30,6 +30,7 @@ from pocketgpu.capture.formats.n3ds_trace import (
     Words,
     WriteRun,
     needs_new_memory,
+    rest_text,
 )
 from pocketgpu.errors import CaptureError
 from pocketgpu.events import Event
@@ -41,7 +42,7 @@ from pocketgpu.facts.pica import PICA
 from pocketgpu.pica.gsp.address_map import AddressMap
 from pocketgpu.pica.gsp.framebuffers import swap_writes
 from pocketgpu.pica.gsp.gsp_machine import Refused, Translator
-from pocketgpu.wording import agreed, counted
+from pocketgpu.wording import counted
 
 VERSION = 1
 _PACKINGS = ("", ".xz", ".zst", ".gz")
@@ -100,7 +101,8 @@ def start_state() -> InitialState:
 class GxLog(N3DSTrace):
     """A parsed log. Made by `parse`.
 
-    virt_to_phys: the program's addresses. frames: the events of each frame. memory: the bytes of the memory file.
+    virt_to_phys: the program's addresses. frames: the events of each frame; rest: those after the last. memory: the
+    bytes of the memory file.
     warnings: problems of the log. initial: registers before the first event (see `start_state`).
     """
 
@@ -113,11 +115,13 @@ class GxLog(N3DSTrace):
         ranges: tuple[AddressRange, ...],
         frames: list[list[LogEvent]],
         warnings: list[Event],
+        rest: list[LogEvent],
     ) -> None:
         self.file = file
         self.virt_to_phys = ranges
         self.frames = frames
         self.frame_count = len(frames)
+        self.rest, self.has_rest = rest, bool(rest)
         self.warnings = tuple(warnings)
         self.initial = start_state()
         self.memory = memory
@@ -130,7 +134,7 @@ class GxLog(N3DSTrace):
     def _accesses(self) -> Iterator[tuple[int | None, int]]:
         """(physical address or None, bytes) of what the events access; one byte where the size is not known."""
         translate = AddressMap(self.virt_to_phys).translate
-        for event in chain.from_iterable(self.frames):
+        for event in chain.from_iterable([*self.frames, self.rest]):
             if isinstance(event, MemoryEvent):
                 yield event.phys, event.size
             elif isinstance(event, SwapEvent):
@@ -141,10 +145,10 @@ class GxLog(N3DSTrace):
                         yield translate(value), 1
 
     def runs(self, frame: int) -> list[Step]:
-        """The events of frame `frame`, in order."""
-        if not 0 <= frame < self.frame_count:
+        """The events of frame `frame`, in order; with `frame_count` those after the last frame."""
+        if not 0 <= frame < self.frame_count + self.has_rest:
             raise IndexError(f"no frame {frame}: the log has {self.frame_count}")
-        events = self.frames[frame]
+        events = self.frames[frame] if frame < self.frame_count else self.rest
         view = memoryview(self.memory)
         # `bytes` are stored fastest, but many loads of one large range must not fill the host's memory.
         copy = sum(event.size for event in events if isinstance(event, MemoryEvent)) <= _MOST_COPIED
@@ -222,11 +226,8 @@ class _GxLogParser(Document):
             else:
                 current.append(event)
         if current:
-            count = len(current)
-            verbs = "after the last frame {belongs|belong} to no frame and {is|are} left out"
-            message = f"{counted(count, 'event')} {agreed(verbs, count)}"
-            self.warn("capture.unfinished-frame", message, f"f{len(frames)}")
-        log = GxLog(self.file, self.memory, ranges, frames, self.warnings)
+            self.warn("capture.unfinished-frame", rest_text(len(current), "event", len(frames)), f"f{len(frames)}")
+        log = GxLog(self.file, self.memory, ranges, frames, self.warnings, current)
         log.other_files = self.read_files
         return log
 

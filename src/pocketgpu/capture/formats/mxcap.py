@@ -165,6 +165,11 @@ class ChannelLog:
         return range(first, self.presents[frame].after + 1)
 
     @property
+    def has_rest(self) -> bool:
+        """Whether submissions come after the last present."""
+        return bool(self.tail)
+
+    @property
     def tail(self) -> range:
         """Submissions after the last present: they belong to no frame."""
         return range(self.presents[-1].after + 1 if self.presents else 0, len(self.submissions))

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.facts.memory_map import FCRAM, FCRAM_NEW_SIZE
+from pocketgpu.wording import agreed, counted
 
 if TYPE_CHECKING:
     from pocketgpu.events import Event
@@ -128,6 +129,12 @@ def needs_new_memory(spans: Iterable[tuple[int | None, int]]) -> bool:
     )
 
 
+def rest_text(number: int, one: str, frame_count: int) -> str:
+    """The warning about steps after the last frame."""
+    verb = agreed("{belongs|belong}", number)
+    return f"{counted(number, one)} after the last frame {verb} to no picture; the address is f{frame_count}"
+
+
 Step: TypeAlias = WriteRun | NarrowWrite | LoadRun | GxRun
 
 
@@ -146,6 +153,8 @@ class N3DSTrace(ABC):
     other_files: tuple[str, ...] = ()
     """Files that were read besides it."""
     frame_count: int
+    has_rest: bool = False
+    """Whether steps come after the last frame; they are `runs(frame_count)`."""
     initial: InitialState
     warnings: tuple[Event, ...]
     virt_to_phys: Sequence[AddressRange] = ()
@@ -158,10 +167,11 @@ class N3DSTrace(ABC):
 
     @abstractmethod
     def runs(self, frame: int) -> Sequence[Step]:
-        """The steps of frame `frame`, in order. Raises IndexError where there is no such frame."""
+        """The steps of frame `frame`, in order; with `frame_count` those after the last frame. Raises IndexError where
+        there is no such frame."""
 
 
 __all__ = [
     "NEW_FCRAM_END", "OLD_FCRAM_END", "SECTIONS", "GxRun", "InitialState", "LoadRun", "N3DSTrace", "NarrowWrite",
-    "Step", "Words", "WriteRun", "needs_new_memory",
+    "Step", "Words", "WriteRun", "needs_new_memory", "rest_text",
 ]  # fmt: skip

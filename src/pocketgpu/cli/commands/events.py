@@ -33,7 +33,8 @@ def events(outcome: Outcome, capture: str, address: str | None, draws: bool, cho
     """List what happens in a capture, event by event: frames, passes, draws, fills, copies.
 
     ADDRESS is a frame (f3), a pass of it (f3/p1) or one event (f3/d17, f3/e412), which is then shown in full, with its
-    words of the command stream. Without one: all frames, or the first ones of a long capture.
+    words of the command stream. Without one: all frames, or the first ones of a long capture. What comes after the
+    last frame has the next number: f60 after 60 frames.
     """
     from pocketgpu.inspect.inspection import debug
     from pocketgpu.inspect.model.address import Address
@@ -43,8 +44,8 @@ def events(outcome: Outcome, capture: str, address: str | None, draws: bool, cho
     run = debug(opened, choices)
     only = None
     if address is None:
-        count = run.frame_count if outcome.json else min(run.frame_count, _MOST_FRAMES)
-        frames = range(count)
+        count = run.frame_count + run.has_rest
+        frames = range(count if outcome.json else min(count, _MOST_FRAMES))
     else:
         wanted = Address.parse(address)
         if wanted.draw is not None or wanted.event is not None:
@@ -68,16 +69,20 @@ def _tree(run: Inspection, frames: range, only: int | None, draws: bool, whole: 
     for frame in frames:
         found = run.events(frame)
         draws_here = counted(sum(e.draw is not None for e in found), "draw")
-        yield f"frame {frame}: {draws_here}, {counted(len(found), 'event')}  f{frame}"
+        title = f"frame {frame}" if frame < run.frame_count else "after the last frame"
+        yield f"{title}: {draws_here}, {counted(len(found), 'event')}  f{frame}"
         for row in run.passes(frame):
             if only not in (None, row.number):
                 continue
             yield f"  pass {row.number}: {row}"
             yield from (f"    {event}" for event in row.events if not draws or event.draw is not None)
     if whole and not run.frame_count:
-        yield "no picture is shown, so there is no frame; 'pocketgpu decode CAPTURE' lists the commands"
+        rest = "all that happens is f0" if run.has_rest else "nothing happens"
+        yield f"no picture is shown, so there is no frame; {rest}"
     if whole and len(frames) < run.frame_count:
         yield f"frames {len(frames)} to {run.frame_count - 1} are not shown; give one as ADDRESS"
+    if whole and run.has_rest and run.frame_count not in frames:
+        yield f"what comes after the last frame is f{run.frame_count}"
 
 
 def _one(outcome: Outcome, run: Inspection, event: Event) -> None:

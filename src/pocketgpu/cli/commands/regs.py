@@ -124,7 +124,8 @@ def _structures(outcome: Outcome, name: str, found: Sequence[BitStructure], word
         if chosen is None:
             sizes = sorted({one.words for one in found})
             raise UsageError(
-                f"{counted(len(values), 'word')} {agreed('{is|are} no', len(values))} {name}",
+                f"{agreed('{this|these}', len(values))} {counted(len(values), 'word')} "
+                f"{agreed('{is|are}', len(values))} no {name}",
                 location="VALUE",
                 hint=f"It has {' or '.join(str(size) for size in sizes)} words; {name}.NAME says which version.",
             )

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.shaders.files import ShaderModule, ShaderProgram
 
 _SUFFIXES = (".cubin", ".dksh", ".shbin")
-_KINDS = click.Choice(["cubin", "dksh", "maxwell", "shbin", "pica"])
+_KINDS = click.Choice(["cubin", "dksh", "sass", "maxwell", "shbin", "pica"])
 
 _kind = click.option(
     "--kind", type=_KINDS, help="What the file is, if it does not say: bare words are maxwell or pica."
@@ -39,7 +39,7 @@ _kernel = click.option("--kernel", "-k", metavar="NAME", help="Only this program
 def shader() -> None:
     """Disassemble, assemble, explain and run shaders of both consoles.
 
-    Reads .cubin, .dksh and .shbin files, and bare words of either console with --kind.
+    Reads .cubin, .dksh and .shbin files, text of kernels (.sass), and bare words of either console with --kind.
     """
 
 
@@ -165,7 +165,7 @@ def asm(
     chosen = console or ("3ds" if out is not None and out.endswith(".shbin") else "switch")
     text = text_of(read(source), source)
     assemble, size = _ASSEMBLERS[chosen]
-    data = assemble(text, out, into, kernel)
+    data = assemble(source, text, out, into, kernel)
     outcome.extra |= {"console": chosen, "bytes": len(data)}
     if out is None:
         words = [int.from_bytes(data[at : at + size], "little") for at in range(0, len(data), size)]
@@ -322,11 +322,15 @@ def _svg(text: str) -> bytes:
 
 
 # -- assembling -------------------------------------------------------------------------------------------------------
-def _assemble_maxwell(text: str, out: str | None, into: str | None, kernel: str | None) -> bytes:
+def _assemble_maxwell(source: str, text: str, out: str | None, into: str | None, kernel: str | None) -> bytes:
     from pocketgpu.maxwell.sass.files.elf import read_cubin
     from pocketgpu.maxwell.sass.isa.assembler import assemble
+    from pocketgpu.maxwell.sass.isa.decoder import SassError
 
-    code = assemble(text).code
+    try:
+        code = assemble(text).code
+    except SassError as error:
+        raise SassError(error.message, location=f"{source}, {error.location}", hint=error.hint) from None
     if into is None:
         return code
     data = read(into)
@@ -344,7 +348,7 @@ def _assemble_maxwell(text: str, out: str | None, into: str | None, kernel: str 
     return data[:at] + code + data[at + len(old) :]
 
 
-def _assemble_pica(text: str, out: str | None, into: str | None, kernel: str | None) -> bytes:
+def _assemble_pica(source: str, text: str, out: str | None, into: str | None, kernel: str | None) -> bytes:
     from pocketgpu.pica.shader.assembler import assemble
     from pocketgpu.pica.shader.shbin import Executable, Shbin, outputs_of, write_shbin
 

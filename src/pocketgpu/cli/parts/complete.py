@@ -64,7 +64,7 @@ def addresses(ctx: click.Context, param: click.Parameter, word: str) -> list[str
         capture = pocketgpu.open(path)
         frame, slash, _ = word.partition("/")
         if not slash:
-            return _beginning((f"f{number}" for number in range(capture.frame_count)), word)
+            return _beginning((f"f{number}" for number in range(capture.frame_count + capture.has_rest)), word)
         draws = pocketgpu.debug(capture).draws(int(frame.removeprefix("f")))
         return _beginning((str(draw.address) for draw in draws), word)
     except (PocketGPUError, OSError, ValueError):

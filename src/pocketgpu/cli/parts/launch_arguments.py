@@ -32,10 +32,14 @@ def sizes_of(text: str, name: str) -> tuple[int, ...]:
 
 
 class Argument:
-    """One --arg: a number, bytes of a struct, or an array from a file or of zeros, perhaps written to a file after."""
+    """One --arg: a number, bytes of a struct, or an array from a file or of zeros, perhaps written to a file after.
+
+    label: how messages name it, such as "inout:data.bin".
+    """
 
     def __init__(self, text: str) -> None:
         kind, _, rest = text.partition(":")
+        self.label = text.partition(">")[0]
         self.out: Path | None = None
         self.value: Any = self._read(kind, rest, text)
 

@@ -29,6 +29,20 @@ def text_of(data: bytes, path: str) -> str:
         ) from error  # fmt: skip
 
 
+def is_kernel(path: str, data: bytes, launched: bool) -> bool:
+    """Whether a file has kernels of the Switch: a cubin, text of its assembler, or bare code that is to be launched.
+
+    Bare code and a text without directives do not say it; of these, the first is one if `launched`, and the second if
+    its name ends with .sass.
+    """
+    from pocketgpu.inspect.shaders.files import kind_of
+
+    kind = kind_of(data)
+    if kind is not None:
+        return kind in ("cubin", "sass")
+    return launched if b"\0" in data else path.endswith(".sass")
+
+
 def programs_of(module: ShaderModule, name: str | None, path: str) -> list[ShaderProgram]:
     found = [program for program in module.programs if name is None or program.name == name]
     if not found and name is not None:

@@ -11,7 +11,7 @@ from pocketgpu.cli.parts import terminal
 from pocketgpu.cli.parts.launch_arguments import Argument, sizes_of
 from pocketgpu.cli.parts.options import debug_option, json_option
 from pocketgpu.cli.parts.outcome import ExitCode, Outcome
-from pocketgpu.cli.parts.shader_input import pica_source, read
+from pocketgpu.cli.parts.shader_input import is_kernel, pica_source, read
 from pocketgpu.errors import UsageError
 from pocketgpu.wording import counted
 
@@ -56,20 +56,18 @@ def step(
     """Step through a shader: what each instruction read, wrote and did.
 
     FILE is a .shbin or assembly text of the 3DS, run for one vertex or primitive: v0=1,0,0 sets an input, c8=..., b0=1
-    and i0=3,0,1 uniforms, as for 'run'. Or it is a cubin of the Switch: the grid is launched as by 'launch', and one
-    thread of it is followed. Or it is a capture, followed by the address of a vertex: scene.pgc f1/d17/v5.
-    Captures of the 3DS also have primitives of geometry programs (f1/d17/t3), those of the Switch pixels of a draw's
-    target (f1/d17/px8,9) and threads of a launch (f0/e9/b0,0,0/t3,0,0).
+    and i0=3,0,1 uniforms, as for 'run'. Or it is a cubin, assembly text (.sass) or bare code of the Switch: the grid is
+    launched as by 'launch', and one thread of it is followed. Or it is a capture, followed by the address of a vertex:
+    scene.pgc f1/d17/v5. Captures of the 3DS also have primitives of geometry programs (f1/d17/t3), those of the Switch
+    pixels of a draw's target (f1/d17/px8,9) and threads of a launch (f0/e9/b0,0,0/t3,0,0).
     """
-    from pocketgpu.inspect.shaders.files import kind_of
-
     options = {"most": most} if most is not None else {}
     given = [name for name, value in launch.items() if value not in (None, ())]
     if len(values) == 1 and _ADDRESS.match(values[0]):
         if given or kernel is not None:
             raise UsageError("a capture has its own inputs", location="--" + [*given, "kernel"][0])
         trace = _in_capture(outcome, file, values[0], most)
-    elif kind_of(read(file)) == "cubin":
+    elif is_kernel(file, read(file), bool(given)):
         if values:
             raise UsageError(f"{values[0]!r} sets no argument of a kernel", hint="Use --arg, as for 'launch'.")
         trace = _thread(outcome, file, kernel, launch, options)
@@ -149,8 +147,12 @@ def _nan_text(trace: Trace) -> str:
 
 def _table(trace: Trace, first: int, last: int | None) -> str:
     part = trace.part(first, last)
-    rows = [(str(one.index), f"{one.address:#06x}", one.text, one.read_text, one.happened) for one in part]
+    rows = [[str(one.index), f"{one.address:#06x}", one.text, one.read_text, one.happened] for one in part]
     columns = [("step", True), ("address", True), ("instruction", False), ("read", False), ("written", False)]
+    if any(one.line is not None for one in part):  # the program was written as text
+        columns.insert(2, ("line", True))
+        for row, one in zip(rows, part, strict=True):
+            row.insert(2, "" if one.line is None else str(one.line))
     if not part:
         return f"{trace.title}\nnone of them is in the range of --from and --to; they are 0 to {len(trace) - 1}"
     lines = [trace.title, terminal.format_table(columns, rows)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -78,7 +79,9 @@ class Decoded:
 
         :raises UsageError: a place or filter is not valid.
         """
-        found = select.of_places(self.rows, places) & select.of_registers(self.rows, filters)
+        rest = self.stream.frame_count
+        named = [re.sub(r"^tail(?=/|$)", f"f{rest}", place) for place in places]
+        found = select.of_places(self.rows, named, rest) & select.of_registers(self.rows, filters)
         if changed:
             found &= select.changed(self.rows)
         return found & (self.rows["what"] != GARBAGE) if no_garbage else found

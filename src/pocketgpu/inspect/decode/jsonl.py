@@ -31,7 +31,7 @@ from pocketgpu.inspect.decode.rows import (
     effect_names,
 )
 from pocketgpu.inspect.decode.select import place_of
-from pocketgpu.inspect.decode.uniforms import uniforms_of
+from pocketgpu.inspect.decode.uniforms import uniforms_in
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.decode.api import Decoded
@@ -66,7 +66,7 @@ def lines(decoded: Decoded, mask: NDArray[np.bool_] | None = None, headed: bool 
     ends."""
     if headed:
         yield json.dumps(header(decoded))
-    uniforms = {place: _compact(one.to_json()) for place, one in uniforms_of(decoded.rows).items()}
+    uniforms = {place: _compact(one.to_json()) for place, one in uniforms_in(decoded.rows, mask).items()}
     chosen = np.arange(len(decoded.rows)) if mask is None else np.flatnonzero(mask)
     heads: dict[int, _Head] = {}
     for start in range(0, len(chosen), _PIECE):

@@ -67,7 +67,7 @@ _FORMS: Final = {
     FORMS.IMMD_DATA_METHOD: "immediate", FORMS.GRP0_USE_TERT: "old form", FORMS.GRP2_USE_TERT: "old form",
     FORMS.RESERVED6: "reserved form", FORMS.END_PB_SEGMENT: "end of the segment",
 }  # fmt: skip
-_HEAD = re.compile(r"== (\S+) (\w+) (\S+): (\d+) words(?: at (0x[0-9a-f]+))?(?:, .*)? ==")
+_HEAD = re.compile(r"== (\S+) (\w+) (\S+): (\d+) words?(?: at (0x[0-9a-f]+))?(?:, .*)? ==")
 _LINE = re.compile(r"(?:0x[0-9a-f]+|\+\d+) +((?:[0-9a-f]{8})(?: [0-9a-f]{8})*)(?=  |$)")
 
 

@@ -52,6 +52,14 @@ class StreamNotes(Undrawn):
         self._frame += 1
         self._numbers = 0
 
+    def begin_rest(self) -> None:
+        """What follows belongs to no frame."""
+        self._frame = -1
+
+    def end_rest(self) -> None:
+        """Nothing follows."""
+        self._note_writes(len(self._waiting))
+
     def command_starts(self, words: Sequence[int]) -> None:
         self._note_writes(len(self._waiting))
         self._note(GX, np.array(words, np.uint32), flags=RECORDED)
@@ -134,7 +142,11 @@ def gather(trace: N3DSTrace, choices: Mapping[str, str] | None = None) -> Stream
     """The whole stream of a capture."""
     driver, notes = drive(trace, switches=choices), StreamNotes()
     driver.machine.observe(notes)
+    while driver.frame < driver.frame_count:
+        driver.play_frame()
+    notes.begin_rest()
     driver.play_rest()
+    notes.end_rest()
     initial = trace.initial
     state = PicaState(initial.pica.copy(), initial.external.copy(), initial.lcd.copy())
     return notes.builder.build(state, frame_count=trace.frame_count)

@@ -60,8 +60,9 @@ def parse_range(text: str) -> tuple[int, int]:
     return low, high
 
 
-def of_places(rows: Rows, places: Iterable[str]) -> Mask:
-    """Rows that belong to any of these places; all rows if there are none.
+def of_places(rows: Rows, places: Iterable[str], rest: int) -> Mask:
+    """Rows that belong to any of these places; all rows if there are none. rest: the number that stands for a frame
+    after the last one.
 
     :raises UsageError: one is no place.
     """
@@ -69,7 +70,8 @@ def of_places(rows: Rows, places: Iterable[str]) -> Mask:
     if not ranges:
         return np.ones(len(rows), np.bool_)
     draws = rows["draw"].astype(np.int64)
-    keys = rows["frame"].astype(np.int64) << 32 | np.where(draws < 0, _LAST, draws)
+    frames = np.where(rows["frame"] < 0, rest, rows["frame"]).astype(np.int64)
+    keys = frames << 32 | np.where(draws < 0, _LAST, draws)
     found = np.zeros(len(rows), np.bool_)
     for low, high in ranges:
         found |= (keys >= low) & (keys <= high)

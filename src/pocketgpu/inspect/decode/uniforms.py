@@ -11,12 +11,12 @@ Source: 3dbrew GPU/Internal Registers, GPUREG_VSH_FLOATUNIFORM_INDEX; pica/front
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pocketgpu.displayed import Displayed
 from pocketgpu.facts.dialect.registers import decode_float
@@ -55,77 +55,90 @@ class Uniform(Displayed):
         return f"{self.unit} {self.text}"
 
 
-class _Upload:
-    """The upload of a unit's float uniforms as it goes on. index: None until the index register is written."""
-
-    def __init__(self) -> None:
-        self.index: int | None = None
-        self.whole = False
-        self.words: list[int] = []
-
-    def begin(self, index: int, whole: bool) -> None:
-        """The index register is written."""
-        self.index, self.whole, self.words = index, whole, []
-
-    def take(self, word: int) -> tuple[int, tuple[float, ...]] | None:
-        """A word of data. Returns the number and the values of a uniform that is complete."""
-        self.words.append(word)
-        if self.index is None or len(self.words) < (_WHOLE_WORDS if self.whole else _PACKED_WORDS):
-            return None
-        values = _whole(self.words) if self.whole else _packed(self.words)
-        number, self.words = self.index, []
-        self.index = (number + 1) & _INDEX_MASK
-        return (number, values) if number < FLOAT_UNIFORMS else None
-
-
-def _whole(words: Sequence[int]) -> tuple[float, ...]:
-    """x, y, z, w of four words of 32 bits."""
-    w, z, y, x = struct.unpack("<4f", struct.pack("<4I", *words))
-    return x, y, z, w
-
-
-def _packed(words: Sequence[int]) -> tuple[float, ...]:
-    """x, y, z, w of three words: 96 bits with w in the highest 24."""
-    bits = words[0] << 64 | words[1] << 32 | words[2]
-    return tuple(decode_float(bits >> 24 * n & 0xFFFFFF, "f24") for n in range(4))
-
-
 _INDEX_MASK: Final = PICA["VSH_FLOATUNIFORM_INDEX"]["index"].mask
-_INDEX: Final = {PICA[f"{short}_FLOATUNIFORM_INDEX"].offset: short for short in _UNITS}
-_WORDS: Final = {PICA[f"{short}_FLOATUNIFORM_DATA{n}"].offset: short for short in _UNITS for n in range(_DATA)}
-_INTS: Final = {
-    PICA[f"{short}_INTUNIFORM_I{n}"].offset: (short, n) for short in _UNITS for n in range(_INTEGERS)
+_IDS: Final = {
+    short: (
+        PICA[f"{short}_FLOATUNIFORM_INDEX"].offset,
+        PICA[f"{short}_FLOATUNIFORM_DATA0"].offset,
+        PICA[f"{short}_INTUNIFORM_I0"].offset,
+        PICA[f"{short}_BOOLUNIFORM"].offset,
+    )
+    for short in _UNITS
 }
-_BOOLS: Final = {PICA[f"{short}_BOOLUNIFORM"].offset: short for short in _UNITS}
-_IDS: Final = np.array([*_INDEX, *_WORDS, *_INTS, *_BOOLS], np.uint16)
+"""For each unit the ids of its index register, and the first ids of float data, integers and booleans."""
 
 
 def uniforms_of(rows: Rows) -> dict[int, Uniform]:
-    """The uniforms that rows of a stream write, by the index of the row that completes them.
+    """The uniforms that rows of a stream write, by the index of the row that completes them, in order.
 
     The index register's value before the first row is not known: what is uploaded before it is written is left out.
     """
-    chosen = (rows["block"] == PICA_BLOCK) & np.isin(rows["what"], (PARAMETER, IMMEDIATE)) & np.isin(rows["id"], _IDS)
-    places = np.flatnonzero(chosen)
-    uploads = {short: _Upload() for short in _UNITS}
+    written = _is_written(rows)
     found: dict[int, Uniform] = {}
-    columns = (rows[name][places].tolist() for name in ("id", "word", "new"))
-    for place, id, word, new in zip(places.tolist(), *columns, strict=True):
-        if (short := _WORDS.get(id)) is not None:
-            done = uploads[short].take(word)
-            if done is not None:
-                found[place] = Uniform(_UNITS[short], f"c{done[0]}", done[1])
-        elif (short := _INDEX.get(id)) is not None:
-            register = PICA[id]
-            uploads[short].begin(register["index"].raw(new), bool(register["f32"].raw(new)))
-        elif id in _INTS:
-            short, number = _INTS[id]
-            values = tuple(PICA[id][axis].raw(new) for axis in "xyzw")
-            found[place] = Uniform(_UNITS[short], f"i{number}", values)
-        else:
-            bits = PICA[id]["bools"].raw(new)
-            found[place] = Uniform(_UNITS[_BOOLS[id]], "b", tuple(bool(bits >> n & 1) for n in range(_BOOLEANS)))
+    for short, unit in _UNITS.items():
+        index, data, integers, booleans = _IDS[short]
+        ids = np.where(written, rows["id"], 0)
+        places = np.flatnonzero((ids == index) | ((ids >= data) & (ids < data + _DATA)))
+        found |= _floats(rows, places, index, unit)
+        for place in np.flatnonzero((ids >= integers) & (ids < integers + _INTEGERS)).tolist():
+            register, word = PICA[int(ids[place])], int(rows["new"][place])
+            values = tuple(register[axis].raw(word) for axis in "xyzw")
+            found[place] = Uniform(unit, f"i{int(ids[place]) - integers}", values)
+        for place in np.flatnonzero(ids == booleans).tolist():
+            bits = PICA[booleans]["bools"].raw(int(rows["new"][place]))
+            found[place] = Uniform(unit, "b", tuple(bool(bits >> n & 1) for n in range(_BOOLEANS)))
+    return dict(sorted(found.items()))
+
+
+def _is_written(rows: Rows) -> NDArray[np.bool_]:
+    """Which rows write a register of the 3D core."""
+    found: NDArray[np.bool_] = (rows["block"] == PICA_BLOCK) & np.isin(rows["what"], (PARAMETER, IMMEDIATE))
     return found
 
 
-__all__ = ["Uniform", "uniforms_of"]
+def uniforms_in(rows: Rows, mask: NDArray[np.bool_] | None) -> dict[int, Uniform]:
+    """Those of the rows from the first to the last that a mask selects: others need not be looked at."""
+    if mask is None:
+        return uniforms_of(rows)
+    chosen = np.flatnonzero(mask)
+    if not len(chosen):
+        return {}
+    begin, end = int(chosen[0]), int(chosen[-1]) + 1
+    ids = np.where(_is_written(rows[:begin]), rows["id"][:begin], 0)
+    for index, *_ in _IDS.values():  # an upload may have begun earlier
+        starts = np.flatnonzero(ids == index)
+        begin = min(begin, int(starts[-1])) if len(starts) else begin
+    return {begin + place: one for place, one in uniforms_of(rows[begin:end]).items()}
+
+
+def _floats(rows: Rows, places: NDArray[np.int64], index: int, unit: str) -> dict[int, Uniform]:
+    """The float uniforms of a unit. places: of writes of its index and data registers, in order."""
+    found: dict[int, Uniform] = {}
+    begins = np.flatnonzero(rows["id"][places] == index).tolist()
+    start, mode = PICA[index]["index"], PICA[index]["f32"]
+    words, indices, at = rows["word"][places], rows["new"][places].tolist(), places.tolist()
+    for begin, end in pairwise([*begins, len(at)]):
+        first, whole = start.raw(indices[begin]), mode.raw(indices[begin])
+        step = _WHOLE_WORDS if whole else _PACKED_WORDS
+        last = begin + 1 + (end - begin - 1) // step * step  # words of a half vector are left over
+        vectors = (_whole if whole else _packed)(words[begin + 1 : last].reshape(-1, step))
+        for number, (values, place) in enumerate(zip(vectors, at[begin + step : last : step], strict=True), first):
+            if number & _INDEX_MASK < FLOAT_UNIFORMS:
+                found[place] = Uniform(unit, f"c{number & _INDEX_MASK}", tuple(values))
+    return found
+
+
+def _whole(words: NDArray[np.uint32]) -> list[list[float]]:
+    """x, y, z, w of vectors of four words of 32 bits, (n, 4)."""
+    return words[:, ::-1].copy().view(np.float32).tolist()  # type: ignore[no-any-return]
+
+
+def _packed(words: NDArray[np.uint32]) -> list[list[float]]:
+    """x, y, z, w of vectors of three words, (n, 3): 96 bits with w in the highest 24."""
+    return [
+        [decode_float((a << 64 | b << 32 | c) >> 24 * n & 0xFFFFFF, "f24") for n in range(4)]
+        for a, b, c in words.tolist()
+    ]
+
+
+__all__ = ["Uniform", "uniforms_in", "uniforms_of"]

@@ -6,7 +6,8 @@
     f1/d17/px8,9    a pixel of a draw's target        f1/d17/v5, f1/d17/t3    a vertex, a primitive of a draw
     f1/e9/b0,1,0/t3,0,0    a block and a thread of a launch        …/s12     a step of a program
 
-All numbers count from 0. Pixels of a picture count from the top left of the upright picture that `render` writes.
+All numbers count from 0. Work after the last frame, which no picture shows, has the next number: f60 after 60 frames
+(f0 to f59). Pixels of a picture count from the top left of the upright picture that `render` writes.
 Pixels of a draw's target have x and y as the viewport counts them. A file name and "#" may precede an address:
 `scene.pgc#f1/d17`. Addresses do not depend on how a capture is replayed.
 """

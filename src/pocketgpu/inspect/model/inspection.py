@@ -50,9 +50,23 @@ class Inspection(ABC):
     def frame_count(self) -> int:
         return self.capture.frame_count
 
+    @property
+    def has_rest(self) -> bool:
+        """Whether work comes after the last frame, which no picture shows. Its address is that of a frame: f60 after
+        60 frames."""
+        return self.capture.has_rest
+
+    def missing_frame(self, frame: int) -> UsageError:
+        """The error about a frame that is not there."""
+        count = self.frame_count
+        hint = there_are(count, "frame", "f0") if count else "It shows no picture."
+        if self.has_rest:
+            hint += f" What comes after the last frame is f{count}."
+        return UsageError(f"the capture has no frame {frame}", location=f"f{frame}", hint=hint)
+
     @abstractmethod
     def events(self, frame: int) -> Sequence[Event]:
-        """The events of a frame, in order.
+        """The events of a frame, in order; with `frame_count` those after the last frame, if there are some.
 
         :raises UsageError: there is no such frame.
         """
@@ -191,6 +205,19 @@ class Inspection(ABC):
         """
 
 
+def refuse_unshown(run: Inspection, address: Address) -> None:
+    """Refuse a pixel of a screen after the last frame.
+
+    :raises UsageError: the address names one.
+    """
+    whole = address.draw is None and address.event is None
+    if run.has_rest and whole and address.pixel is not None and address.frame == run.frame_count:
+        raise UsageError(
+            "no picture is shown after the last frame", location=str(address),
+            hint=f"'pocketgpu events CAPTURE f{address.frame}' lists what happens there; pixels of draws can be asked.",
+        )  # fmt: skip
+
+
 def of_frame(run: Inspection, address: Address) -> Answer | None:
     """The answer about a frame; None if the address names something in it, or nothing answers such questions.
 
@@ -229,4 +256,4 @@ def draw_of(run: Inspection, address: Address) -> Address:
     return address
 
 
-__all__ = ["FrameAnswer", "Inspection", "as_address", "draw_of", "of_frame"]
+__all__ = ["FrameAnswer", "Inspection", "as_address", "draw_of", "of_frame", "refuse_unshown"]

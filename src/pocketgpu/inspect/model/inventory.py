@@ -10,7 +10,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from pocketgpu.events import Event as MachineEvent
 from pocketgpu.facts.choices import CHOICES
 from pocketgpu.inspect.model.displayed import Displayed
-from pocketgpu.wording import counted
+from pocketgpu.wording import counted, one_of
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -129,7 +129,8 @@ class Inventory(Displayed, ABC, Generic[C]):
 
     def __str__(self) -> str:
         """The totals in a line, then features, then doubts."""
-        counts = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in self.totals().items() if count)
+        names = {name.replace("_", " "): count for name, count in self.totals().items() if count}
+        counts = ", ".join(counted(count, one_of(name), name, form=",") for name, count in names.items())
         uses = [f"uses {feature}, {use}" for feature, use in self.features.items()]
         words = ("may depend on", "depends on")
         return "\n".join(

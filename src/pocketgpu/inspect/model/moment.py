@@ -98,9 +98,11 @@ class Moment(ABC):
         return []
 
     @property
-    @abstractmethod
     def summary(self) -> Summary:
         """What is in effect, in a few lines: culling, tests, blending, scissor, viewport, targets and so on."""
+        from pocketgpu.inspect.model.summary import PARTS, Summary
+
+        return Summary(dict.fromkeys(PARTS, "not known"))
 
     @property
     def missing(self) -> str:

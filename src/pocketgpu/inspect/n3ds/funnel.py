@@ -23,7 +23,7 @@ import numpy as np
 from pocketgpu.errors import UsageError
 from pocketgpu.events import sized
 from pocketgpu.facts.formats import DEPTH_FORMATS
-from pocketgpu.facts.pica_enums import BLEND_FACTOR, GEOMETRY_STAGE, SCISSOR
+from pocketgpu.facts.pica_enums import BLEND_FACTOR, GEOMETRY_STAGE, LOGIC_OP, SCISSOR
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.event import Event
 from pocketgpu.inspect.model.funnel import Funnel
@@ -83,8 +83,13 @@ class _FunnelWatch(DrawWatcher):
         self.fates: TriangleFates | None = None
         self.total = 0
         """How many triangles the vertices form."""
-        self.to_draw = 0
-        """Records of triangles that count."""
+        self._records = 0
+        self._numbers: set[int] = set()
+
+    @property
+    def to_draw(self) -> int:
+        """Triangles that count and are drawn. Clipping makes several of one, which still count as one."""
+        return self._records if self.staged else len(self._numbers)
 
     @property
     def count(self) -> FragmentCount:
@@ -139,9 +144,11 @@ class _FunnelWatch(DrawWatcher):
         low, high = (int(head[getattr(PACKET, f"{which}_TRIANGLE") // 4]) for which in ("FIRST", "LAST"))
         if high > low and first < end:
             wanted = np.ones(high - low, bool)
+            numbers = primitives_of(work.triangles(low, high), self.about.state)
             if self.primitive is not None:
-                wanted = primitives_of(work.triangles(low, high), self.about.state) == self.primitive
-            self.to_draw += int(wanted.sum())
+                wanted = numbers == self.primitive
+            self._records += int(wanted.sum())
+            self._numbers.update(numbers[wanted].tolist())
             if wanted.any():
                 self._counter.add(packet, wanted)
         run(first, end)
@@ -165,13 +172,15 @@ class _FunnelWatch(DrawWatcher):
             drops = named(self.about, "FACECULLING_CONFIG.mode")
             yield Stage("triangles", n, n - stopped, [one for one in fates.losses(drops) if one.count])
             clipped = max(n - stopped, self.to_draw)
-            missing = clipped - self.to_draw
-            yield Stage("triangles to draw", clipped, self.to_draw, [self._beside(missing)] if missing else [])
+            yield Stage("triangles to draw", clipped, self.to_draw, list(self._beside(clipped - self.to_draw)))
         if self.to_draw:
             yield from self._of_fragments()
 
-    def _beside(self, number: int) -> Loss:
+    def _beside(self, number: int) -> Iterator[Loss]:
         """Why triangles that were not clipped away cover nothing, and the registers that cause it."""
+        if number <= 0:
+            return
+        assert self.fates is not None
         get = self.about.state
         width, height = get("FRAMEBUFFER_DIM.width"), get("FRAMEBUFFER_DIM.height") + 1
 
@@ -181,21 +190,25 @@ class _FunnelWatch(DrawWatcher):
 
         x, y = int(decode("VIEWPORT_XY.x")), int(decode("VIEWPORT_XY.y"))
         across, up = (2 * decode(f"VIEWPORT_{name}.value") for name in ("WIDTH", "HEIGHT"))
-        box = None if self.fates is None else self.fates.box
-        if box is None:
-            text = "{covers|cover} no pixel centre where the draw may write"
-            return Loss(number, text, "FRAMEBUFFER_DIM, VIEWPORT_XY")
-        left, right, bottom, top = box
-        if left >= width or bottom >= height or right <= 0 or top <= 0:
+        of_target = self.fates.beside(0, width - 1, 0, height - 1)
+        if of_target.any():
             viewport = f"the viewport is {sized(across, up)} at {x}, {y}"
             text = f"{{lies|lie}} outside of the target of {sized(width, height)}: {viewport}"
-            return Loss(number, text, "VIEWPORT_XY, VIEWPORT_WIDTH, VIEWPORT_HEIGHT")
+            yield Loss(int(of_target.sum()), text, "VIEWPORT_XY, VIEWPORT_WIDTH, VIEWPORT_HEIGHT")
+            number -= int(of_target.sum())
         if get("SCISSORTEST_MODE.mode") == SCISSOR.INSIDE:
             x1, y1, x2, y2 = (get(f"SCISSORTEST_{name}") for name in ("POS.x1", "POS.y1", "DIM.x2", "DIM.y2"))
-            if left >= x2 + 1 or right <= x1 or bottom >= y2 + 1 or top <= y1 or x2 < x1 or y2 < y1:
+            of_scissor = self.fates.beside(x1, x2, y1, y2) & ~of_target
+            if of_scissor.any():
                 text = f"{{lies|lie}} outside of the scissor, which keeps {x1}, {y1} to {x2}, {y2}"
-                return Loss(number, text, "SCISSORTEST_POS, SCISSORTEST_DIM")
-        return Loss(number, "{is|are} too small to cover the centre of a pixel", POSITION)
+                yield Loss(int(of_scissor.sum()), text, "SCISSORTEST_POS, SCISSORTEST_DIM")
+                number -= int(of_scissor.sum())
+        cut = min(int((self.fates.cut & ~self.fates.stopped).sum()), number)
+        if cut > 0:
+            yield Loss(cut, "{covers|cover} no pixel centre where the draw may write", "FRAMEBUFFER_DIM, VIEWPORT_XY")
+            number -= cut
+        if number > 0:
+            yield Loss(number, "{is|are} too small to cover the centre of a pixel", POSITION)
 
     def _of_fragments(self) -> Iterator[Stage]:
         count, left = self.count, self.count.covered
@@ -241,6 +254,10 @@ class _FunnelWatch(DrawWatcher):
             equation = named(self.about, "BLEND_FUNC.equation_rgb")
             text = f"{{leaves|leave}} the colour that was there: blending is {equation} of {source} and {target}"
             return Loss(number, text, "BLEND_FUNC")
+        if not get("COLOR_OPERATION.blend_enable") and get("LOGIC_OP.op") != LOGIC_OP.COPY:
+            operation = named(self.about, "LOGIC_OP.op")
+            text = f"{{leaves|leave}} the colour that was there: the logic operation is {operation}"
+            return Loss(number, text, "LOGIC_OP")
         return Loss(number, "{leaves|leave} the colour that was there")
 
 

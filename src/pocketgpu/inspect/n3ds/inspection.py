@@ -16,13 +16,12 @@ from pocketgpu.facts.pica import PICA
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.changes import Change, changes_between
 from pocketgpu.inspect.model.event import Event, Pass, Range
-from pocketgpu.inspect.model.inspection import FrameAnswer, Inspection, as_address, of_frame
+from pocketgpu.inspect.model.inspection import FrameAnswer, Inspection, as_address, of_frame, refuse_unshown
 from pocketgpu.inspect.model.mesh import mesh_of
 from pocketgpu.inspect.model.meshes import Mesh
 from pocketgpu.inspect.model.moment import Moment
 from pocketgpu.inspect.model.summary import Summary
 from pocketgpu.inspect.model.vertices import IndexBuffer, VertexBuffer, Vertices
-from pocketgpu.inspect.model.wording import there_are
 from pocketgpu.inspect.n3ds.bound_programs import PROGRAM_BANKS, UnitProgram, programs_of
 from pocketgpu.inspect.n3ds.buffers import index_buffer, vertex_buffers
 from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
@@ -189,13 +188,18 @@ class N3dsInspection(Inspection):
         return driver
 
     def _frame(self, frame: int) -> None:
-        if not 0 <= frame < self.frame_count:
-            raise UsageError(
-                f"the capture has no frame {frame}", location=f"f{frame}",
-                hint=there_are(self.frame_count, "frame", "f0"),
-            )  # fmt: skip
-        while self._recording.frame <= frame:
+        if not 0 <= frame < self.frame_count + self.has_rest:
+            raise self.missing_frame(frame)
+        while self._recording.frame <= min(frame, self.frame_count - 1):
             self._recording.play_frame()
+            self._recording.machine.events.drain()
+        if frame == self.frame_count:
+            _ = self._rest
+
+    @cached_property
+    def _rest(self) -> None:
+        """Plays what comes after the last frame, once."""
+        for _ in self._recording.steps():
             self._recording.machine.events.drain()
 
     def events(self, frame: int) -> Sequence[Event]:
@@ -265,4 +269,5 @@ class N3dsInspection(Inspection):
     def why(self, place: Address | str, every: bool = False) -> Any:
         from pocketgpu.inspect.n3ds.why import why
 
+        refuse_unshown(self, as_address(place))
         return of_frame(self, as_address(place)) or why(self, as_address(place), every)

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.facts.pica_enums import SCISSOR
+from pocketgpu.facts.pica_enums import DEPTH_FORMAT, SCISSOR
 from pocketgpu.inspect.model.resources import Program, Texture
 from pocketgpu.inspect.model.summary import Summary, listed
 from pocketgpu.inspect.n3ds.targets import RegisterWords, Target
@@ -16,6 +16,7 @@ from pocketgpu.pica.core.registers import StaticRegisters, field
 
 Registers: TypeAlias = NDArray[np.uint32]
 _CHANNELS = ("red", "green", "blue", "alpha")
+_ALL_BITS = 0xFF
 
 
 class _Texts:
@@ -42,24 +43,28 @@ class _Texts:
 
     def depth(self) -> str:
         get = self.get
-        if not get("DEPTH_COLOR_MASK.depth_test"):
-            return "off"
         written = get("DEPTH_COLOR_MASK.depth_write") and get("DEPTHBUFFER_WRITE.depth")
+        if not get("DEPTH_COLOR_MASK.depth_test"):
+            return "off, written" if written else "off"
         return f"{self.name('DEPTH_COLOR_MASK.depth_function')}, {'written' if written else 'not written'}"
 
     def stencil(self) -> str:
         if not self.get("STENCIL_TEST.enable"):
             return "off"
+        if self.get("DEPTHBUFFER_FORMAT.format") != DEPTH_FORMAT.D24S8:
+            return f"off, as {self.name('DEPTHBUFFER_FORMAT.format')} has no stencil"
+        writes = self.get("STENCIL_TEST.write_mask") if self.get("DEPTHBUFFER_WRITE.stencil") else 0
+        kept = "" if writes == _ALL_BITS else f"; writes bits {writes:#04x}" if writes else "; not written"
         reference, mask = self.get("STENCIL_TEST.reference"), self.get("STENCIL_TEST.input_mask")
         actions = ", ".join(
             f"{self.name(f'STENCIL_OP.{part}')} if {when}"
             for part, when in (("fail", "it fails"), ("z_fail", "depth fails"), ("z_pass", "both pass"))
         )
-        return f"{self.name('STENCIL_TEST.function')} with {reference}, mask {mask:#04x}: {actions}"
+        return f"{self.name('STENCIL_TEST.function')} with {reference}, mask {mask:#04x}: {actions}{kept}"
 
     def blending(self) -> str:
         get = self.get
-        written = [name for name in _CHANNELS if get(f"DEPTH_COLOR_MASK.{name}")]
+        written = [name for name in _CHANNELS if get("COLORBUFFER_WRITE.mask") and get(f"DEPTH_COLOR_MASK.{name}")]
         masked = "" if len(written) == len(_CHANNELS) else f"; writes {', '.join(written) or 'no colour'}"
         if not get("COLOR_OPERATION.blend_enable"):
             operation = self.name("LOGIC_OP.op")

@@ -15,9 +15,11 @@ from pocketgpu.lanes.values import F32, I64
 from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.pica.primitives.assembly import USER_PLANE, Setup
 
+EYE = 6
+"""The plane of the eye. A corner on its wrong side is right and left of the view at once: other planes mean nothing."""
 PLANES = {
     0: "right of the view", 1: "left of it", 2: "above it", 3: "below it", 4: "nearer than the near plane",
-    5: "beyond the far plane", 6: "behind the eye (w too small)", 7: "cut off by the plane of FRAGOP_CLIP",
+    5: "beyond the far plane", EYE: "behind the eye (w too small)", 7: "cut off by the plane of FRAGOP_CLIP",
 }  # fmt: skip
 """What each clip plane cuts off."""
 POSITION = "the position that the program gives"
@@ -31,9 +33,9 @@ class TriangleFates:
     """The fates of n triangles.
 
     corners: (n, 3, 4) float32, positions in clip space. nan: (n,) a corner has NaN. outside: (n,) a bit for each plane
-    that all corners lie beyond. flat: (n,) no area; culled: (n,) dropped by FACECULLING_CONFIG, clockwise: (n,) their
-    corners run clockwise. cut: (n,) they cross a plane: what clipping leaves of them can be flat or culled.
-    box: left, right, bottom, top in pixels of those that are drawn and not cut; None if there are none.
+    that all corners lie beyond; only that of the eye if it is one of them. flat: (n,) no area; culled: (n,) dropped by
+    FACECULLING_CONFIG, clockwise: (n,) their corners run clockwise. cut: (n,) they cross a plane: what clipping leaves
+    of them can be flat or culled. boxes: (n, 4) left, right, bottom, top in pixels; without meaning where `cut` is set.
     """
 
     corners: NDArray[np.float32]
@@ -43,13 +45,20 @@ class TriangleFates:
     culled: NDArray[np.bool_]
     clockwise: NDArray[np.bool_]
     cut: NDArray[np.bool_]
-    box: tuple[float, float, float, float] | None
+    boxes: NDArray[np.float64]
 
     @property
     def stopped(self) -> NDArray[np.bool_]:
         """(n,) bool: triangles that are not drawn."""
         found: NDArray[np.bool_] = self.nan | (self.outside != 0) | self.flat | self.culled
         return found
+
+    def beside(self, left: int, right: int, bottom: int, top: int) -> NDArray[np.bool_]:
+        """(n,) bool: triangles that are not stopped and not cut, and lie outside of these pixels, the last ones
+        included."""
+        a, b, c, d = self.boxes.T
+        outside: NDArray[np.bool_] = (a >= right + 1) | (b <= left) | (c >= top + 1) | (d <= bottom)
+        return (outside | (right < left) | (top < bottom)) & ~self.stopped & ~self.cut
 
     def losses(self, drops: str) -> Iterator[Loss]:
         """Why triangles are not drawn. drops: FACECULLING_CONFIG.mode as text."""
@@ -78,7 +87,7 @@ def fates_of(machine: N3DS, packet: int, corners: NDArray[np.float32]) -> Triang
     n = len(corners)
     if not n:
         none = np.zeros(0, bool)
-        return TriangleFates(corners, none, np.zeros(0, np.int64), none, none, none, none, None)
+        return TriangleFates(corners, none, np.zeros(0, np.int64), none, none, none, none, np.zeros((0, 4)))
     work = machine.work
     k = NumpyLang(ArenaViews(work.arena), n, {})
     with np.errstate(all="ignore"):
@@ -92,16 +101,14 @@ def fates_of(machine: N3DS, packet: int, corners: NDArray[np.float32]) -> Triang
         dropped = np.broadcast_to(setup.culled(area).raw, (n,))
     some, every = codes[0] | codes[1] | codes[2], codes[0] & codes[1] & codes[2]
     nan = (some & _NAN) != 0
-    outside = np.where(nan, 0, every).astype(np.int64)
+    outside = np.where(nan, 0, np.where(every >> EYE & 1 != 0, 1 << EYE, every)).astype(np.int64)
     whole = ~nan & (some == 0)
     flat = whole & (area.raw == 0)
     culled = whole & ~flat & dropped
-    left, box = whole & ~flat & ~culled, None
-    if left.any():
-        columns, rows = (np.stack([np.broadcast_to(v.raw, (n,))[left] for v in axis]) / _SUBPIXELS for axis in (x, y))
-        box = (float(columns.min()), float(columns.max()), float(rows.min()), float(rows.max()))
+    columns, rows = (np.stack([np.broadcast_to(v.raw, (n,)) for v in axis]) / _SUBPIXELS for axis in (x, y))
+    boxes = np.stack([columns.min(axis=0), columns.max(axis=0), rows.min(axis=0), rows.max(axis=0)], axis=1)
     clockwise = np.broadcast_to(area.raw < 0, (n,))
-    return TriangleFates(corners, nan, outside, flat, culled, clockwise, ~nan & (outside == 0) & ~whole, box)
+    return TriangleFates(corners, nan, outside, flat, culled, clockwise, ~nan & (outside == 0) & ~whole, boxes)
 
 
 __all__ = ["PLANES", "POSITION", "PROGRAM", "TriangleFates", "fates_of"]

@@ -55,7 +55,7 @@ def who_changed(run: N3dsInspection, place: Range, before: Event | None) -> Even
             hint="Addresses are physical: VRAM is at 0x18000000, FCRAM at 0x20000000. 'pocketgpu events' shows those "
             "of targets, loads and transfers.",
         )  # fmt: skip
-    last = run.frame_count - 1 if before is None else before.frame
+    last = run.frame_count - 1 + run.has_rest if before is None else before.frame
     for frame in range(last, -1, -1):
         events = [event for event in run.events(frame) if any(place.overlaps(one) for one in event.writes)]
         if before is not None and frame == before.frame:

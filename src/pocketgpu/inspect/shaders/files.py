@@ -4,23 +4,27 @@
     for program in module.programs:
         program.text(), program.info(), program.graph()
 
-Kinds: "cubin" and "dksh" and "maxwell" (raw) for the Switch, "shbin" and "pica" (raw) for the 3DS.
+Kinds: "cubin", "dksh", "sass" (text of kernels) and "maxwell" (raw) for the Switch, "shbin" and "pica" (raw) for the
+3DS.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from pocketgpu.control_flow import Block, dot
 from pocketgpu.errors import CaptureError, UsageError
 from pocketgpu.facts.shader_isa import OPDESC_FIELDS
+from pocketgpu.maxwell.compute.kernel_text import read_kernels
 from pocketgpu.maxwell.sass import Program, decode_program
 from pocketgpu.maxwell.sass.files.dksh import DkshProgram, read_dksh
 from pocketgpu.maxwell.sass.files.elf import Cubin, IndirectBranch, Kernel, Section, read_cubin
 from pocketgpu.maxwell.sass.isa.decoder import SassError
 from pocketgpu.maxwell.sass.isa.disassembler import instruction_text
+from pocketgpu.maxwell.sass.isa.header import header_of, not_in_text
 from pocketgpu.maxwell.sass.isa.listing import Labels, Part, control_text, listing
 from pocketgpu.maxwell.sass.program.graph import blocks_of
 from pocketgpu.pica.shader.disassembler import disassemble
@@ -29,8 +33,10 @@ from pocketgpu.pica.shader.flow import flow_of
 from pocketgpu.pica.shader.shbin import Executable, Shbin, read_shbin
 from pocketgpu.wording import counted
 
-KINDS = ("cubin", "dksh", "maxwell", "shbin", "pica")
+KINDS = ("cubin", "dksh", "sass", "maxwell", "shbin", "pica")
 _MAGIC = {b"\x7fELF": "cubin", b"DKSH": "dksh", b"DVLB": "shbin"}
+_SASS = re.compile(rb"^[ \t]*\.(?:kernel|section\s+\.text\.)\s*\S", re.MULTILINE)
+"""A directive that begins a kernel."""
 
 
 @dataclass
@@ -124,8 +130,9 @@ class ShaderModule:
 
 
 def kind_of(data: bytes) -> str | None:
-    """The kind of a file by its first bytes; None if they do not identify it."""
-    return _MAGIC.get(data[:4])
+    """The kind of a file by its first bytes, or by a directive that begins a kernel; None if nothing identifies it."""
+    found = _MAGIC.get(data[:4])
+    return "sass" if found is None and b"\0" not in data and _SASS.search(data) else found
 
 
 def open_shader(data: bytes, file: str = "", kind: str | None = None, descriptors: bytes | None = None) -> ShaderModule:
@@ -146,14 +153,21 @@ def open_shader(data: bytes, file: str = "", kind: str | None = None, descriptor
     try:
         if found == "pica":
             return _pica(data, file, descriptors)
+        if found == "sass":
+            return _programs(read_kernels(data, file), found)
         return _OPEN[found](data, file)
     except SassError as error:
+        if found == "sass":
+            raise
         raise CaptureError(error.message, location=f"{file}, code {error.location}", hint=error.hint) from None
 
 
 # -- the Switch -------------------------------------------------------------------------------------------------------
 def _cubin(data: bytes, file: str) -> ShaderModule:
-    cubin = read_cubin(data, file)
+    return _programs(read_cubin(data, file), "cubin")
+
+
+def _programs(cubin: Cubin, kind: str) -> ShaderModule:
     by_section = {kernel.section.index: kernel for kernel in cubin.kernels.values()}
     texts = [(section, by_section.get(section.index)) for section in cubin.texts]
     parts = [_part(cubin, section, kernel) for section, kernel in texts]
@@ -162,7 +176,7 @@ def _cubin(data: bytes, file: str) -> ShaderModule:
         ShaderProgram(
             part.name,
             "switch",
-            _lister(parts, index, labels),
+            _lister(parts, index, labels, _directives(cubin, kernel)),
             {"kernel": kernel is not None, **(_kernel_facts(kernel, part.program) if kernel is not None else {})},
             section.data,
             part.program,
@@ -171,7 +185,7 @@ def _cubin(data: bytes, file: str) -> ShaderModule:
         for index, (part, (section, kernel)) in enumerate(zip(parts, texts, strict=True))
     ]
     sections = [{"name": s.name, "type": s.type, "size": s.size} for s in cubin.sections if s.name]
-    return ShaderModule("cubin", programs, {"arch": f"sm_{cubin.arch}", "sections": sections})
+    return ShaderModule(kind, programs, {"arch": f"sm_{cubin.arch}", "sections": sections})
 
 
 def _part(cubin: Cubin, section: Section, kernel: Kernel | None) -> Part:
@@ -185,12 +199,21 @@ def _part(cubin: Cubin, section: Section, kernel: Kernel | None) -> Part:
     return Part(name, program, functions, kernel.indirect if kernel is not None else (), relocations)
 
 
-def _lister(parts: list[Part], index: int, labels: Labels) -> Callable[[bool], str]:
+def _directives(cubin: Cubin, kernel: Kernel | None) -> list[str]:
+    """What a launch of the kernel's text needs to know."""
+    if kernel is None:
+        return []
+    missing = not_in_text(cubin)
+    return [*header_of(cubin, kernel).text(), *([f"// not in this text: {missing}"] if missing else [])]
+
+
+def _lister(parts: list[Part], index: int, labels: Labels, directives: Sequence[str] = ()) -> Callable[[bool], str]:
     name = parts[index].name
 
     def text(control: bool) -> str:
-        head = [f"{' ' * 8}.section .text.{name}", f"{name}:"]
-        return "\n".join([*head, *listing(parts, index, labels, control=control)])
+        head = [f".section .text.{name}", *(directives if control else ())]
+        lines = [*(f"{' ' * 8}{line}" for line in head), f"{name}:"]
+        return "\n".join([*lines, *listing(parts, index, labels, control=control)])
 
     return text
 

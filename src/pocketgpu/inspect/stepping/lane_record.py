@@ -53,13 +53,19 @@ class Listing:
 
     :param program: the decoded program; steps: the same for the interpreter.
     :param address_of: byte offset of an instruction; by default from the program's beginning.
+    :param line_of: its line in the program's source text, None if that is not known.
     """
 
     def __init__(
-        self, program: Program, steps: Sequence[Instruction], address_of: Callable[[int], int] | None = None
+        self,
+        program: Program,
+        steps: Sequence[Instruction],
+        address_of: Callable[[int], int] | None = None,
+        line_of: Callable[[int], int | None] = lambda index: None,
     ) -> None:
         self.program, self.steps = program, steps
         self.address_of = address_of or (lambda index: steps[index].address)
+        self.line_of = line_of
         self._plans: dict[int, OperandPlan] = {}
 
     def __len__(self) -> int:
@@ -171,7 +177,7 @@ class LaneRecord:
         step = Step(
             len(trace.steps), index, self.listing.address_of(index), self.listing.text(index),
             tuple(self._value(place, before) for place in plan.reads), self._writes(plan, before, after, went),
-            lanes=active, notes=self._faults(faults),
+            lanes=active, notes=self._faults(faults), line=self.listing.line_of(index),
         )  # fmt: skip
         if one.op in FLOW:
             step.flow = "taken" if went else "not taken"

@@ -100,7 +100,7 @@ class Step(Displayed):
     bytes for a Switch, as in listings. text: the instruction. flow: result of conditional flow: "taken", "not taken" or
     "waits" (at a barrier). skipped: its guard was false, so it did nothing here. lanes: lanes of the warp that it ran
     for, a bit each; None for a 3DS. to: address of the instruction that ran next in this lane; None after the last.
-    notes: what went wrong.
+    notes: what went wrong. line: of the program's source text, None if it is not known.
     """
 
     index: int
@@ -116,6 +116,7 @@ class Step(Displayed):
     lanes: int | None = None
     to: int | None = None
     notes: tuple[str, ...] = field(default_factory=tuple)
+    line: int | None = None
 
     @property
     def read_text(self) -> str:
@@ -134,7 +135,8 @@ class Step(Displayed):
     def __str__(self) -> str:
         read = f"  [{self.read_text}]" if self.reads else ""
         done = f"  -> {self.happened}" if self.happened else ""
-        return f"{self.index:5}  {self.address:#06x}  {self.text}{read}{done}"
+        line = "" if self.line is None else f"  line {self.line}"
+        return f"{self.index:5}  {self.address:#06x}{line}  {self.text}{read}{done}"
 
     def to_json(self) -> dict[str, Any]:
         found: dict[str, Any] = {
@@ -142,6 +144,8 @@ class Step(Displayed):
             "reads": [value.to_json() for value in self.reads], "writes": [one.to_json() for one in self.writes],
             "to": None if self.to is None else f"{self.to:#x}",
         }  # fmt: skip
+        if self.line is not None:
+            found["line"] = self.line
         if self.flow:
             found["flow"] = self.flow
         if self.skipped:

@@ -21,7 +21,7 @@ Three = tuple[int, int, int]
 def listing_of(code: Code) -> Listing:
     """The listing of a program that is launched, or of a stage."""
     program: Program = decode_program(code.data)
-    return Listing(program, code.flow.steps, lambda index: int(code.offset_at(index), 16))
+    return Listing(program, code.flow.steps, code.origin_of, code.line_of)
 
 
 def trace_thread(

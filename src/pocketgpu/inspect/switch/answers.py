@@ -183,7 +183,7 @@ def _conclusion(why: Why) -> list[str]:
         text += f"; {_untouched(len(why.misses))}" if why.misses else ""
         text += f"; {why.missing}"
     if fragments:
-        text += f"; {len(fragments) - len(lost)} of {counted(len(fragments), 'fragment')} written"
+        text += f"; {len(fragments) - len(lost)} of {len(fragments)} fragments written"
     if lost:
         text += f", the last other one {lost[-1].fate}"
     lines.append(text)

@@ -16,8 +16,7 @@ from pocketgpu.facts.maxwell import B197
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.answer import Answer
 from pocketgpu.inspect.model.event import Event, Pass
-from pocketgpu.inspect.model.inspection import FrameAnswer, Inspection, as_address, draw_of, of_frame
-from pocketgpu.inspect.model.wording import there_are
+from pocketgpu.inspect.model.inspection import FrameAnswer, Inspection, as_address, draw_of, of_frame, refuse_unshown
 from pocketgpu.inspect.switch.answers import PixelAnswers
 from pocketgpu.inspect.switch.funnel import draw_why
 from pocketgpu.inspect.switch.moments import SwitchMoment
@@ -54,11 +53,8 @@ class SwitchInspection(Inspection):
     # -- events -------------------------------------------------------------------------------------------------------
     def _frame(self, frame: int) -> None:
         """Replay until the events of a frame are there."""
-        if not 0 <= frame < self.frame_count:
-            raise UsageError(
-                f"the capture has no frame {frame}", location=f"f{frame}",
-                hint=there_are(self.frame_count, "frame", "f0") if self.frame_count else "It shows no picture.",
-            )  # fmt: skip
+        if not 0 <= frame < self.frame_count + self.has_rest:
+            raise self.missing_frame(frame)
         self.player.finish_frame(frame)
 
     def events(self, frame: int) -> Sequence[Event]:
@@ -147,7 +143,8 @@ class SwitchInspection(Inspection):
     ) -> Iterator[tuple[int, TickTrace, list[tuple[int, int]]]]:  # fmt: skip
         """Ticks that wrote, or may have written, bytes, the last one first; with arena ranges of the bytes."""
         if before is None:
-            last = self.tick_of(f"f{self.frame_count - 1}") if self.frame_count else 0
+            frames = self.frame_count + self.has_rest
+            last = self.tick_of(f"f{frames - 1}") if frames else 0
         else:
             last = self.recorder.tick_of(self.event(before)) - 1
         self.player.go(self.player.at(last))
@@ -191,6 +188,7 @@ class SwitchInspection(Inspection):
         :raises UsageError: there is no such pixel, thread, draw or primitive.
         """
         address = as_address(place)
+        refuse_unshown(self, address)
         if address.block is not None or address.thread is not None:
             return thread_why(self, self._pixels.watch, address)
         if address.pixel is None:

@@ -137,6 +137,7 @@ class _OneThread(Observer):
         rest = run(Order(number + 1))
         for part in (one, rest):
             total.steps += part.steps
+            total.fault_count += part.fault_count
             total.faults += part.faults
             total.hung |= part.hung
         return total

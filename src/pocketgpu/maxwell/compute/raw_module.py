@@ -6,8 +6,8 @@
 
 Textures and surfaces are arguments like arrays (see texture_objects.py); `bind` sets a module's texture references.
 
-Arrays are copied to the GPU before a launch and back after it. Errors of a kernel (unmapped memory, endless loops) are
-events in `module.events`, not exceptions.
+Arrays are copied to the GPU before a launch and back after it. Errors of a kernel (accesses outside of its arrays,
+endless loops) are no exceptions: the result of a launch has them as `faults` and `hung`, and `module.events` as events.
 """
 
 from __future__ import annotations
@@ -23,16 +23,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.arena import PAGE_SIZE
 from pocketgpu.displayed import line_of
 from pocketgpu.errors import CaptureError, UsageError
 from pocketgpu.events import EventLog
 from pocketgpu.lanes import Engine
+from pocketgpu.maxwell.compute.kernel_text import read_kernels
 from pocketgpu.maxwell.compute.texture_objects import DESCRIPTOR, SLOTS, Slots, Surface, Texture
 from pocketgpu.maxwell.memory.gpu_memory import MIB, GpuMemory
 from pocketgpu.maxwell.memory.gpu_memory import Mapping as GpuMapping
 from pocketgpu.maxwell.sampling.store import HEADER_BYTES, SAMPLER_BYTES, Textures
-from pocketgpu.maxwell.sass.files.elf import Cubin, Kernel, Relocation, read_cubin
+from pocketgpu.maxwell.sass.files.elf import Cubin, Kernel, Parameter, Relocation
+from pocketgpu.maxwell.sass.isa.header import aligned
 from pocketgpu.maxwell.sass.launch.code import Code
+from pocketgpu.maxwell.sass.launch.faults import Buffer, Three
 from pocketgpu.maxwell.sass.launch.launcher import LIMIT, LOCAL_WINDOW, SHARED_WINDOW, Launcher, Result, Watch, three
 from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE
 from pocketgpu.struct_words import Struct
@@ -43,8 +47,9 @@ TEXTURE_ROOM = 256 * MIB
 """Host memory for copies of textures that kernels sample."""
 FIRST_ADDRESS = 1 << 32
 """Start of the memory for kernels: compilers use addresses below 4 GiB for shared and local memory."""
-GAP = 1 << 16
-"""Unmapped bytes after each array, so that accesses beyond it are found."""
+GAP, GAP_TIMES = 1 << 20, 4
+"""Unmapped bytes after each array: so many, or so many times its size if that is more. An index beyond the end, or one
+that was scaled twice, does not land in another array."""
 CALL_STACK = 1024
 """Bytes of local memory for functions whose call depth the compiler does not know; CUDA's default."""
 
@@ -76,6 +81,11 @@ class Device:
         self.lock = threading.RLock()
         self._next = FIRST_ADDRESS
         self._spare: dict[int, list[GpuMapping]] = {}
+        """Free memory by its bytes, closed for threads."""
+        self._left: dict[int, list[GpuMapping]] = {}
+        """Free memory by how many bytes threads still reach: the same launch again finds what it had."""
+        self._reach: dict[int, int] = {}
+        """The same for each mapping by its number."""
 
     @cached_property
     def slots(self) -> Slots:
@@ -88,20 +98,32 @@ class Device:
     def _step(self, size: int) -> int:
         """The next free address, for so many bytes."""
         at = self._next
-        self._next += size + GAP
+        self._next += size + max(GAP, GAP_TIMES * size)
         return at
 
     def allocate(self, size: int) -> GpuMapping:
-        """Mapped memory of at least so many bytes; its contents are undefined."""
-        pages = max(4096, (size + 4095) & -4096)
+        """Mapped memory of which threads reach so many bytes; its contents are undefined."""
+        same = self._left.get(size)
+        if same:
+            return same.pop()
+        pages = max(PAGE_SIZE, (size + PAGE_SIZE - 1) & -PAGE_SIZE)
         spare = self._spare.get(pages)
-        if spare:
-            return spare.pop()
-        return self.memory.map(self._step(pages), pages)
+        mapping = spare.pop() if spare else self.memory.map(self._step(pages), pages)
+        self.memory.close_after(mapping, size)
+        self._reach[mapping.number] = size
+        return mapping
 
     def release(self, mapping: GpuMapping) -> None:
-        """Free memory."""
-        self._spare.setdefault(mapping.size, []).append(mapping)
+        """Free memory; from the next launch on threads do not reach it, unless it is used again."""
+        self._left.setdefault(self._reach[mapping.number], []).append(mapping)
+
+    def close_left(self) -> None:
+        """Close what is free, before a launch."""
+        for mappings in [*self._left.values()]:  # textures that nobody has any more are released at any time
+            while mappings:
+                mapping = mappings.pop()
+                self.memory.close_after(mapping, 0)
+                self._spare.setdefault(mapping.size, []).append(mapping)
 
 
 _devices: dict[tuple[str, int], Device] = {}
@@ -116,20 +138,23 @@ def device(evaluator: str = "llvm", threads: int = 1) -> Device:
 
 
 class RawModule:
-    """The kernels of a cubin.
+    """The kernels of a cubin, of assembly text, or of bare code.
 
-    :param path: of the file, "-" for the standard input; or `code`, its bytes.
+    :param path: of the file, "-" for the standard input; or `code`, its bytes or its text.
+    :param header: directives for bare code, such as ".registers 8\\n.param data ptr" (`sass/isa/header.py`). Without
+        `.param` arguments lie in their order, each at a multiple of its size.
     :param evaluator: "llvm" or "numpy".
     :param threads: of the host.
-    :raises CaptureError: it cannot be read, is no cubin for SM 5.x, or is damaged.
-    :raises UsageError: neither or both of path and code are given.
+    :raises CaptureError: it cannot be read, is code for another GPU, or is damaged.
+    :raises UsageError: neither or both of path and code are given; a text cannot be assembled.
     """
 
     def __init__(
         self,
         path: str | Path | None = None,
         *,
-        code: bytes | None = None,
+        code: bytes | str | None = None,
+        header: str | None = None,
         evaluator: str = "llvm",
         threads: int = 1,
     ) -> None:
@@ -145,7 +170,7 @@ class RawModule:
                     hint="Check the path and its permissions.",
                 ) from None  # fmt: skip
         assert code is not None
-        self.cubin: Cubin = read_cubin(code, self.file)
+        self.cubin: Cubin = read_kernels(code.encode() if isinstance(code, str) else code, self.file, header)
         self.device = device(evaluator, threads)
         self.events = EventLog()
         self._functions: dict[str, RawKernel] = {}
@@ -229,6 +254,15 @@ class RawModule:
         bank = section.removeprefix(".nv.constant")
         return int(bank) if section.startswith(".nv.constant") and bank.isdigit() else None
 
+    @cached_property
+    def variables(self) -> list[Buffer]:
+        """The memory of the module's variables, as faults name it."""
+        return [
+            Buffer(f"variable {symbol.name}", self._globals[symbol.section].address + symbol.value, symbol.size)
+            for symbol in self.cubin.symbols
+            if symbol.kind == 1 and symbol.section in self._globals
+        ]
+
     def _load(self) -> None:
         """Load global variables into memory, and apply their relocations."""
         memory = self.device.memory
@@ -280,7 +314,11 @@ class RawKernel:
         targets = {a for branch in kernel.indirect for a in branch.targets}
         targets |= {s.value for s in kernel.functions if s.name != kernel.name} if kernel.indirect else set()
         targets |= self._table_words()
-        self.code = Code(kernel.name, module.code_of(kernel), max(kernel.registers, 1), start, tuple(sorted(targets)))
+        data, places = module.code_of(kernel), tuple(sorted(targets))
+        self.code = Code(
+            kernel.name, data, max(kernel.registers, 1), start, places, lines=kernel.lines,
+            file=module.file if kernel.lines else "",
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         return line_of(self, f"{self.name}: {counted(len(self.kernel.code), 'byte')} of code")
@@ -309,6 +347,7 @@ class RawKernel:
         count: bool = False,
         tier: str = "auto",
         watch: Watch | None = None,
+        labels: Sequence[str] = (),
     ) -> Result:
         """Launch the kernel and wait for its end.
 
@@ -319,16 +358,24 @@ class RawKernel:
         :param limit: instructions after which a warp counts as hung.
         :param count: also count instructions times active lanes.
         :param tier: "interpreter" or "specialised" to use only one kind of code.
+        :param labels: names of the arguments in messages.
         :param watch: observes the launch (see `Watch` in `sass/launch/launcher.py`), as the stepping of `inspect` does.
         :raises UsageError: arguments do not fit the kernel's parameters, or a size is out of range.
         """
         device = self.module.device
+
+        def names() -> list[str]:
+            """Parameters are named in the kernel's text, or else by the caller."""
+            known = [one.name for one in self._parameters(args)]
+            return [name or label for name, label in zip(known, [*labels, *[""] * len(known)], strict=False)]
+
         with device.lock:
             arguments = _Arguments(device)
             try:
                 bank = self._bank0(three(grid, "grid"), three(block, "block"), args, arguments)
                 constants = self.module.constants(self.name)
                 constants[0] = bank
+                device.close_left()
                 device.launcher.events = self.module.events
                 result = device.launcher.launch(
                     self.code,
@@ -341,24 +388,24 @@ class RawKernel:
                     count,
                     tier=tier,
                     watch=watch,
+                    buffers=lambda: [*arguments.buffers(args, names()), *self.module.variables],
                 )
                 arguments.take_back()
             finally:
                 arguments.release()
         return result
 
-    def _bank0(
-        self, grid: tuple[int, int, int], block: tuple[int, int, int], args: Sequence[Any], arguments: _Arguments
-    ) -> bytes:  # fmt: skip
-        parameters = self.kernel.parameters
-        if len(args) != len(parameters):
-            raise UsageError(f"kernel {self.name} takes {len(parameters)} arguments, not {len(args)}")
+    def _bank0(self, grid: Three, block: Three, args: Sequence[Any], arguments: _Arguments) -> bytes:
+        parameters = self._parameters(args)
         base = self.kernel.parameter_base
-        bank = bytearray(min(base + self.kernel.parameter_size, BANK_SIZE))
+        end = parameters[-1].offset + parameters[-1].size if parameters and self.kernel.loose else 0
+        bank = bytearray(min(base + max(self.kernel.parameter_size, end), BANK_SIZE))
         head = struct.pack("<9I", SHARED_WINDOW, LOCAL_WINDOW, *block, *grid, self.local_size)
         bank[BANK0.SHARED_WINDOW : BANK0.size] = head
         for n, (parameter, value) in enumerate(zip(parameters, args, strict=True)):
-            data = arguments.bytes_of(value, parameter.size, f"argument {n} of {self.name}")
+            about = f"argument {n} of {self.name}"
+            number = fitting(value, parameter, about) if parameter.type else value
+            data = arguments.bytes_of(number, parameter.size, about)
             at = base + parameter.offset
             bank[at : at + parameter.size] = data
         if self.code.textures:
@@ -373,6 +420,58 @@ class RawKernel:
         return bytes(bank)
 
 
+    def _parameters(self, args: Sequence[Any]) -> Sequence[Parameter]:
+        """A parameter for each argument."""
+        if self.kernel.loose:
+            found: list[Parameter] = []
+            for n, value in enumerate(args):
+                size = size_of(value, f"argument {n} of {self.name}")
+                end = found[-1].offset + found[-1].size if found else 0
+                found.append(Parameter(n, aligned(end, size), size))
+            return found
+        parameters = self.kernel.parameters
+        if len(args) != len(parameters):
+            names = ", ".join(f"{one.name} ({one.type or counted(one.size, 'byte')})" for one in parameters if one.name)
+            takes = counted(len(parameters), "argument")
+            hint = f"They are {names}." if names else None
+            raise UsageError(f"kernel {self.name} takes {takes}, not {len(args)}", hint=hint)
+        return parameters
+
+
+def size_of(value: Any, name: str) -> int:
+    """Bytes of the parameter for an argument, where nothing else says them.
+
+    :raises UsageError: a Python number has no size.
+    """
+    if value is None or isinstance(value, Texture | Surface) or (isinstance(value, np.ndarray) and value.ndim):
+        return 8
+    if isinstance(value, np.generic | np.ndarray):
+        return value.nbytes
+    if isinstance(value, bytes | bytearray | memoryview) and len(value):
+        return len(value)
+    kind = type(value).__name__
+    hint = "Give np.int32(5) or np.float32(0.5), or write '.param NAME TYPE' above the kernel's text."
+    raise UsageError(f"{name}: nothing says how many bytes {kind} has there", hint=hint)
+
+
+def fitting(value: Any, parameter: Parameter, name: str) -> Any:
+    """An argument for a parameter whose type is known; whole numbers become floats there.
+
+    :raises UsageError: it is of another kind.
+    """
+    wanted = parameter.type[:1]
+    if isinstance(value, bytes | bytearray | memoryview):
+        return value
+    number = np.asarray(value) if isinstance(value, bool | int | float | np.generic) else None
+    kind = "" if number is None else number.dtype.kind
+    if wanted == "f" and isinstance(value, int):
+        return np.dtype(f"f{parameter.size}").type(value)
+    if (kind == "f") != (wanted == "f"):
+        what = f"{parameter.name} is {parameter.type}, and {type(value).__name__} does not fit"
+        raise UsageError(f"{name}: {what}", hint="Numbers of u and s types are whole, those of f types are floats.")
+    return value
+
+
 class _Arguments:
     """The arrays of one launch in the device's memory."""
 
@@ -380,6 +479,17 @@ class _Arguments:
         self.device = device
         self.arrays: dict[tuple[int, int], tuple[NDArray[Any], GpuMapping]] = {}
         self.surfaces: list[Surface] = []
+
+    def buffers(self, args: Sequence[Any], names: Sequence[str]) -> list[Buffer]:
+        """The memory of arguments that are arrays or null pointers, as faults name it. names: "" for none."""
+        found = []
+        for number, (value, name) in enumerate(zip(args, names, strict=True)):
+            title = f"argument {number} ({name})" if name else f"argument {number}"
+            if value is None:
+                found.append(Buffer(title, 0, 0, number))
+            elif isinstance(value, np.ndarray) and value.ndim:
+                found.append(Buffer(title, self._address(value), value.nbytes, number))
+        return found
 
     def bytes_of(self, value: Any, size: int, name: str) -> bytes:
         """An argument as the bytes of its parameter."""

@@ -86,6 +86,7 @@ class _MappingState(NamedTuple):
     top: int
     mappings: tuple[Mapping, ...]
     extents: tuple[_Extent, ...]
+    reach: dict[int, int]
 
 
 class PartlyReadable(Protocol):
@@ -117,6 +118,8 @@ class GpuMemory(Arena):
         self._mappings: dict[int, Mapping] = {}
         self._extents: list[_Extent] = []
         self._starts: list[int] = []
+        self._reach: dict[int, int] = {}
+        """Mappings by number of which threads of programs do not reach all bytes, and how many they reach."""
         self._spare_tables: list[int] = []
         #: How often the mapping of addresses has changed: caches of their offsets compare it.
         self.map_changes = 0
@@ -235,6 +238,7 @@ class GpuMemory(Arena):
         """
         found = self._find(mapping)
         del self._mappings[found.number]
+        self._reach.pop(found.number, None)
         shown = [e for e in self._overlapping(found.address, found.size) if e.mapping is found]
         covered = [m for m in self._mappings.values() if found.covers and m.number < found.number]
         for extent in shown:
@@ -252,12 +256,25 @@ class GpuMemory(Arena):
         """
         found = self._find(mapping)
         changed = replace(found, kind=_kind_number(kind))
+        self.map_changes += 1
         self._mappings[found.number] = changed
         for i, extent in enumerate(self._extents):
             if extent.mapping is found:
                 self._extents[i] = extent._replace(mapping=changed)
-                self._enter(extent.start, extent.end, extent.offset | changed.kind, PAGE_SIZE)
         return changed
+
+    def close_after(self, mapping: Mapping, size: int) -> None:
+        """Let threads of programs reach only the first `size` bytes through a mapping: what lies after is a fault.
+
+        The host still reaches all of it. A program's stray access in a page with an end is found by the byte.
+
+        :raises UsageError: there is no such mapping.
+        """
+        found = self._find(mapping)
+        self._reach[found.number] = max(0, min(size, found.size))
+        for extent in self._overlapping(found.address, found.size):
+            if extent.mapping is found:
+                self._enter(extent)
 
     def mapping_at(self, gpu_va: int) -> Mapping | None:
         """The mapping that counts at an address."""
@@ -292,9 +309,11 @@ class GpuMemory(Arena):
         self._hide(start, end)
         offset = mapping.backing.offset + mapping.offset + start - mapping.address
         at = bisect_right(self._starts, start)
-        self._extents.insert(at, _Extent(start, end, offset, mapping))
+        extent = _Extent(start, end, offset, mapping)
+        self._extents.insert(at, extent)
         self._starts.insert(at, start)
-        self._enter(start, end, offset | mapping.kind, PAGE_SIZE)
+        self.map_changes += 1
+        self._enter(extent)
 
     def _hide(self, start: int, end: int) -> None:
         """Make a range unmapped."""
@@ -309,13 +328,28 @@ class GpuMemory(Arena):
             left.append(cut[-1]._replace(start=end, offset=cut[-1].offset + end - cut[-1].start))
         self._extents[first : first + len(cut)] = left
         self._starts[first : first + len(cut)] = [e.start for e in left]
-        self._enter(start, end, 0, 0)
+        self.map_changes += 1
+        self._fill(start, end, 0, 0)
 
     # The page table
 
-    def _enter(self, start: int, end: int, word: int, step: int) -> None:
+    def _enter(self, extent: _Extent) -> None:
+        """Write an extent's words into the lower tables."""
+        self._fill(extent.start, extent.end, extent.offset, PAGE_SIZE)
+        mapping = extent.mapping
+        reach = self._reach.get(mapping.number, mapping.size)
+        if reach == mapping.size:
+            return
+        end = mapping.address + reach
+        page, rest = end & -PAGE_SIZE, end % PAGE_SIZE
+        if rest and extent.start <= page < extent.end:
+            self._fill(page, page + PAGE_SIZE, extent.offset + page - extent.start + PAGE_SIZE - rest, 0)
+        closed = max(extent.start, page + PAGE_SIZE if rest else page)
+        if closed < extent.end:
+            self._fill(closed, extent.end, 0, 0)
+
+    def _fill(self, start: int, end: int, word: int, step: int) -> None:
         """Write words into the lower tables: `word` for the first page, increasing by `step` for each further page."""
-        self.map_changes += 1
         for at in range(start >> TABLE_SHIFT, ((end - 1) >> TABLE_SHIFT) + 1):
             table = int(self._root[at])
             if table == 0:
@@ -497,19 +531,22 @@ class GpuMemory(Arena):
 
     def _state(self) -> _MappingState:
         mappings, extents = tuple(self._mappings.values()), tuple(self._extents)
-        return _MappingState(tuple(self._backings.values()), tuple(self._free), self._top, mappings, extents)
+        backings, free = tuple(self._backings.values()), tuple(self._free)
+        return _MappingState(backings, free, self._top, mappings, extents, dict(self._reach))
 
     def _restore_state(self, state: object) -> None:
         assert isinstance(state, _MappingState)
         self._backings = {b.id: b for b in state.backings}
         self._free, self._top = list(state.free), state.top
-        if self._extents == list(state.extents) and tuple(self._mappings.values()) == state.mappings:
+        same = self._reach == state.reach and tuple(self._mappings.values()) == state.mappings
+        if same and self._extents == list(state.extents):
             return
         self._forget_mappings()
+        self._reach = dict(state.reach)
         self._mappings = {m.number: m for m in state.mappings}
         for extent in state.extents:
             self._need_tables(extent.start, extent.end - extent.start)
-            self._enter(extent.start, extent.end, extent.offset | extent.mapping.kind, PAGE_SIZE)
+            self._enter(extent)
         self._extents, self._starts = list(state.extents), [e.start for e in state.extents]
 
     def _forget_mappings(self) -> None:
@@ -517,7 +554,7 @@ class GpuMemory(Arena):
         self.arena[page_table.TABLES : self._tables_top] = 0
         self._root[:] = 0
         self._spare_tables, self._tables_top = [], page_table.TABLES
-        self._mappings, self._extents, self._starts = {}, [], []
+        self._mappings, self._extents, self._starts, self._reach = {}, [], [], {}
 
     def reset(self, keep_pages: bool = False) -> None:
         """Remove all backings and mappings, zero all bytes. The work area stays, and older snapshots stay valid."""

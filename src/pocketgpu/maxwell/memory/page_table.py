@@ -1,8 +1,9 @@
 """The page table for kernels, from GPU virtual addresses to arena offsets; the layout of a GPU's memory in the arena.
 
 Addresses have 40 bits and pages 4 KiB: two levels of 14 bits each. A word of the upper level is the arena offset of a
-lower table, a word of a lower table the arena offset of a page with the page's kind in the bits below 4096. Both are 0
-where nothing is mapped, and that needs no test: a table at offset 0 is all zeros, and a page at offset 0 reads as zero.
+lower table. A word of a lower table is the arena offset of a page; the bits below 4096 are the number of bytes at the
+page's end that threads of programs may not reach (`GpuMemory.close_after`). Both are 0 where nothing is mapped, and
+that needs no test: a table at offset 0 is all zeros, and a page at offset 0 reads as zero.
 
 The offsets are constants, so that machine code that looks up addresses is the same for every GPU.
 
@@ -67,6 +68,16 @@ def translate(k: Lang, va: Value) -> tuple[Value, Value]:
     """
     word = entry(k, va)
     return k.to_i64(word & -PAGE_SIZE) + (va & (PAGE_SIZE - 1)), word != 0
+
+
+def closed_bytes(word: Value) -> Value:
+    """How many bytes at the end of a page threads may not reach, from the page's word: 0, but where a buffer ends."""
+    return word & (PAGE_SIZE - 1)
+
+
+def last_place(word: Value, bytes: Value | int) -> Value:
+    """The last place in a page (from 0) where threads may access so many bytes, from the page's word."""
+    return (PAGE_SIZE - bytes) - closed_bytes(word)
 
 
 def stamp(k: Lang, offset: Value, mask: Value | None = None) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from pocketgpu.facts.pica_enums import DMA_SIZE, TRANSFER_FORMAT
 from pocketgpu.pica.pdc.problem import Problem
+from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     from pocketgpu.pica.pdc.mode import DisplayMode
@@ -111,11 +112,13 @@ def _vertical(mode: DisplayMode) -> Iterator[Problem]:
     low, high = mode.v_picture
     if mode.vertical_sync_skipped:
         text = f"VSTART {mode.vstart} is above HTOTAL {mode.htotal}: the picture runs on past its end"
-        yield _warning("v-start", f"{text}, {mode.skipped_lines} lines of memory skipped")
+        yield _warning("v-start", f"{text}, {counted(mode.skipped_lines, 'line')} of memory skipped")
     elif mode.cut_lines:
-        yield _warning("v-start", f"VSTART {mode.vstart} cuts off the first {mode.cut_lines} lines of the picture")
+        cut = "line" if mode.cut_lines == 1 else f"{mode.cut_lines} lines"
+        yield _warning("v-start", f"VSTART {mode.vstart} cuts off the first {cut} of the picture")
     elif mode.pushed_lines:
-        text = f"VSTART {mode.vstart} pushes the picture down by {mode.pushed_lines} lines of the border's colour"
+        pushed = counted(mode.pushed_lines, "line")
+        text = f"VSTART {mode.vstart} pushes the picture down by {pushed} of the border's colour"
         yield _warning("v-start", text)
     if mode.vblank <= low:
         yield _warning("v-blank", f"VBLANK {mode.vblank} has to be above the picture's first line {low}")
@@ -130,7 +133,7 @@ def _vertical(mode: DisplayMode) -> Iterator[Problem]:
     if mode.vbp + 1 >= high:
         yield _warning("v-back-porch", f"VBP {mode.vbp} leaves less than a line of the picture: the screen loses sync")
     elif mode.vbp > max(mode.vtop, low):
-        text = f"VBP {mode.vbp} moves the screen up by {mode.vbp - max(mode.vtop, low)} lines"
+        text = f"VBP {mode.vbp} moves the screen up by {counted(mode.vbp - max(mode.vtop, low), 'line')}"
         yield _warning("v-back-porch", text)
 
 

@@ -176,7 +176,7 @@ def test_a_small_budget_is_kept_and_changes_nothing(sample: Capture, straight: l
         player.go(Position(frame))
         assert player.checkpoints.bytes <= budget and state(player.driver) == straight[frame]
     assert len(player.checkpoints) >= 1
-    assert "places" in repr(player.checkpoints) and "over" in repr(player) and "over" in repr(player.driver)
+    assert "place" in repr(player.checkpoints) and "over" in repr(player) and "over" in repr(player.driver)
 
 
 def test_who_looks_on_sees_what_happens_from_here(sample: Capture) -> None:

@@ -231,7 +231,7 @@ def test_missing_parts(name: str) -> None:
         ({"type": "gx", "words": "12345678"}, ".words", "expected a list, found text"),
         ({"type": "gx", "words": [1, 2, None, 4, 5, 6, 7, 8]}, ".words[2]", "found null"),
         ({**SWAP, "screen": 2}, ".screen", "2 is out of range"), ({**SWAP, "info": [0] * 6}, ".info", "6 words"),
-        ({**SWAP, "registers": [[0x10400468]]}, ".registers[0]", "1 words instead of 2"),
+        ({**SWAP, "registers": [[0x10400468]]}, ".registers[0]", "1 word instead of 2"),
         ({**SWAP, "registers": [[0, 0], [0x10400469, 0]]}, ".registers[1]", "no multiple of 4"),
         ({**SWAP, "registers": {}}, ".registers", "expected a list"),
     ],

@@ -51,7 +51,7 @@ class Guest:
         self.memory.write(address, data)
 
     def write_word(self, address: int, word: int) -> None:
-        self.n3ds.write_register(address, word)
+        self.n3ds.write_registers(np.array([address & ~3], np.uint32), np.array([word], np.uint32))
 
     @property
     def ids(self) -> set[str]:

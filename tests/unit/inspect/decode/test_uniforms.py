@@ -11,7 +11,7 @@ from pocketgpu.builder import CaptureBuilder, CommandList, assemble
 from pocketgpu.builder.uploads import pack_f24
 from pocketgpu.cli import main
 from pocketgpu.inspect.decode import decode_words
-from pocketgpu.inspect.decode.uniforms import Uniform, uniforms_of
+from pocketgpu.inspect.decode.uniforms import Uniform, uniforms_in, uniforms_of
 from pocketgpu.pica.n3ds import N3DS
 
 ROWS = np.array([[1, 2, 3, 4], [0.5, -0.25, 1e6, -1e-3], [-0.0, 0, np.inf, 7]])
@@ -54,6 +54,21 @@ def test_a_half_vector_is_dropped_by_the_index_and_places_above_95_are_left_out(
 
 def test_words_before_the_index_is_known_are_left_out() -> None:
     assert found(CommandList().fifo("VSH_FLOATUNIFORM_DATA0", [0x3F800000] * 8)) == []
+
+
+def test_a_mask_finds_the_same_uniforms_in_its_rows() -> None:
+    cl = CommandList().uniforms(3, ROWS).uniforms(7, ROWS, unit="GSH").uniforms(20, ROWS, f32=False)
+    rows = decode_words(cl.words).rows
+    whole = uniforms_of(rows)
+    assert len(whole) == 9
+    for begin in range(0, len(rows), 3):
+        mask = np.zeros(len(rows), np.bool_)
+        mask[begin : begin + 5] = True
+        found = uniforms_in(rows, mask)
+        assert {place: one for place, one in found.items() if mask[place]} == {
+            place: one for place, one in whole.items() if mask[place]
+        }
+    assert uniforms_in(rows, np.zeros(len(rows), np.bool_)) == {} and uniforms_in(rows, None) == whole
 
 
 def test_integers_and_booleans() -> None:

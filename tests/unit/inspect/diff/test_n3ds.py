@@ -193,7 +193,7 @@ def test_fills_and_frames(plain: str, save: Save, tmp_path: Path) -> None:
     assert one.text == "value 0x00000001 -> 0x00000002" and str(one.a) == "f1/e0"
     assert found.pixel is not None and found.pixel.a == one.a and found.pixel.detail["bytes"] == 64 * 32
     found = report(plain, save(frames=2))
-    assert found.structure[0].text == "1 frames, not 2" and found.structure[0].places == "A -, B f1"
+    assert found.structure[0].text == "1 frame, not 2" and found.structure[0].places == "A -, B f1"
 
 
 def test_vertices_of_immediate_draws(save: Save) -> None:

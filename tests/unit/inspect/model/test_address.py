@@ -49,7 +49,7 @@ def test_what_people_write() -> None:
     ("text", "why"),
     [
         ("", "no part of an address"), ("d3", "begins with a frame"), ("f1/f2", "begins with a frame"),
-        ("f1/d2/d3", "two parts of the kind"), ("f1/d2/e3", "more than one thing"), ("f1/px3", "has 1 numbers"),
+        ("f1/d2/d3", "two parts of the kind"), ("f1/d2/e3", "more than one thing"), ("f1/px3", "has 1 number"),
         ("f1/b1,2", "has 2 numbers"), ("f1/d1,2", "has 2 numbers"), ("f1/x4", "no part"), ("f1/", "no part"),
         ("f-1", "no part"), ("f1/middle/px1,1", "no part"), ("f9999999999", "no part"), ("top/px1,1", "no part"),
     ],

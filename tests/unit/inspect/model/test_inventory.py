@@ -72,7 +72,7 @@ def test_uses_and_doubts() -> None:
         choices[1] | {"certain": False, "reason": "it may", "count": 5, "first": "f0"},
     ]
     assert str(found).splitlines() == [
-        "1 draws", "uses blending, 5 times, first at f0", "uses texture: 4 units, 2 times, first at f0",
+        "1 draw", "uses blending, 5 times, first at f0", "uses texture: 4 units, 2 times, first at f0",
         f"depends on {SECOND}: it does, 4 times, first at f1",
         f"may depend on {FIRST}: it may, 5 times, first at f0",
     ]  # fmt: skip

@@ -32,6 +32,8 @@ def n3ds(**registers: dict[str, object]) -> dict[str, str]:
     words = np.zeros(0x300, np.uint32)
     usual: dict[str, dict[str, object]] = {
         "DEPTH_COLOR_MASK": dict.fromkeys(("red", "green", "blue", "alpha"), True), "LOGIC_OP": {"op": "copy"},
+        "COLORBUFFER_WRITE": {"mask": 15}, "DEPTHBUFFER_WRITE": {"stencil": True},
+        "DEPTHBUFFER_FORMAT": {"format": "D24S8"}, "STENCIL_TEST": {"write_mask": 0xFF},
     }  # fmt: skip
     for name in {**usual, **registers}:
         fields = {**usual.get(name, {}), **registers.get(name, {})}
@@ -66,6 +68,23 @@ def n3ds(**registers: dict[str, object]) -> dict[str, str]:
                 "STENCIL_OP": {"fail": "zero", "z_fail": "invert", "z_pass": "replace"},
             },
         ),
+        (
+            "stencil",
+            "always with 0, mask 0x00: keep if it fails, keep if depth fails, keep if both pass; writes bits 0x0f",
+            {"STENCIL_TEST": {"enable": True, "function": "always", "write_mask": 15}},
+        ),
+        (
+            "stencil",
+            "always with 0, mask 0x00: keep if it fails, keep if depth fails, keep if both pass; not written",
+            {"STENCIL_TEST": {"enable": True, "function": "always"}, "DEPTHBUFFER_WRITE": {"stencil": False}},
+        ),
+        (
+            "stencil",
+            "off, as D24 has no stencil",
+            {"STENCIL_TEST": {"enable": True}, "DEPTHBUFFER_FORMAT": {"format": "D24"}},
+        ),
+        ("depth", "off, written", {"DEPTH_COLOR_MASK": {"depth_write": True}, "DEPTHBUFFER_WRITE": {"depth": True}}),
+        ("blending", "off; writes no colour", {"COLORBUFFER_WRITE": {"mask": 0}}),
         ("blending", "off", {}),
         ("blending", "logic operation xor", {"LOGIC_OP": {"op": "xor"}}),
         ("blending", "off; writes red", {"DEPTH_COLOR_MASK": {"green": False, "blue": False, "alpha": False}}),

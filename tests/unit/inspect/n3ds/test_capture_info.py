@@ -154,6 +154,20 @@ def test_frames_are_counted_one_by_one(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize(("address", "size", "lists"), [(LIST, 32, 1), (LIST, 0, 0), (0x1F000000, 32, 0)])
+def test_lists_are_counted_where_there_are_words(tmp_path: Path, address: int, size: int, lists: int) -> None:
+    """Not those of no bytes, and not those outside of memory."""
+    events = run_list(Commands().write("TEXENV0_COLOR", 1).write("TEXENV0_COLOR", 2).finish())
+    words = {
+        PICA["CMDBUF_ADDR0"].address: word("CMDBUF_ADDR0", address=address),
+        PICA["CMDBUF_SIZE0"].address: word("CMDBUF_SIZE0", size=size),
+    }
+    changed = [Write(one.address, words[one.address]) if getattr(one, "address", 0) in words else one for one in events]
+    assert changed != events or lists
+    frame = info_of(tmp_path, changed).frames[0]
+    assert (frame.lists, frame.list_words) == (lists, lists * size // 4)
+
+
 def test_many_draws_are_counted_by_state(tmp_path: Path) -> None:
     """More draws than one batch of packets holds, two states in turn."""
     commands = plain(Commands())

@@ -210,6 +210,11 @@ def test_counts_of_the_stencil_test(tmp_path: Path, code: int) -> None:
             assert lost["DEPTH_COLOR_MASK.depth_function never"][0] == covered.sum() - failed, said
         changed = int((covered & (after != stored)).sum())
         assert found.depths == changed and found.proved, said
+        if not left:
+            reasons = {name: failed, "DEPTH_COLOR_MASK.depth_function never": int(covered.sum()) - failed}
+            most = max(reasons.values())
+            assert found.because.startswith(f"no fragments left: {most} of {covered.sum()} fail"), said
+            assert any(f"({reason})" in found.because for reason, count in reasons.items() if count == most), said
         if left:
             assert (stages["colours"].came, stages["colours"].passed) == (left, left), said
 
@@ -308,3 +313,219 @@ def test_sides_of_culling_by_their_codes(tmp_path: Path, code: int, name: str, t
         assert alone == f"is culled: its corners run {turn} on the screen (FACECULLING_CONFIG drops {name})"
     else:
         assert found.because == "64 fragments changed a colour"
+
+
+# What all corners of a triangle are, and what is said of it. Depth runs from 0 at the near plane to -w at the far one.
+BEYOND = [
+    ([(2, 0, -0.5, 1), (3, 0, -0.5, 1), (2, 0.5, -0.5, 1)], ["right of the view"]),
+    ([(-2, 0, -0.5, 1), (-3, 0, -0.5, 1), (-2, 0.5, -0.5, 1)], ["left of it"]),
+    ([(0, 2, -0.5, 1), (0.5, 2, -0.5, 1), (0, 3, -0.5, 1)], ["above it"]),
+    ([(0, -2, -0.5, 1), (0.5, -2, -0.5, 1), (0, -3, -0.5, 1)], ["below it"]),
+    ([(0, 0, 0.25, 1), (0.5, 0, 0.25, 1), (0, 0.5, 0.25, 1)], ["nearer than the near plane"]),
+    ([(0, 0, -1.25, 1), (0.5, 0, -1.25, 1), (0, 0.5, -1.25, 1)], ["beyond the far plane"]),
+    ([(0, 0, 0.5, -1), (0.5, 0, 0.5, -1), (0, 0.5, 0.5, -1)], ["behind the eye (w too small)"]),
+    ([(9, 9, -2.0, -1), (9, 8, -2.0, -1), (8, 9, -2.0, -1)], ["behind the eye (w too small)"]),
+    ([(0, 0, 0, 0), (1, 0, 0, 0), (0, 1, 0, 0)], ["behind the eye (w too small)"]),
+    ([(2, 3, -0.5, 1), (3, 2, -0.5, 1), (3, 3, -0.5, 1)], ["right of the view", "above it"]),
+    # A corner in the view, or on each side of a plane: it is not beyond it.
+    ([(0, 0, -0.5, 1), (3, 0, -0.5, 1), (0, 3, -0.5, 1)], []),
+    ([(1, 0, -0.5, 1), (3, 0, -0.5, 1), (3, 0.5, -0.5, 1)], []),
+    ([(0, 0, 0, 1), (0.5, 0, 0.5, 1), (0, 0.5, 0.5, 1)], []),
+    ([(0, 0, 0.5, -1), (0.5, 0, -0.5, 1), (0, 0.5, -0.5, 1)], []),
+]  # fmt: skip
+
+
+def test_what_clipping_drops_is_beyond_the_plane_that_is_named(tmp_path: Path) -> None:
+    """Each triangle alone, and all of them in a draw with how many are beyond each plane."""
+
+    def draws(cl: CommandList) -> None:
+        cl.depth(None, write=False)
+        cl.draw_immediate([[corner, (1, 1, 1, 1)] for corners_, _ in BEYOND for corner in corners_])
+
+    run = scene(tmp_path, "D24S8", draws)
+    whole = run.why("f0/d0", every=True).stages[1]
+    assert (whole.came, whole.passed) == (len(BEYOND), sum(not planes for _, planes in BEYOND))
+    names = sorted({plane for _, planes in BEYOND for plane in planes})
+    counts = {loss.reason.partition(" ")[2]: loss.count for loss in whole.lost}
+    assert counts == {name: sum(name in planes for _, planes in BEYOND) for name in names}
+    for n, (corners_, planes) in enumerate(BEYOND):
+        said = run.why(f"f0/d0/t{n}").because
+        if planes:
+            assert said == f"is clipped away: it lies {' and '.join(planes)} (the position that the program gives)"
+        else:
+            assert "clipped away" not in said, (corners_, said)
+
+
+@pytest.mark.parametrize(("above", "below", "turned"), [(4, 2, 1), (2, 4, 1), (1, 2, 4), (2, 1, 4), (1, 4, 2)])
+def test_the_first_line_is_about_what_stopped_most(tmp_path: Path, above: int, below: int, turned: int) -> None:
+    """Triangles of one draw, above the view, below it, and culled."""
+
+    def draws(cl: CommandList) -> None:
+        cl.depth(None, write=False).write("FACECULLING_CONFIG", mode="back (clockwise)")
+        parts = [[(0, 2), (1, 2), (0, 3)]] * above + [[(0, -3), (1, -3), (0, -2)]] * below
+        parts += [[(0, 0), (0, 0.5), (0.5, 0)]] * turned
+        cl.draw_immediate([[(x, y, -0.5, 1), (1, 1, 1, 1)] for part in parts for x, y in part])
+
+    found = scene(tmp_path, "D24S8", draws).why("f0/d0")
+    counts = {
+        "above it (the position that the program gives)": above,
+        "below it (the position that the program gives)": below,
+        "culled: their corners run clockwise on the screen (FACECULLING_CONFIG drops back (clockwise))": turned,
+    }
+    text = max(counts, key=lambda key: counts[key])
+    verb = "are" if turned == counts[text] else "lie"
+    start = f"no triangles left: {counts[text]} of {above + below + turned} {verb} "
+    assert found.because == start + text
+    assert sorted(loss.count for loss in found.stages[1].lost) == sorted(counts.values())
+
+
+def test_the_plane_of_the_program_is_named_by_its_register(tmp_path: Path) -> None:
+    """FRAGOP_CLIP: a plane that keeps x above 0.25; off, and on for a triangle on each side."""
+    for enabled, x, dropped in ((False, -0.5, False), (True, -0.5, True), (True, 0.5, False)):
+
+        def draws(cl: CommandList, enabled: bool = enabled, x: float = x) -> None:
+            cl.depth(None, write=False).write("FRAGOP_CLIP", enable=enabled)
+            for n, value in enumerate((1.0, 0.0, 0.0, -0.25)):
+                cl.write(f"FRAGOP_CLIP_DATA{n}", value=value)
+            cl.draw_immediate([[(x + a, b, -0.5, 1), (1, 1, 1, 1)] for a, b in ((0, 0), (0.25, 0), (0, 0.25))])
+
+        found = scene(tmp_path, "D24S8", draws).why("f0/d0")
+        text = "1 of 1 lies cut off by the plane of FRAGOP_CLIP (FRAGOP_CLIP)"
+        assert (text in found.because) == dropped, (enabled, x, found.because)
+
+
+def several(cl: CommandList, boxes: list[Box]) -> None:
+    """Rectangles in one draw, two triangles each."""
+    half = SIDE / 2
+    points = [point for box in boxes for point in corners(box, "triangles", False)]
+    cl.draw_immediate([[(a / half - 1, b / half - 1, -0.5, 1), (1, 1, 1, 1)] for a, b in points])
+
+
+def apart(box: Box, other: Box) -> bool:
+    """Whether two rectangles share no pixel."""
+    return not (inside(box) & inside(other)).any()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_triangles_of_one_draw_that_the_scissor_drops_are_counted(tmp_path: Path, seed: int) -> None:
+    """Some are inside of it and some outside: each has its own reason, not that of all of them together."""
+    rng = random.Random(f"scissor {seed}")
+    boxes, keeps = [box_of(rng) for _ in range(6)], (rng.randrange(20), rng.randrange(20), rng.randint(1, 9), 7)
+    x, y, width, height = keeps
+
+    def draws(cl: CommandList) -> None:
+        cl.depth(None, write=False).scissor(x, y, x + width - 1, y + height - 1)
+        several(cl, boxes)
+
+    found = scene(tmp_path, "D24S8", draws).why("f0/d0", every=True)
+    stage = found.stages[2]
+    dropped = 2 * sum(apart(box, keeps) for box in boxes)
+    assert (stage.name, stage.came, stage.passed) == ("triangles to draw", 12, 12 - dropped), (boxes, keeps, str(found))
+    text = f"lie outside of the scissor, which keeps {x}, {y} to {x + width - 1}, {y + height - 1}"
+    assert [(loss.count, loss.reason) for loss in stage.lost] == ([(dropped, text)] if dropped else []), (boxes, keeps)
+    covered = sum(int((inside(box) & inside(keeps)).sum()) for box in boxes)
+    assert (found.stages[3].came if covered else 0) == covered
+
+
+def test_triangles_of_one_draw_with_different_fates(tmp_path: Path) -> None:
+    """A visible one, one outside of the scissor, two outside of the target, two too small, and one that clipping cuts
+    into several."""
+
+    def draws(cl: CommandList) -> None:
+        cl.depth(None, write=False).viewport(8, 0, SIDE, SIDE).scissor(0, 0, 23, 31)
+        small, half = [(0.3, 0.3), (0.4, 0.3), (0.3, 0.4)], SIDE / 2
+        points = [
+            [(2, 2), (8, 2), (2, 8)],  # 8 to the right in the target: 10 to 16
+            [(17, 2), (20, 2), (17, 8)],  # 25 to 28: outside of the scissor
+            [(25, 2), (29, 2), (25, 8)], [(26, 20), (29, 20), (26, 28)],  # from 33 on: outside of the target
+            [(4 + a, 12 + b) for a, b in small], [(5 + a, 20 + b) for a, b in small],
+            [(-20, 16), (12, 10), (12, 30)],  # cut by the left side of the view
+        ]  # fmt: skip
+        cl.draw_immediate([[(a / half - 1, b / half - 1, -0.5, 1), (1, 1, 1, 1)] for part in points for a, b in part])
+
+    run = scene(tmp_path, "D24S8", draws)
+    stage = run.why("f0/d0", every=True).stages[2]
+    lost = {(loss.count, loss.reason.partition(":")[0].partition(",")[0]) for loss in stage.lost}
+    assert {(2, "lie outside of the target of 32x32"), (1, "lies outside of the scissor")} <= lost, stage
+    alone = [run.why(f"f0/d0/t{n}", every=True).because for n in range(7)]
+    assert "changed a colour" in alone[0] and "changed a colour" in alone[6]
+    assert "outside of the scissor, which keeps 0, 0 to 23, 31" in alone[1]
+    assert all("outside of the target of 32x32: the viewport is 32x32 at 8, 0" in text for text in alone[2:4])
+    assert all(text.startswith("covers no pixel") for text in alone[4:6])
+    assert stage.came == 7 and stage.came - stage.passed == sum(loss.count for loss in stage.lost)
+
+
+# -- colours that stay ------------------------------------------------------------------------------------------------
+FACTORS = (
+    "zero", "one", "source color", "1 - source color", "destination color", "1 - destination color", "source alpha",
+    "1 - source alpha", "destination alpha", "1 - destination alpha", "constant color", "1 - constant color",
+    "constant alpha", "1 - constant alpha", "source alpha, saturated",
+)  # fmt: skip
+EQUATIONS = ("add", "subtract", "reverse subtract", "minimum", "maximum", "add, code 5", "add, code 6", "add, code 7")
+
+
+def test_blending_that_leaves_the_target_is_named_by_its_bits(tmp_path: Path) -> None:
+    """Black on black: each equation and each factor by its code."""
+    cases = [
+        *((equation, 0, 1) for equation in range(8)), *((0, source, 1) for source in range(15)),
+        *((0, 0, target) for target in range(15)),
+    ]  # fmt: skip
+
+    def draws(cl: CommandList) -> None:
+        cl.depth(None, write=False).combiner(0, ("replace", "constant"), ("replace", "constant"))
+        for equation, source, target in cases:
+            cl.write_word("BLEND_FUNC", equation | equation << 8 | source << 16 | target << 20 | 1 << 28)
+            rectangle(cl, (8, 8, 2, 2), -0.5)
+
+    run = scene(tmp_path, "D24S8", draws)
+    for n, (equation, source, target) in enumerate(cases):
+        found = run.why(f"f0/d{n}").stages[-1]
+        (loss,) = found.lost
+        text = "leave the colour that was there"
+        if (source, target) != (1, 0):
+            text += f": blending is {EQUATIONS[equation]} of {FACTORS[source]} and {FACTORS[target]}"
+        assert (found.name, found.came, found.passed, loss.count, loss.reason) == ("colours", 4, 0, 4, text)
+        assert loss.register == ("BLEND_FUNC" if (source, target) != (1, 0) else "")
+
+
+LOGIC = (
+    "clear", "and", "and reverse", "copy", "set", "copy inverted", "keep", "invert", "nand", "or", "nor", "xor",
+    "equivalent", "and inverted", "or reverse", "or inverted",
+)  # fmt: skip
+
+
+def test_logic_operations_that_leave_the_target_are_named_by_their_bits(tmp_path: Path) -> None:
+    """Black on black: those that give black again leave it, the others make it white."""
+
+    def draws(cl: CommandList) -> None:
+        cl.depth(None, write=False).combiner(0, ("replace", "constant"), ("replace", "constant"))
+        cl.write_word("COLOR_OPERATION", 0xE4 << 16)
+        for code in range(16):
+            cl.write_word("LOGIC_OP", 0)
+            rectangle(cl, (8, 8, 2, 2), -0.5)
+            cl.write_word("LOGIC_OP", code)
+            rectangle(cl, (8, 8, 2, 2), -0.5)
+
+    run = scene(tmp_path, "D24S8", draws)
+    black = {"clear", "and", "and reverse", "copy", "keep", "or", "xor", "and inverted"}
+    for code, name in enumerate(LOGIC):
+        stage = run.why(f"f0/d{2 * code + 1}").stages[-1]
+        assert (stage.name, stage.came, stage.passed) == ("colours", 4, 0 if name in black else 4), name
+        said = [(loss.reason.partition(": ")[2], loss.register) for loss in stage.lost]
+        named = ("", "") if name == "copy" else (f"the logic operation is {name}", "LOGIC_OP")
+        assert said == ([named] if name in black else [])
+
+
+@pytest.mark.parametrize(
+    ("mask", "write", "register"), [(0xF, 0xF, None), (0, 0xF, "DEPTH_COLOR_MASK"), (0xF, 0, "COLORBUFFER_WRITE"),
+                                    (0, 0, "DEPTH_COLOR_MASK"), (1, 0xF, None), (8, 1, None)]
+)  # fmt: skip
+def test_colours_that_are_masked_name_the_register(tmp_path: Path, mask: int, write: int, register: str | None) -> None:
+    def draws(cl: CommandList) -> None:
+        cl.write_word("DEPTH_COLOR_MASK", mask << 8).write_word("COLORBUFFER_WRITE", write)
+        rectangle(cl, (8, 8, 2, 2), -0.5)
+
+    found = scene(tmp_path, "D24S8", draws).why("f0/d0").stages[-1]
+    assert (found.came, found.passed) == (4, 4 if register is None else 0)
+    lost = [] if register is None else [("are masked", register)]
+    assert [(loss.reason, loss.register) for loss in found.lost] == lost

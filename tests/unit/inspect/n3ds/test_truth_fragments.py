@@ -147,6 +147,13 @@ def all_names() -> Iterator[Name]:
     base = {0x80: 1 | 1 << 12, 0xC0: 3 | 3 << 16}
     yield "size", base | {0x82: 16 << 16 | 32}, ("texture 0", "size"), [16, 32]
     yield "address", base | {0x85: 0x20000080 >> 3}, ("texture 0", "address"), "0x20000080"
+    yield "fog", {0xE0: 5, 0xE1: 0x332211}, ("fog", "color"), [0x11, 0x22, 0x33]
+    lit = {0x8F: 1, 0x1C6: 0, 0x1C2: 2, STAGES[0]: 1 | 1 << 16}  # three lights
+    for slots in ((0, 1, 2), (7, 3, 5), (6, 6, 1)):
+        words = lit | {0x1D9: sum(light << 4 * slot for slot, light in enumerate(slots))}
+        for slot, light in enumerate(slots):
+            yield f"light {slots} {slot}", words, ("lighting", "lights", slot, "light"), light
+            yield f"light {slots} in {slot}", words, ("lighting", "lights", slot, "slot"), slot
     for bit, channel in enumerate("rgba"):
         word = BASE[DEPTH_COLOR_MASK] & ~(1 << 8 + bit)
         for other in "rgba":
@@ -161,7 +168,7 @@ def all_names() -> Iterator[Name]:
 RESET = {
     0x80: 1 << 12, 0x82: TEXTURE << 16 | TEXTURE, 0x83: 0, 0x8E: 0,
     **{first + n: word for first in STAGES for n, word in enumerate((15 | 15 << 16, 0, 0, 0, 0))},
-    STAGES[0]: 0,
+    STAGES[0]: 0, 0xE0: 0, 0x8F: 0, 0x1C2: 0, 0x1C6: 1, 0x1D9: 0,
 }  # fmt: skip
 NAMES = list(all_names())
 GROUPS = sorted({name.split(" ")[0] for name, *_ in NAMES})
@@ -318,3 +325,33 @@ def test_each_action_of_each_outcome(tmp_path: Path, action: int, z: float) -> N
         values = fragment.stage("stencil test").values
         assert (values["stored"], values["incoming"], values["after"]) == (old, 0x33, new)
         assert fragment.stage("bytes").values["depth"] == [f"{old:02x}000000", f"{new:02x}000000"]
+
+
+# -- where a fragment may be ------------------------------------------------------------------------------------------
+MODES = ("off", "keep outside", "off, code 2", "keep inside")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_scissor_of_a_fragment_is_named_with_its_sides(tmp_path: Path, seed: int) -> None:
+    """Each mode and random rectangles: a fragment is left out where the rectangle says, in rows of memory."""
+    r = random.Random(f"scissor {seed}")
+    draws, boxes = [], []
+    for n in range(24):
+        (x1, x2), (y1, y2) = (sorted(r.choices(range(SIDE), k=2)) for _ in range(2))
+        boxes.append((n % 4, x1, y1, x2, y2))
+        draws.append(({0x65: n % 4, 0x66: x1 | y1 << 16, 0x67: x2 | y2 << 16}, 0.5))
+    run = scene(tmp_path, draws)
+    x, y = r.randrange(SIDE), r.randrange(SIDE)
+    answer = run.why(f"f0/d{len(draws) - 1}/px{x},{y}")
+    found = [fragment for touch in answer.all_touches() for fragment in touch.fragments]
+    assert answer.proved and len(found) == len(draws)
+    for (mode, x1, y1, x2, y2), fragment in zip(boxes, found, strict=True):
+        inside = x1 <= x <= x2 and y1 <= y <= y2
+        said = (mode, x1, y1, x2, y2, x, y, fragment.fate)
+        if mode == 3 and not inside:
+            place = f"columns {x1} to {x2}, rows {SIDE - 1 - y2} to {SIDE - 1 - y1} of memory"
+            assert fragment.fate == f"outside of {place} (SCISSORTEST_MODE {MODES[mode]})", said
+        elif mode == 1 and inside:
+            assert fragment.fate == f"left out by the scissor (SCISSORTEST_MODE {MODES[mode]})", said
+        else:
+            assert fragment.fate.startswith("written"), said

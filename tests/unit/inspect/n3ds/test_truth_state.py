@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -130,7 +131,7 @@ def test_the_state_names_the_bit_that_a_draw_changed(tmp_path: Path, part: int) 
 
     def draws(cl: CommandList) -> None:
         all_over(cl)
-        all_over(cl)  # what is written behind a draw, to begin the next one, was written before this one too
+        all_over(cl)  # what is written after a draw, for the next one, was written before this one too
         for number, _, _, bit in cases:
             cl.write_word(number, words[number] ^ 1 << bit)
             all_over(cl)
@@ -168,6 +169,138 @@ def test_the_state_names_the_uniform_that_changed(tmp_path: Path) -> None:
         (one,) = changes
         assert (one.register, one.fields) == (f"vertex c{number}.{'xyzw'[axis]}", (("value", was, f"{n}"),))
         old[number, axis] = n
+
+
+def test_the_state_names_the_fixed_attribute_that_changed(tmp_path: Path) -> None:
+    """By its number and component, with its value as a float."""
+    chosen = [(3, 1, 0.25), (3, 1, -2.0), (0, 0, 1.5), (11, 3, 8.0)]
+
+    def draws(cl: CommandList) -> None:
+        values = np.zeros((12, 4))
+        for number in range(12):
+            cl.fixed_attribute(number, values[number])
+        all_over(cl)
+        all_over(cl)
+        for number, axis, value in chosen:
+            values[number, axis] = value
+            all_over(cl.fixed_attribute(number, values[number]))
+
+    run = pocketgpu.debug(scene(tmp_path / "scene.ctf", draws))
+    old = np.zeros((12, 4))
+    for n, (number, axis, value) in enumerate(chosen, 2):
+        (one,) = (one for one in run.seek(f"f0/d{n}").changes() if one.table)
+        was = f"{old[number, axis]:.9g}"
+        name = f"fixed attribute {number}.{'xyzw'[axis]}"
+        assert (one.register, one.fields) == (name, (("value", was, f"{value:.9g}"),))
+        old[number, axis] = value
+
+
+# Register words in front of a draw, what of the state they are about, and what it says then.
+TEXTURES = (
+    "RGBA8", "RGB8", "RGB5A1", "RGB565", "RGBA4", "IA8", "HILO8", "I8", "A8", "IA44", "I4", "A4", "ETC1", "ETC1A4",
+)  # fmt: skip
+WRAPS = (
+    "clamp to edge", "clamp to border", "repeat", "mirrored repeat", "repeat below, edge above",
+    "repeat below, border above", "repeat, code 6", "repeat, code 7",
+)  # fmt: skip
+Said = Callable[[Any], Any]
+NAMES: list[tuple[dict[int, int], Said, Any]] = [
+    *(({0x8E: code}, lambda m: m.textures[0].format, name) for code, name in enumerate(TEXTURES)),
+    *(({0x83: code << 12}, lambda m: m.textures[0].parameters["wrap_s"], name) for code, name in enumerate(WRAPS)),
+    *(({0x83: code << 8}, lambda m: m.textures[0].parameters["wrap_t"], name) for code, name in enumerate(WRAPS)),
+    *(({0x83: code << 1}, lambda m: m.textures[0].parameters["mag_filter"], name)
+      for code, name in enumerate(("nearest", "linear"))),
+    *(({0x83: code << 2}, lambda m: m.textures[0].parameters["min_filter"], name)
+      for code, name in enumerate(("nearest", "linear"))),
+    *(({0x83: code << 24}, lambda m: m.textures[0].parameters["mip_filter"], name)
+      for code, name in enumerate(("nearest", "linear"))),
+    *(({0x83: code << 28}, lambda m: m.textures[0].kind, name)
+      for code, name in ((0, "2D"), (2, "shadow 2D"), (3, "projection"), (5, "disabled"))),
+    *(({0x80: 1 << 12 | on}, lambda m: m.textures[0].enabled, bool(on)) for on in (0, 1)),
+    ({0x82: 16 << 16 | 32}, lambda m: (m.textures[0].width, m.textures[0].height), (16, 32)),
+    ({0x85: 0x20000200 >> 3}, lambda m: m.textures[0].places[0].address, 0x20000200),
+    *(({0x117: code << 16 | size}, lambda m: m.target.format.name, name)
+      for code, size, name in ((0, 2, "RGBA8"), (1, 1, "RGB8"), (2, 0, "RGB5A1"), (3, 0, "RGB565"), (4, 0, "RGBA4"))),
+    *(({0x116: code}, lambda m: m.target.depth_format.name, name)
+      for code, name in ((0, "D16"), (2, "D24"), (3, "D24S8"))),
+    ({0x11E: 16 | 23 << 12 | 1 << 24}, lambda m: (m.target.width, m.target.height), (16, 24)),
+    ({0x229: 0}, lambda m: (sorted(m.programs), m.programs["vertex"].entry), (["vertex"], 0)),
+    ({0x229: 0, 0x2BA: 0x7FFF0002}, lambda m: m.programs["vertex"].entry, 2),
+    ({0x11D: 0x18000400 >> 3}, lambda m: m.target.address, 0x18000400),
+    ({0x11C: 0x18008000 >> 3}, lambda m: m.target.depth_address, 0x18008000),
+    *(({0x227: code << 31 | 0x40, 0x200: 0x20000000 >> 4 << 1}, lambda m: (m.index_buffer.type, m.index_buffer.address),
+       (name, 0x20000040)) for code, name in enumerate(("u8", "u16"))),
+    *(({0x201: code | count - 1 << 2, 0x203: 0x80, 0x204: 0, 0x205: 1 << 28 | 24 << 16, 0x200: 0x20000000 >> 4 << 1},
+       lambda m: [(b.number, b.address, b.stride, b.components) for b in m.vertex_buffers],
+       [(0, 0x20000080, 24, (f"attribute 0: {count} x {name}",))])
+      for code, name in enumerate(("s8", "u8", "s16", "f32")) for count in (1, 4)),
+    *(({0x201: 0, 0x203: 0, 0x204: code, 0x205: 1 << 28 | 24 << 16},
+       lambda m: [b.components for b in m.vertex_buffers], [(f"padding of {size} bytes",)])
+      for code, size in ((12, 4), (13, 8), (14, 12), (15, 16))),
+]  # fmt: skip
+# What is put back in front of the next one.
+PLAIN = {
+    0x80: 1 << 12, 0x82: 8 << 16 | 8, 0x83: 0, 0x85: 0x20000000 >> 3, 0x8E: 0, 0x116: 3, 0x117: 2,
+    0x11C: 0x18001000 >> 3, 0x11D: 0x18000000 >> 3, 0x11E: 32 | 31 << 12 | 1 << 24, 0x203: 0, 0x204: 0, 0x205: 0,
+    0x2BA: 0x7FFF0000,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("part", range(0, len(NAMES), PART))
+def test_names_of_the_state_follow_the_bits_of_their_registers(tmp_path: Path, part: int) -> None:
+    """Textures, the target, indices and vertex buffers, each code of each field in a draw of its own."""
+    cases = NAMES[part : part + PART]
+
+    def draws(cl: CommandList) -> None:
+        for words, _, _ in cases:
+            for number, word in (PLAIN | words).items():
+                cl.write_word(number, word)
+            all_over(cl)
+
+    run = pocketgpu.debug(scene(tmp_path / "scene.ctf", draws, bytes(4096)))
+    for n, (words, said, wanted) in enumerate(cases):
+        assert said(run.seek(f"f0/d{n}")) == wanted, words
+
+
+def test_the_summary_says_what_draws_write(tmp_path: Path) -> None:
+    """Colour, depth and stencil change exactly where the summary says that they are written."""
+    cases = [
+        (colors, write, depth, planes, stencil, mask)
+        for colors, write in ((15, 15), (15, 0), (0, 15), (4, 1)) for depth in (0, 1, 1 << 12, 1 | 1 << 12)
+        for planes in range(4) for stencil, mask in ((0, 0xFF), (1, 0xFF), (1, 0x0F), (1, 0))
+    ]  # fmt: skip
+    chosen = random.Random("summary").sample(cases, 48)
+
+    def draws(cl: CommandList) -> None:
+        cl.combiner(0, ("replace", "constant"), ("replace", "constant"))
+        for n, (colors, write, depth, planes, stencil, mask) in enumerate(chosen):
+            value = 0x55 if n & 1 else 0xAA  # always another one than before, in each bit
+            cl.write_word("TEXENV0_COLOR", value * 0x01010101)
+            cl.write_word("DEPTH_COLOR_MASK", 1 << 4 | depth | colors << 8).write_word("COLORBUFFER_WRITE", write)
+            cl.write_word("DEPTHBUFFER_WRITE", planes).write_word("STENCIL_OP", 5 | 5 << 4 | 5 << 8)  # inverts
+            cl.write_word("STENCIL_TEST", stencil | 1 << 4 | mask << 8 | 0xFF << 24)
+            z = -0.25 if n & 1 else -0.75
+            cl.draw_immediate([[(x, y, z, 1), (1, 1, 1, 1)] for x, y in ((-1, -1), (3, -1), (-1, 3))])
+
+    run = pocketgpu.debug(scene(tmp_path / "scene.ctf", draws))
+    channels = ["red", "green", "blue", "alpha"]
+    old = None
+    for n, case in enumerate(chosen):
+        moment = run.seek(f"f0/d{n}")
+        target, parts = moment.target, moment.summary.parts
+        now = [target.rows[..., i].copy() for i in range(4)] + [target.depth["depth"], target.depth["stencil"]]
+        masked = parts["blending"].partition("; writes ")[2]
+        written = [not masked or channel in masked.split(", ") for channel in channels]
+        written.append(parts["depth"].endswith(", written"))
+        value, depth = (0x55, 0.25) if n & 1 else (0xAA, 0.75)
+        for plane, stated, found in zip(now, written, [value] * 4 + [int(depth * 0xFFFFFF)], strict=False):
+            assert not stated or (plane == found).all(), (case, parts)
+        if old is not None:
+            changed = [bool((one != other).any()) for one, other in zip(old, now, strict=True)]
+            assert all(stated or not change for stated, change in zip(written, changed, strict=False)), (case, parts)
+            inverts = parts["stencil"] != "off" and not parts["stencil"].endswith("; not written")
+            assert changed[5] == inverts, (case, parts)
+        old = now
 
 
 # -- diff -------------------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from support import recordings
 from support.strict_scenes import Scene
 
 import pocketgpu
+from pocketgpu.builder import CaptureBuilder
 from pocketgpu.cli import main
 from pocketgpu.errors import NoPictureError, UsageError
 from pocketgpu.inspect.model.rules import CONFIDENCES, SEVERITIES, Found, Rule
@@ -82,10 +83,11 @@ def test_the_same_finding_is_one_line_and_the_worst_comes_first() -> None:
     assert len(report.findings) == MOST_FINDINGS + 1 and report.findings[-1].count == 7
 
 
-def test_a_capture_without_frames_is_an_error() -> None:
-    scene = Scene(frames=0)
+def test_a_capture_of_nothing_is_an_error(tmp_path: Path) -> None:
+    CaptureBuilder().save(tmp_path / "empty.ctf")
     with pytest.raises(NoPictureError):
-        check(scene.capture())
+        check(pocketgpu.open(tmp_path / "empty.ctf"))
+    assert check(Scene(frames=0).capture()).rules  # it has work, which no frame shows
 
 
 # -- the command ------------------------------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ KEPT = Path(__file__).with_name("findings_3ds.json")
 NOWHERE, UNUSED = 0x1F000000, 0x27000000
 """Where no memory is, and memory that no scene writes."""
 END = 0x18600000
-"""The first address behind VRAM."""
+"""The first address past the end of VRAM."""
 LAYOUT: list[tuple[str, int] | int] = [("f32", 3), ("f32", 4), ("f32", 2)]
 """Of the scene's vertices."""
 
@@ -407,6 +407,13 @@ def test_a_rule_finds_what_it_is_about_and_nothing_elsewhere(case: Case) -> None
     assert case.rule not in findings(case.sound)
     assert rule(case.rule).console == "3DS"
     assert broken == kept()[case.rule]
+
+
+def test_fills_of_nothing_and_of_a_byte_less() -> None:
+    """An end at the start, before it and after it: only the last one is a fill."""
+    for step, accused in ((-16, True), (0, True), (16, False)):
+        found = findings(then(lambda s, c, step=step: c.fill(s.target + 64, s.target + 64 + step, 0)))
+        assert ("fill.empty" in found) == accused, step
 
 
 def test_copies_of_the_gsp_read_and_write() -> None:

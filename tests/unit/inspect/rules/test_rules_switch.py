@@ -59,7 +59,7 @@ class Case:
 
 
 CASES = [
-    Case("switch.block-order", lambda: Scene(grid=SHARED), "depend on which block runs first"),
+    Case("switch.block-order", lambda: Scene(grid=SHARED), "on which block runs first"),
     Case("switch.never-written", lambda: Scene(vertices=4096), "vertex stream 0: 72 of 72 bytes"),
     Case("switch.no-program", lambda: Scene(stages=("pixel",)), "without a vertex program"),
     Case("switch.unbound-constants", lambda: Scene(vertex="MOV R9, c[0x5][0x0]\n" + VERTEX), "constant buffer 5"),

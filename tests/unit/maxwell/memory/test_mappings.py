@@ -202,9 +202,11 @@ def test_a_kind_can_change(memory: GpuMemory) -> None:
     memory.map(BASE + PAGE, PAGE, kind=0x7B)
     changed = memory.set_kind(mapping, "c32_2cra")
     assert memory.mapping_at(BASE) is changed and changed.kind == 0xDB
-    assert [word & 255 for word in words(memory, [BASE, BASE + PAGE])] == [0xDB, 0x7B]
+    covering = memory.mapping_at(BASE + PAGE)
+    assert covering is not None and covering.kind == 0x7B
+    assert [word % PAGE for word in words(memory, [BASE, BASE + PAGE])] == [0, 0]  # words of the table have no kind
     memory.unmap(BASE + PAGE)
-    assert [word & 255 for word in words(memory, [BASE, BASE + PAGE])] == [0xDB, 0xDB]
+    assert memory.mapping_at(BASE + PAGE) is changed
     with pytest.raises(UsageError):
         memory.set_kind(mapping, 0)
 
@@ -337,6 +339,7 @@ steps = st.one_of(
     st.tuples(st.just("map"), pages, st.integers(1, 12), st.integers(0, 20), st.integers(0, 255)),
     st.tuples(st.just("unmap"), st.integers(0, 7)),
     st.tuples(st.just("kind"), st.integers(0, 7), st.integers(0, 255)),
+    st.tuples(st.just("close"), st.integers(0, 7), st.integers(-1, 3), st.sampled_from([-1, 0, 1, 64, 4095])),
     st.tuples(st.just("snapshot")),
     st.tuples(st.just("restore")),
 )
@@ -356,7 +359,7 @@ def test_python_and_kernels_agree_with_a_slow_model(script: list[tuple], edge: i
         if step[0] == "map":
             _, page, count, start, kind = step
             handles.append(memory.map(base + page * PAGE, count * PAGE, backing, start * PAGE, kind))
-            model.append([page, count, start, kind])
+            model.append([page, count, start, kind, count * PAGE])
         elif step[0] == "unmap" and model:
             i = step[1] % len(model)
             memory.unmap(handles.pop(i))
@@ -365,6 +368,10 @@ def test_python_and_kernels_agree_with_a_slow_model(script: list[tuple], edge: i
             i = step[1] % len(model)
             handles[i] = memory.set_kind(handles[i], step[2])
             model[i][3] = step[2]
+        elif step[0] == "close" and model:
+            i = step[1] % len(model)
+            memory.close_after(handles[i], step[2] * PAGE + step[3])
+            model[i][4] = step[2] * PAGE + step[3]
         elif step[0] == "snapshot":
             kept = (memory.snapshot(), [list(m) for m in model], list(handles))
         elif step[0] == "restore" and kept:
@@ -372,14 +379,19 @@ def test_python_and_kernels_agree_with_a_slow_model(script: list[tuple], edge: i
             model, handles = [list(m) for m in kept[1]], list(kept[2])
 
     expected: list[int | None] = []
+    shown: list[int] = []  # what the page table says
     kinds = []
     for page in range(56):
         top = next((m for m in reversed(model) if m[0] <= page < m[0] + m[1]), None)
         expected.append(None if top is None else backing.offset + (top[2] + page - top[0]) * PAGE)
-        kinds.append(0 if top is None else top[3])
+        kinds.append(None if top is None else top[3])
+        open_bytes = 0 if top is None else max(0, min(PAGE, top[4] - (page - top[0]) * PAGE))
+        shown.append((expected[-1] or 0) + PAGE - open_bytes if open_bytes else 0)
     addresses = [base + page * PAGE for page in range(56)]
-    assert translated(memory, addresses) == expected
-    assert [word & 0xFF for word in words(memory, addresses)] == kinds
+    assert words(memory, addresses) == shown
+    assert translated(memory, addresses) == [word & -PAGE or None for word in shown]
+    found_at = [memory.mapping_at(va) for va in addresses]
+    assert [None if one is None else one.kind for one in found_at] == kinds
     assert [memory.offset_of(va, PAGE) for va in addresses] == expected
     found: list[int | None] = []
     for offset, length in memory.spans(base, 56 * PAGE):
@@ -436,3 +448,45 @@ def test_kernels_stamp_pages_and_count_what_they_missed(memory: GpuMemory, evalu
     memory.arena[backing.offset + 9 * PAGE] = 1
     memory.restore(kept)
     assert not memory.arena[backing.offset + 9 * PAGE]
+
+
+def reached(memory: GpuMemory, address: int, pages: int) -> list[int]:
+    """How many bytes of each page threads of programs may reach, from the page table."""
+    found = words(memory, list(range(address, address + pages * PAGE, PAGE)))
+    return [PAGE - word % PAGE if word else 0 for word in found]
+
+
+@pytest.mark.parametrize("size, open", [
+    (0, [0, 0, 0]), (1, [1, 0, 0]), (4095, [4095, 0, 0]), (4096, [4096, 0, 0]), (4097, [4096, 1, 0]),
+    (3 * 4096 - 1, [4096, 4096, 4095]), (3 * 4096, [4096] * 3), (1 << 20, [4096] * 3), (-5, [0, 0, 0]),
+])  # fmt: skip
+def test_a_mapping_ends_for_threads_where_it_is_told_to(memory: GpuMemory, size: int, open: list[int]) -> None:
+    address = TABLE - PAGE  # in two tables
+    mapping = memory.map(address, 3 * PAGE, kind=0xFE)
+    memory.map(address + 3 * PAGE, PAGE)
+    changes = memory.map_changes
+    assert reached(memory, address, 4) == [4096] * 4
+    memory.close_after(mapping, size)
+    assert reached(memory, address, 4) == [*open, 4096]
+    assert memory.map_changes == changes and memory.read(address, 3 * PAGE) == bytes(3 * PAGE)  # the host reaches all
+    kept = memory.snapshot()
+    memory.close_after(mapping, 3 * PAGE)
+    assert reached(memory, address, 3) == [4096] * 3
+    memory.restore(kept)
+    assert reached(memory, address, 4) == [*open, 4096]
+
+
+def test_the_end_of_a_mapping_stays_under_another_one(memory: GpuMemory) -> None:
+    mapping = memory.map(BASE, 4 * PAGE)
+    memory.close_after(mapping, 2 * PAGE + 12)
+    cover = memory.map(BASE + PAGE, 2 * PAGE)
+    assert reached(memory, BASE, 4) == [4096, 4096, 4096, 0]
+    memory.close_after(mapping, PAGE + 4)
+    assert reached(memory, BASE, 4) == [4096, 4096, 4096, 0]
+    memory.unmap(cover)
+    assert reached(memory, BASE, 4) == [4096, 4, 0, 0]
+    mapping = memory.set_kind(mapping, "generic_16bx2")
+    assert reached(memory, BASE, 4) == [4096, 4, 0, 0]
+    memory.unmap(mapping)
+    memory.map(BASE, 4 * PAGE)
+    assert reached(memory, BASE, 4) == [4096] * 4

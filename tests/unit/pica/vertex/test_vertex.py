@@ -98,9 +98,9 @@ def test_padding_codes(gpu: Any, code: int, size: int) -> None:
 @pytest.mark.parametrize(("code", "size"), [(12, 4), (13, 8), (14, 12), (15, 16)])
 @pytest.mark.parametrize("before", [1, 2, 3, 4])
 def test_padding_begins_at_a_multiple_of_4(make_gpu: Callable[..., Any], before: int, code: int, size: int) -> None:
-    """The bytes behind the padding need no alignment, so only the padding's own start moves them.
+    """The bytes after the padding need no alignment, so only the padding's own start moves them.
 
-    Attribute 1 has `before` bytes; attribute 2, behind the padding, has 3. With the choice "address" the padding begins
+    Attribute 1 has `before` bytes; attribute 2, after the padding, has 3. With the choice "address" the padding begins
     where attribute 1 ends.
     """
     for alignment, start in (("element", 20), ("padding", 20), ("address", 16 + before)):

@@ -31,6 +31,7 @@ from pocketgpu.capture.formats.n3ds_trace import (
     Step,
     WriteRun,
     needs_new_memory,
+    rest_text,
 )
 from pocketgpu.capture.formats.pgc import numbers as F
 from pocketgpu.capture.formats.pgc.contents import (
@@ -56,7 +57,7 @@ from pocketgpu.facts.external import EXTERNAL, LCD
 from pocketgpu.facts.maxwell.page_kinds import KINDS
 from pocketgpu.facts.pica import PICA
 from pocketgpu.pica.gsp.address_map import AddressMap
-from pocketgpu.wording import agreed, counted
+from pocketgpu.wording import counted
 
 _KIND_NAMES = {number: name for name, number in KINDS.items()}
 
@@ -146,12 +147,11 @@ class PgcTrace(SelfTesting, N3DSTrace):
         self.file = file
         self.contents = contents
         self.frame_count = len(contents.frames)
+        self.has_rest = bool(contents.tail)
         notes = notes_of(contents)
         # On a Switch nothing is wrong with that: a recording ends after what the program does to end.
         if contents.tail:
-            left_out = sum(map(count, contents.tail))
-            verbs = "after the last frame {belongs|belong} to no frame and {is|are} left out"
-            message = f"{counted(left_out, 'event')} {agreed(verbs, left_out)}"
+            message = rest_text(sum(map(count, contents.tail)), "event", self.frame_count)
             notes.append(Note("warning", "capture.unfinished-frame", message, at=f"f{len(contents.frames)}"))
         self.warnings = tuple(notes)
         self.virt_to_phys = tuple(contents.ranges)
@@ -183,10 +183,11 @@ class PgcTrace(SelfTesting, N3DSTrace):
                 yield from ((value, 1) for _, value in event.registers[:2])
 
     def runs(self, frame: int) -> list[Step]:
-        """The events of frame `frame`, in order."""
-        if not 0 <= frame < self.frame_count:
+        """The events of frame `frame`, in order; with `frame_count` those after the last frame."""
+        if not 0 <= frame < self.frame_count + self.has_rest:
             raise IndexError(f"no frame {frame}: the capture has {self.frame_count}")
-        return runs_of(self.contents.frames[frame].events)
+        frames = self.contents.frames
+        return runs_of(frames[frame].events if frame < self.frame_count else self.contents.tail)
 
 
 class PgcLog(SelfTesting, ChannelLog):

@@ -115,7 +115,8 @@ class _UniformWatch(Undrawn):
 
 
 def unset_uniforms(trace: N3DSTrace, frames: int) -> list[UnsetUniform]:
-    """Uniforms that draws of the first frames of a capture read and nobody wrote, in order of their draws."""
+    """Uniforms that draws of the first frames of a capture read and nobody wrote, in order of draws. One frame more
+    than it has: also draws after the last."""
     driver = drive(trace)
     watch = _UniformWatch(driver.machine)
     for _, bank, _ in UNITS:
@@ -124,7 +125,7 @@ def unset_uniforms(trace: N3DSTrace, frames: int) -> list[UnsetUniform]:
         rows[(rows == 0).all(axis=1)] = _MARK
     driver.machine.observe(watch)
     for _ in range(frames):
-        driver.play_frame()
+        driver.play_on()
     return list(watch.found.values())
 
 

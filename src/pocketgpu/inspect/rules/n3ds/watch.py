@@ -282,9 +282,13 @@ class Watch(Recorder):
             start = address if shown.stride >= 0 else address + shown.stride * (columns - 1)
             read = self.reads("display", f"{screen} screen", Range(start, size), f"PDC{unit}_ADDRESS_A0")
             self.record.reads.append(replace(read, at=f"f{frame}"))
-        for event in machine.events.drain():
-            self.record.machine_events.append(replace(event, at=event.at or f"f{frame}"))
+        self.take_machine_events(frame)
         super().vblank(frame)
+
+    def take_machine_events(self, frame: int) -> None:
+        """Note what the machine has reported in a frame."""
+        for event in self.machine.events.drain():
+            self.record.machine_events.append(replace(event, at=event.at or f"f{frame}"))
 
 
 def watch(
@@ -294,19 +298,24 @@ def watch(
     """Run a capture and note what rules read. progress: called after each frame. frame: the only one that is noted; the
     run ends with it, and memory that earlier frames wrote counts as written. None: all frames.
 
-    :raises NoPictureError: there are no frames.
+    What comes after the last frame counts as one more.
+
+    :raises NoPictureError: there are no frames, and nothing else.
     """
-    if not capture.frame_count:
-        raise NoPictureError("the capture has no frames", location=capture.path, hint="A frame ends with a marker.")
     noted, trace = Watch(), cast("N3DSTrace", capture.trace)
+    if not trace.frame_count + trace.has_rest:
+        raise NoPictureError("the capture has no frames", location=capture.path, hint="A frame ends with a marker.")
     driver = drive(trace, evaluator=evaluator)
     driver.machine.observe(noted)
-    end = driver.frame_count if frame is None else frame + 1
-    while driver.frame < end:
-        if driver.frame == frame:
+    end = trace.frame_count + trace.has_rest if frame is None else frame + 1
+    for index in range(end):
+        if index == frame:
             noted.begin_again()
-        driver.play_frame()
-        progress(driver.frame - 1)
+        driver.play_on()
+        if index < trace.frame_count:
+            progress(index)
+        else:
+            noted.take_machine_events(index)
     noted.record.whys = _Asked(capture, evaluator)
     noted.record.unset = unset_uniforms(trace, end)
     if frame is not None:

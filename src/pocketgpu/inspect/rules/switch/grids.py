@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pocketgpu.inspect.model.rules import Found, RuleSet
 from pocketgpu.inspect.rules.switch.record import SwitchRecord
-from pocketgpu.wording import counted
+from pocketgpu.wording import agreed, counted
 
 RULES = RuleSet("Switch")
 
@@ -26,8 +26,8 @@ RULES = RuleSet("Switch")
 def block_order(record: SwitchRecord) -> Iterator[Found]:
     for grid in record.ordered:
         where = f", such as at {grid.first:#x}" if grid.first is not None else ""
+        left = f"{counted(grid.changed, 'byte')} that {agreed('{depends|depend}', grid.changed)}"
         yield Found(
-            f"a grid of {counted(grid.blocks, 'block')} (program {grid.program:#x}) leaves "
-            f"{counted(grid.changed, 'byte')} that depend on "
-            f"which block runs first{where}", grid.at,
+            f"a grid of {counted(grid.blocks, 'block')} (program {grid.program:#x}) leaves {left} on which block runs "
+            f"first{where}", grid.at,
         )  # fmt: skip

@@ -25,6 +25,8 @@ _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
 _REL, _RELA = struct.Struct("<QQ"), struct.Struct("<QQq")
 _MOST_SECTIONS = 1 << 16
+PARAMETER_BASE = 0x140
+"""Where parameters of kernels begin in constant bank 0, by CUDA's compiler for SM 5.x."""
 
 
 class SectionType(IntEnum):
@@ -92,11 +94,16 @@ class Relocation:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of a kernel: bytes from the start of the parameters, which are in bank 0."""
+    """A parameter of a kernel: bytes from the start of the parameters, which are in bank 0.
+
+    name, type: of a kernel that was written as text (`isa/header.py`); "" if they are not known.
+    """
 
     ordinal: int
     offset: int
     size: int
+    name: str = ""
+    type: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +121,8 @@ class Kernel:
 
     parameter_base: where in bank 0 the parameters begin. shared_size: static shared memory in bytes. local_size: stack
     of a thread in bytes. functions: symbols of its code, in the order of the file. block: threads of a block in x, y,
-    z if the code was made for one size only.
+    z if the code was made for one size only. lines: for each instruction its line in the text, if the kernel was
+    written as text. loose: nothing says where parameters are; they lie in the order of the arguments.
     """
 
     name: str
@@ -133,6 +141,8 @@ class Kernel:
     max_threads: tuple[int, ...] | None = None
     block: tuple[int, ...] | None = None
     call_stack: int = 0
+    lines: tuple[int, ...] = ()
+    loose: bool = False
 
 
 @dataclass(frozen=True)
@@ -307,7 +317,7 @@ def _kernel(source: _File, cubin: Cubin, symbol: Symbol, section: Section) -> Ke
         raise source.error(f"kernel {symbol.name} ends after its section {section.name}")
     own = cubin.by_name.get(f".nv.info.{symbol.name}")
     parameters: list[Parameter] = []
-    base, size, call_stack = 0x140, 0, 0
+    base, size, call_stack = PARAMETER_BASE, 0, 0
     exits: tuple[int, ...] = ()
     indirect: tuple[IndirectBranch, ...] = ()
     max_threads = block = None

@@ -13,25 +13,27 @@ stall cycles. `:U3` may follow for operands to reuse that the text does not show
 the text does not determine. An instruction without a scheduling field stalls for 15 cycles and uses no barriers: that
 is enough for a model, but a real GPU needs barriers for loads and other work of unknown length.
 
-Offsets (`/*0008*/`) and directives of NVIDIA's text are ignored. Three instructions share a control word in bundles of
-32 bytes; the last bundle is filled with NOP.
+Offsets (`/*0008*/`) and directives of NVIDIA's text are ignored; `header.py` describes those that say what a launch
+needs, with names for parameters. Three instructions share a control word in bundles of 32 bytes; the last bundle is
+filled with NOP.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from pocketgpu.displayed import line_of
 from pocketgpu.facts.maxwell.sass import CONTROL, CONTROL_BITS
 from pocketgpu.maxwell.sass.isa.bundles import NO_BARRIER, NOP, label_offset, offset_of
 from pocketgpu.maxwell.sass.isa.decoder import SassError
-from pocketgpu.maxwell.sass.isa.encoder import encode
+from pocketgpu.maxwell.sass.isa.encoder import encode, wrong_place
+from pocketgpu.maxwell.sass.isa.header import Header, Word, kernel_name, place_of, words_of
 from pocketgpu.wording import counted
 
 _COMMENT = re.compile(r"//.*|/\*.*?\*/|\(\*.*?\*\)")
-_LABEL = re.compile(r"([.$\w]+):")
+_LABEL = re.compile(r"\s*([.$\w]+):")
 _CONTROL = re.compile(
     r"\[B([-0-5]{6}):R([-0-5]):W([-0-5]):([-Y]):S(\d\d?)(?::U([0-9a-fA-F]))?(?:\s+\^(0[xX][0-9a-fA-F]+))?\]\s*"
 )
@@ -43,37 +45,111 @@ _MOST_LINES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """Assembled code: bytes in bundles of 32, and labels with their addresses."""
+    """Assembled code: bytes in bundles of 32, labels with their addresses, and the line of each instruction."""
 
     code: bytes
     labels: Mapping[str, int]
+    lines: tuple[int, ...] = ()
 
     def __repr__(self) -> str:
         return line_of(self, f"{counted(len(self.code), 'byte')}, {counted(len(self.labels), 'label')}")
 
 
 @dataclass(frozen=True, slots=True)
+class KernelText:
+    """A kernel that was written as text: what its directives say, and its code."""
+
+    header: Header
+    assembly: Assembly
+
+    def __repr__(self) -> str:
+        return line_of(self, f"{self.header.name or 'code'}, {counted(len(self.assembly.code), 'byte')}")
+
+
+@dataclass(frozen=True, slots=True)
 class _SourceLine:
     number: int
+    column: int
     text: str
     control: int | None
     flip: int = 0
     first: bool = False
 
 
-def assemble(source: str, base: int = 0) -> Assembly:
-    """Assemble text. base: address of the first bundle.
+@dataclass
+class _Source:
+    """The lines of a kernel, or of a text without kernels: its directives, instructions and labels."""
 
-    :raises SassError: names the line and what is wrong with it.
+    header: Header
+    lines: list[_SourceLine] = field(default_factory=list)
+    labels: dict[str, int] = field(default_factory=dict)
+
+
+def assemble(source: str, base: int = 0) -> Assembly:
+    """Assemble text. base: address of the first bundle. All kernels of the text become one piece of code.
+
+    :raises SassError: names line and column, and what is wrong there.
     """
-    labels: dict[str, int] = {}
-    lines = _lines(source, base, labels)
+    one = _Source(Header())
+    for number, text in _rows(source):
+        rest = _without_labels(one, number, text, base)
+        if not rest.lstrip().startswith(".") or rest.lstrip().startswith(".word"):
+            _add(one, number, rest)
+        elif kernel_name(words := words_of(rest, number)) is None:
+            one.header.take(words, strict=False)
+    return _assembled(one, base)
+
+
+def assemble_kernels(source: str) -> list[KernelText]:
+    """The kernels of a text; one without a name if no directive begins one. A kernel can be directives only.
+
+    :raises SassError: names line and column, and what is wrong there.
+    """
+    found = [_Source(Header())]
+    names: dict[str, int] = {}
+    skipped = False  # a section of something else than code
+    for number, text in _rows(source):
+        words = words_of(text, number)
+        name = kernel_name(words) if words else None
+        if name is not None:
+            skipped = not name
+            if not skipped:
+                _begin(found, names, name, words)
+        elif not skipped:
+            rest = _without_labels(found[-1], number, text, 0)
+            words = words_of(rest, number)
+            if words and words[0].text.startswith(".") and words[0].text != ".word":
+                found[-1].header.take(words)
+            else:
+                _add(found[-1], number, rest)
+    told = [one for one in found if one.lines or one.header.name or one.header.text()]
+    return [KernelText(one.header, _assembled(one, 0)) for one in told]
+
+
+def _begin(found: list[_Source], names: dict[str, int], name: str, words: list[Word]) -> None:
+    """Begin a kernel."""
+    if name in names:
+        raise words[1].error(f"there are two kernels {name!r}", f"The first one is in line {names[name]}.")
+    names[name] = words[0].line
+    before = found[-1]
+    if not before.header.name and before.lines:
+        first = before.lines[0]
+        where = place_of(first.number, first.column)
+        raise SassError("an instruction before the first kernel", location=where, hint="Write .kernel NAME above it.")
+    if before.header.name:
+        found.append(_Source(Header(name)))
+    else:
+        before.header.name = name  # directives above the first kernel are its own
+
+
+def _assembled(source: _Source, base: int) -> Assembly:
     words, controls = [], []
-    for index, line in enumerate(lines):
+    for index, line in enumerate(source.lines):
         try:
-            word, control = _assemble_line(line, base + offset_of(index), labels)
+            word, control = _assemble_line(line, base + offset_of(index), source.labels, source.header)
         except SassError as error:
-            raise SassError(error.message, location=f"line {line.number}", hint=error.hint) from None
+            where = error.location or place_of(line.number, line.column)
+            raise SassError(error.message, location=where, hint=error.hint) from None
         words.append(word)
         controls.append(control)
     while len(words) % 3:
@@ -83,45 +159,63 @@ def assemble(source: str, base: int = 0) -> Assembly:
     for at in range(0, len(words), 3):
         control = sum(one << CONTROL_BITS * k for k, one in enumerate(controls[at : at + 3]))
         code += b"".join(word.to_bytes(8, "little") for word in (control, *words[at : at + 3]))
-    return Assembly(bytes(code), labels)
+    return Assembly(bytes(code), source.labels, tuple(line.number for line in source.lines))
 
 
-def _lines(source: str, base: int, labels: dict[str, int]) -> list[_SourceLine]:
-    """The instructions of a source; labels are noted with the address of the instruction after them."""
-    found: list[_SourceLine] = []
+def _rows(source: str) -> Iterable[tuple[int, str]]:
+    """The lines of a text by number, with blanks in the place of comments."""
     rows = source.split("\n")
     if len(rows) > _MOST_LINES:
         raise SassError(f"{len(rows)} lines; {_MOST_LINES} are the most")
     for number, row in enumerate(rows, 1):
-        text = _COMMENT.sub(" ", row).strip()
-        while label := _LABEL.match(text):
-            if label[1] in labels:
-                raise SassError(f"there are two labels {label[1]!r}", location=f"line {number}")
-            labels[label[1]] = base + label_offset(len(found))
-            text = text[label.end() :].strip()
-        if text.startswith(".") and not text.startswith(".word"):
-            continue
-        for part in text.split(";"):
-            line = _line(number, part)
-            if line is not None:
-                found.append(line)
-    return found
+        yield number, _COMMENT.sub(lambda found: " " * len(found[0]), row).rstrip()
 
 
-def _line(number: int, text: str) -> _SourceLine | None:
-    text = text.strip()
+def _without_labels(source: _Source, number: int, text: str, base: int) -> str:
+    """A line with blanks in the place of its labels, which get the address of the instruction after them."""
+    while label := _LABEL.match(text):
+        if label[1] in source.labels:
+            where = place_of(number, label.start(1) + 1)
+            raise SassError(f"there are two labels {label[1]!r}", location=where, hint="Give one another name.")
+        source.labels[label[1]] = base + label_offset(len(source.lines))
+        text = " " * label.end() + text[label.end() :]
+    return text
+
+
+def _add(source: _Source, number: int, text: str) -> None:
+    """Add the instructions of a line."""
+    column = 1
+    for part in text.split(";"):
+        line = _line(number, column, part)
+        if line is not None:
+            source.lines.append(line)
+        column += len(part) + 1
+
+
+def _line(number: int, column: int, text: str) -> _SourceLine | None:
     flip, bits, first = 0, None, False
+
+    def cut(count: int = 0) -> None:
+        """Leave out characters and the blanks after them."""
+        nonlocal text, column
+        rest = text[count:].lstrip()
+        column += len(text) - len(rest)
+        text = rest
+
+    cut()
+    text = text.rstrip()
     while text[:1] in ("{", "[") or text[-1:] == "}":
         if text[0] == "{":
-            text, first = text[1:].strip(), True
+            cut(1)
+            first = True
         elif text[-1] == "}" and text.count("{") < text.count("}"):
-            text = text[:-1].strip()
+            text = text[:-1].rstrip()
         elif control := _CONTROL.match(text):
             bits, flip = _control(control), int(control[7] or "0", 16)
-            text = text[control.end() :].strip()
+            cut(control.end())
         else:
             break
-    return _SourceLine(number, text, bits, flip, first) if text else None
+    return _SourceLine(number, column, text, bits, flip, first) if text else None
 
 
 def _control(found: re.Match[str]) -> int:
@@ -146,7 +240,7 @@ def _pack(values: Mapping[str, int]) -> int:
     return word
 
 
-def _assemble_line(line: _SourceLine, address: int, labels: Mapping[str, int]) -> tuple[int, int]:
+def _assemble_line(line: _SourceLine, address: int, labels: Mapping[str, int], header: Header) -> tuple[int, int]:
     control = line.control
     if control is None:
         control = _pack({**_UNKNOWN, "stall": 0} if line.first else _UNKNOWN)
@@ -156,13 +250,21 @@ def _assemble_line(line: _SourceLine, address: int, labels: Mapping[str, int]) -
         except ValueError:
             word = -1
         if not 0 <= word < 1 << 64:
-            raise SassError(f"{line.text!r} is no word of 64 bits")
+            raise SassError(f"{line.text!r} is no word of 64 bits", hint="Write .word 0x50b0000000070f00.")
         return word ^ line.flip, control
-    text = line.text
+    text = header.resolve(line.text, line.number, line.column)
     if (bare := _BRANCH.search(text)) and bare[1] in labels and not text.startswith(bare[1]):
         text = f"{text[: bare.start()]}`({bare[1]})"
     try:
         encoded = encode(text, address, labels)
     except KeyError as missing:
-        raise SassError(f"there is no label {missing.args[0]!r}") from None
+        name = str(missing.args[0])
+        where = place_of(line.number, line.column + max(line.text.find(name), 0))
+        raise SassError(f"there is no label {name!r}", location=where, hint=f"Write '{name}:' somewhere.") from None
+    except SassError as error:
+        column = line.column + (wrong_place(line.text) if text == line.text else 0)
+        raise SassError(error.message, location=place_of(line.number, column), hint=error.hint) from None
     return encoded.word ^ line.flip, control ^ encoded.control
+
+
+__all__ = ["Assembly", "KernelText", "assemble", "assemble_kernels"]

@@ -49,14 +49,19 @@ def _modifier_pattern(index: int, modifier: Modifier) -> str:
     return f"(?P<modifier_{index}>{alternation(list(dict.fromkeys(texts)))})"
 
 
-@cache
-def _pattern(form: Form) -> re.Pattern[str]:
-    """The pattern for the text after the mnemonic, which has a comma before each operand."""
-    parts = [_modifier_pattern(index, modifier) for index, modifier in enumerate(form.modifiers)]
+def _parts(form: Form) -> list[str]:
+    """Patterns for the text after the mnemonic: all modifiers in one, then each operand with a comma before it."""
+    parts = ["".join(_modifier_pattern(index, modifier) for index, modifier in enumerate(form.modifiers))]
     for field in form.operands:
         one = f"(?:, {KINDS[field.kind].full_pattern(field)})"
         parts.append(one + "?" if field.attribute("opt") else one)
-    return re.compile("".join(parts))
+    return parts
+
+
+@cache
+def _pattern(form: Form) -> re.Pattern[str]:
+    """The pattern for the text after the mnemonic, which has a comma before each operand."""
+    return re.compile("".join(_parts(form)))
 
 
 Fields = list[tuple[Bits, Sequence[int]]]
@@ -146,6 +151,40 @@ def encode(text: str, address: int = 0, labels: Mapping[str, int] = _NONE) -> En
         f"no form of {mnemonic[0]} is written {text.strip()!r}",
         hint=f"'pocketgpu shader isa {mnemonic[0]}' shows them.",
     )
+
+
+def wrong_place(text: str) -> int:
+    """Where an instruction that no row fits is wrong: the offset of its first operand that no row takes after those
+    before it, or of the modifiers; 0 if nothing narrower is known."""
+    guarded = _GUARDED.match(text)
+    mnemonic = re.compile(r"[A-Z0-9_]+").match(text, guarded.end() if guarded else 0)
+    if mnemonic is None or mnemonic[0] not in mnemonics():
+        return guarded.end() if guarded else 0
+    cut = re.compile(r"[^\s\[]*").match(text, mnemonic.end())
+    assert cut is not None
+    operands = [""] if cut.end() == len(text) else _COMMA.split(text[cut.end() :])
+    tail = _with_commas(text[mnemonic.end() :])
+    ends = [len(cut[0])]
+    for one in operands:
+        ends.append(ends[-1] + len(", " + re.sub(r"\s+", " ", one).strip()))
+    fitting = -1
+    for form in _forms_of(mnemonic[0]):
+        parts = _parts(form)
+        for count in range(len(parts)):
+            found = re.compile("".join(parts[: count + 1])).match(tail)
+            if found is not None and found.end() in ends:
+                fitting = max(fitting, ends.index(found.end()))
+    if fitting < 0:
+        return mnemonic.end()
+    if fitting >= len(operands):
+        return 0
+    at = cut.end()
+    for one in _COMMA.finditer(text, at):
+        if not fitting:
+            break
+        fitting -= 1
+        at = one.end()
+    return at + len(text[at:]) - len(text[at:].lstrip())
 
 
 def _with_commas(tail: str) -> str:

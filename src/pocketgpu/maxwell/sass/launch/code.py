@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pocketgpu.maxwell.sass.isa.bundles import index_at, offset_of
+from pocketgpu.maxwell.sass.isa.decoder import decode_program
+from pocketgpu.maxwell.sass.isa.disassembler import instruction_text
+from pocketgpu.maxwell.sass.isa.instruction import Program
 from pocketgpu.maxwell.sass.program.flow import Flow
 from pocketgpu.maxwell.sass.program.needs import Needs, commutes
 from pocketgpu.maxwell.sass.thread_memory.work import LANES
@@ -20,6 +23,7 @@ class Code:
 
     registers: of a thread. start: byte offset of the entry. indirect: code addresses that tables of jumps name.
     origins: pairs of a byte offset in `data` and the offset that the program's owner knows this place by, ascending.
+    file, lines: the source text, and for each instruction its line there; empty if there is no such text.
     """
 
     name: str
@@ -28,15 +32,33 @@ class Code:
     start: int = 0
     indirect: tuple[int, ...] = ()
     origins: tuple[tuple[int, int], ...] = ((0, 0),)
+    lines: tuple[int, ...] = ()
+    file: str = ""
 
     def __repr__(self) -> str:
         return f"<code {self.name}, {len(self.data)} bytes>"
 
-    def offset_at(self, index: int) -> str:
-        """Where an instruction is in the program, for people."""
+    def origin_of(self, index: int) -> int:
+        """Byte offset of an instruction, as the program's owner counts."""
         offset = offset_of(index)
         start, origin = max((pair for pair in self.origins if pair[0] <= offset), default=(0, 0))
-        return f"{origin + offset - start:#06x}"
+        return origin + offset - start
+
+    def offset_at(self, index: int) -> str:
+        """The same for people."""
+        return f"{self.origin_of(index):#06x}"
+
+    def line_of(self, index: int) -> int | None:
+        """The line of the source text of an instruction, if it is known."""
+        return self.lines[index] if index < len(self.lines) else None
+
+    def text_of(self, index: int) -> str:
+        """An instruction as text."""
+        return instruction_text(self._program[index]).strip()
+
+    @cached_property
+    def _program(self) -> Program:
+        return decode_program(self.data)
 
     @cached_property
     def flow(self) -> Flow:

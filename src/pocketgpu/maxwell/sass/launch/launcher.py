@@ -18,6 +18,7 @@ from pocketgpu.maxwell.sampling.store import MIN_AREA, Textures
 from pocketgpu.maxwell.sass.isa.bundles import index_at
 from pocketgpu.maxwell.sass.launch.block_runner import run_blocks
 from pocketgpu.maxwell.sass.launch.code import Code
+from pocketgpu.maxwell.sass.launch.faults import Buffer, Fault
 from pocketgpu.maxwell.sass.launch.kernel_handles import set_kernels
 from pocketgpu.maxwell.sass.launch.reports import Reports, Words, warps_of
 from pocketgpu.maxwell.sass.thread_memory.work import (
@@ -94,13 +95,19 @@ The code is called as `interpreter.interpret_warp` is.
 
 @dataclass
 class Result:
-    """The result of a launch. steps: instructions of all warps; lane_steps: of all lanes, if they were counted."""
+    """The result of a launch.
+
+    steps: instructions of all warps; lane_steps: of all lanes, if they were counted. fault_count: what threads did
+    wrong, an access of a thread each; faults: the first of these (up to 32 of a few blocks, 1000 in all, but one of
+    each instruction), ordered by block and thread. hung: whether a warp did not end. seconds: that it took.
+    """
 
     steps: int = 0
     lane_steps: int = 0
-    faults: int = 0
+    fault_count: int = 0
     hung: bool = False
     seconds: float = 0.0
+    faults: list[Fault] = field(default_factory=list, repr=False)
 
     def take(self, words: Words, offsets: Mapping[str, int]) -> None:
         """Add the counts of a record, which are 64 bits each."""
@@ -233,6 +240,7 @@ class Launcher:
         tier: str = "auto",
         rules: LaunchRules = RULES,
         watch: Watch | None = None,
+        buffers: Callable[[], Sequence[Buffer]] = tuple,
     ) -> Result:
         """Run a grid to its end.
 
@@ -244,6 +252,7 @@ class Launcher:
         :param tier: "interpreter" or "specialised" to run on one of them only.
         :param rules: see `LaunchRules`.
         :param watch: observes the launch; blocks then run one after the other.
+        :param buffers: gives the memory that the program may reach, which faults name.
         :raises UsageError: a size is out of range.
         """
         started = perf_counter()
@@ -261,7 +270,7 @@ class Launcher:
         if room < 1:
             raise UsageError(f"a block of this launch needs {layout.size} bytes, more than the work area has")
         ids = self.memory.words(self.ids, 3 * MAX_THREADS)
-        reports = Reports(code, grid, ids, self.events, self.textures, place)
+        reports = Reports(code, grid, ids, self.events, self.textures, place, buffers)
         shape = _Shape(code, layout, blocks, self._slots, reports, budget=rules.budget)
         shape.free = list(range(room - 1, -1, -1))
         self._set_constants(constants)
@@ -287,6 +296,7 @@ class Launcher:
             self._run_parallel(shape, run, function, result, parts)
         if code.textures:
             self.textures.check()
+        result.faults = sorted(reports.found, key=lambda one: (one.block[::-1], one.thread[::-1], one.number))
         result.seconds = perf_counter() - started
         return result
 
@@ -446,7 +456,7 @@ class Launcher:
         """Take events and counts out of a slot; returns whether its block goes on later. had: rounds so far."""
         words = self.memory.words(at, shape.layout.size // 4)
         with self._lock:
-            result.faults += shape.reports.faults(words)
+            result.fault_count += shape.reports.faults(words)
             result.take(words, BLOCK.offsets)
             words[BLOCK.STEPS // 4 : BLOCK.LANE_STEPS // 4 + 2] = 0
             if status == TURN_OVER and had < shape.rounds:

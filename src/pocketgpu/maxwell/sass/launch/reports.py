@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -9,22 +11,34 @@ from numpy.typing import NDArray
 
 from pocketgpu.events import EventLog
 from pocketgpu.maxwell.sass.launch.code import Code
+from pocketgpu.maxwell.sass.launch.faults import Buffer, Fault, Three, nearest
 from pocketgpu.maxwell.sass.thread_memory.work import (
     BLOCK,
     DONE,
     FAULT,
+    FAULT_NAMES,
     FAULT_TEXT,
     FAULTS,
     LANES,
     MAX_THREADS,
+    MISALIGNED,
     NO_TEXTURE,
+    OUTSIDE_LOCAL,
+    OUTSIDE_SHARED,
+    UNMAPPED,
     WAITING,
     WARP,
     WARPS,
+    WITH_ADDRESS,
     SlotLayout,
 )
+from pocketgpu.wording import counted
 
 Words = NDArray[np.int32]
+MOST_FAULTS = 1000
+"""Faults of a launch that are kept; further ones are counted, and kept if their instruction has none yet."""
+_ACCESS = {"LD": "load", "ST": "store", "AT": "atomic", "RE": "atomic"}
+"""What instructions do to memory, by the first letters of their names: LDG, STS, ATOM, RED."""
 
 
 class Reasons(Protocol):
@@ -35,27 +49,70 @@ class Reasons(Protocol):
 
 
 class Reports:
-    """Events of one launch. grid: its blocks in x, y, z. ids: numbers of threads in x, y, z, as threads see them."""
+    """Events and faults of one launch.
+
+    grid: its blocks in x, y, z. ids: numbers of threads in x, y, z, as threads see them. buffers: gives the memory that
+    the program may reach, as far as its launcher knows it; it is asked at the first fault.
+    """
 
     def __init__(
-        self, code: Code, grid: tuple[int, int, int], ids: Words, events: EventLog, textures: Reasons, place: str
-    ) -> None:  # fmt: skip
+        self,
+        code: Code,
+        grid: Three,
+        ids: Words,
+        events: EventLog,
+        textures: Reasons,
+        place: str,
+        buffers: Callable[[], Sequence[Buffer]] = tuple,
+    ) -> None:
         self.code, self.grid, self.ids = code, grid, ids
         self.events, self.textures, self.place = events, textures, place
+        self._ask = buffers
+        self.found: list[Fault] = []
+        """The first faults, up to MOST_FAULTS, and the first ones of further instructions."""
+        self._numbers: set[int] = set()
 
-    def _fault(self, text: str, count: int = 1) -> None:
-        self.events.report("fault", "compute.fault", f"{self.code.name}{text}", self.place, count)
+    @cached_property
+    def buffers(self) -> Sequence[Buffer]:
+        """The memory that the program may reach."""
+        return self._ask()
+
+    def _report(self, text: str, count: int = 1) -> None:
+        self.events.report("fault", "compute.fault", text, self.place, count)
 
     def _hang(self, text: str) -> None:
         self.events.report("hang", "compute.hang", f"{self.code.name}{text}", self.place)
 
-    def _block(self, number: int) -> str:
+    def _block(self, number: int) -> Three:
         width, height, _ = self.grid
-        return f"({number % width}, {number // width % height}, {number // (width * height)})"
+        return number % width, number // width % height, number // (width * height)
 
-    def _thread(self, warp: int, lane: int) -> str:
+    def _thread(self, warp: int, lane: int) -> Three:
         x, y, z = self.ids.reshape(3, MAX_THREADS)[:, (warp * LANES + lane) % MAX_THREADS].tolist()
-        return f"({x}, {y}, {z})"
+        return x, y, z
+
+    def _fault(self, words: dict[str, int]) -> Fault:
+        kind, index = words["KIND"], words["INSTRUCTION"]
+        low = words["LOW"] & 0xFFFFFFFF
+        va = low | (words["HIGH"] & 0xFFFFFFFF) << 32
+        cause = FAULT_TEXT[kind].format(va=va, low=low, size=words["SIZE"])
+        name, size = self.code.flow.steps[index].name, words["SIZE"]
+        access = _ACCESS.get(name[:2], "")
+        near = nearest(self.buffers, va) if kind in (UNMAPPED, MISALIGNED) else None
+        if near is not None and kind == MISALIGNED and near.distance(va):
+            near = None  # perhaps an address in shared or local memory
+        if kind == NO_TEXTURE:
+            cause += f": {self.textures.reason(low)}"
+        elif near is not None:
+            cause = f"{access} of {counted(size, 'byte')} at {va:#x}" if kind == UNMAPPED else cause
+            cause += f", {near.relation(va, size if kind == UNMAPPED else 0)}"
+        address = low if kind in (OUTSIDE_SHARED, OUTSIDE_LOCAL) else va
+        return Fault(
+            self.code.name, FAULT_NAMES[kind], cause, access, index, self.code.origin_of(index), name,
+            self.code.text_of(index), self.code.line_of(index), self._block(words["NUMBER"]),
+            self._thread(words["WARP"], words["LANE"]), address if kind in WITH_ADDRESS else None, size, near,
+            self.code.file,
+        )  # fmt: skip
 
     def faults(self, slot: Words) -> int:
         """Report the faults that are noted in a slot, and clear them there; returns how many there were."""
@@ -65,18 +122,13 @@ class Reports:
         slot[BLOCK.FAULT_COUNT // 4] = 0
         records = slot[BLOCK.FAULT_LIST // 4 :][: FAULTS * FAULT.size // 4].reshape(FAULTS, FAULT.size // 4)
         for row in records[: min(count, FAULTS)].tolist():
-            fault = {name: row[at // 4] for name, at in FAULT.offsets.items()}
-            low = fault["LOW"] & 0xFFFFFFFF
-            va = low | (fault["HIGH"] & 0xFFFFFFFF) << 32
-            text = FAULT_TEXT[fault["KIND"]].format(va=va, low=low, size=fault["SIZE"])
-            if fault["KIND"] == NO_TEXTURE:
-                text += f": {self.textures.reason(low)}"
-            where = f"block {self._block(fault['NUMBER'])}, thread {self._thread(fault['WARP'], fault['LANE'])}"
-            index = fault["INSTRUCTION"]
-            name = self.code.flow.steps[index].name
-            self._fault(f"+{self.code.offset_at(index)} ({name}): {text}; {where}")
+            fault = self._fault({name: row[at // 4] for name, at in FAULT.offsets.items()})
+            self._report(str(fault))
+            if len(self.found) < MOST_FAULTS or fault.number not in self._numbers:
+                self._numbers.add(fault.number)
+                self.found.append(fault)
         if count > FAULTS:
-            self._fault(": further faults", count - FAULTS)
+            self._report(f"{self.code.name}: further faults", count - FAULTS)
         return count
 
     def hang(self, slot: Words, layout: SlotLayout) -> None:
@@ -104,7 +156,9 @@ class Reports:
         flow = self.code.flow
         loops = [(target, i) for i in flow.reached if (target := flow.steps[i].target) is not None]
         first, last = max((loop for loop in loops if loop[0] <= resume <= loop[1]), default=(resume, resume))
-        return f"the loop from {self.code.offset_at(first)} to {self.code.offset_at(last)}"
+        lines = [line for index in (first, last) if (line := self.code.line_of(index)) is not None]
+        named = f" ({'lines' if len(set(lines)) > 1 else 'line'} {' to '.join(map(str, dict.fromkeys(lines)))})"
+        return f"the loop from {self.code.offset_at(first)} to {self.code.offset_at(last)}{named if lines else ''}"
 
 
 def warps_of(slot: Words, layout: SlotLayout) -> list[Words]:

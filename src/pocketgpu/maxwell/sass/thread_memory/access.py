@@ -75,12 +75,24 @@ def first_lane(place: WarpPlace, v: Value, lanes: Value) -> Value:
 def note_fault(
     k: Lang, slot: Value, kind: Value | int, lane: Value, low: Value, high: Value, about: tuple[Value, ...]
 ) -> None:
-    """Note a fault of one lane; about: (instruction, warp, bytes), scalars."""
+    """Note a fault of one lane; about: (instruction, warp, bytes), scalars.
+
+    When the list is full, the first fault of a further instruction takes the place of one of many of the same.
+    """
+    instruction, warp, size = about
     count = k.load(I32, slot + BLOCK.FAULT_COUNT)
     k.store(I32, slot + BLOCK.FAULT_COUNT, k.min(count, 0x7FFFFFFE) + 1)
-    for _ in k.when(count < FAULTS):
-        at = slot + BLOCK.FAULT_LIST + count * FAULT.size
-        instruction, warp, size = about
+    place = k.var(count)
+    for _ in k.when(count >= FAULTS, usual=False):
+        before, is_new = k.var(-1), k.var(True)
+        for n in k.range(0, FAULTS):
+            noted = k.load(I32, slot + BLOCK.FAULT_LIST + n * FAULT.size + FAULT.INSTRUCTION)
+            place.value = k.select(noted == before.value, n, place.value)
+            before.value = noted
+            is_new.value = is_new.value & (noted != instruction)
+        place.value = k.select(is_new.value, place.value, FAULTS)
+    for _ in k.when(place.value < FAULTS):
+        at = slot + BLOCK.FAULT_LIST + place.value * FAULT.size
         words = {
             "INSTRUCTION": instruction, "LANE": lane, "WARP": warp, "NUMBER": k.load(I32, slot + BLOCK.NUMBER),
             "LOW": low, "HIGH": high, "KIND": kind if isinstance(kind, Value) else k.i32(kind), "SIZE": size,
@@ -118,6 +130,7 @@ def access(k: Lang, launch: Value, slot: Value, warp: Value, instruction: Value,
             va = (k.to_i64(high) << 32) | k.to_i64(low, False)
             word = page_table.entry(k, va)
             inside = (va.lsr(page_table.ADDRESS_BITS) == 0) & (word != 0)
+            inside = inside & ((low & (PAGE - 1)) <= page_table.last_place(word, total))
             fits_shared = (offset <= shared_size - total) & (offset >= 0)
             fits_local = (offset <= local_size - total) & (offset >= 0)
             good = k.select(in_shared, fits_shared, k.select(in_local, fits_local, inside)) & aligned
@@ -273,6 +286,12 @@ def _quick(
     same = (((low ^ low0) & -PAGE) == 0) & (high == high0) & aligned
     page = word & -PAGE
 
+    def ends() -> Value:
+        return _all(k, same & ((low & (PAGE - 1)) <= page_table.last_place(word, size_bytes)) | ~mask)
+
+    # In a page that is open to its end, an aligned access is inside.
+    one_page = k.branch(page_table.closed_bytes(word) == 0, lambda: _all(k, same | ~mask), ends)
+
     def together() -> tuple[Value, Value]:
         if writes:
             for _ in k.when(number != 0):
@@ -283,11 +302,12 @@ def _quick(
         own = (k.to_i64(high) << 32) | k.to_i64(low, False)
         pages = page_table.entry(k, k.select(mask, own, 0))
         inside = (pages != 0) & (own.lsr(page_table.ADDRESS_BITS) == 0) & aligned
+        inside = inside & ((low & (PAGE - 1)) <= page_table.last_place(pages, size_bytes))
         good, offsets = _all(k, inside | ~mask), (pages & -PAGE) + (low & (PAGE - 1))
         if writes:
             for _ in k.when(good):
                 page_table.stamp(k, offsets, mask)
         return good, offsets
 
-    good, offsets = k.branch(_all(k, same | ~mask) & (mapped | (number == 0)), together, each)
+    good, offsets = k.branch(one_page & (mapped | (number == 0)), together, each)
     return good, offsets

@@ -7,6 +7,7 @@ own atomic instructions. Launches with other operations run on one thread.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from pocketgpu.lanes import I32, I64, Lang, Type, Value, kernel
 from pocketgpu.maxwell.memory import page_table
@@ -85,6 +86,19 @@ def _combine(k: Lang, op: Value, type: Value, old: Value, v: Value, second: Valu
     return k.switch(type, floats)
 
 
+def _in_shared(start: Value, size: Value, offset: Value, total: Value) -> tuple[Value, Value]:
+    """Whether an access is inside of shared memory, and its place in the arena."""
+    return (offset <= size - total) & (offset >= 0), start + offset
+
+
+def _in_page(k: Lang, low: Value, high: Value, in_local: Value, total: Value) -> tuple[Value, Value]:
+    """Whether an access of global memory is inside of a page that is open so far, and its place in the arena."""
+    va = (k.to_i64(high) << 32) | k.to_i64(low, False)
+    word, place = page_table.entry(k, va), low & (PAGE - 1)
+    inside = (va.lsr(page_table.ADDRESS_BITS) == 0) & (word != 0) & (place <= page_table.last_place(word, total))
+    return inside & ~in_local, (word & -PAGE) + place
+
+
 @kernel(lanes=32, launch=I32, slot=I32, warp=I32, instruction=I32, mask=I32, what=I32)
 def atomic(k: Lang, launch: Value, slot: Value, warp: Value, instruction: Value, mask: Value, what: Value) -> None:
     """One operation for each lane of a mask. what: operation, type << 4, space << 8, wide << 12, no result << 13.
@@ -105,11 +119,10 @@ def atomic(k: Lang, launch: Value, slot: Value, warp: Value, instruction: Value,
             column = scratch + (lane << 2)
             low, high = k.load(I32, column + LOW * VECTOR), k.load(I32, column + HIGH * VECTOR)
             in_shared, in_local, offset = windows(k, launch, space, low, high)
-            va = (k.to_i64(high) << 32) | k.to_i64(low, False)
-            word = page_table.entry(k, va)
-            inside = (va.lsr(page_table.ADDRESS_BITS) == 0) & (word != 0) & ~in_local
+            within = partial(_in_shared, shared_at, shared_size, offset, total)
+            inside, place = k.branch(in_shared, within, partial(_in_page, k, low, high, in_local, total))
             aligned = (low & (total - 1)) == 0
-            good = k.select(in_shared, (offset <= shared_size - total) & (offset >= 0), inside) & aligned
+            good = inside & aligned
             cell = column + OPERAND * VECTOR
             for _ in k.when(~good):
                 kind = k.select(in_shared, OUTSIDE_SHARED, k.select(in_local, OUTSIDE_LOCAL, UNMAPPED))
@@ -118,7 +131,6 @@ def atomic(k: Lang, launch: Value, slot: Value, warp: Value, instruction: Value,
                 k.store(I32, cell, 0)
                 k.store(I32, cell + VECTOR, 0)
             for _ in k.when(good):
-                place = k.select(in_shared, shared_at + offset, (word & -PAGE) + (low & (PAGE - 1)))
                 for _ in k.when(~in_shared):
                     page_table.stamp(k, place)
 

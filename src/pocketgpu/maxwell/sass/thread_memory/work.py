@@ -17,7 +17,7 @@ VECTOR = 4 * LANES
 """Bytes of a register of a warp."""
 STACK_ENTRIES = 256
 FAULTS = 32
-"""Faults of a slot that are kept; further ones are counted."""
+"""Faults of a slot that are kept; further ones are counted, and kept if their instruction has none yet."""
 SCRATCH_VECTORS = 16
 BARRIERS = 16
 BANK_SIZE = 1 << 16
@@ -142,6 +142,21 @@ FAULT_TEXT = {
     OUTSIDE_SURFACE: "a place outside of a surface",
     NOT_BUILT: "an instruction that only the 3D engine has",
 }
+FAULT_NAMES = {
+    UNMAPPED: "unmapped",
+    MISALIGNED: "misaligned",
+    OUTSIDE_SHARED: "outside shared memory",
+    OUTSIDE_LOCAL: "outside local memory",
+    BAD_TARGET: "bad target",
+    STACK_FULL: "stack full",
+    STACK_EMPTY: "stack empty",
+    NO_TEXTURE: "no texture",
+    OUTSIDE_SURFACE: "outside surface",
+    NOT_BUILT: "not built",
+}
+"""The kinds by name, for programs that read faults."""
+WITH_ADDRESS = {UNMAPPED, MISALIGNED, OUTSIDE_SHARED, OUTSIDE_LOCAL}
+"""Kinds whose fault has the address of an access."""
 
 
 def rounded(size: int, to: int = VECTOR) -> int:

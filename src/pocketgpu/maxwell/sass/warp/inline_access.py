@@ -150,7 +150,7 @@ class GlobalRow:
             word, inside = page_table.entry(k, va), k.low32(va) & (PAGE - 1)
             good = good & first.below(1 - ROW_BYTES)  # no carry into the upper words
             good = good & (word != 0) & (va.lsr(page_table.ADDRESS_BITS) == 0)
-            good = good & (inside <= PAGE - ROW_BYTES) & ((inside & 3) == 0)
+            good = good & (inside <= page_table.last_place(word, ROW_BYTES)) & ((inside & 3) == 0)
             self.places.append((word & -PAGE) + inside)
         self.good = good
 

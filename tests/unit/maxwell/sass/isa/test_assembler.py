@@ -102,20 +102,29 @@ def test_the_last_bundle_is_filled_up() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "says", "line"),
+    ("text", "says", "line", "column"),
     [
-        ("EXIT\nFROB", "is no instruction", 2),
-        ("a:\nEXIT\na:", "two labels", 3),
-        ("\nBRA `(nowhere)", "no label 'nowhere'", 2),
-        (".word 0x10000000000000000", "no word of 64 bits", 1),
-        (".word", "no word of 64 bits", 1),
-        ("[B------:R-:W-] EXIT", "is no instruction", 1),
+        ("EXIT\nFROB", "is no instruction", 2, 1),
+        ("EXIT\n /*0008*/ [B------:R-:W-:-:S02] { @P0 FROB }", "is no instruction", 2, 39),
+        ("a:\nEXIT\na:", "two labels", 3, 1),
+        ("\nBRA `(nowhere)", "no label 'nowhere'", 2, 7),
+        (".word 0x10000000000000000", "no word of 64 bits", 1, 1),
+        (".word", "no word of 64 bits", 1, 1),
+        ("[B------:R-:W-] EXIT", "is no instruction", 1, 1),
+        ("EXIT ; (* a *) IADD R1,R2 , c[0x0][0x140], R3", "no form of IADD", 1, 44),
+        ("LDG.E R4, {R2}", "no form of LDG", 1, 11),
+        ("MUFU.RCP R4", "no form of MUFU", 1, 1),
     ],
 )
-def test_errors_name_the_line(text: str, says: str, line: int) -> None:
+def test_errors_name_line_and_column(text: str, says: str, line: int, column: int) -> None:
     with pytest.raises(SassError, match=says) as caught:
         assemble(text)
-    assert caught.value.location == f"line {line}"
+    assert caught.value.location == f"line {line}, column {column}"
+
+
+def test_every_instruction_has_its_line() -> None:
+    text = "// one\na: MOV R1, RZ ; MOV R2, RZ\n\n{ IADD R1, R0, 0x1 ;\nLDG.E R2, [R4] }\n.align 32\nBRA a"
+    assert assemble(text).lines == (2, 2, 4, 5, 7)
 
 
 def test_a_listing_with_control_is_exact_for_odd_words() -> None:

@@ -86,6 +86,6 @@ def test_fault_has_its_place(
     name = text.split()[0].split(".")[0]
     expected = f"k+{place:#06x} ({name}): {message}; block (2, 0, 0), thread (1, 3, 0)"
     assert [(event.kind, event.message) for event in events] == [("fault", expected)]
-    assert result.faults == 1 and not result.hung
+    assert result.fault_count == 1 and not result.hung
     # The others went on, and so did the one at fault.
     assert launcher.memory.read(BUFFER + 0x100, 8) == (BUFFER + 0x100).to_bytes(8, "little")

@@ -54,7 +54,7 @@ class Gpu:
         self.events = EventLog()
         scratch = (self.memory.work_offset, work)
         self.launcher = Launcher(self.memory, Engine(self.memory.arena, evaluator), self.events, scratch)
-        self.memory.map(LOW, SIZE)
+        self.mapping = self.memory.map(LOW, SIZE)
         self.data = np.random.default_rng(5).integers(0, 1 << 32, 3 << 10, np.uint32, endpoint=False)
         self.memory.write(DATA, self.data.tobytes())
 
@@ -129,7 +129,7 @@ def test_loads_of_shared_words(gpu: Gpu, pattern: str, offset: int) -> None:
     a, bad = words_at(FILLED, at + offset)
     b, also = words_at(FILLED, at + 0x40)
     assert out.tolist() == (2 * (a + b)).astype(np.uint32).tolist()
-    assert gpu.result.faults == 2 * (bad + also)
+    assert gpu.result.fault_count == 2 * (bad + also)
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
@@ -145,7 +145,7 @@ def test_wide_loads_of_shared_words(gpu: Gpu, pattern: str) -> None:
     out = gpu.run(HEAD + FILL + text + TWICE, at)
     total, bad = words_at(FILLED, at, 4)
     assert out.tolist() == (2 * total).astype(np.uint32).tolist()
-    assert gpu.result.faults == 2 * bad
+    assert gpu.result.fault_count == 2 * bad
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
@@ -168,7 +168,7 @@ def test_stores_of_shared_words(gpu: Gpu, pattern: str, guard: str) -> None:
     for lane in LANE[works & good]:
         memory[at[lane] // 4] = lane
     assert out.tolist() == (2 * memory[4 * LANE]).astype(np.uint32).tolist()
-    assert gpu.result.faults == 4 * int((works & ~good).sum())
+    assert gpu.result.fault_count == 4 * int((works & ~good).sum())
 
 
 GLOBAL = {
@@ -208,7 +208,40 @@ again:
         good = (where % 4 == 0) & (where >= 0) & (where + 4 <= 4 * len(memory))
         memory[where[good] // 4] = found[good] + np.uint32(7)
     assert out.tolist() == total.tolist()
-    assert gpu.result.faults == faults
+    assert gpu.result.fault_count == faults
+    assert gpu.memory.read(DATA, 4 * len(memory)) == memory.tobytes()
+
+
+@pytest.mark.parametrize("closed", [4, 64, 2048, 4092])
+@pytest.mark.parametrize("past", [-64, -4, 0, 4, 60, 64, 128])
+def test_global_words_up_to_a_closed_place(gpu: Gpu, closed: int, past: int) -> None:
+    """Words side by side in a loop; the last one ends `past` bytes after the place that threads do not reach."""
+    size = len(gpu.data) * 4 - closed
+    start = size + past - 128
+    text = f"""
+    SHL R8, R1, 0x2
+    IADD32I R8.CC, R8, {(DATA + start) & 0xFFFFFFFF:#x}
+    MOV R9, {(DATA + start) >> 32:#x}
+    IADD.X R9, R9, RZ
+again:
+    LDG.E R5, [R8]
+    IADD R0, R0, R5
+    IADD32I R5, R5, 0x7
+    STG.E [R8], R5
+    """
+    gpu.memory.close_after(gpu.mapping, SIZE - closed)
+    try:
+        out = gpu.run(HEAD + text + TWICE, np.zeros(32, np.int64))
+    finally:
+        gpu.memory.close_after(gpu.mapping, SIZE)
+    memory, total = gpu.data.copy(), np.zeros(32, np.uint32)
+    good = start + 4 * LANE < size
+    places = (start + 4 * LANE[good]) // 4
+    for _ in range(2):
+        total[good] += memory[places]
+        memory[places] += np.uint32(7)
+    assert out.tolist() == total.tolist()
+    assert gpu.result.fault_count == 4 * int((~good).sum()) == past // 4 * 4 * (past > 0)
     assert gpu.memory.read(DATA, 4 * len(memory)) == memory.tobytes()
 
 

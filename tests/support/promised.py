@@ -173,6 +173,7 @@ MEMBERS: dict[str, tuple[str, ...]] = {
         "take_interrupts",
     ),
     "(a record of a blit, of GM20B.log)": ("rectangle", "source_format"),
+    "(a record of a draw, of GM20B.log)": ("count", "place", "topology"),
     "pocketgpu.maxwell.memory.GpuMemory": (
         "allocate",
         "map",

@@ -47,7 +47,7 @@ COMMANDS = {
     "image": "Turn texture or framebuffer bytes into a picture, or a picture into bytes.",
     "regs": "List, find and explain registers and their values.",
     "timing": "Show what the display registers describe: refresh, scan, interrupts, format.",
-    "launch": "Run a kernel for the Switch's GPU on this computer: a cubin, text or bare code.",
+    "launch": "Run a kernel for the Switch's GPU on this computer.",
     "macro": "Assemble, disassemble and run macros of the Switch's GPU.",
     "shader": "Disassemble, assemble, explain and run shaders of both consoles.",
     "switches": "List what --set NAME=VALUE can choose.",

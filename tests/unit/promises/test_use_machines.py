@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from importlib import resources
 from pathlib import Path
 
 import numpy as np
@@ -342,6 +343,13 @@ def test_blits_are_in_the_log(tmp_path: Path) -> None:
     (frame,) = pocketgpu.open(tmp_path / "blit.mxcap.zip").render()
     (blit,) = frame.machine.log
     assert type(blit).__name__ == "Blit" and blit.source_format == "A8B8G8R8" and len(blit.rectangle) == 4
+
+
+def test_draws_are_in_the_log() -> None:
+    sample = resources.files("pocketgpu") / "data" / "sample_switch.mxcap.zip"
+    (frame,) = pocketgpu.open(str(sample)).render(frames=range(1))
+    draws = [record for record in frame.machine.log if type(record).__name__ == "Draw"]
+    assert len(draws) == 115 and draws[0].count == 960 and draws[0].place and isinstance(draws[0].topology, int)
 
 
 def test_textures_and_surfaces_are_made_of_arrays() -> None:

@@ -162,13 +162,13 @@ class _Filler:
     def __init__(self, found: Funnel) -> None:
         self.found = found
 
-    def add(self, name: str, left: int, *lost: Loss, anew: bool = False, came: int | None = None) -> None:
-        """A stage that `left` passed. anew: whether it counts other things than the stage before. came: how many
+    def add(self, name: str, left: int, *lost: Loss, of_others: bool = False, came: int | None = None) -> None:
+        """A stage that `left` passed. of_others: whether it counts other things than the stage before. came: how many
         entered, if it is not as many as passed the stage before."""
         stages = self.found.stages
         if came is None:
             came = stages[-1].passed if stages else left
-        source = stages[-1].name if anew and stages else ""
+        source = stages[-1].name if of_others and stages else ""
         stages.append(Stage(name, came, left, [loss for loss in lost if loss.count], source=source))
 
 
@@ -178,15 +178,15 @@ def _fill(found: Funnel, draw: Draw, counter: _StageCounter) -> None:
     add = filler.add
     if found.address.primitive is None:
         add("indices" if draw.indexed else "vertices", draw.count)
-        add("vertices shaded", count.vertices, anew=True)
+        add("vertices shaded", count.vertices, of_others=True)
     noun = "primitives"
     if (plan is None or plan.chain is None) and draw.topology_name in _SPLIT:
-        add("primitives", count.wholes, anew=True)
+        add("primitives", count.wholes, of_others=True)
         noun = "triangles"
-    add(noun, count.primitives, anew=True)
+    add(noun, count.primitives, of_others=True)
     if plan is not None and plan.masks:
         noun = f"{noun}, one for each viewport,"
-        add(noun, count.copies, anew=True)
+        add(noun, count.copies, of_others=True)
     broken = Loss(count.broken, f"{{has|have}} {NO_PLACE} in {{its|their}} positions")
     add(f"{noun} in the clip volume", count.copies - count.broken - count.outside, broken, *count.losses())
     culled = Loss(count.culled, "{shows|show} the side that is culled", culling_registers(state))
@@ -211,7 +211,7 @@ def _add_shapes(filler: _Filler, counter: _StageCounter, state: State) -> None:
     count, cover, plan = counter.primitives, counter.cover, counter.plan
     known = [Loss(number, *why) for why, number in count.beside.items()]
     gone = max(count.facing - counter.owners - sum(count.beside.values()), 0)
-    filler.add("shapes", counter.shapes, *known, Loss(gone, *_beside(state, plan, count.viewports)), anew=True)
+    filler.add("shapes", counter.shapes, *known, Loss(gone, *_beside(state, plan, count.viewports)), of_others=True)
     unit = "samples" if plan is not None and plan.multi else "pixels"
     name = f"{unit} {COVERED}" + ("" if cover.complete else ", at least")
     cut = [Loss(number, "{lies|lie} outside of the scissor", registers) for registers, number in cover.cut.items()]

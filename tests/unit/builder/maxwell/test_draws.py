@@ -55,6 +55,15 @@ def test_a_header_tells_what_the_code_does() -> None:
     assert not (plain.kills or plain.stores or plain.many_targets) and plain.depth_register is None
 
 
+def test_places_that_a_register_chooses_are_not_in_the_header() -> None:
+    """Only those that the code names; others have to be given."""
+    text = "ALD.PHYS R0, a[R3]\nALD R1, a[0xa0]\nAST.PHYS a[R3], R0\nAST a[0x70], R1\nEXIT"
+    header = Header.of(shader("vertex", text).header)
+    assert (set(header.inputs), header.outputs) == ({0xA0}, (0x70,))
+    header = Header.of(shader("vertex", text, inputs=(0x90, 0x94), outputs=(0xB0,)).header)
+    assert (set(header.inputs), header.outputs) == ({0x90, 0x94, 0xA0}, (0x70, 0xB0))
+
+
 def test_an_image_has_its_code_where_it_belongs() -> None:
     made = shader("geometry", "EXIT", OUTPUT_TOPOLOGY=7, MAX_OUTPUT_VERTEX_COUNT=12)
     assert (PADDING + HEADER_SIZE) % ALIGNMENT == 0

@@ -77,7 +77,7 @@ def test_words_of_a_constant_buffer(size: int, most: int) -> None:
     lines = list(buffer.lines(most))
     left = len(words) - most
     if left > 0:
-        assert lines.pop() == f"{left} words more; --json has them all"
+        assert lines.pop() == f"{left} word{'s' * (left > 1)} more; --json has them all"
     assert len(lines) == -(-min(len(words), most) // 4)
     for n, line in enumerate(lines):
         row = words[4 * n : 4 * n + 4]

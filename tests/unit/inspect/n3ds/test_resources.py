@@ -278,6 +278,20 @@ def test_a_mesh_as_gltf(run: Inspection) -> None:
     assert (np.asarray(picture.convert("RGBA")) == texels()).all()
 
 
+@pytest.mark.parametrize("texture", [None, b"a picture"])
+@pytest.mark.parametrize("texcoords", [(), (np.zeros((3, 2), np.float32),)])
+def test_a_mesh_has_a_picture_only_with_places_in_it(
+    texture: bytes | None, texcoords: tuple[np.ndarray, ...]
+) -> None:
+    corners_ = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], np.float32)
+    document, data = parts_of(to_glb(Mesh("one", corners_, np.array([[0, 1, 2]]), None, texcoords, texture)))
+    both = bool(texture and texcoords)
+    assert (("images" in document), ("textures" in document)) == (both, both)
+    assert ("baseColorTexture" in document["materials"][0]["pbrMetallicRoughness"]) == both
+    assert ("TEXCOORD_0" in document["meshes"][0]["primitives"][0]["attributes"]) == bool(texcoords)
+    assert (b"a picture" in data) == both
+
+
 def test_a_mesh_as_obj(run: Inspection) -> None:
     lines = to_obj(run.seek("f0/d0").mesh()).splitlines()
     rows = {

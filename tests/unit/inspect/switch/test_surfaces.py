@@ -78,7 +78,7 @@ def test_samples_are_sorted_by_pixel_and_mixed(grid: tuple[int, int]) -> None:
             assert np.allclose(picture.array[y, x], mine[0] / 255, atol=1e-6)
             total = np.sum(mine, axis=0, dtype=int)[:3]
             assert np.abs(shown[y, x] - total / len(mine)).max() <= 0.5
-    assert repr(picture) == "<a target: 3x2 A8B8G8R8>" and str(picture) == str(surface)
+    assert repr(picture) == "<TargetPicture a target: 3x2 A8B8G8R8>" and str(picture) == str(surface)
 
 
 def test_depth_is_shown_from_its_least_to_its_greatest_value() -> None:

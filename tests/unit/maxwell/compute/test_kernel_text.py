@@ -64,6 +64,7 @@ def test_text_and_bare_code_run(evaluator: str, tmp_path: Path) -> None:
     directives = ".kernel other\n.registers 8\n.param data ptr\n.param count u32\n"
     bare = RawModule(code=code, header=directives, evaluator=evaluator)
     assert bare.kernels == ["other"] and scaled(bare) == WANTED
+    assert all(assemble(SCALE.replace("data+4", four)).code == code for four in ("data+04", "data+0x4"))
     loose = RawModule(code=code, evaluator=evaluator)
     assert loose.kernels == ["code"] and scaled(loose, np.uint32(20)) == WANTED
     with pytest.raises(UsageError, match="argument 1 of code: nothing says how many bytes int has") as caught:
@@ -178,6 +179,9 @@ BAD = {
     "end": (".param x 4096\n.param y u8", 3, 8, "ends beyond", "4096"),
     "parameter": ("MOV R1, c[0x0][y]", 2, 16, "no parameter 'y'", ".param"),
     "offset": (".param x u32\nMOV R1, c[0x0][x+4]", 3, 16, "x has 4 bytes", "below"),
+    "long offset": (f".param x u64\nMOV R1, c[0x0][x+{'9' * 5000}]", 3, 16, "x has 8 bytes", "below"),
+    "zeros first": (".param x u64\nMOV R1, c[0x0][x+08]", 3, 16, "x has 8 bytes", "below"),
+    "long number": (f".shared {'9' * 5000}", 2, 9, "out of range", "98304"),
     "bank": (".constant 0 5", 2, 11, "out of range", "1 to 17"),
     "word": (".constant 2 0x100000000", 2, 13, "out of range", "4294967295"),
     "kernel": (".kernel k\nEXIT", 2, 9, "two kernels 'k'", "line 1"),

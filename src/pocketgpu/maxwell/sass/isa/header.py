@@ -202,7 +202,8 @@ class Header:
                 raise name.error(
                     f"there is no parameter {found[1]!r}", f"There are {names}." if names else "Write .param NAME TYPE."
                 )
-            plus = int(found[2], 0) if found[2] else 0
+            digits = (found[2] or "0").lower()
+            plus = int(digits, 16 if digits.startswith("0x") else 10) if len(digits) <= 20 else known.size
             if plus >= known.size:
                 raise name.error(f"{known.name} has {counted(known.size, 'byte')}", "The offset after + is below that.")
             return f"c[0x0][{known.offset + plus:#x}]"

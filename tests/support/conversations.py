@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from pocketgpu.facts.choices.guests import STRICT
-from pocketgpu.guests.files import MemoryFile, MemoryFiles
-from pocketgpu.guests.memory import AddressError, Area, Permission, host_memory
-from pocketgpu.guests.n3ds import layout
+from pocketgpu.guests.kernel.files import MemoryFile, MemoryFiles
+from pocketgpu.guests.kernel.memory import AddressError, Area, Permission, host_memory
+from pocketgpu.guests.kernel.objects import Timer
+from pocketgpu.guests.kernel.threads import State, Thread
+from pocketgpu.guests.kernel.timeline import Due
+from pocketgpu.guests.n3ds.abi import layout
 from pocketgpu.guests.n3ds.console import Console
 from pocketgpu.guests.n3ds.services.hid import Input
-from pocketgpu.guests.objects import Timer
-from pocketgpu.guests.recorded import COMMAND_BUFFER, Conversation, Line, RecordedGuest
-from pocketgpu.guests.threads import State, Thread
-from pocketgpu.guests.timeline import Due
+from pocketgpu.guests.processors.recorded import COMMAND_BUFFER, Conversation, Line, RecordedGuest
 from pocketgpu.pica.n3ds import N3DS
 
 from . import recordings

@@ -1,9 +1,7 @@
 """Programs of the consoles, run without a console.
 
-`run` starts one. `processor.py` is the interface of what executes it, `unicorn_arm.py` does that, `recorded.py` plays a
-recorded program instead. `timeline.py`, `threads.py`, `objects.py`, `handles.py`, `memory.py`, `files.py` and
-`kernel.py` are what the kernels of both consoles have in common; `n3ds/` has the supervisor calls and services of the
-3DS.
+`run` starts one as an `App`. `kernel/` is what the kernels of both consoles have in common, `processors/` executes
+programs, `n3ds/` has the supervisor calls and services of the 3DS.
 """
 
 from __future__ import annotations
@@ -35,10 +33,10 @@ def run(
     :raises UsageError: an argument is not valid, or the extra "guest" is missing.
     """
     from pocketgpu.errors import CaptureError
-    from pocketgpu.guests.files import HostFolder, MemoryFile, MemoryFiles
+    from pocketgpu.guests.kernel.files import HostFolder, MemoryFile, MemoryFiles
     from pocketgpu.guests.n3ds.console import Console
     from pocketgpu.guests.n3ds.loader import read_program
-    from pocketgpu.guests.unicorn_arm import UnicornArm
+    from pocketgpu.guests.processors.unicorn_arm import UnicornArm
     from pocketgpu.pica.n3ds import N3DS
 
     file = Path(path)

@@ -17,8 +17,8 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from pocketgpu.errors import UsageError
-from pocketgpu.guests.kernel import End, Kernel
-from pocketgpu.guests.program import Program
+from pocketgpu.guests.kernel.kernel import End, Kernel
+from pocketgpu.guests.kernel.program import Program
 from pocketgpu.wording import counted
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from pocketgpu.guests.files import Files
-from pocketgpu.guests.n3ds import layout
-from pocketgpu.guests.n3ds.blocks import MemoryBlock
+from pocketgpu.guests.kernel.files import Files
+from pocketgpu.guests.kernel.processor import Processor
+from pocketgpu.guests.n3ds.abi import layout
+from pocketgpu.guests.n3ds.abi.blocks import MemoryBlock
 from pocketgpu.guests.n3ds.kernel import N3DSKernel
 from pocketgpu.guests.n3ds.services.apt import Apt, ErrorPort
 from pocketgpu.guests.n3ds.services.fs import FsUser
@@ -15,7 +16,6 @@ from pocketgpu.guests.n3ds.services.gsp import GspGpu, GspLcd
 from pocketgpu.guests.n3ds.services.hid import Hid, Input, key_bits
 from pocketgpu.guests.n3ds.services.small import Config, Ndm, Ptm, PtmSysm
 from pocketgpu.guests.n3ds.services.srv import Srv
-from pocketgpu.guests.processor import Processor
 from pocketgpu.pica.display.screens import Screen
 from pocketgpu.pica.n3ds import N3DS
 

@@ -6,18 +6,19 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from pocketgpu.events import EventLog
-from pocketgpu.guests.kernel import Kernel
-from pocketgpu.guests.memory import PAGE, AddressSpace, Area, Permission, host_memory
-from pocketgpu.guests.n3ds import layout, pages
-from pocketgpu.guests.n3ds.blocks import MemoryBlock
+from pocketgpu.guests.kernel.kernel import Kernel
+from pocketgpu.guests.kernel.memory import PAGE, AddressSpace, Area, Permission, host_memory
+from pocketgpu.guests.kernel.objects import KernelObject
+from pocketgpu.guests.kernel.processor import Processor
+from pocketgpu.guests.kernel.program import Program
+from pocketgpu.guests.kernel.threads import State, Thread
+from pocketgpu.guests.kernel.timeline import Timeline
+from pocketgpu.guests.n3ds import pages
+from pocketgpu.guests.n3ds.abi import layout
+from pocketgpu.guests.n3ds.abi.blocks import MemoryBlock
+from pocketgpu.guests.n3ds.abi.messages import Answer, Request, Server, Service
+from pocketgpu.guests.n3ds.abi.results import Result
 from pocketgpu.guests.n3ds.calls import memory, register, system, threads, waiting
-from pocketgpu.guests.n3ds.messages import Answer, Request, Server, Service
-from pocketgpu.guests.n3ds.results import Result
-from pocketgpu.guests.objects import KernelObject
-from pocketgpu.guests.processor import Processor
-from pocketgpu.guests.program import Program
-from pocketgpu.guests.threads import State, Thread
-from pocketgpu.guests.timeline import Timeline
 from pocketgpu.pica.n3ds import N3DS
 
 _MODULES: Final = (memory, system, threads, waiting)

@@ -11,9 +11,9 @@ import struct
 from typing import Final
 
 from pocketgpu.errors import CaptureError, UsageError
-from pocketgpu.guests.memory import PAGE, Permission
-from pocketgpu.guests.n3ds import layout
-from pocketgpu.guests.program import Program, Segment, Symbol
+from pocketgpu.guests.kernel.memory import PAGE, Permission
+from pocketgpu.guests.kernel.program import Program, Segment, Symbol
+from pocketgpu.guests.n3ds.abi import layout
 
 _HEADER: Final = struct.Struct("<4sHHIIIIII")
 _LARGEST: Final = 64 << 20

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Sequence
 from typing import Final
 
-from pocketgpu.guests.n3ds import layout
+from pocketgpu.guests.n3ds.abi import layout
 
 KERNEL_VERSION: Final = 0x02370000
 """2.55, the kernel of system 11."""

@@ -8,11 +8,11 @@ import pytest
 from support import recordings
 from support.conversations import Play, folder
 
-from pocketgpu.guests.kernel import Kernel
+from pocketgpu.guests.kernel.kernel import Kernel
+from pocketgpu.guests.kernel.objects import Mutex
 from pocketgpu.guests.n3ds.calls import register
 from pocketgpu.guests.n3ds.kernel import N3DSKernel
-from pocketgpu.guests.objects import Mutex
-from pocketgpu.guests.recorded import RecordEndError
+from pocketgpu.guests.processors.recorded import RecordEndError
 
 NAMES = sorted(path.name.removesuffix(".jsonl.xz") for path in folder().glob("*.jsonl.xz"))
 needed = pytest.mark.skipif(not NAMES, reason=recordings.REASON)

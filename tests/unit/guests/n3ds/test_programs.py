@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pocketgpu.guests.files import MemoryFiles
+from pocketgpu.guests.kernel.files import MemoryFiles
 from pocketgpu.guests.n3ds.console import Console
 from pocketgpu.guests.n3ds.loader import read_program
 from pocketgpu.pica.n3ds import N3DS
@@ -64,7 +64,7 @@ done
 
 
 def started(name: str) -> Console:
-    from pocketgpu.guests.unicorn_arm import UnicornArm
+    from pocketgpu.guests.processors.unicorn_arm import UnicornArm
 
     console = Console(UnicornArm(), N3DS(), MemoryFiles({}))
     path = PROGRAMS / f"{name}.elf"

@@ -5,16 +5,16 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
-from pocketgpu.guests.memory import PAGE, AddressError, Permission
-from pocketgpu.guests.n3ds import layout
-from pocketgpu.guests.n3ds.blocks import MemoryBlock
+from pocketgpu.guests.kernel.memory import PAGE, AddressError, Permission
+from pocketgpu.guests.kernel.objects import KernelObject
+from pocketgpu.guests.n3ds.abi import layout
+from pocketgpu.guests.n3ds.abi.blocks import MemoryBlock
+from pocketgpu.guests.n3ds.abi.results import Result
 from pocketgpu.guests.n3ds.calls.register import Reply, call
-from pocketgpu.guests.n3ds.results import Result
-from pocketgpu.guests.objects import KernelObject
 
 if TYPE_CHECKING:
+    from pocketgpu.guests.kernel.threads import Thread
     from pocketgpu.guests.n3ds.kernel import N3DSKernel
-    from pocketgpu.guests.threads import Thread
 
 _KIND: Final = 0xFF
 _LINEAR: Final = 0x10000

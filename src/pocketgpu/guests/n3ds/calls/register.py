@@ -14,12 +14,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from pocketgpu.facts.supervisor import CALLS, SupervisorCall
-from pocketgpu.guests.memory import AddressError
-from pocketgpu.guests.n3ds.results import Result
+from pocketgpu.guests.kernel.memory import AddressError
+from pocketgpu.guests.n3ds.abi.results import Result
 
 if TYPE_CHECKING:
+    from pocketgpu.guests.kernel.threads import Thread
     from pocketgpu.guests.n3ds.kernel import N3DSKernel
-    from pocketgpu.guests.threads import Thread
 
 Reply = int | tuple[int, ...] | None
 Function = Callable[..., Reply]

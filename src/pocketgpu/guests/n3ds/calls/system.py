@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pocketgpu.guests.n3ds import layout
+from pocketgpu.guests.n3ds.abi import layout
+from pocketgpu.guests.n3ds.abi.messages import Request, Session
+from pocketgpu.guests.n3ds.abi.results import Result
 from pocketgpu.guests.n3ds.calls.register import Reply, call
-from pocketgpu.guests.n3ds.messages import Request, Session
-from pocketgpu.guests.n3ds.results import Result
 
 if TYPE_CHECKING:
+    from pocketgpu.guests.kernel.threads import Thread
     from pocketgpu.guests.n3ds.kernel import N3DSKernel
-    from pocketgpu.guests.threads import Thread
 
 _PORT_NAME = 12
 _LINEAR_OFFSET = 20

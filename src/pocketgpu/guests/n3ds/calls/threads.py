@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pocketgpu.guests.kernel import End
+from pocketgpu.guests.kernel.kernel import End
+from pocketgpu.guests.kernel.threads import Thread
+from pocketgpu.guests.n3ds.abi.results import Result
 from pocketgpu.guests.n3ds.calls.register import Reply, call
-from pocketgpu.guests.n3ds.results import Result
-from pocketgpu.guests.threads import Thread
 
 if TYPE_CHECKING:
     from pocketgpu.guests.n3ds.kernel import N3DSKernel

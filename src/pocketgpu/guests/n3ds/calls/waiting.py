@@ -8,13 +8,13 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
+from pocketgpu.guests.kernel.objects import Event, KernelObject, Mutex, Reset, Semaphore, Timer, Waitable
+from pocketgpu.guests.n3ds.abi.results import Result
 from pocketgpu.guests.n3ds.calls.register import Reply, call
-from pocketgpu.guests.n3ds.results import Result
-from pocketgpu.guests.objects import Event, KernelObject, Mutex, Reset, Semaphore, Timer, Waitable
 
 if TYPE_CHECKING:
+    from pocketgpu.guests.kernel.threads import Thread
     from pocketgpu.guests.n3ds.kernel import N3DSKernel
-    from pocketgpu.guests.threads import Thread
 
 _MOST_OBJECTS = 256
 """Of one wait."""

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
-from pocketgpu.guests.kernel import End
-from pocketgpu.guests.n3ds import layout
-from pocketgpu.guests.n3ds.messages import Answer, Request, Service, command
-from pocketgpu.guests.n3ds.results import Result
-from pocketgpu.guests.objects import Event, KernelObject, Mutex, Reset
+from pocketgpu.guests.kernel.kernel import End
+from pocketgpu.guests.kernel.objects import Event, KernelObject, Mutex, Reset
+from pocketgpu.guests.n3ds.abi import layout
+from pocketgpu.guests.n3ds.abi.messages import Answer, Request, Service, command
+from pocketgpu.guests.n3ds.abi.results import Result
 
 if TYPE_CHECKING:
     from pocketgpu.guests.n3ds.kernel import N3DSKernel

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pocketgpu.guests.files import Entry, FileError, Files, OpenFile
-from pocketgpu.guests.n3ds.messages import Answer, Request, Service, Session, command
-from pocketgpu.guests.n3ds.results import Result
+from pocketgpu.guests.kernel.files import Entry, FileError, Files, OpenFile
+from pocketgpu.guests.n3ds.abi.messages import Answer, Request, Service, Session, command
+from pocketgpu.guests.n3ds.abi.results import Result
 
 if TYPE_CHECKING:
     from pocketgpu.guests.n3ds.kernel import N3DSKernel

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pocketgpu.guests.n3ds.blocks import MemoryBlock
-from pocketgpu.guests.n3ds.messages import Answer, Request, Service, command
-from pocketgpu.guests.objects import Event
+from pocketgpu.guests.kernel.objects import Event
+from pocketgpu.guests.n3ds.abi.blocks import MemoryBlock
+from pocketgpu.guests.n3ds.abi.messages import Answer, Request, Service, command
 
 if TYPE_CHECKING:
     from pocketgpu.guests.n3ds.kernel import N3DSKernel

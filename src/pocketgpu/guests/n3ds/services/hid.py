@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pocketgpu.errors import UsageError
-from pocketgpu.guests.memory import PAGE, host_memory
-from pocketgpu.guests.n3ds.blocks import MemoryBlock
-from pocketgpu.guests.n3ds.messages import Answer, Request, Service, command
-from pocketgpu.guests.objects import Event, Reset
+from pocketgpu.guests.kernel.memory import PAGE, host_memory
+from pocketgpu.guests.kernel.objects import Event, Reset
+from pocketgpu.guests.n3ds.abi.blocks import MemoryBlock
+from pocketgpu.guests.n3ds.abi.messages import Answer, Request, Service, command
 
 if TYPE_CHECKING:
     from pocketgpu.guests.n3ds.kernel import N3DSKernel

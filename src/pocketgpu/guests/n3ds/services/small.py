@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pocketgpu.guests.n3ds.messages import Answer, Request, Service, command
+from pocketgpu.guests.n3ds.abi.messages import Answer, Request, Service, command
 
 if TYPE_CHECKING:
     from pocketgpu.guests.n3ds.kernel import N3DSKernel

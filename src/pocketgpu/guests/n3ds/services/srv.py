@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pocketgpu.guests.n3ds.messages import Answer, Request, Service, Session, command
-from pocketgpu.guests.n3ds.results import Result
-from pocketgpu.guests.objects import Semaphore
+from pocketgpu.guests.kernel.objects import Semaphore
+from pocketgpu.guests.n3ds.abi.messages import Answer, Request, Service, Session, command
+from pocketgpu.guests.n3ds.abi.results import Result
 
 _MOST_NOTIFICATIONS = 10
 _NAME = 8

@@ -10,8 +10,8 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pocketgpu.guests.threads import Thread
-    from pocketgpu.guests.timeline import Due
+    from pocketgpu.guests.kernel.threads import Thread
+    from pocketgpu.guests.kernel.timeline import Due
 
 
 class KernelObject:

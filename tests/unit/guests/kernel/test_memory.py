@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pocketgpu.guests.memory import PAGE, AddressError, AddressSpace, Area, Permission, host_memory
+from pocketgpu.guests.kernel.memory import PAGE, AddressError, AddressSpace, Area, Permission, host_memory
 
 BOTH = Permission.READ | Permission.WRITE
 PAGES = 16

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pocketgpu.guests.files import FileError, HostFolder
+from pocketgpu.guests.kernel.files import FileError, HostFolder
 
 
 @pytest.fixture

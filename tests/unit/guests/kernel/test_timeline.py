@@ -7,7 +7,7 @@ import copy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pocketgpu.guests.timeline import Timeline
+from pocketgpu.guests.kernel.timeline import Timeline
 
 
 class Diary:

@@ -18,9 +18,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pocketgpu.guests.memory import AddressSpace, Area
-from pocketgpu.guests.processor import Stop
-from pocketgpu.guests.threads import Thread
+from pocketgpu.guests.kernel.memory import AddressSpace, Area
+from pocketgpu.guests.kernel.processor import Stop
+from pocketgpu.guests.kernel.threads import Thread
 
 Line = Mapping[str, Any]
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from pocketgpu.guests.memory import Area
-from pocketgpu.guests.threads import Thread
+from pocketgpu.guests.kernel.memory import Area
+from pocketgpu.guests.kernel.threads import Thread
 
 
 @dataclass(frozen=True, slots=True)

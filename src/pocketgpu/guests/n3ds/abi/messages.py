@@ -15,12 +15,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol
 
-from pocketgpu.guests.n3ds.results import Result
-from pocketgpu.guests.objects import KernelObject
+from pocketgpu.guests.kernel.objects import KernelObject
+from pocketgpu.guests.n3ds.abi.results import Result
 
 if TYPE_CHECKING:
+    from pocketgpu.guests.kernel.threads import Thread
     from pocketgpu.guests.n3ds.kernel import N3DSKernel
-    from pocketgpu.guests.threads import Thread
 
 COMMAND_BUFFER: Final = 0x80
 """Offset in thread-local storage."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pocketgpu.guests.objects import KernelObject
+from pocketgpu.guests.kernel.objects import KernelObject
 
 
 class MemoryBlock(KernelObject):

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from pocketgpu.guests.objects import Waitable
-from pocketgpu.guests.timeline import Due
+from pocketgpu.guests.kernel.objects import Waitable
+from pocketgpu.guests.kernel.timeline import Due
 
 
 class State(Enum):

@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from pocketgpu.guests.handles import Handles
-from pocketgpu.guests.memory import AddressSpace
-from pocketgpu.guests.objects import Event, Mutex, Reset, Timer, Waitable
-from pocketgpu.guests.processor import Fault, Processor
-from pocketgpu.guests.threads import Scheduler, State, Thread, Wait
-from pocketgpu.guests.timeline import Due, Timeline
+from pocketgpu.guests.kernel.handles import Handles
+from pocketgpu.guests.kernel.memory import AddressSpace
+from pocketgpu.guests.kernel.objects import Event, Mutex, Reset, Timer, Waitable
+from pocketgpu.guests.kernel.processor import Fault, Processor
+from pocketgpu.guests.kernel.threads import Scheduler, State, Thread, Wait
+from pocketgpu.guests.kernel.timeline import Due, Timeline
 
 FOREVER: Final = -1
 """A timeout that never comes."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pocketgpu.guests.memory import Permission
+from pocketgpu.guests.kernel.memory import Permission
 
 
 @dataclass(frozen=True)

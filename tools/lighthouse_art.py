@@ -93,7 +93,7 @@ def heights(x: Array, z: Array) -> Array:
     return rising
 
 
-def island(cells: int = 40) -> Mesh:
+def island(cells: int = 28) -> Mesh:
     mesh = Mesh()
     line = np.linspace(-13, 13, cells + 1)
     x, z = np.meshgrid(line, line)
@@ -138,7 +138,7 @@ def roof() -> Mesh:
     return mesh
 
 
-def trees(count: int = 22) -> Mesh:
+def trees(count: int = 14) -> Mesh:
     """Firs where the island is flat enough."""
     mesh, random, found = Mesh(), np.random.default_rng(4), 0
     while found < count:

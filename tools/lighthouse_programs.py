@@ -15,8 +15,8 @@ CLIP, MODEL = 0x00, 0x40
 OBJECT_BYTES = 0x70
 """Three rows of MODEL follow four of CLIP."""
 # Constant buffer 1 of both stages: the same for all draws of a pass.
-EYE, SUN, SUN_COLOR, SKY_COLOR, GROUND_COLOR, FOG_COLOR, SCREEN, TIME = (16 * n for n in range(8))
-PASS_BYTES = 0x80
+EYE, SUN, SUN_COLOR, SKY_COLOR, GROUND_COLOR, FOG_COLOR, SCREEN, TIME, DEEP_COLOR = (16 * n for n in range(9))
+PASS_BYTES = 0x90
 """SCREEN: 1 / width and 1 / height of the target, width / height. TIME: turns of waves and lights; density of fog."""
 HANDLES = 2
 """Constant buffer with the handles of textures: texture n is its word n."""
@@ -44,6 +44,15 @@ def mix(a: int, b: int, t: int, count: int = 3) -> str:
     """R[a] += (R[b] - R[a]) * R[t]; R[b] is used up."""
     return "".join(
         f"FADD R{b + n}, R{b + n}, -R{a + n}\nFFMA R{a + n}, R{b + n}, R{t}, R{a + n}\n" for n in range(count)
+    )
+
+
+def towards(at: int, offset: int, keep: int) -> str:
+    """R[at] becomes a constant of the pass, but for the share in R[keep]."""
+    places = [f"c[0x1][{offset + 4 * n:#x}]" for n in range(3)]
+    return "".join(
+        f"FADD R{at + n}, R{at + n}, -{one}\nFMUL R{at + n}, R{at + n}, R{keep}\nFADD R{at + n}, R{at + n}, {one}\n"
+        for n, one in enumerate(places)
     )
 
 
@@ -78,19 +87,22 @@ MESH = (
     INPUTS
     + rows(12, 0, CLIP, 4, point=True)
     + rows(16, 4, MODEL, 3, point=False)
+    + unit(16, 24)
     + rows(20, 0, MODEL, 3, point=True)
     + "MOV R23, R15\nAST.128 a[0x70], R12\nAST.96 a[0x80], R16\nAST.64 a[0x90], R8\nAST.128 a[0xa0], R20\nEXIT"
 )
-"""Position to clip space, normal and place to the world. The distance is w."""
+"""Position to clip space, normal and place to the world. The distance is w. Normals lose a mesh's size here, and are
+not made unit vectors again for each pixel."""
+
+NEAR = MESH.replace(
+    "MOV R23, R15\n", f"FMUL R23, R15, c[0x1][{TIME + 12:#x}]\nRRO.EX2 R23, -|R23|\nMUFU.EX2 R23, R23\n"
+)
+"""The same for meshes of small triangles: instead of the distance, how much of the light gets through the fog."""
 
 FLAT = INPUTS + rows(12, 0, CLIP, 4, point=True) + "AST.128 a[0x70], R12\nAST.128 a[0x80], R4\nAST.64 a[0x90], R8\nEXIT"
 """Position to clip space; attribute 1 is a colour."""
 
-FOG = (
-    f"FMUL R9, R7, c[0x1][{TIME + 12:#x}]\nRRO.EX2 R9, -|R9|\nMUFU.EX2 R9, R9\nFADD R9, -R9, 1\n"
-    + load(16, 1, FOG_COLOR)
-    + mix(0, 16, 9)
-)
+FOG = f"FMUL R9, R7, c[0x1][{TIME + 12:#x}]\nRRO.EX2 R9, -|R9|\nMUFU.EX2 R9, R9\n" + towards(0, FOG_COLOR, 9)
 """Colour R0 to R2 towards the fog's, by the distance in R7."""
 
 LIT = (
@@ -98,7 +110,6 @@ LIT = (
     + inputs(4, 0x90, 2)
     + "TEX R0, R4, RZ, 0x0, 2D, 0xf\n"
     + inputs(12, 0x80, 3)
-    + unit(12, 8)
     + dot(9, 12, 1, SUN)
     + "FMNMX R9, R9, RZ, !PT\nMOV32I R10, 0x3f000000\nFFMA R10, R13, 0.5, R10\n"
     + load(16, 1, GROUND_COLOR)
@@ -110,8 +121,8 @@ LIT = (
         f"FMUL R{n}, R{n}, R{16 + n}\n"
         for n in range(3)
     )
-    + "IPA R7, a[0xac], R20\n"
-    + FOG
+    + "IPA R9, a[0xac], R20\n"
+    + towards(0, FOG_COLOR, 9)
     + "MOV32I R3, 0x3f800000\nEXIT"
 )
 """A texture in the light of sun, sky and ground, in fog; where its alpha is less than 1, it shines."""
@@ -124,24 +135,19 @@ SKY = PERSPECTIVE + inputs(4, 0x90, 2) + "TEX R0, R4, RZ, 0x0, 2D, 0xf\nEXIT"
 
 WATER = (
     PERSPECTIVE
-    + inputs(12, 0xA0, 4)
-    # Two layers of waves that move against each other: slopes in red and green, 0.5 is flat.
-    + f"FMUL R4, R12, 0.21875\nFMUL R5, R14, 0.21875\nFADD R4, R4, c[0x1][{TIME:#x}]\nTEX R0, R4, RZ, 0x0, 2D, 0x3\n"
-    + f"FMUL R4, R14, 0.0625\nFMUL R5, R12, 0.0625\nFADD R5, R5, c[0x1][{TIME:#x}]\nTEX R2, R4, RZ, 0x0, 2D, 0x3\n"
-    + "FADD R0, R0, R2\nFADD R1, R1, R3\nFADD R0, R0, -1\nFADD R1, R1, -1\n"
-    # From here to the eye: how steep, for the share of the mirror image.
-    + "".join(f"FADD R{16 + n}, -R{12 + n}, c[0x1][{EYE + 4 * n:#x}]\n" for n in range(3))
-    + unit(16, 8)
+    + "IPA R12, a[0xa0], R20\nIPA R14, a[0xa8], R20\nIPA R15, a[0xac], R20\n"
+    # Slopes of waves in red and green; 0.5 is flat.
+    + f"FMUL R4, R12, 0.125\nFMUL R5, R14, 0.125\nFADD R4, R4, c[0x1][{TIME:#x}]\nTEX R0, R4, RZ, 0x0, 2D, 0x3\n"
+    + "FADD R0, R0, -0.5\nFADD R1, R1, -0.5\n"
+    # How steep the view is: the eye's height over the distance, whose reciprocal is interpolated.
+    + f"IPA.PASS R17, a[0x7c], RZ\nFMUL R17, R17, c[0x1][{EYE + 4:#x}]\n"
     + "FFMA R17, R0, 0.15625, R17\nFMNMX R17, R17, RZ, !PT\nFADD R9, -R17, 1\nFMUL R10, R9, R9\nFMUL R9, R10, R9\n"
     + "FMUL R9, R9, 0.859375\nFADD R9, R9, 0.0625\n"
     # The mirror image lies where the water is on the screen, moved by the waves.
     + "IPA.PASS R4, a[0x70], RZ\nIPA.PASS R5, a[0x74], RZ\n"
     + f"FMUL R4, R4, c[0x1][{SCREEN:#x}]\nFMUL R5, R5, c[0x1][{SCREEN + 4:#x}]\n"
     + "FFMA R4, R0, 0.01953125, R4\nFFMA R5, R1, 0.044921875, R5\nTEX R0, R4, RZ, 0x1, 2D, 0xf\n"
-    + load(16, 1, GROUND_COLOR)
-    + "FMUL R16, R16, 0.5\n"
-    + "".join(f"MOV R{22 + n}, R{n}\nMOV R{n}, R{16 + n}\n" for n in range(3))
-    + mix(0, 22, 9)
+    + towards(0, DEEP_COLOR, 9)
     + "MOV R7, R15\n"
     + FOG
     + "MOV32I R3, 0x3f800000\nEXIT"
@@ -180,6 +186,6 @@ LETTERS = (
 @cache
 def programs() -> dict[str, Shader]:
     """All programs by name."""
-    vertex = {"mesh": MESH, "flat": FLAT, "particle": PARTICLE}
+    vertex = {"mesh": MESH, "near": NEAR, "flat": FLAT, "particle": PARTICLE}
     pixel = {"lit": LIT, "mirrored": ABOVE_WATER, "sky": SKY, "water": WATER, "glow": GLOW, "letters": LETTERS}
     return {n: shader("vertex", t) for n, t in vertex.items()} | {n: shader("pixel", t) for n, t in pixel.items()}

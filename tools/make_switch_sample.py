@@ -33,10 +33,10 @@ from pocketgpu.maxwell.mme.assembler import assemble  # noqa: E402
 
 Array = NDArray[Any]
 WIDTH, HEIGHT = 1280, 720
-MIRROR = 640, 360
+MIRROR = 400, 225
 """Size of the first pass's target."""
 FRAMES = 12
-FIREFLIES = 96
+FIREFLIES = 36
 NEAR, FAR = 0.4, 900.0
 TEXTURES: Final = ("ground", "stripes", "planks", "wall", "needles", "sky", "waves", "letters", "mirror")
 """Headers and samplers of the pools have these numbers, from 1 on."""
@@ -117,8 +117,8 @@ def look(eye: Any, at: Any) -> Array:
 def camera(number: int) -> tuple[Array, Array]:
     """Place of the eye, and world to clip space."""
     turn = 0.35 + 0.05 * number
-    eye = np.array([26 * np.sin(turn), 6.4 - 0.08 * number, 26 * np.cos(turn)])
-    return eye, perspective(0.70, WIDTH / HEIGHT) @ look(eye, (0.4, 4.4, 0))
+    eye = np.array([32 * np.sin(turn), 5.0 - 0.05 * number, 32 * np.cos(turn)])
+    return eye, perspective(0.70, WIDTH / HEIGHT) @ look(eye, (0.4, 6.9, 0))
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,7 @@ class Island:
                 made = letters() if name == "letters" else getattr(art, name)()
                 mipped = name not in ("letters", "sky")
                 image = Texture(
-                    art.mips(made) if mipped else made, address="wrap", mip_filter="linear" if mipped else "none",
+                    art.mips(made) if mipped else made, address="wrap", mip_filter="nearest" if mipped else "none",
                     **common,
                 )  # fmt: skip
                 address = self.capture.allocate(image.nbytes, kind="generic_16bx2")
@@ -261,10 +261,11 @@ class Island:
     def surroundings(self, pb: PushBuffer, eye: Array, t: float, width: int, height: int) -> None:
         """What all draws of a pass share."""
         sun = np.array([-0.9, 0.35, 0.35])
-        table = np.zeros((8, 4))
+        table = np.zeros((9, 4))
         table[:6, :3] = eye, sun / np.linalg.norm(sun), (1.35, 0.85, 0.55), (0.50, 0.48, 0.62), (0.16, 0.17, 0.24), FOG
         table[6] = 1 / width, 1 / height, width / height, 0
         table[7] = t, t, 0, 0.011
+        table[8, :3] = 0.08, 0.17, 0.24
         for stage in ("vertex", "pixel"):
             self.constants(pb, stage, 1, table)
 
@@ -282,7 +283,7 @@ class Island:
         """The island with everything on it, then the sky where nothing else is."""
         mirror = scaling(1, -1, 1) if mirrored else np.eye(4)
         for texture in dict.fromkeys(thing.texture for thing in self.things(t)):
-            self.use(pb, "mesh", "mirrored" if mirrored else "lit", texture)
+            self.use(pb, "near", "mirrored" if mirrored else "lit", texture)
             for thing in self.things(t):
                 if thing.texture == texture:
                     self.mesh(pb, thing.mesh, clip @ mirror, thing.place)

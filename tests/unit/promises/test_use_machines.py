@@ -349,7 +349,7 @@ def test_draws_are_in_the_log() -> None:
     sample = resources.files("pocketgpu") / "data" / "sample_switch.mxcap.zip"
     (frame,) = pocketgpu.open(str(sample)).render(frames=range(1))
     draws = [record for record in frame.machine.log if type(record).__name__ == "Draw"]
-    assert len(draws) == 115 and draws[0].count == 960 and draws[0].place and isinstance(draws[0].topology, int)
+    assert len(draws) == 55 and draws[0].count == 960 and draws[0].place and isinstance(draws[0].topology, int)
 
 
 def test_textures_and_surfaces_are_made_of_arrays() -> None:

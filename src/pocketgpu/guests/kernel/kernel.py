@@ -22,7 +22,7 @@ FOREVER: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """How a program ended. why: "exit", "close", "break", "fault", "error", "waits for ever"; text: for people."""
+    """How a program ended. why: "exit", "close", "break", "fault", "error", "waits forever"; text: for people."""
 
     why: str
     text: str = ""
@@ -85,7 +85,7 @@ class Kernel:
         thread = self.current = self.scheduler.best()
         if thread is None:
             if not self.time.skip():
-                self.finish(End("waits for ever", "all threads wait for something that nothing is going to signal"))
+                self.finish(End("waits forever", "all threads wait for something that nothing is going to signal"))
                 return False
             self._due()
             return self.end is None
@@ -199,7 +199,7 @@ class Kernel:
         self, thread: Thread, nanoseconds: int, woken: Callable[[Thread, int | None], None],
         objects: Sequence[Waitable] = (), all: bool = False, address: int | None = None,
     ) -> None:  # fmt: skip
-        """Let a thread wait, for a time or for ever."""
+        """Let a thread wait, for a time or forever."""
         wait = Wait(objects, all, self.scheduler.next_order(), woken, address=address)
         if nanoseconds >= 0:
             wait.due = self.time.after(self.time.ticks(nanoseconds), _Timeout(self, thread, wait).come, thread)

@@ -41,8 +41,8 @@ def fill_shared_page(page: memoryview) -> None:
 
 
 def fill_loader_page(page: memoryview, code: memoryview, arguments: Sequence[str]) -> None:
-    """What a homebrew loader leaves: no handles, and the arguments. code: the code segment, whose start block is told
-    of them; a program without that block gets nothing."""
+    """What a homebrew loader leaves: no handles, and the arguments. code: the code segment, whose start block gets
+    their address; a program without that block gets nothing."""
     if bytes(code[_PRM_AT : _PRM_AT + 4]) != _PRM:
         return
     data = struct.pack("<I", len(arguments)) + b"".join(one.encode() + b"\0" for one in arguments)

@@ -14,7 +14,7 @@ RANGES = st.tuples(st.integers(0, PAGES - 1), st.integers(1, 4))
 
 
 class Follower:
-    """Keeps the map that it is told of."""
+    """Keeps a map of its own."""
 
     def __init__(self) -> None:
         self.pages: dict[int, Permission] = {}

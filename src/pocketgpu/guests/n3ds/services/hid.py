@@ -21,7 +21,7 @@ ACCELEROMETER: Final = 0x108
 GYROSCOPE: Final = 0x158
 ENTRIES: Final = 8
 PAD_EVENTS: Final = 2
-"""So many of the five events tell of pad and touch."""
+"""So many of the five events are about pad and touch."""
 _INDEX: Final = 0x10
 _CURRENT_PAD: Final = 0x1C
 _PAD_ENTRIES, _PAD_SIZE = 0x28, 16

@@ -57,7 +57,7 @@ class Config(Service):
 
     @command(0x408)
     def get_serial_number(self, request: Request) -> Answer:
-        """No number: zeros."""
+        """A console without a serial number: zeros."""
         pointer, size = request.mapped(2)
         self.kernel.space.write(pointer, bytes(min(size, 16)))
         return Answer()

@@ -11,7 +11,7 @@ import pocketgpu
 from pocketgpu.cli import main
 from pocketgpu.facts.choices import CHOICES, choose, departures, parse
 
-MACHINES = [Path(pocketgpu.__file__).parent / room for room in ("pica", "maxwell")]
+MACHINES = [Path(pocketgpu.__file__).parent / room for room in ("pica", "maxwell", "guests")]
 
 
 def names_in(path: Path) -> set[str]:

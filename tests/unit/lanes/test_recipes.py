@@ -1,0 +1,60 @@
+"""What a recipe depends on: every file of code and every table of facts of the package, and nothing else."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pocketgpu
+
+ASK = """
+from pocketgpu.lanes import recipes
+from pocketgpu.pica.engines import fill
+from pocketgpu.lanes.kernel import Kernel
+kernel = next(one for one in vars(fill).values() if isinstance(one, Kernel))
+print(recipes.of(kernel, 8, {}, b""))
+"""
+
+
+def recipe(tree: Path) -> str:
+    """The recipe of a kernel by the package in a folder, in a process of its own."""
+    environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run([sys.executable, "-c", ASK], capture_output=True, text=True, check=True, env=environment)
+    return done.stdout.strip()
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the package."""
+    folder = tmp_path_factory.mktemp("package")
+    ignored = shutil.ignore_patterns("__pycache__", "*.zip", "*.xz")
+    shutil.copytree(Path(pocketgpu.__file__).parent, folder / "pocketgpu", ignore=ignored)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "matters"),
+    [
+        ("facts/n3ds/pica.tsv", True), ("maxwell/sass/semantics/__init__.py", True), ("version.py", True),
+        ("py.typed", False), ("notes.txt", False),
+    ],
+)  # fmt: skip
+def test_code_and_tables_change_it_and_nothing_else(name: str, matters: bool, tree: Path) -> None:
+    before = recipe(tree)
+    assert len(before) == 40
+    path = tree / "pocketgpu" / name
+    kept = path.read_bytes() if path.exists() else None
+    path.write_bytes((kept or b"") + b"\n# changed\n")
+    try:
+        assert (recipe(tree) != before) == matters
+    finally:
+        if kept is None:
+            path.unlink()
+        else:
+            path.write_bytes(kept)
+    assert recipe(tree) == before

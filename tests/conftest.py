@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -58,6 +59,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         kept = quick.chosen(items)
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])
         items[:] = [item for item in items if item in kept]
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of collected tests stay until the end: the garbage collector need not look at them after each test."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -224,7 +224,8 @@ def _lines(
 
     frames = outcome.frames
     state = "it still runs" if app.end is None else f"it ended: {app.end.why}"
-    lines = [f"{app.program.name}: {counted(app.frame_count, 'frame')}, {counted(app.present_count, 'present')}; {state}"]
+    count = f"{counted(app.frame_count, 'frame')}, {counted(app.present_count, 'present')}"
+    lines = [f"{app.program.name}: {count}; {state}"]
     if app.end is not None and app.end.text:
         lines += [app.end.text]
     if not reached:
@@ -244,7 +245,8 @@ def _lines(
         files = sum("file" in screen for entry in frames for screen in entry["screens"].values())
         lines.append(f"{counted(files, 'picture')} in {out}")
     if found := outcome.extra.get("record"):
-        lines.append(f"{found['file']}: {counted(found['frames'], 'frame')}, {counted(found['bytes'], 'byte', form=',')}")
+        size = counted(found["bytes"], "byte", form=",")
+        lines.append(f"{found['file']}: {counted(found['frames'], 'frame')}, {size}")
     return lines
 
 

@@ -10,9 +10,9 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from pocketgpu.guests.app import App
+from pocketgpu.guests.app import LIMIT, App
 
-__all__ = ["App", "run"]
+__all__ = ["LIMIT", "App", "run"]
 
 
 def run(
@@ -22,6 +22,7 @@ def run(
     writable: bool = False,
     threads: int = 1,
     switches: Mapping[str, str] | None = None,
+    record: bool = False,
 ) -> App:
     """Start a program; it runs when it is asked for frames.
 
@@ -29,6 +30,7 @@ def run(
     :param sd: a folder that the program finds as its memory card. writable: whether it may change it.
     :param threads: number of drawing threads; any number gives the same bytes.
     :param switches: named choices and their values.
+    :param record: follow the run from its start, so that `App.capture` need not run the program a second time.
     :raises CaptureError: the file cannot be read, or is no program.
     :raises UsageError: an argument is not valid, or the extra "guest" is missing.
     """
@@ -46,7 +48,12 @@ def run(
         raise CaptureError(f"cannot be read: {error.strerror}", file=str(path)) from None
     program = read_program(data, file.name)
     place = f"/3ds/{file.name}"
-    card = MemoryFiles({place: MemoryFile(len(data), {0: data})}) if sd is None else HostFolder(sd, writable=writable)
-    console = Console(UnicornArm(), N3DS(threads=threads, switches=switches), card)
-    console.kernel.load(program, [f"sdmc:{place}"])
-    return App(console, program)
+
+    def start() -> Console:
+        own = MemoryFiles({place: MemoryFile(len(data), {0: data})})
+        card = own if sd is None else HostFolder(sd, writable=writable)
+        console = Console(UnicornArm(), N3DS(threads=threads, switches=switches), card)
+        console.kernel.load(program, [f"sdmc:{place}"])
+        return console
+
+    return App(start, program, record=record, repeatable=sd is None or not writable)

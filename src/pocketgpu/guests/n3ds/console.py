@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from pocketgpu.events import Event
 from pocketgpu.guests.kernel.files import Files
 from pocketgpu.guests.kernel.processor import Processor
 from pocketgpu.guests.kernel.program import Program
@@ -12,6 +13,7 @@ from pocketgpu.guests.n3ds.abi import layout
 from pocketgpu.guests.n3ds.abi.blocks import MemoryBlock
 from pocketgpu.guests.n3ds.console_text import ConsoleText
 from pocketgpu.guests.n3ds.kernel import N3DSKernel
+from pocketgpu.guests.n3ds.recorder import N3DSRecorder
 from pocketgpu.guests.n3ds.services.apt import Apt, ErrorPort
 from pocketgpu.guests.n3ds.services.fs import FsUser
 from pocketgpu.guests.n3ds.services.gsp import GspGpu, GspLcd
@@ -22,17 +24,20 @@ from pocketgpu.pica.display.screens import Screen
 from pocketgpu.pica.n3ds import N3DS
 
 SCREENS = ("top", "bottom")
+COUNTS = ("draws", "triangles", "fragments")
 
 
 @dataclass
 class Vblank:
     """What one VBlank did. number: from 1. presents: words of the framebuffer entries that were taken, by screen.
-    frame: the number of this present, from 0; None if nothing was presented."""
+    frame: the number of this present, from 0; None if nothing was presented. counts: draws and so on since the VBlank
+    before."""
 
     number: int
     tick: int
     presents: dict[str, tuple[int, ...]] = field(default_factory=dict)
     frame: int | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
 
 
 class Console:
@@ -72,6 +77,9 @@ class Console:
         one.presents = {SCREENS[screen]: words for screen, words in self.gsp.taken().items()}
         if one.presents:
             one.frame, self.present_count = self.present_count, self.present_count + 1
+        stats = self.machine.stats
+        one.counts = {name: int(getattr(stats, name)) for name in COUNTS}
+        stats.reset()
         self.machine.step_vblank()
         self.gsp.deliver()
 
@@ -80,6 +88,29 @@ class Console:
     def frame_count(self) -> int:
         """VBlanks so far."""
         return len(self.vblanks)
+
+    @property
+    def presented(self) -> int | None:
+        """The number of the present that the last VBlank took; None if it took none."""
+        return self.vblanks[-1].frame if self.vblanks else None
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """What the GPU did between the last two VBlanks: draws, triangles, fragments."""
+        return self.vblanks[-1].counts if self.vblanks else dict.fromkeys(COUNTS, 0)
+
+    @property
+    def events(self) -> list[Event]:
+        """What the machine and the kernel have to tell since they were asked the last time."""
+        return [*self.machine.events.drain(), *self.kernel.events.drain()]
+
+    def recorder(self) -> N3DSRecorder:
+        """A recorder; call it before the program runs."""
+        return N3DSRecorder(self.machine, self.kernel)
+
+    def same_input(self, other: Console) -> None:
+        """Take over what the player does at another console."""
+        self.held, self.closes_at = dict(other.held), other.closes_at
 
     @property
     def screens(self) -> Mapping[str, Screen]:

@@ -36,13 +36,18 @@ class ConsoleText:
         known = Font.of_glyphs(facts.GLYPHS, facts.WIDTH, facts.HEIGHT, facts.CHARACTERS, _LINES)
         self.fonts = [known if table is None else _font_of(table)]
         self._guesses = 0
+        self._last: dict[str, tuple[NDArray[np.uint8], str]] = {}
 
     def __repr__(self) -> str:
         return f"<ConsoleText: {self.fonts}>"
 
     def of(self, screens: Mapping[str, Screen]) -> dict[str, str]:
         """The text of each screen, by name; "" for one that shows none."""
-        return {name: self.of_picture(screen.array) for name, screen in screens.items()}
+        for name, screen in screens.items():
+            picture, _ = self._last.get(name, (None, ""))
+            if picture is None or not np.array_equal(picture, screen.array):
+                self._last[name] = screen.array.copy(), self.of_picture(screen.array)
+        return {name: self._last[name][1] for name in screens}
 
     def of_picture(self, picture: NDArray[np.uint8]) -> str:
         """The text of one picture."""

@@ -23,5 +23,5 @@ def test_text_of_screens(capsys: pytest.CaptureFixture[str]) -> None:
 def test_text_that_no_screen_shows_is_not_reached(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", PROGRAM, "--until", "one hundred letters", "--frames", "8", "--json"]) == 1
     told = json.loads(capsys.readouterr().out)
-    assert told["reached"] is False and told["text"] == "plain\nbottom\n"
+    assert told["reached"] is False and told["text"] == "plain\n"
     assert told["console_text"]["top"].startswith("Hello, world!\n")

@@ -82,6 +82,10 @@ class GuestConsole(Protocol):
         """What the program has printed for a debugger."""
         ...
 
+    def console_text(self, program: Program) -> Mapping[str, str]:
+        """The text that a program's console shows, by screen."""
+        ...
+
     def recorder(self) -> Recorder:
         """A recorder; to be called before the program runs."""
         ...
@@ -242,6 +246,12 @@ class App:
     def text(self) -> str:
         """What the program has printed for a debugger."""
         return self.console.text
+
+    @property
+    def console_text(self) -> Mapping[str, str]:
+        """What the program shows on its text consoles, by screen: the characters of the pictures, "" where none is.
+        Characters that cannot be told are U+FFFD."""
+        return self.console.console_text(self.program)
 
     # -- input ------------------------------------------------------------------------------------------------------
     def press(self, keys: str, *, frames: int = 2) -> None:

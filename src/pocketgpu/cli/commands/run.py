@@ -41,7 +41,7 @@ PICTURES = ("all", "presented", "last")
 @expect_options
 @click.option("--sd", metavar="DIR", help="A folder that the program finds as its memory card.")
 @click.option("--sd-write", is_flag=True, help="Let the program change the files of --sd.")
-@click.option("--text", is_flag=True, help="Show what the program has printed.")
+@click.option("--text", is_flag=True, help="Show what the program has printed, its screens' text too.")
 @threads_option
 @set_option
 @json_option
@@ -161,7 +161,7 @@ def _goal(app: App, presents: int | None, until: str | None) -> Callable[[], boo
     if until == EXIT:
         goals.append(lambda: app.end is not None and app.end.well)
     elif until is not None:
-        goals.append(lambda: until in app.text)
+        goals.append(lambda: until in app.text or any(until in shown for shown in app.console_text.values()))
     return (lambda: all(goal() for goal in goals)) if goals else None
 
 
@@ -206,6 +206,7 @@ def _note(outcome: Outcome, app: App, reached: bool) -> None:
         "reached": reached,
         "end": None if end is None else {"why": end.why, "text": end.text, "well": end.well},
         "text": app.text,
+        "console_text": dict(app.console_text),
     }
 
 
@@ -233,7 +234,9 @@ def _lines(
         missed += [("its end" if until == EXIT else f"the text {until!r}") if until is not None else ""]
         lines.append(f"not reached: {' and '.join(one for one in missed if one)}")
     if text:
-        lines += ["", app.text.rstrip("\n") or "(nothing was printed)", ""]
+        shown = [f"{name} screen:\n{screen}" for name, screen in app.console_text.items() if screen]
+        printed = [app.text.rstrip("\n")] if app.text else []
+        lines += ["", "\n\n".join([*printed, *shown]) or "(nothing was printed)", ""]
     if frames:
         times = [entry["milliseconds"] for entry in frames]
         draws = sum(entry.get("draws", 0) for entry in frames)

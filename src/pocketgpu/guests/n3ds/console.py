@@ -8,8 +8,10 @@ from dataclasses import dataclass, field, replace
 from pocketgpu.events import Event
 from pocketgpu.guests.kernel.files import Files
 from pocketgpu.guests.kernel.processor import Processor
+from pocketgpu.guests.kernel.program import Program
 from pocketgpu.guests.n3ds.abi import layout
 from pocketgpu.guests.n3ds.abi.blocks import MemoryBlock
+from pocketgpu.guests.n3ds.console_text import ConsoleText
 from pocketgpu.guests.n3ds.kernel import N3DSKernel
 from pocketgpu.guests.n3ds.recorder import N3DSRecorder
 from pocketgpu.guests.n3ds.services.apt import Apt, ErrorPort
@@ -60,6 +62,7 @@ class Console:
         self.closes_at: int | None = None
         self.vblanks: list[Vblank] = []
         self.present_count = 0
+        self._reader: ConsoleText | None = None
         kernel.time.at(layout.VBLANK, self._vblank)
 
     def _vblank(self, tick: int) -> None:
@@ -118,6 +121,12 @@ class Console:
     def text(self) -> str:
         """What the program has printed with OutputDebugString."""
         return self.kernel.text.decode("utf-8", "backslashreplace")
+
+    def console_text(self, program: Program) -> Mapping[str, str]:
+        """What a program shows on its text consoles, by screen."""
+        if self._reader is None:
+            self._reader = ConsoleText(program)
+        return self._reader.of(self.screens)
 
     def press(self, keys: str, first: int, count: int) -> None:
         """Hold keys ("A+UP") at `count` VBlanks, beside those that are held already.

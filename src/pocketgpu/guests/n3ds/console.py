@@ -14,7 +14,8 @@ from pocketgpu.guests.n3ds.abi.blocks import MemoryBlock
 from pocketgpu.guests.n3ds.console_text import ConsoleText
 from pocketgpu.guests.n3ds.kernel import N3DSKernel
 from pocketgpu.guests.n3ds.recorder import N3DSRecorder
-from pocketgpu.guests.n3ds.services.apt import Apt, ErrorPort
+from pocketgpu.guests.n3ds.services.apt import Apt
+from pocketgpu.guests.n3ds.services.error import ErrorPort
 from pocketgpu.guests.n3ds.services.fs import FsUser
 from pocketgpu.guests.n3ds.services.gsp import GspGpu, GspLcd
 from pocketgpu.guests.n3ds.services.hid import Hid, Input, key_bits

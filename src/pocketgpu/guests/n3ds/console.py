@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from pocketgpu.events import Event
 from pocketgpu.guests.kernel.files import Files
 from pocketgpu.guests.kernel.processor import Processor
+from pocketgpu.guests.kernel.program import Program
 from pocketgpu.guests.n3ds.abi import layout
 from pocketgpu.guests.n3ds.abi.blocks import MemoryBlock
+from pocketgpu.guests.n3ds.console_text import ConsoleText
 from pocketgpu.guests.n3ds.kernel import N3DSKernel
+from pocketgpu.guests.n3ds.recorder import N3DSRecorder
 from pocketgpu.guests.n3ds.services.apt import Apt
 from pocketgpu.guests.n3ds.services.error import ErrorPort
 from pocketgpu.guests.n3ds.services.fs import FsUser
@@ -21,17 +25,20 @@ from pocketgpu.pica.display.screens import Screen
 from pocketgpu.pica.n3ds import N3DS
 
 SCREENS = ("top", "bottom")
+COUNTS = ("draws", "triangles", "fragments")
 
 
 @dataclass
 class Vblank:
     """What one VBlank did. number: from 1. presents: words of the framebuffer entries that were taken, by screen.
-    frame: the number of this present, from 0; None if nothing was presented."""
+    frame: the number of this present, from 0; None if nothing was presented. counts: draws and so on since the VBlank
+    before."""
 
     number: int
     tick: int
     presents: dict[str, tuple[int, ...]] = field(default_factory=dict)
     frame: int | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
 
 
 class Console:
@@ -56,6 +63,7 @@ class Console:
         self.closes_at: int | None = None
         self.vblanks: list[Vblank] = []
         self.present_count = 0
+        self._reader: ConsoleText | None = None
         kernel.time.at(layout.VBLANK, self._vblank)
 
     def _vblank(self, tick: int) -> None:
@@ -70,6 +78,9 @@ class Console:
         one.presents = {SCREENS[screen]: words for screen, words in self.gsp.taken().items()}
         if one.presents:
             one.frame, self.present_count = self.present_count, self.present_count + 1
+        stats = self.machine.stats
+        one.counts = {name: int(getattr(stats, name)) for name in COUNTS}
+        stats.reset()
         self.machine.step_vblank()
         self.gsp.deliver()
 
@@ -80,6 +91,29 @@ class Console:
         return len(self.vblanks)
 
     @property
+    def presented(self) -> int | None:
+        """The number of the present that the last VBlank took; None if it took none."""
+        return self.vblanks[-1].frame if self.vblanks else None
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """What the GPU did between the last two VBlanks: draws, triangles, fragments."""
+        return self.vblanks[-1].counts if self.vblanks else dict.fromkeys(COUNTS, 0)
+
+    @property
+    def events(self) -> list[Event]:
+        """What the machine and the kernel have to tell since they were asked the last time."""
+        return [*self.machine.events.drain(), *self.kernel.events.drain()]
+
+    def recorder(self) -> N3DSRecorder:
+        """A recorder; call it before the program runs."""
+        return N3DSRecorder(self.machine, self.kernel)
+
+    def same_input(self, other: Console) -> None:
+        """Take over what the player does at another console."""
+        self.held, self.closes_at = dict(other.held), other.closes_at
+
+    @property
     def screens(self) -> Mapping[str, Screen]:
         """The pictures of both screens."""
         return self.machine.screens
@@ -88,6 +122,12 @@ class Console:
     def text(self) -> str:
         """What the program has printed with OutputDebugString."""
         return self.kernel.text.decode("utf-8", "backslashreplace")
+
+    def console_text(self, program: Program) -> Mapping[str, str]:
+        """What a program shows on its text consoles, by screen."""
+        if self._reader is None:
+            self._reader = ConsoleText(program)
+        return self._reader.of(self.screens)
 
     def press(self, keys: str, first: int, count: int) -> None:
         """Hold keys ("A+UP") at `count` VBlanks, beside those that are held already.

@@ -80,6 +80,8 @@ class N3DSKernel(Kernel):
         :param arguments: what it is started with; the first is its own place on the card.
         """
         self.tracer = ArmTracer(self.space, program)
+        for warning in program.warnings:
+            self.events.report("warning", "guest.file", warning)
         pages.fill_kernel_page(self.kernel_page)
         pages.fill_shared_page(self.shared_page)
         for segment in program.segments:

@@ -22,7 +22,8 @@ FOREVER: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """How a program ended. why: "exit", "close", "break", "fault", "error", "waits forever"; text: for people."""
+    """How a program ended. why: "exit", "close", "break", "fault", "error", "waits forever", "unknown
+    call"; text: for people."""
 
     why: str
     text: str = ""

@@ -37,7 +37,12 @@ def fill_shared_page(page: memoryview) -> None:
     struct.pack_into("<I", page, 0x04, 1)
     for at in (0x20, 0x40):
         struct.pack_into("<QQqq", page, at, DATE, 0, layout.CLOCK, 0)
-    struct.pack_into("<f", page, 0x80, SLIDER)
+    set_slider(page, SLIDER)
+
+
+def set_slider(page: memoryview, position: float) -> None:
+    """Where the slider of the 3D effect is, from 0 to 1."""
+    struct.pack_into("<f", page, 0x80, position)
 
 
 def fill_loader_page(page: memoryview, code: memoryview, arguments: Sequence[str]) -> None:

@@ -34,8 +34,9 @@ def run(
     :raises CaptureError: the file cannot be read, or is no program.
     :raises UsageError: an argument is not valid, or the extra "guest" is missing.
     """
-    from pocketgpu.errors import CaptureError
+    from pocketgpu.errors import CaptureError, UsageError
     from pocketgpu.guests.kernel.files import HostFolder, MemoryFile, MemoryFiles
+    from pocketgpu.guests.kernel.overlay import Overlay
     from pocketgpu.guests.n3ds.console import Console
     from pocketgpu.guests.n3ds.loader import read_program
     from pocketgpu.guests.processors.unicorn_arm import UnicornArm
@@ -46,12 +47,14 @@ def run(
         data = file.read_bytes()
     except OSError as error:
         raise CaptureError(f"cannot be read: {error.strerror}", file=str(path)) from None
+    if sd is not None and not Path(sd).is_dir():
+        raise UsageError("there is no such folder", location=os.fspath(sd), hint="`sd` is a folder of this computer.")
     program = read_program(data, file.name)
     place = f"/3ds/{file.name}"
 
     def start() -> Console:
-        own = MemoryFiles({place: MemoryFile(len(data), {0: data})})
-        card = own if sd is None else HostFolder(sd, writable=writable)
+        files = MemoryFiles({}) if sd is None else HostFolder(sd, writable=writable)
+        card = Overlay(files, place, MemoryFile(len(data), {0: data}))
         console = Console(UnicornArm(), N3DS(threads=threads, switches=switches), card)
         console.kernel.load(program, [f"sdmc:{place}"])
         return console

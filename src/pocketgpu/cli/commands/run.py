@@ -21,6 +21,7 @@ from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     from pocketgpu.guests import App
+    from pocketgpu.guests.kernel.kernel import End
 
 EXIT = "EXIT"
 """The value of --until for the end of the program."""
@@ -218,10 +219,33 @@ def _note(outcome: Outcome, app: App, reached: bool) -> None:
         "frame_count": app.frame_count,
         "presents": app.present_count,
         "reached": reached,
-        "end": None if end is None else {"why": end.why, "text": end.text, "well": end.well},
+        "end": None if end is None else _end(end),
         "text": app.text,
         "console_text": dict(app.console_text),
     }
+
+
+def _end(end: End) -> dict[str, Any]:
+    """How the program ended, as JSON data."""
+    registers = end.registers
+    return {
+        "why": end.why,
+        "text": end.text,
+        "well": end.well,
+        "details": list(end.details),
+        "thread": end.thread,
+        "registers": None if registers is None else {
+            **{name: f"{value:#x}" for name, value in zip(registers.names, registers.values, strict=True)},
+            registers.flags_name: f"{registers.flags:#x}",
+        },
+        "trace": [
+            {
+                "address": f"{one.place.address:#x}", "function": one.place.name, "source": one.place.source,
+                "found": one.found.value,
+            }
+            for one in end.trace
+        ],
+    }  # fmt: skip
 
 
 def _record(outcome: Outcome, app: App, path: str) -> None:
@@ -239,9 +263,10 @@ def _lines(
 
     frames = outcome.frames
     state = "it still runs" if app.end is None else f"it ended: {app.end.why}"
-    lines = [f"{app.program.name}: {counted(app.frame_count, 'frame')}, {counted(app.present_count, 'present')}; {state}"]
-    if app.end is not None and app.end.text:
-        lines += [app.end.text]
+    count = f"{counted(app.frame_count, 'frame')}, {counted(app.present_count, 'present')}"
+    lines = [f"{app.program.name}: {count}; {state}"]
+    if app.end is not None and not app.end.well:
+        lines += ["", *str(app.end).splitlines(), ""]
     if not reached:
         missed = [f"{presents} presents" if presents is not None and app.present_count < presents else ""]
         missed += [("its end" if until == EXIT else f"the text {until!r}") if until is not None else ""]
@@ -261,7 +286,8 @@ def _lines(
         files = sum("file" in screen for entry in frames for screen in entry["screens"].values())
         lines.append(f"{counted(files, 'picture')} in {out}")
     if found := outcome.extra.get("record"):
-        lines.append(f"{found['file']}: {counted(found['frames'], 'frame')}, {counted(found['bytes'], 'byte', form=',')}")
+        size = counted(found["bytes"], "byte", form=",")
+        lines.append(f"{found['file']}: {counted(found['frames'], 'frame')}, {size}")
     return lines
 
 

@@ -19,7 +19,8 @@ from pocketgpu.guests.n3ds.controls import CLOSE, CONTROLS, SLIDER, input_of
 from pocketgpu.guests.n3ds.kernel import N3DSKernel
 from pocketgpu.guests.n3ds.pages import set_slider
 from pocketgpu.guests.n3ds.recorder import N3DSRecorder
-from pocketgpu.guests.n3ds.services.apt import Apt, ErrorPort
+from pocketgpu.guests.n3ds.services.apt import Apt
+from pocketgpu.guests.n3ds.services.error import ErrorPort
 from pocketgpu.guests.n3ds.services.fs import FsUser
 from pocketgpu.guests.n3ds.services.gsp import GspGpu, GspLcd
 from pocketgpu.guests.n3ds.services.hid import Hid, Input

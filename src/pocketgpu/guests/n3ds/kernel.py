@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from pocketgpu.events import EventLog
+from pocketgpu.guests.backtrace.arm import ArmTracer
 from pocketgpu.guests.kernel.kernel import Kernel
 from pocketgpu.guests.kernel.memory import PAGE, AddressSpace, Area, Permission, host_memory
 from pocketgpu.guests.kernel.objects import KernelObject
@@ -78,6 +79,7 @@ class N3DSKernel(Kernel):
 
         :param arguments: what it is started with; the first is its own place on the card.
         """
+        self.tracer = ArmTracer(self.space, program)
         pages.fill_kernel_page(self.kernel_page)
         pages.fill_shared_page(self.shared_page)
         for segment in program.segments:
@@ -101,7 +103,8 @@ class N3DSKernel(Kernel):
         return self.process if handle == CURRENT_PROCESS else self.handles.get(handle)
 
     def handle_of(self, one: KernelObject) -> int:
-        """A new handle of an object; 0 if there is no room."""
+        """A new handle of an object that a service shares with the program; 0 if there is no room."""
+        one.outside = True
         return self.handles.add(one) or 0
 
     def give(self, one: KernelObject) -> tuple[int, ...] | int:

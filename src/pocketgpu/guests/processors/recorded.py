@@ -79,6 +79,9 @@ class RecordedGuest:
     def start(self, thread: Thread, entry: int, argument: int, stack: int) -> None:
         """Nothing is executed."""
 
+    def registers(self, thread: Thread) -> None:
+        """A recording has those of calls only."""
+
     def mapped(self, area: Area) -> None:
         """Memory is the kernel's."""
 

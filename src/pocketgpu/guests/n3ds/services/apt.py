@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
-from pocketgpu.guests.kernel.kernel import End
 from pocketgpu.guests.kernel.objects import Event, KernelObject, Mutex, Reset
 from pocketgpu.guests.n3ds.abi import layout
 from pocketgpu.guests.n3ds.abi.messages import Answer, Request, Service, command
@@ -160,16 +159,3 @@ class Apt(Service):
     def get_shared_font(self, request: Request) -> Answer:
         font = self.kernel.font
         return Answer(Result.NO_PARAMETER) if font is None else Answer(values=(layout.FONT,), handles=(font,))
-
-
-class ErrorPort(Service):
-    """The port `err:f`, to which programs report what they cannot handle. Source: 3dbrew ERR Services."""
-
-    name = "err:f"
-
-    @command(0x1)
-    def throw(self, request: Request) -> Answer:
-        words = request.words[1:33]
-        text = " ".join(f"{word:08x}" for word in words)
-        self.kernel.finish(End("error", f"error {words[1]:#010x} at {words[2]:#010x}; record: {text}"))
-        return Answer()

@@ -42,6 +42,8 @@ PICTURES = ("all", "presented", "last")
 @expect_options
 @click.option("--sd", metavar="DIR", help="A folder that the program finds as its memory card.")
 @click.option("--sd-write", is_flag=True, help="Let the program change the files of --sd.")
+@click.option("--input", "script", metavar="FILE", help="Play an input script: keys, touch and so on, frame by frame.")
+@click.option("--press", multiple=True, metavar="KEYS@FRAMES", help="Hold keys: A@30-32, UP+B@40; may be repeated.")
 @click.option("--text", is_flag=True, help="Show what the program has printed, its screens' text too.")
 @threads_option
 @set_option
@@ -63,6 +65,8 @@ def run(
     report: str | None,
     sd: str | None,
     sd_write: bool,
+    script: str | None,
+    press: tuple[str, ...],
     text: bool,
     threads: int,
     choices: dict[str, str],
@@ -93,6 +97,7 @@ def run(
         program, sd=sd, writable=sd_write, threads=threads, switches=choices, record=record is not None
     )
     outcome.extra["program"] = program
+    _player(app, script, press)
     goal = _goal(app, presents, until)
     try:
         _play(outcome, app, limit or guests.LIMIT, goal, wanted, make_directory(out) if out else None, expected)
@@ -120,6 +125,15 @@ def run(
     failed = expected is not None and expected.failed
     if failed or not reached or (app.end is not None and not app.end.well):
         raise click.exceptions.Exit(ExitCode.FINDINGS)
+
+
+def _player(app: App, script: str | None, press: tuple[str, ...]) -> None:
+    """Do what the options say a player does."""
+    from pocketgpu.guests.input.script import Script, parse_press
+
+    if script is not None:
+        app.play(Path(script))
+    app.play(Script(tuple(parse_press(one, app.console.controls) for one in press)))
 
 
 class _Wanted:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from pocketgpu.events import Event
+from pocketgpu.guests.input.controls import Controls
+from pocketgpu.guests.input.player import Player
+from pocketgpu.guests.input.script import Statement
 from pocketgpu.guests.kernel.files import Files
 from pocketgpu.guests.kernel.processor import Processor
 from pocketgpu.guests.kernel.program import Program
 from pocketgpu.guests.n3ds.abi import layout
 from pocketgpu.guests.n3ds.abi.blocks import MemoryBlock
+from pocketgpu.guests.n3ds.abi.pages import set_slider
 from pocketgpu.guests.n3ds.console_text import ConsoleText
+from pocketgpu.guests.n3ds.controls import CLOSE, CONTROLS, SLIDER, input_of
 from pocketgpu.guests.n3ds.kernel import N3DSKernel
 from pocketgpu.guests.n3ds.recorder import N3DSRecorder
 from pocketgpu.guests.n3ds.services.apt import Apt
@@ -21,7 +26,7 @@ from pocketgpu.guests.n3ds.services.dsp import Dsp
 from pocketgpu.guests.n3ds.services.error import ErrorPort
 from pocketgpu.guests.n3ds.services.fs import FsUser
 from pocketgpu.guests.n3ds.services.gsp import GspGpu, GspLcd
-from pocketgpu.guests.n3ds.services.hid import Hid, Input, key_bits
+from pocketgpu.guests.n3ds.services.hid import Hid, Input
 from pocketgpu.guests.n3ds.services.power import Mcu, Ptm, PtmClock, PtmSysm
 from pocketgpu.guests.n3ds.services.small import Ndm
 from pocketgpu.guests.n3ds.services.srv import Srv
@@ -46,9 +51,9 @@ class Vblank:
 
 
 class Console:
-    """The console. held: what the player does at a VBlank, by its number. buttons: "HOME", "POWER", "SLEEP" and "CLOSE"
-    that are pressed at a VBlank. applets: what the player answers to the keyboard and the like. vblanks: those
-    that were. present_count: how often the program showed something new."""
+    """The console. player: who plays scripts. held: input at a VBlank, by its number, instead of the player's. buttons:
+    "HOME", "POWER", "SLEEP" and "CLOSE" that are pressed at a VBlank. applets: what the player answers to the keyboard
+    and the like. vblanks: those that were. present_count: how often the program showed something new."""
 
     def __init__(self, processor: Processor, machine: N3DS, card: Files, *, font: bool = False) -> None:
         self.machine = machine
@@ -67,6 +72,7 @@ class Console:
         if font:
             view = machine.memory.view(layout.FONT_PHYSICAL, layout.FONT_SIZE).data
             kernel.font = MemoryBlock("shared font", view, layout.FONT, layout.FONT_PHYSICAL)
+        self.player = Player(CONTROLS)
         self.held: dict[int, Input] = {}
         self.closes_at: int | None = None
         self.buttons: dict[int, list[str]] = {}
@@ -81,7 +87,7 @@ class Console:
         kernel.time.at((kernel.time.now if late else tick) + layout.VBLANK, self._vblank)
         one = Vblank(len(self.vblanks) + 1, tick)
         self.vblanks.append(one)
-        self.hid.update(self.held.get(one.number, Input()))
+        self.hid.update(self.held.get(one.number) or self._played(len(self.vblanks) - 1))
         if self.closes_at == one.number:
             self.apt.close()
         for button in self.buttons.get(one.number, ()):
@@ -123,6 +129,7 @@ class Console:
     def same_input(self, other: Console) -> None:
         """Take over what the player does at another console."""
         self.held, self.closes_at = dict(other.held), other.closes_at
+        self.play(other.player.statements)
 
     @property
     def screens(self) -> Mapping[str, Screen]:
@@ -140,15 +147,24 @@ class Console:
             self._reader = ConsoleText(program)
         return self._reader.of(self.screens)
 
-    def press(self, keys: str, first: int, count: int) -> None:
-        """Hold keys ("A+UP") at `count` VBlanks, beside those that are held already.
+    @property
+    def controls(self) -> Controls:
+        """What a player finds here."""
+        return CONTROLS
 
-        :raises UsageError: there is no such key.
-        """
-        bits = key_bits(keys)
-        for number in range(first, first + count):
-            before = self.held.get(number, Input())
-            self.held[number] = replace(before, keys=before.keys | bits)
+    def play(self, statements: Iterable[Statement]) -> None:
+        """Do what a script says, beside what is done already."""
+        self.player.add(statements)
+
+    def _played(self, frame: int) -> Input:
+        """What the player holds in a frame, after what happens once."""
+        actions = self.player.at(frame)
+        for control, _ in actions.once:
+            if control == CLOSE:
+                self.apt.close()
+        if SLIDER in actions.values:
+            set_slider(self.kernel.shared_page, float(actions.values[SLIDER][0]))
+        return input_of(actions)
 
     def close(self) -> None:
         """Ask the program to end, at the next VBlank."""

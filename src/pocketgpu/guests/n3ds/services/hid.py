@@ -6,7 +6,6 @@ import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pocketgpu.errors import UsageError
 from pocketgpu.guests.kernel.memory import PAGE, host_memory
 from pocketgpu.guests.kernel.objects import Event, Reset
 from pocketgpu.guests.n3ds.abi import pages
@@ -42,19 +41,6 @@ KEYS: Final = {
     "CPAD_RIGHT": 28, "CPAD_LEFT": 29, "CPAD_UP": 30, "CPAD_DOWN": 31,
 }  # fmt: skip
 """Bits of the pad by key. Source: libctru's hid.h."""
-
-
-def key_bits(text: str) -> int:
-    """The bits of keys: "A", "a+up".
-
-    :raises UsageError: there is no such key.
-    """
-    bits = 0
-    for name in text.upper().split("+"):
-        if name.strip() not in KEYS:
-            raise UsageError(f"there is no key {name.strip()!r}", hint=f"There are {', '.join(KEYS)}.")
-        bits |= 1 << KEYS[name.strip()]
-    return bits
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,6 +92,7 @@ class Kernel:
         due = self.time.next
         budget = MOST_AT_ONCE if due is None else max(1, due - self.time.now)
         stop = self.processor.run(thread, budget)
+        self.processor_ran()
         thread.executed += stop.used
         self.time.pass_ticks(stop.used)
         if stop.fault is not None:
@@ -133,6 +134,9 @@ class Kernel:
         """The program ends here, whatever its threads do."""
         if self.end is None:
             self.end = end
+
+    def processor_ran(self) -> None:
+        """The program's memory may have other bytes now."""
 
     def faulted(self, thread: Thread, fault: Fault) -> None:
         """A thread cannot go on."""

@@ -20,6 +20,7 @@ def run(
     *,
     sd: str | os.PathLike[str] | None = None,
     writable: bool = False,
+    font: str | os.PathLike[str] | None = None,
     threads: int = 1,
     switches: Mapping[str, str] | None = None,
 ) -> App:
@@ -27,6 +28,7 @@ def run(
 
     :param path: a .3dsx, .elf or .axf file.
     :param sd: a folder that the program finds as its memory card. writable: whether it may change it.
+    :param font: a dump of the console's shared font, or a .bcfnt file; by default a free font.
     :param threads: number of drawing threads; any number gives the same bytes.
     :param switches: named choices and their values.
     :raises CaptureError: the file cannot be read, or is no program.
@@ -35,6 +37,7 @@ def run(
     from pocketgpu.errors import CaptureError
     from pocketgpu.guests.kernel.files import HostFolder, MemoryFile, MemoryFiles
     from pocketgpu.guests.n3ds.console import Console
+    from pocketgpu.guests.n3ds.font import Font, system_font
     from pocketgpu.guests.n3ds.loader import read_program
     from pocketgpu.guests.processors.unicorn_arm import UnicornArm
     from pocketgpu.pica.n3ds import N3DS
@@ -47,6 +50,7 @@ def run(
     program = read_program(data, file.name)
     place = f"/3ds/{file.name}"
     card = MemoryFiles({place: MemoryFile(len(data), {0: data})}) if sd is None else HostFolder(sd, writable=writable)
-    console = Console(UnicornArm(), N3DS(threads=threads, switches=switches), card)
+    shared_font = Font.read(system_font(font)).shared_memory()
+    console = Console(UnicornArm(), N3DS(threads=threads, switches=switches), card, font=shared_font)
     console.kernel.load(program, [f"sdmc:{place}"])
     return App(console, program)

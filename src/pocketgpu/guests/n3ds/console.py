@@ -38,11 +38,14 @@ class Vblank:
 
 
 class Console:
-    """The console. held: what the player does at a VBlank, by its number. buttons: "HOME", "POWER", "SLEEP" and "CLOSE"
-    that are pressed at a VBlank. applets: what the player answers to the keyboard and the like. vblanks: those
-    that were. present_count: how often the program showed something new."""
+    """The console.
 
-    def __init__(self, processor: Processor, machine: N3DS, card: Files, *, font: bool = False) -> None:
+    held: what the player does at a VBlank, by its number. buttons: "HOME", "POWER", "SLEEP" and "CLOSE" that are
+    pressed at a VBlank. applets: what the player answers to the keyboard and the like. vblanks: those that were.
+    present_count: how often the program showed something new. font: what the memory of the shared font holds, if there is one.
+    """
+
+    def __init__(self, processor: Processor, machine: N3DS, card: Files, *, font: bytes | None = None) -> None:
         self.machine = machine
         self.kernel = kernel = N3DSKernel(processor, machine)
         self.apt, self.gsp, self.hid = Apt(kernel), GspGpu(kernel), Hid(kernel)
@@ -56,8 +59,9 @@ class Console:
             kernel.services.update({name: one for one in (*needed, *others) for name in (one.name, *one.also)})
         else:
             kernel.services.update({one.name: one for one in needed} | dict.fromkeys(self.apt.also, self.apt))
-        if font:
+        if font is not None:
             view = machine.memory.view(layout.FONT_PHYSICAL, layout.FONT_SIZE).data
+            view[: len(font)] = font
             kernel.font = MemoryBlock("shared font", view, layout.FONT, layout.FONT_PHYSICAL)
         self.held: dict[int, Input] = {}
         self.closes_at: int | None = None

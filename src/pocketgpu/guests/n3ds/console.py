@@ -42,7 +42,8 @@ class Console:
 
     held: what the player does at a VBlank, by its number. buttons: "HOME", "POWER", "SLEEP" and "CLOSE" that are
     pressed at a VBlank. applets: what the player answers to the keyboard and the like. vblanks: those that were.
-    present_count: how often the program showed something new. font: what the memory of the shared font holds, if there is one.
+    present_count: how often the program showed something new. font: what the memory of the shared font holds, if there
+    is one.
     """
 
     def __init__(self, processor: Processor, machine: N3DS, card: Files, *, font: bytes | None = None) -> None:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from pocketgpu.errors import PocketGPUError as PocketGPUError
     from pocketgpu.errors import UsageError as UsageError
     from pocketgpu.events import Event as Event
+    from pocketgpu.guests import App as App
+    from pocketgpu.guests import run as run
     from pocketgpu.inspect.inspection import debug as debug
     from pocketgpu.maxwell.compute.raw_module import RawModule as RawModule
     from pocketgpu.maxwell.compute.texture_objects import Surface as Surface
@@ -42,6 +44,7 @@ __version__ = "0.1.0"
 
 # Module and attribute of each public name; an empty attribute means the module itself.
 _HOMES: dict[str, tuple[str, str]] = {
+    "App": ("pocketgpu.guests", "App"),
     "GM20B": ("pocketgpu.maxwell.gm20b", "GM20B"),
     "N3DS": ("pocketgpu.pica.n3ds", "N3DS"),
     "Capture": ("pocketgpu.capture", "Capture"),
@@ -62,6 +65,7 @@ _HOMES: dict[str, tuple[str, str]] = {
     "facts": ("pocketgpu.facts", ""),
     "inspect": ("pocketgpu.inspect", ""),
     "open": ("pocketgpu.capture", "open"),
+    "run": ("pocketgpu.guests", "run"),
     "surface": ("pocketgpu.surface", ""),
 }
 
@@ -69,6 +73,7 @@ _HOMES: dict[str, tuple[str, str]] = {
 __all__ = [
     "GM20B",
     "N3DS",
+    "App",
     "Capture",
     "CaptureError",
     "Event",
@@ -83,6 +88,7 @@ __all__ = [
     "__version__",
     "debug",
     "errors",
+    "run",
 ]
 
 

@@ -4,10 +4,15 @@
         picture = pocketgpu_render("menu.ctf.xz", frame=3, screen="bottom")
         assert_frame(picture, "goldens/menu.png")
 
-`pocketgpu_render` replays a capture and returns what a screen shows; `assert_frame` compares it with a PNG file. Both
-take paths relative to the folder of the test's file. A missing golden fails the test; `--update-goldens` writes missing
-goldens and those that differ. Failures are in a folder (`pocketgpu-report`; `--pocketgpu-report` or the setting
-`pocketgpu_report` name another):
+    def test_the_start(pocketgpu_app, assert_frame):
+        app = pocketgpu_app("build/game.3dsx")
+        app.frames(60)
+        assert_frame(app.top, "goldens/start.png")
+
+`pocketgpu_render` replays a capture and returns what a screen shows; `pocketgpu_app` starts a program of a console;
+`assert_frame` compares a picture with a PNG file. All take paths relative to the folder of the test's file. A missing
+golden fails the test; `--update-goldens` writes missing goldens and those that differ. Failures are in a folder
+(`pocketgpu-report`; `--pocketgpu-report` or the setting `pocketgpu_report` name another):
 
     index.html       all failures with their pictures inside
     TEST.png         one failure: ours, golden, difference
@@ -37,6 +42,7 @@ if TYPE_CHECKING:
 
     from pocketgpu.capture import Frame
     from pocketgpu.events import Event
+    from pocketgpu.guests import App
     from pocketgpu.inspect.pictures.comparing import Pixels
     from pocketgpu.inspect.pictures.findings import Finding
     from pocketgpu.pica.display.screens import Screen
@@ -96,6 +102,19 @@ class Render(Protocol):
 
         Raises CaptureError for a file that is not a whole capture, NoPictureError for a frame or screen that does not
         exist, UsageError for a frame that is not a whole number.
+        """
+        ...
+
+
+class Start(Protocol):
+    """The fixture `pocketgpu_app`."""
+
+    def __call__(self, program: str | os.PathLike[str], **options: Any) -> App:
+        """Start a program; it runs when it is asked for frames.
+
+        program: a .3dsx, .elf or .axf file. options: as for `pocketgpu.run`; a folder given as `sd` is relative, too.
+
+        Raises CaptureError for a file that is no program, UsageError for an argument that is not valid.
         """
         ...
 
@@ -258,6 +277,25 @@ def pocketgpu_render(request: pytest.FixtureRequest, _pocketgpu_replays: Replays
             raise error.with_traceback(None) from None
 
     return render
+
+
+@pytest.fixture(scope="module")
+def pocketgpu_app(request: pytest.FixtureRequest) -> Start:
+    """Start a program of a console: pocketgpu_app(program, sd=..., switches=...) is a `pocketgpu.App`."""
+    folder = request.path.parent
+
+    def start(program: str | os.PathLike[str], **options: Any) -> App:
+        __tracebackhide__ = True
+        import pocketgpu
+
+        if options.get("sd") is not None:
+            options["sd"] = folder / options["sd"]
+        try:
+            return pocketgpu.run(folder / program, **options)
+        except pocketgpu.PocketGPUError as error:
+            raise error.with_traceback(None) from None
+
+    return start
 
 
 # -- comparing --------------------------------------------------------------------------------------------------------

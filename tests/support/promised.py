@@ -13,6 +13,7 @@ from __future__ import annotations
 # Module -> names in it. An empty tuple promises the module itself.
 NAMES: dict[str, tuple[str, ...]] = {
     "pocketgpu": (
+        "App",
         "GM20B",
         "N3DS",
         "Capture",
@@ -30,6 +31,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         "debug",
         "errors",
         "open",
+        "run",
     ),
     "pocketgpu.builder": ("Buffer", "CaptureBuilder", "CommandList", "assemble"),
     "pocketgpu.builder.matrices": ("UPRIGHT", "perspective"),
@@ -103,6 +105,22 @@ NAMES: dict[str, tuple[str, ...]] = {
 
 # What a user does with objects: class (or words for it) -> members.
 MEMBERS: dict[str, tuple[str, ...]] = {
+    "pocketgpu.App": (
+        "again",
+        "bottom",
+        "capture",
+        "close",
+        "end",
+        "frame_count",
+        "frames",
+        "present_count",
+        "presents",
+        "press",
+        "screens",
+        "text",
+        "top",
+        "until",
+    ),
     "pocketgpu.capture.Capture": (
         "console",
         "frame_count",

@@ -6,6 +6,10 @@ from __future__ import annotations
 COMMANDS: dict[str, str] = {
     "": "--version --debug",
     "demo": "--console --out --threads --set --json --debug",
+    "run": (
+        "PROGRAM --frames --presents --until --out --pictures --record --expect --tolerance --junit --report --sd"
+        " --sd-write --text --threads --set --json --debug"
+    ),
     "render": (
         "CAPTURE --list --memory --registers --out --frames --layout --animate --fps --expect --tolerance --junit"
         " --report --threads --set --json --debug"

@@ -227,6 +227,35 @@ def scene(tmp_path: Path) -> Path:
     return tmp_path / "scene.ctf"
 
 
+def test_programs_are_started(project: Path, run: Run) -> None:
+    pytest.importorskip("unicorn", reason="needs the extra 'guest'")
+    program = ROOT / "tests" / "guests" / "n3ds" / "framebuffers.elf"
+    (project / "tests" / "app.elf").write_bytes(program.read_bytes())
+    (project / "tests" / "sd").mkdir()
+    (project / "tests" / "test_it.py").write_text(
+        """
+import pytest
+from pocketgpu import CaptureError
+
+@pytest.mark.parametrize("frames", [1, 5])
+def test_it(pocketgpu_app, assert_frame, frames):
+    app = pocketgpu_app("app.elf", sd="sd")
+    app.frames(frames)
+    assert app.frame_count == frames and "shown 0" in app.text + "shown 0"
+    assert_frame(app.top, f"goldens/{frames}.png")
+
+def test_no_program(pocketgpu_app):
+    with pytest.raises(CaptureError):
+        pocketgpu_app("test_it.py")
+"""
+    )
+    assert counts(run("--update-goldens"))["passed"] == 3
+    assert counts(run())["passed"] == 3
+    (project / "tests" / "goldens" / "1.png").write_bytes((project / "tests" / "goldens" / "5.png").read_bytes())
+    done = run()
+    assert counts(done) == {"failed": 1, "passed": 2} and "test_it[1]" in done.stdout
+
+
 def test_frames_in_any_order_are_those_of_a_replay(scene: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     starts: list[bool] = []
     original = N3DSDriver.begin

@@ -31,6 +31,7 @@ _PROGRAM = "pocketgpu"
 # commands is printed without importing any of them.
 COMMANDS = {
     "demo": "Render a sample that comes with the program.",
+    "run": "Run a program without its console: pictures, text, and a capture.",
     "render": "Render a capture into PNG files.",
     "convert": "Write a capture as a .pgc.",
     "capture": "Verify, repair, minimise and redact captures.",

@@ -7,12 +7,12 @@ programs, `n3ds/` has the supervisor calls and services of the 3DS.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pocketgpu.guests.app import App
+from pocketgpu.guests.app import LIMIT, App
 
-__all__ = ["App", "run"]
+__all__ = ["LIMIT", "App", "run"]
 
 
 def run(
@@ -23,6 +23,9 @@ def run(
     font: str | os.PathLike[str] | None = None,
     threads: int = 1,
     switches: Mapping[str, str] | None = None,
+    record: bool = False,
+    symbols: str | os.PathLike[str] | None = None,
+    arguments: Sequence[str] = (),
 ) -> App:
     """Start a program; it runs when it is asked for frames.
 
@@ -31,26 +34,39 @@ def run(
     :param font: a dump of the console's shared font, or a .bcfnt file; by default a free font.
     :param threads: number of drawing threads; any number gives the same bytes.
     :param switches: named choices and their values.
+    :param record: follow the run from its start, so that `App.capture` need not run the program a second time.
+    :param symbols: the ELF that a .3dsx was made of, for functions and lines in back traces; by default the .elf of the
+        same name beside it, if there is one.
+    :param arguments: what the program is started with, after its own place on the card.
     :raises CaptureError: the file cannot be read, or is no program.
     :raises UsageError: an argument is not valid, or the extra "guest" is missing.
     """
-    from pocketgpu.errors import CaptureError
+    from pocketgpu.errors import UsageError
     from pocketgpu.guests.kernel.files import HostFolder, MemoryFile, MemoryFiles
+    from pocketgpu.guests.kernel.overlay import Overlay
     from pocketgpu.guests.n3ds.console import Console
     from pocketgpu.guests.n3ds.font import Font, system_font
     from pocketgpu.guests.n3ds.loader import read_program
+    from pocketgpu.guests.opening import beside, read_file
     from pocketgpu.guests.processors.unicorn_arm import UnicornArm
     from pocketgpu.pica.n3ds import N3DS
 
     file = Path(path)
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise CaptureError(f"cannot be read: {error.strerror}", file=str(path)) from None
-    program = read_program(data, file.name)
+    data = read_file(file)
+    if sd is not None and not Path(sd).is_dir():
+        raise UsageError("there is no such folder", location=os.fspath(sd), hint="`sd` is a folder of this computer.")
+    elf = beside(file) if symbols is None else Path(symbols)
+    program = read_program(
+        data, file.name, elf=None if elf is None else read_file(elf), elf_name="" if elf is None else elf.name
+    )
     place = f"/3ds/{file.name}"
-    card = MemoryFiles({place: MemoryFile(len(data), {0: data})}) if sd is None else HostFolder(sd, writable=writable)
     shared_font = Font.read(system_font(font)).shared_memory()
-    console = Console(UnicornArm(), N3DS(threads=threads, switches=switches), card, font=shared_font)
-    console.kernel.load(program, [f"sdmc:{place}"])
-    return App(console, program)
+
+    def start() -> Console:
+        files = MemoryFiles({}) if sd is None else HostFolder(sd, writable=writable)
+        card = Overlay(files, place, MemoryFile(len(data), {0: data}))
+        console = Console(UnicornArm(), N3DS(threads=threads, switches=switches), card, font=shared_font)
+        console.kernel.load(program, [f"sdmc:{place}", *arguments])
+        return console
+
+    return App(start, program, record=record, repeatable=sd is None or not writable)

@@ -1,9 +1,9 @@
 """A program that runs: frame by frame, with its pictures, its text and a player's input.
 
-    with pocketgpu.guests.run("app.elf") as app:
+    with pocketgpu.run("app.3dsx") as app:
         app.press("A", frames=3)
         app.frames(60)
-        app.screens["top"].image.save("top.png")
+        app.top.image.save("top.png")
         print(app.text)
 
 A frame is a VBlank of the console: 59.83 of them are a second of emulated time. `presents` counts the frames that the
@@ -12,14 +12,36 @@ program itself has shown. Time is emulated, so every run gives the same bytes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from pocketgpu.errors import UsageError
+from pocketgpu.errors import NoPictureError, UsageError
+from pocketgpu.events import Event
+from pocketgpu.guests.input.controls import Controls
+from pocketgpu.guests.input.script import KEYS, Script, Statement
+from pocketgpu.guests.input.script import parse as parse_script
+from pocketgpu.guests.input.script import read as read_script
 from pocketgpu.guests.kernel.kernel import End, Kernel
 from pocketgpu.guests.kernel.program import Program
 from pocketgpu.wording import counted
+
+if TYPE_CHECKING:
+    from pocketgpu.capture import Capture
+    from pocketgpu.capture.formats.pgc.contents import Contents
+    from pocketgpu.pica.display.screens import Screen
+
+LIMIT = 600
+"""Frames after which a run ends if nothing else ends it: ten seconds."""
+
+
+class Recorder(Protocol):
+    """Who follows a console and can say what its GPU was given."""
+
+    def contents(self, about: Mapping[str, str]) -> Contents:
+        """The capture so far. about: key and value of notes."""
+        ...
 
 
 class GuestConsole(Protocol):
@@ -28,6 +50,11 @@ class GuestConsole(Protocol):
     @property
     def kernel(self) -> Kernel:
         """Its kernel."""
+        ...
+
+    @property
+    def machine(self) -> Any:
+        """Its GPU."""
         ...
 
     @property
@@ -41,7 +68,22 @@ class GuestConsole(Protocol):
         ...
 
     @property
-    def screens(self) -> Mapping[str, Any]:
+    def presented(self) -> int | None:
+        """The number of the present that the last VBlank took; None if it took none."""
+        ...
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """What the GPU did between the last two VBlanks."""
+        ...
+
+    @property
+    def events(self) -> list[Event]:
+        """What there is to tell since it was asked the last time."""
+        ...
+
+    @property
+    def screens(self) -> Mapping[str, Screen]:
         """The pictures of the screens."""
         ...
 
@@ -50,8 +92,25 @@ class GuestConsole(Protocol):
         """What the program has printed for a debugger."""
         ...
 
-    def press(self, keys: str, first: int, count: int) -> None:
-        """Hold keys at frames. Raises UsageError for a key that there is not."""
+    def console_text(self, program: Program) -> Mapping[str, str]:
+        """The text that a program's console shows, by screen."""
+        ...
+
+    def recorder(self) -> Recorder:
+        """A recorder; to be called before the program runs."""
+        ...
+
+    def same_input(self, other: Any) -> None:
+        """Take over what the player does at another console of the same kind."""
+        ...
+
+    @property
+    def controls(self) -> Controls:
+        """What a player finds on it."""
+        ...
+
+    def play(self, statements: Iterable[Statement]) -> None:
+        """Do what a script says."""
         ...
 
     def close(self) -> None:
@@ -60,10 +119,19 @@ class GuestConsole(Protocol):
 
 
 class App:
-    """A running program; make it with `pocketgpu.guests.run`."""
+    """A running program; make it with `pocketgpu.run`.
 
-    def __init__(self, console: GuestConsole, program: Program) -> None:
-        self.console, self.program = console, program
+    start: makes a console on which the program is about to start. repeatable: whether a second run finds the same
+    files.
+    """
+
+    def __init__(
+        self, start: Callable[[], GuestConsole], program: Program, *, record: bool = False, repeatable: bool = True
+    ) -> None:
+        self._start, self._repeatable = start, repeatable
+        self.program = program
+        self.console = start()
+        self._recorder = self.console.recorder() if record else None
 
     def __repr__(self) -> str:
         state = f"ended: {self.end.why}" if self.end else "running"
@@ -85,13 +153,13 @@ class App:
         """
         return self._to(lambda: self.console.frame_count, count)
 
-    def presents(self, count: int = 1, *, limit: int = 600) -> bool:
+    def presents(self, count: int = 1, *, limit: int = LIMIT) -> bool:
         """Run until the program has shown so many further frames, for at most `limit` frames; whether it has."""
         wanted, last = self.present_count + count, self.frame_count + limit
         self.until(lambda: self.present_count >= wanted or self.frame_count >= last)
         return self.present_count >= wanted
 
-    def until(self, condition: Callable[[], bool], *, limit: int = 600) -> bool:
+    def until(self, condition: Callable[[], bool], *, limit: int = LIMIT) -> bool:
         """Run until a condition holds, for at most `limit` frames; whether it does. It is asked after every call and
         every frame of the program."""
         last = self.frame_count + limit
@@ -114,6 +182,49 @@ class App:
         """How the program ended; None while it runs."""
         return self.console.kernel.end
 
+    def fresh(self, *, record: bool = False) -> App:
+        """The same program with the same input, before its start.
+
+        :raises UsageError: the program may have changed its files, so a second run may find others.
+        """
+        if not self._repeatable:
+            raise UsageError(
+                "the program may write to its memory card, so a second run may go another way",
+                hint="Ask for a recording when it starts: run(..., record=True).",
+            )
+        other = App(self._start, self.program, record=record)
+        other.console.same_input(self.console)
+        return other
+
+    def again(self, *, record: bool = False) -> App:
+        """A second run of the same program with the same input, up to where this one is. Every run gives the same
+        bytes, so what was not watched can be watched in a second one.
+
+        :raises UsageError: as `fresh`.
+        """
+        other = self.fresh(record=record)
+        steps = self.console.kernel.steps
+        while other.console.kernel.steps < steps and other.console.kernel.step():
+            pass
+        return other
+
+    def contents(self) -> Contents:
+        """All that the GPU was given, as the contents of a `.pgc`; see `capture`."""
+        recorder = self._recorder or self.again(record=True)._recorder
+        assert recorder is not None
+        return recorder.contents({"title": self.program.name, "program": self.program.name})
+
+    def capture(self) -> Capture:
+        """All frames so far as a capture, which replays without the program. A run that was not recorded from its start
+        is run a second time for it.
+
+        :raises UsageError: as `again`.
+        """
+        from pocketgpu.capture import Capture
+        from pocketgpu.capture.formats.pgc.traces import trace_of
+
+        return Capture(self.program.name, trace_of(self.contents(), self.program.name))
+
     # -- what is to be seen -----------------------------------------------------------------------------------------
     @property
     def frame_count(self) -> int:
@@ -126,22 +237,98 @@ class App:
         return self.console.present_count
 
     @property
-    def screens(self) -> Mapping[str, Any]:
-        """The pictures of the screens, by name."""
+    def screens(self) -> Mapping[str, Screen]:
+        """The pictures of the screens, by name: "top", "bottom" and, if the right eye has another one, "top-right"."""
         return self.console.screens
+
+    def _screen(self, name: str) -> Screen:
+        screens = self.screens
+        if name not in screens:
+            shown = ", ".join(screens) or "none"
+            raise NoPictureError(
+                f"no picture on screen '{name}'", location=f"frame {self.frame_count}", hint=f"Shown: {shown}."
+            )
+        return screens[name]
+
+    @property
+    def top(self) -> Screen:
+        """The upper screen (left eye). Raises NoPictureError if it shows nothing."""
+        return self._screen("top")
+
+    @property
+    def bottom(self) -> Screen:
+        """The lower screen. Raises NoPictureError if it shows nothing."""
+        return self._screen("bottom")
+
+    @property
+    def top_right(self) -> Screen | None:
+        """The upper screen's picture for the right eye; None if both eyes have the same."""
+        return self.screens.get("top-right")
 
     @property
     def text(self) -> str:
         """What the program has printed for a debugger."""
         return self.console.text
 
+    @property
+    def console_text(self) -> Mapping[str, str]:
+        """What the program shows on its text consoles, by screen: the characters of the pictures, "" where none is.
+        Characters that cannot be told are U+FFFD."""
+        return self.console.console_text(self.program)
+
     # -- input ------------------------------------------------------------------------------------------------------
     def press(self, keys: str, *, frames: int = 2) -> None:
-        """Hold keys ("A", "A+UP") during the next frames; the program goes on when you run it.
+        """Hold keys ("A", "UP+B") during the next frames; the program goes on when you run it.
 
-        :raises UsageError: there is no such key.
+        :raises UsageError: there is no such key, or no such number of frames.
         """
-        self.console.press(keys, self.frame_count + 1, frames)
+        self._hold(KEYS, keys, frames)
+
+    def touch(self, x: int, y: int, *, frames: int = 2) -> None:
+        """Touch the screen during the next frames, at pixels of the lower screen.
+
+        :raises UsageError: there is no such point, or no such number of frames.
+        """
+        self._hold("touch", f"touch {x},{y}", frames)
+
+    def circle(self, x: float, y: float, *, frames: int = 2) -> None:
+        """Push the circle pad during the next frames: -1 to 1, to the right and up.
+
+        :raises UsageError: it does not go so far, or no such number of frames.
+        """
+        self._hold("circle", f"circle {x:.6f},{y:.6f}", frames)
+
+    def slider(self, position: float) -> None:
+        """Put the slider of the 3D effect somewhere, from 0 to 1.
+
+        :raises UsageError: it does not go there.
+        """
+        self._hold("slider", f"slider {position:.6f}", 1)
+
+    def play(self, script: Script | str | os.PathLike[str]) -> None:
+        """Do what a script says at its frames, which are counted from the start of the program. A path is a file, a
+        string is the script itself; see `pocketgpu.guests.input.script`.
+
+        :raises CaptureError: the file cannot be read.
+        :raises UsageError: it is not a script, or its frames are over already.
+        """
+        if isinstance(script, str):
+            script = parse_script(script, self.console.controls)
+        elif not isinstance(script, Script):
+            script = read_script(script, self.console.controls)
+        for one in script:
+            if one.last is not None and one.last < self.frame_count:
+                raise UsageError(
+                    f"frame {one.last} is over", location=str(one), hint=f"The next one is {self.frame_count}."
+                )
+        self.console.play(script)
+
+    def _hold(self, what: str, text: str, frames: int) -> None:
+        if frames < 1:
+            raise UsageError(f"{what} for {frames} frames is nothing", hint="Give 1 or more.")
+        first = self.frame_count
+        span = f"{first}" if frames == 1 else f"{first}-{first + frames - 1}"
+        self.play(f"{span}: {text}")
 
     def close(self) -> None:
         """Ask the program to end, as the HOME menu does."""

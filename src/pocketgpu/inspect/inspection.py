@@ -33,11 +33,11 @@ def debug(
 ) -> Inspection:
     """Inspect a capture or a capture file. switches (choices by name), evaluator: as for the machines.
 
+    A program in place of a capture file is run for 60 frames; for more, debug `App.capture()`.
+
     :raises CaptureError: the file is not a capture, or is damaged.
     """
-    from pocketgpu.capture import open as open_capture
-
-    opened = open_capture(capture) if isinstance(capture, str | os.PathLike) else capture
+    opened = _opened(capture) if isinstance(capture, str | os.PathLike) else capture
     if opened.console == "Switch":
         from pocketgpu.inspect.switch.inspection import SwitchInspection
 
@@ -45,6 +45,13 @@ def debug(
     from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 
     return N3dsInspection(opened, switches, evaluator, judge=_said_of, frames=_causes_of)
+
+
+def _opened(path: str | os.PathLike[str]) -> Capture:
+    from pocketgpu.capture import open as open_capture
+    from pocketgpu.guests import recordings
+
+    return recordings.opened(path) if recordings.is_program(path) else open_capture(path)
 
 
 def _said_of(registers: Mapping[int, int], kind: int, program: Program | None) -> list[str]:

@@ -38,7 +38,7 @@ def _files(folder: str) -> Iterator[str]:
 
 
 @cache
-def _source() -> bytes | None:
+def source() -> bytes | None:
     """A digest of the package's source and tables; None where there are no files to read."""
     root = str(Path(__file__).resolve().parents[1])
     digest = hashlib.blake2b(digest_size=20)
@@ -57,12 +57,12 @@ def of(kernel: Kernel, lanes: int, static: dict[str, Any], stamp: bytes) -> str 
     """The recipe's name in the cache, or None if this specialisation cannot have one."""
     if not kernel.body.__module__.startswith(f"{_PACKAGE}."):
         return None
-    source = _source()
+    stand = source()
     values = repr(sorted(static.items()))
-    if source is None or " at 0x" in values:
+    if stand is None or " at 0x" in values:
         return None
     name = f"{kernel.body.__module__}.{kernel.body.__qualname__}/{lanes}/{values}"
-    return hashlib.blake2b(source + stamp + name.encode(), digest_size=20).hexdigest()
+    return hashlib.blake2b(stand + stamp + name.encode(), digest_size=20).hexdigest()
 
 
 def find(recipe: str) -> str | None:

@@ -38,7 +38,7 @@ def test_frames_do_not_go_back() -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"", "not a program"), (b"\x7fELF", "damaged ELF"), (b"3DSX" + bytes(10), "cut in the header"),
+        (b"", "the file is empty"), (b"\x7fELF", "damaged ELF"), (b"3DSX" + bytes(10), "cut in the header"),
         (bytes(0x100) + b"NCCH" + bytes(100), "NCCH"), (b"\x7fELF" + bytes(100), "damaged ELF"),
     ],
 )  # fmt: skip

@@ -66,13 +66,13 @@ def diff(
     from pocketgpu.inspect.diff import diff as compare
     from pocketgpu.inspect.inspection import debug
 
-    first = open_capture(a)
+    first = open_capture(a, frames)
     if b is None and (choice_a, evaluator_a) == (choice_b, evaluator_b):
         raise UsageError(
             "there is nothing to compare with", location=a,
             hint="Give a second capture, or --switch-b NAME=VALUE to run this one under two settings.",
         )  # fmt: skip
-    second = first if b is None else open_capture(b)
+    second = first if b is None else open_capture(b, frames)
     for capture in (first, second):
         outcome.add_events(capture.warnings)
     wanted = None if frames is None else frames_of(first, frames, outcome)

@@ -56,7 +56,7 @@ def dump(
 
     if out == "-" and outcome.json:
         raise UsageError("--out - and --json both want stdout", hint="Give --out the name of a file.")
-    opened = open_capture(capture)
+    opened = open_capture(capture, at)
     wanted = frames_of(opened, FrameSpan(at, at))
     outcome.add_events(opened.warnings)
     data = b""

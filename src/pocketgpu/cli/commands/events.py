@@ -39,7 +39,7 @@ def events(outcome: Outcome, capture: str, address: str | None, draws: bool, cho
     from pocketgpu.inspect.inspection import debug
     from pocketgpu.inspect.model.address import Address
 
-    opened = open_capture(capture)
+    opened = open_capture(capture, address)
     outcome.add_events(opened.warnings)
     run = debug(opened, choices)
     only = None

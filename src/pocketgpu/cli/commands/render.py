@@ -164,7 +164,7 @@ def render_capture(
     from pocketgpu.cli.parts import animation
 
     film = animation.animation_for(animate, fps or animation.SCREEN_RATE) if animate else None
-    capture = open_capture(path)
+    capture = open_capture(path, span)
     wanted = frames_of(capture, span, outcome)
     if layout is not None and len(capture.provider.screens) == 1:
         raise UsageError("this recording is of a console with one screen", location="--layout", hint="Leave it out.")

@@ -58,7 +58,7 @@ def state(
 
     if mesh is not None and not mesh.lower().endswith((".glb", ".obj")):
         raise click.UsageError(f"--mesh makes .glb and .obj files, not '{mesh}'.")
-    opened = open_capture(capture)
+    opened = open_capture(capture, address)
     outcome.add_events(opened.warnings)
     run = debug(opened, choices)
     moment = run.seek(address)

@@ -33,7 +33,7 @@ def who(outcome: Outcome, capture: str, place: int, size: int, before: str | Non
     """
     from pocketgpu.inspect.inspection import debug
 
-    opened = open_capture(capture)
+    opened = open_capture(capture, before)
     outcome.add_events(opened.warnings)
     run = debug(opened, choices)
     if place + size > 1 << 40:

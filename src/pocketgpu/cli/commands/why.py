@@ -31,7 +31,7 @@ def why(outcome: Outcome, capture: str, address: str, every: bool, choices: dict
     from pocketgpu.inspect.model.address import Address
 
     wanted = Address.parse(address)
-    opened = open_capture(capture)
+    opened = open_capture(capture, address)
     outcome.add_events(opened.warnings)
     answer = debug(opened, choices).why(wanted, every)
     outcome.extra["why"] = answer.to_json()

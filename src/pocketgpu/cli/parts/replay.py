@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -21,18 +22,33 @@ if TYPE_CHECKING:
     from pocketgpu.cli.parts.outcome import Outcome
 
 
-def open_capture(path: str) -> Capture:
-    """Open a capture. A missing or unreadable file is a CaptureError, like a damaged one."""
+def open_capture(path: str, about: str | int | FrameSpan | None = None) -> Capture:
+    """Open a capture, or run a program and record it. A missing or unreadable file is a CaptureError, like a damaged
+    one.
+
+    about: the place that is asked about, so that a program runs until there: a frame, frames, or an address.
+    """
     from pocketgpu import capture
+    from pocketgpu.guests import recordings
 
     try:
-        return capture.open(path)
+        return recordings.opened(path, _frames(about)) if recordings.is_program(path) else capture.open(path)
     except OSError as error:
         raise CaptureError(
             f"cannot read the capture: {error.strerror or error}",
             file=path,
             hint="Check the path and its permissions.",
         ) from error
+
+
+def _frames(about: str | int | FrameSpan | None) -> int | None:
+    """How many frames a place needs; None if it does not say."""
+    if isinstance(about, FrameSpan):
+        about = about.last
+    elif isinstance(about, str):
+        found = re.match(r"(?:.*#)?f(\d{1,6})", about)
+        about = int(found[1]) if found else None
+    return None if about is None else about + 1
 
 
 def frames_of(capture: Capture, span: FrameSpan | None, outcome: Outcome | None = None) -> range:

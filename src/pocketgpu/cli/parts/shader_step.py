@@ -90,7 +90,7 @@ def _in_capture(outcome: Outcome, file: str, address: str, most: int | None) -> 
     from pocketgpu.inspect.model.address import Address
 
     wanted = Address.parse(address)
-    opened = open_capture(file)
+    opened = open_capture(file, address)
     outcome.add_events(opened.warnings)
     return debug(opened).trace(wanted, most)
 

@@ -18,3 +18,7 @@ def structure(name: str) -> BitStructure:
 
 LIST_ENTRY: Final = structure("LIST_ENTRY")
 """Header of a command list entry: its second word, after the first parameter. Source: 3dbrew GPU/Internal Registers."""
+RESULT_CODE: Final = structure("RESULT_CODE")
+"""What calls and services answer. Source: 3dbrew Error codes; libctru's result.h."""
+ERROR_RECORD: Final = structure("ERROR_RECORD")
+"""What programs tell err:f. Source: 3dbrew ERR Services; libctru's errf.h."""

@@ -188,8 +188,7 @@ class _HostFile:
 
     def __init__(self, path: Path, write: bool) -> None:
         self._file = path.open("r+b" if write else "rb", buffering=0)
-        self._write = write
-        self._name = path.name
+        self._write, self._name = write, path.name
 
     def _number(self) -> int:
         if self._file.closed:
@@ -226,6 +225,10 @@ class _HostFile:
             os.ftruncate(number, size)
 
     def close(self) -> None:
+        self._file.close()
+
+    def __del__(self) -> None:
+        """Programs may end without closing their files."""
         self._file.close()
 
 

@@ -6,13 +6,15 @@ A console's kernel adds its supervisor calls: a method for each number, which se
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
+from pocketgpu.displayed import line_of
 from pocketgpu.guests.kernel.handles import Handles
 from pocketgpu.guests.kernel.memory import AddressSpace
 from pocketgpu.guests.kernel.objects import Event, Mutex, Reset, Timer, Waitable
 from pocketgpu.guests.kernel.processor import Fault, Processor
+from pocketgpu.guests.kernel.report import Registers, Step, ThreadState, Tracer, end_text
 from pocketgpu.guests.kernel.threads import Scheduler, State, Thread, Wait
 from pocketgpu.guests.kernel.timeline import Due, Timeline
 
@@ -22,17 +24,53 @@ FOREVER: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """How a program ended. why: "exit", "close", "break", "fault", "error", "waits forever", "unknown
-    call"; text: for people."""
+    """How a program ended; `print` shows the registers and the back trace.
+
+    why: "exit", "close", "break", "fault", "error", "waits forever", "unknown call"; text: for people, one line.
+    threads: where they were, first the one that ended the program; empty if the program meant to end. details: further
+    lines, such as an error record that the program has given.
+    """
 
     why: str
     text: str = ""
     fault: Fault | None = None
+    threads: tuple[ThreadState, ...] = ()
+    details: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return line_of(self, f"{self.why}: {self.text}" if self.text else self.why)
+
+    def __str__(self) -> str:
+        head = f"The program ended: {self.why}" + (f": {self.text}" if self.text else "")
+        return end_text(head, self.details, self.threads, whole=self.fault is None and self.why == WAITS_FOREVER)
 
     @property
     def well(self) -> bool:
         """Whether the program meant it."""
         return self.why in ("exit", "close")
+
+    @property
+    def exit_code(self) -> int:
+        """For a command: 0 if the program meant to end, 1 if it has a fault."""
+        return 0 if self.well else 1
+
+    @property
+    def thread(self) -> int | None:
+        """The number of the thread that ended the program."""
+        return self.threads[0].number if self.threads else None
+
+    @property
+    def registers(self) -> Registers | None:
+        """The registers of that thread."""
+        return self.threads[0].registers if self.threads else None
+
+    @property
+    def trace(self) -> tuple[Step, ...]:
+        """The back trace of that thread: the function that ran, the one that called it, and so on."""
+        return self.threads[0].trace if self.threads else ()
+
+
+WAITS_FOREVER: Final = "waits forever"
 
 
 class Listener(Protocol):
@@ -62,7 +100,7 @@ class Listener(Protocol):
 class Kernel:
     """One process on one console. Consoles derive from it.
 
-    calls: their supervisor calls by number.
+    calls: their supervisor calls by number. steps: how often it was asked to go on; equal runs have equal steps.
     """
 
     calls: Mapping[int, Callable[[Thread], None]]
@@ -73,6 +111,9 @@ class Kernel:
         self.listeners: list[Listener] = []
         self.end: End | None = None
         self.current: Thread | None = None
+        self.steps = 0
+        self.tracer: Tracer | None = None
+        """Finds the functions of a thread; set when a program is loaded."""
         self._threads = 0
 
     def __repr__(self) -> str:
@@ -83,10 +124,11 @@ class Kernel:
         """Run the best thread to its next call, or let time pass; False when the program has ended."""
         if self.end is not None:
             return False
+        self.steps += 1
         thread = self.current = self.scheduler.best()
         if thread is None:
-            if not self.time.skip():
-                self.finish(End("waits forever", "all threads wait for something that nothing is going to signal"))
+            if self._stuck() or not self.time.skip():
+                self.finish(End(WAITS_FOREVER, "all threads wait for what only the program itself could signal"))
                 return False
             self._due()
             return self.end is None
@@ -130,14 +172,37 @@ class Kernel:
                 return None
         return self.end
 
+    def _stuck(self) -> bool:
+        """Whether no thread will ever run again: each waits without a limit, for nothing that the console signals."""
+        for thread in self.scheduler.threads:
+            wait = thread.wait
+            if wait is None or wait.due is not None:
+                return False
+            if any(one.outside or (isinstance(one, Timer) and one.due is not None) for one in wait.objects):
+                return False
+        return True
+
     def finish(self, end: End) -> None:
-        """The program ends here, whatever its threads do."""
+        """The program ends here, whatever its threads do. An end that it did not mean gets the state of its threads."""
         if self.end is None:
-            self.end = end
+            self.end = end if end.well else replace(end, threads=self._thread_states(end.fault is not None))
+
+    def _thread_states(self, fault: bool) -> tuple[ThreadState, ...]:
+        """Where all threads are, the current one first. fault: it is not in a call, but at an instruction."""
+        if self.tracer is None:
+            return ()
+        states = []
+        for thread in sorted(self.scheduler.threads, key=lambda one: (one is not self.current, one.number)):
+            registers = self.processor.registers(thread)
+            if registers is not None:
+                trace = self.tracer.trace(registers, in_call=not (fault and thread is self.current))
+                waits = thread.wait.text if thread.wait is not None else ""
+                states.append(ThreadState(thread.number, thread.priority, registers, trace, waits))
+        return tuple(states)
 
     def faulted(self, thread: Thread, fault: Fault) -> None:
         """A thread cannot go on."""
-        self.finish(End("fault", f"thread {thread.number}: {fault.what} at {fault.address:#010x}", fault))
+        self.finish(End("fault", f"{fault.what} at {fault.address:#010x}, thread {thread.number}", fault))
 
     def unknown_call(self, thread: Thread, number: int) -> None:
         """A supervisor call that this kernel does not have."""

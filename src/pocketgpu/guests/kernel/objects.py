@@ -15,12 +15,14 @@ if TYPE_CHECKING:
 
 
 class KernelObject:
-    """What handles name. references: how many handles, and other holders, there are."""
+    """What handles name. references: how many handles, and other holders, there are. outside: whether services know it
+    too, so that it may be signalled although no thread runs."""
 
     kind = "object"
 
     def __init__(self) -> None:
         self.references = 0
+        self.outside = False
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"

@@ -10,17 +10,19 @@ executes code.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 from pocketgpu.guests.kernel.memory import Area
+from pocketgpu.guests.kernel.report import Registers
 from pocketgpu.guests.kernel.threads import Thread
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Why a program cannot go on. what: "data abort", "prefetch abort", "undefined instruction", ...; address: of the
-    access, or of the instruction itself."""
+    """Why a program cannot go on. what: "read of no memory", "write that is not allowed", "jump to no memory",
+    "misaligned access", "undefined instruction", ...; address: of the access, or of the instruction itself."""
 
     what: str
     address: int
@@ -43,6 +45,15 @@ class Processor(Protocol):
     def run(self, thread: Thread, budget: int) -> Stop:
         """Apply `thread.answer`, then run the thread until its next supervisor call, for at most `budget` instructions
         (a few more, up to the end of a block). Sets `thread.registers` where it ends in a call."""
+        ...
+
+    def registers(self, thread: Thread) -> Registers | None:
+        """All registers of a thread as they are now; None if this processor has none."""
+        ...
+
+    def watch(self, base: int, size: int, told: Callable[[int], None]) -> Callable[[], None]:
+        """Call `told` with the address of each store of the program to a range, in the middle of the instruction; the
+        returned function ends that. `registers` can be asked meanwhile."""
         ...
 
     def start(self, thread: Thread, entry: int, argument: int, stack: int) -> None:

@@ -1,11 +1,20 @@
-"""A program as a loader understands it: segments with permissions, where it starts, its symbols."""
+"""A program as a loader understands it: segments with permissions, where it starts, its functions and lines.
+
+    program.place(0x00100234)        # Place: function, offset, file, line
+    print(program.place(0x00100234)) # draw+0x1c (main.c:42)
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from pocketgpu.guests.kernel.memory import Permission
+from pocketgpu.guests.symbols.debug import DebugInfo
+from pocketgpu.guests.symbols.elf import Function
+from pocketgpu.guests.symbols.places import Place, Symbols
+from pocketgpu.wording import counted
 
 
 @dataclass(frozen=True)
@@ -22,32 +31,49 @@ class Segment:
         return f"<Segment {self.name} {self.address:#010x}+{self.size:#x} {self.permission!r}>"
 
 
-@dataclass(frozen=True)
-class Symbol:
-    """A function. size: 0 if nobody says."""
+class About(Protocol):
+    """What a program's file says of itself."""
 
-    name: str
-    address: int
-    size: int
+    @property
+    def title(self) -> str:
+        """Its short title."""
+        ...
+
+    @property
+    def publisher(self) -> str:
+        """Who made it."""
+        ...
 
 
 @dataclass(frozen=True)
 class Program:
-    """What is to be run. data: the whole file, which the program finds on its card. homebrew: whether it has the start
-    block of homebrew loaders."""
+    """What is to be run.
+
+    data: the whole file, which the program finds on its card. homebrew: whether it has the start block of homebrew
+    loaders. debug: lines and frames of its ELF. index: address and size of ARM's table for leaving functions. about:
+    title and icon. romfs: offset of the read-only files in `data`. warnings: what is odd about the file.
+    """
 
     name: str
     segments: Sequence[Segment]
     entry: int
     data: bytes
     homebrew: bool = False
-    symbols: Sequence[Symbol] = field(default=())
+    symbols: Symbols = field(default_factory=Symbols)
+    debug: DebugInfo | None = None
+    index: tuple[int, int] | None = None
+    about: About | None = None
+    romfs: int | None = None
+    warnings: Sequence[str] = ()
 
     def __repr__(self) -> str:
-        return f"<Program {self.name}: {len(self.segments)} segments, {len(self.symbols)} functions>"
+        segments, functions = counted(len(self.segments), "segment"), counted(len(self.symbols), "function")
+        return f"<Program {self.name}: {segments}, {functions}>"
 
-    def function(self, address: int) -> Symbol | None:
+    def function(self, address: int) -> Function | None:
         """The function that an address is in."""
-        before = [one for one in self.symbols if one.address <= address]
-        found = max(before, key=lambda one: one.address, default=None)
-        return found if found is not None and (not found.size or address < found.address + found.size) else None
+        return self.symbols.function(address)
+
+    def place(self, address: int) -> Place:
+        """Where an address is: function, offset, file and line, as far as the program has symbols."""
+        return self.symbols.place(address)

@@ -38,6 +38,15 @@ class Wait:
     due: Due | None = None
     address: int | None = None
 
+    @property
+    def text(self) -> str:
+        """What for, in words: "the word at 0x00102000"."""
+        if self.address is not None:
+            return f"the word at {self.address:#010x}"
+        if not self.objects:
+            return "a time"
+        return (" and " if self.all else " or ").join(repr(one).strip("<>") for one in self.objects[:4])
+
 
 class Thread(Waitable):
     """A thread, which others can wait for. priority: lower numbers are better. tls: address of its thread-local

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
+from pocketgpu.events import Event
+from pocketgpu.guests.input.controls import Controls
+from pocketgpu.guests.input.player import Player
+from pocketgpu.guests.input.script import Statement
 from pocketgpu.guests.kernel.files import Files
 from pocketgpu.guests.kernel.processor import Processor
+from pocketgpu.guests.kernel.program import Program
 from pocketgpu.guests.n3ds.abi import layout
 from pocketgpu.guests.n3ds.abi.blocks import MemoryBlock
+from pocketgpu.guests.n3ds.console_text import ConsoleText
+from pocketgpu.guests.n3ds.controls import ANSWERS, BUTTONS, CONTROLS, input_of
 from pocketgpu.guests.n3ds.kernel import N3DSKernel
-from pocketgpu.guests.n3ds.services.apt import Apt, ErrorPort
+from pocketgpu.guests.n3ds.recorder import N3DSRecorder
+from pocketgpu.guests.n3ds.services.apt import Apt
 from pocketgpu.guests.n3ds.services.cfg import Config
 from pocketgpu.guests.n3ds.services.csnd import Csnd
 from pocketgpu.guests.n3ds.services.dsp import Dsp
+from pocketgpu.guests.n3ds.services.error import ErrorPort
 from pocketgpu.guests.n3ds.services.fs import FsUser
 from pocketgpu.guests.n3ds.services.gsp import GspGpu, GspLcd
-from pocketgpu.guests.n3ds.services.hid import Hid, Input, key_bits
+from pocketgpu.guests.n3ds.services.hid import Hid, Input
 from pocketgpu.guests.n3ds.services.power import Mcu, Ptm, PtmClock, PtmSysm
 from pocketgpu.guests.n3ds.services.small import Ndm
 from pocketgpu.guests.n3ds.services.srv import Srv
@@ -24,26 +33,28 @@ from pocketgpu.pica.display.screens import Screen
 from pocketgpu.pica.n3ds import N3DS
 
 SCREENS = ("top", "bottom")
+COUNTS = ("draws", "triangles", "fragments")
 
 
 @dataclass
 class Vblank:
     """What one VBlank did. number: from 1. presents: words of the framebuffer entries that were taken, by screen.
-    frame: the number of this present, from 0; None if nothing was presented."""
+    frame: the number of this present, from 0; None if nothing was presented. counts: draws and so on since the VBlank
+    before."""
 
     number: int
     tick: int
     presents: dict[str, tuple[int, ...]] = field(default_factory=dict)
     frame: int | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
 
 
 class Console:
     """The console.
 
-    held: what the player does at a VBlank, by its number. buttons: "HOME", "POWER", "SLEEP" and "CLOSE" that are
-    pressed at a VBlank. applets: what the player answers to the keyboard and the like. vblanks: those that were.
-    present_count: how often the program showed something new. font: what the memory of the shared font holds, if there
-    is one.
+    player: who plays scripts. held: input at a VBlank, by its number, instead of the player's. applets: what the player
+    answers to the keyboard and the like. vblanks: those that were. present_count: how often the program showed
+    something new. font: what the memory of the shared font holds, if there is one.
     """
 
     def __init__(self, processor: Processor, machine: N3DS, card: Files, *, font: bytes | None = None) -> None:
@@ -64,11 +75,13 @@ class Console:
             view = machine.memory.view(layout.FONT_PHYSICAL, layout.FONT_SIZE).data
             view[: len(font)] = font
             kernel.font = MemoryBlock("shared font", view, layout.FONT, layout.FONT_PHYSICAL)
+        self.player = Player(CONTROLS)
+        self.apt.answers_later = self._answers_later
         self.held: dict[int, Input] = {}
         self.closes_at: int | None = None
-        self.buttons: dict[int, list[str]] = {}
         self.vblanks: list[Vblank] = []
         self.present_count = 0
+        self._reader: ConsoleText | None = None
         kernel.time.at(layout.VBLANK, self._vblank)
 
     def _vblank(self, tick: int) -> None:
@@ -77,14 +90,15 @@ class Console:
         kernel.time.at((kernel.time.now if late else tick) + layout.VBLANK, self._vblank)
         one = Vblank(len(self.vblanks) + 1, tick)
         self.vblanks.append(one)
-        self.hid.update(self.held.get(one.number, Input()))
+        self.hid.update(self.held.get(one.number) or self._played(len(self.vblanks) - 1))
         if self.closes_at == one.number:
             self.apt.close()
-        for button in self.buttons.get(one.number, ()):
-            self.apt.press(button)
         one.presents = {SCREENS[screen]: words for screen, words in self.gsp.taken().items()}
         if one.presents:
             one.frame, self.present_count = self.present_count, self.present_count + 1
+        stats = self.machine.stats
+        one.counts = {name: int(getattr(stats, name)) for name in COUNTS}
+        stats.reset()
         self.machine.step_vblank()
         self.gsp.deliver()
 
@@ -93,6 +107,31 @@ class Console:
     def frame_count(self) -> int:
         """VBlanks so far."""
         return len(self.vblanks)
+
+    @property
+    def presented(self) -> int | None:
+        """The number of the present that the last VBlank took; None if it took none."""
+        return self.vblanks[-1].frame if self.vblanks else None
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """What the GPU did between the last two VBlanks: draws, triangles, fragments."""
+        return self.vblanks[-1].counts if self.vblanks else dict.fromkeys(COUNTS, 0)
+
+    @property
+    def events(self) -> list[Event]:
+        """What the machine and the kernel have to tell since they were asked the last time."""
+        return [*self.machine.events.drain(), *self.kernel.events.drain()]
+
+    def recorder(self) -> N3DSRecorder:
+        """A recorder; call it before the program runs."""
+        return N3DSRecorder(self.machine, self.kernel)
+
+    def same_input(self, other: Console) -> None:
+        """Take over what the player does at another console."""
+        self.held, self.closes_at = dict(other.held), other.closes_at
+        self.applets.answers = list(other.applets.answers)
+        self.play(other.player.statements)
 
     @property
     def screens(self) -> Mapping[str, Screen]:
@@ -104,15 +143,34 @@ class Console:
         """What the program has printed with OutputDebugString."""
         return self.kernel.text.decode("utf-8", "backslashreplace")
 
-    def press(self, keys: str, first: int, count: int) -> None:
-        """Hold keys ("A+UP") at `count` VBlanks, beside those that are held already.
+    def console_text(self, program: Program) -> Mapping[str, str]:
+        """What a program shows on its text consoles, by screen."""
+        if self._reader is None:
+            self._reader = ConsoleText(program)
+        return self._reader.of(self.screens)
 
-        :raises UsageError: there is no such key.
-        """
-        bits = key_bits(keys)
-        for number in range(first, first + count):
-            before = self.held.get(number, Input())
-            self.held[number] = replace(before, keys=before.keys | bits)
+    @property
+    def controls(self) -> Controls:
+        """What a player finds here."""
+        return CONTROLS
+
+    def play(self, statements: Iterable[Statement]) -> None:
+        """Do what a script says, beside what is done already."""
+        self.player.add(statements)
+
+    def _played(self, frame: int) -> Input:
+        """What the player holds in a frame, after what happens once."""
+        actions = self.player.at(frame)
+        for control, values in actions.once:
+            if control in ANSWERS:
+                self.apt.answer(str(values[0]) if values else None)
+            else:
+                self.apt.press(BUTTONS[control])
+        return input_of(actions)
+
+    def _answers_later(self) -> bool:
+        """Whether the script answers an applet that waits now."""
+        return any(one.control in ANSWERS and one.first >= self.frame_count for one in self.player.statements)
 
     def close(self) -> None:
         """Ask the program to end, at the next VBlank."""

@@ -8,6 +8,7 @@ from typing import Final
 from pocketgpu.events import EventLog
 from pocketgpu.facts.services import command_name
 from pocketgpu.facts.supervisor import CALLS
+from pocketgpu.guests.backtrace.arm import ArmTracer
 from pocketgpu.guests.kernel.kernel import End, Kernel
 from pocketgpu.guests.kernel.memory import PAGE, AddressSpace, Area, Permission, host_memory
 from pocketgpu.guests.kernel.objects import KernelObject
@@ -80,6 +81,9 @@ class N3DSKernel(Kernel):
 
         :param arguments: what it is started with; the first is its own place on the card.
         """
+        self.tracer = ArmTracer(self.space, program)
+        for warning in program.warnings:
+            self.events.report("warning", "guest.file", warning)
         pages.fill_kernel_page(self.kernel_page)
         pages.fill_shared_page(self.shared_page)
         for segment in program.segments:
@@ -103,7 +107,8 @@ class N3DSKernel(Kernel):
         return self.process if handle == CURRENT_PROCESS else self.handles.get(handle)
 
     def handle_of(self, one: KernelObject) -> int:
-        """A new handle of an object; 0 if there is no room."""
+        """A new handle of an object that a service shares with the program; 0 if there is no room."""
+        one.outside = True
         return self.handles.add(one) or 0
 
     def give(self, one: KernelObject) -> tuple[int, ...] | int:

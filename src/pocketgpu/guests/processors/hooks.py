@@ -1,5 +1,5 @@
 """Hooks in machine code: one counts the instructions of each block and stops the processor at a budget, one stops it
-at interrupts, such as supervisor calls.
+at interrupts, such as supervisor calls. A block of one instruction of Thumb counts as one, so that loops of it end too.
 
 A hook in Python for each block would take nine tenths of the time. These are compiled once and kept in the cache of
 kernels.
@@ -17,7 +17,8 @@ _INTERRUPT: Final = "guest_interrupt"
 _BLOCK_TEXT: Final = f"""
 define void @{_BLOCK}(ptr %uc, i64 %address, i32 %size, ptr %state) {{
 entry:
-  %count = lshr i32 %size, 2
+  %rounded = add i32 %size, 3
+  %count = lshr i32 %rounded, 2
   %more = zext i32 %count to i64
   %used = load i64, ptr %state
   %sum = add i64 %used, %more

@@ -8,17 +8,31 @@ Unicorn is under the GPL, version 2, as a work; it is an extra that is imported 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from pocketgpu.errors import UsageError
+from pocketgpu.guests.backtrace.arm import registers_of
 from pocketgpu.guests.kernel.memory import Area, Permission
 from pocketgpu.guests.kernel.processor import Fault, Stop
+from pocketgpu.guests.kernel.report import Registers
 from pocketgpu.guests.kernel.threads import Thread
 from pocketgpu.guests.processors.engine import Engine
 from pocketgpu.guests.processors.hooks import HookState, block_hook, interrupt_hook
 
 _SVC: Final = 2
-_EXCEPTIONS: Final = {1: "undefined instruction", 3: "prefetch abort", 4: "data abort", 7: "breakpoint"}
+_UNDEFINED: Final = "undefined instruction"
+_INVALID: Final = "INSN_INVALID"
+"""In Unicorn's name of what it answers then."""
+_MISALIGNED: Final = "misaligned access"
+_EXCEPTIONS: Final = {1: _UNDEFINED, 3: "prefetch abort", 4: _MISALIGNED, 7: "breakpoint"}
+"""By Unicorn's numbers. All memory is mapped without an MMU, so that a data abort is a matter of alignment."""
+_YIELDS: Final = (0x0320F001, 0x0320F002)
+"""yield and wfe, of any condition: Unicorn stops after them as if they were wrong."""
+_ANY_CONDITION: Final = 0x0FFFFFFF
+_YIELD_TICKS: Final = 256
+"""What they take, as each of them costs the host much more time than any other instruction."""
+_JUMP_NOWHERE: Final = "jump to no memory"
 _USER_MODE: Final = 0x10
 _THUMB: Final = 0x20
 _FPEXC_ENABLE: Final = 1 << 30
@@ -42,6 +56,7 @@ def _unicorn() -> tuple[Any, Any, Any]:
 _NO_INTERRUPT: Final = -1
 _REGISTERS: Final = 8
 """r0 to r7, which calls use; the program counter and the flags follow them."""
+_GENERAL: Final = 16
 
 
 class UnicornArm:
@@ -52,9 +67,10 @@ class UnicornArm:
         self._arm, self._const = arm, const
         self._engine = Engine(unicorn, const.UC_ARCH_ARM, const.UC_MODE_ARM)
         self._engine.set_model(arm.UC_CPU_ARM_11MPCORE)
-        numbers = [getattr(arm, f"UC_ARM_REG_R{n}") for n in range(_REGISTERS)]
-        self._batch = self._engine.batch([*numbers, arm.UC_ARM_REG_PC, arm.UC_ARM_REG_CPSR])
+        self._numbers = [getattr(arm, f"UC_ARM_REG_R{n}") for n in range(_GENERAL)]
+        self._batch = self._engine.batch([*self._numbers[:_REGISTERS], arm.UC_ARM_REG_PC, arm.UC_ARM_REG_CPSR])
         self._values = self._batch.values
+        self._all = self._engine.batch([*self._numbers, arm.UC_ARM_REG_CPSR])
         self._mapped: dict[int, Area] = {}
         self._last: Thread | None = None
         self._code: Area | None = None
@@ -114,6 +130,21 @@ class UnicornArm:
             self._engine.restore(thread.context)
         self._last = thread
 
+    def registers(self, thread: Thread) -> Registers:
+        """All registers of a thread. An answer that it has not got yet is in them."""
+        last = self._last
+        self._switch(thread)
+        self._all.read()
+        *values, flags = self._all.values
+        self._switch(last)
+        for number, value in thread.answer.items():
+            values[number] = value & 0xFFFFFFFF
+        return registers_of(values, flags)
+
+    def watch(self, base: int, size: int, told: Callable[[int], None]) -> Callable[[], None]:
+        hook = self._engine.on_write(self._const.UC_HOOK_MEM_WRITE, base, base + size, told)
+        return lambda: self._engine.remove_hook(hook)
+
     def run(self, thread: Thread, budget: int) -> Stop:
         state, values = self._state, self._values
         if self._last is not thread:
@@ -126,17 +157,42 @@ class UnicornArm:
             thread.answer = {}
         self._fault = None
         state.used, state.limit, state.interrupt = 0, budget, _NO_INTERRUPT
-        pc, flags = values[_REGISTERS], values[_REGISTERS + 1]
-        problem = self._engine.start(pc | bool(flags & _THUMB), _NOWHERE)
+        begin, flags = values[_REGISTERS], values[_REGISTERS + 1]
+        problem = self._engine.start(begin | bool(flags & _THUMB), _NOWHERE)
         self._batch.read()
         if state.interrupt == _SVC:
             thread.registers = list(values[:_REGISTERS])
             return Stop(state.used, self._call_number())
+        pc = values[_REGISTERS]
         if problem or state.interrupt != _NO_INTERRUPT:
-            pc = values[_REGISTERS]
-            what = _EXCEPTIONS.get(state.interrupt, problem)
-            return Stop(state.used, fault=self._fault or Fault(what, pc, pc))
-        return Stop(state.used)
+            if self._fault is None and self._yielded(begin, pc):
+                return Stop(state.used + _YIELD_TICKS)
+            return Stop(state.used, fault=self._fault or self._exception(pc, state.interrupt, problem))
+        if pc == _NOWHERE:
+            return Stop(state.used, fault=Fault(_JUMP_NOWHERE, pc, pc))
+        # A processor that stops before its budget waits for an interrupt (wfi), which comes with what is due next.
+        return Stop(max(state.used, budget))
+
+    def _exception(self, pc: int, interrupt: int, problem: str) -> Fault:
+        """The fault of an instruction. Unicorn does not tell the address of a misaligned access; it is in a register
+        of the instruction."""
+        what = _EXCEPTIONS.get(interrupt) or (_UNDEFINED if _INVALID in problem else problem)
+        if what != _MISALIGNED or self._values[_REGISTERS + 1] & _THUMB:
+            return Fault(what, pc, pc)
+        return Fault(what, self._engine.read(self._numbers[self._word(pc) >> 16 & 0xF]), pc)
+
+    def _yielded(self, begin: int, pc: int) -> bool:
+        """Whether the instruction before `pc` was a yield, at which Unicorn stops, and the one there is not wrong. A
+        thread that did not get beyond its first instruction has a wrong one."""
+        return (pc != begin or self._state.used > 1) and self._word(pc - 4) & _ANY_CONDITION in _YIELDS
+
+    def _word(self, address: int) -> int:
+        """A word of code; 0 where there is none."""
+        area = self._area_of(address)
+        return int.from_bytes(area.view[address - area.base :][:4], "little") if area is not None else 0
+
+    def _area_of(self, address: int) -> Area | None:
+        return next((one for one in self._mapped.values() if one.base <= address < one.end), None)
 
     def _call_number(self) -> int:
         """The number in the instruction that made a supervisor call."""
@@ -152,7 +208,7 @@ class UnicornArm:
         const = self._const
         kinds = {
             const.UC_MEM_READ_UNMAPPED: "read of no memory", const.UC_MEM_WRITE_UNMAPPED: "write to no memory",
-            const.UC_MEM_FETCH_UNMAPPED: "jump to no memory", const.UC_MEM_READ_PROT: "read that is not allowed",
+            const.UC_MEM_FETCH_UNMAPPED: _JUMP_NOWHERE, const.UC_MEM_READ_PROT: "read that is not allowed",
             const.UC_MEM_WRITE_PROT: "write that is not allowed", const.UC_MEM_FETCH_PROT: "jump that is not allowed",
         }  # fmt: skip
         self._fault = Fault(kinds.get(access, "wrong access"), address, self._engine.read(self._arm.UC_ARM_REG_PC))

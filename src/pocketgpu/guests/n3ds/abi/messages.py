@@ -68,8 +68,11 @@ class Request:
         return min(WORDS, 1 + (self.words[0] & 0x3F) + (self.words[0] >> 6 & 0x3F))
 
     def object(self, at: int) -> KernelObject | None:
-        """The object of the handle in a word."""
-        return self.kernel.object_of(self.thread, self.words[at])
+        """The object of the handle in a word, which the service knows from now on."""
+        found = self.kernel.object_of(self.thread, self.words[at])
+        if found is not None:
+            found.outside = True
+        return found
 
     def static(self, at: int) -> bytes:
         """The bytes that a static buffer's descriptor at a word describes."""

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from pocketgpu.facts.n3ds.structures import RESULT_CODE
+
 
 class Result(IntEnum):
     """Codes that programs are given here."""
@@ -41,3 +43,14 @@ class Result(IntEnum):
     SESSION_CLOSED = 0xC920181A
     SETTING_NOT_FOUND = 0xD8A103FA
     FIRST_REGISTRATION = 0x00002A07
+
+
+def result_text(code: int) -> str:
+    """A result code with what its parts mean: "0xd8e007f7 (kernel: invalid handle; invalid argument, permanent)"."""
+    parts = []
+    for name in ("module", "description", "summary", "level"):
+        field = RESULT_CODE[name]
+        number = field.raw(code)
+        parts.append(field.values.get(number, f"{name} {number}"))
+    module, description, summary, level = parts
+    return f"{code:#010x} ({module}: {description}; {summary}, {level})"

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 LOWEST_PRIORITY = 0x3F
 PROCESS_ID = 0x20
 _REASONS = {0: "panic", 1: "assertion failed", 2: "user break"}
+_LIBRARY_REASONS = (3, 4)
+"""A library was loaded or unloaded: this tells a debugger so, and the program goes on. Source: libctru's svc.h."""
 
 
 @call("ExitProcess")
@@ -117,7 +119,9 @@ def get_thread_id(kernel: N3DSKernel, thread: Thread, handle: int) -> Reply:
 
 @call("Break")
 def stop(kernel: N3DSKernel, thread: Thread, reason: int) -> Reply:
-    kernel.finish(End("break", f"thread {thread.number}: {_REASONS.get(reason, f'break, reason {reason}')}"))
+    if reason in _LIBRARY_REASONS:
+        return Result.OK
+    kernel.finish(End("break", f"{_REASONS.get(reason, f'reason {reason}')}, thread {thread.number}"))
     return None
 
 

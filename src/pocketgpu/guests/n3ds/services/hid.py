@@ -6,7 +6,6 @@ import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pocketgpu.errors import UsageError
 from pocketgpu.guests.kernel.memory import PAGE, host_memory
 from pocketgpu.guests.kernel.objects import Event, Reset
 from pocketgpu.guests.n3ds.abi import pages
@@ -30,7 +29,9 @@ _TOUCH_ENTRIES, _TOUCH_SIZE = 0x20, 8
 _CIRCLE_IS_KEY: Final = 41
 _MOTION_ENTRIES, _MOTION_SIZE = 0x20, 6
 _GYROSCOPE_ENTRIES: Final = 32
-_ROTATION: Final = 14.375
+GRAVITY: Final = 512
+"""The earth's acceleration in units of the accelerometer."""
+DEGREE: Final = 14.375
 """Units of the gyroscope for a degree in a second."""
 _CALIBRATION: Final = (0, 6700, -6700) * 3
 """Zero, plus and minus of each axis of the gyroscope."""
@@ -42,19 +43,6 @@ KEYS: Final = {
     "CPAD_RIGHT": 28, "CPAD_LEFT": 29, "CPAD_UP": 30, "CPAD_DOWN": 31,
 }  # fmt: skip
 """Bits of the pad by key. Source: libctru's hid.h."""
-
-
-def key_bits(text: str) -> int:
-    """The bits of keys: "A", "a+up".
-
-    :raises UsageError: there is no such key.
-    """
-    bits = 0
-    for name in text.upper().split("+"):
-        if name.strip() not in KEYS:
-            raise UsageError(f"there is no key {name.strip()!r}", hint=f"There are {', '.join(KEYS)}.")
-        bits |= 1 << KEYS[name.strip()]
-    return bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +57,7 @@ class Input:
     keys: int = 0
     circle: tuple[int, int] = (0, 0)
     touch: tuple[int, int] | None = None
-    acceleration: tuple[int, int, int] = (0, -512, 0)
+    acceleration: tuple[int, int, int] = (0, -GRAVITY, 0)
     rotation: tuple[int, int, int] = (0, 0, 0)
     slider: float | None = None
     volume: int = 63
@@ -160,7 +148,7 @@ class Hid(Service):
 
     @command(0x15)
     def get_gyroscope_coefficient(self, request: Request) -> Answer:
-        return Answer(values=struct.unpack("<I", struct.pack("<f", _ROTATION)))
+        return Answer(values=struct.unpack("<I", struct.pack("<f", DEGREE)))
 
     @command(0x16)
     def get_gyroscope_calibration(self, request: Request) -> Answer:

@@ -1,0 +1,294 @@
+"""`pocketgpu run`: runs a program without its console, and shows, records or compares what it draws."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pocketgpu.cli.parts import terminal
+from pocketgpu.cli.parts.expect import Expected, expect_options
+from pocketgpu.cli.parts.options import debug_option, json_option, parse_frame_span, set_option, threads_option
+from pocketgpu.cli.parts.outcome import ExitCode, Outcome
+from pocketgpu.cli.parts.replay import make_directory, write_screens
+from pocketgpu.errors import PocketGPUError, UsageError
+from pocketgpu.events import Event
+from pocketgpu.wording import counted
+
+if TYPE_CHECKING:
+    from pocketgpu.guests import App
+    from pocketgpu.guests.kernel.kernel import End
+
+EXIT = "EXIT"
+"""The value of --until for the end of the program."""
+PICTURES = ("all", "presented", "last")
+
+
+@click.command()
+@click.argument("program", type=click.Path(), metavar="PROGRAM")
+@click.option("--frames", type=click.IntRange(1, 1_000_000), metavar="N", help="Run for N frames.  [600]")
+@click.option("--presents", type=click.IntRange(1, 1_000_000), metavar="N", help="Run until N pictures were shown.")
+@click.option("--until", metavar="TEXT", help=f"Run until the program prints TEXT; {EXIT}: until it ends.")
+@click.option("--out", metavar="DIR", help="Folder for the pictures; created if needed.")
+@click.option(
+    "--pictures", default="all", show_default=True, metavar="WHICH",
+    help="Which frames --out writes: all, presented, last, or A-B.",
+)  # fmt: skip
+@click.option("--record", metavar="FILE", help="Write all that the GPU was given as a .pgc capture.")
+@expect_options
+@click.option("--sd", metavar="DIR", help="A folder that the program finds as its memory card.")
+@click.option("--sd-write", is_flag=True, help="Let the program change the files of --sd.")
+@click.option("--input", "script", metavar="FILE", help="Play an input script: keys, touch and so on, frame by frame.")
+@click.option("--press", multiple=True, metavar="KEYS@FRAMES", help="Hold keys: A@30-32, UP+B@40; may be repeated.")
+@click.option("--text", is_flag=True, help="Show what the program has printed, its screens' text too.")
+@threads_option
+@set_option
+@json_option
+@debug_option
+@click.pass_obj
+def run(
+    outcome: Outcome,
+    program: str,
+    frames: int | None,
+    presents: int | None,
+    until: str | None,
+    out: str | None,
+    pictures: str,
+    record: str | None,
+    expect: str | None,
+    tolerance: int | None,
+    junit: str | None,
+    report: str | None,
+    sd: str | None,
+    sd_write: bool,
+    script: str | None,
+    press: tuple[str, ...],
+    text: bool,
+    threads: int,
+    choices: dict[str, str],
+) -> None:
+    """Run a program without its console.
+
+    PROGRAM is homebrew for the 3DS: a .3dsx, .elf or .axf file. Time is emulated: every run gives the same pictures,
+    text and capture.
+
+    A frame is a VBlank, of which 59.83 are a second. A run ends after --frames, when --presents or --until is reached,
+    when the program ends, and after 600 frames at the latest if there is no --frames. Each frame gives one file for
+    each screen: f0.top.png, f0.bottom.png, f1.top.png and so on.
+
+    The exit code is 1 if the program fails, if --presents or --until is not reached, and if a picture is not as
+    --expect wants it.
+    """
+    from pocketgpu import guests
+    from pocketgpu.cli.commands.convert import check_name
+
+    if sd_write and sd is None:
+        raise click.UsageError("--sd-write is for the folder of --sd: give that as well.")
+    if record is not None:
+        check_name(record)
+    wanted = _Wanted(pictures)
+    expected = _expected(expect, tolerance, {"--tolerance": tolerance, "--junit": junit, "--report": report}, out)
+    limit = frames or (expected.span.last + 1 if expected and expected.span.last is not None and not until else None)
+    app = guests.run(
+        program, sd=sd, writable=sd_write, threads=threads, switches=choices, record=record is not None
+    )
+    outcome.extra["program"] = program
+    _player(app, script, press)
+    goal = _goal(app, presents, until)
+    try:
+        _play(outcome, app, limit or guests.LIMIT, goal, wanted, make_directory(out) if out else None, expected)
+        if expected is not None:
+            expected.finish(program, len(outcome.frames))
+    except PocketGPUError as error:
+        if expected is not None:
+            expected.stop(program, error)
+        raise
+    finally:
+        if expected is not None:
+            outcome.extra["expect"] = expected.to_dict()
+            expected.write(junit, report, program)
+    reached = goal is None or goal()
+    if limit is None and goal is None and app.end is None:
+        message = f"the run ended after {guests.LIMIT} frames; --frames or --until says when it shall end"
+        outcome.add_events([Event("warning", "guest.limit", message, at=f"f{app.frame_count - 1}")])
+    _note(outcome, app, reached)
+    if record is not None:
+        _record(outcome, app, record)
+    lines = _lines(outcome, app, out, presents, until, reached, text)
+    if expected is not None:
+        lines += expected.summary(report)
+    outcome.show = lambda: terminal.say("\n".join([*lines, terminal.format_warnings(outcome.warnings)]))
+    failed = expected is not None and expected.failed
+    if failed or not reached or (app.end is not None and not app.end.well):
+        raise click.exceptions.Exit(ExitCode.FINDINGS)
+
+
+def _player(app: App, script: str | None, press: tuple[str, ...]) -> None:
+    """Do what the options say a player does."""
+    from pocketgpu.guests.input.script import Script, parse_press
+
+    if script is not None:
+        app.play(Path(script))
+    app.play(Script(tuple(parse_press(one, app.console.controls) for one in press)))
+
+
+class _Wanted:
+    """Which frames are written. Raises UsageError for text that is none of them."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.span = text, None
+        if text not in PICTURES:
+            try:
+                self.span = parse_frame_span(text)
+            except ValueError:
+                raise UsageError(
+                    f"{text!r} does not say which frames", location="--pictures",
+                    hint=f"Write {', '.join(PICTURES)}, or frames such as 30-59.",
+                ) from None  # fmt: skip
+
+    def __call__(self, index: int, present: int | None, last: bool) -> bool:
+        if self.span is not None:
+            return self.span.first <= index and (self.span.last is None or index <= self.span.last)
+        return self.text == "all" or (last if self.text == "last" else present is not None)
+
+
+def _expected(
+    folder: str | None, tolerance: int | None, others: dict[str, object], out: str | None
+) -> Expected | None:
+    if folder is None:
+        if given := [name for name, value in others.items() if value is not None]:
+            raise click.UsageError(f"{given[0]} is for comparing: give --expect DIR as well.")
+        return None
+    if out is not None and os.path.realpath(out) == os.path.realpath(folder):
+        raise click.UsageError("--out would overwrite the goldens of --expect: name two folders.")
+    return Expected(folder, tolerance or 0)
+
+
+def _goal(app: App, presents: int | None, until: str | None) -> Callable[[], bool] | None:
+    """Whether the run has got where it shall get; None if there is no such place."""
+    goals: list[Callable[[], bool]] = []
+    if presents is not None:
+        goals.append(lambda: app.present_count >= presents)
+    if until == EXIT:
+        goals.append(lambda: app.end is not None and app.end.well)
+    elif until is not None:
+        goals.append(lambda: until in app.text or any(until in shown for shown in app.console_text.values()))
+    return (lambda: all(goal() for goal in goals)) if goals else None
+
+
+def _play(
+    outcome: Outcome, app: App, limit: int, goal: Callable[[], bool] | None, wanted: _Wanted, directory: Path | None,
+    expected: Expected | None,
+) -> None:  # fmt: skip
+    """Run frame by frame; each finished frame is an entry of the outcome."""
+    progress = terminal.Progress()
+    try:
+        while app.frame_count < limit and not (goal is not None and goal()):
+            started = perf_counter()
+            index = app.frame_count
+            going = app.frames(1)
+            if app.frame_count == index:
+                break
+            seconds = perf_counter() - started
+            last = not going or app.frame_count == limit or (goal is not None and goal())
+            present = app.console.presented
+            entry: dict[str, Any] = {"index": index, "present": present, "screens": {}, **app.console.counts}
+            entry["milliseconds"] = round(1000.0 * seconds, 4)
+            writes = directory is not None and wanted(index, present, last)
+            if writes or last:
+                entry["screens"] = write_screens(index, app.screens, directory if writes else None)
+            if expected is not None and expected.wants(index):
+                entry["expected"] = expected.check(app.program.name, index, app.screens, seconds)
+            outcome.frames.append(entry)
+            progress.show(f"frame {app.frame_count} of {limit}")
+            if not going:
+                break
+        outcome.add_events(app.console.events)
+    finally:
+        terminal.clear_progress()
+
+
+def _note(outcome: Outcome, app: App, reached: bool) -> None:
+    """The run as JSON data."""
+    end = app.end
+    outcome.extra |= {
+        "frame_count": app.frame_count,
+        "presents": app.present_count,
+        "reached": reached,
+        "end": None if end is None else _end(end),
+        "text": app.text,
+        "console_text": dict(app.console_text),
+    }
+
+
+def _end(end: End) -> dict[str, Any]:
+    """How the program ended, as JSON data."""
+    registers = end.registers
+    return {
+        "why": end.why,
+        "text": end.text,
+        "well": end.well,
+        "details": list(end.details),
+        "thread": end.thread,
+        "registers": None if registers is None else {
+            **{name: f"{value:#x}" for name, value in zip(registers.names, registers.values, strict=True)},
+            registers.flags_name: f"{registers.flags:#x}",
+        },
+        "trace": [
+            {
+                "address": f"{one.place.address:#x}", "function": one.place.name, "source": one.place.source,
+                "found": one.found.value,
+            }
+            for one in end.trace
+        ],
+    }  # fmt: skip
+
+
+def _record(outcome: Outcome, app: App, path: str) -> None:
+    from pocketgpu.capture import pgc
+
+    size = pgc.save(path, app.contents(), "zstd")
+    outcome.extra["record"] = {"file": path, "bytes": size, "frames": app.frame_count}
+
+
+def _lines(
+    outcome: Outcome, app: App, out: str | None, presents: int | None, until: str | None, reached: bool, text: bool
+) -> list[str]:  # fmt: skip
+    """The run for people."""
+    import statistics
+
+    frames = outcome.frames
+    state = "it still runs" if app.end is None else f"it ended: {app.end.why}"
+    count = f"{counted(app.frame_count, 'frame')}, {counted(app.present_count, 'present')}"
+    lines = [f"{app.program.name}: {count}; {state}"]
+    if app.end is not None and not app.end.well:
+        lines += ["", *str(app.end).splitlines(), ""]
+    if not reached:
+        missed = [f"{presents} presents" if presents is not None and app.present_count < presents else ""]
+        missed += [("its end" if until == EXIT else f"the text {until!r}") if until is not None else ""]
+        lines.append(f"not reached: {' and '.join(one for one in missed if one)}")
+    if text:
+        shown = [f"{name} screen:\n{screen}" for name, screen in app.console_text.items() if screen]
+        printed = [app.text.rstrip("\n")] if app.text else []
+        lines += ["", "\n\n".join([*printed, *shown]) or "(nothing was printed)", ""]
+    if frames:
+        times = [entry["milliseconds"] for entry in frames]
+        draws = sum(entry.get("draws", 0) for entry in frames)
+        lines.append(
+            f"{counted(draws, 'draw', form=',')}; {statistics.median(times):.3f} ms per frame (median), "
+            f"best {min(times):.3f} ms"
+        )
+    if out is not None:
+        files = sum("file" in screen for entry in frames for screen in entry["screens"].values())
+        lines.append(f"{counted(files, 'picture')} in {out}")
+    if found := outcome.extra.get("record"):
+        size = counted(found["bytes"], "byte", form=",")
+        lines.append(f"{found['file']}: {counted(found['frames'], 'frame')}, {size}")
+    return lines
+
+
+__all__ = ["run"]

@@ -1,0 +1,144 @@
+"""What a program's end tells: registers and back traces of threads, with functions and source lines.
+
+    print(app.end)
+
+    The program ended: fault: write to no memory at 0x00000004, thread 1
+    It was in store+0x8 (faults.c:23).
+    ...
+
+Both consoles fill the same types; what is theirs are the registers' names and the way to find callers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final, Protocol
+
+from pocketgpu.displayed import plain
+from pocketgpu.guests.symbols.places import Place
+from pocketgpu.wording import counted
+
+_COLUMN: Final = 4
+"""Registers in a line of the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Registers:
+    """The registers of a thread. values: by the processor's numbers and names, in the order in which people list them.
+    flags: the status register. bits: 32 or 64."""
+
+    values: tuple[int, ...]
+    names: tuple[str, ...]
+    pc: int
+    flags: int
+    flags_name: str
+    flags_text: str
+    bits: int = 32
+
+    def __repr__(self) -> str:
+        return f"<Registers pc {self.pc:#0{2 + self.bits // 4}x}>"
+
+    def __getitem__(self, name: str) -> int:
+        """A register by its name. Raises KeyError."""
+        if name == self.flags_name:
+            return self.flags
+        try:
+            return self.values[self.names.index(name)]
+        except ValueError:
+            raise KeyError(name) from None
+
+    @property
+    def lines(self) -> list[str]:
+        """A block of text, below 80 columns."""
+        digits = self.bits // 4
+        cells = [f"{name:4}{value:0{digits}x}" for name, value in zip(self.names, self.values, strict=True)]
+        across = max(1, _COLUMN * 32 // self.bits)
+        rows = ["  ".join(cells[at : at + across]) for at in range(0, len(cells), across)]
+        return [*rows, f"{self.flags_name} {self.flags:08x}  {self.flags_text}"]
+
+
+class Found(Enum):
+    """How a place of a back trace was found."""
+
+    RUNNING = "running"
+    TABLE = "table"
+    FRAME_POINTER = "frame pointer"
+    LINK = "link register"
+    SCAN = "scan"
+
+    @property
+    def sure(self) -> bool:
+        """Whether the program's own tables say so. The others are good guesses."""
+        return self in (Found.RUNNING, Found.TABLE)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One function of a back trace: where it is, and how that was found. The first one runs, each next one called the
+    one before; its place is that of the call."""
+
+    place: Place
+    found: Found
+
+    def __str__(self) -> str:
+        return str(self.place) + ("" if self.found.sure else f" (guessed: {self.found.value})")
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadState:
+    """A thread at the end of a run. waits: what for, empty if it was ready."""
+
+    number: int
+    priority: int
+    registers: Registers
+    trace: tuple[Step, ...]
+    waits: str = ""
+
+    def __repr__(self) -> str:
+        return f"<ThreadState {self.number}: {self.trace[0].place if self.trace else 'nowhere'}>"
+
+    @property
+    def trace_lines(self) -> list[str]:
+        """The back trace as text, below 80 columns where names allow."""
+        lines = []
+        width = min(40, max((len(one.place.name) for one in self.trace), default=0))
+        for number, one in enumerate(self.trace):
+            guess = " " if one.found.sure else "?"
+            source = f"  {one.place.source}" if one.place.source else ""
+            lines.append(f"{guess}{number:2} {one.place.address:08x}  {one.place.name:{width}}{source}".rstrip())
+        if any(not one.found.sure for one in self.trace):
+            lines.append("A ? marks a guess: a return address in a register or on the stack.")
+        return lines
+
+
+class Tracer(Protocol):
+    """Finds the callers of a thread: one for each architecture."""
+
+    def trace(self, registers: Registers, *, in_call: bool) -> tuple[Step, ...]:
+        """The back trace, which is bounded. in_call: the thread may be in a supervisor call, which is before its pc."""
+        ...
+
+
+def thread_text(one: ThreadState) -> list[str]:
+    """A thread as lines of text."""
+    waits = f", waits for {plain(one.waits)}" if one.waits else ""
+    head = f"Thread {one.number}, priority {one.priority:#x}{waits}:"
+    return [head, *(f"  {line}" for line in one.registers.lines), *(f"  {line}" for line in one.trace_lines)]
+
+
+def end_text(head: str, details: Sequence[str], threads: Sequence[ThreadState], *, whole: bool) -> str:
+    """The text of an end: what, where, registers and back trace. whole: of all threads, not of the first alone."""
+    lines = [plain(head)]
+    if threads and threads[0].trace and not whole:
+        lines.append(f"It was in {threads[0].trace[0].place}.")
+    lines += [plain(one) for one in details]
+    for one in threads[: _MOST_THREADS if whole else 1]:
+        lines += ["", *thread_text(one)]
+    if whole and len(threads) > _MOST_THREADS:
+        lines += ["", f"and {counted(len(threads) - _MOST_THREADS, 'further thread')}"]
+    return "\n".join(lines)
+
+
+_MOST_THREADS: Final = 8

@@ -1,0 +1,1 @@
+"""Text in pictures: what programs print on a console that the processor draws."""

@@ -1,0 +1,48 @@
+"""The glyphs of the 3DS's console font, and the tool that learns them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support import recordings
+
+from pocketgpu.facts import console_font
+from pocketgpu.facts.console_font import CHARACTERS, GLYPHS
+
+ROOT = Path(__file__).resolve().parents[3]
+GUESTS = recordings.folder() / "guests" / "3ds"
+
+
+def picture(code: int) -> list[str]:
+    return [f"{row:08b}".replace("0", ".").replace("1", "#") for row in GLYPHS[code]]
+
+
+def test_glyphs_are_rows_from_the_top_with_the_left_pixel_first() -> None:
+    assert picture(ord("4")) == [
+        "....###.", "...####.", "..##.##.", ".##..##.", ".#######", ".....##.", ".....##.", "........",
+    ]  # fmt: skip
+    assert GLYPHS[0x20] == bytes(8) and len({*GLYPHS.values()}) == len(GLYPHS)
+    assert {len(glyph) for glyph in GLYPHS.values()} == {console_font.HEIGHT}
+
+
+def test_codes_are_those_of_code_page_437() -> None:
+    assert len(CHARACTERS) == console_font.COUNT and all(len(one) == 1 for one in CHARACTERS)
+    assert "".join(CHARACTERS[0x20:0x7F]) == bytes(range(0x20, 0x7F)).decode()
+    assert CHARACTERS[1] == "☺" and CHARACTERS[0x7F] == "⌂" and CHARACTERS[0xDB] == "█"
+
+
+@pytest.mark.skipif(not GUESTS.is_dir(), reason=recordings.REASON)
+def test_the_table_is_what_the_tool_learns(tmp_path: Path) -> None:
+    tool = (ROOT / "tools" / "learn_console_font.py").read_text(encoding="utf-8")
+    copy = tmp_path / "tools" / "learn.py"
+    copy.parent.mkdir()
+    made = tmp_path / "src" / "pocketgpu" / "facts" / "n3ds"
+    made.mkdir(parents=True)
+    copy.write_text(tool, encoding="utf-8")
+    command = [sys.executable, str(copy), str(GUESTS / "expected"), str(GUESTS / "expected-text")]
+    subprocess.run(command, check=True, capture_output=True, env={"PYTHONPATH": str(ROOT / "src")})
+    table = Path(console_font.__file__).parent / "n3ds" / "console_font.tsv"
+    assert (made / "console_font.tsv").read_bytes() == table.read_bytes()

@@ -1,0 +1,29 @@
+"""Programs, used by the names that the pages promise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import pocketgpu
+
+pytest.importorskip("unicorn", reason="needs the extra 'guest'")
+
+PROGRAM = Path(__file__).resolve().parents[2] / "guests" / "n3ds" / "framebuffers.elf"
+
+
+def test_a_program_runs_shows_and_is_recorded() -> None:
+    with pocketgpu.run(PROGRAM) as app:
+        assert isinstance(app, pocketgpu.App)
+        app.press("A", frames=3)
+        assert app.frames(2) and app.frame_count == 2
+        assert app.presents(1) and app.present_count == 2
+        assert app.until(lambda: "shown 1" in app.text)
+        assert app.top.array.shape == (240, 400, 3) and app.bottom.array.shape == (240, 320, 3)
+        assert set(app.screens) == {"top", "bottom"}
+        capture = app.capture()
+        assert capture.frame_count == app.frame_count == app.again().frame_count
+        app.close()
+        app.frames(60)
+        assert app.end is not None and app.end.well

@@ -7,7 +7,7 @@ programs, `n3ds/` has the supervisor calls and services of the 3DS.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pocketgpu.guests.app import LIMIT, App
@@ -23,6 +23,8 @@ def run(
     threads: int = 1,
     switches: Mapping[str, str] | None = None,
     record: bool = False,
+    symbols: str | os.PathLike[str] | None = None,
+    arguments: Sequence[str] = (),
 ) -> App:
     """Start a program; it runs when it is asked for frames.
 
@@ -31,32 +33,36 @@ def run(
     :param threads: number of drawing threads; any number gives the same bytes.
     :param switches: named choices and their values.
     :param record: follow the run from its start, so that `App.capture` need not run the program a second time.
+    :param symbols: the ELF that a .3dsx was made of, for functions and lines in back traces; by default the .elf of the
+        same name beside it, if there is one.
+    :param arguments: what the program is started with, after its own place on the card.
     :raises CaptureError: the file cannot be read, or is no program.
     :raises UsageError: an argument is not valid, or the extra "guest" is missing.
     """
-    from pocketgpu.errors import CaptureError, UsageError
+    from pocketgpu.errors import UsageError
     from pocketgpu.guests.kernel.files import HostFolder, MemoryFile, MemoryFiles
     from pocketgpu.guests.kernel.overlay import Overlay
     from pocketgpu.guests.n3ds.console import Console
     from pocketgpu.guests.n3ds.loader import read_program
+    from pocketgpu.guests.opening import beside, read_file
     from pocketgpu.guests.processors.unicorn_arm import UnicornArm
     from pocketgpu.pica.n3ds import N3DS
 
     file = Path(path)
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise CaptureError(f"cannot be read: {error.strerror}", file=str(path)) from None
+    data = read_file(file)
     if sd is not None and not Path(sd).is_dir():
         raise UsageError("there is no such folder", location=os.fspath(sd), hint="`sd` is a folder of this computer.")
-    program = read_program(data, file.name)
+    elf = beside(file) if symbols is None else Path(symbols)
+    program = read_program(
+        data, file.name, elf=None if elf is None else read_file(elf), elf_name="" if elf is None else elf.name
+    )
     place = f"/3ds/{file.name}"
 
     def start() -> Console:
         files = MemoryFiles({}) if sd is None else HostFolder(sd, writable=writable)
         card = Overlay(files, place, MemoryFile(len(data), {0: data}))
         console = Console(UnicornArm(), N3DS(threads=threads, switches=switches), card)
-        console.kernel.load(program, [f"sdmc:{place}"])
+        console.kernel.load(program, [f"sdmc:{place}", *arguments])
         return console
 
     return App(start, program, record=record, repeatable=sd is None or not writable)

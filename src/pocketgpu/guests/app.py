@@ -53,6 +53,11 @@ class GuestConsole(Protocol):
         ...
 
     @property
+    def machine(self) -> Any:
+        """Its GPU."""
+        ...
+
+    @property
     def frame_count(self) -> int:
         """VBlanks so far."""
         ...
@@ -177,9 +182,8 @@ class App:
         """How the program ended; None while it runs."""
         return self.console.kernel.end
 
-    def again(self, *, record: bool = False) -> App:
-        """A second run of the same program with the same input, up to where this one is. Every run gives the same
-        bytes, so what was not watched can be watched in a second one.
+    def fresh(self, *, record: bool = False) -> App:
+        """The same program with the same input, before its start.
 
         :raises UsageError: the program may have changed its files, so a second run may find others.
         """
@@ -190,6 +194,15 @@ class App:
             )
         other = App(self._start, self.program, record=record)
         other.console.same_input(self.console)
+        return other
+
+    def again(self, *, record: bool = False) -> App:
+        """A second run of the same program with the same input, up to where this one is. Every run gives the same
+        bytes, so what was not watched can be watched in a second one.
+
+        :raises UsageError: as `fresh`.
+        """
+        other = self.fresh(record=record)
         steps = self.console.kernel.steps
         while other.console.kernel.steps < steps and other.console.kernel.step():
             pass

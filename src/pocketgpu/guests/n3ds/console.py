@@ -14,17 +14,21 @@ from pocketgpu.guests.kernel.processor import Processor
 from pocketgpu.guests.kernel.program import Program
 from pocketgpu.guests.n3ds.abi import layout
 from pocketgpu.guests.n3ds.abi.blocks import MemoryBlock
+from pocketgpu.guests.n3ds.abi.pages import set_slider
 from pocketgpu.guests.n3ds.console_text import ConsoleText
 from pocketgpu.guests.n3ds.controls import CLOSE, CONTROLS, SLIDER, input_of
 from pocketgpu.guests.n3ds.kernel import N3DSKernel
-from pocketgpu.guests.n3ds.pages import set_slider
 from pocketgpu.guests.n3ds.recorder import N3DSRecorder
 from pocketgpu.guests.n3ds.services.apt import Apt
+from pocketgpu.guests.n3ds.services.cfg import Config
+from pocketgpu.guests.n3ds.services.csnd import Csnd
+from pocketgpu.guests.n3ds.services.dsp import Dsp
 from pocketgpu.guests.n3ds.services.error import ErrorPort
 from pocketgpu.guests.n3ds.services.fs import FsUser
 from pocketgpu.guests.n3ds.services.gsp import GspGpu, GspLcd
 from pocketgpu.guests.n3ds.services.hid import Hid, Input
-from pocketgpu.guests.n3ds.services.small import Config, Ndm, Ptm, PtmSysm
+from pocketgpu.guests.n3ds.services.power import Mcu, Ptm, PtmClock, PtmSysm
+from pocketgpu.guests.n3ds.services.small import Ndm
 from pocketgpu.guests.n3ds.services.srv import Srv
 from pocketgpu.pica.display.screens import Screen
 from pocketgpu.pica.n3ds import N3DS
@@ -47,27 +51,31 @@ class Vblank:
 
 
 class Console:
-    """The console. player: who plays scripts. held: input at a VBlank, by its number, instead
-    of the player's. vblanks: those that were. present_count: how
-    often the program showed something new."""
+    """The console. player: who plays scripts. held: input at a VBlank, by its number, instead of the player's. buttons:
+    "HOME", "POWER", "SLEEP" and "CLOSE" that are pressed at a VBlank. applets: what the player answers to the keyboard
+    and the like. vblanks: those that were. present_count: how often the program showed something new."""
 
     def __init__(self, processor: Processor, machine: N3DS, card: Files, *, font: bool = False) -> None:
         self.machine = machine
         self.kernel = kernel = N3DSKernel(processor, machine)
         self.apt, self.gsp, self.hid = Apt(kernel), GspGpu(kernel), Hid(kernel)
         self.config, self.fs = Config(kernel), FsUser(kernel, card)
-        kernel.ports.update({"srv:": Srv(kernel), "err:f": ErrorPort(kernel)})
-        kernel.services.update(dict.fromkeys(("APT:S", "APT:A", "APT:U"), self.apt))
-        for one in (
-            self.gsp, GspLcd(kernel), self.hid, self.fs, self.config, Ptm(kernel), PtmSysm(kernel), Ndm(kernel)
-        ):  # fmt: skip
-            kernel.services[one.name] = one
+        self.srv, self.applets = Srv(kernel), self.apt.applets
+        kernel.ports.update({"srv:": self.srv, "err:f": ErrorPort(kernel)})
+        needed = [self.apt, self.gsp, GspLcd(kernel), self.hid, self.fs, self.config, Ptm(kernel), PtmSysm(kernel)]
+        needed.append(Ndm(kernel))
+        if machine.choices["guest.services"] == "console":
+            others = (Mcu(kernel), PtmClock(kernel), Csnd(kernel), Dsp(kernel))
+            kernel.services.update({name: one for one in (*needed, *others) for name in (one.name, *one.also)})
+        else:
+            kernel.services.update({one.name: one for one in needed} | dict.fromkeys(self.apt.also, self.apt))
         if font:
             view = machine.memory.view(layout.FONT_PHYSICAL, layout.FONT_SIZE).data
             kernel.font = MemoryBlock("shared font", view, layout.FONT, layout.FONT_PHYSICAL)
         self.player = Player(CONTROLS)
         self.held: dict[int, Input] = {}
         self.closes_at: int | None = None
+        self.buttons: dict[int, list[str]] = {}
         self.vblanks: list[Vblank] = []
         self.present_count = 0
         self._reader: ConsoleText | None = None
@@ -82,6 +90,8 @@ class Console:
         self.hid.update(self.held.get(one.number) or self._played(len(self.vblanks) - 1))
         if self.closes_at == one.number:
             self.apt.close()
+        for button in self.buttons.get(one.number, ()):
+            self.apt.press(button)
         one.presents = {SCREENS[screen]: words for screen, words in self.gsp.taken().items()}
         if one.presents:
             one.frame, self.present_count = self.present_count, self.present_count + 1

@@ -146,11 +146,11 @@ class Engine:
         self._callbacks.append(callback)
         self._hook(kind, ctypes.cast(callback, ctypes.c_void_p), ctypes.c_void_p())
 
-    def on_write(self, kind: int, begin: int, end: int, function: Callable[[int, int, int], None]) -> int:
-        """Call a function with address, size and value of each store to a range; the number of the hook."""
+    def on_write(self, kind: int, begin: int, end: int, function: Callable[[int], None]) -> int:
+        """Call a function with the address of each store to a range; the number of the hook."""
 
         def called(engine: Any, access: int, address: int, size: int, value: int, data: Any) -> None:
-            function(address, size, value)
+            function(address)
 
         callback = _ACCESS(called)
         self._callbacks.append(callback)

@@ -14,9 +14,8 @@ from pocketgpu.guests.kernel.processor import Processor
 from pocketgpu.guests.kernel.program import Program
 from pocketgpu.guests.n3ds.abi import layout
 from pocketgpu.guests.n3ds.abi.blocks import MemoryBlock
-from pocketgpu.guests.n3ds.abi.pages import set_slider
 from pocketgpu.guests.n3ds.console_text import ConsoleText
-from pocketgpu.guests.n3ds.controls import CLOSE, CONTROLS, SLIDER, input_of
+from pocketgpu.guests.n3ds.controls import BUTTONS, CONTROLS, answer_of, input_of
 from pocketgpu.guests.n3ds.kernel import N3DSKernel
 from pocketgpu.guests.n3ds.recorder import N3DSRecorder
 from pocketgpu.guests.n3ds.services.apt import Apt
@@ -76,6 +75,7 @@ class Console:
         self.held: dict[int, Input] = {}
         self.closes_at: int | None = None
         self.buttons: dict[int, list[str]] = {}
+        self._answers: list[tuple[int, str | None]] = []
         self.vblanks: list[Vblank] = []
         self.present_count = 0
         self._reader: ConsoleText | None = None
@@ -87,6 +87,7 @@ class Console:
         kernel.time.at((kernel.time.now if late else tick) + layout.VBLANK, self._vblank)
         one = Vblank(len(self.vblanks) + 1, tick)
         self.vblanks.append(one)
+        self._answer(one.number)
         self.hid.update(self.held.get(one.number) or self._played(len(self.vblanks) - 1))
         if self.closes_at == one.number:
             self.apt.close()
@@ -129,7 +130,10 @@ class Console:
     def same_input(self, other: Console) -> None:
         """Take over what the player does at another console."""
         self.held, self.closes_at = dict(other.held), other.closes_at
-        self.play(other.player.statements)
+        self.buttons = {number: list(names) for number, names in other.buttons.items()}
+        self.player.add(other.player.statements)
+        self._answers = list(other._answers)
+        self._answer(0)
 
     @property
     def screens(self) -> Mapping[str, Screen]:
@@ -153,17 +157,27 @@ class Console:
         return CONTROLS
 
     def play(self, statements: Iterable[Statement]) -> None:
-        """Do what a script says, beside what is done already."""
-        self.player.add(statements)
+        """Do what a script says, beside what is done already. Its answers to applets are there from the next VBlank
+        on, or from the start; each is used once, in the order of their frames."""
+        added = tuple(statements)
+        self.player.add(added)
+        number = self.frame_count and self.frame_count + 1
+        given = [answer_of(one.control, one.values) for one in sorted(added, key=lambda one: one.first)]
+        answers = [answer[0] for answer in given if answer is not None]
+        self._answers += [(number, answer) for answer in answers]
+        if not number:
+            self.applets.answers.extend(answers)
+
+    def _answer(self, number: int) -> None:
+        """Give applets the answers that are there from a VBlank on."""
+        self.applets.answers.extend(answer for at, answer in self._answers if at == number)
 
     def _played(self, frame: int) -> Input:
         """What the player holds in a frame, after what happens once."""
         actions = self.player.at(frame)
         for control, _ in actions.once:
-            if control == CLOSE:
-                self.apt.close()
-        if SLIDER in actions.values:
-            set_slider(self.kernel.shared_page, float(actions.values[SLIDER][0]))
+            if control in BUTTONS:
+                self.apt.press(control)
         return input_of(actions)
 
     def close(self) -> None:

@@ -12,12 +12,17 @@ program itself has shown. Time is emulated, so every run gives the same bytes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from pocketgpu.errors import NoPictureError, UsageError
 from pocketgpu.events import Event
+from pocketgpu.guests.input.controls import Controls
+from pocketgpu.guests.input.script import KEYS, Script, Statement
+from pocketgpu.guests.input.script import parse as parse_script
+from pocketgpu.guests.input.script import read as read_script
 from pocketgpu.guests.kernel.kernel import End, Kernel
 from pocketgpu.guests.kernel.program import Program
 from pocketgpu.wording import counted
@@ -45,6 +50,11 @@ class GuestConsole(Protocol):
     @property
     def kernel(self) -> Kernel:
         """Its kernel."""
+        ...
+
+    @property
+    def machine(self) -> Any:
+        """Its GPU."""
         ...
 
     @property
@@ -94,8 +104,13 @@ class GuestConsole(Protocol):
         """Take over what the player does at another console of the same kind."""
         ...
 
-    def press(self, keys: str, first: int, count: int) -> None:
-        """Hold keys at frames. Raises UsageError for a key that there is not."""
+    @property
+    def controls(self) -> Controls:
+        """What a player finds on it."""
+        ...
+
+    def play(self, statements: Iterable[Statement]) -> None:
+        """Do what a script says."""
         ...
 
     def close(self) -> None:
@@ -167,9 +182,8 @@ class App:
         """How the program ended; None while it runs."""
         return self.console.kernel.end
 
-    def again(self, *, record: bool = False) -> App:
-        """A second run of the same program with the same input, up to where this one is. Every run gives the same
-        bytes, so what was not watched can be watched in a second one.
+    def fresh(self, *, record: bool = False) -> App:
+        """The same program with the same input, before its start.
 
         :raises UsageError: the program may have changed its files, so a second run may find others.
         """
@@ -180,6 +194,15 @@ class App:
             )
         other = App(self._start, self.program, record=record)
         other.console.same_input(self.console)
+        return other
+
+    def again(self, *, record: bool = False) -> App:
+        """A second run of the same program with the same input, up to where this one is. Every run gives the same
+        bytes, so what was not watched can be watched in a second one.
+
+        :raises UsageError: as `fresh`.
+        """
+        other = self.fresh(record=record)
         steps = self.console.kernel.steps
         while other.console.kernel.steps < steps and other.console.kernel.step():
             pass
@@ -255,11 +278,57 @@ class App:
 
     # -- input ------------------------------------------------------------------------------------------------------
     def press(self, keys: str, *, frames: int = 2) -> None:
-        """Hold keys ("A", "A+UP") during the next frames; the program goes on when you run it.
+        """Hold keys ("A", "UP+B") during the next frames; the program goes on when you run it.
 
-        :raises UsageError: there is no such key.
+        :raises UsageError: there is no such key, or no such number of frames.
         """
-        self.console.press(keys, self.frame_count + 1, frames)
+        self._hold(KEYS, keys, frames)
+
+    def touch(self, x: int, y: int, *, frames: int = 2) -> None:
+        """Touch the screen during the next frames, at pixels of the lower screen.
+
+        :raises UsageError: there is no such point, or no such number of frames.
+        """
+        self._hold("touch", f"touch {x},{y}", frames)
+
+    def circle(self, x: float, y: float, *, frames: int = 2) -> None:
+        """Push the circle pad during the next frames: -1 to 1, to the right and up.
+
+        :raises UsageError: it does not go so far, or no such number of frames.
+        """
+        self._hold("circle", f"circle {x:.6f},{y:.6f}", frames)
+
+    def slider(self, position: float) -> None:
+        """Put the slider of the 3D effect somewhere, from 0 to 1.
+
+        :raises UsageError: it does not go there.
+        """
+        self._hold("slider", f"slider {position:.6f}", 1)
+
+    def play(self, script: Script | str | os.PathLike[str]) -> None:
+        """Do what a script says at its frames, which are counted from the start of the program. A path is a file, a
+        string is the script itself; see `pocketgpu.guests.input.script`.
+
+        :raises CaptureError: the file cannot be read.
+        :raises UsageError: it is not a script, or its frames are over already.
+        """
+        if isinstance(script, str):
+            script = parse_script(script, self.console.controls)
+        elif not isinstance(script, Script):
+            script = read_script(script, self.console.controls)
+        for one in script:
+            if one.last is not None and one.last < self.frame_count:
+                raise UsageError(
+                    f"frame {one.last} is over", location=str(one), hint=f"The next one is {self.frame_count}."
+                )
+        self.console.play(script)
+
+    def _hold(self, what: str, text: str, frames: int) -> None:
+        if frames < 1:
+            raise UsageError(f"{what} for {frames} frames is nothing", hint="Give 1 or more.")
+        first = self.frame_count
+        span = f"{first}" if frames == 1 else f"{first}-{first + frames - 1}"
+        self.play(f"{span}: {text}")
 
     def close(self) -> None:
         """Ask the program to end, as the HOME menu does."""

@@ -31,10 +31,8 @@ def read_file(path: Path) -> bytes:
         return path.read_bytes()
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        absent = isinstance(error, FileNotFoundError)
-        raise CaptureError(
-            f"cannot be read: {reason}", file=str(path), hint="Check its name." if absent else None
-        ) from None
+        advice = "Check its name." if isinstance(error, FileNotFoundError) else None
+        raise CaptureError(f"cannot be read: {reason}", file=str(path), hint=advice) from None
 
 
 def beside(path: Path) -> Path | None:

@@ -21,6 +21,7 @@ from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     from pocketgpu.guests import App
+    from pocketgpu.guests.kernel.kernel import End
 
 EXIT = "EXIT"
 """The value of --until for the end of the program."""
@@ -41,6 +42,8 @@ PICTURES = ("all", "presented", "last")
 @expect_options
 @click.option("--sd", metavar="DIR", help="A folder that the program finds as its memory card.")
 @click.option("--sd-write", is_flag=True, help="Let the program change the files of --sd.")
+@click.option("--input", "script", metavar="FILE", help="Play an input script: keys, touch and so on, frame by frame.")
+@click.option("--press", multiple=True, metavar="KEYS@FRAMES", help="Hold keys: A@30-32, UP+B@40; may be repeated.")
 @click.option("--text", is_flag=True, help="Show what the program has printed, its screens' text too.")
 @threads_option
 @set_option
@@ -62,6 +65,8 @@ def run(
     report: str | None,
     sd: str | None,
     sd_write: bool,
+    script: str | None,
+    press: tuple[str, ...],
     text: bool,
     threads: int,
     choices: dict[str, str],
@@ -92,6 +97,7 @@ def run(
         program, sd=sd, writable=sd_write, threads=threads, switches=choices, record=record is not None
     )
     outcome.extra["program"] = program
+    _player(app, script, press)
     goal = _goal(app, presents, until)
     try:
         _play(outcome, app, limit or guests.LIMIT, goal, wanted, make_directory(out) if out else None, expected)
@@ -119,6 +125,15 @@ def run(
     failed = expected is not None and expected.failed
     if failed or not reached or (app.end is not None and not app.end.well):
         raise click.exceptions.Exit(ExitCode.FINDINGS)
+
+
+def _player(app: App, script: str | None, press: tuple[str, ...]) -> None:
+    """Do what the options say a player does."""
+    from pocketgpu.guests.input.script import Script, parse_press
+
+    if script is not None:
+        app.play(Path(script))
+    app.play(Script(tuple(parse_press(one, app.console.controls) for one in press)))
 
 
 class _Wanted:
@@ -204,10 +219,33 @@ def _note(outcome: Outcome, app: App, reached: bool) -> None:
         "frame_count": app.frame_count,
         "presents": app.present_count,
         "reached": reached,
-        "end": None if end is None else {"why": end.why, "text": end.text, "well": end.well},
+        "end": None if end is None else _end(end),
         "text": app.text,
         "console_text": dict(app.console_text),
     }
+
+
+def _end(end: End) -> dict[str, Any]:
+    """How the program ended, as JSON data."""
+    registers = end.registers
+    return {
+        "why": end.why,
+        "text": end.text,
+        "well": end.well,
+        "details": list(end.details),
+        "thread": end.thread,
+        "registers": None if registers is None else {
+            **{name: f"{value:#x}" for name, value in zip(registers.names, registers.values, strict=True)},
+            registers.flags_name: f"{registers.flags:#x}",
+        },
+        "trace": [
+            {
+                "address": f"{one.place.address:#x}", "function": one.place.name, "source": one.place.source,
+                "found": one.found.value,
+            }
+            for one in end.trace
+        ],
+    }  # fmt: skip
 
 
 def _record(outcome: Outcome, app: App, path: str) -> None:
@@ -227,8 +265,8 @@ def _lines(
     state = "it still runs" if app.end is None else f"it ended: {app.end.why}"
     count = f"{counted(app.frame_count, 'frame')}, {counted(app.present_count, 'present')}"
     lines = [f"{app.program.name}: {count}; {state}"]
-    if app.end is not None and app.end.text:
-        lines += [app.end.text]
+    if app.end is not None and not app.end.well:
+        lines += ["", *str(app.end).splitlines(), ""]
     if not reached:
         missed = [f"{presents} presents" if presents is not None and app.present_count < presents else ""]
         missed += [("its end" if until == EXIT else f"the text {until!r}") if until is not None else ""]

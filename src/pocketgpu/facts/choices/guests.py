@@ -41,6 +41,42 @@ def choices() -> Iterator[Choice]:
         one="the trial kernel: all have the number 1 and are the memory card",
     )
     yield named(
+        "guest.applets",
+        "Whether the HOME menu and library applets, such as the keyboard, are there.",
+        answered="3dbrew NS and APT Services: they are; a script answers for the player",
+        absent="the trial kernel: a program waits for them forever",
+    )
+    yield named(
+        "guest.motion",
+        "Whether the accelerometer and the gyroscope write their entries while they are enabled.",
+        written="3dbrew HID Shared Memory",
+        none="the trial kernel: never",
+    )
+    yield named(
+        "guest.sound",
+        "What a program finds that asks for the sound processor.",
+        card="a console: the processor is there; its program only if the card has /3ds/dspfirm.cdc",
+        model="as if the card had that file: sounds are consumed in emulated time, and nothing is heard",
+    )
+    yield named(
+        "guest.settings",
+        "What the console's settings hold besides the language.",
+        filled="facts/n3ds/settings.tsv: a console that has been set up",
+        zeros="the trial kernel: zeros",
+    )
+    yield named(
+        "guest.services",
+        "Which services a program finds.",
+        console="all that are modelled; the others are absent, as to a program without the right for them",
+        few="the trial kernel: only those that programs cannot start without",
+    )
+    yield named(
+        "guest.unknown_call",
+        "A supervisor call, or a command of a service, that is not modelled. It is an event in any case.",
+        answer="an answer as of a console that does not have it: an error code",
+        end="the run ends there, so that nothing goes on with a wrong answer",
+    )
+    yield named(
         "guest.power",
         "What ptm:u says of the charger and of charging.",
         connected="3dbrew PTM Services: yes or no; connected, and full, so not charging",
@@ -50,6 +86,7 @@ def choices() -> Iterator[Choice]:
 
 STRICT: Final[Mapping[str, str]] = {
     "guest.power": "five", "guest.archives": "one", "guest.vblank_clock": "late", "guest.hid_edges": "left",
-    "guest.block_alignment": "any",
+    "guest.block_alignment": "any", "guest.services": "few",
+    "guest.applets": "absent", "guest.motion": "none", "guest.settings": "zeros",
 }  # fmt: skip
 """The trial kernel's values."""

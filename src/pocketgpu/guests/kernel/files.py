@@ -10,14 +10,19 @@ Symbolic links are followed only where they stay inside. A file is opened for wr
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Protocol
+from typing import Final, Protocol
+
+MOST_BYTES: Final = (1 << 32) - 1
+"""Of one file, as on a card with FAT32."""
 
 
 class FileError(Exception):
-    """A file cannot be opened or changed: `reason` is "absent", "exists", "folder", "not a folder", "protected"."""
+    """A file cannot be opened or changed: `reason` is "absent", "exists", "folder", "not a folder", "protected",
+    "full", "not empty" or "closed"."""
 
     def __init__(self, reason: str, path: str) -> None:
         super().__init__(f"{path}: {reason}")
@@ -59,7 +64,12 @@ class OpenFile(Protocol):
 
 
 class Files(Protocol):
-    """A tree of files. Paths begin with / and use / between names."""
+    """A tree of files. Paths begin with / and use / between names. writable: whether anything can be changed."""
+
+    @property
+    def writable(self) -> bool:
+        """Whether anything can be changed."""
+        ...
 
     def open(self, path: str, *, write: bool = False, create: bool = False) -> OpenFile:
         """Open a file. Raises FileError."""
@@ -114,6 +124,8 @@ class MemoryFile:
 class MemoryFiles:
     """Files in memory, in folders that their paths imply: read only. folders: further ones, empty."""
 
+    writable = False
+
     def __init__(self, files: Mapping[str, MemoryFile], folders: Sequence[str] = ()) -> None:
         self._files = {_clean(path): one for path, one in files.items()}
         self._folders = {"/"}
@@ -162,6 +174,15 @@ def _clean(path: str) -> str:
     return "/" + "/".join(parts)
 
 
+@contextmanager
+def _refusals(path: str) -> Iterator[None]:
+    """What the host refuses is a FileError: a full disk, a name that it does not allow, missing rights."""
+    try:
+        yield
+    except (OSError, ValueError, OverflowError):
+        raise FileError("protected", path) from None
+
+
 class _HostFile:
     """A file of the host."""
 
@@ -169,22 +190,39 @@ class _HostFile:
         self._file = path.open("r+b" if write else "rb", buffering=0)
         self._write, self._name = write, path.name
 
+    def _number(self) -> int:
+        if self._file.closed:
+            raise FileError("closed", self._name)
+        return self._file.fileno()
+
     @property
     def size(self) -> int:
-        return os.fstat(self._file.fileno()).st_size
+        return os.fstat(self._number()).st_size
 
     def read(self, offset: int, size: int) -> bytes:
-        return os.pread(self._file.fileno(), size, offset)
+        number = self._number()
+        if offset > MOST_BYTES:
+            return b""
+        with _refusals(self._name):
+            return os.pread(number, size, offset)
+
+    def _changing(self, end: int) -> int:
+        number = self._number()
+        if not self._write:
+            raise FileError("protected", self._name)
+        if end > MOST_BYTES:
+            raise FileError("full", self._name)
+        return number
 
     def write(self, offset: int, data: bytes) -> int:
-        if not self._write:
-            raise FileError("protected", self._name)
-        return os.pwrite(self._file.fileno(), data, offset)
+        number = self._changing(offset + len(data))
+        with _refusals(self._name):
+            return os.pwrite(number, data, offset)
 
     def resize(self, size: int) -> None:
-        if not self._write:
-            raise FileError("protected", self._name)
-        os.ftruncate(self._file.fileno(), size)
+        number = self._changing(size)
+        with _refusals(self._name):
+            os.ftruncate(number, size)
 
     def close(self) -> None:
         self._file.close()
@@ -228,10 +266,8 @@ class HostFolder:
                 self.make_file(path, 0)
         if not place.is_file():
             raise FileError("absent", path)
-        try:
+        with _refusals(path):
             return _HostFile(place, write)
-        except OSError:
-            raise FileError("protected", path) from None
 
     def list(self, path: str) -> list[Entry]:
         place = self._place(path)
@@ -240,10 +276,19 @@ class HostFolder:
         if not place.is_dir():
             raise FileError("not a folder", path)
         found = []
-        for one in sorted(place.iterdir()):
-            if one.resolve().is_relative_to(self.root) and one.exists():
+        with _refusals(path):
+            inside = sorted(place.iterdir())
+        for one in inside:
+            if self._reachable(one):
                 found.append(Entry(one.name, one.is_dir(), 0 if one.is_dir() else one.stat().st_size))
         return found
+
+    def _reachable(self, place: Path) -> bool:
+        """Whether something in a folder is there and inside, and no device or the like."""
+        try:
+            return place.resolve().is_relative_to(self.root) and (place.is_dir() or place.is_file())
+        except (OSError, RuntimeError):
+            return False
 
     def make_folder(self, path: str) -> None:
         place = self._place(path)
@@ -252,7 +297,8 @@ class HostFolder:
         self._may_write(path)
         if not place.parent.is_dir():
             raise FileError("absent", path)
-        place.mkdir()
+        with _refusals(path):
+            place.mkdir()
 
     def make_file(self, path: str, size: int) -> None:
         place = self._place(path)
@@ -261,7 +307,9 @@ class HostFolder:
         self._may_write(path)
         if not place.parent.is_dir():
             raise FileError("absent", path)
-        with place.open("xb") as file:
+        if size > MOST_BYTES:
+            raise FileError("full", path)
+        with _refusals(path), place.open("xb") as file:
             file.truncate(size)
 
     def delete(self, path: str, *, folder: bool, contents: bool = False) -> None:
@@ -269,15 +317,21 @@ class HostFolder:
         if not place.exists() or place.is_dir() != folder:
             raise FileError("absent", path)
         self._may_write(path)
+        if place == self.root:
+            raise FileError("protected", path)
         if not folder:
-            place.unlink()
+            with _refusals(path):
+                place.unlink()
             return
         if contents:
             for entry in self.list(path):
                 self.delete(f"{path}/{entry.name}", folder=entry.folder, contents=True)
-        if any(place.iterdir()):
-            raise FileError("exists", path)
-        place.rmdir()
+        with _refusals(path):
+            full = any(place.iterdir())
+        if full:
+            raise FileError("not empty", path)
+        with _refusals(path):
+            place.rmdir()
 
     def rename(self, old: str, new: str) -> None:
         source, target = self._place(old), self._place(new)
@@ -286,4 +340,7 @@ class HostFolder:
         if target.exists():
             raise FileError("exists", new)
         self._may_write(old)
-        source.rename(target)
+        if source == self.root:
+            raise FileError("protected", old)
+        with _refusals(old):
+            source.rename(target)

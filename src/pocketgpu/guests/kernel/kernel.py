@@ -26,9 +26,9 @@ FOREVER: Final = -1
 class End:
     """How a program ended; `print` shows the registers and the back trace.
 
-    why: "exit", "close", "break", "fault", "error", "waits forever"; text: for people, one line. threads: where they
-    were, first the one that ended the program; empty if the program meant to end. details: further lines, such as an
-    error record that the program has given.
+    why: "exit", "close", "break", "fault", "error", "waits forever", "unknown call"; text: for people, one line.
+    threads: where they were, first the one that ended the program; empty if the program meant to end. details: further
+    lines, such as an error record that the program has given.
     """
 
     why: str
@@ -111,9 +111,9 @@ class Kernel:
         self.listeners: list[Listener] = []
         self.end: End | None = None
         self.current: Thread | None = None
+        self.steps = 0
         self.tracer: Tracer | None = None
         """Finds the functions of a thread; set when a program is loaded."""
-        self.steps = 0
         self._threads = 0
 
     def __repr__(self) -> str:

@@ -17,6 +17,11 @@ class Overlay:
     def __repr__(self) -> str:
         return f"<Overlay: {self._path} beside {self.files!r}>"
 
+    @property
+    def writable(self) -> bool:
+        """Whether the other files can be changed."""
+        return self.files.writable
+
     def _is_on_the_way(self, path: str) -> bool:
         return _place(path) in self._path.parents
 

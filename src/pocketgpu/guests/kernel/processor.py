@@ -10,6 +10,7 @@ executes code.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -48,6 +49,11 @@ class Processor(Protocol):
 
     def registers(self, thread: Thread) -> Registers | None:
         """All registers of a thread as they are now; None if this processor has none."""
+        ...
+
+    def watch(self, base: int, size: int, told: Callable[[int], None]) -> Callable[[], None]:
+        """Call `told` with the address of each store of the program to a range, in the middle of the instruction; the
+        returned function ends that. `registers` can be asked meanwhile."""
         ...
 
     def start(self, thread: Thread, entry: int, argument: int, stack: int) -> None:

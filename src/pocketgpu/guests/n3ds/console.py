@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from pocketgpu.events import Event
+from pocketgpu.guests.input.controls import Controls
+from pocketgpu.guests.input.player import Player
+from pocketgpu.guests.input.script import Statement
 from pocketgpu.guests.kernel.files import Files
 from pocketgpu.guests.kernel.processor import Processor
 from pocketgpu.guests.kernel.program import Program
 from pocketgpu.guests.n3ds.abi import layout
 from pocketgpu.guests.n3ds.abi.blocks import MemoryBlock
 from pocketgpu.guests.n3ds.console_text import ConsoleText
+from pocketgpu.guests.n3ds.controls import BUTTONS, CONTROLS, answer_of, input_of
 from pocketgpu.guests.n3ds.kernel import N3DSKernel
 from pocketgpu.guests.n3ds.recorder import N3DSRecorder
 from pocketgpu.guests.n3ds.services.apt import Apt
+from pocketgpu.guests.n3ds.services.cfg import Config
+from pocketgpu.guests.n3ds.services.csnd import Csnd
+from pocketgpu.guests.n3ds.services.dsp import Dsp
 from pocketgpu.guests.n3ds.services.error import ErrorPort
 from pocketgpu.guests.n3ds.services.fs import FsUser
 from pocketgpu.guests.n3ds.services.gsp import GspGpu, GspLcd
-from pocketgpu.guests.n3ds.services.hid import Hid, Input, key_bits
-from pocketgpu.guests.n3ds.services.small import Config, Ndm, Ptm, PtmSysm
+from pocketgpu.guests.n3ds.services.hid import Hid, Input
+from pocketgpu.guests.n3ds.services.power import Mcu, Ptm, PtmClock, PtmSysm
+from pocketgpu.guests.n3ds.services.small import Ndm
 from pocketgpu.guests.n3ds.services.srv import Srv
 from pocketgpu.pica.display.screens import Screen
 from pocketgpu.pica.n3ds import N3DS
@@ -42,25 +50,32 @@ class Vblank:
 
 
 class Console:
-    """The console. held: what the player does at a VBlank, by its number. vblanks: those that were. present_count: how
-    often the program showed something new."""
+    """The console. player: who plays scripts. held: input at a VBlank, by its number, instead of the player's. buttons:
+    "HOME", "POWER", "SLEEP" and "CLOSE" that are pressed at a VBlank. applets: what the player answers to the keyboard
+    and the like. vblanks: those that were. present_count: how often the program showed something new."""
 
     def __init__(self, processor: Processor, machine: N3DS, card: Files, *, font: bool = False) -> None:
         self.machine = machine
         self.kernel = kernel = N3DSKernel(processor, machine)
         self.apt, self.gsp, self.hid = Apt(kernel), GspGpu(kernel), Hid(kernel)
         self.config, self.fs = Config(kernel), FsUser(kernel, card)
-        kernel.ports.update({"srv:": Srv(kernel), "err:f": ErrorPort(kernel)})
-        kernel.services.update(dict.fromkeys(("APT:S", "APT:A", "APT:U"), self.apt))
-        for one in (
-            self.gsp, GspLcd(kernel), self.hid, self.fs, self.config, Ptm(kernel), PtmSysm(kernel), Ndm(kernel)
-        ):  # fmt: skip
-            kernel.services[one.name] = one
+        self.srv, self.applets = Srv(kernel), self.apt.applets
+        kernel.ports.update({"srv:": self.srv, "err:f": ErrorPort(kernel)})
+        needed = [self.apt, self.gsp, GspLcd(kernel), self.hid, self.fs, self.config, Ptm(kernel), PtmSysm(kernel)]
+        needed.append(Ndm(kernel))
+        if machine.choices["guest.services"] == "console":
+            others = (Mcu(kernel), PtmClock(kernel), Csnd(kernel), Dsp(kernel))
+            kernel.services.update({name: one for one in (*needed, *others) for name in (one.name, *one.also)})
+        else:
+            kernel.services.update({one.name: one for one in needed} | dict.fromkeys(self.apt.also, self.apt))
         if font:
             view = machine.memory.view(layout.FONT_PHYSICAL, layout.FONT_SIZE).data
             kernel.font = MemoryBlock("shared font", view, layout.FONT, layout.FONT_PHYSICAL)
+        self.player = Player(CONTROLS)
         self.held: dict[int, Input] = {}
         self.closes_at: int | None = None
+        self.buttons: dict[int, list[str]] = {}
+        self._answers: list[tuple[int, str | None]] = []
         self.vblanks: list[Vblank] = []
         self.present_count = 0
         self._reader: ConsoleText | None = None
@@ -72,9 +87,12 @@ class Console:
         kernel.time.at((kernel.time.now if late else tick) + layout.VBLANK, self._vblank)
         one = Vblank(len(self.vblanks) + 1, tick)
         self.vblanks.append(one)
-        self.hid.update(self.held.get(one.number, Input()))
+        self._answer(one.number)
+        self.hid.update(self.held.get(one.number) or self._played(len(self.vblanks) - 1))
         if self.closes_at == one.number:
             self.apt.close()
+        for button in self.buttons.get(one.number, ()):
+            self.apt.press(button)
         one.presents = {SCREENS[screen]: words for screen, words in self.gsp.taken().items()}
         if one.presents:
             one.frame, self.present_count = self.present_count, self.present_count + 1
@@ -112,6 +130,10 @@ class Console:
     def same_input(self, other: Console) -> None:
         """Take over what the player does at another console."""
         self.held, self.closes_at = dict(other.held), other.closes_at
+        self.buttons = {number: list(names) for number, names in other.buttons.items()}
+        self.player.add(other.player.statements)
+        self._answers = list(other._answers)
+        self._answer(0)
 
     @property
     def screens(self) -> Mapping[str, Screen]:
@@ -129,15 +151,34 @@ class Console:
             self._reader = ConsoleText(program)
         return self._reader.of(self.screens)
 
-    def press(self, keys: str, first: int, count: int) -> None:
-        """Hold keys ("A+UP") at `count` VBlanks, beside those that are held already.
+    @property
+    def controls(self) -> Controls:
+        """What a player finds here."""
+        return CONTROLS
 
-        :raises UsageError: there is no such key.
-        """
-        bits = key_bits(keys)
-        for number in range(first, first + count):
-            before = self.held.get(number, Input())
-            self.held[number] = replace(before, keys=before.keys | bits)
+    def play(self, statements: Iterable[Statement]) -> None:
+        """Do what a script says, beside what is done already. Its answers to applets are there from the next VBlank
+        on, or from the start; each is used once, in the order of their frames."""
+        added = tuple(statements)
+        self.player.add(added)
+        number = self.frame_count and self.frame_count + 1
+        given = [answer_of(one.control, one.values) for one in sorted(added, key=lambda one: one.first)]
+        answers = [answer[0] for answer in given if answer is not None]
+        self._answers += [(number, answer) for answer in answers]
+        if not number:
+            self.applets.answers.extend(answers)
+
+    def _answer(self, number: int) -> None:
+        """Give applets the answers that are there from a VBlank on."""
+        self.applets.answers.extend(answer for at, answer in self._answers if at == number)
+
+    def _played(self, frame: int) -> Input:
+        """What the player holds in a frame, after what happens once."""
+        actions = self.player.at(frame)
+        for control, _ in actions.once:
+            if control in BUTTONS:
+                self.apt.press(control)
+        return input_of(actions)
 
     def close(self) -> None:
         """Ask the program to end, at the next VBlank."""

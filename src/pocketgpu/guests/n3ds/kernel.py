@@ -6,16 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from pocketgpu.events import EventLog
+from pocketgpu.facts.services import command_name
+from pocketgpu.facts.supervisor import CALLS
 from pocketgpu.guests.backtrace.arm import ArmTracer
-from pocketgpu.guests.kernel.kernel import Kernel
+from pocketgpu.guests.kernel.kernel import End, Kernel
 from pocketgpu.guests.kernel.memory import PAGE, AddressSpace, Area, Permission, host_memory
 from pocketgpu.guests.kernel.objects import KernelObject
 from pocketgpu.guests.kernel.processor import Processor
 from pocketgpu.guests.kernel.program import Program
 from pocketgpu.guests.kernel.threads import State, Thread
 from pocketgpu.guests.kernel.timeline import Timeline
-from pocketgpu.guests.n3ds import pages
-from pocketgpu.guests.n3ds.abi import layout
+from pocketgpu.guests.n3ds.abi import layout, pages
 from pocketgpu.guests.n3ds.abi.blocks import MemoryBlock
 from pocketgpu.guests.n3ds.abi.messages import Answer, Request, Server, Service
 from pocketgpu.guests.n3ds.abi.results import Result
@@ -53,6 +54,7 @@ class N3DSKernel(Kernel):
         self.text = bytearray()
         self.font: MemoryBlock | None = None
         self.calls: Mapping[int, Callable[[Thread], None]] = register.bound(self)
+        self._told: dict[tuple[str, str], str] = {}
         self._free_tls = list(range(layout.TLS_SLOTS))
         self.space.followers.append(processor)
         self._fixed_areas()
@@ -193,13 +195,32 @@ class N3DSKernel(Kernel):
         """Text for a debugger."""
         self.text += data
 
+    # -- what is not modelled ---------------------------------------------------------------------------------------
+    def _unknown(self, id: str, name: str, words: Sequence[int], thread: Thread) -> None:
+        """Report something unknown: once for each kind, with the words of its first time, and how often it was.
+        Ends the run where the choice `guest.unknown_call` says so."""
+        message = self._told.get((id, name))
+        if message is None:
+            shown = " ".join(f"{word:08x}" for word in words)
+            message = f"{name} is not modelled (first by thread {thread.number}: {shown})"
+            self._told[id, name] = message
+        self.events.report("warning", id, message)
+        if self.machine.choices["guest.unknown_call"] == "end":
+            self.finish(End("unknown call", message))
+
     def unknown_call(self, thread: Thread, number: int) -> None:
-        self.events.report("warning", "guest.call", f"supervisor call {number:#04x} is not modelled")
+        known = CALLS.get(number)
+        name = f"supervisor call {number:#04x}" + (f" {known.name}" if known else "")
+        self._unknown("guest.call", name, thread.registers, thread)
         thread.answer[0] = Result.NOT_IMPLEMENTED
 
     def unknown_command(self, service: Service, request: Request) -> Answer:
         """A command that a service does not have."""
-        self.events.report(
-            "warning", "guest.command", f"{service.name}: command {request.words[0]:#010x} is not modelled"
-        )
+        name = f"{service.name}: {command_name(service.name, request.words[0])}"
+        self._unknown("guest.command", name, request.words[: request.size], request.thread)
         return Answer(Result.INVALID_COMMAND)
+
+    def absent_service(self, name: str, thread: Thread) -> None:
+        """A service that a program asks for and that is not here."""
+        self._told.setdefault(("guest.service", name), f"the service {name} is absent here")
+        self.events.report("warning", "guest.service", self._told["guest.service", name])

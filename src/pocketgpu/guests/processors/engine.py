@@ -20,6 +20,10 @@ _INVALID = ctypes.CFUNCTYPE(
     ctypes.c_bool, ctypes.c_void_p, ctypes.c_int, ctypes.c_uint64, ctypes.c_int, ctypes.c_int64, ctypes.c_void_p
 )
 
+_ACCESS = ctypes.CFUNCTYPE(
+    None, ctypes.c_void_p, ctypes.c_int, ctypes.c_uint64, ctypes.c_int, ctypes.c_int64, ctypes.c_void_p
+)
+
 
 class Batch:
     """Registers that are read and written together. values: their numbers, as of the last `read`."""
@@ -142,10 +146,27 @@ class Engine:
         self._callbacks.append(callback)
         self._hook(kind, ctypes.cast(callback, ctypes.c_void_p), ctypes.c_void_p())
 
-    def _hook(self, kind: int, function: ctypes.c_void_p, data: ctypes.c_void_p) -> None:
+    def on_write(self, kind: int, begin: int, end: int, function: Callable[[int], None]) -> int:
+        """Call a function with the address of each store to a range; the number of the hook."""
+
+        def called(engine: Any, access: int, address: int, size: int, value: int, data: Any) -> None:
+            function(address)
+
+        callback = _ACCESS(called)
+        self._callbacks.append(callback)
+        place = ctypes.c_uint64(begin), ctypes.c_uint64(end - 1)
+        return self._hook(kind, ctypes.cast(callback, ctypes.c_void_p), ctypes.c_void_p(), place)
+
+    def remove_hook(self, number: int) -> None:
+        """Take a hook away."""
+        self._check(self._library.uc_hook_del(self._handle, ctypes.c_size_t(number)))
+
+    def _hook(
+        self, kind: int, function: ctypes.c_void_p, data: ctypes.c_void_p,
+        place: tuple[ctypes.c_uint64, ctypes.c_uint64] = _EVERYWHERE,
+    ) -> int:  # fmt: skip
         handle = ctypes.c_size_t()
         self._check(
-            self._library.uc_hook_add(
-                self._handle, ctypes.byref(handle), ctypes.c_int(kind), function, data, *_EVERYWHERE
-            )
+            self._library.uc_hook_add(self._handle, ctypes.byref(handle), ctypes.c_int(kind), function, data, *place)
         )
+        return handle.value

@@ -14,7 +14,7 @@ import json
 import lzma
 import os
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -81,6 +81,10 @@ class RecordedGuest:
 
     def registers(self, thread: Thread) -> None:
         """A recording has those of calls only."""
+
+    def watch(self, base: int, size: int, told: Callable[[int], None]) -> Callable[[], None]:
+        """A recording has no stores."""
+        return lambda: None
 
     def mapped(self, area: Area) -> None:
         """Memory is the kernel's."""

@@ -8,6 +8,7 @@ Unicorn is under the GPL, version 2, as a work; it is an extra that is imported 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from pocketgpu.errors import UsageError
@@ -139,6 +140,10 @@ class UnicornArm:
         for number, value in thread.answer.items():
             values[number] = value & 0xFFFFFFFF
         return registers_of(values, flags)
+
+    def watch(self, base: int, size: int, told: Callable[[int], None]) -> Callable[[], None]:
+        hook = self._engine.on_write(self._const.UC_HOOK_MEM_WRITE, base, base + size, told)
+        return lambda: self._engine.remove_hook(hook)
 
     def run(self, thread: Thread, budget: int) -> Stop:
         state, values = self._state, self._values

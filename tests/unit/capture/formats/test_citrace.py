@@ -138,6 +138,11 @@ SMALL: list[list[RecordedEvent]] = [
 ]
 
 
+def test_a_state_has_sections_that_exist() -> None:
+    with pytest.raises(TypeError, match="no such section: lcds"):
+        InitialState.of(lcds=[1])
+
+
 def random_state(seed: int) -> InitialState:
     source = np.random.default_rng(seed)
     return InitialState.of(

@@ -68,7 +68,7 @@ def test_writing(card: Path) -> None:
     folder.make_folder("/more")
     folder.rename("/new.bin", "/more/new.bin")
     assert (card / "more" / "new.bin").read_bytes() == b"\0\0a"
-    with pytest.raises(FileError, match="exists"):
+    with pytest.raises(FileError, match="not empty"):
         folder.delete("/more", folder=True)
     folder.delete("/more", folder=True, contents=True)
     assert not (card / "more").exists()

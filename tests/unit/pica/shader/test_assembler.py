@@ -349,6 +349,12 @@ def same(first: Assembly, code: list[int], descriptors: list[int]) -> bool:
     return list(first.code) == code and list(first.descriptors) == descriptors
 
 
+def test_a_jump_on_a_boolean_shows_whether_it_is_inverted() -> None:
+    for condition in ("b3", "!b3"):
+        program = assemble(f"jmpu {condition}, there\nmov o0, v0\nthere:\nend")
+        assert f"jmpu {condition}, " in disassemble(program.code, program.descriptors)
+
+
 def test_text_of_a_program() -> None:
     program = assemble(BRANCHES)
     text = disassemble(program.code, program.descriptors, entry=program.entry)

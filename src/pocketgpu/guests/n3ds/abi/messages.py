@@ -62,6 +62,11 @@ class Request:
         """The number of the command."""
         return self.words[0] >> 16
 
+    @property
+    def size(self) -> int:
+        """Words that it has, the header among them."""
+        return min(WORDS, 1 + (self.words[0] & 0x3F) + (self.words[0] >> 6 & 0x3F))
+
     def object(self, at: int) -> KernelObject | None:
         """The object of the handle in a word, which the service knows from now on."""
         found = self.kernel.object_of(self.thread, self.words[at])
@@ -142,9 +147,11 @@ def command(number: int) -> Callable[[Callable[..., Answer | None]], Callable[..
 
 
 class Service:
-    """A service: methods marked with `command` answer. name: under which programs ask for it."""
+    """A service: methods marked with `command` answer. name: under which programs ask for it. also: further names of
+    the same service."""
 
     name = ""
+    also: tuple[str, ...] = ()
 
     def __init__(self, kernel: N3DSKernel) -> None:
         self.kernel = kernel

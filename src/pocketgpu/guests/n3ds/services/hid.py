@@ -6,9 +6,9 @@ import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pocketgpu.errors import UsageError
 from pocketgpu.guests.kernel.memory import PAGE, host_memory
 from pocketgpu.guests.kernel.objects import Event, Reset
+from pocketgpu.guests.n3ds.abi import pages
 from pocketgpu.guests.n3ds.abi.blocks import MemoryBlock
 from pocketgpu.guests.n3ds.abi.messages import Answer, Request, Service, command
 
@@ -26,6 +26,9 @@ _INDEX: Final = 0x10
 _CURRENT_PAD: Final = 0x1C
 _PAD_ENTRIES, _PAD_SIZE = 0x28, 16
 _TOUCH_ENTRIES, _TOUCH_SIZE = 0x20, 8
+_CIRCLE_IS_KEY: Final = 41
+_MOTION_ENTRIES, _MOTION_SIZE = 0x20, 6
+_GYROSCOPE_ENTRIES: Final = 32
 _ROTATION: Final = 14.375
 """Units of the gyroscope for a degree in a second."""
 _CALIBRATION: Final = (0, 6700, -6700) * 3
@@ -40,27 +43,31 @@ KEYS: Final = {
 """Bits of the pad by key. Source: libctru's hid.h."""
 
 
-def key_bits(text: str) -> int:
-    """The bits of keys: "A", "a+up".
-
-    :raises UsageError: there is no such key.
-    """
-    bits = 0
-    for name in text.upper().split("+"):
-        if name.strip() not in KEYS:
-            raise UsageError(f"there is no key {name.strip()!r}", hint=f"There are {', '.join(KEYS)}.")
-        bits |= 1 << KEYS[name.strip()]
-    return bits
-
-
 @dataclass(frozen=True, slots=True)
 class Input:
-    """What a player does. keys: bits as libctru's KEY_A and so on. circle: x and y, -156 to 156. touch: x and y of the
-    lower screen, or None."""
+    """What a player does at a VBlank.
+
+    keys: bits as libctru's KEY_A and so on. circle: x and y of the circle pad, -156 to 156. touch: x and y of the lower
+    screen, or None. acceleration: x, y and z in 512ths of the earth's. rotation: x, y and z in units of the gyroscope,
+    14.375 for a degree in a second. slider: the 3D slider, 0 to 1; None leaves it where it is. volume: 0 to 63.
+    """
 
     keys: int = 0
     circle: tuple[int, int] = (0, 0)
     touch: tuple[int, int] | None = None
+    acceleration: tuple[int, int, int] = (0, -512, 0)
+    rotation: tuple[int, int, int] = (0, 0, 0)
+    slider: float | None = None
+    volume: int = 63
+
+    @property
+    def pad(self) -> int:
+        """Keys as the console has them: the circle pad counts as keys too, when it is far from its middle."""
+        keys = self.keys
+        for value, more, less in zip(self.circle, ("CPAD_RIGHT", "CPAD_UP"), ("CPAD_LEFT", "CPAD_DOWN"), strict=True):
+            if abs(value) >= _CIRCLE_IS_KEY:
+                keys |= 1 << KEYS[more if value > 0 else less]
+        return keys
 
 
 class Hid(Service):
@@ -74,44 +81,68 @@ class Hid(Service):
         self.events = tuple(Event(Reset.ONE_SHOT, f"hid {n}") for n in range(5))
         self.now = Input()
         self._updates = 0
+        self._motion = {ACCELEROMETER: 0, GYROSCOPE: 0}
+        self._enabled = {ACCELEROMETER: 0, GYROSCOPE: 0}
+        self._writes_motion = kernel.machine.choices["guest.motion"] == "written"
         self._edges = kernel.machine.choices["guest.hid_edges"] == "told"
 
+    def _head(self, section: int, index: int) -> None:
+        """The beginning of a section: tick of the entry, tick of the one before, index of the entry."""
+        (tick,) = struct.unpack_from("<Q", self.block.view, section)
+        struct.pack_into("<QQI", self.block.view, section, self.kernel.time.now, tick, index)
+
     def update(self, new: Input) -> None:
-        """The next entry of pad and touch."""
+        """The next entry of pad and touch, and of the motion sensors that are enabled."""
         self._updates += 1
         view, index = self.block.view, self._updates % ENTRIES
         for section in (PAD, TOUCH):
-            (tick,) = struct.unpack_from("<Q", view, section)
-            struct.pack_into("<QQI", view, section, self.kernel.time.now, tick, index)
-        pressed, released = (new.keys & ~self.now.keys, self.now.keys & ~new.keys) if self._edges else (0, 0)
-        struct.pack_into("<I", view, _CURRENT_PAD, new.keys)
-        entry = new.keys, pressed, released, *new.circle
+            self._head(section, index)
+        keys, before = new.pad, self.now.pad
+        pressed, released = (keys & ~before, before & ~keys) if self._edges else (0, 0)
+        struct.pack_into("<I", view, _CURRENT_PAD, keys)
+        entry = keys, pressed, released, *new.circle
         struct.pack_into("<IIIhh", view, PAD + _PAD_ENTRIES + _PAD_SIZE * index, *entry)
         touched = (*new.touch, 1) if new.touch else (0, 0, 0)
         struct.pack_into("<HHI", view, TOUCH + _TOUCH_ENTRIES + _TOUCH_SIZE * index, *touched)
         self.now = new
-        for event in self.events[:PAD_EVENTS]:
-            self.kernel.signal(event)
+        signalled = [*self.events[:PAD_EVENTS]]
+        for section, values, entries, event in (
+            (ACCELEROMETER, new.acceleration, ENTRIES, 2), (GYROSCOPE, new.rotation, _GYROSCOPE_ENTRIES, 3)
+        ):  # fmt: skip
+            if self._enabled[section] and self._writes_motion:
+                at = self._motion[section] = (self._motion[section] + 1) % entries
+                self._head(section, at)
+                struct.pack_into("<hhh", view, section + _MOTION_ENTRIES + _MOTION_SIZE * at, *values)
+                signalled.append(self.events[event])
+        if new.slider is not None:
+            pages.set_slider(self.kernel.shared_page, new.slider)
+        for one in signalled:
+            self.kernel.signal(one)
 
     @command(0xA)
     def get_handles(self, request: Request) -> Answer:
         return Answer(handles=(self.block, *self.events))
 
+    def _enable(self, section: int, by: int) -> Answer:
+        """Sensors are on as long as somebody has enabled them."""
+        self._enabled[section] = max(0, self._enabled[section] + by)
+        return Answer()
+
     @command(0x11)
     def enable_accelerometer(self, request: Request) -> Answer:
-        return Answer()
+        return self._enable(ACCELEROMETER, 1)
 
     @command(0x12)
     def disable_accelerometer(self, request: Request) -> Answer:
-        return Answer()
+        return self._enable(ACCELEROMETER, -1)
 
     @command(0x13)
     def enable_gyroscope(self, request: Request) -> Answer:
-        return Answer()
+        return self._enable(GYROSCOPE, 1)
 
     @command(0x14)
     def disable_gyroscope(self, request: Request) -> Answer:
-        return Answer()
+        return self._enable(GYROSCOPE, -1)
 
     @command(0x15)
     def get_gyroscope_coefficient(self, request: Request) -> Answer:
@@ -124,4 +155,4 @@ class Hid(Service):
 
     @command(0x17)
     def get_sound_volume(self, request: Request) -> Answer:
-        return Answer(values=(0x3F,))
+        return Answer(values=(self.now.volume & 0xFF,))

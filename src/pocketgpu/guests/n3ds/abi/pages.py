@@ -16,7 +16,10 @@ _APPLICATION, _SYSTEM, _BASE = 0x04000000, 0x02C00000, 0x01400000
 """Sizes of the three regions of memory in the mode that homebrew has."""
 DATE: Final = 3_976_214_400_000
 """Milliseconds from 1900 to the beginning of 2026: every run begins then."""
+YEAR_2000: Final = 3_155_673_600_000
+"""Milliseconds from 1900 to the beginning of 2000, from which other clocks count."""
 SLIDER: Final = 0.75
+_SLIDER_AT, _HEADPHONES_AT = 0x80, 0xC0
 _PRM: Final = b"_prm"
 _PRM_AT: Final = 4
 _SERVICES_AT, _ARGUMENTS_AT = 0, 0x100
@@ -37,7 +40,17 @@ def fill_shared_page(page: memoryview) -> None:
     struct.pack_into("<I", page, 0x04, 1)
     for at in (0x20, 0x40):
         struct.pack_into("<QQqq", page, at, DATE, 0, layout.CLOCK, 0)
-    struct.pack_into("<f", page, 0x80, SLIDER)
+    set_slider(page, SLIDER)
+
+
+def set_slider(page: memoryview, position: float) -> None:
+    """The 3D slider: 0 to 1. The LED beside it is lit where it is not at 0."""
+    struct.pack_into("<fB", page, _SLIDER_AT, position, int(position == 0))
+
+
+def set_headphones(page: memoryview, headphones: bool) -> None:
+    """Whether headphones are plugged in."""
+    page[_HEADPHONES_AT] = int(headphones)
 
 
 def fill_loader_page(page: memoryview, code: memoryview, arguments: Sequence[str]) -> None:

@@ -1,0 +1,64 @@
+"""What a player finds on a console: keys, and controls with values.
+
+    slider = Control("slider", Span.LASTING, (Value("position", 0, 1),))
+    Controls("3DS", ("A", "B"), (slider,))
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Span(Enum):
+    """How long a control acts."""
+
+    HELD = "held"  # in the frames that are written, then it is let go
+    LASTING = "lasting"  # from a frame on, until it is put elsewhere
+    ONCE = "once"  # at a frame
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A number that a control takes, from `low` to `high`. whole: without fractions."""
+
+    name: str
+    low: float
+    high: float
+    whole: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.low:g} to {self.high:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """A control. name: as scripts write it. text: whether it takes a text in quotation marks instead of numbers."""
+
+    name: str
+    span: Span
+    values: tuple[Value, ...] = ()
+    text: bool = False
+
+    @property
+    def example(self) -> str:
+        """How a script writes it."""
+        if self.text:
+            return f'{self.name} "hello"'
+        return f"{self.name} {','.join(f'{one.high:g}' for one in self.values)}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class Controls:
+    """All that a player finds on a console. keys: their names."""
+
+    console: str
+    keys: tuple[str, ...]
+    others: tuple[Control, ...]
+
+    def __repr__(self) -> str:
+        return f"<Controls of {self.console}: {len(self.keys)} keys, {', '.join(one.name for one in self.others)}>"
+
+    def find(self, name: str) -> Control | None:
+        """A control by name."""
+        return next((one for one in self.others if one.name == name), None)

@@ -1,0 +1,191 @@
+"""Library applets, which programs start for a while: the keyboard, the error display, the Mii selector.
+
+    console.applets.answers.append("hello")  # for the next keyboard
+    console.applets.answers.append(None)     # cancelled
+
+An applet that finds no answer is cancelled, and an event says so. It ends at once: its screens are not drawn.
+Source: libctru's swkbd.c, error.c, miiselector.c; 3dbrew's pages of the applets.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from enum import IntEnum
+from typing import Final
+
+from pocketgpu.events import EventLog
+from pocketgpu.facts.applets import Applet
+from pocketgpu.guests.n3ds.abi.blocks import MemoryBlock
+
+_ASKS_PROGRAM: Final = 1 << 5
+"""Of the keyboard's filter: the program checks the text."""
+_POLYNOMIAL: Final = 0x1021
+_MII: Final = slice(0x0C, 0x6A)
+"""Of the Mii selector's answer: what its checksum is about."""
+_MII_VERSION: Final = 3
+
+
+class Id(IntEnum):
+    """Numbers of applets."""
+
+    HOME_MENU = 0x101
+    KEYBOARD = 0x401
+    MII_SELECTOR = 0x402
+    PHOTO = 0x404
+    SOUND = 0x405
+    ERROR = 0x406
+    SHOP = 0x407
+    EXTRA_PAD = 0x408
+    NOTES = 0x409
+
+
+class ValidInput(IntEnum):
+    """Which texts a keyboard accepts."""
+
+    ANYTHING = 0
+    NOT_EMPTY = 1
+    NOT_EMPTY_NOT_BLANK = 2
+    NOT_BLANK = 3
+    FIXED_LENGTH = 4
+
+
+class KeyboardResult(IntEnum):
+    """How a keyboard was left."""
+
+    NONE = -1
+    ONE_BUTTON = 0
+    LEFT_OF_TWO = 1
+    RIGHT_OF_TWO = 2
+    LEFT_OF_THREE = 3
+    RIGHT_OF_THREE = 5
+    HOME = 10
+    BANNED = 30
+
+
+class Check(IntEnum):
+    """What a program says of a keyboard's text."""
+
+    GOOD = 0
+    CLOSE = 1
+    AGAIN = 2
+
+
+_CONFIRMED: Final = (KeyboardResult.ONE_BUTTON, KeyboardResult.RIGHT_OF_TWO, KeyboardResult.RIGHT_OF_THREE)
+_CANCELLED: Final = (KeyboardResult.NONE, KeyboardResult.LEFT_OF_TWO, KeyboardResult.LEFT_OF_THREE)
+_ERROR_CLOSED: Final = 1
+
+
+class Applets:
+    """The applets of a console. answers: what the player is going to say to them, first come first; None cancels."""
+
+    def __init__(self, events: EventLog) -> None:
+        self.answers: deque[str | None] = deque()
+        self._events = events
+        self._block: MemoryBlock | None = None
+        self._asked = False
+
+    def __repr__(self) -> str:
+        return f"<Applets: {len(self.answers)} answers>"
+
+    def _tell(self, text: str) -> None:
+        self._events.report("warning", "guest.applet", text)
+
+    def _next(self, who: str) -> str | None:
+        if not self.answers:
+            self._tell(f"{who} found no answer in the script and was cancelled")
+            return None
+        return self.answers.popleft()
+
+    def run(self, applet: int, data: bytes, block: MemoryBlock | None) -> tuple[bytes, bool]:
+        """Start an applet with a program's data and shared memory.
+
+        :returns: the data that go back, and whether the applet is done. If not, they are a question for the program;
+            its answer goes to `checked`.
+        """
+        if applet == Id.KEYBOARD:
+            self._block, self._asked = block, False
+            return self._keyboard(Applet("keyboard", data))
+        if applet == Id.ERROR:
+            return self._error(Applet("error", data)), True
+        if applet == Id.MII_SELECTOR:
+            return self._mii(Applet("mii", data)), True
+        name = Id(applet).name.lower().replace("_", " ") if applet in tuple(Id) else f"{applet:#x}"
+        self._tell(f"the applet {name} is not modelled and was left at once")
+        return data, True
+
+    # -- the keyboard -----------------------------------------------------------------------------------------------
+    def _keyboard(self, state: Applet) -> tuple[bytes, bool]:
+        hint = state.text("hint")
+        text = self._next(f"the keyboard{f' ({hint})' if hint else ''}")
+        if text is not None and not self._accepted(state, text):
+            self._tell(f"the keyboard does not accept {text!r}, so it was cancelled")
+            text = None
+        if text is None:
+            cancelled = _CANCELLED[min(state["buttons"], 2)]
+            home = cancelled is KeyboardResult.NONE and state["allow_home"]
+            state["result"] = KeyboardResult.HOME if home else cancelled
+            self._leave_text(state, "")
+            return bytes(state.data), True
+        self._leave_text(state, text)
+        state["result"] = _CONFIRMED[min(state["buttons"], 2)]
+        self._asked = bool(state["filter"] & _ASKS_PROGRAM)
+        return bytes(state.data), not self._asked
+
+    @staticmethod
+    def _accepted(state: Applet, text: str) -> bool:
+        wanted, length = state["valid_input"], len(text.encode("utf-16-le")) // 2
+        if wanted in (ValidInput.NOT_EMPTY, ValidInput.NOT_EMPTY_NOT_BLANK) and not text:
+            return False
+        if wanted in (ValidInput.NOT_BLANK, ValidInput.NOT_EMPTY_NOT_BLANK) and text and not text.strip():
+            return False
+        return wanted != ValidInput.FIXED_LENGTH or length == state["max_length"]
+
+    def _leave_text(self, state: Applet, text: str) -> None:
+        """Store a text at the beginning of the shared memory."""
+        room = 0 if self._block is None else len(self._block.view) // 2 - 1
+        data = text.encode("utf-16-le", "replace")[: 2 * max(0, min(state["max_length"], room))]
+        if self._block is not None:
+            self._block.view[: len(data) + 2] = data + b"\0\0"
+        state["text_offset"], state["text_length"] = 0, len(data) // 2
+
+    def checked(self, data: bytes) -> tuple[bytes, bool] | None:
+        """A program has said what it thinks of a keyboard's text. As for `run`; None if nobody asked."""
+        if not self._asked:
+            return None
+        self._asked = False
+        state = Applet("keyboard", data)
+        if state["check"] == Check.AGAIN:
+            self._tell(f"the program does not accept the text: {state.text('check_text')}")
+            return self._keyboard(state)
+        if state["check"] == Check.CLOSE:
+            state["result"] = KeyboardResult.BANNED
+        return bytes(state.data), True
+
+    # -- others -----------------------------------------------------------------------------------------------------
+    def _error(self, state: Applet) -> bytes:
+        """An error is told as an event; it can only be closed."""
+        text = state.text("text") or f"code {state['code']:#010x}"
+        self._tell(f"the program shows an error: {text}")
+        state["result"] = _ERROR_CLOSED
+        return bytes(state.data)
+
+    def _mii(self, state: Applet) -> bytes:
+        """A Mii with the name that the script says, else none."""
+        name = self._next("the Mii selector")
+        found = Applet("mii_answer")
+        found["cancelled"], found["guest"] = int(name is None), 0xFFFFFFFF
+        if name is not None:
+            found["version"] = _MII_VERSION
+            found.set_text("name", name)
+            found["checksum"] = int.from_bytes(_checksum(bytes(found.data[_MII])).to_bytes(2, "big"), "little")
+        return bytes(found.data).ljust(len(state.data), b"\0")
+
+
+def _checksum(data: bytes) -> int:
+    """CRC-16 with the polynomial of CCITT, from 0, over data and 16 further zeros."""
+    crc = 0
+    for byte in (*data, 0, 0):
+        for bit in range(7, -1, -1):
+            crc = (crc << 1 | byte >> bit & 1) ^ (_POLYNOMIAL if crc & 0x8000 else 0)
+            crc &= 0xFFFF
+    return crc

@@ -28,8 +28,8 @@ CONTROLS: Final = Controls(
     ),
 )
 """circle: 1 is the edge. slider: of the 3D effect. acceleration: in those of the earth; a console that lies on a table
-has 0,-1,0. rotation: degrees in a second. text, cancel: for the keyboard and the like. close: what the HOME menu does to
-a program. lid: it is closed and opened again."""
+has 0,-1,0. rotation: degrees in a second. text, cancel: for the keyboard and the like. close: what the HOME menu does
+to a program. lid: it is closed and opened again."""
 TOUCH, CIRCLE, SLIDER, VOLUME, ACCELERATION, ROTATION, *_ = (one.name for one in CONTROLS.others)
 ANSWERS: Final = ("text", "cancel")
 BUTTONS: Final = {"close": "CLOSE", "home": "HOME", "power": "POWER", "lid": "SLEEP"}

@@ -114,8 +114,8 @@ rotation 00000000 | z 00000000 | frame 45
 slider in percent 25 | frame 50
 volume 0 | frame 55
 """
-"""From the script and the units: 156 is the circle pad's edge, 512 the earth's acceleration, 14.375 a degree. The circle
-pad's directions are keys, bits 28 to 31."""
+"""From the script and the units: 156 is the circle pad's edge, 512 the earth's acceleration, 14.375 a degree. The
+circle pad's directions are keys, bits 28 to 31."""
 
 
 def test_all_of_a_script_reaches_the_shared_memory() -> None:

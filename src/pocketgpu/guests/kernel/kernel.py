@@ -11,7 +11,7 @@ from typing import Final, Protocol
 
 from pocketgpu.displayed import line_of
 from pocketgpu.guests.kernel.handles import Handles
-from pocketgpu.guests.kernel.memory import AddressSpace
+from pocketgpu.guests.kernel.memory import PAGE, AddressSpace
 from pocketgpu.guests.kernel.objects import Event, Mutex, Reset, Timer, Waitable
 from pocketgpu.guests.kernel.processor import Fault, Processor
 from pocketgpu.guests.kernel.report import Registers, Step, ThreadState, Tracer, end_text
@@ -138,6 +138,7 @@ class Kernel:
         due = self.time.next
         budget = MOST_AT_ONCE if due is None else max(1, due - self.time.now)
         stop = self.processor.run(thread, budget)
+        self.processor_ran()
         thread.executed += stop.used
         self.time.pass_ticks(stop.used)
         if stop.fault is not None:
@@ -204,9 +205,23 @@ class Kernel:
                 states.append(ThreadState(thread.number, thread.priority, registers, trace, waits))
         return tuple(states)
 
+    def processor_ran(self) -> None:
+        """The program's memory may have other bytes now."""
+
     def faulted(self, thread: Thread, fault: Fault) -> None:
         """A thread cannot go on."""
-        self.finish(End("fault", f"{fault.what} at {fault.address:#010x}, thread {thread.number}", fault))
+        text = f"{fault.what} at {fault.address:#010x}, thread {thread.number}"
+        registers = self.processor.registers(thread)
+        self.finish(End("fault", text, fault, details=self._hints(fault, registers) if registers is not None else ()))
+
+    def _hints(self, fault: Fault, registers: Registers) -> tuple[str, ...]:
+        """What an address that is wrong is likely to be."""
+        if fault.address < PAGE and fault.address != fault.pc:
+            return ("It is a null pointer, or a member of what one points to.",)
+        near = abs(fault.address - registers["sp"]) < PAGE
+        if near and fault.address != fault.pc and self.space.find(fault.address) is None:
+            return ("That is where the stack pointer is: the stack is full, or the pointer is wrong.",)
+        return ()
 
     def unknown_call(self, thread: Thread, number: int) -> None:
         """A supervisor call that this kernel does not have."""

@@ -135,6 +135,7 @@ class Kernel:
         due = self.time.next
         budget = MOST_AT_ONCE if due is None else max(1, due - self.time.now)
         stop = self.processor.run(thread, budget)
+        self.processor_ran()
         thread.executed += stop.used
         self.time.pass_ticks(stop.used)
         if stop.fault is not None:
@@ -199,6 +200,9 @@ class Kernel:
                 waits = thread.wait.text if thread.wait is not None else ""
                 states.append(ThreadState(thread.number, thread.priority, registers, trace, waits))
         return tuple(states)
+
+    def processor_ran(self) -> None:
+        """The program's memory may have other bytes now."""
 
     def faulted(self, thread: Thread, fault: Fault) -> None:
         """A thread cannot go on."""

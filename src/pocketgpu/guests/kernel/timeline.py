@@ -46,6 +46,9 @@ class Timeline:
     def __repr__(self) -> str:
         return f"<Timeline: tick {self.now}, {len(self._heap)} due>"
 
+    def __len__(self) -> int:
+        return len(self._heap)
+
     def ticks(self, nanoseconds: int) -> int:
         """Ticks of a span of time, rounded down."""
         return nanoseconds * self.hertz // NANOSECONDS

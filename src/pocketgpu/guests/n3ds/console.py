@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from pocketgpu.events import Event
 from pocketgpu.guests.input.controls import Controls
@@ -14,10 +15,8 @@ from pocketgpu.guests.kernel.processor import Processor
 from pocketgpu.guests.kernel.program import Program
 from pocketgpu.guests.n3ds.abi import layout
 from pocketgpu.guests.n3ds.abi.blocks import MemoryBlock
-from pocketgpu.guests.n3ds.console_text import ConsoleText
-from pocketgpu.guests.n3ds.controls import BUTTONS, CONTROLS, answer_of, input_of
+from pocketgpu.guests.n3ds.controls import ANSWERS, BUTTONS, CONTROLS, input_of
 from pocketgpu.guests.n3ds.kernel import N3DSKernel
-from pocketgpu.guests.n3ds.recorder import N3DSRecorder
 from pocketgpu.guests.n3ds.services.apt import Apt
 from pocketgpu.guests.n3ds.services.cfg import Config
 from pocketgpu.guests.n3ds.services.csnd import Csnd
@@ -31,6 +30,10 @@ from pocketgpu.guests.n3ds.services.small import Ndm
 from pocketgpu.guests.n3ds.services.srv import Srv
 from pocketgpu.pica.display.screens import Screen
 from pocketgpu.pica.n3ds import N3DS
+
+if TYPE_CHECKING:
+    from pocketgpu.guests.n3ds.console_text import ConsoleText
+    from pocketgpu.guests.n3ds.recorder import N3DSRecorder
 
 SCREENS = ("top", "bottom")
 COUNTS = ("draws", "triangles", "fragments")
@@ -50,11 +53,14 @@ class Vblank:
 
 
 class Console:
-    """The console. player: who plays scripts. held: input at a VBlank, by its number, instead of the player's. buttons:
-    "HOME", "POWER", "SLEEP" and "CLOSE" that are pressed at a VBlank. applets: what the player answers to the keyboard
-    and the like. vblanks: those that were. present_count: how often the program showed something new."""
+    """The console.
 
-    def __init__(self, processor: Processor, machine: N3DS, card: Files, *, font: bool = False) -> None:
+    player: who plays scripts. held: input at a VBlank, by its number, instead of the player's. applets: what the player
+    answers to the keyboard and the like. vblanks: those that were. present_count: how often the program showed
+    something new. font: what the memory of the shared font holds, if there is one.
+    """
+
+    def __init__(self, processor: Processor, machine: N3DS, card: Files, *, font: bytes | None = None) -> None:
         self.machine = machine
         self.kernel = kernel = N3DSKernel(processor, machine)
         self.apt, self.gsp, self.hid = Apt(kernel), GspGpu(kernel), Hid(kernel)
@@ -68,14 +74,14 @@ class Console:
             kernel.services.update({name: one for one in (*needed, *others) for name in (one.name, *one.also)})
         else:
             kernel.services.update({one.name: one for one in needed} | dict.fromkeys(self.apt.also, self.apt))
-        if font:
+        if font is not None:
             view = machine.memory.view(layout.FONT_PHYSICAL, layout.FONT_SIZE).data
+            view[: len(font)] = font
             kernel.font = MemoryBlock("shared font", view, layout.FONT, layout.FONT_PHYSICAL)
         self.player = Player(CONTROLS)
+        self.apt.answers_later = self._answers_later
         self.held: dict[int, Input] = {}
         self.closes_at: int | None = None
-        self.buttons: dict[int, list[str]] = {}
-        self._answers: list[tuple[int, str | None]] = []
         self.vblanks: list[Vblank] = []
         self.present_count = 0
         self._reader: ConsoleText | None = None
@@ -87,12 +93,9 @@ class Console:
         kernel.time.at((kernel.time.now if late else tick) + layout.VBLANK, self._vblank)
         one = Vblank(len(self.vblanks) + 1, tick)
         self.vblanks.append(one)
-        self._answer(one.number)
         self.hid.update(self.held.get(one.number) or self._played(len(self.vblanks) - 1))
         if self.closes_at == one.number:
             self.apt.close()
-        for button in self.buttons.get(one.number, ()):
-            self.apt.press(button)
         one.presents = {SCREENS[screen]: words for screen, words in self.gsp.taken().items()}
         if one.presents:
             one.frame, self.present_count = self.present_count, self.present_count + 1
@@ -125,15 +128,15 @@ class Console:
 
     def recorder(self) -> N3DSRecorder:
         """A recorder; call it before the program runs."""
+        from pocketgpu.guests.n3ds.recorder import N3DSRecorder
+
         return N3DSRecorder(self.machine, self.kernel)
 
     def same_input(self, other: Console) -> None:
         """Take over what the player does at another console."""
         self.held, self.closes_at = dict(other.held), other.closes_at
-        self.buttons = {number: list(names) for number, names in other.buttons.items()}
-        self.player.add(other.player.statements)
-        self._answers = list(other._answers)
-        self._answer(0)
+        self.applets.answers = list(other.applets.answers)
+        self.play(other.player.statements)
 
     @property
     def screens(self) -> Mapping[str, Screen]:
@@ -148,6 +151,8 @@ class Console:
     def console_text(self, program: Program) -> Mapping[str, str]:
         """What a program shows on its text consoles, by screen."""
         if self._reader is None:
+            from pocketgpu.guests.n3ds.console_text import ConsoleText
+
             self._reader = ConsoleText(program)
         return self._reader.of(self.screens)
 
@@ -157,28 +162,22 @@ class Console:
         return CONTROLS
 
     def play(self, statements: Iterable[Statement]) -> None:
-        """Do what a script says, beside what is done already. Its answers to applets are there from the next VBlank
-        on, or from the start; each is used once, in the order of their frames."""
-        added = tuple(statements)
-        self.player.add(added)
-        number = self.frame_count and self.frame_count + 1
-        given = [answer_of(one.control, one.values) for one in sorted(added, key=lambda one: one.first)]
-        answers = [answer[0] for answer in given if answer is not None]
-        self._answers += [(number, answer) for answer in answers]
-        if not number:
-            self.applets.answers.extend(answers)
-
-    def _answer(self, number: int) -> None:
-        """Give applets the answers that are there from a VBlank on."""
-        self.applets.answers.extend(answer for at, answer in self._answers if at == number)
+        """Do what a script says, beside what is done already."""
+        self.player.add(statements)
 
     def _played(self, frame: int) -> Input:
         """What the player holds in a frame, after what happens once."""
         actions = self.player.at(frame)
-        for control, _ in actions.once:
-            if control in BUTTONS:
-                self.apt.press(control)
+        for control, values in actions.once:
+            if control in ANSWERS:
+                self.apt.answer(str(values[0]) if values else None)
+            else:
+                self.apt.press(BUTTONS[control])
         return input_of(actions)
+
+    def _answers_later(self) -> bool:
+        """Whether the script answers an applet that waits now."""
+        return any(one.control in ANSWERS and one.first >= self.frame_count for one in self.player.statements)
 
     def close(self) -> None:
         """Ask the program to end, at the next VBlank."""

@@ -21,6 +21,7 @@ from pocketgpu.guests.n3ds.abi.blocks import MemoryBlock
 from pocketgpu.guests.n3ds.abi.messages import Answer, Request, Server, Service
 from pocketgpu.guests.n3ds.abi.results import Result
 from pocketgpu.guests.n3ds.calls import memory, register, system, threads, waiting
+from pocketgpu.pica.memory.guest import GuestMemory
 from pocketgpu.pica.n3ds import N3DS
 
 _MODULES: Final = (memory, system, threads, waiting)
@@ -35,6 +36,22 @@ class Process(KernelObject):
     """The program itself, for handles."""
 
     kind = "process"
+
+
+class _Sharing:
+    """Tells the GPU's memory which pages the program writes."""
+
+    def __init__(self, memory: GuestMemory) -> None:
+        self._memory = memory
+
+    def mapped(self, area: Area) -> None:
+        if area.physical is not None and area.permission & Permission.WRITE:
+            offset = self._memory.offset_of(area.physical, area.size)
+            if offset is not None:
+                self._memory.share(offset, area.size)
+
+    def unmapped(self, base: int, size: int) -> None:
+        """What was written until now may have to be noticed later."""
 
 
 class N3DSKernel(Kernel):
@@ -56,7 +73,7 @@ class N3DSKernel(Kernel):
         self.calls: Mapping[int, Callable[[Thread], None]] = register.bound(self)
         self._told: dict[tuple[str, str], str] = {}
         self._free_tls = list(range(layout.TLS_SLOTS))
-        self.space.followers.append(processor)
+        self.space.followers += [processor, _Sharing(machine.memory)]
         self._fixed_areas()
 
     def _fixed_areas(self) -> None:
@@ -179,13 +196,8 @@ class N3DSKernel(Kernel):
         self.blocks[address] = block
 
     # -- the GPU ----------------------------------------------------------------------------------------------------
-    def before_gpu_work(self) -> None:
-        """The GPU is about to read memory that the program may have written."""
-        for area in self.space:
-            if area.physical is not None:
-                offset = self.machine.memory.offset_of(area.physical, area.size)
-                if offset is not None:
-                    self.machine.memory.touch(offset, area.size)
+    def processor_ran(self) -> None:
+        self.machine.memory.others_wrote()
 
     def flushed(self, address: int, size: int) -> None:
         """The program wrote its caches back."""

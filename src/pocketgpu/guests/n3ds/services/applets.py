@@ -3,7 +3,8 @@
     console.applets.answers.append("hello")  # for the next keyboard
     console.applets.answers.append(None)     # cancelled
 
-An applet that finds no answer is cancelled, and an event says so. It ends at once: its screens are not drawn.
+Answers of a script come at their frame; an applet waits for one. If none is going to come, the applet is cancelled, and
+an event says so. It ends as soon as it is answered: its screens are not drawn.
 Source: libctru's swkbd.c, error.c, miiselector.c; 3dbrew's pages of the applets.
 """
 
@@ -76,10 +77,13 @@ _ERROR_CLOSED: Final = 1
 
 
 class Applets:
-    """The applets of a console. answers: what the player is going to say to them, first come first; None cancels."""
+    """The applets of a console. answers: what the player is going to say to them, beside what a script says; None
+    cancels."""
 
     def __init__(self, events: EventLog) -> None:
-        self.answers: deque[str | None] = deque()
+        self.answers: list[str | None] = []
+        self.scripted: deque[str | None] = deque()
+        self._used = 0
         self._events = events
         self._block: MemoryBlock | None = None
         self._asked = False
@@ -91,10 +95,17 @@ class Applets:
         self._events.report("warning", "guest.applet", text)
 
     def _next(self, who: str) -> str | None:
-        if not self.answers:
-            self._tell(f"{who} found no answer in the script and was cancelled")
-            return None
-        return self.answers.popleft()
+        if self.scripted:
+            return self.scripted.popleft()
+        if self._used < len(self.answers):
+            self._used += 1
+            return self.answers[self._used - 1]
+        self._tell(f"{who} found no answer in the script and was cancelled")
+        return None
+
+    def asks(self, applet: int) -> bool:
+        """Whether an applet needs an answer that has not been given."""
+        return applet in (Id.KEYBOARD, Id.MII_SELECTOR) and not self.scripted and self._used >= len(self.answers)
 
     def run(self, applet: int, data: bytes, block: MemoryBlock | None) -> tuple[bytes, bool]:
         """Start an applet with a program's data and shared memory.

@@ -8,6 +8,7 @@ shown. Source: 3dbrew NS and APT Services; libctru's apt.c.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final
@@ -73,7 +74,8 @@ class Parameter:
 
 
 class Apt(Service):
-    """One for all three names. notify, resume: the events of the program. applets: what it can start."""
+    """One for all three names. notify, resume: the events of the program. applets: what it can start. answers_later:
+    says whether an answer for an applet is going to come."""
 
     name, also = "APT:U", ("APT:A", "APT:S")
 
@@ -89,6 +91,8 @@ class Apt(Service):
         self._woken = self._powering_off = False
         self._asked_to_sleep = False
         self._applet = 0
+        self._waiting: tuple[bytes, MemoryBlock | None] | None = None
+        self.answers_later: Callable[[], bool] | None = None
 
     # -- from outside -----------------------------------------------------------------------------------------------
     def press(self, button: str) -> None:
@@ -284,12 +288,23 @@ class Apt(Service):
 
     @command(0x1E)
     def start_library_applet(self, request: Request) -> Answer:
-        """The applet runs and ends at once; the program is woken with its data."""
+        """The applet runs; as soon as it is answered it ends, and the program is woken with its data."""
         block = request.object(4)
         self._applet = request.words[1]
-        said = self.applets.run(self._applet, request.static(5), block if isinstance(block, MemoryBlock) else None)
-        self._applet_says(*said)
+        self._waiting = request.static(5), block if isinstance(block, MemoryBlock) else None
+        if not (self.applets.asks(self._applet) and self.answers_later is not None and self.answers_later()):
+            self._run_applet()
         return Answer()
+
+    def answer(self, text: str | None) -> None:
+        """What the player says to the applet that waits, or else to the next one. None cancels it."""
+        self.applets.scripted.append(text)
+        self._run_applet()
+
+    def _run_applet(self) -> None:
+        if self._waiting is not None:
+            (data, block), self._waiting = self._waiting, None
+            self._applet_says(*self.applets.run(self._applet, data, block))
 
     def _applet_says(self, data: bytes, done: bool) -> None:
         self.send(Parameter(self._applet, Message.APPLET_ENDED if done else Message.MESSAGE, data))

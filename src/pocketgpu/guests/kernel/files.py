@@ -71,6 +71,11 @@ class Files(Protocol):
         """Whether anything can be changed."""
         ...
 
+    @property
+    def changes(self) -> int:
+        """How often something was changed, or was about to be."""
+        ...
+
     def open(self, path: str, *, write: bool = False, create: bool = False) -> OpenFile:
         """Open a file. Raises FileError."""
         ...
@@ -125,6 +130,7 @@ class MemoryFiles:
     """Files in memory, in folders that their paths imply: read only. folders: further ones, empty."""
 
     writable = False
+    changes = 0
 
     def __init__(self, files: Mapping[str, MemoryFile], folders: Sequence[str] = ()) -> None:
         self._files = {_clean(path): one for path, one in files.items()}
@@ -186,9 +192,9 @@ def _refusals(path: str) -> Iterator[None]:
 class _HostFile:
     """A file of the host."""
 
-    def __init__(self, path: Path, write: bool) -> None:
+    def __init__(self, path: Path, write: bool, folder: HostFolder) -> None:
         self._file = path.open("r+b" if write else "rb", buffering=0)
-        self._write, self._name = write, path.name
+        self._write, self._name, self._folder = write, path.name, folder
 
     def _number(self) -> int:
         if self._file.closed:
@@ -212,6 +218,7 @@ class _HostFile:
             raise FileError("protected", self._name)
         if end > MOST_BYTES:
             raise FileError("full", self._name)
+        self._folder.changes += 1
         return number
 
     def write(self, offset: int, data: bytes) -> int:
@@ -237,6 +244,7 @@ class HostFolder:
 
     def __init__(self, root: str | os.PathLike[str], *, writable: bool = False) -> None:
         self.root, self.writable = Path(root).resolve(), writable
+        self.changes = 0
 
     def __repr__(self) -> str:
         return f"<HostFolder {self.root.name}, {'writable' if self.writable else 'read only'}>"
@@ -254,6 +262,7 @@ class HostFolder:
     def _may_write(self, path: str) -> None:
         if not self.writable:
             raise FileError("protected", path)
+        self.changes += 1
 
     def open(self, path: str, *, write: bool = False, create: bool = False) -> _HostFile:
         place = self._place(path)
@@ -267,7 +276,7 @@ class HostFolder:
         if not place.is_file():
             raise FileError("absent", path)
         with _refusals(path):
-            return _HostFile(place, write)
+            return _HostFile(place, write, self)
 
     def list(self, path: str) -> list[Entry]:
         place = self._place(path)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
 
 from pocketgpu.events import Event
 from pocketgpu.guests.input.controls import Controls
@@ -15,10 +16,8 @@ from pocketgpu.guests.kernel.program import Program
 from pocketgpu.guests.n3ds.abi import layout
 from pocketgpu.guests.n3ds.abi.blocks import MemoryBlock
 from pocketgpu.guests.n3ds.abi.pages import set_slider
-from pocketgpu.guests.n3ds.console_text import ConsoleText
 from pocketgpu.guests.n3ds.controls import CLOSE, CONTROLS, SLIDER, input_of
 from pocketgpu.guests.n3ds.kernel import N3DSKernel
-from pocketgpu.guests.n3ds.recorder import N3DSRecorder
 from pocketgpu.guests.n3ds.services.apt import Apt
 from pocketgpu.guests.n3ds.services.cfg import Config
 from pocketgpu.guests.n3ds.services.csnd import Csnd
@@ -33,6 +32,10 @@ from pocketgpu.guests.n3ds.services.srv import Srv
 from pocketgpu.pica.display.screens import Screen
 from pocketgpu.pica.n3ds import N3DS
 
+if TYPE_CHECKING:
+    from pocketgpu.guests.n3ds.console_text import ConsoleText
+    from pocketgpu.guests.n3ds.recorder import N3DSRecorder
+
 SCREENS = ("top", "bottom")
 COUNTS = ("draws", "triangles", "fragments")
 
@@ -43,6 +46,8 @@ class Vblank:
     frame: the number of this present, from 0; None if nothing was presented. counts: draws and so on since the VBlank
     before."""
 
+    fixed_state: ClassVar = True  # once its VBlank is over
+
     number: int
     tick: int
     presents: dict[str, tuple[int, ...]] = field(default_factory=dict)
@@ -50,10 +55,22 @@ class Vblank:
     counts: Mapping[str, int] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Inputs:
+    """What a player does: see `Console`."""
+
+    statements: tuple[Statement, ...]
+    held: Mapping[int, Input]
+    buttons: Mapping[int, Sequence[str]]
+    closes_at: int | None
+
+
 class Console:
     """The console. player: who plays scripts. held: input at a VBlank, by its number, instead of the player's. buttons:
     "HOME", "POWER", "SLEEP" and "CLOSE" that are pressed at a VBlank. applets: what the player answers to the keyboard
     and the like. vblanks: those that were. present_count: how often the program showed something new."""
+
+    outside_state = frozenset({"_reader"})
 
     def __init__(self, processor: Processor, machine: N3DS, card: Files, *, font: bool = False) -> None:
         self.machine = machine
@@ -124,12 +141,27 @@ class Console:
 
     def recorder(self) -> N3DSRecorder:
         """A recorder; call it before the program runs."""
+        from pocketgpu.guests.n3ds.recorder import N3DSRecorder
+
         return N3DSRecorder(self.machine, self.kernel)
 
-    def same_input(self, other: Console) -> None:
-        """Take over what the player does at another console."""
-        self.held, self.closes_at = dict(other.held), other.closes_at
-        self.play(other.player.statements)
+    @property
+    def inputs(self) -> Inputs:
+        """What the player does, in all frames."""
+        buttons = {frame: list(names) for frame, names in self.buttons.items()}
+        return Inputs(self.player.statements, dict(self.held), buttons, self.closes_at)
+
+    @inputs.setter
+    def inputs(self, value: Inputs) -> None:
+        self.held, self.closes_at = dict(value.held), value.closes_at
+        self.buttons = {frame: list(names) for frame, names in value.buttons.items()}
+        self.player = Player(CONTROLS)
+        self.play(value.statements)
+
+    @property
+    def file_changes(self) -> int:
+        """How often the program has changed files of the host, or was about to."""
+        return self.fs.card.changes
 
     @property
     def screens(self) -> Mapping[str, Screen]:
@@ -144,6 +176,8 @@ class Console:
     def console_text(self, program: Program) -> Mapping[str, str]:
         """What a program shows on its text consoles, by screen."""
         if self._reader is None:
+            from pocketgpu.guests.n3ds.console_text import ConsoleText
+
             self._reader = ConsoleText(program)
         return self._reader.of(self.screens)
 

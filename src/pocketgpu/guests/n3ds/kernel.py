@@ -196,7 +196,7 @@ class N3DSKernel(Kernel):
         self.blocks[address] = block
 
     # -- the GPU ----------------------------------------------------------------------------------------------------
-    def processor_ran(self) -> None:
+    def memory_differs(self) -> None:
         self.machine.memory.others_wrote()
 
     def flushed(self, address: int, size: int) -> None:

@@ -59,7 +59,7 @@ class Play:
         head = self.talk.head
         self.guest = RecordedGuest(self.talk)
         self.lines: Iterator[Line] = iter(self.talk.lines)
-        self.console = Console(self.guest, N3DS(switches=STRICT), _files(self.talk), font=bool(head["font"]))
+        self.console = Console(self.guest, N3DS(switches=STRICT), _files(self.talk), font=b"" if head["font"] else None)
         kernel = self.kernel = self.console.kernel
         self.guest.space = kernel.space
         self.guest.shared = self._poke

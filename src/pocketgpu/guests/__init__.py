@@ -20,6 +20,7 @@ def run(
     *,
     sd: str | os.PathLike[str] | None = None,
     writable: bool = False,
+    font: str | os.PathLike[str] | None = None,
     threads: int = 1,
     switches: Mapping[str, str] | None = None,
     record: bool = False,
@@ -30,6 +31,7 @@ def run(
 
     :param path: a .3dsx, .elf or .axf file.
     :param sd: a folder that the program finds as its memory card. writable: whether it may change it.
+    :param font: a dump of the console's shared font, or a .bcfnt file; by default a free font.
     :param threads: number of drawing threads; any number gives the same bytes.
     :param switches: named choices and their values.
     :param record: follow the run from its start, so that `App.capture` need not run the program a second time.
@@ -43,6 +45,7 @@ def run(
     from pocketgpu.guests.kernel.files import HostFolder, MemoryFile, MemoryFiles
     from pocketgpu.guests.kernel.overlay import Overlay
     from pocketgpu.guests.n3ds.console import Console
+    from pocketgpu.guests.n3ds.font import Font, system_font
     from pocketgpu.guests.n3ds.loader import read_program
     from pocketgpu.guests.opening import beside, read_file
     from pocketgpu.guests.processors.unicorn_arm import UnicornArm
@@ -57,11 +60,12 @@ def run(
         data, file.name, elf=None if elf is None else read_file(elf), elf_name="" if elf is None else elf.name
     )
     place = f"/3ds/{file.name}"
+    shared_font = Font.read(system_font(font)).shared_memory()
 
     def start() -> Console:
         files = MemoryFiles({}) if sd is None else HostFolder(sd, writable=writable)
         card = Overlay(files, place, MemoryFile(len(data), {0: data}))
-        console = Console(UnicornArm(), N3DS(threads=threads, switches=switches), card)
+        console = Console(UnicornArm(), N3DS(threads=threads, switches=switches), card, font=shared_font)
         console.kernel.load(program, [f"sdmc:{place}", *arguments])
         return console
 

@@ -15,8 +15,7 @@ from pocketgpu.guests.kernel.processor import Processor
 from pocketgpu.guests.kernel.program import Program
 from pocketgpu.guests.n3ds.abi import layout
 from pocketgpu.guests.n3ds.abi.blocks import MemoryBlock
-from pocketgpu.guests.n3ds.abi.pages import set_slider
-from pocketgpu.guests.n3ds.controls import CLOSE, CONTROLS, SLIDER, input_of
+from pocketgpu.guests.n3ds.controls import ANSWERS, BUTTONS, CONTROLS, input_of
 from pocketgpu.guests.n3ds.kernel import N3DSKernel
 from pocketgpu.guests.n3ds.services.apt import Apt
 from pocketgpu.guests.n3ds.services.cfg import Config
@@ -61,18 +60,21 @@ class Inputs:
 
     statements: tuple[Statement, ...]
     held: Mapping[int, Input]
-    buttons: Mapping[int, Sequence[str]]
+    answers: Sequence[str | None]
     closes_at: int | None
 
 
 class Console:
-    """The console. player: who plays scripts. held: input at a VBlank, by its number, instead of the player's. buttons:
-    "HOME", "POWER", "SLEEP" and "CLOSE" that are pressed at a VBlank. applets: what the player answers to the keyboard
-    and the like. vblanks: those that were. present_count: how often the program showed something new."""
+    """The console.
+
+    player: who plays scripts. held: input at a VBlank, by its number, instead of the player's. applets: what the player
+    answers to the keyboard and the like. vblanks: those that were. present_count: how often the program showed
+    something new. font: what the memory of the shared font holds, if there is one.
+    """
 
     outside_state = frozenset({"_reader"})
 
-    def __init__(self, processor: Processor, machine: N3DS, card: Files, *, font: bool = False) -> None:
+    def __init__(self, processor: Processor, machine: N3DS, card: Files, *, font: bytes | None = None) -> None:
         self.machine = machine
         self.kernel = kernel = N3DSKernel(processor, machine)
         self.apt, self.gsp, self.hid = Apt(kernel), GspGpu(kernel), Hid(kernel)
@@ -86,13 +88,14 @@ class Console:
             kernel.services.update({name: one for one in (*needed, *others) for name in (one.name, *one.also)})
         else:
             kernel.services.update({one.name: one for one in needed} | dict.fromkeys(self.apt.also, self.apt))
-        if font:
+        if font is not None:
             view = machine.memory.view(layout.FONT_PHYSICAL, layout.FONT_SIZE).data
+            machine.memory.write(layout.FONT_PHYSICAL, font)
             kernel.font = MemoryBlock("shared font", view, layout.FONT, layout.FONT_PHYSICAL)
         self.player = Player(CONTROLS)
+        self.apt.answers_later = self._answers_later
         self.held: dict[int, Input] = {}
         self.closes_at: int | None = None
-        self.buttons: dict[int, list[str]] = {}
         self.vblanks: list[Vblank] = []
         self.present_count = 0
         self._reader: ConsoleText | None = None
@@ -107,8 +110,6 @@ class Console:
         self.hid.update(self.held.get(one.number) or self._played(len(self.vblanks) - 1))
         if self.closes_at == one.number:
             self.apt.close()
-        for button in self.buttons.get(one.number, ()):
-            self.apt.press(button)
         one.presents = {SCREENS[screen]: words for screen, words in self.gsp.taken().items()}
         if one.presents:
             one.frame, self.present_count = self.present_count, self.present_count + 1
@@ -148,13 +149,12 @@ class Console:
     @property
     def inputs(self) -> Inputs:
         """What the player does, in all frames."""
-        buttons = {frame: list(names) for frame, names in self.buttons.items()}
-        return Inputs(self.player.statements, dict(self.held), buttons, self.closes_at)
+        return Inputs(self.player.statements, dict(self.held), tuple(self.applets.answers), self.closes_at)
 
     @inputs.setter
     def inputs(self, value: Inputs) -> None:
         self.held, self.closes_at = dict(value.held), value.closes_at
-        self.buttons = {frame: list(names) for frame, names in value.buttons.items()}
+        self.applets.answers = list(value.answers)
         self.player = Player(CONTROLS)
         self.play(value.statements)
 
@@ -193,12 +193,16 @@ class Console:
     def _played(self, frame: int) -> Input:
         """What the player holds in a frame, after what happens once."""
         actions = self.player.at(frame)
-        for control, _ in actions.once:
-            if control == CLOSE:
-                self.apt.close()
-        if SLIDER in actions.values:
-            set_slider(self.kernel.shared_page, float(actions.values[SLIDER][0]))
+        for control, values in actions.once:
+            if control in ANSWERS:
+                self.apt.answer(str(values[0]) if values else None)
+            else:
+                self.apt.press(BUTTONS[control])
         return input_of(actions)
+
+    def _answers_later(self) -> bool:
+        """Whether the script answers an applet that waits now."""
+        return any(one.control in ANSWERS and one.first >= self.frame_count for one in self.player.statements)
 
     def close(self) -> None:
         """Ask the program to end, at the next VBlank."""

@@ -29,7 +29,9 @@ _TOUCH_ENTRIES, _TOUCH_SIZE = 0x20, 8
 _CIRCLE_IS_KEY: Final = 41
 _MOTION_ENTRIES, _MOTION_SIZE = 0x20, 6
 _GYROSCOPE_ENTRIES: Final = 32
-_ROTATION: Final = 14.375
+GRAVITY: Final = 512
+"""The earth's acceleration in units of the accelerometer."""
+DEGREE: Final = 14.375
 """Units of the gyroscope for a degree in a second."""
 _CALIBRATION: Final = (0, 6700, -6700) * 3
 """Zero, plus and minus of each axis of the gyroscope."""
@@ -55,7 +57,7 @@ class Input:
     keys: int = 0
     circle: tuple[int, int] = (0, 0)
     touch: tuple[int, int] | None = None
-    acceleration: tuple[int, int, int] = (0, -512, 0)
+    acceleration: tuple[int, int, int] = (0, -GRAVITY, 0)
     rotation: tuple[int, int, int] = (0, 0, 0)
     slider: float | None = None
     volume: int = 63
@@ -146,7 +148,7 @@ class Hid(Service):
 
     @command(0x15)
     def get_gyroscope_coefficient(self, request: Request) -> Answer:
-        return Answer(values=struct.unpack("<I", struct.pack("<f", _ROTATION)))
+        return Answer(values=struct.unpack("<I", struct.pack("<f", DEGREE)))
 
     @command(0x16)
     def get_gyroscope_calibration(self, request: Request) -> Answer:

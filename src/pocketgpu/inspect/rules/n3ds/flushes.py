@@ -43,8 +43,8 @@ class Stale:
     """Bytes that somebody read and that were not flushed.
 
     at: the event, or the frame of a display. kind, what: who read them, such as "texture" and "texture unit 0".
-    address: of the first one, physical. size: how many. count: how often they were read. trace: the function that let the GPU
-    work the first time, with its callers; empty for a display.
+    address: of the first one, physical. size: how many. count: how often they were read. trace: the function that let
+    the GPU work the first time, with its callers; empty for a display.
     """
 
     at: str

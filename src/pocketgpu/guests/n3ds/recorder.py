@@ -56,6 +56,11 @@ class N3DSRecorder(Observer):
     def __repr__(self) -> str:
         return f"<N3DSRecorder: {len(self.frames)} frames>"
 
+    def stop(self) -> None:
+        """Follow no longer."""
+        self.machine.dismiss(self)
+        self._kernel.space.followers.remove(self)
+
     def contents(self, about: Mapping[str, str]) -> Contents:
         """The capture so far; what came after the last VBlank is its tail. about: key and value of notes."""
         found = Contents(_CONSOLE, coverage=FULL_COVERAGE[_CONSOLE] | PICTURES_COVERED, about=dict(about))

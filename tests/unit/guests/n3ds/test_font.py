@@ -5,6 +5,7 @@ from __future__ import annotations
 import lzma
 import struct
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -112,10 +113,8 @@ def test_each_changed_word_of_the_records_is_refused_or_read() -> None:
         for value in (0, 0xFFFFFFFF, 0x7FFFFFFF, 0x3C, at):
             data = bytearray(whole)
             struct.pack_into("<I", data, at, value)
-            try:
+            with suppress(CaptureError):
                 Font.read(bytes(data)).glyph("A")
-            except CaptureError:
-                pass
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:

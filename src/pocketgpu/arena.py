@@ -6,6 +6,10 @@ of a snapshot depends on what changed since the last one. Subclasses map guest a
 
 All writes must be stamped: :meth:`Arena.store` stamps what it changes, and code that writes through the array calls
 :meth:`Arena.touch` for the range that it wrote. Snapshots rely on these stamps. One thread at a time.
+
+Somebody may write without stamps: a guest's processor. Its pages are *shared* (:meth:`Arena.share`), and
+:meth:`Arena.others_wrote` says that it has run. When the version of a shared page is asked for after that, the page is
+compared with a copy from the last question, and stamped if it differs. A page that nobody asks for costs nothing.
 """
 
 from __future__ import annotations
@@ -111,6 +115,7 @@ class Arena:
         #: The newest stamp in use.
         self.version = 0
         self._era = 0
+        self._shared: _SharedPages | None = None
         self._token = object()
         self._blank = self._last = self._snapshot_of({})
 
@@ -173,9 +178,51 @@ class Arena:
         """The newest version among the pages of an arena range; 0 if nothing ever wrote there (or `size` is 0)."""
         first = offset >> PAGE_SHIFT
         last = (offset + size - 1) >> PAGE_SHIFT
+        if self._shared is not None:
+            self._look(self._shared.due(first, last + 1, self.page_versions))
         if first == last:
             return int(self.page_versions[first]) if size > 0 and first < len(self.page_versions) else 0
         return int(self.page_versions[first : last + 1].max(initial=0))
+
+    # Shared pages
+
+    def share(self, offset: int, size: int) -> None:
+        """From now on somebody else writes the pages of an arena range too, and does not stamp them.
+
+        There is no way back: what was written before may have to be noticed later.
+        """
+        if size > 0:
+            if self._shared is None:
+                self._shared = _SharedPages(self.guest_end)
+            self._shared.pages[offset >> PAGE_SHIFT : (offset + size + PAGE_SIZE - 1) >> PAGE_SHIFT] = True
+            self.touch(offset, size)
+
+    def others_wrote(self) -> None:
+        """The shared pages may have other bytes now."""
+        if self._shared is not None:
+            self._shared.epoch += 1
+
+    @property
+    def moment(self) -> tuple[int, int]:
+        """Changes whenever memory may have changed: while it is equal, no version needs to be asked for."""
+        return self.version, 0 if self._shared is None else self._shared.epoch
+
+    def look(self) -> None:
+        """Stamp all shared pages that differ and whose version was ever asked for.
+
+        Call it before a kernel runs that reads or stamps versions itself.
+        """
+        if self._shared is not None and self._shared.looked_at_all != self._shared.epoch:
+            self._look(self._shared.due_of_known(self.page_versions))
+            self._shared.looked_at_all = self._shared.epoch
+
+    def _look(self, pages: NDArray[np.int64]) -> None:
+        assert self._shared is not None
+        if len(pages):
+            changed = self._shared.compare(self.arena, pages, self.page_versions)
+            if len(changed):
+                self.page_versions[changed] = self._next_version()
+                self._shared.copied[changed] = self.page_versions[changed]
 
     # Snapshots
 
@@ -191,20 +238,30 @@ class Arena:
 
     def changed_since(self, snapshot: Snapshot) -> list[int]:
         """Pages whose bytes may differ from those in `snapshot`."""
-        if snapshot.era != self._era:
-            return np.flatnonzero(self.page_versions).tolist()
-        return np.flatnonzero(self.page_versions != snapshot.versions).tolist()
+        now, then = self.page_versions, snapshot.versions
+        changed = now != 0 if snapshot.era != self._era else now != then
+        if self._shared is not None:
+            changed |= self._shared.pages
+        return np.flatnonzero(changed).tolist()
 
     def snapshot(self) -> Snapshot:
         """Keep the contents of all guest memory; costs time and space for pages changed since the previous one."""
         pages = dict(self._last.pages)
+        differ = []
         for page in self.changed_since(self._last):
             start = page << PAGE_SHIFT
             now = self._map[start : start + PAGE_SIZE]
+            if pages.get(page, _ZERO_PAGE) == now:
+                continue
+            differ.append(page)
             if now == _ZERO_PAGE:
-                pages.pop(page, None)
-            elif pages.get(page) != now:
+                del pages[page]
+            else:
                 pages[page] = now
+        # Others do not stamp what they write, and a snapshot tells by stamps what it shares with the next.
+        unstamped = [page for page in differ if self.page_versions[page] == self._last.versions[page]]
+        if unstamped:
+            self.page_versions[unstamped] = self._next_version()
         self._last = self._snapshot_of(pages)
         return self._last
 
@@ -246,6 +303,54 @@ class Arena:
         if sys.platform == "linux" and size > 0:
             with contextlib.suppress(OSError):  # an older kernel
                 self._map.madvise(_MADV_POPULATE_WRITE, start, offset + size - start)
+
+
+class _SharedPages:
+    """What is known of pages that others write. epoch: how often they may have written.
+
+    pages: which pages are shared. copied: the version of each page that its copy shows, -1 without a copy. looked: the
+    epoch in which it was compared.
+    """
+
+    def __init__(self, guest_end: int) -> None:
+        count = guest_end >> PAGE_SHIFT
+        self.epoch = self.looked_at_all = 0
+        self.pages = np.zeros(count, np.bool_)
+        self.copied = np.full(count, -1, np.int64)
+        self._looked = np.full(count, -1, np.int64)
+        # Uses host memory only for pages that are copied.
+        self._copies: NDArray[np.uint64] = np.frombuffer(mmap.mmap(-1, guest_end), np.uint64).reshape(count, -1)
+
+    def due(self, first: int, end: int, versions: NDArray[np.uint32]) -> NDArray[np.int64]:
+        """Shared pages of a range that must be compared or copied before their versions count."""
+        part = slice(first, end)
+        old = self._looked[part] != self.epoch
+        old |= self.copied[part] != versions[part]
+        return np.flatnonzero(old & self.pages[part]) + first
+
+    def due_of_known(self, versions: NDArray[np.uint32]) -> NDArray[np.int64]:
+        """Those that have copies."""
+        return np.flatnonzero((self.copied >= 0) & (self._looked != self.epoch))
+
+    def compare(self, arena: Bytes, pages: NDArray[np.int64], versions: NDArray[np.uint32]) -> NDArray[np.int64]:
+        """Copy pages; which of them have other bytes than their copies had.
+
+        A copy of another version is only replaced: somebody stamped the page since, and nobody has asked for that
+        version yet, or the copy would be of it.
+        """
+        changed = []
+        now = arena[: len(self.pages) << PAGE_SHIFT].view(np.uint64).reshape(len(self.pages), -1)
+        whole = int(pages[-1]) - int(pages[0]) == len(pages) - 1
+        for some in [pages] if whole else np.split(pages, np.flatnonzero(np.diff(pages) != 1) + 1):
+            for at in range(int(some[0]), int(some[-1]) + 1, BLOCK // PAGE_SIZE):
+                part = slice(at, min(at + BLOCK // PAGE_SIZE, int(some[-1]) + 1))
+                differs = (now[part] != self._copies[part]).any(axis=1)
+                if differs.any():
+                    self._copies[part][differs] = now[part][differs]
+                    changed.append(np.flatnonzero(differs & (self.copied[part] == versions[part])) + at)
+        self.copied[pages] = versions[pages]
+        self._looked[pages] = self.epoch
+        return np.concatenate(changed) if changed else pages[:0]
 
 
 def flat(data: Buffer) -> bytes:

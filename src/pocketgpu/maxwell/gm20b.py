@@ -261,6 +261,7 @@ class GM20B(Observed[Observer]):
 
     def run(self) -> None:
         """Run the channels in turn, until each is idle or waits for something that has not happened."""
+        self.memory.look()  # kernels read versions themselves
         going = True
         while going:
             going = False

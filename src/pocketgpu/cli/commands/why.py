@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from pocketgpu.cli.parts import complete, terminal
 from pocketgpu.cli.parts.options import debug_option, json_option, set_option
 from pocketgpu.cli.parts.outcome import Outcome
 from pocketgpu.cli.parts.replay import open_capture
+
+if TYPE_CHECKING:
+    from pocketgpu.inspect.inspection import Inspection
+    from pocketgpu.inspect.model.answer import Answer
 
 
 @click.command()
@@ -26,13 +32,34 @@ def why(outcome: Outcome, capture: str, address: str, every: bool, choices: dict
     (f1/d17) or one of its primitives (f1/d17/t5): how many of its vertices, triangles and fragments passed each stage,
     and what stopped the others. For a frame (f1) it lists likely causes. On a Switch also a thread of a launch
     (f0/e9/b0,1,0/t3,0,0).
+
+    Of a program (app.3dsx, app.elf) it also names the function that queued the draw, or filled the memory, and its
+    source line, as far as there are symbols.
     """
+    from pocketgpu.guests import recordings
     from pocketgpu.inspect.inspection import debug
     from pocketgpu.inspect.model.address import Address
 
     wanted = Address.parse(address)
     opened = open_capture(capture, address)
     outcome.add_events(opened.warnings)
-    answer = debug(opened, choices).why(wanted, every)
+    run = debug(opened, choices)
+    answer = run.why(wanted, every)
     outcome.extra["why"] = answer.to_json()
-    outcome.show = lambda: terminal.say(str(answer))
+    lines = list(answer.conclusion)
+    if recordings.is_program(capture):
+        lines += _queued(outcome, capture, run, answer)
+    outcome.show = lambda: terminal.say("\n".join([*lines, "", *answer.details()]))
+
+
+def _queued(outcome: Outcome, program: str, run: Inspection, answer: Answer) -> list[str]:
+    """Who queued the work that an answer is about, as lines of its conclusion."""
+    from pocketgpu import guests
+    from pocketgpu.inspect.n3ds import queued
+
+    cause = queued.cause_of(answer)
+    if cause is None:
+        return []
+    found = queued.queued_by(guests.run(program), run, cause)
+    outcome.extra["queued_by"] = found.to_json()
+    return [f"  {found}"]

@@ -60,17 +60,17 @@ class ArmTracer:
 
     # -- one step ---------------------------------------------------------------------------------------------------
     def _caller(self, frame: Frame) -> Frame | None:
-        if frame.found.sure and self._is_code(frame.pc):
+        if SP in frame.registers and self._is_code(frame.pc):
             for tell in (self._by_debug, self._by_exidx):
                 found = tell(frame)
                 if found is None:
                     continue
-                call = self._call_before(found.get(PC, 0))
-                grows = found[SP] > frame.registers.get(SP, 0) or frame.found is Found.RUNNING
-                if call is not None and grows:
-                    return Frame(call, found, found[SP], Found.TABLE)
-                if found.get(PC, 0) & ~1 == 0 and grows:
+                back, before = found[PC], frame.registers.get(SP, 0)
+                if found[SP] < before or (found[SP] == before and frame.found is not Found.RUNNING) or back & ~1 == 0:
                     return None  # the first function of a thread has nobody to return to
+                call = self._call_before(back)
+                if call is not None:
+                    return Frame(call, found, found[SP], Found.TABLE)
         return self._by_frame_pointer(frame) or self._by_link(frame) or self._by_scan(frame)
 
     def _by_debug(self, frame: Frame) -> dict[int, int] | None:
@@ -86,9 +86,8 @@ class ArmTracer:
         except AddressError:
             return None
         found[SP] = address
-        if rules.return_register not in found:
-            return None
-        found[PC] = found[rules.return_register]
+        known = rules.return_register in rules.saved or frame.found is Found.RUNNING
+        found[PC] = found.get(rules.return_register, 0) if known else 0
         return found
 
     def _by_exidx(self, frame: Frame) -> dict[int, int] | None:
@@ -112,7 +111,8 @@ class ArmTracer:
         return Frame(call, {_FRAME_POINTER: outer, SP: pointer + 4}, pointer + 4, Found.FRAME_POINTER)
 
     def _by_link(self, frame: Frame) -> Frame | None:
-        """The link register of the function that runs, unless it points into that function: then it was used."""
+        """The link register of the function that runs, unless it points into that function: then it was used. After a
+        jump to what is no code, the other registers are still those of the function that jumped."""
         if frame.found is not Found.RUNNING:
             return None
         call = self._call_before(frame.registers.get(LR, 0))
@@ -121,10 +121,11 @@ class ArmTracer:
         here = self._program.function(frame.pc)
         if here is not None and here == self._program.function(call):
             return None
-        return Frame(call, {}, frame.search, Found.LINK)
+        known = {} if self._is_code(frame.pc) else frame.registers
+        return Frame(call, known, frame.search, Found.LINK)
 
     def _by_scan(self, frame: Frame) -> Frame | None:
-        """The next word of the stack that is a return address."""
+        """The next word of the stack that is a return address. The link register's is often there once more."""
         at = frame.search & ~3
         area = self._space.find(at)
         if area is None or not area.permission & Permission.READ:
@@ -132,7 +133,7 @@ class ArmTracer:
         count = min(_MOST_WORDS, (area.end - at) // 4)
         for number, word in enumerate(self._space.words(at, count)):
             call = self._call_before(word)
-            if call is not None:
+            if call is not None and not (call == frame.pc and frame.found is Found.LINK):
                 return Frame(call, {}, at + 4 * (number + 1), Found.SCAN)
         return None
 

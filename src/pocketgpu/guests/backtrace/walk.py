@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pocketgpu.guests.kernel.report import Found, Step
 from pocketgpu.guests.symbols.places import Place
 
-MOST_STEPS = 48
+MOST_STEPS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,9 @@ def walk(first: Frame, caller: Callable[[Frame], Frame | None], place: Callable[
     """All functions from the one that runs to the outermost that can be found."""
     steps: list[Step] = []
     frame: Frame | None = first
+    sure = True
     while frame is not None and len(steps) < MOST_STEPS:
-        steps.append(Step(place(frame.pc), frame.found))
+        sure = sure and frame.found.sure
+        steps.append(Step(place(frame.pc), frame.found, sure))
         frame = caller(frame)
     return tuple(steps)

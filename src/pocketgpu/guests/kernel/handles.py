@@ -31,6 +31,10 @@ class Handles:
         """The object of a handle."""
         return self._objects.get(number)
 
+    def numbers(self) -> list[int]:
+        """All handles, the oldest first."""
+        return list(self._objects)
+
     def objects(self) -> list[KernelObject]:
         """The objects of all handles, each once."""
         return list(dict.fromkeys(self._objects.values()))

@@ -11,13 +11,15 @@ from typing import Final, Protocol
 
 from pocketgpu.displayed import line_of
 from pocketgpu.guests.kernel.handles import Handles
-from pocketgpu.guests.kernel.memory import AddressSpace
+from pocketgpu.guests.kernel.memory import PAGE, AddressSpace
 from pocketgpu.guests.kernel.objects import Event, Mutex, Reset, Timer, Waitable
 from pocketgpu.guests.kernel.processor import Fault, Processor
 from pocketgpu.guests.kernel.report import Registers, Step, ThreadState, Tracer, end_text
 from pocketgpu.guests.kernel.threads import Scheduler, State, Thread, Wait
 from pocketgpu.guests.kernel.timeline import Due, Timeline
 
+SHORTEST_PERIOD: Final = 10_000
+"""Nanoseconds between two repetitions of a timer, at least: no console would get much else done either."""
 FOREVER: Final = -1
 """A timeout that never comes."""
 
@@ -100,7 +102,8 @@ class Listener(Protocol):
 class Kernel:
     """One process on one console. Consoles derive from it.
 
-    calls: their supervisor calls by number. steps: how often it was asked to go on; equal runs have equal steps.
+    calls: their supervisor calls by number. call_ticks: how long a call takes, so that a program that only makes calls
+    gets to the next frame. steps: how often it was asked to go on; equal runs have equal steps.
     """
 
     calls: Mapping[int, Callable[[Thread], None]]
@@ -111,7 +114,7 @@ class Kernel:
         self.listeners: list[Listener] = []
         self.end: End | None = None
         self.current: Thread | None = None
-        self.steps = 0
+        self.steps = self.call_ticks = 0
         self.tracer: Tracer | None = None
         """Finds the functions of a thread; set when a program is loaded."""
         self._threads = 0
@@ -135,6 +138,7 @@ class Kernel:
         due = self.time.next
         budget = MOST_AT_ONCE if due is None else max(1, due - self.time.now)
         stop = self.processor.run(thread, budget)
+        self.processor_ran()
         thread.executed += stop.used
         self.time.pass_ticks(stop.used)
         if stop.fault is not None:
@@ -155,6 +159,7 @@ class Kernel:
 
     def _call(self, thread: Thread, number: int) -> None:
         thread.answer = {}
+        self.time.pass_ticks(self.call_ticks)
         for one in self.listeners:
             one.call_starts(thread, number)
         handler = self.calls.get(number)
@@ -200,9 +205,23 @@ class Kernel:
                 states.append(ThreadState(thread.number, thread.priority, registers, trace, waits))
         return tuple(states)
 
+    def processor_ran(self) -> None:
+        """The program's memory may have other bytes now."""
+
     def faulted(self, thread: Thread, fault: Fault) -> None:
         """A thread cannot go on."""
-        self.finish(End("fault", f"{fault.what} at {fault.address:#010x}, thread {thread.number}", fault))
+        text = f"{fault.what} at {fault.address:#010x}, thread {thread.number}"
+        registers = self.processor.registers(thread)
+        self.finish(End("fault", text, fault, details=self._hints(fault, registers) if registers is not None else ()))
+
+    def _hints(self, fault: Fault, registers: Registers) -> tuple[str, ...]:
+        """What an address that is wrong is likely to be."""
+        if fault.address < PAGE and fault.address != fault.pc:
+            return ("It is a null pointer, or a member of what one points to.",)
+        near = abs(fault.address - registers["sp"]) < PAGE
+        if near and fault.address != fault.pc and self.space.find(fault.address) is None:
+            return ("That is where the stack pointer is: the stack is full, or the pointer is wrong.",)
+        return ()
 
     def unknown_call(self, thread: Thread, number: int) -> None:
         """A supervisor call that this kernel does not have."""
@@ -308,7 +327,7 @@ class Kernel:
         """Let a timer fire after some nanoseconds, and again after each interval; 0 for once."""
         self.cancel_timer(timer)
         timer.on = False
-        timer.interval = max(1, self.time.ticks(interval)) if interval > 0 else 0
+        timer.interval = self.time.ticks(max(interval, SHORTEST_PERIOD)) if interval > 0 else 0
         timer.due = self.time.after(max(1, self.time.ticks(first)), _Firing(self, timer).come, timer)
 
     def cancel_timer(self, timer: Timer) -> None:

@@ -22,6 +22,8 @@ from pocketgpu.wording import counted
 
 _COLUMN: Final = 4
 """Registers in a line of the text."""
+_REPEATS: Final = 2
+"""So often a line of a back trace is shown that is repeated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +79,14 @@ class Found(Enum):
 @dataclass(frozen=True, slots=True)
 class Step:
     """One function of a back trace: where it is, and how that was found. The first one runs, each next one called the
-    one before; its place is that of the call."""
+    one before; its place is that of the call. sure: neither it nor one before it was guessed."""
 
     place: Place
     found: Found
+    sure: bool = True
 
     def __str__(self) -> str:
-        return str(self.place) + ("" if self.found.sure else f" (guessed: {self.found.value})")
+        return str(self.place) + ("" if self.sure else f" (guessed: {self.found.value})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +105,18 @@ class ThreadState:
     @property
     def trace_lines(self) -> list[str]:
         """The back trace as text, below 80 columns where names allow."""
-        lines = []
-        width = min(40, max((len(one.place.name) for one in self.trace), default=0))
-        for number, one in enumerate(self.trace):
-            guess = " " if one.found.sure else "?"
-            source = f"  {one.place.source}" if one.place.source else ""
-            lines.append(f"{guess}{number:2} {one.place.address:08x}  {one.place.name:{width}}{source}".rstrip())
-        if any(not one.found.sure for one in self.trace):
+        lines: list[str] = []
+        names = [one.place.name if one.place.function else "(no function)" for one in self.trace]
+        width = min(40, max((len(name) for name in names), default=0))
+        for number, (one, name) in enumerate(zip(self.trace, names, strict=True)):
+            line = f" {one.place.address:08x}  {name:{width}}  {one.place.source}".rstrip()
+            before = self.trace[max(0, number - _REPEATS) : number]
+            if len(before) == _REPEATS and all(other.place == one.place for other in before):
+                if number + 1 == len(self.trace) or self.trace[number + 1].place != one.place:
+                    lines.append(f"{number:3} the same until here")
+                continue
+            lines.append(f"{' ' if one.sure else '?'}{number:2}{line}")
+        if not all(one.sure for one in self.trace):
             lines.append("A ? marks a guess: a return address in a register or on the stack.")
         return lines
 
@@ -132,7 +140,8 @@ def end_text(head: str, details: Sequence[str], threads: Sequence[ThreadState], 
     """The text of an end: what, where, registers and back trace. whole: of all threads, not of the first alone."""
     lines = [plain(head)]
     if threads and threads[0].trace and not whole:
-        lines.append(f"It was in {threads[0].trace[0].place}.")
+        place = threads[0].trace[0].place
+        lines.append(f"It was {'in' if place.function else 'at'} {place}.")
     lines += [plain(one) for one in details]
     for one in threads[: _MOST_THREADS if whole else 1]:
         lines += ["", *thread_text(one)]

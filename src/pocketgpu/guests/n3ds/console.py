@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from pocketgpu.events import Event
 from pocketgpu.guests.input.controls import Controls
@@ -14,10 +15,8 @@ from pocketgpu.guests.kernel.processor import Processor
 from pocketgpu.guests.kernel.program import Program
 from pocketgpu.guests.n3ds.abi import layout
 from pocketgpu.guests.n3ds.abi.blocks import MemoryBlock
-from pocketgpu.guests.n3ds.console_text import ConsoleText
 from pocketgpu.guests.n3ds.controls import ANSWERS, BUTTONS, CONTROLS, input_of
 from pocketgpu.guests.n3ds.kernel import N3DSKernel
-from pocketgpu.guests.n3ds.recorder import N3DSRecorder
 from pocketgpu.guests.n3ds.services.apt import Apt
 from pocketgpu.guests.n3ds.services.cfg import Config
 from pocketgpu.guests.n3ds.services.csnd import Csnd
@@ -31,6 +30,10 @@ from pocketgpu.guests.n3ds.services.small import Ndm
 from pocketgpu.guests.n3ds.services.srv import Srv
 from pocketgpu.pica.display.screens import Screen
 from pocketgpu.pica.n3ds import N3DS
+
+if TYPE_CHECKING:
+    from pocketgpu.guests.n3ds.console_text import ConsoleText
+    from pocketgpu.guests.n3ds.recorder import N3DSRecorder
 
 SCREENS = ("top", "bottom")
 COUNTS = ("draws", "triangles", "fragments")
@@ -125,6 +128,8 @@ class Console:
 
     def recorder(self) -> N3DSRecorder:
         """A recorder; call it before the program runs."""
+        from pocketgpu.guests.n3ds.recorder import N3DSRecorder
+
         return N3DSRecorder(self.machine, self.kernel)
 
     def same_input(self, other: Console) -> None:
@@ -146,6 +151,8 @@ class Console:
     def console_text(self, program: Program) -> Mapping[str, str]:
         """What a program shows on its text consoles, by screen."""
         if self._reader is None:
+            from pocketgpu.guests.n3ds.console_text import ConsoleText
+
             self._reader = ConsoleText(program)
         return self._reader.of(self.screens)
 

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 _RUN: Final = "Run a .3dsx or .elf of homebrew."
 _OTHER_CONSOLE: Final = "That is a program of another console. " + _RUN
+_CAPTURE: Final = "pocketgpu render shows captures."
 _UNPACK: Final = "Unpack it, and run the .3dsx or .elf in it."
 _INSTALLED: Final = "Titles that are installed or sold are not run, and nothing is decrypted. " + _RUN
 
@@ -36,8 +37,8 @@ _STRANGERS: Final = (
     _Stranger(0, b".CRO", "a CRO file (a library of a 3DS)", _RUN),
     _Stranger(0x80, b"CRO0", "a CRO file (a library of a 3DS)", _RUN),
     _Stranger(0, b"DVLB", "an SHBIN file (a shader of the 3DS)", _RUN + " pocketgpu shader shows shaders."),
-    _Stranger(0, b"CiTrace", "a capture (CiTrace)", "pocketgpu render shows captures."),
-    _Stranger(0, b"CTRF", "a capture (CiTrace)", "pocketgpu render shows captures."),
+    _Stranger(0, b"\x89PGC", "a capture (.pgc)", _CAPTURE),
+    _Stranger(0, b"CiTr", "a capture (CiTrace)", _CAPTURE),
     _Stranger(0, b"PK\x03\x04", "a zip archive", _UNPACK),
     _Stranger(0, b"7z\xbc\xaf\x27\x1c", "a 7z archive", _UNPACK),
     _Stranger(0, b"Rar!", "a rar archive", _UNPACK),

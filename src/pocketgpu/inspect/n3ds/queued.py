@@ -5,17 +5,19 @@
 
     draw_scene+0x4c (main.c:88) < main+0x120 (main.c:140)
 
-Of a draw and of a command list the words in memory are watched, of other work the queue of commands that the program
-shares with the system.
+Of a draw and of a command list the words in memory are watched, of a load its bytes, of other work the queue of
+commands that the program shares with the system.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pocketgpu.guests.writers import Writers, Written
 from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.answer import Answer
 from pocketgpu.inspect.model.displayed import Displayed
 from pocketgpu.inspect.model.event import Event
 from pocketgpu.inspect.model.inspection import Inspection
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
 
 QUEUE = "gsp's shared memory"
 """The name of the area with the queue."""
+LOAD = "load"
+"""The kind of an event in which the processor stores bytes."""
+_EVENT = re.compile(r"f\d+/[de]\d+")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -41,7 +46,7 @@ class Queued(Displayed):
     def __str__(self) -> str:
         if self.written is None:
             return f"{self.event.address}: no function of the program stored its words"
-        return f"queued by {self.written}"
+        return f"{'filled' if self.event.kind == LOAD else 'queued'} by {self.written}"
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -77,9 +82,10 @@ def queued_by(app: App, run: Inspection, place: Address | str) -> Queued:
     """
     event = run.event(place)
     # A capture has the processor's stores as events, a run has not.
-    number = sum(one.kind != "load" for one in run.events(event.frame)[: event.number])
+    number = sum(one.kind != LOAD for one in run.events(event.frame)[: event.number])
     words = event.words
-    spans = [(one.address, one.size) for one in words.spans] if words is not None else []
+    watched = event.writes if event.kind == LOAD else words.spans if words is not None else ()
+    spans = [(one.address, one.size) for one in watched]
     again = app.fresh()
     kernel, live = again.console.kernel, _Live()
     writers = Writers(kernel, spans, () if spans else (QUEUE,))
@@ -88,3 +94,9 @@ def queued_by(app: App, run: Inspection, place: Address | str) -> Queued:
         pass
     writers.stop()
     return Queued(event, writers.last())
+
+
+def cause_of(answer: Answer) -> str | None:
+    """The draw or event that an answer is about, or names as the cause; None if there is none."""
+    found = _EVENT.findall(f"{answer.because} {answer.address}" if answer.address.pixel else str(answer.address))
+    return found[0] if found else None

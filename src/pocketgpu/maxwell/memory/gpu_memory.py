@@ -517,6 +517,7 @@ class GpuMemory(Arena):
 
     def open_version(self) -> int:
         """Begin a new version, with which kernels stamp their writes from now on (`page_table.stamp`)."""
+        self.look()  # stamps of what others wrote must be older
         version = self._next_version()
         self.arena[page_table.VERSION :][:4].view(np.uint32)[0] = version
         return version

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import lzma
 import struct
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +113,7 @@ def test_each_changed_word_of_the_records_is_refused_or_read() -> None:
         for value in (0, 0xFFFFFFFF, 0x7FFFFFFF, 0x3C, at):
             data = bytearray(whole)
             struct.pack_into("<I", data, at, value)
-            with suppress(CaptureError):
+            with contextlib.suppress(CaptureError):
                 Font.read(bytes(data)).glyph("A")
 
 

@@ -161,6 +161,11 @@ class Service:
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"
 
+    @property
+    def commands(self) -> tuple[int, ...]:
+        """The numbers of the commands that it has."""
+        return tuple(self._handlers)
+
     def handle(self, request: Request) -> Answer | None:
         """Do what a message asks for; unknown commands are reported and answered as services do."""
         handler = self._handlers.get(request.command)

@@ -61,6 +61,8 @@ _BUTTONS: Final = {
     "HOME": Signal.HOME, "POWER": Signal.POWER, "SLEEP": Signal.SLEEP_QUERY, "CLOSE": Signal.CLOSE,
 }  # fmt: skip
 _ACCEPTED: Final = 1
+_MOST_WAITING: Final = 16
+"""Parameters and signals that wait for the program; it is not to fill the host's memory with them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +85,8 @@ class Apt(Service):
         super().__init__(kernel)
         self.lock = Mutex()
         self.notify, self.resume = Event(Reset.ONE_SHOT, "apt-notify"), Event(Reset.ONE_SHOT, "apt-resume")
-        self.parameters: deque[Parameter] = deque()
-        self.signals: deque[Signal] = deque()
+        self.parameters: deque[Parameter] = deque(maxlen=_MOST_WAITING)
+        self.signals: deque[Signal] = deque(maxlen=_MOST_WAITING)
         self.applets = Applets(kernel.events)
         self.cpu_share = 0
         self._here = kernel.machine.choices["guest.applets"] == "answered"

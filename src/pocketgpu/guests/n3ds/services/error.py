@@ -1,6 +1,7 @@
 """The port `err:f`, to which programs report what they cannot handle.
 
-    program ended: error: result 0xd8e007f7 (kernel, wrong argument: invalid handle, permanent), thread 1
+    The program ended: error: a result code that is a failure, thread 1
+    Result 0xd8e007f7 (kernel: invalid handle; invalid argument, permanent).
 
 Source: 3dbrew ERR Services; libctru's errf.h.
 """
@@ -40,7 +41,8 @@ def described(record: tuple[int, ...]) -> tuple[str, tuple[str, ...]]:
     raw = {field.name: field.raw(record) for field in ERROR_RECORD.elements()}
     kind, what = raw["type"], raw["exception"]
     details = [
-        f"The program says it gave up at {raw['pc']:#010x}, process {raw['process']}, title {raw['title']:016x}."
+        f"Result {result_text(raw['result'])}.",
+        f"The program says it gave up at {raw['pc']:#010x}, process {raw['process']}, title {raw['title']:016x}.",
     ]
     if kind == _TYPES.EXCEPTION:
         *values, flags = (one.raw(record) for one in ERROR_RECORD["registers"].elements())
@@ -53,4 +55,4 @@ def described(record: tuple[int, ...]) -> tuple[str, tuple[str, ...]]:
         message = b"".join(word.to_bytes(4, "little") for word in record[_MESSAGE_AT:]).split(b"\0")[0]
         if message:
             details.append(f"It says: {message.decode('utf-8', 'backslashreplace')}")
-    return f"{_TYPES.get(kind, f'type {kind}')}, result {result_text(raw['result'])}", tuple(details)
+    return _TYPES.get(kind, f"type {kind}"), tuple(details)

@@ -89,7 +89,6 @@ class GspGpu(Service):
 
     @command(0xC)
     def trigger_cmd_req_queue(self, request: Request) -> Answer:
-        self.kernel.before_gpu_work()
         result = self.gsp.trigger_cmd_req_queue(self.client)
         self.deliver()
         return Answer(result)

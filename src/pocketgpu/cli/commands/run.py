@@ -42,6 +42,7 @@ PICTURES = ("all", "presented", "last")
 @expect_options
 @click.option("--sd", metavar="DIR", help="A folder that the program finds as its memory card.")
 @click.option("--sd-write", is_flag=True, help="Let the program change the files of --sd.")
+@click.option("--font", metavar="FILE", help="The system font: a dump of a console's, or a .bcfnt.  [a free one]")
 @click.option("--input", "script", metavar="FILE", help="Play an input script: keys, touch and so on, frame by frame.")
 @click.option("--press", multiple=True, metavar="KEYS@FRAMES", help="Hold keys: A@30-32, UP+B@40; may be repeated.")
 @click.option("--text", is_flag=True, help="Show what the program has printed, its screens' text too.")
@@ -65,6 +66,7 @@ def run(
     report: str | None,
     sd: str | None,
     sd_write: bool,
+    font: str | None,
     script: str | None,
     press: tuple[str, ...],
     text: bool,
@@ -94,7 +96,7 @@ def run(
     expected = _expected(expect, tolerance, {"--tolerance": tolerance, "--junit": junit, "--report": report}, out)
     limit = frames or (expected.span.last + 1 if expected and expected.span.last is not None and not until else None)
     app = guests.run(
-        program, sd=sd, writable=sd_write, threads=threads, switches=choices, record=record is not None
+        program, sd=sd, writable=sd_write, font=font, threads=threads, switches=choices, record=record is not None
     )
     outcome.extra["program"] = program
     _player(app, script, press)

@@ -1,4 +1,4 @@
-"""Messages of hostile programs: every service, every command, any words. Nothing but answers comes of them."""
+"""Messages of hostile programs: every service, every command, any words. Each gets an answer."""
 
 from __future__ import annotations
 

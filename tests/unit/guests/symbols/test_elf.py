@@ -38,7 +38,8 @@ def test_functions_are_in_order_and_have_their_sizes() -> None:
 def sixty_four() -> bytes:
     """A file of 64 bits with one segment and one function."""
     names = b"\0.text\0.symtab\0.strtab\0go\0"
-    header = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\x02\x01\x01", 2, 183, 1, 0x8000, 64, 256, 0, 64, 56, 1, 64, 4, 3)
+    head = b"\x7fELF\x02\x01\x01"
+    header = struct.pack("<16sHHIQQQIHHHHHH", head, 2, 183, 1, 0x8000, 64, 256, 0, 64, 56, 1, 64, 4, 3)
     segment = struct.pack("<IIQQQQQQ", 1, 5, 0, 0x8000, 0x8000, 16, 32, 4096)
     symbol = bytes(24) + struct.pack("<IBBHQQ", names.index(b"go"), 2, 0, 1, 0x8005, 8)
     rows = ((1, 1, 6, 0x8000, 0, 16, 0), (7, 2, 0, 0, 128, 48, 3), (15, 3, 0, 0, 192, len(names), 0))

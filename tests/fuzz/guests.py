@@ -39,6 +39,8 @@ SLOWEST = 20.0
 CODE, RUN, PLACE = 25, 40, 25
 """One of so many cases is random code; of programs that can be read, one of so many is run, or asked for places."""
 STEPS, TICKS = 300, 6_000_000
+SURELY = 10
+"""After so many steps emulated time has gone on: each executes something, or waits for what is due."""
 MOST_MEMORY = 1 << 20
 """KiB that the process may grow by."""
 LARGEST = 64 << 20
@@ -184,9 +186,13 @@ def run_some(program: Program, machine: N3DS, counts: Counter[str]) -> None:
     files = MemoryFiles({"/3ds/case.3dsx": MemoryFile(len(program.data), {0: program.data})})
     kernel = Console(UnicornArm(), machine, files).kernel
     kernel.load(program, ["sdmc:/3ds/case.3dsx"])
-    for _ in range(STEPS):
+    seen = -1
+    for number in range(STEPS):
         if kernel.time.now > TICKS or not kernel.step():
             break
+        if number % SURELY == 0:
+            assert kernel.time.now > seen, "emulated time stands still"
+            seen = kernel.time.now
     counts["run"] += 1
     counts["ticks"] += kernel.time.now
     end = kernel.end

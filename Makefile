@@ -40,6 +40,7 @@ FUZZ ?= 100000
 fuzz: $(VENV)/.ready-test
 	$(BIN)/python tests/fuzz/registers.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/gsp.py --cases $(FUZZ)
+	$(BIN)/python tests/fuzz/guest_calls.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/gxlog.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/guests.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/captures.py --cases $(FUZZ)

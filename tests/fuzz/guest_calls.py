@@ -34,7 +34,7 @@ from pocketgpu.guests.kernel.processor import Stop
 from pocketgpu.guests.kernel.program import Program, Segment
 from pocketgpu.guests.kernel.report import Registers
 from pocketgpu.guests.kernel.threads import State, Thread
-from pocketgpu.guests.n3ds.abi.messages import COMMAND_BUFFER, STATIC_BUFFERS, WORDS, Session
+from pocketgpu.guests.n3ds.abi.messages import COMMAND_BUFFER, STATIC_BUFFERS, WORDS, Service, Session
 from pocketgpu.guests.n3ds.console import Console
 from pocketgpu.pica.n3ds import N3DS
 
@@ -60,9 +60,12 @@ _TIMES = (0, 1, 2, 100, 10**6, 10**9, 10**18, (1 << 63) - 1, -1, -(1 << 63))
 _NAMES = (b"srv:\0", b"err:f\0", b"nothing\0", b"", b"x" * 40, b"\xff\xfe\0", b"srv:")
 _SERVICES = (b"gsp::Gpu", b"hid:USER", b"fs:USER", b"cfg:u", b"APT:U", b"ptm:u", b"gsp::Lcd", b"ndm:u", b"ptm:sysm",
              b"dsp::DSP", b"no:body", b"\0\0\0\0", b"fs:USERx")  # fmt: skip
-_PATHS = ("/", "", "/a", "/folder", "/folder/b", "/../secret", "/..", "/folder/../../secret", "/out", "/out/secret", "/link",
-          "/loop", "/inside/b", "/.", "//", "/a/", "/a/x", "\\..\\secret", "/\0/secret", "/a\0/../../secret", "/new", "/n/n",
-          "/" + "x" * 300, "/" + "y/" * 2000, "/ü", "/\ud800", "/con", "/3ds/app.elf", "*", "/folder/*")  # fmt: skip
+_PATHS = ("/", "", "/a", "/folder", "/folder/b", "/../secret", "/..", "/folder/../../secret", "/out", "/out/secret",
+          "/link", "/loop", "/inside/b", "/.", "//", "/a/", "/a/x", "\\..\\secret", "/\0/secret", "/a\0/../../secret",
+          "/new", "/n/n", "/" + "x" * 300, "/" + "y/" * 2000, "/ü", "/\ud800", "/con", "/3ds/app.elf", "*",
+          "/folder/*")  # fmt: skip
+_LAST = (("APT:U", 0x4E), ("APT:U", 0x27), ("ptm:sysm", 0x407), ("ptm:sysm", 0x409))
+"""Commands that end a program."""
 _SECRET = b"outside"
 
 
@@ -113,14 +116,27 @@ class Episode:
             switches |= {one: r.choice(CHOICES[one].values) for one in CHOICES if one.startswith("guest.")}
         self.caller = Caller()
         self.caller.choose = self.choose
-        self.console = Console(self.caller, N3DS(switches=switches), HostFolder(place / "card", writable=r.random() < 0.6))
+        card = HostFolder(place / "card", writable=r.random() < 0.6)
+        self.console = Console(self.caller, N3DS(switches=switches), card)
         self.kernel = self.console.kernel
         code = Segment("code", CODE, bytes(0x1000), 0x1000, Permission.READ | Permission.EXECUTE)
         data = Segment("data", DATA, bytes(0x8000), 0x8000, Permission.READ | Permission.WRITE)
         self.kernel.load(Program("fuzz.elf", [code, data], CODE, b""), ["sdmc:/3ds/fuzz.elf"])
         self.calls = [known for number, known in CALLS.items() if number in self.kernel.calls]
         self.script = self.opening()
+        self.flood = self.favourite() if r.random() < 0.3 else None
         self.noise()
+
+    def favourite(self) -> Callable[[Thread], int]:
+        """What a hostile program does again and again: a call, or a command of a service."""
+        r = self.r
+        if r.random() < 0.5:
+            known = r.choice(self.calls)
+            return lambda thread: self.known_call(thread, known)
+        name = r.choice(_SERVICES[:9]).decode()
+        server = self.kernel.services.get(name)
+        command = r.choice(server.commands) if isinstance(server, Service) else 0
+        return lambda thread: self.message(thread, (name, command))
 
     # -- values -------------------------------------------------------------------------------------------------------
     def number(self) -> int:
@@ -196,6 +212,9 @@ class Episode:
     def any_call(self, thread: Thread, budget: int) -> int | None:
         r = self.r
         kind = r.random()
+        if self.flood is not None and kind > 0.2:
+            return self.flood(thread)
+        kind = r.random()
         if kind < 0.03:
             return None  # it computes until something is due
         if kind < 0.55:
@@ -203,7 +222,11 @@ class Episode:
         if kind < 0.58:
             thread.registers = [self.number() for _ in range(8)]
             return r.choice((r.randrange(256), r.randrange(1 << 24)))
-        known = r.choice(self.calls)
+        return self.known_call(thread, r.choice(self.calls))
+
+    def known_call(self, thread: Thread, known: SupervisorCall) -> int:
+        """A call with values that its arguments could have."""
+        r = self.r
         if known.name in ("ExitProcess", "Break", "ExitThread") and r.random() < 0.98:
             known = CALLS[0x24]
         self.set_registers(thread, known)
@@ -246,16 +269,19 @@ class Episode:
         self.store(DATA, self.r.randbytes(0x2000))
 
     # -- messages -----------------------------------------------------------------------------------------------------
-    def message(self, thread: Thread) -> int:
-        """A message to a session: of a command that it has, or of none; whole, or cut."""
+    def message(self, thread: Thread, wanted: tuple[str, int] | None = None) -> int:
+        """A message to a session: of a command that it has, or of none; whole, or cut. wanted: service and command."""
         r = self.r
         sessions = self.known("session")
         files = [one for one in sessions[-20:] if self.server_name(one) in ("fs:USER", "file", "directory")]
         handle = r.choice(files if files and r.random() < 0.4 else sessions) if r.random() < 0.95 else self.handle()
+        if wanted is not None:
+            handle = next((one for one in sessions if self.server_name(one) == wanted[0]), handle)
         session = self.kernel.handles.get(handle)
         server = session.server if isinstance(session, Session) else None
         commands = getattr(server, "commands", ()) if server is not None else ()
         command = r.choice(tuple(commands)) if commands and r.random() < 0.95 else r.randrange(1 << 16)
+        command = command if wanted is None or r.random() < 0.1 else wanted[1]
         body = self.body(r.randrange(0, 24))
         name = getattr(server, "name", "")
         if name == "fs:USER" and r.random() < 0.9:
@@ -264,8 +290,8 @@ class Episode:
             body[:2] = [r.choice((0, 4, 0xFFFFFFF0, self.number())), r.choice((0, 0, 0, 1, 0x7FFFFFFF, 0xFFFFFFFF))]
         elif name == "srv:" and r.random() < 0.9:
             service = r.choice(_SERVICES).ljust(8, b"\0")
-            body = [int.from_bytes(service[:4], "little"), int.from_bytes(service[4:8], "little"), r.choice((8, 7, 5, 99)), 0]
-        elif name == "err:f" and r.random() < 0.95:
+            body = [int.from_bytes(service[at : at + 4], "little") for at in (0, 4)] + [r.choice((8, 7, 5, 99)), 0]
+        elif (name == "err:f" or (name, command) in _LAST) and r.random() < 0.98:
             return self.any_wait(thread)
         normal = r.choice((len(body), 0, 63, r.randrange(64)))
         header = command << 16 | (normal & 63) << 6 | r.randrange(64)
@@ -308,7 +334,9 @@ class Episode:
         r = self.r
         kind = r.choice((3, 4, 4, 4, 1, 2, 5, 99))
         path = r.choice(_PATHS)
-        data = path.encode("utf-16-le", "surrogatepass") + b"\0\0" if kind == 4 else path.encode("utf-8", "replace") + b"\0"
+        wide = kind == 4
+        data = path.encode("utf-16-le", "surrogatepass") if wide else path.encode("utf-8", "replace")
+        data += bytes(1 + wide)
         place = DATA + 0x2000
         self.store(place, data[:0x4000])
         size = r.choice((len(data), len(data), len(data), 0, 1, self.size()))

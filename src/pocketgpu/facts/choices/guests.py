@@ -77,6 +77,12 @@ def choices() -> Iterator[Choice]:
         end="the run ends there, so that nothing goes on with a wrong answer",
     )
     yield named(
+        "guest.call_time",
+        "How long a supervisor call takes.",
+        microsecond="about what a console needs at least, not measured; programs that do nothing else get on",
+        none="the trial kernel: no time at all",
+    )
+    yield named(
         "guest.power",
         "What ptm:u says of the charger and of charging.",
         connected="3dbrew PTM Services: yes or no; connected, and full, so not charging",
@@ -87,6 +93,6 @@ def choices() -> Iterator[Choice]:
 STRICT: Final[Mapping[str, str]] = {
     "guest.power": "five", "guest.archives": "one", "guest.vblank_clock": "late", "guest.hid_edges": "left",
     "guest.block_alignment": "any", "guest.services": "few",
-    "guest.applets": "absent", "guest.motion": "none", "guest.settings": "zeros",
+    "guest.call_time": "none", "guest.applets": "absent", "guest.motion": "none", "guest.settings": "zeros",
 }  # fmt: skip
 """The trial kernel's values."""

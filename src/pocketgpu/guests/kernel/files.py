@@ -13,11 +13,18 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path, PurePosixPath
 from typing import Final, Protocol
 
 MOST_BYTES: Final = (1 << 32) - 1
 """Of one file, as on a card with FAT32."""
+
+
+MOST_GROWTH: Final = 4 << 30
+"""Bytes by which all files of a folder may grow in one run, holes too: a program shall not fill the host's disk."""
+MOST_OPEN: Final = 256
+"""Files that are open at a time: the host has few for all that it does."""
 
 
 class FileError(Exception):
@@ -183,15 +190,30 @@ def _refusals(path: str) -> Iterator[None]:
         raise FileError("protected", path) from None
 
 
+@dataclass(slots=True)
+class _Room:
+    """What a program may still take of the host. open: files in use."""
+
+    growth: int = MOST_GROWTH
+    open: int = 0
+
+    def take(self, size: int, path: str) -> None:
+        """Let a file grow, or shrink. Raises FileError if there is no room."""
+        if size > self.growth:
+            raise FileError("full", path)
+        self.growth = min(MOST_GROWTH, self.growth - size)
+
+
 class _HostFile:
     """A file of the host."""
 
-    def __init__(self, path: Path, write: bool) -> None:
-        self._file = path.open("r+b" if write else "rb", buffering=0)
-        self._write, self._name = write, path.name
+    def __init__(self, path: Path, write: bool, room: _Room) -> None:
+        self._write, self._name, self._room = write, path.name, room
+        self._file: FileIO | None = path.open("r+b" if write else "rb", buffering=0)
+        room.open += 1
 
     def _number(self) -> int:
-        if self._file.closed:
+        if self._file is None:
             raise FileError("closed", self._name)
         return self._file.fileno()
 
@@ -216,20 +238,26 @@ class _HostFile:
 
     def write(self, offset: int, data: bytes) -> int:
         number = self._changing(offset + len(data))
+        self._room.take(max(0, offset + len(data) - self.size), self._name)
         with _refusals(self._name):
             return os.pwrite(number, data, offset)
 
     def resize(self, size: int) -> None:
         number = self._changing(size)
+        self._room.take(size - self.size, self._name)
         with _refusals(self._name):
             os.ftruncate(number, size)
 
     def close(self) -> None:
-        self._file.close()
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+            self._room.open -= 1
 
     def __del__(self) -> None:
         """Programs may end without closing their files."""
-        self._file.close()
+        if getattr(self, "_file", None) is not None:
+            self.close()
 
 
 class HostFolder:
@@ -237,6 +265,7 @@ class HostFolder:
 
     def __init__(self, root: str | os.PathLike[str], *, writable: bool = False) -> None:
         self.root, self.writable = Path(root).resolve(), writable
+        self._room = _Room()
 
     def __repr__(self) -> str:
         return f"<HostFolder {self.root.name}, {'writable' if self.writable else 'read only'}>"
@@ -266,8 +295,10 @@ class HostFolder:
                 self.make_file(path, 0)
         if not place.is_file():
             raise FileError("absent", path)
+        if self._room.open >= MOST_OPEN:
+            raise FileError("full", path)
         with _refusals(path):
-            return _HostFile(place, write)
+            return _HostFile(place, write, self._room)
 
     def list(self, path: str) -> list[Entry]:
         place = self._place(path)
@@ -309,6 +340,7 @@ class HostFolder:
             raise FileError("absent", path)
         if size > MOST_BYTES:
             raise FileError("full", path)
+        self._room.take(size, path)
         with _refusals(path), place.open("xb") as file:
             file.truncate(size)
 
@@ -321,7 +353,9 @@ class HostFolder:
             raise FileError("protected", path)
         if not folder:
             with _refusals(path):
+                size = place.stat().st_size
                 place.unlink()
+            self._room.take(-size, path)
             return
         if contents:
             for entry in self.list(path):

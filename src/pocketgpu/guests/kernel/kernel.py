@@ -18,6 +18,8 @@ from pocketgpu.guests.kernel.report import Registers, Step, ThreadState, Tracer,
 from pocketgpu.guests.kernel.threads import Scheduler, State, Thread, Wait
 from pocketgpu.guests.kernel.timeline import Due, Timeline
 
+SHORTEST_PERIOD: Final = 10_000
+"""Nanoseconds between two repetitions of a timer, at least: no console would get much else done either."""
 FOREVER: Final = -1
 """A timeout that never comes."""
 
@@ -100,7 +102,8 @@ class Listener(Protocol):
 class Kernel:
     """One process on one console. Consoles derive from it.
 
-    calls: their supervisor calls by number. steps: how often it was asked to go on; equal runs have equal steps.
+    calls: their supervisor calls by number. call_ticks: how long a call takes, so that a program that only makes calls
+    gets to the next frame. steps: how often it was asked to go on; equal runs have equal steps.
     """
 
     calls: Mapping[int, Callable[[Thread], None]]
@@ -111,7 +114,7 @@ class Kernel:
         self.listeners: list[Listener] = []
         self.end: End | None = None
         self.current: Thread | None = None
-        self.steps = 0
+        self.steps = self.call_ticks = 0
         self.tracer: Tracer | None = None
         """Finds the functions of a thread; set when a program is loaded."""
         self._threads = 0
@@ -156,6 +159,7 @@ class Kernel:
 
     def _call(self, thread: Thread, number: int) -> None:
         thread.answer = {}
+        self.time.pass_ticks(self.call_ticks)
         for one in self.listeners:
             one.call_starts(thread, number)
         handler = self.calls.get(number)
@@ -323,7 +327,7 @@ class Kernel:
         """Let a timer fire after some nanoseconds, and again after each interval; 0 for once."""
         self.cancel_timer(timer)
         timer.on = False
-        timer.interval = max(1, self.time.ticks(interval)) if interval > 0 else 0
+        timer.interval = self.time.ticks(max(interval, SHORTEST_PERIOD)) if interval > 0 else 0
         timer.due = self.time.after(max(1, self.time.ticks(first)), _Firing(self, timer).come, timer)
 
     def cancel_timer(self, timer: Timer) -> None:

@@ -21,6 +21,8 @@ Action: TypeAlias = Callable[[int], None]
 """Called with the tick at which it was due."""
 
 NANOSECONDS = 10**9
+_FEW = 256
+"""Entries that are not worth tidying."""
 
 
 @dataclass(order=True, slots=True)
@@ -41,6 +43,7 @@ class Timeline:
     def __init__(self, hertz: int) -> None:
         self.hertz, self.now = hertz, 0
         self._heap: list[Due] = []
+        self._tidy_at = _FEW
         self._count = 0
 
     def __repr__(self) -> str:
@@ -57,8 +60,16 @@ class Timeline:
         """Call `action` when the clock reaches a tick."""
         due = Due(tick, self._count, action, about)
         self._count += 1
+        if len(self._heap) >= self._tidy_at:
+            self._tidy()
         heapq.heappush(self._heap, due)
         return due
+
+    def _tidy(self) -> None:
+        """Forget what was cancelled, which would stay until its tick: a timer may be set a thousand times a frame."""
+        self._heap = [one for one in self._heap if not one.cancelled]
+        heapq.heapify(self._heap)
+        self._tidy_at = max(_FEW, 2 * len(self._heap))
 
     def after(self, ticks: int, action: Action, about: object = None) -> Due:
         """Call `action` some ticks from now."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
 
 from pocketgpu.events import EventLog
@@ -10,7 +10,7 @@ from pocketgpu.facts.services import command_name
 from pocketgpu.facts.supervisor import CALLS
 from pocketgpu.guests.backtrace.arm import ArmTracer
 from pocketgpu.guests.kernel.kernel import End, Kernel
-from pocketgpu.guests.kernel.memory import PAGE, AddressSpace, Area, Permission, host_memory
+from pocketgpu.guests.kernel.memory import PAGE, AddressError, AddressSpace, Area, Permission, host_memory
 from pocketgpu.guests.kernel.objects import KernelObject
 from pocketgpu.guests.kernel.processor import Processor
 from pocketgpu.guests.kernel.program import Program
@@ -27,6 +27,11 @@ from pocketgpu.pica.n3ds import N3DS
 _MODULES: Final = (memory, system, threads, waiting)
 """Importing them registers their calls."""
 MAIN_PRIORITY: Final = 0x30
+_HEAP, _LINEAR, _MIRROR = "heap", "linear memory", "mirror"
+_MOST_TOLD: Final = 1000
+"""Kinds of unknown things that are told with a count."""
+MOST_TEXT: Final = 16 << 20
+"""Bytes of what a program prints for a debugger."""
 CURRENT_THREAD: Final = 0xFFFF8000
 CURRENT_PROCESS: Final = 0xFFFF8001
 _READ_WRITE: Final = Permission.READ | Permission.WRITE
@@ -71,6 +76,8 @@ class N3DSKernel(Kernel):
         self.text = bytearray()
         self.font: MemoryBlock | None = None
         self.calls: Mapping[int, Callable[[Thread], None]] = register.bound(self)
+        if machine.choices["guest.call_time"] == "microsecond":
+            self.call_ticks = layout.CALL_COST
         self._told: dict[tuple[str, str], str] = {}
         self._free_tls = list(range(layout.TLS_SLOTS))
         self.space.followers += [processor, _Sharing(machine.memory)]
@@ -165,9 +172,9 @@ class N3DSKernel(Kernel):
             if place is None or not layout.LINEAR <= place <= layout.LINEAR_END - size:
                 return None
             physical: int | None = place - layout.LINEAR + layout.LINEAR_PHYSICAL
-            name = "linear memory"
+            name = _LINEAR
         else:
-            place, physical, name = address, None, "heap"
+            place, physical, name = address, None, _HEAP
             if not place >= layout.HEAP or place + size > layout.HEAP_END:
                 return None
         self._map(name, place, size, permission, physical=physical)
@@ -175,20 +182,43 @@ class N3DSKernel(Kernel):
         return place
 
     def free(self, address: int, size: int) -> bool:
-        """Give memory back; whether all of it was a program's."""
-        areas = list(self.space.within(address, size))
-        if sum(min(one.end, address + size) - max(one.base, address) for one in areas) != size:
+        """Give memory back; whether all of it was the program's heap or linear memory."""
+        if not self._is_all(address, size, (_HEAP, _LINEAR)):
             return False
         self.space.unmap(address, size)
         self.used -= size
         return True
 
+    def _is_all(self, address: int, size: int, names: Collection[str]) -> bool:
+        """Whether a range is mapped, all of it as one of these."""
+        areas = [one for one in self.space.within(address, size) if one.name in names]
+        return sum(min(one.end, address + size) - max(one.base, address) for one in areas) == size
+
+    @staticmethod
+    def is_own(address: int, size: int) -> bool:
+        """Whether a program may change what is mapped in a range: its code, heap, mirrors and linear memory. The rest
+        is the kernel's, such as thread-local storage, or memory that is always there."""
+        low = address >= layout.CODE and address + size <= layout.LOADER_PAGE
+        return low or (address >= layout.LINEAR and address + size <= layout.LINEAR_END)
+
     def mirror(self, address: int, source: int, size: int, permission: Permission) -> None:
-        """Map memory of the program at a second place."""
+        """Map memory of the program at a second place.
+
+        :raises AddressError: that is no place for it, or there is nothing to be mapped.
+        """
+        if not self.is_own(address, size):
+            raise AddressError(address, size, "no place for a mirror")
         area = self.space.find(source)
         view = self.space.view(source, size)
         physical = None if area is None or area.physical is None else area.physical + source - area.base
-        self.space.map(Area(address, size, permission, "mirror", view, 0, physical))
+        self.space.map(Area(address, size, permission, _MIRROR, view, 0, physical))
+
+    def remove_mirror(self, address: int, size: int) -> bool:
+        """Take a mirror away; whether it was one."""
+        if not self._is_all(address, size, (_MIRROR,)):
+            return False
+        self.space.unmap(address, size)
+        return True
 
     def map_block(self, block: MemoryBlock, address: int, permission: Permission) -> None:
         """Map shared memory."""
@@ -204,8 +234,11 @@ class N3DSKernel(Kernel):
 
     # -- what programs say ------------------------------------------------------------------------------------------
     def printed(self, data: bytes) -> None:
-        """Text for a debugger."""
-        self.text += data
+        """Text for a debugger; no more is kept than anybody reads."""
+        room = MOST_TEXT - len(self.text)
+        if len(data) > room:
+            self.events.report("warning", "guest.text", f"the program printed more than {MOST_TEXT >> 20} MiB")
+        self.text += data[: max(0, room)]
 
     # -- what is not modelled ---------------------------------------------------------------------------------------
     def _unknown(self, id: str, name: str, words: Sequence[int], thread: Thread) -> None:
@@ -215,7 +248,8 @@ class N3DSKernel(Kernel):
         if message is None:
             shown = " ".join(f"{word:08x}" for word in words)
             message = f"{name} is not modelled (first by thread {thread.number}: {shown})"
-            self._told[id, name] = message
+            if len(self._told) < _MOST_TOLD:
+                self._told[id, name] = message
         self.events.report("warning", id, message)
         if self.machine.choices["guest.unknown_call"] == "end":
             self.finish(End("unknown call", message))
@@ -234,5 +268,4 @@ class N3DSKernel(Kernel):
 
     def absent_service(self, name: str, thread: Thread) -> None:
         """A service that a program asks for and that is not here."""
-        self._told.setdefault(("guest.service", name), f"the service {name} is absent here")
-        self.events.report("warning", "guest.service", self._told["guest.service", name])
+        self.events.report("warning", "guest.service", f"the service {name} is absent here")

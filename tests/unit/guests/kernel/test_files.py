@@ -72,3 +72,63 @@ def test_writing(card: Path) -> None:
         folder.delete("/more", folder=True)
     folder.delete("/more", folder=True, contents=True)
     assert not (card / "more").exists()
+
+
+def test_files_do_not_fill_the_host(card: Path) -> None:
+    """Neither by bytes nor by holes, whatever a program does."""
+    folder = HostFolder(card, writable=True)
+    limit = 4 << 30
+    for number in range(3):
+        file = folder.open(f"/new{number}", write=True, create=True)
+        for size in (limit - 1, 1 << 40, (1 << 64) - 1):
+            try:
+                file.resize(size)
+            except FileError as error:
+                assert error.reason == "full"
+        for offset in (0, limit - 100, 1 << 40, (1 << 64) - 1):
+            try:
+                file.write(offset, b"x" * 4096)
+            except FileError as error:
+                assert error.reason == "full"
+        file.close()
+        with pytest.raises(FileError):
+            folder.make_file(f"/other{number}", limit - 1)
+    sizes = [path.stat().st_size for path in card.iterdir() if path.is_file()]
+    assert sum(sizes) <= limit + (1 << 20)
+    assert sum(path.stat().st_blocks for path in card.iterdir() if path.is_file()) < 1 << 12
+
+
+def test_room_is_given_back(card: Path) -> None:
+    """A program that saves its state a thousand times, by writing over it or anew, has room for more."""
+    folder, size = HostFolder(card, writable=True), 3 << 30
+    for _ in range(3):
+        file = folder.open("/save", write=True, create=True)
+        for _ in range(3):
+            file.resize(size)
+            file.write(size - 8, b"12345678")
+            file.write(0, b"12345678")
+            file.resize(8)
+        file.resize(size)
+        with pytest.raises(FileError, match="full"):
+            folder.make_file("/other", size)
+        file.close()
+        folder.delete("/save", folder=False)
+    # What was there before gives no more room than there was.
+    with pytest.raises(FileError, match="full"):
+        folder.make_file("/other", (4 << 30) + 1)
+
+
+def test_few_files_are_open_at_a_time(card: Path) -> None:
+    folder = HostFolder(card)
+    files = []
+    with pytest.raises(FileError, match="full"):
+        for _ in range(10_000):
+            files.append(folder.open("/3ds/app/data.bin"))
+    assert len(files) == 256
+    files[0].close()
+    files[0].close()
+    again = folder.open("/3ds/app/data.bin")
+    with pytest.raises(FileError, match="full"):
+        folder.open("/3ds/app/data.bin")
+    del files, again
+    folder.open("/3ds/app/data.bin").close()

@@ -181,6 +181,19 @@ def test_worked_encoding_of_a_read() -> None:
     assert disassemble([0x00819215])[0].text == "mov r2, read(r2 + 0x206)"
 
 
+def test_a_read_shows_what_it_adds() -> None:
+    for text, word in (
+        ("read(0)", 0x215), ("read(0x206)", 0x818215), ("read(r3)", 0x1A15), ("read(r3 + 0x206)", 0x819A15),
+    ):  # fmt: skip
+        assert disassemble([word])[0].text == f"mov r2, {text}" and list(assemble(f"mov r2, {text}")) == [word]
+
+
+def test_a_run_ends_after_as_many_steps_as_it_may_take() -> None:
+    endless = assemble("L: bz r0, L\nnop")
+    assert (run(endless).ended, run(endless).steps) == ("budget", 1 << 20)
+    assert (run(endless, budget=99).ended, run(endless, budget=99).steps) == ("budget", 99)
+
+
 def test_worked_encodings_of_branches() -> None:
     assert disassemble([0xFFFFD017])[0].text == "bnz r2, .-1"
     assert disassemble([0x0000E827])[0].text == "bz annul r5, .+3"

@@ -39,5 +39,7 @@ CLOCK: Final = 268_111_856
 """Ticks of a second."""
 VBLANK: Final = 4_481_519
 """Ticks from one VBlank to the next: 59.83 in a second."""
+CALL_COST: Final = 268
+"""Ticks that a supervisor call takes: a microsecond."""
 GET_TICK_COST: Final = 10
 """Ticks that reading the clock takes, so that programs that wait for it to move go on."""

@@ -54,8 +54,8 @@ def control_memory(
         if kind == Operation.MAP:
             kernel.mirror(address, source, size, permission_of(permission))
         elif kind == Operation.UNMAP:
-            kernel.space.unmap(address, size)
-        elif kind == Operation.PROTECT:
+            return (Result.OK, address) if kernel.remove_mirror(address, size) else Result.INVALID_ADDRESS
+        elif kind == Operation.PROTECT and kernel.is_own(address, size):
             kernel.space.protect(address, size, permission_of(permission))
         else:
             return Result.INVALID_COMBINATION
@@ -110,7 +110,8 @@ def unmap_memory_block(kernel: N3DSKernel, thread: Thread, handle: int, address:
     block = kernel.object_of(thread, handle)
     if not isinstance(block, MemoryBlock):
         return Result.INVALID_HANDLE
-    if kernel.blocks.pop(address, None) is not None:
+    if kernel.blocks.get(address) is block:
+        del kernel.blocks[address]
         kernel.space.unmap(address, len(block.view))
     return Result.OK
 

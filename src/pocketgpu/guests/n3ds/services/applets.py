@@ -78,15 +78,15 @@ _ERROR_CLOSED: Final = 1
 
 class Applets:
     """The applets of a console. answers: what the player is going to say to them, beside what a script says; None
-    cancels."""
+    cancels. block: the shared memory of the keyboard. asked: whether it has asked the program about a text."""
 
     def __init__(self, events: EventLog) -> None:
         self.answers: list[str | None] = []
         self.scripted: deque[str | None] = deque()
         self._used = 0
         self._events = events
-        self._block: MemoryBlock | None = None
-        self._asked = False
+        self.block: MemoryBlock | None = None
+        self.asked = False
 
     def __repr__(self) -> str:
         return f"<Applets: {len(self.answers)} answers>"
@@ -114,7 +114,7 @@ class Applets:
             its answer goes to `checked`.
         """
         if applet == Id.KEYBOARD:
-            self._block, self._asked = block, False
+            self.block, self.asked = block, False
             return self._keyboard(Applet("keyboard", data))
         if applet == Id.ERROR:
             return self._error(Applet("error", data)), True
@@ -139,8 +139,8 @@ class Applets:
             return bytes(state.data), True
         self._leave_text(state, text)
         state["result"] = _CONFIRMED[min(state["buttons"], 2)]
-        self._asked = bool(state["filter"] & _ASKS_PROGRAM)
-        return bytes(state.data), not self._asked
+        self.asked = bool(state["filter"] & _ASKS_PROGRAM)
+        return bytes(state.data), not self.asked
 
     @staticmethod
     def _accepted(state: Applet, text: str) -> bool:
@@ -153,21 +153,20 @@ class Applets:
 
     def _leave_text(self, state: Applet, text: str) -> None:
         """Store a text at the beginning of the shared memory."""
-        room = 0 if self._block is None else len(self._block.view) // 2 - 1
+        room = 0 if self.block is None else len(self.block.view) // 2 - 1
         data = text.encode("utf-16-le", "replace")[: 2 * max(0, min(state["max_length"], room))]
-        if self._block is not None:
-            self._block.view[: len(data) + 2] = data + b"\0\0"
+        if self.block is not None:
+            self.block.view[: len(data) + 2] = data + b"\0\0"
         state["text_offset"], state["text_length"] = 0, len(data) // 2
 
     def checked(self, data: bytes) -> tuple[bytes, bool] | None:
-        """A program has said what it thinks of a keyboard's text. As for `run`; None if nobody asked."""
-        if not self._asked:
-            return None
-        self._asked = False
+        """A program has said what it thinks of a keyboard's text. As for `run`; None if the player is to write another
+        one."""
+        self.asked = False
         state = Applet("keyboard", data)
         if state["check"] == Check.AGAIN:
             self._tell(f"the program does not accept the text: {state.text('check_text')}")
-            return self._keyboard(state)
+            return None
         if state["check"] == Check.CLOSE:
             state["result"] = KeyboardResult.BANNED
         return bytes(state.data), True

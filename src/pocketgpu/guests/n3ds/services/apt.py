@@ -61,6 +61,8 @@ _BUTTONS: Final = {
     "HOME": Signal.HOME, "POWER": Signal.POWER, "SLEEP": Signal.SLEEP_QUERY, "CLOSE": Signal.CLOSE,
 }  # fmt: skip
 _ACCEPTED: Final = 1
+_MOST_WAITING: Final = 16
+"""Parameters and signals that wait for the program; it is not to fill the host's memory with them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +85,8 @@ class Apt(Service):
         super().__init__(kernel)
         self.lock = Mutex()
         self.notify, self.resume = Event(Reset.ONE_SHOT, "apt-notify"), Event(Reset.ONE_SHOT, "apt-resume")
-        self.parameters: deque[Parameter] = deque()
-        self.signals: deque[Signal] = deque()
+        self.parameters: deque[Parameter] = deque(maxlen=_MOST_WAITING)
+        self.signals: deque[Signal] = deque(maxlen=_MOST_WAITING)
         self.applets = Applets(kernel.events)
         self.cpu_share = 0
         self._here = kernel.machine.choices["guest.applets"] == "answered"
@@ -233,8 +235,12 @@ class Apt(Service):
             size = -(-min(Applet("capture", request.static(7))["size"], _CAPTURE_LIMIT) // PAGE) * PAGE
             block = MemoryBlock("screens for an applet", host_memory(max(PAGE, size)))
             self.send(Parameter(receiver, Message.RESPONSE, object=block))
-        elif kind == Message.MESSAGE and (said := self.applets.checked(request.static(7))) is not None:
-            self._applet_says(*said)
+        elif kind == Message.MESSAGE and self.applets.asked:
+            data = request.static(7)
+            if (said := self.applets.checked(data)) is not None:
+                self._applet_says(*said)
+            else:
+                self._wait_for_answer(data, self.applets.block)
         return Answer()
 
     @command(0x40)
@@ -291,10 +297,14 @@ class Apt(Service):
         """The applet runs; as soon as it is answered it ends, and the program is woken with its data."""
         block = request.object(4)
         self._applet = request.words[1]
-        self._waiting = request.static(5), block if isinstance(block, MemoryBlock) else None
+        self._wait_for_answer(request.static(5), block if isinstance(block, MemoryBlock) else None)
+        return Answer()
+
+    def _wait_for_answer(self, data: bytes, block: MemoryBlock | None) -> None:
+        """Run the applet; later, if it needs an answer that comes later."""
+        self._waiting = data, block
         if not (self.applets.asks(self._applet) and self.answers_later is not None and self.answers_later()):
             self._run_applet()
-        return Answer()
 
     def answer(self, text: str | None) -> None:
         """What the player says to the applet that waits, or else to the next one. None cancels it."""

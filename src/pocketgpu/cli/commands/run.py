@@ -44,6 +44,7 @@ PICTURES = ("all", "presented", "last")
 @click.option("--sd-write", is_flag=True, help="Let the program change the files of --sd.")
 @click.option("--input", "script", metavar="FILE", help="Play an input script: keys, touch and so on, frame by frame.")
 @click.option("--press", multiple=True, metavar="KEYS@FRAMES", help="Hold keys: A@30-32, UP+B@40; may be repeated.")
+@click.option("--elf", metavar="FILE", help="The ELF that a .3dsx was made of, for functions and lines of faults.")
 @click.option("--text", is_flag=True, help="Show what the program has printed, its screens' text too.")
 @threads_option
 @set_option
@@ -67,6 +68,7 @@ def run(
     sd_write: bool,
     script: str | None,
     press: tuple[str, ...],
+    elf: str | None,
     text: bool,
     threads: int,
     choices: dict[str, str],
@@ -94,7 +96,7 @@ def run(
     expected = _expected(expect, tolerance, {"--tolerance": tolerance, "--junit": junit, "--report": report}, out)
     limit = frames or (expected.span.last + 1 if expected and expected.span.last is not None and not until else None)
     app = guests.run(
-        program, sd=sd, writable=sd_write, threads=threads, switches=choices, record=record is not None
+        program, sd=sd, writable=sd_write, threads=threads, switches=choices, record=record is not None, symbols=elf
     )
     outcome.extra["program"] = program
     _player(app, script, press)
@@ -241,7 +243,7 @@ def _end(end: End) -> dict[str, Any]:
         "trace": [
             {
                 "address": f"{one.place.address:#x}", "function": one.place.name, "source": one.place.source,
-                "found": one.found.value,
+                "found": one.found.value, "sure": one.sure,
             }
             for one in end.trace
         ],

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pocketgpu.cli import main
+from pocketgpu.guests.n3ds.font import system_font
 
 pytest.importorskip("unicorn", reason="needs the extra 'guest'")
 
@@ -91,6 +92,21 @@ def test_mistakes(words: tuple[str, ...], code: int, message: str, capsys: pytes
     assert done == code and message in err and "Traceback" not in err
 
 
+def test_a_fault_is_shown_with_its_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    faults = Path(SHOWN).parent / "faults.3dsx"
+    code, out, _ = output(capsys, "run", str(faults), "--frames", "5")
+    assert code == 1 and "The program ended: fault: write to no memory at 0x00000004, thread 1\n" in out
+    assert "It was in store (faults.c:" in out and "1 0" in out and "main+0x" in out
+    alone = tmp_path / "alone.3dsx"
+    alone.write_bytes(faults.read_bytes())
+    assert "(no function)" in output(capsys, "run", str(alone), "--frames", "5")[1]
+    elf = str(faults.with_suffix(".elf"))
+    code, out, _ = output(capsys, "run", str(alone), "--frames", "5", "--elf", elf, "--json")
+    end = json.loads(out)["end"]
+    assert code == 1 and end["trace"][0]["function"] == "store" and end["trace"][0]["sure"] is True
+    assert output(capsys, "run", str(alone), "--elf", "absent.elf")[0] == 3
+
+
 def test_commands_take_a_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for words, expected in (
         (("why", SHOWN, "f4/px200,120"), "is #7b8252"), (("events", SHOWN, "f4"), "frame 4"),
@@ -99,3 +115,16 @@ def test_commands_take_a_program(tmp_path: Path, capsys: pytest.CaptureFixture[s
     ):  # fmt: skip
         code, out, err = output(capsys, *words)
         assert code in (0, 1) and expected in out, (words, err)
+
+
+def test_another_system_font(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = str(PROGRAMS / "text.elf")
+    for name, content, message in (("none.bcfnt", None, "cannot be read"), ("text.txt", b"hello", "not a font of a")):
+        path = tmp_path / name
+        if content is not None:
+            path.write_bytes(content)
+        code, _, err = output(capsys, "run", text, "--font", str(path))
+        assert code == 3 and message in err, name
+    path = tmp_path / "own.bcfnt"
+    path.write_bytes(system_font())
+    assert "mapped 00000000" in output(capsys, "run", text, "--font", str(path), "--text")[1]

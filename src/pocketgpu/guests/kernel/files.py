@@ -284,9 +284,20 @@ class HostFolder:
         """How often something was changed, or was about to be."""
         return self._room.changes
 
+    def _spelled(self, path: str) -> Path:
+        """A path as the folder spells it: upper and lower case are the same on a card, and not on every host."""
+        place = self.root
+        for part in filter(None, _clean(path).split("/")):
+            following = place / part
+            if not os.path.lexists(following) and place.is_dir():
+                found = [name for name in sorted(os.listdir(place)) if name.casefold() == part.casefold()]
+                following = place / found[0] if found else following
+            place = following
+        return place
+
     def _place(self, path: str) -> Path:
         try:
-            place = (self.root / _clean(path)[1:]).resolve()
+            place = self._spelled(path).resolve()
             inside = place.is_relative_to(self.root) and (place.exists() or place.parent.exists())
         except (OSError, ValueError, RuntimeError):  # a name that the host refuses, links in a circle
             inside = False

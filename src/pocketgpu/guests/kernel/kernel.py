@@ -11,7 +11,7 @@ from typing import Final, Protocol
 
 from pocketgpu.displayed import line_of
 from pocketgpu.guests.kernel.handles import Handles
-from pocketgpu.guests.kernel.memory import PAGE, AddressSpace
+from pocketgpu.guests.kernel.memory import PAGE, AddressSpace, Permission
 from pocketgpu.guests.kernel.objects import Event, Mutex, Reset, Timer, Waitable
 from pocketgpu.guests.kernel.processor import Fault, Processor
 from pocketgpu.guests.kernel.report import Registers, Step, ThreadState, Tracer, end_text
@@ -218,10 +218,18 @@ class Kernel:
 
     def _hints(self, fault: Fault, registers: Registers) -> tuple[str, ...]:
         """What an address that is wrong is likely to be."""
-        if fault.address < PAGE and fault.address != fault.pc:
+        if fault.address == fault.pc:
+            if fault.address < PAGE:
+                return ("A pointer to a function was null.",)
+            size = 4 - fault.pc % 4
+            area = self.space.find(fault.pc)
+            if area is None or not area.permission & Permission.EXECUTE:
+                return ()
+            code = int.from_bytes(area.view[fault.pc - area.base :][:size], "little")
+            return (f"The instruction there is {code:#0{2 + 2 * size}x}.",)
+        if fault.address < PAGE:
             return ("It is a null pointer, or a member of what one points to.",)
-        near = abs(fault.address - registers["sp"]) < PAGE
-        if near and fault.address != fault.pc and self.space.find(fault.address) is None:
+        if abs(fault.address - registers["sp"]) < PAGE and self.space.find(fault.address) is None:
             return ("That is where the stack pointer is: the stack is full, or the pointer is wrong.",)
         return ()
 

@@ -72,6 +72,10 @@ class Program:
         segments, functions = counted(len(self.segments), "segment"), counted(len(self.symbols), "function")
         return f"<Program {self.name}: {segments}, {functions}>"
 
+    def __deepcopy__(self, memo: dict[int, object]) -> Program:
+        """Itself: nothing changes it, so copies of a kernel share it."""
+        return self
+
     def function(self, address: int) -> Function | None:
         """The function that an address is in."""
         return self.symbols.function(address)

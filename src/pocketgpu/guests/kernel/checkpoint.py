@@ -11,14 +11,16 @@ part of it: what the program has written there stays written.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from pocketgpu.capture.driver.checkpoints import Kept
 from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
 from pocketgpu.guests.kernel.host_pages import HostPages
 from pocketgpu.guests.kernel.kernel import Kernel
 from pocketgpu.guests.kernel.state import State
+
+if TYPE_CHECKING:
+    from pocketgpu.capture.driver.checkpoints import Kept
 
 _FILES_STAY: Final = "the run went back, and what the program had written to files since stays written"
 

@@ -7,10 +7,12 @@ budget of bytes; beyond it every second one is dropped, and new ones come at twi
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from pocketgpu.capture.driver.checkpoints import Checkpoints, Position
 from pocketgpu.guests.kernel.checkpoint import Checkpoint, Console
+
+if TYPE_CHECKING:
+    from pocketgpu.capture.driver.checkpoints import Checkpoints, Position
 
 BUDGET: Final = 256 << 20
 """Bytes that the checkpoints of one run may take together."""
@@ -34,6 +36,8 @@ class History:
 
     def keep(self) -> None:
         """Take checkpoints from now on."""
+        from pocketgpu.capture.driver.checkpoints import Checkpoints
+
         if self._kept is None:
             self._kept = Checkpoints(self._start, self._budget, self._interval)
             self._begun = perf_counter()
@@ -47,18 +51,24 @@ class History:
         seconds = perf_counter() - self._begun
         if kept.due(seconds) and frame > self._last.frame:
             self._last = Checkpoint.take(self._console, self._last)
-            kept.add(Position(frame), seconds, self._last)
+            kept.add(_position(frame), seconds, self._last)
 
     def to(self, frame: int) -> None:
         """Put the console back to the last checkpoint at or before a frame. Later ones stay: they are of the same run
         until something is done in another way."""
-        point = self._start if self._kept is None else self._kept.before(Position(frame)).state
+        point = self._start if self._kept is None else self._kept.before(_position(frame)).state
         point.restore(self._console)
         self._frame = point.frame
 
     def forget_after(self, frame: int) -> None:
         """From this frame on the run may go another way."""
         if self._kept is not None:
-            self._kept.forget_after(Position(frame))
-            self._last = self._kept.before(Position(frame)).state
+            self._kept.forget_after(_position(frame))
+            self._last = self._kept.before(_position(frame)).state
         self._frame = self._console.frame_count
+
+
+def _position(frame: int) -> Position:
+    from pocketgpu.capture.driver.checkpoints import Position  # a run that never goes back need not load it
+
+    return Position(frame)

@@ -36,18 +36,19 @@ def test_functions_are_in_order_and_have_their_sizes() -> None:
 
 
 def sixty_four() -> bytes:
-    """A file of 64 bits with one segment and one function."""
+    """A file of 64 bits with one segment and one function, which has a label without a size before and after it."""
     names = b"\0.text\0.symtab\0.strtab\0go\0"
     head = b"\x7fELF\x02\x01\x01"
     header = struct.pack("<16sHHIQQQIHHHHHH", head, 2, 183, 1, 0x8000, 64, 256, 0, 64, 56, 1, 64, 4, 3)
     segment = struct.pack("<IIQQQQQQ", 1, 5, 0, 0x8000, 0x8000, 16, 32, 4096)
-    symbol = bytes(24) + struct.pack("<IBBHQQ", names.index(b"go"), 2, 0, 1, 0x8005, 8)
-    rows = ((1, 1, 6, 0x8000, 0, 16, 0), (7, 2, 0, 0, 128, 48, 3), (15, 3, 0, 0, 192, len(names), 0))
+    label = struct.pack("<IBBHQQ", names.index(b"text"), 0, 0, 1, 0x8005, 0)
+    symbol = label + struct.pack("<IBBHQQ", names.index(b"go"), 2, 0, 1, 0x8005, 8) + label
+    rows = ((1, 1, 6, 0x8000, 0, 16, 0), (7, 2, 0, 0, 128, 72, 3), (15, 3, 0, 0, 208, len(names), 0))
     sections = bytes(64) + b"".join(
         struct.pack("<IIQQQQIIQQ", name, type, flags, address, offset, size, link, 0, 0, 0)
         for name, type, flags, address, offset, size, link in rows
     )
-    return (header + segment).ljust(128, b"\0") + symbol.ljust(64, b"\0") + names.ljust(64, b"\0") + sections
+    return (header + segment).ljust(128, b"\0") + symbol.ljust(80, b"\0") + names.ljust(48, b"\0") + sections
 
 
 def test_files_of_64_bits() -> None:

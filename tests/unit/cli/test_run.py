@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pocketgpu.cli import main
+from pocketgpu.guests.n3ds.font import system_font
 
 pytest.importorskip("unicorn", reason="needs the extra 'guest'")
 
@@ -114,3 +115,16 @@ def test_commands_take_a_program(tmp_path: Path, capsys: pytest.CaptureFixture[s
     ):  # fmt: skip
         code, out, err = output(capsys, *words)
         assert code in (0, 1) and expected in out, (words, err)
+
+
+def test_another_system_font(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = str(PROGRAMS / "text.elf")
+    for name, content, message in (("none.bcfnt", None, "cannot be read"), ("text.txt", b"hello", "not a font of a")):
+        path = tmp_path / name
+        if content is not None:
+            path.write_bytes(content)
+        code, _, err = output(capsys, "run", text, "--font", str(path))
+        assert code == 3 and message in err, name
+    path = tmp_path / "own.bcfnt"
+    path.write_bytes(system_font())
+    assert "mapped 00000000" in output(capsys, "run", text, "--font", str(path), "--text")[1]

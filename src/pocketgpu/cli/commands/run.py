@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from pocketgpu.cli.parts import terminal
 from pocketgpu.cli.parts.expect import Expected, expect_options
 from pocketgpu.cli.parts.options import debug_option, json_option, parse_frame_span, set_option, threads_option
 from pocketgpu.cli.parts.outcome import ExitCode, Outcome
-from pocketgpu.cli.parts.replay import make_directory, write_screens
+from pocketgpu.cli.parts.replay import Shown, make_directory, write_screens
 from pocketgpu.errors import PocketGPUError, UsageError
 from pocketgpu.events import Event
 from pocketgpu.wording import counted
@@ -44,35 +45,16 @@ PICTURES = ("all", "presented", "last")
 @click.option("--sd-write", is_flag=True, help="Let the program change the files of --sd.")
 @click.option("--input", "script", metavar="FILE", help="Play an input script: keys, touch and so on, frame by frame.")
 @click.option("--press", multiple=True, metavar="KEYS@FRAMES", help="Hold keys: A@30-32, UP+B@40; may be repeated.")
-@click.option("--elf", metavar="FILE", help="The ELF that a .3dsx was made of, for functions and lines of faults.")
 @click.option("--text", is_flag=True, help="Show what the program has printed, its screens' text too.")
+@click.option("--font", metavar="FILE", help="The system font: a dump, or a .bcfnt file.  [a free one]")
+@click.option("--elf", "symbols", metavar="FILE", help="The ELF of a .3dsx, for names.  [the .elf beside it]")
+@click.option("--arg", "arguments", multiple=True, metavar="TEXT", help="An argument for the program; may be repeated.")
 @threads_option
 @set_option
 @json_option
 @debug_option
 @click.pass_obj
-def run(
-    outcome: Outcome,
-    program: str,
-    frames: int | None,
-    presents: int | None,
-    until: str | None,
-    out: str | None,
-    pictures: str,
-    record: str | None,
-    expect: str | None,
-    tolerance: int | None,
-    junit: str | None,
-    report: str | None,
-    sd: str | None,
-    sd_write: bool,
-    script: str | None,
-    press: tuple[str, ...],
-    elf: str | None,
-    text: bool,
-    threads: int,
-    choices: dict[str, str],
-) -> None:
+def run(outcome: Outcome, /, program: str, **given: Any) -> None:
     """Run a program without its console.
 
     PROGRAM is homebrew for the 3DS: a .3dsx, .elf or .axf file. Time is emulated: every run gives the same pictures,
@@ -86,23 +68,22 @@ def run(
     --expect wants it.
     """
     from pocketgpu import guests
-    from pocketgpu.cli.commands.convert import check_name
 
-    if sd_write and sd is None:
-        raise click.UsageError("--sd-write is for the folder of --sd: give that as well.")
-    if record is not None:
-        check_name(record)
-    wanted = _Wanted(pictures)
-    expected = _expected(expect, tolerance, {"--tolerance": tolerance, "--junit": junit, "--report": report}, out)
-    limit = frames or (expected.span.last + 1 if expected and expected.span.last is not None and not until else None)
+    options = Options(**given)
+    options.check()
+    wanted, expected = _Wanted(options.pictures), options.expected()
+    limit = options.limit(expected)
     app = guests.run(
-        program, sd=sd, writable=sd_write, threads=threads, switches=choices, record=record is not None, symbols=elf
-    )
+        program, sd=options.sd, writable=options.sd_write, font=options.font, threads=options.threads,
+        switches=options.choices, record=options.record is not None, symbols=options.symbols,
+        arguments=options.arguments,
+    )  # fmt: skip
     outcome.extra["program"] = program
-    _player(app, script, press)
-    goal = _goal(app, presents, until)
+    _player(app, options.script, options.press)
+    goal = _goal(app, options.presents, options.until)
+    directory = make_directory(options.out) if options.out else None
     try:
-        _play(outcome, app, limit or guests.LIMIT, goal, wanted, make_directory(out) if out else None, expected)
+        _play(outcome, app, limit or guests.LIMIT, goal, wanted, directory, expected)
         if expected is not None:
             expected.finish(program, len(outcome.frames))
     except PocketGPUError as error:
@@ -112,21 +93,73 @@ def run(
     finally:
         if expected is not None:
             outcome.extra["expect"] = expected.to_dict()
-            expected.write(junit, report, program)
+            expected.write(options.junit, options.report, program)
     reached = goal is None or goal()
     if limit is None and goal is None and app.end is None:
         message = f"the run ended after {guests.LIMIT} frames; --frames or --until says when it shall end"
         outcome.add_events([Event("warning", "guest.limit", message, at=f"f{app.frame_count - 1}")])
     _note(outcome, app, reached)
-    if record is not None:
-        _record(outcome, app, record)
-    lines = _lines(outcome, app, out, presents, until, reached, text)
+    if options.record is not None:
+        _record(outcome, app, options.record)
+    lines = _lines(outcome, app, options, reached)
     if expected is not None:
-        lines += expected.summary(report)
+        lines += expected.summary(options.report)
     outcome.show = lambda: terminal.say("\n".join([*lines, terminal.format_warnings(outcome.warnings)]))
     failed = expected is not None and expected.failed
     if failed or not reached or (app.end is not None and not app.end.well):
         raise click.exceptions.Exit(ExitCode.FINDINGS)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options of the command, by the names that Click gives them."""
+
+    frames: int | None
+    presents: int | None
+    until: str | None
+    out: str | None
+    pictures: str
+    record: str | None
+    expect: str | None
+    tolerance: int | None
+    junit: str | None
+    report: str | None
+    sd: str | None
+    sd_write: bool
+    script: str | None
+    press: tuple[str, ...]
+    text: bool
+    font: str | None
+    symbols: str | None
+    arguments: tuple[str, ...]
+    threads: int
+    choices: dict[str, str]
+
+    def check(self) -> None:
+        """Raises UsageError for options that do not go together."""
+        from pocketgpu.cli.commands.convert import check_name
+
+        if self.sd_write and self.sd is None:
+            raise click.UsageError("--sd-write is for the folder of --sd: give that as well.")
+        if self.record is not None:
+            check_name(self.record)
+        given = (("--tolerance", self.tolerance), ("--junit", self.junit), ("--report", self.report))
+        alone = [name for name, value in given if value is not None]
+        if self.expect is None and alone:
+            raise click.UsageError(f"{alone[0]} is for comparing: give --expect DIR as well.")
+        if self.expect and self.out and os.path.realpath(self.out) == os.path.realpath(self.expect):
+            raise click.UsageError("--out would overwrite the goldens of --expect: name two folders.")
+
+    def expected(self) -> Expected | None:
+        """The goldens of --expect."""
+        return None if self.expect is None else Expected(self.expect, self.tolerance or 0)
+
+    def limit(self, expected: Expected | None) -> int | None:
+        """The most frames: those of --frames, or up to the last golden; None if nothing says so."""
+        last = expected.span.last if expected is not None else None
+        if self.frames is None and self.until is None and self.presents is None and last is not None:
+            return last + 1
+        return self.frames
 
 
 def _player(app: App, script: str | None, press: tuple[str, ...]) -> None:
@@ -135,7 +168,8 @@ def _player(app: App, script: str | None, press: tuple[str, ...]) -> None:
 
     if script is not None:
         app.play(Path(script))
-    app.play(Script(tuple(parse_press(one, app.console.controls) for one in press)))
+    if press:
+        app.play(Script(tuple(parse_press(one, app.console.controls) for one in press)))
 
 
 class _Wanted:
@@ -152,22 +186,15 @@ class _Wanted:
                     hint=f"Write {', '.join(PICTURES)}, or frames such as 30-59.",
                 ) from None  # fmt: skip
 
+    @property
+    def last_only(self) -> bool:
+        """Whether only the last frame is written, which is known when the run is over."""
+        return self.text == "last"
+
     def __call__(self, index: int, present: int | None, last: bool) -> bool:
         if self.span is not None:
             return self.span.first <= index and (self.span.last is None or index <= self.span.last)
         return self.text == "all" or (last if self.text == "last" else present is not None)
-
-
-def _expected(
-    folder: str | None, tolerance: int | None, others: dict[str, object], out: str | None
-) -> Expected | None:
-    if folder is None:
-        if given := [name for name, value in others.items() if value is not None]:
-            raise click.UsageError(f"{given[0]} is for comparing: give --expect DIR as well.")
-        return None
-    if out is not None and os.path.realpath(out) == os.path.realpath(folder):
-        raise click.UsageError("--out would overwrite the goldens of --expect: name two folders.")
-    return Expected(folder, tolerance or 0)
 
 
 def _goal(app: App, presents: int | None, until: str | None) -> Callable[[], bool] | None:
@@ -188,6 +215,7 @@ def _play(
 ) -> None:  # fmt: skip
     """Run frame by frame; each finished frame is an entry of the outcome."""
     progress = terminal.Progress()
+    kept: Mapping[str, Shown] = {}
     try:
         while app.frame_count < limit and not (goal is not None and goal()):
             started = perf_counter()
@@ -203,12 +231,16 @@ def _play(
             writes = directory is not None and wanted(index, present, last)
             if writes or last:
                 entry["screens"] = write_screens(index, app.screens, directory if writes else None)
+            elif wanted.last_only and directory is not None:
+                kept = app.screens  # the program may end before the next frame
             if expected is not None and expected.wants(index):
                 entry["expected"] = expected.check(app.program.name, index, app.screens, seconds)
             outcome.frames.append(entry)
             progress.show(f"frame {app.frame_count} of {limit}")
             if not going:
                 break
+        if kept and app.end is not None and not outcome.frames[-1]["screens"]:
+            outcome.frames[-1]["screens"] = write_screens(outcome.frames[-1]["index"], kept, directory)
         outcome.add_events(app.console.events)
     finally:
         terminal.clear_progress()
@@ -223,8 +255,9 @@ def _note(outcome: Outcome, app: App, reached: bool) -> None:
         "reached": reached,
         "end": None if end is None else _end(end),
         "text": app.text,
-        "console_text": dict(app.console_text),
     }
+    if outcome.json:
+        outcome.extra["console_text"] = dict(app.console_text)
 
 
 def _end(end: End) -> dict[str, Any]:
@@ -257,13 +290,11 @@ def _record(outcome: Outcome, app: App, path: str) -> None:
     outcome.extra["record"] = {"file": path, "bytes": size, "frames": app.frame_count}
 
 
-def _lines(
-    outcome: Outcome, app: App, out: str | None, presents: int | None, until: str | None, reached: bool, text: bool
-) -> list[str]:  # fmt: skip
+def _lines(outcome: Outcome, app: App, options: Options, reached: bool) -> list[str]:
     """The run for people."""
     import statistics
 
-    frames = outcome.frames
+    frames, presents, until, out = outcome.frames, options.presents, options.until, options.out
     state = "it still runs" if app.end is None else f"it ended: {app.end.why}"
     count = f"{counted(app.frame_count, 'frame')}, {counted(app.present_count, 'present')}"
     lines = [f"{app.program.name}: {count}; {state}"]
@@ -273,7 +304,7 @@ def _lines(
         missed = [f"{presents} presents" if presents is not None and app.present_count < presents else ""]
         missed += [("its end" if until == EXIT else f"the text {until!r}") if until is not None else ""]
         lines.append(f"not reached: {' and '.join(one for one in missed if one)}")
-    if text:
+    if options.text:
         shown = [f"{name} screen:\n{screen}" for name, screen in app.console_text.items() if screen]
         printed = [app.text.rstrip("\n")] if app.text else []
         lines += ["", "\n\n".join([*printed, *shown]) or "(nothing was printed)", ""]

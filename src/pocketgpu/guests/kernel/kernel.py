@@ -107,6 +107,7 @@ class Kernel:
     """
 
     calls: Mapping[int, Callable[[Thread], None]]
+    outside_state = frozenset({"processor", "listeners", "calls", "tracer"})
 
     def __init__(self, processor: Processor, space: AddressSpace, timeline: Timeline) -> None:
         self.processor, self.space, self.time = processor, space, timeline
@@ -134,11 +135,12 @@ class Kernel:
                 self.finish(End(WAITS_FOREVER, "all threads wait for what only the program itself could signal"))
                 return False
             self._due()
+            self.memory_differs()
             return self.end is None
         due = self.time.next
         budget = MOST_AT_ONCE if due is None else max(1, due - self.time.now)
         stop = self.processor.run(thread, budget)
-        self.processor_ran()
+        self.memory_differs()
         thread.executed += stop.used
         self.time.pass_ticks(stop.used)
         if stop.fault is not None:
@@ -205,8 +207,8 @@ class Kernel:
                 states.append(ThreadState(thread.number, thread.priority, registers, trace, waits))
         return tuple(states)
 
-    def processor_ran(self) -> None:
-        """The program's memory may have other bytes now."""
+    def memory_differs(self) -> None:
+        """The program or a service may have written memory."""
 
     def faulted(self, thread: Thread, fault: Fault) -> None:
         """A thread cannot go on."""

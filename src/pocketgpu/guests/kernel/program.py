@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from pocketgpu.guests.kernel.memory import Permission
 from pocketgpu.guests.symbols.debug import DebugInfo
@@ -53,6 +53,8 @@ class Program:
     loaders. debug: lines and frames of its ELF. index: address and size of ARM's table for leaving functions. about:
     title and icon. romfs: offset of the read-only files in `data`. warnings: what is odd about the file.
     """
+
+    fixed_state: ClassVar = True
 
     name: str
     segments: Sequence[Segment]

@@ -132,3 +132,38 @@ def test_few_files_are_open_at_a_time(card: Path) -> None:
         folder.open("/3ds/app/data.bin")
     del files, again
     folder.open("/3ds/app/data.bin").close()
+
+
+def test_upper_and_lower_case_are_the_same_on_a_card(card: Path) -> None:
+    folder = HostFolder(card, writable=True)
+    folder.make_folder("/Saves")
+    folder.open("/SAVES/Game.Sav", write=True, create=True).write(0, b"1")
+    assert folder.open("/saves/GAME.sav").read(0, 9) == b"1"
+    with pytest.raises(FileError, match="exists"):
+        folder.make_file("/saves/game.SAV", 0)
+    folder.rename("/saves/game.sav", "/Saves/other.sav")
+    assert [one.name for one in folder.list("/SAVES")] == ["other.sav"]
+    assert sorted(path.name for path in (card / "Saves").iterdir()) == ["other.sav"]
+
+
+def test_links_out_are_not_followed_in_another_case(card: Path) -> None:
+    (card.parent / "outside.txt").write_text("secret")
+    (card / "Out").symlink_to(card.parent)
+    for path in ("/out/outside.txt", "/OUT/outside.txt", "/Out/card/../outside.txt"):
+        with pytest.raises(FileError, match="absent"):
+            HostFolder(card).open(path)
+
+
+def test_places_beyond_any_file_are_refused(card: Path) -> None:
+    folder = HostFolder(card, writable=True)
+    file = folder.open("/new.bin", write=True, create=True)
+    assert file.read(1 << 63, 4) == b"" and file.read(1 << 40, 4) == b""
+    for attempt in (lambda: file.write(1 << 32, b"x"), lambda: file.resize(1 << 40), lambda: file.write(1 << 63, b"x")):
+        with pytest.raises(FileError, match="full"):
+            attempt()
+    with pytest.raises(FileError, match="full"):
+        folder.make_file("/large.bin", 1 << 32)
+    file.close()
+    with pytest.raises(FileError, match="closed"):
+        file.read(0, 1)
+    assert (card / "new.bin").stat().st_size == 0 and not (card / "large.bin").exists()

@@ -268,6 +268,15 @@ class Apt(Service):
     def close_application(self, request: Request) -> Answer:
         return Answer()
 
+    @command(0x23)
+    def prepare_to_jump_to_application(self, request: Request) -> Answer:
+        return Answer()
+
+    @command(0x4D)
+    def get_applet_program_info(self, request: Request) -> Answer:
+        """The version of an applet."""
+        return Answer(values=(0,))
+
     @command(0x31)
     def prepare_to_do_application_jump(self, request: Request) -> Answer:
         """A program wants another one, or itself, to be started after it."""

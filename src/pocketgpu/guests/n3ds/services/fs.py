@@ -134,6 +134,20 @@ class FsUser(Service):
         """Of saved data, of which there is none."""
         return Answer(Result.NOT_FORMATTED)
 
+    @command(0x855)
+    @command(0x860)
+    def enumerate_saved_data(self, request: Request) -> Answer:
+        """How many there are: none."""
+        return Answer(values=(0,))
+
+    @command(0x85A)
+    def set_archive_priority(self, request: Request) -> Answer:
+        return Answer()
+
+    @command(0x85B)
+    def get_archive_priority(self, request: Request) -> Answer:
+        return Answer(values=(0,))
+
     @command(0x866)
     def get_save_data_secure_value(self, request: Request) -> Answer:
         """There is none."""
@@ -151,6 +165,32 @@ class FsUser(Service):
     @command(0x818)
     def is_sdmc_writable(self, request: Request) -> Answer:
         return Answer(values=(int(self.card.writable),))
+
+    @command(0x816)
+    def get_sdmc_fatfs_error(self, request: Request) -> Answer:
+        return Answer(values=(0,))
+
+    @command(0x81B)
+    @command(0x81C)
+    def get_speed_info(self, request: Request) -> Answer:
+        """Of the card, or of the console's own memory."""
+        return Answer(values=(0, 0, 0))
+
+    @command(0x82E)
+    def get_product_info(self, request: Request) -> Answer:
+        """The program's code, 16 letters, company and version: none."""
+        return Answer(values=(0,) * 5)
+
+    @command(0x82F)
+    def get_program_launch_info(self, request: Request) -> Answer:
+        """Program id, medium: it was started from the card."""
+        return Answer(values=(0, 0, _MEDIA_SD, 0))
+
+    @command(0x822)
+    @command(0x823)
+    @command(0x824)
+    def card_slot_power(self, request: Request) -> Answer:
+        return Answer(values=(0,))
 
     @command(0x821)
     def card_slot_is_inserted(self, request: Request) -> Answer:

@@ -16,7 +16,8 @@ from pocketgpu.guests.n3ds.abi.messages import Answer, Request, Service, command
 if TYPE_CHECKING:
     from pocketgpu.guests.n3ds.kernel import N3DSKernel
 
-_SCREEN_WORDS = 8
+_BRIGHTEST = 5
+_PERF_LOG_WORDS = 14
 
 
 class GspGpu(Service):
@@ -146,6 +147,15 @@ class GspGpu(Service):
     def reset_gpu_core(self, request: Request) -> Answer:
         return Answer(self.gsp.reset_gpu_core(client=self.client))
 
+    @command(0x11)
+    def set_perf_log_mode(self, request: Request) -> Answer:
+        return Answer()
+
+    @command(0x12)
+    def get_perf_log(self, request: Request) -> Answer:
+        """Times of the units, last and in all: they take none here."""
+        return Answer(values=(0,) * _PERF_LOG_WORDS)
+
     @command(0x1C)
     def set_led_force_off(self, request: Request) -> Answer:
         return Answer(self.gsp.set_led_force_off(bool(request.words[1])))
@@ -162,6 +172,14 @@ class GspLcd(Service):
     """`gsp::Lcd`: backlights, which are accepted."""
 
     name = "gsp::Lcd"
+
+    @command(0x10)
+    def power_off_all_backlights(self, request: Request) -> Answer:
+        return Answer()
+
+    @command(0x15)
+    def get_brightness(self, request: Request) -> Answer:
+        return Answer(values=(_BRIGHTEST,))
 
     @command(0xA)
     def set_brightness_raw(self, request: Request) -> Answer:

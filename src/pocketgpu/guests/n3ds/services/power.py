@@ -6,11 +6,14 @@ Services; libctru's ptmu.c, ptmsysm.c, mcuhwc.c.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pocketgpu.guests.kernel.kernel import End
 from pocketgpu.guests.n3ds.abi import pages
 from pocketgpu.guests.n3ds.abi.messages import Answer, Request, Service, command
+
+if TYPE_CHECKING:
+    from pocketgpu.guests.n3ds.kernel import N3DSKernel
 
 _BATTERY_FULL: Final = 5
 _PERCENT: Final = 100
@@ -19,6 +22,11 @@ _VOLUME: Final = 0x3F
 _FIRMWARE: Final = (0x13, 0x37)
 _MOST_STEPS: Final = 0x1000
 _MILLISECONDS: Final = 1000
+
+
+def _now(kernel: N3DSKernel) -> int:
+    """Milliseconds since 2000."""
+    return pages.DATE - pages.YEAR_2000 + kernel.time.now * _MILLISECONDS // kernel.time.hertz
 
 
 class Ptm(Service):
@@ -96,9 +104,18 @@ class PtmSysm(Ptm):
     @command(0x805)
     @command(0x806)
     @command(0x80A)
+    @command(0x80C)
+    @command(0x80D)
+    @command(0x817)
     def change_history(self, request: Request) -> Answer:
-        """Steps and programs that were played: nothing is kept."""
+        """Steps, programs that were played, clocks: nothing is kept."""
         return Answer()
+
+    @command(0x816)
+    def get_rtc_time(self, request: Request) -> Answer:
+        """Seconds of the clock of the hardware."""
+        seconds = _now(self.kernel) // _MILLISECONDS
+        return Answer(values=(seconds & 0xFFFFFFFF, seconds >> 32))
 
     @command(0x818)
     def configure_new_3ds_cpu(self, request: Request) -> Answer:
@@ -111,11 +128,14 @@ class PtmClock(Service):
     name, also = "ptm:gets", ("ptm:sets",)
 
     @command(0x401)
-    def system_time(self, request: Request) -> Answer:
-        """Its time; a new time is not kept."""
-        time = self.kernel.time
-        now = pages.DATE - pages.YEAR_2000 + time.now * _MILLISECONDS // time.hertz
+    def get_system_time(self, request: Request) -> Answer:
+        now = _now(self.kernel)
         return Answer(values=(now & 0xFFFFFFFF, now >> 32))
+
+    @command(0x1)
+    def set_system_time(self, request: Request) -> Answer:
+        """A new time is not kept."""
+        return Answer()
 
 
 class Mcu(Service):

@@ -91,6 +91,21 @@ def test_lines_of_all_units() -> None:
     assert rules is not None and rules.register == 13
 
 
+@pytest.mark.parametrize("name", ["tables", "faults"])
+def test_files_of_line_tables(name: str) -> None:
+    """tables.elf has those of DWARF 5, which counts files from 0; faults.elf has those of DWARF 3."""
+    elf = read_elf((PROGRAMS / f"{name}.elf").read_bytes())
+    (at,) = [one.offset for one in elf.sections if one.name == ".debug_line"]
+    assert struct.unpack_from("<H", elf.data, at + 4)[0] == {"tables": 5, "faults": 3}[name]
+    debug = DebugInfo(elf)
+    known = {one.name: one for one in elf.functions()}
+    found = {debug.line(at) for at in range(known["say"].address, known["say"].address + known["say"].size, 4)}
+    files = {file.rsplit("/", 1)[-1]: number for file, number in filter(None, found)}
+    assert set(files) == {"runtime.c", "runtime.h"}, "the function, and the call that is inside it"
+    lines = (PROGRAMS / "runtime.h").read_text(encoding="utf-8").splitlines()
+    assert "svc_print" in lines[files["runtime.h"] - 1]
+
+
 def packed_sections(name: str, type: int, size: int) -> bytes:
     """The file with other words in the header of a section."""
     data = bytearray(DATA)

@@ -1,7 +1,7 @@
 """`dsp::DSP`: the sound processor with its usual program, as a model that consumes buffers in emulated time.
 
-A frame is 160 samples. For each, the model reads what the program wants of its 24 channels, lets so many samples of
-their buffers pass, and says which buffers are played; nothing is heard. Programs look for the processor's program on
+A frame is 160 samples. For each, the model reads the settings of 24 channels, advances their buffers by that many
+samples, and writes which buffers play; there is no sound output. Programs look for the processor's program on
 the card first, so they use the service only where the card has it, or with the choice `guest.sound`.
 Source: libctru's ndsp.c and ndsp-channel.c; 3dbrew DSP Services.
 """
@@ -107,7 +107,7 @@ class Channel:
 
 
 class Dsp(Service):
-    """The service. frames: how many have been played. event: what it tells the program with."""
+    """The service. frames: how many have been played. event: its interrupt for the program."""
 
     name = "dsp::DSP"
 
@@ -223,7 +223,7 @@ class Dsp(Service):
         return DATA_MEMORY + 2 * dsp.ADDRESSES[structure] + SECOND_COPY * copy
 
     def _frame(self, tick: int) -> None:
-        """Play a frame: read the newer copy of what the program wants, write the other copy of what is played."""
+        """Play a frame: read the newer copy of the program's settings, write the other copy of the status."""
         self._due = self.kernel.time.at(tick + FRAME_TICKS, self._frame)
         self.frames += 1
         view = self._memory

@@ -240,15 +240,16 @@ class Arena:
         """Pages whose bytes may differ from those in `snapshot`."""
         now, then = self.page_versions, snapshot.versions
         changed = now != 0 if snapshot.era != self._era else now != then
-        if self._shared is not None:
-            changed |= self._shared.pages
+        shared = self._shared
+        if shared is not None and (snapshot is not self._last or shared.epoch != shared.epoch_of_last):
+            changed |= shared.pages
         return np.flatnonzero(changed).tolist()
 
     def snapshot(self) -> Snapshot:
         """Keep the contents of all guest memory; costs time and space for pages changed since the previous one."""
         pages = dict(self._last.pages)
         differ = []
-        for page in self.changed_since(self._last):
+        for page in self._not_empty(self.changed_since(self._last), pages):
             start = page << PAGE_SHIFT
             now = self._map[start : start + PAGE_SIZE]
             if pages.get(page, _ZERO_PAGE) == now:
@@ -262,8 +263,24 @@ class Arena:
         unstamped = [page for page in differ if self.page_versions[page] == self._last.versions[page]]
         if unstamped:
             self.page_versions[unstamped] = self._next_version()
-        self._last = self._snapshot_of(pages)
+        self._set_last(pages)
         return self._last
+
+    def _set_last(self, pages: Mapping[int, bytes]) -> None:
+        """Memory is as in the newest snapshot."""
+        self._last = self._snapshot_of(pages)
+        if self._shared is not None:
+            self._shared.epoch_of_last = self._shared.epoch
+
+    def _not_empty(self, some: list[int], held: Mapping[int, bytes]) -> list[int]:
+        """Pages without those that are zero and not held as anything else: most of what a program may write."""
+        if self._shared is None or not some:
+            return some
+        pages = np.array(some)
+        rows = self.arena[: self.guest_end].view(np.uint64).reshape(-1, PAGE_SIZE // 8)
+        runs = np.split(pages, np.flatnonzero(np.diff(pages) != 1) + 1)
+        full = np.concatenate([rows[int(run[0]) : int(run[-1]) + 1].any(axis=1) for run in runs])
+        return [page for page, is_full in zip(some, full.tolist(), strict=True) if is_full or page in held]
 
     def restore(self, snapshot: Snapshot) -> None:
         """Restore the contents of a snapshot of this memory; pages that change get a new version.
@@ -281,7 +298,7 @@ class Arena:
                 self._map[start : start + PAGE_SIZE] = kept
                 self.page_versions[page] = stamp
         self._restore_state(snapshot.state)
-        self._last = self._snapshot_of(snapshot.pages)
+        self._set_last(snapshot.pages)
 
     def _clear(self, start: int, keep_pages: bool) -> None:
         """Zero [start, guest_end). Its pages are released to the system if possible, unless `keep_pages`."""
@@ -314,7 +331,7 @@ class _SharedPages:
 
     def __init__(self, guest_end: int) -> None:
         count = guest_end >> PAGE_SHIFT
-        self.epoch = self.looked_at_all = 0
+        self.epoch = self.looked_at_all = self.epoch_of_last = 0
         self.pages = np.zeros(count, np.bool_)
         self.copied = np.full(count, -1, np.int64)
         self._looked = np.full(count, -1, np.int64)

@@ -25,6 +25,8 @@ if __name__ == "__main__":
     root = Path(__file__).resolve().parents[2]
     sys.path[:0] = [str(root / "src"), str(root / "tests")]
 
+from support.fuzz import load
+
 from pocketgpu.facts.choices import CHOICES
 from pocketgpu.facts.choices.guests import STRICT
 from pocketgpu.facts.supervisor import CALLS, SupervisorCall
@@ -64,9 +66,14 @@ _PATHS = ("/", "", "/a", "/folder", "/folder/b", "/../secret", "/..", "/folder/.
           "/link", "/loop", "/inside/b", "/.", "//", "/a/", "/a/x", "\\..\\secret", "/\0/secret", "/a\0/../../secret",
           "/new", "/n/n", "/" + "x" * 300, "/" + "y/" * 2000, "/ü", "/\ud800", "/con", "/3ds/app.elf", "*",
           "/folder/*")  # fmt: skip
+_GX = load("gsp")
 _LAST = (("APT:U", 0x4E), ("APT:U", 0x27), ("ptm:sysm", 0x407), ("ptm:sysm", 0x409))
 """Commands that end a program."""
-_SECRET = b"outside"
+_SECRET = b"what is outside of the card"
+_UNLISTED = "unlisted"
+"""A name beside the card that nobody says: where it turns up, a folder outside was read."""
+_FILE_COMMANDS = (0x802, 0x802, 0x802, 0x803, 0x803, *range(0x804, 0x80B), 0x80B, 0x80B, 0x80C)
+"""Those of fs:USER that name files."""
 
 
 class Caller:
@@ -100,6 +107,7 @@ def make_card(place: Path) -> None:
     (place / "card" / "a").write_bytes(bytes(range(256)))
     (place / "card" / "folder" / "b").write_bytes(b"b" * 5000)
     (place / "secret").write_bytes(_SECRET)
+    (place / _UNLISTED).write_bytes(_SECRET)
     for name, target in (("out", ".."), ("link", "../secret"), ("loop", "loop"), ("inside", "folder")):
         (place / "card" / name).symlink_to(target)
 
@@ -133,7 +141,7 @@ class Episode:
         if r.random() < 0.5:
             known = r.choice(self.calls)
             return lambda thread: self.known_call(thread, known)
-        name = r.choice(_SERVICES[:9]).decode()
+        name = r.choice(sorted(self.kernel.services))
         server = self.kernel.services.get(name)
         command = r.choice(server.commands) if isinstance(server, Service) else 0
         return lambda thread: self.message(thread, (name, command))
@@ -215,6 +223,8 @@ class Episode:
         if self.flood is not None and kind > 0.2:
             return self.flood(thread)
         kind = r.random()
+        if 0.2 < kind < 0.23:
+            return self.graphics(thread)
         if kind < 0.03:
             return None  # it computes until something is due
         if kind < 0.55:
@@ -285,9 +295,10 @@ class Episode:
         body = self.body(r.randrange(0, 24))
         name = getattr(server, "name", "")
         if name == "fs:USER" and r.random() < 0.9:
+            command = r.choice(_FILE_COMMANDS) if wanted is None and r.random() < 0.8 else command
             body = self.file_words(command, body)
         elif name in ("file", "directory") and r.random() < 0.8:
-            body[:2] = [r.choice((0, 4, 0xFFFFFFF0, self.number())), r.choice((0, 0, 0, 1, 0x7FFFFFFF, 0xFFFFFFFF))]
+            body = self.session_words(name, body)
         elif name == "srv:" and r.random() < 0.9:
             service = r.choice(_SERVICES).ljust(8, b"\0")
             body = [int.from_bytes(service[at : at + 4], "little") for at in (0, 4)] + [r.choice((8, 7, 5, 99)), 0]
@@ -302,6 +313,22 @@ class Episode:
             self.kernel.space.set_words(thread.tls + STATIC_BUFFERS + 8 * n, *buffer)
         thread.registers = [handle, *(self.number() for _ in range(7))]
         self.counts[f"to {name}" if name else "to nobody"] += 1
+        return 0x32
+
+    def graphics(self, thread: Thread) -> int:
+        """GX commands in the queue of the shared memory, or what should not be there, and the order to do them."""
+        r, shared = self.r, self.console.gsp.gsp.shared
+        if r.random() < 0.7:
+            queue = shared.commands(0)
+            if queue["index"] < 15 and not queue.stopped:
+                for _ in range(r.choice((1, 1, 2, 5))):
+                    queue.submit(_GX.gx_words(r))
+        for _ in range(r.choice((0, 0, 1, 8))):
+            shared.data[r.randrange(len(shared.data))] = r.randrange(256)
+        handle = next((one for one in self.known("session") if self.server_name(one) == "gsp::Gpu"), 0)
+        self.kernel.space.set_words(thread.tls + COMMAND_BUFFER, 0x000C0000)
+        thread.registers = [handle, 0, 0, 0, 0, 0, 0, 0]
+        self.counts["orders to the GPU"] += 1
         return 0x32
 
     def server_name(self, handle: int) -> str:
@@ -329,18 +356,28 @@ class Episode:
                 words += [(self.size() << 4 | r.choice((0xA, 0xC, 0xE, 4, 6, 8))) & 0xFFFFFFFF, self.address()]
         return words
 
+    def session_words(self, name: str, body: list[int]) -> list[int]:
+        """A message to an open file or folder: mostly one that reads it to where there is memory."""
+        r = self.r
+        if r.random() < 0.5:
+            size, entry = 0x40, 0x228
+            if name == "directory":
+                return [8, (8 * entry) << 4 | 0xC, DATA + 0x4000]
+            return [0, 0, size, size << 4 | 0xC, DATA + 0x4000]
+        return [r.choice((0, 4, 0xFFFFFFF0, self.number())), r.choice((0, 0, 0, 1, 0x7FFFFFFF, 0xFFFFFFFF)), *body]
+
     def file_words(self, command: int, body: list[int]) -> list[int]:
         """A message with a path where commands have theirs."""
         r = self.r
-        kind = r.choice((3, 4, 4, 4, 1, 2, 5, 99))
+        kind = r.choice((3, 4, 4, 4, 4, 4, 1, 2, 5, 99))
         path = r.choice(_PATHS)
         wide = kind == 4
         data = path.encode("utf-16-le", "surrogatepass") if wide else path.encode("utf-8", "replace")
         data += bytes(1 + wide)
         place = DATA + 0x2000
         self.store(place, data[:0x4000])
-        size = r.choice((len(data), len(data), len(data), 0, 1, self.size()))
-        archive = r.choice((1, 1, 2, 3, self.number()))
+        size = r.choice((*[len(data)] * 6, 0, 1, self.size()))
+        archive = r.choice((*self.console.fs.archives, self.number()))
         buffer = [(size << 14 | 2) & 0xFFFFFFFF, place]
         flags = r.choice((1, 2, 3, 4, 5, 6, 7, 0))
         shapes = {
@@ -352,7 +389,7 @@ class Episode:
             0x80C: [r.choice((9, 9, 9, 3, 6, 0x567890AB, self.number())), 1, 1, 0x4002, DATA],
         }
         if command in (0x806, 0x807, 0x809):
-            shapes[command] = [0, archive, 0, kind, size, 0, *buffer]
+            shapes[command] = [0, archive, 0, kind, size, *([0] if command == 0x809 else []), *buffer]
         if command in (0x805, 0x80A):
             shapes[command] = [0, archive, 0, kind, size, archive, 0, kind, size, *buffer, *buffer]
         return shapes.get(command, body)
@@ -385,7 +422,7 @@ class Episode:
         set_all(0, DATA)
         yield 0x2D
         srv = self.known("session")[-1]
-        for name in _SERVICES[:9]:
+        for name in sorted(one.encode() for one in kernel.services):
             low, high = (int.from_bytes(name.ljust(8, b"\0")[at : at + 4], "little") for at in (0, 4))
             send(srv, 0x00050100, low, high, len(name), 0)
             yield 0x32
@@ -427,7 +464,12 @@ class Episode:
         memory = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         assert memory < MOST_MEMORY, f"{memory >> 20} MiB of memory"
         assert (self.place / "secret").read_bytes() == _SECRET
-        assert sorted(one.name for one in self.place.iterdir()) == ["card", "secret"]
+        assert sorted(one.name for one in self.place.iterdir()) == ["card", "secret", _UNLISTED]
+        for area in kernel.space:
+            if area.name in ("data", "heap", "linear memory"):
+                found = bytes(area.view)
+                assert _SECRET not in found, "a file outside was read"
+                assert _UNLISTED.encode("utf-16-le") not in found, "a folder outside was read"
         blocks = 0
         for folder, _, names in os.walk(self.place / "card"):
             for name in names:

@@ -4,9 +4,9 @@ with a report; none crashes the host, runs forever, takes much memory or writes 
     python tests/fuzz/guests.py --cases 100000 --seed 1
 
 The first cases change each byte of the headers of a 3DSX and an ELF, one after the other; the others are random: bytes
-and words of a program changed, cut, repeated, sizes that are huge, a 3DSX made of random numbers, and in one of `CODE`
-cases random instructions. Some programs that can be read are run for a few steps. A case is made from the seed and its
-number alone, so a failure names what to run again (--first N --cases 1).
+and words of a program changed, cut, repeated, sizes that are huge, a 3DSX made of random numbers, random instructions,
+damaged sections for debuggers. Some programs that can be read are run for a few steps. A case is made from the seed and
+its number alone, so a failure names what to run again (--first N --cases 1).
 """
 
 from __future__ import annotations
@@ -30,15 +30,19 @@ from pocketgpu.guests.kernel.program import Program
 from pocketgpu.guests.n3ds.console import Console
 from pocketgpu.guests.n3ds.loader import ProgramError, read_program
 from pocketgpu.guests.processors.unicorn_arm import UnicornArm
+from pocketgpu.guests.symbols.elf import read_elf
 from pocketgpu.pica.n3ds import N3DS
 
 PROGRAMS = Path(__file__).resolve().parents[1] / "guests" / "n3ds"
 MACHINE_LIFE = 200
 """Programs that one machine runs."""
 SLOWEST = 20.0
-CODE, RUN, PLACE = 25, 40, 25
-"""One of so many cases is random code; of programs that can be read, one of so many is run, or asked for places."""
+CODE, DEBUG, RUN, PLACE = 25, 50, 40, 25
+"""One of so many cases is random code, or has damaged sections for debuggers; of programs that can be read, one of so
+many is run, or asked for places."""
 STEPS, TICKS = 300, 6_000_000
+SURELY = 10
+"""After so many steps emulated time has gone on: each executes something, or waits for what is due."""
 MOST_MEMORY = 1 << 20
 """KiB that the process may grow by."""
 LARGEST = 64 << 20
@@ -116,6 +120,19 @@ def random_3dsx(r: random.Random) -> bytes:
     return head.ljust(min(header, 4096), b"\0") + counts + r.randbytes(r.randrange(0, 20000))
 
 
+def damaged_debug(r: random.Random) -> bytes:
+    """An ELF with changes in its sections for debuggers, many of them at the beginning of one."""
+    data = bytearray(bases()[1])
+    sections = [one for one in read_elf(bytes(data)).sections if one.name.startswith(".debug")]
+    for _ in range(r.choice((1, 1, 2, 4, 10))):
+        one = r.choice(sections)
+        at = one.offset + r.randrange(min(one.size - 4, r.choice((16, 64, one.size))))
+        value = r.choice((*_STRANGE, r.getrandbits(32)))
+        size = r.choice((1, 4))
+        data[at : at + size] = struct.pack("<I", value)[:size]
+    return bytes(data)
+
+
 def mutate(data: bytes, r: random.Random) -> bytes:
     """A few changes, many of them in headers and tables."""
     out = bytearray(data)
@@ -148,6 +165,8 @@ def make(seed: int, number: int) -> tuple[str, bytes]:
         return "byte", one_byte(number)
     if r.randrange(CODE) == 0:
         return "code", random_code(r)
+    if r.randrange(DEBUG) == 0:
+        return "debug", damaged_debug(r)
     if r.random() < 0.2:
         return "made", random_3dsx(r)
     return "damaged", mutate(r.choice(bases()), r)
@@ -184,9 +203,13 @@ def run_some(program: Program, machine: N3DS, counts: Counter[str]) -> None:
     files = MemoryFiles({"/3ds/case.3dsx": MemoryFile(len(program.data), {0: program.data})})
     kernel = Console(UnicornArm(), machine, files).kernel
     kernel.load(program, ["sdmc:/3ds/case.3dsx"])
-    for _ in range(STEPS):
+    seen = -1
+    for number in range(STEPS):
         if kernel.time.now > TICKS or not kernel.step():
             break
+        if number % SURELY == 0:
+            assert kernel.time.now > seen, "emulated time stands still"
+            seen = kernel.time.now
     counts["run"] += 1
     counts["ticks"] += kernel.time.now
     end = kernel.end
@@ -208,7 +231,7 @@ def check(seed: int, number: int, machine: N3DS, counts: Counter[str]) -> None:
     program = read(data, counts)
     if program is None:
         return
-    if r.randrange(PLACE) == 0:
+    if kind == "debug" or r.randrange(PLACE) == 0:
         ask(program, r, counts)
     if kind == "code" or r.randrange(RUN) == 0:
         run_some(program, machine, counts)

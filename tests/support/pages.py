@@ -48,6 +48,7 @@ ELSEWHERE = {
 }
 """Blocks that another test runs."""
 ENDS_WITH = {
+    "run crash.elf": 1,
     "diff scene.ctf.xz other.ctf.xz": 1,
     "diff scene.ctf.xz --switch-b": 1,
     "launch squares.sass --grid 2 --block 32 --arg zeros:160 --arg u32:50": 1,
@@ -135,6 +136,8 @@ def _squares(path: Path) -> None:
 
 STAND_INS: dict[str, Callable[[Path], None]] = {
     "scene.ctf.xz": _copy("sample.ctf.xz"),
+    "app.3dsx": lambda path: shutil.copy(ROOT / "tests/guests/n3ds/console.elf", path) and None,
+    "crash.elf": lambda path: shutil.copy(ROOT / "tests/guests/n3ds/faults.elf", path) and None,
     "other.ctf.xz": lambda path: shutil.copy(ROOT / "tests/unit/promises/data/scene_3ds.pgc", path) and None,
     "scene.mxcap.zip": _copy("sample_switch.mxcap.zip"),
     "scene.pgc": _converted,

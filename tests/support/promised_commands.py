@@ -8,7 +8,7 @@ COMMANDS: dict[str, str] = {
     "demo": "--console --out --threads --set --json --debug",
     "run": (
         "PROGRAM --frames --presents --until --out --pictures --record --expect --tolerance --junit --report --sd"
-        " --sd-write --input --press --text --font --symbols --arg --threads --set --json --debug"
+        " --sd-write --input --press --text --font --elf --arg --threads --set --json --debug"
     ),
     "render": (
         "CAPTURE --list --memory --registers --out --frames --layout --animate --fps --expect --tolerance --junit"

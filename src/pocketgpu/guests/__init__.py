@@ -29,7 +29,7 @@ def run(
 ) -> App:
     """Start a program; it runs when it is asked for frames.
 
-    :param path: a .3dsx, .elf or .axf file.
+    :param path: a .3dsx, .elf or .axf file. An ELF finds the read-only files of the .3dsx of the same name beside it.
     :param sd: a folder that the program finds as its memory card. writable: whether it may change it.
     :param font: a dump of the console's shared font, or a .bcfnt file; by default a free font.
     :param threads: number of drawing threads; any number gives the same bytes.
@@ -47,7 +47,7 @@ def run(
     from pocketgpu.guests.n3ds.console import Console
     from pocketgpu.guests.n3ds.font import Font, system_font
     from pocketgpu.guests.n3ds.loader import read_program
-    from pocketgpu.guests.opening import beside, read_file
+    from pocketgpu.guests.opening import beside, package, read_file, shown_name
     from pocketgpu.guests.processors.unicorn_arm import UnicornArm
     from pocketgpu.pica.n3ds import N3DS
 
@@ -57,14 +57,16 @@ def run(
         raise UsageError("there is no such folder", location=os.fspath(sd), hint="`sd` is a folder of this computer.")
     elf = beside(file) if symbols is None else Path(symbols)
     program = read_program(
-        data, file.name, elf=None if elf is None else read_file(elf), elf_name="" if elf is None else elf.name
+        data, shown_name(file), elf=None if elf is None else read_file(elf), elf_name="" if elf is None else elf.name
     )
-    place = f"/3ds/{file.name}"
+    own = package(file)
+    content = data if own == file else read_file(own)
+    place = f"/3ds/{shown_name(own)}"
     shared_font = Font.read(system_font(font)).shared_memory()
 
     def start() -> Console:
         files = MemoryFiles({}) if sd is None else HostFolder(sd, writable=writable)
-        card = Overlay(files, place, MemoryFile(len(data), {0: data}))
+        card = Overlay(files, place, MemoryFile(len(content), {0: content}))
         console = Console(UnicornArm(), N3DS(threads=threads, switches=switches), card, font=shared_font)
         console.kernel.load(program, [f"sdmc:{place}", *arguments])
         return console

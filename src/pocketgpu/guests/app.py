@@ -23,6 +23,8 @@ from pocketgpu.guests.input.controls import Controls
 from pocketgpu.guests.input.script import KEYS, Script, Statement
 from pocketgpu.guests.input.script import parse as parse_script
 from pocketgpu.guests.input.script import read as read_script
+from pocketgpu.guests.kernel.checkpoint import Checkpoint
+from pocketgpu.guests.kernel.history import History
 from pocketgpu.guests.kernel.kernel import End, Kernel
 from pocketgpu.guests.kernel.program import Program
 from pocketgpu.wording import counted
@@ -41,6 +43,10 @@ class Recorder(Protocol):
 
     def contents(self, about: Mapping[str, str]) -> Contents:
         """The capture so far. about: key and value of notes."""
+        ...
+
+    def stop(self) -> None:
+        """Follow no longer."""
         ...
 
 
@@ -100,9 +106,18 @@ class GuestConsole(Protocol):
         """A recorder; to be called before the program runs."""
         ...
 
-    def same_input(self, other: Any) -> None:
-        """Take over what the player does at another console of the same kind."""
+    @property
+    def file_changes(self) -> int:
+        """How often the program has changed files of the host."""
         ...
+
+    @property
+    def inputs(self) -> Any:
+        """What the player does, in all frames; it can be set at another console of the same kind."""
+        ...
+
+    @inputs.setter
+    def inputs(self, value: Any) -> None: ...
 
     @property
     def controls(self) -> Controls:
@@ -131,6 +146,7 @@ class App:
         self._start, self._repeatable = start, repeatable
         self.program = program
         self.console = start()
+        self._history = History(self.console)
         self._recorder = self.console.recorder() if record else None
 
     def __repr__(self) -> str:
@@ -164,8 +180,17 @@ class App:
         every frame of the program."""
         last = self.frame_count + limit
         while not condition():
-            if self.frame_count >= last or not self.console.kernel.step():
+            if self.frame_count >= last or not self._step():
                 return condition()
+        return True
+
+    def until_text(self, text: str, *, limit: int = LIMIT) -> bool:
+        """Run until the program has printed a text, on a screen or for a debugger, for at most `limit` frames; whether
+        it has. Screens are read after each frame."""
+        last = self.frame_count + limit
+        while not (text in self.text or any(text in shown for shown in self.console_text.values())):
+            if self.frame_count >= last or not self.frames(1):
+                return text in self.text or any(text in shown for shown in self.console_text.values())
         return True
 
     def _to(self, number: Callable[[], int], count: int) -> bool:
@@ -173,9 +198,14 @@ class App:
             raise UsageError(f"frames cannot go back by {-count}")
         wanted = number() + count
         while number() < wanted:
-            if not self.console.kernel.step():
+            if not self._step():
                 return False
         return True
+
+    def _step(self) -> bool:
+        going = self.console.kernel.step()
+        self._history.stepped()
+        return going
 
     @property
     def end(self) -> End | None:
@@ -193,7 +223,7 @@ class App:
                 hint="Ask for a recording when it starts: run(..., record=True).",
             )
         other = App(self._start, self.program, record=record)
-        other.console.same_input(self.console)
+        other.console.inputs = self.console.inputs
         return other
 
     def again(self, *, record: bool = False) -> App:
@@ -207,6 +237,51 @@ class App:
         while other.console.kernel.steps < steps and other.console.kernel.step():
             pass
         return other
+
+    # -- going back -------------------------------------------------------------------------------------------------
+    def checkpoint(self) -> Checkpoint:
+        """This moment of the run, for `restore`."""
+        return Checkpoint.take(self.console)
+
+    def restore(self, point: Checkpoint) -> None:
+        """Go back, or forward again, to a moment of this run, with the input that it had then. Going on gives the same
+        bytes. What the program has written to files of this computer stays; an event tells so.
+
+        :raises UsageError: the checkpoint is of another run.
+        """
+        self._stop_recording()
+        point.restore(self.console)
+        self._history.forget_after(0)  # what was kept may be of a run with other input
+
+    def back(self, frames: int = 1) -> None:
+        """Go back by frames: to where the frame began that was shown then. The input stays, so going on gives the same
+        pictures again, unless you press something else.
+
+        The first time, the program runs again from its start; from then on checkpoints are kept.
+
+        :raises UsageError: there are not so many frames.
+        """
+        wanted = self.frame_count - frames
+        if frames < 0 or wanted < 0:
+            raise UsageError(f"cannot go back by {frames} frames", hint=f"There are {self.frame_count}.")
+        self._stop_recording()
+        inputs = self.console.inputs
+        self._history.keep()
+        self._history.to(wanted)
+        self.console.inputs = inputs
+        self.frames(wanted - self.frame_count)
+        self._history.forget_after(wanted)
+
+    @property
+    def history(self) -> History:
+        """The checkpoints that `back` has."""
+        return self._history
+
+    def _stop_recording(self) -> None:
+        """A recorder follows a run from its start; after going back, a second run is recorded instead."""
+        if self._recorder is not None:
+            self._recorder.stop()
+            self._recorder = None
 
     def contents(self) -> Contents:
         """All that the GPU was given, as the contents of a `.pgc`; see `capture`."""

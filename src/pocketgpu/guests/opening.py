@@ -9,6 +9,7 @@ from typing import Final
 from pocketgpu.errors import CaptureError
 from pocketgpu.guests.symbols.elf import MAGIC
 
+_3DSX: Final = b"3DSX"
 LARGEST: Final = 1 << 30
 """Bytes of a program's file, with its read-only files."""
 
@@ -37,11 +38,30 @@ def read_file(path: Path) -> bytes:
 
 def beside(path: Path) -> Path | None:
     """The ELF of the same name beside a program, if there is one and the program is none itself."""
-    found = path.with_suffix(".elf")
+    return _neighbour(path, ".elf", MAGIC)
+
+
+def package(path: Path) -> Path:
+    """The file that a program finds as its own on the card. An ELF has no read-only files; the .3dsx of the same name
+    beside it, if there is one, has them."""
+    return _neighbour(path, ".3dsx", _3DSX) or path if _begins(path, MAGIC) else path
+
+
+def shown_name(path: Path) -> str:
+    """A file's name as a program can read it: bytes that are no UTF-8 become question marks."""
+    return path.name.encode("utf-8", "replace").decode("utf-8")
+
+
+def _neighbour(path: Path, suffix: str, magic: bytes) -> Path | None:
+    found = path.with_suffix(suffix) if path.name else path
+    return found if found != path and _begins(found, magic) else None
+
+
+def _begins(path: Path, magic: bytes) -> bool:
     try:
-        if found == path or not found.is_file():
-            return None
-        with found.open("rb") as file:
-            return found if file.read(len(MAGIC)) == MAGIC else None
+        if not path.is_file():
+            return False
+        with path.open("rb") as file:
+            return file.read(len(magic)) == magic
     except (OSError, ValueError):
-        return None
+        return False

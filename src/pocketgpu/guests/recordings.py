@@ -8,7 +8,10 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from pocketgpu.guests.opening import package
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
@@ -65,9 +68,11 @@ def _key(path: str, frames: int, switches: Mapping[str, str] | None) -> str | No
     from pocketgpu.lanes import recipes
 
     source = recipes.source()
+    program = b""
     try:
-        with open(path, "rb") as file:
-            program = hashlib.file_digest(file, "sha256").digest()
+        for one in dict.fromkeys((path, os.fspath(package(Path(path))))):
+            with open(one, "rb") as file:
+                program += hashlib.file_digest(file, "sha256").digest()
     except OSError:
         return None
     if source is None:

@@ -92,6 +92,21 @@ def test_mistakes(words: tuple[str, ...], code: int, message: str, capsys: pytes
     assert done == code and message in err and "Traceback" not in err
 
 
+def test_a_fault_is_shown_with_its_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    faults = Path(SHOWN).parent / "faults.3dsx"
+    code, out, _ = output(capsys, "run", str(faults), "--frames", "5")
+    assert code == 1 and "The program ended: fault: write to no memory at 0x00000004, thread 1\n" in out
+    assert "It was in store (faults.c:" in out and "1 0" in out and "main+0x" in out
+    alone = tmp_path / "alone.3dsx"
+    alone.write_bytes(faults.read_bytes())
+    assert "(no function)" in output(capsys, "run", str(alone), "--frames", "5")[1]
+    elf = str(faults.with_suffix(".elf"))
+    code, out, _ = output(capsys, "run", str(alone), "--frames", "5", "--elf", elf, "--json")
+    end = json.loads(out)["end"]
+    assert code == 1 and end["trace"][0]["function"] == "store" and end["trace"][0]["sure"] is True
+    assert output(capsys, "run", str(alone), "--elf", "absent.elf")[0] == 3
+
+
 def test_commands_take_a_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for words, expected in (
         (("why", SHOWN, "f4/px200,120"), "is #7b8252"), (("events", SHOWN, "f4"), "frame 4"),

@@ -78,6 +78,13 @@ class Checkpoints(Generic[C]):
             self.bytes = sum(after.state.bytes_beside(before.state) for before, after in pairwise(self._kept))
         self._positions = [one.position for one in self._kept]
 
+    def forget_after(self, position: Position) -> None:
+        """Drop what is after a position: the replay goes another way from there."""
+        self._kept = self._kept[: bisect_right(self._positions, position)]
+        self._positions = self._positions[: len(self._kept)]
+        self._since = self._kept[-1].seconds
+        self.bytes = sum(after.state.bytes_beside(before.state) for before, after in pairwise(self._kept))
+
     def before(self, position: Position) -> Checkpoint[C]:
         """The last checkpoint at or before a position."""
         return self._kept[bisect_right(self._positions, position) - 1]

@@ -47,7 +47,7 @@ PICTURES = ("all", "presented", "last")
 @click.option("--press", multiple=True, metavar="KEYS@FRAMES", help="Hold keys: A@30-32, UP+B@40; may be repeated.")
 @click.option("--text", is_flag=True, help="Show what the program has printed, its screens' text too.")
 @click.option("--font", metavar="FILE", help="The system font: a dump, or a .bcfnt file.  [a free one]")
-@click.option("--symbols", metavar="FILE", help="The ELF of a .3dsx.  [the .elf beside it]")
+@click.option("--elf", "symbols", metavar="FILE", help="The ELF of a .3dsx, for names.  [the .elf beside it]")
 @click.option("--arg", "arguments", multiple=True, metavar="TEXT", help="An argument for the program; may be repeated.")
 @threads_option
 @set_option
@@ -276,7 +276,7 @@ def _end(end: End) -> dict[str, Any]:
         "trace": [
             {
                 "address": f"{one.place.address:#x}", "function": one.place.name, "source": one.place.source,
-                "found": one.found.value,
+                "found": one.found.value, "sure": one.sure,
             }
             for one in end.trace
         ],

@@ -78,6 +78,11 @@ class Files(Protocol):
         """Whether anything can be changed."""
         ...
 
+    @property
+    def changes(self) -> int:
+        """How often something was changed, or was about to be."""
+        ...
+
     def open(self, path: str, *, write: bool = False, create: bool = False) -> OpenFile:
         """Open a file. Raises FileError."""
         ...
@@ -132,6 +137,7 @@ class MemoryFiles:
     """Files in memory, in folders that their paths imply: read only. folders: further ones, empty."""
 
     writable = False
+    changes = 0
 
     def __init__(self, files: Mapping[str, MemoryFile], folders: Sequence[str] = ()) -> None:
         self._files = {_clean(path): one for path, one in files.items()}
@@ -192,10 +198,12 @@ def _refusals(path: str) -> Iterator[None]:
 
 @dataclass(slots=True)
 class _Room:
-    """What a program may still take of the host. open: files in use."""
+    """What a program may still take of the host. open: files in use. changes: how often it has changed something, or
+    was about to."""
 
     growth: int = MOST_GROWTH
     open: int = 0
+    changes: int = 0
 
     def take(self, size: int, path: str) -> None:
         """Let a file grow, or shrink. Raises FileError if there is no room."""
@@ -234,6 +242,7 @@ class _HostFile:
             raise FileError("protected", self._name)
         if end > MOST_BYTES:
             raise FileError("full", self._name)
+        self._room.changes += 1
         return number
 
     def write(self, offset: int, data: bytes) -> int:
@@ -270,6 +279,11 @@ class HostFolder:
     def __repr__(self) -> str:
         return f"<HostFolder {self.root.name}, {'writable' if self.writable else 'read only'}>"
 
+    @property
+    def changes(self) -> int:
+        """How often something was changed, or was about to be."""
+        return self._room.changes
+
     def _spelled(self, path: str) -> Path:
         """A path as the folder spells it: upper and lower case are the same on a card, and not on every host."""
         place = self.root
@@ -294,6 +308,7 @@ class HostFolder:
     def _may_write(self, path: str) -> None:
         if not self.writable:
             raise FileError("protected", path)
+        self._room.changes += 1
 
     def open(self, path: str, *, write: bool = False, create: bool = False) -> _HostFile:
         place = self._place(path)

@@ -11,7 +11,7 @@ from typing import Final, Protocol
 
 from pocketgpu.displayed import line_of
 from pocketgpu.guests.kernel.handles import Handles
-from pocketgpu.guests.kernel.memory import PAGE, AddressSpace
+from pocketgpu.guests.kernel.memory import PAGE, AddressSpace, Permission
 from pocketgpu.guests.kernel.objects import Event, Mutex, Reset, Timer, Waitable
 from pocketgpu.guests.kernel.processor import Fault, Processor
 from pocketgpu.guests.kernel.report import Registers, Step, ThreadState, Tracer, end_text
@@ -107,6 +107,7 @@ class Kernel:
     """
 
     calls: Mapping[int, Callable[[Thread], None]]
+    outside_state = frozenset({"processor", "listeners", "calls", "tracer"})
 
     def __init__(self, processor: Processor, space: AddressSpace, timeline: Timeline) -> None:
         self.processor, self.space, self.time = processor, space, timeline
@@ -134,11 +135,12 @@ class Kernel:
                 self.finish(End(WAITS_FOREVER, "all threads wait for what only the program itself could signal"))
                 return False
             self._due()
+            self.memory_differs()
             return self.end is None
         due = self.time.next
         budget = MOST_AT_ONCE if due is None else max(1, due - self.time.now)
         stop = self.processor.run(thread, budget)
-        self.processor_ran()
+        self.memory_differs()
         thread.executed += stop.used
         self.time.pass_ticks(stop.used)
         if stop.fault is not None:
@@ -205,8 +207,8 @@ class Kernel:
                 states.append(ThreadState(thread.number, thread.priority, registers, trace, waits))
         return tuple(states)
 
-    def processor_ran(self) -> None:
-        """The program's memory may have other bytes now."""
+    def memory_differs(self) -> None:
+        """The program or a service may have written memory."""
 
     def faulted(self, thread: Thread, fault: Fault) -> None:
         """A thread cannot go on."""
@@ -216,10 +218,18 @@ class Kernel:
 
     def _hints(self, fault: Fault, registers: Registers) -> tuple[str, ...]:
         """What an address that is wrong is likely to be."""
-        if fault.address < PAGE and fault.address != fault.pc:
+        if fault.address == fault.pc:
+            if fault.address < PAGE:
+                return ("A pointer to a function was null.",)
+            size = 4 - fault.pc % 4
+            area = self.space.find(fault.pc)
+            if area is None or not area.permission & Permission.EXECUTE:
+                return ()
+            code = int.from_bytes(area.view[fault.pc - area.base :][:size], "little")
+            return (f"The instruction there is {code:#0{2 + 2 * size}x}.",)
+        if fault.address < PAGE:
             return ("It is a null pointer, or a member of what one points to.",)
-        near = abs(fault.address - registers["sp"]) < PAGE
-        if near and fault.address != fault.pc and self.space.find(fault.address) is None:
+        if abs(fault.address - registers["sp"]) < PAGE and self.space.find(fault.address) is None:
             return ("That is where the stack pointer is: the stack is full, or the pointer is wrong.",)
         return ()
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import mmap
 import struct
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import IntFlag
 from typing import Protocol
@@ -85,6 +85,8 @@ def host_memory(size: int) -> memoryview:
 class AddressSpace:
     """The areas of one program, in order of address. limit: end of the address space."""
 
+    outside_state = frozenset({"followers"})
+
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self._bases: list[int] = []
@@ -147,6 +149,17 @@ class AddressSpace:
                 self._insert(part)
                 for follower in self.followers:
                     follower.mapped(part)
+
+    def follow_again(self, before: Iterable[Area]) -> None:
+        """The map was put back to what it was earlier: tell the followers. before: the areas that they know."""
+        now, known = dict.fromkeys(self._areas), dict.fromkeys(before)
+        for follower in self.followers:
+            for area in known:
+                if area not in now:
+                    follower.unmapped(area.base, area.size)
+            for area in now:
+                if area not in known:
+                    follower.mapped(area)
 
     def within(self, base: int, size: int) -> Iterator[Area]:
         """Areas that have bytes of a range, in order."""

@@ -22,6 +22,11 @@ class Overlay:
         """Whether the other files can be changed."""
         return self.files.writable
 
+    @property
+    def changes(self) -> int:
+        """How often the other files were changed."""
+        return self.files.changes
+
     def _is_on_the_way(self, path: str) -> bool:
         return _place(path) in self._path.parents
 

@@ -67,3 +67,14 @@ class Processor(Protocol):
     def unmapped(self, base: int, size: int) -> None:
         """An area, all of it, is gone; parts that stay are mapped again."""
         ...
+
+    def settle(self) -> None:
+        """Put what it holds of threads into their contexts, for a checkpoint.
+
+        :raises UsageError: it cannot go back.
+        """
+        ...
+
+    def replaced(self) -> None:
+        """Threads and memory were put back: forget registers and translated code."""
+        ...

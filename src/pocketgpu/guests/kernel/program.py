@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from pocketgpu.guests.kernel.memory import Permission
 from pocketgpu.guests.symbols.debug import DebugInfo
@@ -54,6 +54,8 @@ class Program:
     title and icon. romfs: offset of the read-only files in `data`. warnings: what is odd about the file.
     """
 
+    fixed_state: ClassVar = True
+
     name: str
     segments: Sequence[Segment]
     entry: int
@@ -69,6 +71,10 @@ class Program:
     def __repr__(self) -> str:
         segments, functions = counted(len(self.segments), "segment"), counted(len(self.symbols), "function")
         return f"<Program {self.name}: {segments}, {functions}>"
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Program:
+        """Itself: nothing changes it, so copies of a kernel share it."""
+        return self
 
     def function(self, address: int) -> Function | None:
         """The function that an address is in."""

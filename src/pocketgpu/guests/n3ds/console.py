@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from pocketgpu.events import Event
 from pocketgpu.guests.input.controls import Controls
@@ -45,11 +45,23 @@ class Vblank:
     frame: the number of this present, from 0; None if nothing was presented. counts: draws and so on since the VBlank
     before."""
 
+    fixed_state: ClassVar = True  # once its VBlank is over
+
     number: int
     tick: int
     presents: dict[str, tuple[int, ...]] = field(default_factory=dict)
     frame: int | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a player does: see `Console`."""
+
+    statements: tuple[Statement, ...]
+    held: Mapping[int, Input]
+    answers: Sequence[str | None]
+    closes_at: int | None
 
 
 class Console:
@@ -59,6 +71,8 @@ class Console:
     answers to the keyboard and the like. vblanks: those that were. present_count: how often the program showed
     something new. font: what the memory of the shared font holds, if there is one.
     """
+
+    outside_state = frozenset({"_reader"})
 
     def __init__(self, processor: Processor, machine: N3DS, card: Files, *, font: bytes | None = None) -> None:
         self.machine = machine
@@ -76,7 +90,7 @@ class Console:
             kernel.services.update({one.name: one for one in needed} | dict.fromkeys(self.apt.also, self.apt))
         if font is not None:
             view = machine.memory.view(layout.FONT_PHYSICAL, layout.FONT_SIZE).data
-            view[: len(font)] = font
+            machine.memory.write(layout.FONT_PHYSICAL, font)
             kernel.font = MemoryBlock("shared font", view, layout.FONT, layout.FONT_PHYSICAL)
         self.player = Player(CONTROLS)
         self.apt.answers_later = self._answers_later
@@ -132,11 +146,22 @@ class Console:
 
         return N3DSRecorder(self.machine, self.kernel)
 
-    def same_input(self, other: Console) -> None:
-        """Take over what the player does at another console."""
-        self.held, self.closes_at = dict(other.held), other.closes_at
-        self.applets.answers = list(other.applets.answers)
-        self.play(other.player.statements)
+    @property
+    def inputs(self) -> Inputs:
+        """What the player does, in all frames."""
+        return Inputs(self.player.statements, dict(self.held), tuple(self.applets.answers), self.closes_at)
+
+    @inputs.setter
+    def inputs(self, value: Inputs) -> None:
+        self.held, self.closes_at = dict(value.held), value.closes_at
+        self.applets.answers = list(value.answers)
+        self.player = Player(CONTROLS)
+        self.play(value.statements)
+
+    @property
+    def file_changes(self) -> int:
+        """How often the program has changed files of the host, or was about to."""
+        return self.fs.card.changes
 
     @property
     def screens(self) -> Mapping[str, Screen]:

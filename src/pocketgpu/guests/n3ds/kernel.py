@@ -62,8 +62,11 @@ class _Sharing:
 class N3DSKernel(Kernel):
     """One program on a 3DS.
 
-    machine: its GPU and the memory that both see. events: what the program did that is not modelled.
+    machine: its GPU and the memory that both see. events: what the program did that is not modelled. flush_listeners:
+    called with address and size of what the program writes back from its caches by a call.
     """
+
+    outside_state = Kernel.outside_state | {"flush_listeners"}
 
     def __init__(self, processor: Processor, machine: N3DS) -> None:
         super().__init__(processor, AddressSpace(layout.LIMIT), Timeline(layout.CLOCK))
@@ -74,6 +77,7 @@ class N3DSKernel(Kernel):
         self.blocks: dict[int, MemoryBlock] = {}
         self.used = layout.SYSTEM_USED
         self.text = bytearray()
+        self.flush_listeners: list[Callable[[int, int], None]] = []
         self.font: MemoryBlock | None = None
         self.calls: Mapping[int, Callable[[Thread], None]] = register.bound(self)
         if machine.choices["guest.call_time"] == "microsecond":
@@ -226,11 +230,13 @@ class N3DSKernel(Kernel):
         self.blocks[address] = block
 
     # -- the GPU ----------------------------------------------------------------------------------------------------
-    def processor_ran(self) -> None:
+    def memory_differs(self) -> None:
         self.machine.memory.others_wrote()
 
     def flushed(self, address: int, size: int) -> None:
-        """The program wrote its caches back."""
+        """The program wrote a range of its caches back."""
+        for told in self.flush_listeners:
+            told(address, size)
 
     # -- what programs say ------------------------------------------------------------------------------------------
     def printed(self, data: bytes) -> None:

@@ -228,13 +228,14 @@ def _joined(low: Segment, high: Segment) -> Segment:
 def _described(program: Program, elf: Elf) -> Program:
     """A program with the symbols of an ELF; without, if they are damaged."""
     try:
+        sections = elf.sections  # damaged ones are noticed here, and symbols are read when they are wanted
         debug = DebugInfo(elf)
         index = next((one for one in elf.segments if one.type == SegmentType.ARM_EXIDX), None)
         place = (index.address, index.size) if index is not None else None
         if place is None:
-            section = next((one for one in elf.sections if one.type == SectionType.ARM_EXIDX), None)
+            section = next((one for one in sections if one.type == SectionType.ARM_EXIDX), None)
             place = (section.address, section.size) if section is not None else None
-        return replace(program, symbols=Symbols(elf.functions(), debug), debug=debug, index=place)
+        return replace(program, symbols=Symbols(elf.functions, debug), debug=debug, index=place)
     except ElfError as error:
         return replace(program, warnings=(*program.warnings, f"no symbols, as the ELF is damaged: {error.message}"))
 

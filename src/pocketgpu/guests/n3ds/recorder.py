@@ -41,6 +41,7 @@ class N3DSRecorder(Observer):
         self._kernel, self._memory = kernel, machine.memory
         self._copy = np.frombuffer(mmap.mmap(-1, machine.memory.guest_end), np.uint8)
         self._shared = np.zeros(machine.memory.guest_end >> PAGE_SHIFT, bool)
+        self._known = np.zeros_like(self._shared)
         self._versions = machine.memory.page_versions.copy()
         self._compared = -1
         self._events: list[Event] = []
@@ -54,6 +55,11 @@ class N3DSRecorder(Observer):
 
     def __repr__(self) -> str:
         return f"<N3DSRecorder: {len(self.frames)} frames>"
+
+    def stop(self) -> None:
+        """Follow no longer."""
+        self.machine.dismiss(self)
+        self._kernel.space.followers.remove(self)
 
     def contents(self, about: Mapping[str, str]) -> Contents:
         """The capture so far; what came after the last VBlank is its tail. about: key and value of notes."""
@@ -90,9 +96,15 @@ class N3DSRecorder(Observer):
                 self._load(at, size)
 
     def _load(self, at: int, size: int) -> None:
-        """Loads for the words of a block that differ."""
+        """Loads for the words of a block that differ, and once for all words of each page that the program uses: zeros
+        that it has stored would be missing otherwise."""
         now = self._memory.arena[at : at + size].view(np.uint32)
-        differing = np.flatnonzero(now != self._copy[at : at + size].view(np.uint32))
+        differs = (now != self._copy[at : at + size].view(np.uint32)).reshape(-1, PAGE_SIZE // 4)
+        known = self._known[at >> PAGE_SHIFT : (at + size) >> PAGE_SHIFT]
+        used = differs.any(axis=1)
+        differs[used & ~known] = True
+        known |= used
+        differing = np.flatnonzero(differs)
         for run in np.split(differing, np.flatnonzero(np.diff(differing) > _NEAR) + 1):
             first, end = int(run[0]), int(run[-1]) + 1
             address = self._memory.address_of(at + 4 * first)

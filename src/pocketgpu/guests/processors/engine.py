@@ -15,6 +15,7 @@ _EVERYWHERE: Final = (ctypes.c_uint64(1), ctypes.c_uint64(0))
 """Begin after end: a hook for all addresses."""
 _WRITE: Final = 1
 _CPU_MODEL: Final = 7
+_FLUSH_CODE: Final = 10
 _ARGUMENTS_AT, _DIRECTION_AT = 26, 30
 _INVALID = ctypes.CFUNCTYPE(
     ctypes.c_bool, ctypes.c_void_p, ctypes.c_int, ctypes.c_uint64, ctypes.c_int, ctypes.c_int64, ctypes.c_void_p
@@ -71,6 +72,11 @@ class Engine:
         """Which processor it is."""
         control = _CPU_MODEL | 1 << _ARGUMENTS_AT | _WRITE << _DIRECTION_AT
         self._check(self._library.uc_ctl(self._handle, ctypes.c_int(control), ctypes.c_int(model)))
+
+    def forget_code(self) -> None:
+        """Translate code again: its bytes may have changed without the processor."""
+        control = _FLUSH_CODE | _WRITE << _DIRECTION_AT
+        self._check(self._library.uc_ctl(self._handle, ctypes.c_int(control)))
 
     # -- registers --------------------------------------------------------------------------------------------------
     def batch(self, numbers: Sequence[int]) -> Batch:

@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from pocketgpu.errors import UsageError
 from pocketgpu.guests.kernel.memory import AddressSpace, Area
 from pocketgpu.guests.kernel.processor import Stop
 from pocketgpu.guests.kernel.threads import Thread
@@ -91,6 +92,12 @@ class RecordedGuest:
 
     def unmapped(self, base: int, size: int) -> None:
         """Memory is the kernel's."""
+
+    def settle(self) -> None:
+        raise UsageError("a recorded guest cannot go back")
+
+    def replaced(self) -> None:
+        """It never goes back."""
 
     def run(self, thread: Thread, budget: int) -> Stop:
         queue = self._queues.get(thread.number)

@@ -130,6 +130,13 @@ class UnicornArm:
             self._engine.restore(thread.context)
         self._last = thread
 
+    def settle(self) -> None:
+        self._switch(None)
+
+    def replaced(self) -> None:
+        self._last = self._code = None
+        self._engine.forget_code()
+
     def registers(self, thread: Thread) -> Registers:
         """All registers of a thread. An answer that it has not got yet is in them."""
         last = self._last

@@ -1,14 +1,15 @@
 """Places in a program's code: the function an address is in, and the line of its source.
 
-    symbols = Symbols(elf.functions(), DebugLines(elf))
+    symbols = Symbols(elf.functions, DebugInfo(elf))
     str(symbols.place(0x00100234))  # "draw+0x1c (main.c:42)"
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Protocol
 
@@ -53,11 +54,14 @@ class Lines(Protocol):
 
 
 class Symbols:
-    """The functions of a program, by address, and who knows the lines."""
+    """The functions of a program, and who knows the lines.
 
-    def __init__(self, functions: Sequence[Function] = (), lines: Lines | None = None) -> None:
-        self.functions = tuple(functions)
-        self._starts = [one.address for one in self.functions]
+    functions: called for them, in order of address, when the first one is wanted: large programs have many, and most
+    runs need none.
+    """
+
+    def __init__(self, functions: Callable[[], Sequence[Function]] = tuple, lines: Lines | None = None) -> None:
+        self._read = functions
         self._lines = lines
         self._places: dict[int, Place] = {}
 
@@ -66,6 +70,15 @@ class Symbols:
 
     def __len__(self) -> int:
         return len(self.functions)
+
+    @cached_property
+    def functions(self) -> tuple[Function, ...]:
+        """All functions, by address."""
+        return tuple(self._read())
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [one.address for one in self.functions]
 
     def function(self, address: int) -> Function | None:
         """The function that an address is in. One without a size reaches to the next one."""

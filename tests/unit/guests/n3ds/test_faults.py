@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pocketgpu.guests import App, run
+from pocketgpu.guests.kernel.files import MemoryFiles
+from pocketgpu.guests.kernel.report import Found
+from pocketgpu.guests.n3ds.console import Console
+from pocketgpu.guests.n3ds.loader import read_program
+from pocketgpu.guests.processors.unicorn_arm import UnicornArm
+from pocketgpu.pica.n3ds import N3DS
 
 pytest.importorskip("unicorn", reason="needs the extra 'guest'")
 
@@ -66,6 +73,32 @@ def test_the_text_of_a_fault() -> None:
     assert "  r0  00000004  r1  00000005" in text and "cpsr" in text
     assert max(len(one) for one in lines) <= 80
     assert "?" not in text
+
+
+@pytest.mark.parametrize(
+    ("what", "hint"),
+    [
+        ("jump", "A pointer to a function was null."), ("undefined", "The instruction there is 0xe7f000f7."),
+        ("data", None), ("nowhere", None), ("read", None),
+    ],
+)  # fmt: skip
+def test_what_an_address_is_likely_to_be(what: str, hint: str | None) -> None:
+    end = ran(what).end
+    assert end is not None and list(end.details) == ([hint] if hint else [])
+
+
+def test_tables_for_unwinding_do_without_those_for_debuggers() -> None:
+    """.ARM.exidx, which C++ programs have, gives the same calls as the DWARF sections of -g."""
+    traces = []
+    for debug in (True, False):
+        program = read_program((PROGRAMS / "faults.elf").read_bytes(), "x.elf")
+        console = Console(UnicornArm(), N3DS(), MemoryFiles({}))
+        console.kernel.load(program if debug else replace(program, debug=None), ["sdmc:/x", "deeper"])
+        end = console.kernel.run()
+        assert end is not None and end.why == "fault"
+        assert [step.found for step in end.trace[1:]] == [Found.TABLE] * 8
+        traces.append([step.place.address for step in end.trace])
+    assert traces[0] == traces[1]
 
 
 def test_rights_are_those_of_the_segments() -> None:

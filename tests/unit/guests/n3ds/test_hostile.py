@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from time import perf_counter
 
 import pytest
@@ -10,6 +11,7 @@ from support.fuzz import load
 from support.guest_messages import BUFFER, Talk
 
 from pocketgpu.facts.supervisor import CALLS
+from pocketgpu.guests.kernel.files import HostFolder
 from pocketgpu.guests.kernel.memory import PAGE, AddressError, Permission
 from pocketgpu.guests.kernel.processor import Stop
 from pocketgpu.guests.kernel.threads import Thread
@@ -196,3 +198,13 @@ def test_what_waits_for_a_program_is_bounded(ask: Callable[[object], object]) ->
     for _ in range(500):
         ask(talk.console.apt)
     assert len(talk.console.apt.signals) <= 16 and len(talk.console.apt.parameters) <= 16
+
+
+def _anywhere(self: HostFolder, path: str) -> Path:
+    return self.root / path.lstrip("/").replace("\0", "")
+
+
+def test_the_fuzzer_notices_a_card_that_is_open_to_all_sides(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(HostFolder, "_place", _anywhere)
+    with pytest.raises(AssertionError, match="episode"):
+        load("guest_calls").run(4000, seed=5)

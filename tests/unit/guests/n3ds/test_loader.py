@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pocketgpu.errors import CaptureError
+from pocketgpu.errors import CaptureError, UsageError
 from pocketgpu.guests import run
 from pocketgpu.guests.kernel.memory import Permission
 from pocketgpu.guests.n3ds.loader import ProgramError, read_program
@@ -52,6 +52,42 @@ def test_a_3dsx_runs_and_reads_its_own_files() -> None:
         app.frames(2)
         assert app.end is not None and app.end.trace[0].place.function == "sink"
         assert app.end.trace[0].place.source.startswith("tables.c:")
+
+
+def test_an_elf_finds_the_files_of_the_3dsx_beside_it(tmp_path: Path) -> None:
+    pytest.importorskip("unicorn", reason="needs the extra 'guest'")
+    (tmp_path / "x.elf").write_bytes(ELF)
+    (tmp_path / "x.3dsx").write_bytes(HOMEBREW.replace(b"hello from the RomFS", b"HELLO from the RomFS"))
+    with run(tmp_path / "x.elf") as app:
+        app.frames(2)
+        assert app.text == TEXT.lstrip().replace("hello from", "HELLO from")
+
+
+def test_arguments_must_fit(tmp_path: Path) -> None:
+    pytest.importorskip("unicorn", reason="needs the extra 'guest'")
+    with pytest.raises(UsageError, match="arguments of the program take"):
+        run(PROGRAMS / "tables.3dsx", arguments=["x" * 5000])
+
+
+def test_names_that_are_no_text(tmp_path: Path) -> None:
+    pytest.importorskip("unicorn", reason="needs the extra 'guest'")
+    path = tmp_path / os.fsdecode(b"a\xff.3dsx")
+    try:
+        path.write_bytes(HOMEBREW)
+    except OSError:
+        pytest.skip("this host has no such names")
+    with run(path) as app:
+        app.frames(2)
+        assert app.text == TEXT.lstrip() and app.program.name == "a?.3dsx"
+
+
+def test_a_start_block_at_the_end_of_the_code() -> None:
+    """The words that the loader fills in would be outside of the memory."""
+    from pocketgpu.guests.n3ds.abi.pages import fill_loader_page
+
+    code = bytearray(struct.pack("<I4s", 0, b"_prm"))
+    fill_loader_page(memoryview(bytearray(4096)), memoryview(code), ["x"])
+    assert code == struct.pack("<I4s", 0, b"_prm")
 
 
 def made(

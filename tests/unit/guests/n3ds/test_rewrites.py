@@ -50,7 +50,7 @@ def test_every_rewrite_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     assert tuple(seen) == STEPS
     for before, after in pairwise(STEPS):
         assert (seen[before] == seen[after]).all() == ((before, after) in EQUAL), after
-    monkeypatch.setattr(N3DSKernel, "processor_ran", touch_everything)
+    monkeypatch.setattr(N3DSKernel, "memory_differs", touch_everything)
     touched = pictures()
     for step in STEPS:
         assert (seen[step] == touched[step]).all(), step
@@ -60,7 +60,7 @@ def test_without_looking_texels_would_be_missed(monkeypatch: pytest.MonkeyPatch)
     """The test above can fail."""
     seen = pictures()
     monkeypatch.setattr(Arena, "others_wrote", lambda self: None)
-    monkeypatch.setattr(N3DSKernel, "processor_ran", lambda self: None)
+    monkeypatch.setattr(N3DSKernel, "memory_differs", lambda self: None)
     missed = pictures()
     assert [step for step in STEPS if (seen[step] != missed[step]).any()]
 

@@ -116,7 +116,7 @@ def test_debugging_sections_that_would_take_much_memory_are_left_alone() -> None
 
 
 def test_functions_by_address() -> None:
-    symbols = Symbols([Function("a", 16, 8), Function("b", 32, 0), Function("c", 64, 4)])
+    symbols = Symbols(lambda: [Function("a", 16, 8), Function("b", 32, 0), Function("c", 64, 4)])
     found = [symbols.function(at) for at in (15, 16, 23, 24, 32, 63, 64, 68)]
     assert [one.name if one else "" for one in found] == ["", "a", "a", "", "b", "b", "c", ""]
     assert symbols.place(34) == Place(34, "b", 2) and str(symbols.place(34)) == "b+0x2"

@@ -90,8 +90,10 @@ def test_looking_stamps_what_was_asked_for_before() -> None:
 def test_snapshots_have_what_others_wrote() -> None:
     arena = shared()
     empty = arena.snapshot()
+    arena.others_wrote()
     write(arena, 5)
     one = arena.snapshot()
+    arena.others_wrote()
     write(arena, 5, 2)
     write(arena, 7)
     two = arena.snapshot()

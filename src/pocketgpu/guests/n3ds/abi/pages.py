@@ -7,6 +7,7 @@ import struct
 from collections.abc import Sequence
 from typing import Final
 
+from pocketgpu.errors import UsageError
 from pocketgpu.guests.n3ds.abi import layout
 
 KERNEL_VERSION: Final = 0x02370000
@@ -23,6 +24,7 @@ _SLIDER_AT, _HEADPHONES_AT = 0x80, 0xC0
 _PRM: Final = b"_prm"
 _PRM_AT: Final = 4
 _SERVICES_AT, _ARGUMENTS_AT = 0, 0x100
+_START_BLOCK: Final = struct.Struct("<6I")
 _APP_ID: Final = 0x300
 _HEAP, _LINEAR_HEAP = 24 << 20, 32 << 20
 
@@ -55,12 +57,18 @@ def set_headphones(page: memoryview, headphones: bool) -> None:
 
 def fill_loader_page(page: memoryview, code: memoryview, arguments: Sequence[str]) -> None:
     """What a homebrew loader leaves: no handles, and the arguments. code: the code segment, whose start block gets
-    their address; a program without that block gets nothing."""
-    if bytes(code[_PRM_AT : _PRM_AT + 4]) != _PRM:
+    their address; a program without that block gets nothing.
+
+    :raises UsageError: the arguments do not fit.
+    """
+    if len(code) < _PRM_AT + 4 + _START_BLOCK.size or bytes(code[_PRM_AT : _PRM_AT + 4]) != _PRM:
         return
-    data = struct.pack("<I", len(arguments)) + b"".join(one.encode() + b"\0" for one in arguments)
+    data = struct.pack("<I", len(arguments)) + b"".join(one.encode("utf-8", "replace") + b"\0" for one in arguments)
+    if _ARGUMENTS_AT + len(data) > len(page):
+        room = len(page) - _ARGUMENTS_AT
+        raise UsageError(f"the arguments of the program take {len(data)} bytes", hint=f"There is room for {room}.")
     page[_ARGUMENTS_AT : _ARGUMENTS_AT + len(data)] = data
-    struct.pack_into(
-        "<6I", code, _PRM_AT + 4, layout.LOADER_PAGE + _SERVICES_AT, _APP_ID, _HEAP, _LINEAR_HEAP,
+    _START_BLOCK.pack_into(
+        code, _PRM_AT + 4, layout.LOADER_PAGE + _SERVICES_AT, _APP_ID, _HEAP, _LINEAR_HEAP,
         layout.LOADER_PAGE + _ARGUMENTS_AT, 0,
     )  # fmt: skip

@@ -1,0 +1,74 @@
+"""The checkpoints that a run keeps, so that it can go back by frames.
+
+The start is always there, so every frame can be reached again: from the checkpoint before it, by running. Within a
+budget of bytes; beyond it every second one is dropped, and new ones come at twice the distance.
+"""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import TYPE_CHECKING, Final
+
+from pocketgpu.guests.kernel.checkpoint import Checkpoint, Console
+
+if TYPE_CHECKING:
+    from pocketgpu.capture.driver.checkpoints import Checkpoints, Position
+
+BUDGET: Final = 256 << 20
+"""Bytes that the checkpoints of one run may take together."""
+INTERVAL: Final = 0.2
+"""Seconds of running between two of them at first: taking one costs a twentieth of that."""
+
+
+class History:
+    """Checkpoints at the begin of frames. It keeps only the start until `keep` is called, so a run that never goes
+    back has no cost."""
+
+    def __init__(self, console: Console, budget: int = BUDGET, interval: float = INTERVAL) -> None:
+        self._console, self._budget, self._interval = console, budget, interval
+        self._start = self._last = Checkpoint.take(console)
+        self._kept: Checkpoints[Checkpoint] | None = None
+        self._frame = console.frame_count
+        self._begun = 0.0
+
+    def __repr__(self) -> str:
+        return f"<History of {self._console.frame_count} frames: {self._kept or 'the start'}>"
+
+    def keep(self) -> None:
+        """Take checkpoints from now on."""
+        from pocketgpu.capture.driver.checkpoints import Checkpoints
+
+        if self._kept is None:
+            self._kept = Checkpoints(self._start, self._budget, self._interval)
+            self._begun = perf_counter()
+
+    def stepped(self) -> None:
+        """The kernel made a step: if a frame has begun, this may be a place for a checkpoint."""
+        kept, frame = self._kept, self._console.frame_count
+        if kept is None or frame == self._frame:
+            return
+        self._frame = frame
+        seconds = perf_counter() - self._begun
+        if kept.due(seconds) and frame > self._last.frame:
+            self._last = Checkpoint.take(self._console, self._last)
+            kept.add(_position(frame), seconds, self._last)
+
+    def to(self, frame: int) -> None:
+        """Put the console back to the last checkpoint at or before a frame. Later ones stay: they are of the same run
+        until something is done in another way."""
+        point = self._start if self._kept is None else self._kept.before(_position(frame)).state
+        point.restore(self._console)
+        self._frame = point.frame
+
+    def forget_after(self, frame: int) -> None:
+        """From this frame on the run may go another way."""
+        if self._kept is not None:
+            self._kept.forget_after(_position(frame))
+            self._last = self._kept.before(_position(frame)).state
+        self._frame = self._console.frame_count
+
+
+def _position(frame: int) -> Position:
+    from pocketgpu.capture.driver.checkpoints import Position  # a run that never goes back need not load it
+
+    return Position(frame)

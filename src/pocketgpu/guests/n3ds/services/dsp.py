@@ -34,6 +34,8 @@ SECOND_COPY: Final = 0x20000
 _AUDIO_PIPE: Final = 2
 _QUEUED, _BUFFERS_AT = 4, 0x4C
 _FASTEST: Final = 1 << 16
+_STATUS: Final = ("playing", "changed", "sync", "position", "sequence", "last")
+_NOTHING: Final[tuple[int, ...]] = ()
 
 
 class Change(IntFlag):
@@ -78,6 +80,12 @@ class Channel:
     last: int = 0
     changed: bool = False
 
+    @property
+    def status(self) -> tuple[int, ...]:
+        """What the program can read of it: playing, changed, sync, position, sequence, last."""
+        sequence = self.now.sequence if self.now else 0
+        return int(self.playing), int(self.changed), self.sync, int(self.position), sequence, self.last
+
     def clear(self) -> None:
         """Forget all buffers."""
         self.queue.clear()
@@ -119,6 +127,7 @@ class Dsp(Service):
         self.channels = [Channel() for _ in range(CHANNELS)]
         self._memory = kernel.machine.memory.view(layout.DSP, layout.DSP_SIZE).data
         self._pipe = bytearray()
+        self._written = [[_NOTHING] * CHANNELS for _ in range(2)]
         self._due: Due | None = None
         self._counters = [0, 0]
 
@@ -210,6 +219,7 @@ class Dsp(Service):
         self._stop()
         self.channels = [Channel() for _ in range(CHANNELS)]
         self._counters = [0, 0]
+        self._written = [[_NOTHING] * CHANNELS for _ in range(2)]
         self._due = self.kernel.time.after(FRAME_TICKS, self._frame)
         if self.event is not None:
             self.kernel.signal(self.event)
@@ -232,18 +242,16 @@ class Dsp(Service):
         fresh, self._counters = counters != self._counters, counters
         for number, channel in enumerate(self.channels):
             wanted = self._place(dsp.CHANNEL, newer) + dsp.SIZES["channel"] * number
-            told = self._place(dsp.STATUS, 1 - newer) + dsp.SIZES["status"] * number
+            place = self._place(dsp.STATUS, 1 - newer) + dsp.SIZES["status"] * number
             if fresh:
                 # The program has read the status of the frame before.
                 channel.changed = False
                 self._take(channel, wanted)
             channel.play(FRAME_SAMPLES)
-            for name, value in (
-                ("playing", channel.playing), ("changed", channel.changed), ("sync", channel.sync),
-                ("position", int(channel.position)), ("sequence", channel.now.sequence if channel.now else 0),
-                ("last", channel.last),
-            ):  # fmt: skip
-                dsp.write(view, told, "status", name, int(value))
+            if (status := channel.status) != self._written[1 - newer][number]:
+                self._written[1 - newer][number] = status
+                for name, value in zip(_STATUS, status, strict=True):
+                    dsp.write(view, place, "status", name, value)
         if self.event is not None:
             self.kernel.signal(self.event)
 

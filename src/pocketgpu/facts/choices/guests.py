@@ -27,6 +27,12 @@ def choices() -> Iterator[Choice]:
         left="the trial kernel: only which are held",
     )
     yield named(
+        "guest.hid_clock",
+        "When hid:USER writes the next entries of pad, touch screen and sensors.",
+        vblank="the trial kernel: with each VBlank, as scripts give a player's input by frames",
+        four_ms="3dbrew HID Shared Memory: every 4 ms; the input of a frame is written about four times",
+    )
+    yield named(
         "guest.block_alignment",
         "CreateMemoryBlock with an address that is not a multiple of 4096.",
         checked="3dbrew SVC: an error",

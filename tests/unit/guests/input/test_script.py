@@ -116,7 +116,7 @@ WRONG = [
     ("3: touch 1.5,1", "line 1", "cannot be at x 1.5", "x 0 to 319"),
     ("3: circle 1e3,0", "line 1", "'1e3' is not a number", "circle 1,1"),
     ("3: circle nan,0", "line 1", "'nan' is not a number", "circle 1,1"),
-    (f"3: circle {'9' * 400},0", "line 1", "cannot be at x Infinity", "circle 1,1"),
+    (f"3: circle {'9' * 400},0", "line 1", "cannot be at x inf", "circle 1,1"),
     ("3: slider -0.1", "line 1", "cannot be at position -0.1", "slider 1"),
     ("3-5: slider 1", "line 1", "stays where it is put", "3: slider 1"),
     ("3-: home", "line 1", "home happens once", "3: home"),

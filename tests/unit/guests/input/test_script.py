@@ -185,3 +185,26 @@ def test_files(tmp_path: Path) -> None:
         script.read(tmp_path / "none", CONTROLS)
     with pytest.raises(CaptureError, match="cannot be read"):
         script.read(tmp_path, CONTROLS)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["frames", "keys", "touch"]), inner),
+    max_leaves=8,
+)  # fmt: skip
+PIECES = ["30", "-", ":", " ", "A", "+", "touch", "circle", "text", "home", ",", "1", ".5", '"', "\\", "#", "\n", "é"]
+
+
+@given(st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=12).map("".join), JSON.map(json.dumps)))
+def test_any_text_is_a_script_or_a_mistake_that_is_told(text: str) -> None:
+    for one in (text, f"[{text}]"):
+        try:
+            found = parse(one, CONTROLS)
+        except UsageError as error:
+            assert error.location and error.hint
+        else:
+            assert parse(str(found), CONTROLS) == found
+    try:
+        assert parse_press(text, CONTROLS).control
+    except UsageError as error:
+        assert error.location and error.hint

@@ -254,3 +254,29 @@ def test_another_font_is_found_instead(tmp_path: Path) -> None:
         app.frames(10)
         assert lines(app.text)[-1] == "shown"
         assert not np.array(app.console.machine.screens["top"].array).any()
+
+
+# -- checkpoints ------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("name", "script", "frame"),
+    [("sound", "", 1), ("sound", "", 20), ("applets", APPLETS, 33), ("applets", APPLETS, 61), ("input", SCRIPT, 21),
+     ("settings", "", 30)],
+)  # fmt: skip
+def test_services_go_on_from_a_checkpoint(name: str, script: str, frame: int) -> None:
+    """A sound that plays, a keyboard that waits for a text, sensors that are on: all goes on as without a checkpoint."""
+
+    def rest(app: guests.App) -> tuple[object, ...]:
+        app.frames(100)
+        return app.text, app.frame_count, app.console.kernel.time.now, app.end and app.end.why
+
+    runs = []
+    for times in (1, 2):
+        with guests.run(PROGRAMS / f"{name}.elf") as app:
+            app.play(script)
+            app.frames(frame)
+            point = app.checkpoint() if times == 2 else None
+            runs.append(rest(app))
+            if point is not None:
+                app.restore(point)
+                runs.append(rest(app))
+    assert runs[0] == runs[1] == runs[2] and runs[0][-1] == "exit"

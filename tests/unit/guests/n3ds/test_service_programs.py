@@ -50,7 +50,7 @@ def test_a_program_changes_a_card_that_it_may_change(card: Path) -> None:
         "read": "4", "beyond its end": "0", "write without the right": PROTECTED, "part": "00000000",
         "size of the part": "3", "read of the part": "2", "read after closing": "c920181a", "absent": NOT_FOUND,
         "outside": NOT_FOUND, "link to the outside": NOT_FOUND, "folder as a file": NOT_FOUND, "create": "00000000",
-        "create again": EXISTS, "create one of 4 GiB": "086044d2", "write": "6", "cut": "00000000",
+        "create again": EXISTS, "create one of 4 GiB": "c86044d2", "write": "6", "cut": "00000000",
         "make it again": EXISTS, "move": "00000000", "move what is not there": NOT_FOUND,
         "rename a folder": "00000000", "delete a full folder": "c92044f0", "delete a file": "00000000",
         "delete an empty folder": "00000000", "delete the card": PROTECTED, "days since 2000": "9497",
@@ -263,7 +263,7 @@ def test_another_font_is_found_instead(tmp_path: Path) -> None:
      ("settings", "", 30)],
 )  # fmt: skip
 def test_services_go_on_from_a_checkpoint(name: str, script: str, frame: int) -> None:
-    """A sound that plays, a keyboard that waits for a text, sensors that are on: all goes on as without a checkpoint."""
+    """Sounds that play, a keyboard that waits for a text, sensors that are on go on as without a checkpoint."""
 
     def rest(app: guests.App) -> tuple[object, ...]:
         app.frames(100)

@@ -14,12 +14,38 @@ from pocketgpu.facts.choices.choice import Choice, named
 
 def choices() -> Iterator[Choice]:
     """All of them."""
+    yield from _kernel()
+    yield from _services()
+
+
+def _kernel() -> Iterator[Choice]:
     yield named(
         "guest.vblank_clock",
         "When the next VBlank comes if one was noticed late, at the end of a block of instructions.",
         steady="59.83 a second, as a display gives them",
         late="the trial kernel: a whole period after the one that was late",
     )
+    yield named(
+        "guest.block_alignment",
+        "CreateMemoryBlock with an address that is not a multiple of 4096.",
+        checked="3dbrew SVC: an error",
+        any="the trial kernel: accepted",
+    )
+    yield named(
+        "guest.unknown_call",
+        "A supervisor call, or a command of a service, that is not modelled. It is an event in any case.",
+        answer="an answer as of a console that does not have it: an error code",
+        end="the run ends there, so that nothing goes on with a wrong answer",
+    )
+    yield named(
+        "guest.call_time",
+        "How long a supervisor call takes.",
+        microsecond="about what a console needs at least, not measured; programs that do nothing else get on",
+        none="the trial kernel: no time at all",
+    )
+
+
+def _services() -> Iterator[Choice]:
     yield named(
         "guest.hid_edges",
         "Whether an entry of the pad's shared memory has the keys that were pressed and released.",
@@ -32,14 +58,6 @@ def choices() -> Iterator[Choice]:
         vblank="the trial kernel: with each VBlank, as scripts give a player's input by frames",
         four_ms="3dbrew HID Shared Memory: every 4 ms; the input of a frame is written about four times",
     )
-    yield named(
-        "guest.block_alignment",
-        "CreateMemoryBlock with an address that is not a multiple of 4096.",
-        checked="3dbrew SVC: an error",
-        any="the trial kernel: accepted",
-    )
-
-
     yield named(
         "guest.archives",
         "What handles of archives of files tell apart.",
@@ -75,18 +93,6 @@ def choices() -> Iterator[Choice]:
         "Which services a program finds.",
         console="all that are modelled; the others are absent, as to a program without the right for them",
         few="the trial kernel: only those that programs cannot start without",
-    )
-    yield named(
-        "guest.unknown_call",
-        "A supervisor call, or a command of a service, that is not modelled. It is an event in any case.",
-        answer="an answer as of a console that does not have it: an error code",
-        end="the run ends there, so that nothing goes on with a wrong answer",
-    )
-    yield named(
-        "guest.call_time",
-        "How long a supervisor call takes.",
-        microsecond="about what a console needs at least, not measured; programs that do nothing else get on",
-        none="the trial kernel: no time at all",
     )
     yield named(
         "guest.power",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, IntFlag
 from typing import TYPE_CHECKING, Final
@@ -33,6 +34,7 @@ DATA_MEMORY: Final = 0x40000
 SECOND_COPY: Final = 0x20000
 _AUDIO_PIPE: Final = 2
 _QUEUED, _BUFFERS_AT = 4, 0x4C
+_MOST_QUEUED: Final = 256
 _FASTEST: Final = 1 << 16
 _STATUS: Final = ("playing", "changed", "sync", "position", "sequence", "last")
 _NOTHING: Final[tuple[int, ...]] = ()
@@ -91,6 +93,10 @@ class Channel:
         self.queue.clear()
         self.now, self.position = None, 0.0
 
+    def add(self, buffers: Sequence[Buffer]) -> None:
+        """More to play; a program that adds far more than it plays loses the rest."""
+        self.queue.extend(buffers[: max(0, _MOST_QUEUED - len(self.queue))])
+
     def play(self, samples: int) -> None:
         """Let samples pass."""
         if not self.playing:
@@ -125,7 +131,6 @@ class Dsp(Service):
         self.semaphore = Event(Reset.ONE_SHOT, "dsp semaphore")
         self.event: Event | None = None
         self.channels = [Channel() for _ in range(CHANNELS)]
-        self._memory = kernel.machine.memory.view(layout.DSP, layout.DSP_SIZE).data
         self._pipe = bytearray()
         self._written = [[_NOTHING] * CHANNELS for _ in range(2)]
         self._due: Due | None = None
@@ -214,6 +219,11 @@ class Dsp(Service):
     def get_headphone_status(self, request: Request) -> Answer:
         return Answer(values=(0,))
 
+    @property
+    def _memory(self) -> memoryview:
+        """What the program sees at 0x1FF00000."""
+        return self.kernel.machine.memory.view(layout.DSP, layout.DSP_SIZE).data
+
     # -- frames -----------------------------------------------------------------------------------------------------
     def _start(self) -> None:
         self._stop()
@@ -246,7 +256,7 @@ class Dsp(Service):
             if fresh:
                 # The program has read the status of the frame before.
                 channel.changed = False
-                self._take(channel, wanted)
+                self._take(view, channel, wanted)
             channel.play(FRAME_SAMPLES)
             if (status := channel.status) != self._written[1 - newer][number]:
                 self._written[1 - newer][number] = status
@@ -255,9 +265,8 @@ class Dsp(Service):
         if self.event is not None:
             self.kernel.signal(self.event)
 
-    def _take(self, channel: Channel, place: int) -> None:
+    def _take(self, view: memoryview, channel: Channel, place: int) -> None:
         """What a program has changed of a channel."""
-        view = self._memory
         changes = Change(int(dsp.read(view, place, "channel", "flags")) & _ALL_CHANGES)
         if not changes:
             return
@@ -275,19 +284,20 @@ class Dsp(Service):
             channel.rate = rate if math.isfinite(rate) and 0 <= rate <= _FASTEST else 1.0
         if changes & Change.FIRST_BUFFER:
             loops = bool(int(dsp.read(view, place, "channel", "loops")) & 2)
-            channel.queue.append(self._buffer(place, "channel", loops))
+            channel.add([_buffer(view, place, "channel", loops)])
         if changes & Change.QUEUE:
             active = int(dsp.read(view, place, "channel", "active"))
             dsp.write(view, place, "channel", "active", 0)
             places = [place + _BUFFERS_AT + dsp.SIZES["buffer"] * one for one in range(_QUEUED) if active >> one & 1]
-            found = [self._buffer(at, "buffer", bool(dsp.read(view, at, "buffer", "loops"))) for at in places]
-            channel.queue.extend(sorted(found, key=lambda one: one.sequence))
+            found = [_buffer(view, at, "buffer", bool(dsp.read(view, at, "buffer", "loops"))) for at in places]
+            channel.add(sorted(found, key=lambda one: one.sequence - channel.last & 0xFFFF))
         if changes & Change.PLAYING:
             channel.playing = bool(int(dsp.read(view, place, "channel", "playing")) & 0xFF)
 
-    def _buffer(self, place: int, structure: str, loops: bool) -> Buffer:
-        sequence, samples = (int(dsp.read(self._memory, place, structure, one)) for one in ("sequence", "samples"))
-        return Buffer(sequence, samples, loops)
+
+def _buffer(view: memoryview, place: int, structure: str, loops: bool) -> Buffer:
+    sequence, samples = (int(dsp.read(view, place, structure, one)) for one in ("sequence", "samples"))
+    return Buffer(sequence, samples, loops)
 
 
 _ALL_CHANGES: Final = int(

@@ -184,6 +184,15 @@ class App:
                 return condition()
         return True
 
+    def until_text(self, text: str, *, limit: int = LIMIT) -> bool:
+        """Run until the program has printed a text, on a screen or for a debugger, for at most `limit` frames; whether
+        it has. Screens are read after each frame."""
+        last = self.frame_count + limit
+        while not (text in self.text or any(text in shown for shown in self.console_text.values())):
+            if self.frame_count >= last or not self.frames(1):
+                return text in self.text or any(text in shown for shown in self.console_text.values())
+        return True
+
     def _to(self, number: Callable[[], int], count: int) -> bool:
         if count < 0:
             raise UsageError(f"frames cannot go back by {-count}")

@@ -46,6 +46,8 @@ def check(
     memory that nothing wrote, units in conflict, and more. The exit code is 1 if there is a finding of severity
     "error".
     """
+    from pocketgpu import guests
+    from pocketgpu.guests import recordings
     from pocketgpu.inspect.rules.checker import check as run
     from pocketgpu.inspect.rules.checker import choose
     from pocketgpu.inspect.rules.registry import RULES
@@ -62,7 +64,10 @@ def check(
     progress = terminal.Progress()
     try:
         progress.show("reading")
-        report = run(opened, rules, progress=lambda index: progress.show(f"frame {index + 1} of {opened.frame_count}"))
+        report = run(
+            opened, rules, progress=lambda index: progress.show(f"frame {index + 1} of {opened.frame_count}"),
+            program=guests.run(capture) if recordings.is_program(capture) else None,
+        )  # fmt: skip
     finally:
         terminal.clear_progress()
     outcome.extra |= report.to_json()

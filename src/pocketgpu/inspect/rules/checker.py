@@ -18,6 +18,7 @@ from pocketgpu.inspect.model.rules import SEVERITIES, Found, Rule, RuleFinding
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
+    from pocketgpu.guests import App
 
 SCHEMA: Final = "pocketgpu.check/1"
 MOST_FINDINGS: Final = 50
@@ -84,9 +85,11 @@ def check(
     evaluator: str = "llvm",
     progress: Callable[[int], None] = lambda _: None,
     frame: int | None = None,
+    program: App | None = None,
 ) -> Report:
     """Run a capture and apply the rules of its console. progress: called after each frame. frame: the only frame that
-    rules look at, None: all frames.
+    rules look at, None: all frames. program: the program of which this is the capture: it is run a second time, so that
+    rules see what it flushes.
 
     :raises NoPictureError: the capture has nothing to run.
     """
@@ -94,10 +97,18 @@ def check(
 
     chosen = tuple(rule for rule in (RULES if rules is None else rules) if rule.console == capture.console)
     record = _WATCHING[capture.console](capture, evaluator, progress, frame)
+    if program is not None:
+        record.live = _flushes_of(program.fresh(), capture.frame_count)
     findings = [finding for rule in chosen for finding in _merged(rule, rule.look(record))]
     order = {name: n for n, name in enumerate(SEVERITIES)}
     findings.sort(key=lambda finding: (order[finding.rule.severity], _place(finding.at)))
     return Report(chosen, tuple(findings))
+
+
+def _flushes_of(program: App, frames: int) -> list[Found]:
+    from pocketgpu.inspect.rules.n3ds.flushes import flushes_of
+
+    return flushes_of(program, frames)
 
 
 def _watch_3ds(capture: Capture, evaluator: str, progress: Callable[[int], None], frame: int | None) -> Any:

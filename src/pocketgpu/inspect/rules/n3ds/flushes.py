@@ -24,9 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.displayed import line_of
+from pocketgpu.guests.app import App
 from pocketgpu.guests.kernel.report import Step
 from pocketgpu.guests.n3ds.kernel import N3DSKernel
 from pocketgpu.inspect.model.event import Range
+from pocketgpu.inspect.model.rules import Found
 from pocketgpu.inspect.rules.n3ds.record import Read
 from pocketgpu.inspect.rules.n3ds.watch import Watch
 from pocketgpu.pica.core.observer import Run
@@ -62,6 +64,12 @@ class Stale:
         times = f", {counted(self.count, 'time')}" if self.count > 1 else ""
         what = f"{self.what} reads {counted(self.size, 'byte')} at {self.address:#010x}"
         return f"{self.at}: {what} that {were} written and not flushed{times}{by}"
+
+    @property
+    def finding(self) -> Found:
+        """It as a rule's finding, at its frame: a live run has no events for what the processor writes."""
+        message = str(replace(self, count=1)).removeprefix(f"{self.at}: ")
+        return Found(message, self.at.partition("/")[0], self.count)
 
     def __repr__(self) -> str:
         return line_of(self, str(self))
@@ -162,4 +170,13 @@ class FlushWatch(Watch):
         return kernel.tracer.trace(registers, in_call=True)
 
 
-__all__ = ["CACHE_LINE", "MOST_CALLERS", "FlushWatch", "Stale"]
+def flushes_of(program: App, frames: int) -> list[Found]:
+    """What a program that is about to start forgets to flush in so many frames, as findings."""
+    kernel = program.console.kernel
+    assert isinstance(kernel, N3DSKernel), "rules of the 3DS are about its programs"
+    watch = FlushWatch(kernel)
+    program.frames(frames)
+    return [one.finding for one in watch.found]
+
+
+__all__ = ["CACHE_LINE", "MOST_CALLERS", "FlushWatch", "Stale", "flushes_of"]

@@ -108,13 +108,16 @@ def target_not_cleared(record: N3dsRecord) -> Iterator[Found]:
     confidence="documented",
     source="3dbrew GSP Shared Memory, FlushCacheRegions; GSPGPU:FlushDataCache",
     explanation=(
-        "The GPU does not see the processor's cache, and reads older data. Only recordings of GX commands contain "
-        "flushes, and only those by commands: if a program flushes by no command at all, nothing is looked "
-        "for."
+        "The GPU does not see the processor's cache, and reads older data. Of a program (app.3dsx, app.elf), a run is "
+        "watched, byte by byte. Only recordings of GX commands contain flushes, and only those by commands: if such a "
+        "recording has no flush at all, nothing is looked for."
     ),
     hint="Flush the range after writing it and before the command that reads it.",
 )
 def cache_stale(record: N3dsRecord) -> Iterator[Found]:
+    if record.live is not None:
+        yield from record.live
+        return
     if not record.flushes:
         return
     for read in record.all_reads:

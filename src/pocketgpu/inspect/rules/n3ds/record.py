@@ -195,7 +195,8 @@ class N3dsRecord:
 
     machine_events: the machine's events, each with its place. whys: a function from a draw's address to the debugger's
     answer why it drew nothing, None: not available. flushes: number of FLUSH_REGIONS commands. unset: float uniforms
-    that programs read and nobody wrote.
+    that programs read and nobody wrote. live: what a run of the program read of bytes that it had not flushed, where
+    there is a program, as messages with frame and count.
     """
 
     draws: list[DrawRecord] = field(default_factory=list)
@@ -212,6 +213,7 @@ class N3dsRecord:
     whys: Callable[[str], Funnel] | None = None
     unset: list[UnsetUniform] = field(default_factory=list)
     flushes: int = 0
+    live: list[Found] | None = None
 
     def findings_of(self, *ids: str) -> Iterator[Found]:
         """Events of the machine with these ids, as findings."""

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pocketgpu.cli import main
 from pocketgpu.guests import App, run
 from pocketgpu.guests.n3ds.kernel import N3DSKernel
 from pocketgpu.inspect.rules.n3ds.flushes import CACHE_LINE, FlushWatch, Stale
@@ -85,3 +86,12 @@ def test_a_flush_is_of_whole_lines_and_only_of_what_there_is() -> None:
         kernel.flushed(address, size)
     places = np.flatnonzero(watch._behind[offset : offset + 0x1000])
     assert places.tolist() == list(range(3 * CACHE_LINE, 4 * CACHE_LINE))
+
+
+def test_check_takes_a_program_and_tells_what_it_forgot(capsys: pytest.CaptureFixture[str]) -> None:
+    program = str(PROGRAMS / "flushes.elf")
+    assert main(["check", program, "--rule", "cache.stale"]) == 0
+    out = capsys.readouterr().out
+    assert "f1: texture unit 0 reads 3 bytes at 0x20010191 that were written and not flushed; by gx+" in out
+    assert out.count("[cache.stale]") == 5 and "5 warnings (1 rule" in out
+    assert main(["check", str(PROGRAMS / "objects.elf")]) == 4  # it draws nothing

@@ -22,9 +22,15 @@ def choices() -> Iterator[Choice]:
     )
     yield named(
         "guest.hid_edges",
-        "Whether an entry of the pad's shared memory tells which keys were pressed and released.",
+        "Whether an entry of the pad's shared memory has the keys that were pressed and released.",
         told="3dbrew HID Shared Memory",
         left="the trial kernel: only which are held",
+    )
+    yield named(
+        "guest.hid_clock",
+        "When hid:USER writes the next entries of pad, touch screen and sensors.",
+        vblank="the trial kernel: with each VBlank, as scripts give a player's input by frames",
+        four_ms="3dbrew HID Shared Memory: every 4 ms; the input of a frame is written about four times",
     )
     yield named(
         "guest.block_alignment",
@@ -54,9 +60,9 @@ def choices() -> Iterator[Choice]:
     )
     yield named(
         "guest.sound",
-        "What a program finds that asks for the sound processor.",
+        "Whether programs find what they need for the sound processor.",
         card="a console: the processor is there; its program only if the card has /3ds/dspfirm.cdc",
-        model="as if the card had that file: sounds are consumed in emulated time, and nothing is heard",
+        model="as if the card had that file: sounds are consumed in emulated time, without sound output",
     )
     yield named(
         "guest.settings",
@@ -84,7 +90,7 @@ def choices() -> Iterator[Choice]:
     )
     yield named(
         "guest.power",
-        "What ptm:u says of the charger and of charging.",
+        "What ptm:u reports about the charger and of charging.",
         connected="3dbrew PTM Services: yes or no; connected, and full, so not charging",
         five="the trial kernel: 5, as for the level of the battery",
     )

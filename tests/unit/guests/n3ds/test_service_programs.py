@@ -126,6 +126,19 @@ def test_all_of_a_script_reaches_the_shared_memory() -> None:
         assert lines(app.text) == [part for line in lines(INPUT) for part in line.split(" | ")]
 
 
+def test_entries_are_written_every_4_ms_if_the_choice_says_so() -> None:
+    """70 updates take 280 ms, less than 17 frames: the script's first line is all that comes."""
+    with guests.run(PROGRAMS / "input.elf", switches={"guest.hid_clock": "four-ms"}) as app:
+        app.play(SCRIPT)
+        app.frames(80)
+        assert app.end is not None and app.frame_count == 16
+        held = [line for line in lines(app.text) if line.startswith("held")]
+        assert held == ["held 00000041", "held 00000000"]
+        frames = [int(line.split()[1]) for line in lines(app.text) if line.startswith("frame ")]
+        # Frame 10 begins at 184 ms, frame 13 at 234 ms.
+        assert frames[-2:] == [45, 58]
+
+
 # -- applets ----------------------------------------------------------------------------------------------------------
 APPLETS = """
 5: text "hello"

@@ -1,7 +1,7 @@
 """`dsp::DSP`: the sound processor with its usual program, as a model that consumes buffers in emulated time.
 
-A frame is 160 samples. For each, the model reads what the program wants of its 24 channels, lets so many samples of
-their buffers pass, and says which buffers are played; nothing is heard. Programs look for the processor's program on
+A frame is 160 samples. For each, the model reads the settings of 24 channels, advances their buffers by that many
+samples, and writes which buffers play; there is no sound output. Programs look for the processor's program on
 the card first, so they use the service only where the card has it, or with the choice `guest.sound`.
 Source: libctru's ndsp.c and ndsp-channel.c; 3dbrew DSP Services.
 """
@@ -34,6 +34,8 @@ SECOND_COPY: Final = 0x20000
 _AUDIO_PIPE: Final = 2
 _QUEUED, _BUFFERS_AT = 4, 0x4C
 _FASTEST: Final = 1 << 16
+_STATUS: Final = ("playing", "changed", "sync", "position", "sequence", "last")
+_NOTHING: Final[tuple[int, ...]] = ()
 
 
 class Change(IntFlag):
@@ -78,6 +80,12 @@ class Channel:
     last: int = 0
     changed: bool = False
 
+    @property
+    def status(self) -> tuple[int, ...]:
+        """What the program can read of it: playing, changed, sync, position, sequence, last."""
+        sequence = self.now.sequence if self.now else 0
+        return int(self.playing), int(self.changed), self.sync, int(self.position), sequence, self.last
+
     def clear(self) -> None:
         """Forget all buffers."""
         self.queue.clear()
@@ -107,7 +115,7 @@ class Channel:
 
 
 class Dsp(Service):
-    """The service. frames: how many have been played. event: what it tells the program with."""
+    """The service. frames: how many have been played. event: its interrupt for the program."""
 
     name = "dsp::DSP"
 
@@ -119,6 +127,7 @@ class Dsp(Service):
         self.channels = [Channel() for _ in range(CHANNELS)]
         self._memory = kernel.machine.memory.view(layout.DSP, layout.DSP_SIZE).data
         self._pipe = bytearray()
+        self._written = [[_NOTHING] * CHANNELS for _ in range(2)]
         self._due: Due | None = None
         self._counters = [0, 0]
 
@@ -210,6 +219,7 @@ class Dsp(Service):
         self._stop()
         self.channels = [Channel() for _ in range(CHANNELS)]
         self._counters = [0, 0]
+        self._written = [[_NOTHING] * CHANNELS for _ in range(2)]
         self._due = self.kernel.time.after(FRAME_TICKS, self._frame)
         if self.event is not None:
             self.kernel.signal(self.event)
@@ -223,7 +233,7 @@ class Dsp(Service):
         return DATA_MEMORY + 2 * dsp.ADDRESSES[structure] + SECOND_COPY * copy
 
     def _frame(self, tick: int) -> None:
-        """Play a frame: read the newer copy of what the program wants, write the other copy of what is played."""
+        """Play a frame: read the newer copy of the program's settings, write the other copy of the status."""
         self._due = self.kernel.time.at(tick + FRAME_TICKS, self._frame)
         self.frames += 1
         view = self._memory
@@ -232,18 +242,16 @@ class Dsp(Service):
         fresh, self._counters = counters != self._counters, counters
         for number, channel in enumerate(self.channels):
             wanted = self._place(dsp.CHANNEL, newer) + dsp.SIZES["channel"] * number
-            told = self._place(dsp.STATUS, 1 - newer) + dsp.SIZES["status"] * number
+            place = self._place(dsp.STATUS, 1 - newer) + dsp.SIZES["status"] * number
             if fresh:
                 # The program has read the status of the frame before.
                 channel.changed = False
                 self._take(channel, wanted)
             channel.play(FRAME_SAMPLES)
-            for name, value in (
-                ("playing", channel.playing), ("changed", channel.changed), ("sync", channel.sync),
-                ("position", int(channel.position)), ("sequence", channel.now.sequence if channel.now else 0),
-                ("last", channel.last),
-            ):  # fmt: skip
-                dsp.write(view, told, "status", name, int(value))
+            if (status := channel.status) != self._written[1 - newer][number]:
+                self._written[1 - newer][number] = status
+                for name, value in zip(_STATUS, status, strict=True):
+                    dsp.write(view, place, "status", name, value)
         if self.event is not None:
             self.kernel.signal(self.event)
 

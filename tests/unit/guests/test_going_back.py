@@ -82,7 +82,8 @@ def moment(app: App) -> dict[str, Any]:
     screens = {name: np.array(one.array).tobytes() for name, one in app.screens.items()}
     registers = [kernel.processor.registers(one).values for one in kernel.scheduler.threads]
     return {
-        "frame": app.frame_count, "steps": kernel.steps, "tick": kernel.time.now, "text": app.debug_text, "screens": screens,
+        "frame": app.frame_count, "steps": kernel.steps, "tick": kernel.time.now, "text": app.debug_text,
+        "screens": screens,
         "memory": memory, "registers": registers, "end": app.end,
         "events": [str(one) for one in console.machine.events],
         "gpu": {name: words.tobytes() for name, words in console.machine.save_state().items()},

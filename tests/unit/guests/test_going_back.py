@@ -19,7 +19,7 @@ from pocketgpu.guests import App, run
 from pocketgpu.guests.kernel.checkpoint import Checkpoint
 from pocketgpu.guests.kernel.history import History
 from pocketgpu.guests.kernel.memory import Permission
-from pocketgpu.guests.kernel.state import State
+from pocketgpu.guests.kernel.state import State, UnknownStateError
 from pocketgpu.guests.n3ds.abi import layout
 from pocketgpu.guests.n3ds.abi.messages import Session
 from pocketgpu.guests.n3ds.kernel import N3DSKernel
@@ -199,6 +199,21 @@ def test_a_checkpoint_is_of_one_run() -> None:
     app, other = run(PROGRAMS / "scene.elf"), run(PROGRAMS / "scene.elf")
     with pytest.raises(UsageError, match="another run"):
         other.restore(app.checkpoint())
+
+
+def test_what_cannot_be_kept_matters_only_to_who_goes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    load = N3DSKernel.load
+
+    def with_an_iterator(self: N3DSKernel, *arguments: Any) -> None:
+        load(self, *arguments)
+        self.blocks[0] = iter(())  # type: ignore[assignment]
+
+    monkeypatch.setattr(N3DSKernel, "load", with_an_iterator)
+    with run(PROGRAMS / "scene.elf") as app:
+        assert app.frames(2)
+        for go in (app.checkpoint, app.back):
+            with pytest.raises(UnknownStateError, match=r"tuple_iterator cannot be kept \(at Console.*kernel.blocks\)"):
+                go()
 
 
 def test_a_program_that_ended_goes_on() -> None:

@@ -1,9 +1,9 @@
 """Programs that run: frames of a scene, process start to first picture, the processor's rate, calls, cost of noticing.
 
 The programs are in tests/guests/n3ds. The scene is a textured, lit cube by command lists, whose texture is another
-cube, for both screens, then an eye each, then 800 columns. The processor's rate is that of Unicorn with the hook that counts
-instructions, over that without it: a loop of four instructions, the worst case, and what programs compute: sorting, a
-checksum, matrices. Noticing: the scene, over a run that never looks whether the processor wrote its textures.
+cube, for both screens, then an eye each, then 800 columns. The processor's rate is that of Unicorn with the hook that
+counts instructions, over that without it: a loop of four instructions, the worst case, and what programs compute:
+sorting, a checksum, matrices. Noticing: the scene, over a run that never looks whether the processor wrote textures.
 """
 
 from __future__ import annotations

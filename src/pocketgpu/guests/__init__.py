@@ -6,8 +6,10 @@ programs, `n3ds/` has the supervisor calls and services of the 3DS.
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from pocketgpu.guests.app import LIMIT, App
@@ -15,6 +17,20 @@ from pocketgpu.guests.app import LIMIT, App
 __all__ = ["LIMIT", "App", "run"]
 
 
+@contextmanager
+def _collection_paused() -> Iterator[None]:
+    """Loading the code makes many objects and no garbage; the collector's search for it would take a fifteenth of a
+    short run."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+@_collection_paused()
 def run(
     path: str | os.PathLike[str],
     *,

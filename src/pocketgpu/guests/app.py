@@ -23,9 +23,9 @@ from pocketgpu.guests.input.controls import Controls
 from pocketgpu.guests.input.script import KEYS, Script, Statement
 from pocketgpu.guests.input.script import parse as parse_script
 from pocketgpu.guests.input.script import read as read_script
-from pocketgpu.guests.kernel.checkpoint import Checkpoint
+from pocketgpu.guests.kernel.checkpoint import Checkpoint, RunningConsole
 from pocketgpu.guests.kernel.history import History
-from pocketgpu.guests.kernel.kernel import End, Kernel
+from pocketgpu.guests.kernel.kernel import End
 from pocketgpu.guests.kernel.program import Program
 from pocketgpu.wording import counted
 
@@ -50,23 +50,8 @@ class Recorder(Protocol):
         ...
 
 
-class GuestConsole(Protocol):
+class GuestConsole(RunningConsole, Protocol):
     """What a console is for an `App`."""
-
-    @property
-    def kernel(self) -> Kernel:
-        """Its kernel."""
-        ...
-
-    @property
-    def machine(self) -> Any:
-        """Its GPU."""
-        ...
-
-    @property
-    def frame_count(self) -> int:
-        """VBlanks so far."""
-        ...
 
     @property
     def present_count(self) -> int:
@@ -104,11 +89,6 @@ class GuestConsole(Protocol):
 
     def recorder(self) -> Recorder:
         """A recorder; to be called before the program runs."""
-        ...
-
-    @property
-    def file_changes(self) -> int:
-        """How often the program has changed files of the host."""
         ...
 
     @property
@@ -182,6 +162,15 @@ class App:
         while not condition():
             if self.frame_count >= last or not self._step():
                 return condition()
+        return True
+
+    def until_text(self, text: str, *, limit: int = LIMIT) -> bool:
+        """Run until the program has printed a text, on a screen or for a debugger, for at most `limit` frames; whether
+        it has. Screens are read after each frame."""
+        last = self.frame_count + limit
+        while not (text in self.text or any(text in shown for shown in self.console_text.values())):
+            if self.frame_count >= last or not self.frames(1):
+                return text in self.text or any(text in shown for shown in self.console_text.values())
         return True
 
     def _to(self, number: Callable[[], int], count: int) -> bool:

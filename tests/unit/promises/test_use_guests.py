@@ -27,3 +27,15 @@ def test_a_program_runs_shows_and_is_recorded() -> None:
         app.close()
         app.frames(60)
         assert app.end is not None and app.end.well
+
+
+def test_a_player_does_what_it_is_told(tmp_path: Path) -> None:
+    with pocketgpu.run(PROGRAM) as app:
+        app.touch(100, 120, frames=3)
+        app.circle(0.5, -1)
+        app.slider(0.5)
+        app.play("2-3: UP+B")
+        script = tmp_path / "play.txt"
+        script.write_text("4: A\n", encoding="utf-8")
+        app.play(script)
+        assert app.until_text("shown 1") and app.console_text == {"top": "", "bottom": ""}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
-from pocketgpu.guests.kernel.checkpoint import Checkpoint, Console
+from pocketgpu.guests.kernel.checkpoint import Checkpoint, RunningConsole
 
 if TYPE_CHECKING:
     from pocketgpu.capture.driver.checkpoints import Checkpoints, Position
@@ -24,7 +24,7 @@ class History:
     """Checkpoints at the begin of frames. It keeps only the start until `keep` is called, so a run that never goes
     back has no cost."""
 
-    def __init__(self, console: Console, budget: int = BUDGET, interval: float = INTERVAL) -> None:
+    def __init__(self, console: RunningConsole, budget: int = BUDGET, interval: float = INTERVAL) -> None:
         self._console, self._budget, self._interval = console, budget, interval
         self._start = self._last = Checkpoint.take(console)
         self._kept: Checkpoints[Checkpoint] | None = None

@@ -12,7 +12,7 @@ from __future__ import annotations
 import mmap
 import struct
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import IntFlag
 from typing import Protocol
@@ -208,19 +208,24 @@ class AddressSpace:
         area = self.find(address)
         if area is None or size < 0 or address + size > area.end:
             raise AddressError(address, size)
-        if need & ~area.permission:
+        if need.value & ~area.permission.value:
             raise AddressError(address, size, "not allowed there")
         at = address - area.base
         return area.view[at : at + size]
 
-    def _pieces(self, address: int, size: int, need: Permission) -> Iterator[memoryview]:
+    def _pieces(self, address: int, size: int, need: Permission) -> Sequence[memoryview]:
         end = address + size
         if size < 0 or end > self.limit:
             raise AddressError(address, size)
+        area = self.find(address)
+        if area is not None and end <= area.end:  # nearly always
+            return (self.view(address, size, need),)
         self._covered(address, size)
+        pieces = []
         for area in self.within(address, size):
             low, high = max(area.base, address), min(area.end, end)
-            yield self.view(low, high - low, need)
+            pieces.append(self.view(low, high - low, need))
+        return pieces
 
     def read(self, address: int, size: int) -> bytes:
         """A copy of bytes, which may lie in several areas.
@@ -235,7 +240,7 @@ class AddressSpace:
         :raises AddressError: not all of it is there for writing.
         """
         at = 0
-        for piece in list(self._pieces(address, len(data), Permission.WRITE)):
+        for piece in self._pieces(address, len(data), Permission.WRITE):
             piece[:] = data[at : at + len(piece)]
             at += len(piece)
 

@@ -53,6 +53,20 @@ def test_a_program_that_prints() -> None:
     assert shown["picture"]["top"] == "" and shown["picture"]["bottom"] == 4 * "0123456789"
 
 
+def test_waiting_for_a_text() -> None:
+    pytest.importorskip("unicorn", reason="needs the extra 'guest'")
+    from pocketgpu import run
+
+    with run(PROGRAMS / "console.elf") as app:
+        assert app.until_text("Hello, world!") and app.frame_count <= 5
+        assert app.until_text("bold letters") and app.console_text["top"].startswith("Another font")
+        assert app.until_text("bold\n") and app.text.endswith("bold\n")
+        before = app.frame_count
+        assert not app.until_text("never", limit=2) and app.frame_count == before + 2
+        assert not app.until_text("never") and app.end is not None
+        assert app.until_text("plain")
+
+
 def test_the_fonts_of_our_program_are_made_by_the_script(tmp_path: Path) -> None:
     folder = tmp_path / "tests" / "guests" / "n3ds"
     folder.mkdir(parents=True)

@@ -240,10 +240,12 @@ def test_places_of_code() -> None:
 
 
 def test_an_elf_of_another_build_is_told() -> None:
-    changed = bytearray(ELF)
+    changed, moved = bytearray(ELF), bytearray(ELF)
     changed[0x1100] ^= 1
+    segment(moved, 1, 2, 0x00200000)
     for data, message in (
-        (bytes(changed), "its code differs"), (b"\x7fELF", "it is damaged"), (b"", "it is damaged"),
+        (bytes(changed), "its code differs"), (bytes(moved), "its code differs"),
+        (b"\x7fELF", "it is damaged"), (b"", "it is damaged"),
     ):  # fmt: skip
         program = read_program(HOMEBREW, "x.3dsx", elf=data, elf_name="x.elf")
         assert len(program.symbols) == 0 and program.debug is None

@@ -50,7 +50,7 @@ def test_a_program_changes_a_card_that_it_may_change(card: Path) -> None:
         "read": "4", "beyond its end": "0", "write without the right": PROTECTED, "part": "00000000",
         "size of the part": "3", "read of the part": "2", "read after closing": "c920181a", "absent": NOT_FOUND,
         "outside": NOT_FOUND, "link to the outside": NOT_FOUND, "folder as a file": NOT_FOUND, "create": "00000000",
-        "create again": EXISTS, "create one of 4 GiB": "086044d2", "write": "6", "cut": "00000000",
+        "create again": EXISTS, "create one of 4 GiB": "c86044d2", "write": "6", "cut": "00000000",
         "make it again": EXISTS, "move": "00000000", "move what is not there": NOT_FOUND,
         "rename a folder": "00000000", "delete a full folder": "c92044f0", "delete a file": "00000000",
         "delete an empty folder": "00000000", "delete the card": PROTECTED, "days since 2000": "9497",
@@ -124,6 +124,19 @@ def test_all_of_a_script_reaches_the_shared_memory() -> None:
         app.frames(80)
         assert app.end is not None and app.end.why == "exit"
         assert lines(app.text) == [part for line in lines(INPUT) for part in line.split(" | ")]
+
+
+def test_entries_are_written_every_4_ms_if_the_choice_says_so() -> None:
+    """70 updates take 280 ms, less than 17 frames: the script's first line is all that comes."""
+    with guests.run(PROGRAMS / "input.elf", switches={"guest.hid_clock": "four-ms"}) as app:
+        app.play(SCRIPT)
+        app.frames(80)
+        assert app.end is not None and app.frame_count == 16
+        held = [line for line in lines(app.text) if line.startswith("held")]
+        assert held == ["held 00000041", "held 00000000"]
+        frames = [int(line.split()[1]) for line in lines(app.text) if line.startswith("frame ")]
+        # Frame 10 begins at 184 ms, frame 13 at 234 ms.
+        assert frames[-2:] == [45, 58]
 
 
 # -- applets ----------------------------------------------------------------------------------------------------------
@@ -241,3 +254,29 @@ def test_another_font_is_found_instead(tmp_path: Path) -> None:
         app.frames(10)
         assert lines(app.text)[-1] == "shown"
         assert not np.array(app.console.machine.screens["top"].array).any()
+
+
+# -- checkpoints ------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("name", "script", "frame"),
+    [("sound", "", 1), ("sound", "", 20), ("applets", APPLETS, 33), ("applets", APPLETS, 61), ("input", SCRIPT, 21),
+     ("settings", "", 30)],
+)  # fmt: skip
+def test_services_go_on_from_a_checkpoint(name: str, script: str, frame: int) -> None:
+    """Sounds that play, a keyboard that waits for a text, sensors that are on go on as without a checkpoint."""
+
+    def rest(app: guests.App) -> tuple[object, ...]:
+        app.frames(100)
+        return app.text, app.frame_count, app.console.kernel.time.now, app.end and app.end.why
+
+    runs = []
+    for times in (1, 2):
+        with guests.run(PROGRAMS / f"{name}.elf") as app:
+            app.play(script)
+            app.frames(frame)
+            point = app.checkpoint() if times == 2 else None
+            runs.append(rest(app))
+            if point is not None:
+                app.restore(point)
+                runs.append(rest(app))
+    assert runs[0] == runs[1] == runs[2] and runs[0][-1] == "exit"

@@ -64,7 +64,7 @@ class KeyboardResult(IntEnum):
 
 
 class Check(IntEnum):
-    """What a program says of a keyboard's text."""
+    """A program's verdict on a keyboard's text."""
 
     GOOD = 0
     CLOSE = 1
@@ -160,8 +160,7 @@ class Applets:
         state["text_offset"], state["text_length"] = 0, len(data) // 2
 
     def checked(self, data: bytes) -> tuple[bytes, bool] | None:
-        """A program has said what it thinks of a keyboard's text. As for `run`; None if the player is to write another
-        one."""
+        """The program has judged a keyboard's text. As for `run`; None if the player must write another one."""
         self.asked = False
         state = Applet("keyboard", data)
         if state["check"] == Check.AGAIN:
@@ -173,7 +172,7 @@ class Applets:
 
     # -- others -----------------------------------------------------------------------------------------------------
     def _error(self, state: Applet) -> bytes:
-        """An error is told as an event; it can only be closed."""
+        """The error becomes an event; a player can only close it."""
         text = state.text("text") or f"code {state['code']:#010x}"
         self._tell(f"the program shows an error: {text}")
         state["result"] = _ERROR_CLOSED

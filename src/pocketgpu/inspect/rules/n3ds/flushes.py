@@ -8,7 +8,7 @@ still be in the cache of a console's processor.
 
     f12/e3: texture unit 0 reads 4 bytes at 0x20010190 that were written and not flushed; by draw+0x38 < main+0x74
 
-Memory is kept as it is behind the cache: what is flushed is copied there, and what the GPU writes is there. Bytes that
+A copy of memory is kept as the GPU would see it: what is flushed is copied there, and what the GPU writes. Bytes that
 differ when somebody reads them are found. A byte that is written again with its own value does not differ.
 Source: 3dbrew GSP Shared Memory, FlushCacheRegions; GSPGPU:FlushDataCache. Lines have 32 bytes: ARM11 MPCore manual.
 """
@@ -104,7 +104,7 @@ class FlushWatch(Watch):
         self._kernel.flush_listeners.remove(self._flush)
         self._kernel.machine.dismiss(self)
 
-    # -- memory behind the cache ------------------------------------------------------------------------------------
+    # -- memory as the GPU sees it ------------------------------------------------------------------------------------
     def _settle(self, offset: int, size: int) -> None:
         """These bytes are in memory."""
         now = self._kernel.machine.memory.arena[offset : offset + size]

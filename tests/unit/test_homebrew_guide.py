@@ -151,6 +151,11 @@ def test_the_action_makes_pictures_where_there_is_nothing_to_compare_with(projec
     }  # fmt: skip
     values["arguments"] = "--until never --frames 5"
     assert project.workflow(steps(ACTION), values).returncode == 1
+    values["arguments"] = "--press '$(touch made)' --until `touch made`;touch made"
+    assert project.workflow(steps(ACTION), values).returncode == 2
+    assert not (project.folder / "made").exists()
+    values["arguments"] = "--frames 5 --press 'A@3"
+    assert project.workflow(steps(ACTION), values).returncode
     values["arguments"] = "--nonsense"
     assert project.workflow(steps(ACTION), values).returncode == 2
 
@@ -162,7 +167,7 @@ def test_the_action_is_whole() -> None:
     ]  # fmt: skip
     assert found[-1].condition == "always()" and "\t" not in ACTION
     # What somebody gives reaches a shell as a variable, never as text of a script.
-    assert not [one.run for one in found if "${{" in one.run]
+    assert not [one.run for one in found if "${{" in one.run or "eval" in one.run]
     named = set(re.findall(r"inputs\.(\w+)", ACTION))
     assert named == {"program", "expect", "arguments", "report", "python"} == {*inputs(ACTION), "program"}
     (step,) = [one for one in steps(WORKFLOW) if one.uses.startswith("OWNER/")]

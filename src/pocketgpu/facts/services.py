@@ -61,7 +61,7 @@ def _by_service() -> Mapping[tuple[str, int], ServiceCommand]:
 
 def command_name(service: str, header: int) -> str:
     """The name of a command of a service. A header with other counts of words than the table's has the same name; a
-    command that the table does not have is told by its number."""
+    command that the table does not have has its number as name."""
     known = _by_service()
     one = known.get((service, header)) or known.get((service, header >> _COMMAND_SHIFT))
     return one.name if one else f"command {header >> _COMMAND_SHIFT:#x}"

@@ -96,6 +96,9 @@ int main(void) {
     else if (equal(what, "thumb-loop")) __asm__ volatile("ldr r0, =1f + 1\nbx r0\n.ltorg\n.thumb\n1: b 1b\n.balign 4\n.arm" ::: "r0");
     else if (equal(what, "loop")) for (;;) ;
     else if (equal(what, "wfi")) for (u32 n = 0; n < 3; n++) __asm__ volatile("wfi");
+    else if (equal(what, "after-call"))
+        __asm__ volatile("mov r0, #0\nmov r1, #0\nsvc 0x0A\nudf #1" ::: "r0", "r1");
+    else if (equal(what, "after-hint")) __asm__ volatile("movs r0, #1\nwfeeq\nudf #2" ::: "r0", "cc");
     else if (equal(what, "yield")) for (u32 n = 0; n < 100; n++) __asm__ volatile("yield");
     else if (equal(what, "return")) { wild = 0; __asm__ volatile("mov lr, #0\nbx lr"); }
     say("end\n");

@@ -81,6 +81,17 @@ def test_a_second_run_has_the_same_input() -> None:
         assert told(again, 1) == told(app, 1) == [Input(A)]
 
 
+def test_going_back_goes_back_in_the_script() -> None:
+    with run(PROGRAM) as app:
+        app.play("2-4: A\n5: B\n3: slider 0.25")
+        app.frames(2)
+        point = app.checkpoint()
+        first = told(app, 4)
+        assert [one.keys for one in first] == [A, A, A, B] and first[-1].slider == 0.25
+        app.restore(point)
+        assert told(app, 4) == first
+
+
 def test_wrong_arguments() -> None:
     app = run(PROGRAM)
     for call, message in (

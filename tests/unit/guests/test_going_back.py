@@ -82,7 +82,8 @@ def moment(app: App) -> dict[str, Any]:
     screens = {name: np.array(one.array).tobytes() for name, one in app.screens.items()}
     registers = [kernel.processor.registers(one).values for one in kernel.scheduler.threads]
     return {
-        "frame": app.frame_count, "steps": kernel.steps, "tick": kernel.time.now, "text": app.text, "screens": screens,
+        "frame": app.frame_count, "steps": kernel.steps, "tick": kernel.time.now, "text": app.debug_text,
+        "screens": screens,
         "memory": memory, "registers": registers, "end": app.end,
         "events": [str(one) for one in console.machine.events],
         "gpu": {name: words.tobytes() for name, words in console.machine.save_state().items()},
@@ -220,10 +221,10 @@ def test_a_program_that_ended_goes_on() -> None:
         app.frames(4)
         point = app.checkpoint()
         assert not app.frames(60) and app.end is not None
-        text = app.text
+        text = app.debug_text
         app.restore(point)
         assert app.end is None
-        assert not app.frames(60) and app.end is not None and app.text == text
+        assert not app.frames(60) and app.end is not None and app.debug_text == text
 
 
 def test_a_recorded_run_is_recorded_again() -> None:

@@ -14,6 +14,11 @@ from pocketgpu.facts.choices.choice import Choice, named
 
 def choices() -> Iterator[Choice]:
     """All of them."""
+    yield from _kernel()
+    yield from _services()
+
+
+def _kernel() -> Iterator[Choice]:
     yield named(
         "guest.vblank_clock",
         "When the next VBlank comes if one was noticed late, at the end of a block of instructions.",
@@ -21,19 +26,38 @@ def choices() -> Iterator[Choice]:
         late="the trial kernel: a whole period after the one that was late",
     )
     yield named(
-        "guest.hid_edges",
-        "Whether an entry of the pad's shared memory tells which keys were pressed and released.",
-        told="3dbrew HID Shared Memory",
-        left="the trial kernel: only which are held",
-    )
-    yield named(
         "guest.block_alignment",
         "CreateMemoryBlock with an address that is not a multiple of 4096.",
         checked="3dbrew SVC: an error",
         any="the trial kernel: accepted",
     )
+    yield named(
+        "guest.unknown_call",
+        "A supervisor call, or a command of a service, that is not modelled. It is an event in any case.",
+        answer="an answer as of a console that does not have it: an error code",
+        end="the run ends there, so that nothing goes on with a wrong answer",
+    )
+    yield named(
+        "guest.call_time",
+        "How long a supervisor call takes.",
+        microsecond="about what a console needs at least, not measured; programs that do nothing else get on",
+        none="the trial kernel: no time at all",
+    )
 
 
+def _services() -> Iterator[Choice]:
+    yield named(
+        "guest.hid_edges",
+        "Whether an entry of the pad's shared memory has the keys that were pressed and released.",
+        told="3dbrew HID Shared Memory",
+        left="the trial kernel: only which are held",
+    )
+    yield named(
+        "guest.hid_clock",
+        "When hid:USER writes the next entries of pad, touch screen and sensors.",
+        vblank="the trial kernel: with each VBlank, as scripts give a player's input by frames",
+        four_ms="3dbrew HID Shared Memory: every 4 ms; the input of a frame is written about four times",
+    )
     yield named(
         "guest.archives",
         "What handles of archives of files tell apart.",
@@ -54,9 +78,9 @@ def choices() -> Iterator[Choice]:
     )
     yield named(
         "guest.sound",
-        "What a program finds that asks for the sound processor.",
+        "Whether programs find what they need for the sound processor.",
         card="a console: the processor is there; its program only if the card has /3ds/dspfirm.cdc",
-        model="as if the card had that file: sounds are consumed in emulated time, and nothing is heard",
+        model="as if the card had that file: sounds are consumed in emulated time, without sound output",
     )
     yield named(
         "guest.settings",
@@ -71,20 +95,8 @@ def choices() -> Iterator[Choice]:
         few="the trial kernel: only those that programs cannot start without",
     )
     yield named(
-        "guest.unknown_call",
-        "A supervisor call, or a command of a service, that is not modelled. It is an event in any case.",
-        answer="an answer as of a console that does not have it: an error code",
-        end="the run ends there, so that nothing goes on with a wrong answer",
-    )
-    yield named(
-        "guest.call_time",
-        "How long a supervisor call takes.",
-        microsecond="about what a console needs at least, not measured; programs that do nothing else get on",
-        none="the trial kernel: no time at all",
-    )
-    yield named(
         "guest.power",
-        "What ptm:u says of the charger and of charging.",
+        "What ptm:u reports about the charger and of charging.",
         connected="3dbrew PTM Services: yes or no; connected, and full, so not charging",
         five="the trial kernel: 5, as for the level of the battery",
     )

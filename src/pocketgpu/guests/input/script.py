@@ -22,7 +22,6 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
@@ -74,7 +73,12 @@ class Statement:
 
 def _shown(value: float) -> str:
     """A number so that it is read as the same one, without an exponent, which scripts do not have."""
-    return f"{Decimal(repr(value)):f}".removesuffix(".0")
+    text = repr(value)
+    if "e" in text:
+        from decimal import Decimal  # rarely needed, and slow to import
+
+        text = f"{Decimal(text):f}"
+    return text.removesuffix(".0")
 
 
 def _quoted(text: str) -> str:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _FILES_STAY: Final = "the run went back, and what the program had written to files since stays written"
 
 
-class Console(Protocol):
+class RunningConsole(Protocol):
     """What is kept: a console with a kernel and a GPU."""
 
     @property
@@ -64,7 +64,7 @@ class Checkpoint:
         return line_of(self, f"frame {self.frame}, step {self.steps}")
 
     @classmethod
-    def take(cls, console: Console, before: Checkpoint | None = None) -> Checkpoint:
+    def take(cls, console: RunningConsole, before: Checkpoint | None = None) -> Checkpoint:
         """Keep a console between two steps of its kernel. before: an earlier checkpoint, to share what did not change.
 
         :raises UnknownStateError: something of it cannot be kept.
@@ -84,7 +84,7 @@ class Checkpoint:
         held: int = self.machine.bytes_beside(other.machine)
         return held + self.memory.bytes_beside(other.memory) + self.objects.size
 
-    def restore(self, console: Console) -> None:
+    def restore(self, console: RunningConsole) -> None:
         """Put a console back to this moment.
 
         :raises UsageError: it is of another console.

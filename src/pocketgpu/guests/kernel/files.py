@@ -140,21 +140,21 @@ class MemoryFiles:
     changes = 0
 
     def __init__(self, files: Mapping[str, MemoryFile], folders: Sequence[str] = ()) -> None:
-        self._files = {_clean(path): one for path, one in files.items()}
+        self._files = {clean_path(path): one for path, one in files.items()}
         self._folders = {"/"}
-        for path in [*self._files, *(f"{_clean(one)}/x" for one in folders)]:
+        for path in [*self._files, *(f"{clean_path(one)}/x" for one in folders)]:
             self._folders |= {str(one) for one in PurePosixPath(path).parents}
 
     def open(self, path: str, *, write: bool = False, create: bool = False) -> MemoryFile:
-        found = self._files.get(_clean(path))
+        found = self._files.get(clean_path(path))
         if found is None:
-            raise FileError("folder" if _clean(path) in self._folders else "absent", path)
+            raise FileError("folder" if clean_path(path) in self._folders else "absent", path)
         if write:
             raise FileError("protected", path)
         return found
 
     def list(self, path: str) -> list[Entry]:
-        place = _clean(path)
+        place = clean_path(path)
         if place not in self._folders:
             raise FileError("not a folder" if place in self._files else "absent", path)
         found = [Entry(PurePosixPath(one).name, False, file.size) for one, file in self._files.items()
@@ -164,10 +164,10 @@ class MemoryFiles:
         return sorted(found, key=lambda one: one.name)
 
     def make_folder(self, path: str) -> None:
-        raise FileError("exists" if _clean(path) in self._folders else "protected", path)
+        raise FileError("exists" if clean_path(path) in self._folders else "protected", path)
 
     def make_file(self, path: str, size: int) -> None:
-        raise FileError("exists" if _clean(path) in self._files else "protected", path)
+        raise FileError("exists" if clean_path(path) in self._files else "protected", path)
 
     def delete(self, path: str, *, folder: bool, contents: bool = False) -> None:
         raise FileError("protected", path)
@@ -176,7 +176,7 @@ class MemoryFiles:
         raise FileError("protected", old)
 
 
-def _clean(path: str) -> str:
+def clean_path(path: str) -> str:
     """A path without empty parts, `.` and `..`; nothing is above the root."""
     parts: list[str] = []
     for part in path.replace("\\", "/").split("/"):
@@ -287,7 +287,7 @@ class HostFolder:
     def _spelled(self, path: str) -> Path:
         """A path as the folder spells it: upper and lower case are the same on a card, and not on every host."""
         place = self.root
-        for part in filter(None, _clean(path).split("/")):
+        for part in filter(None, clean_path(path).split("/")):
             following = place / part
             if not os.path.lexists(following) and place.is_dir():
                 found = [name for name in sorted(os.listdir(place)) if name.casefold() == part.casefold()]

@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 from pocketgpu.errors import PocketGPUError
-from pocketgpu.guests.kernel.checkpoint import Checkpoint, Console
+from pocketgpu.guests.kernel.checkpoint import Checkpoint, RunningConsole
 
 if TYPE_CHECKING:
     from pocketgpu.capture.driver.checkpoints import Checkpoints, Position
@@ -25,7 +25,7 @@ class History:
     """Checkpoints at the begin of frames. It keeps only the start until `keep` is called, so a run that never goes
     back has no cost."""
 
-    def __init__(self, console: Console, budget: int = BUDGET, interval: float = INTERVAL) -> None:
+    def __init__(self, console: RunningConsole, budget: int = BUDGET, interval: float = INTERVAL) -> None:
         self._console, self._budget, self._interval = console, budget, interval
         self._problem: PocketGPUError = PocketGPUError("")
         self._start = self._last = self._taken()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import PurePosixPath
 
-from pocketgpu.guests.kernel.files import Entry, FileError, Files, MemoryFile, OpenFile
+from pocketgpu.guests.kernel.files import Entry, FileError, Files, MemoryFile, OpenFile, clean_path
 
 
 class Overlay:
@@ -80,11 +80,4 @@ class Overlay:
 
 
 def _place(path: str) -> PurePosixPath:
-    """A path without empty parts, `.` and `..`, as the files themselves take it."""
-    parts: list[str] = []
-    for part in path.replace("\\", "/").split("/"):
-        if part == "..":
-            del parts[-1:]
-        elif part not in ("", "."):
-            parts.append(part)
-    return PurePosixPath("/", *parts)
+    return PurePosixPath(clean_path(path))

@@ -99,7 +99,15 @@ class Console:
         self.vblanks: list[Vblank] = []
         self.present_count = 0
         self._reader: ConsoleText | None = None
+        self._input = Input()
         kernel.time.at(layout.VBLANK, self._vblank)
+        self._own_hid_clock = machine.choices["guest.hid_clock"] == "four-ms"
+        if self._own_hid_clock:
+            kernel.time.at(layout.HID_PERIOD, self._hid_update)
+
+    def _hid_update(self, tick: int) -> None:
+        self.kernel.time.at(tick + layout.HID_PERIOD, self._hid_update)
+        self.hid.update(self._input)
 
     def _vblank(self, tick: int) -> None:
         kernel = self.kernel
@@ -107,7 +115,9 @@ class Console:
         kernel.time.at((kernel.time.now if late else tick) + layout.VBLANK, self._vblank)
         one = Vblank(len(self.vblanks) + 1, tick)
         self.vblanks.append(one)
-        self.hid.update(self.held.get(one.number) or self._played(len(self.vblanks) - 1))
+        self._input = self.held.get(one.number) or self._played(len(self.vblanks) - 1)
+        if not self._own_hid_clock:
+            self.hid.update(self._input)
         if self.closes_at == one.number:
             self.apt.close()
         one.presents = {SCREENS[screen]: words for screen, words in self.gsp.taken().items()}

@@ -4,7 +4,7 @@
     print(text_of(cells, font))
 
 A console draws each character into a cell of two colours. A picture in which most cells are none of the font's glyphs,
-such as a scene, has no text.
+such as a scene, has no text; nor has one without a letter or digit, as edges of rectangles look like lines and blocks.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def text_of(cells: Cells, font: Font) -> str:
     """The text of a picture, as lines without blanks at their ends; nothing if it shows none. Cells that are no glyph
     are U+FFFD."""
     names = np.array([_name(glyph, font) for glyph in cells.glyphs] + [UNKNOWN])
-    if not known_share(cells, names) > _SHARE:
+    if not known_share(cells, names) > _SHARE or not any(name.isascii() and name.isalnum() for name in names):
         return ""
     lines = ["".join(line).rstrip() for line in names[cells.numbers].reshape(cells.shape)]
     return "\n".join(lines).rstrip("\n")

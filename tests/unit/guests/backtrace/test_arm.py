@@ -12,19 +12,24 @@ from pocketgpu.guests.backtrace.exidx import unwind
 from pocketgpu.guests.kernel.memory import AddressSpace, Area, Permission, host_memory
 from pocketgpu.guests.kernel.program import Program
 from pocketgpu.guests.kernel.report import Found, Step
+from pocketgpu.guests.symbols.elf import Function
+from pocketgpu.guests.symbols.places import Symbols
 
 CODE, STACK, TABLE = 0x1000, 0x8000, 0x4000
 BL, BLX_R3, BLX_FAR = 0xEB000010, 0xE12FFF33, 0xFA000010
 NOP = 0xE1A00000
 
 
-def memory(code: dict[int, int], stack: Sequence[int] = (), table: Sequence[int] = ()) -> AddressSpace:
-    """A page each: code by offset, the stack, a table."""
+def memory(
+    code: dict[int, int], stack: Sequence[int] = (), table: Sequence[int] = (), room: int = 0x1000
+) -> AddressSpace:
+    """A page each: code by offset, the stack (or `room` bytes), a table."""
     space = AddressSpace(1 << 32)
     read = Permission.READ
     for base, right, name in ((CODE, read | Permission.EXECUTE, "code"), (TABLE, read, "table"),
                               (STACK, read | Permission.WRITE, "stack")):  # fmt: skip
-        space.map(Area(base, 0x1000, right, name, host_memory(0x1000)))
+        size = room if base == STACK else 0x1000
+        space.map(Area(base, size, right, name, host_memory(size)))
     area = space.find(CODE)
     assert area is not None
     for at in range(0, 0x1000, 4):
@@ -38,11 +43,11 @@ def memory(code: dict[int, int], stack: Sequence[int] = (), table: Sequence[int]
 
 def traced(
     space: AddressSpace, pc: int, *, lr: int = 0, sp: int = STACK, r11: int = 0, index: tuple[int, int] | None = None,
-    in_call: bool = False, flags: int = 0x10,
+    in_call: bool = False, flags: int = 0x10, symbols: Symbols | None = None,
 ) -> tuple[Step, ...]:  # fmt: skip
     values = [0] * 16
     values[11], values[13], values[14], values[15] = r11, sp, lr, pc
-    program = Program("x", (), 0, b"", index=index)
+    program = Program("x", (), 0, b"", index=index, symbols=symbols or Symbols())
     return ArmTracer(space, program).trace(registers_of(values, flags), in_call=in_call)
 
 
@@ -57,6 +62,27 @@ def test_return_addresses_follow_a_call(word: int) -> None:
     assert places(traced(space, CODE, lr=CODE + 0x104, sp=STACK + 12)) == [
         (CODE, Found.RUNNING), (CODE + 0x100, Found.LINK),
     ]  # fmt: skip
+
+
+def test_words_that_are_no_return_addresses() -> None:
+    """Between two words of code there is what would be a call; a return address of ARM code is never there."""
+    space = memory({0x100: 0x00100000, 0x104: 0x0000EB00}, [CODE + 0x106])
+    assert places(traced(space, CODE)) == [(CODE, Found.RUNNING)]
+
+
+def test_a_link_register_that_was_used() -> None:
+    """It points into the function that runs, so that is what it called last; the caller is on the stack."""
+    symbols = Symbols(lambda: [Function("inner", CODE, 0x180), Function("outer", CODE + 0x180, 0x100)])
+    space = memory({0x100: BL, 0x200: BL}, [CODE + 0x204])
+    found = traced(space, CODE + 0x110, lr=CODE + 0x104, symbols=symbols)
+    assert [str(one) for one in found] == ["inner+0x110", "outer+0x80 (guessed: scan)"]
+
+
+def test_searches_are_short() -> None:
+    far = [0] * 3000
+    far[2500] = CODE + 0x104
+    space = memory({0x100: BL}, far, room=0x4000)
+    assert len(traced(space, CODE)) == 1 and len(traced(space, CODE, sp=STACK + 4 * 1000)) == 2
 
 
 def test_return_addresses_of_thumb_code() -> None:
@@ -74,6 +100,17 @@ def test_frame_pointers() -> None:
         (CODE + 0x40, Found.RUNNING), (CODE + 0x100, Found.FRAME_POINTER), (CODE + 0x200, Found.FRAME_POINTER),
     ]  # fmt: skip
     assert [one.sure for one in found] == [True, False, False]
+
+
+def test_a_frame_pointer_is_on_the_same_stack() -> None:
+    space = memory({0x100: BL}, [0, 0, CODE + 0x104], [0] * 4)
+    assert places(traced(space, CODE, sp=TABLE, r11=STACK + 8)) == [(CODE, Found.RUNNING)]
+
+
+def test_a_stack_that_shrinks_ends_the_trace() -> None:
+    """The table says that the caller's stack pointer is below: such a caller is not believed."""
+    space = memory({0x100: BL}, [CODE + 0x104] * 8, [prel31(TABLE, CODE), 0x8040B0B0])
+    assert len(traced(space, CODE + 4, sp=STACK + 16, lr=CODE + 0x104, index=(TABLE, 8))) == 1
 
 
 def prel31(place: int, target: int) -> int:
@@ -99,7 +136,8 @@ def test_unwinding_tables() -> None:
     ("codes", "sp", "changed"),
     [
         ((0x00, 0x3F, 0xB0), 4 + 256, {}), ((0x40, 0xB0, 0), -4, {}), ((0x84, 0x01, 0xB0), 8, {4: 1, 14: 2}),
-        ((0x97, 0xB0, 0), None, {13: 0x77}), ((0xA2, 0xB0, 0), 12, {4: 1, 5: 2, 6: 3}),
+        ((0x97, 0xB0, 0), None, {13: 0x77}),
+        ((0x82, 0x00, 0xB0), 1 - STACK, {}), ((0xA2, 0xB0, 0), 12, {4: 1, 5: 2, 6: 3}),
         ((0xB1, 0x05, 0xB0), 8, {0: 1, 2: 2}), ((0xB2, 0x81, 0x01), 0x204 + (0x81 << 2), {}),
         ((0xB3, 0x01, 0xB0), 20, {}), ((0xB9, 0xB0, 0), 20, {}), ((0xC9, 0x02, 0xB0), 24, {}),
         ((0xD1, 0xB0, 0), 16, {}),

@@ -116,7 +116,7 @@ WRONG = [
     ("3: touch 1.5,1", "line 1", "cannot be at x 1.5", "x 0 to 319"),
     ("3: circle 1e3,0", "line 1", "'1e3' is not a number", "circle 1,1"),
     ("3: circle nan,0", "line 1", "'nan' is not a number", "circle 1,1"),
-    (f"3: circle {'9' * 400},0", "line 1", "cannot be at x Infinity", "circle 1,1"),
+    (f"3: circle {'9' * 400},0", "line 1", "cannot be at x inf", "circle 1,1"),
     ("3: slider -0.1", "line 1", "cannot be at position -0.1", "slider 1"),
     ("3-5: slider 1", "line 1", "stays where it is put", "3: slider 1"),
     ("3-: home", "line 1", "home happens once", "3: home"),
@@ -185,3 +185,26 @@ def test_files(tmp_path: Path) -> None:
         script.read(tmp_path / "none", CONTROLS)
     with pytest.raises(CaptureError, match="cannot be read"):
         script.read(tmp_path, CONTROLS)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["frames", "keys", "touch"]), inner),
+    max_leaves=8,
+)  # fmt: skip
+PIECES = ["30", "-", ":", " ", "A", "+", "touch", "circle", "text", "home", ",", "1", ".5", '"', "\\", "#", "\n", "é"]
+
+
+@given(st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=12).map("".join), JSON.map(json.dumps)))
+def test_any_text_is_a_script_or_a_mistake_that_is_told(text: str) -> None:
+    for one in (text, f"[{text}]"):
+        try:
+            found = parse(one, CONTROLS)
+        except UsageError as error:
+            assert error.location and error.hint
+        else:
+            assert parse(str(found), CONTROLS) == found
+    try:
+        assert parse_press(text, CONTROLS).control
+    except UsageError as error:
+        assert error.location and error.hint

@@ -9,6 +9,7 @@ import pytest
 
 from pocketgpu.guests import App, run
 from pocketgpu.guests.kernel.files import MemoryFiles
+from pocketgpu.guests.kernel.objects import Event, Reset
 from pocketgpu.guests.kernel.report import Found
 from pocketgpu.guests.n3ds.console import Console
 from pocketgpu.guests.n3ds.loader import read_program
@@ -54,7 +55,7 @@ def test_a_fault_is_told_with_its_function_and_line(what: str, name: str) -> Non
     end = app.end
     message, function = FAULTS[what]
     assert end is not None and end.why == "fault" and end.text.startswith(message) and end.exit_code == 1
-    assert app.text == f"{what}\n" and end.thread == 1
+    assert app.debug_text == f"{what}\n" and end.thread == 1
     found = trace(app)
     assert found[0] == (function, f"faults.c:{line(what)}")
     assert [one for one, _ in found[1:]] == ["main", "start"] and all(step.sure for step in end.trace)
@@ -114,7 +115,9 @@ def test_a_wild_jump_is_told_with_the_function_that_jumped(what: str, address: i
     assert app.end is not None and app.end.text == f"jump to no memory at {address:#010x}, thread 1"
     assert trace(app)[1] == ("jump", f"faults.c:{line('jump')}")
     assert [one for one, _ in trace(app)[2:]] == ["main", "start"]
-    assert not app.end.trace[1].sure and "A ? marks a guess" in str(app.end)
+    assert [step.found for step in app.end.trace] == [Found.RUNNING, Found.LINK, Found.TABLE, Found.TABLE]
+    assert [step.sure for step in app.end.trace] == [True, False, False, False], "what follows a guess is one too"
+    assert "A ? marks a guess" in str(app.end)
 
 
 @pytest.mark.parametrize(("what", "text"), [("panic", "panic"), ("assert", "assertion failed"), ("user", "user break")])
@@ -122,11 +125,12 @@ def test_a_break_is_told_with_its_reason(what: str, text: str) -> None:
     app = ran(what)
     assert app.end is not None and (app.end.why, app.end.text) == ("break", f"{text}, thread 1")
     assert [one for one, _ in trace(app)] == ["stop", "main", "start"] and app.end.exit_code == 1
+    assert trace(app)[0][1].startswith("runtime.h:"), "the call is in a function of a header"
 
 
 def test_a_break_for_debuggers_goes_on() -> None:
     app = ran("library")
-    assert app.text == "library\nwent on\nend\n" and app.end is not None and app.end.exit_code == 0
+    assert app.debug_text == "library\nwent on\nend\n" and app.end is not None and app.end.exit_code == 0
 
 
 def test_errors_that_a_program_throws() -> None:
@@ -180,6 +184,7 @@ def test_a_stack_that_is_full() -> None:
 def test_thumb_code() -> None:
     app = ran("thumb")
     assert app.end is not None and [one for one, _ in trace(app)] == ["thumb", "main", "start"]
+    assert app.end.trace[0].place.name == "thumb+0x4"
     assert app.end.registers is not None and app.end.registers.flags_text.endswith("Thumb")
 
 
@@ -194,6 +199,36 @@ def test_hints_of_the_processor_are_no_faults() -> None:
     waiting = ran("wfi")
     assert waiting.text == "wfi\nend\n" and waiting.frame_count == 3
     assert ran("yield").text == "yield\nend\n"
+
+
+@pytest.mark.parametrize(("what", "code"), [("after-call", 1), ("after-hint", 2)])
+def test_a_wrong_instruction_after_a_call_or_a_hint(what: str, code: int) -> None:
+    """Its own place is told, not that of the call; a hint that is not carried out does not hide it."""
+    end = ran(what).end
+    assert end is not None and end.why == "fault" and end.fault is not None
+    assert end.details == (f"The instruction there is {0xE7F000F0 | code:#x}.",)
+    assert end.trace[0].place.address == end.fault.pc == end.fault.address
+
+
+def test_looking_at_registers_changes_nothing() -> None:
+    """Threads of objects.elf take turns; all are looked at after each step."""
+    texts = []
+    for looks in (False, True):
+        app = run(PROGRAMS / "objects.elf")
+        kernel = app.console.kernel
+        while kernel.step():
+            for thread in kernel.scheduler.threads if looks else ():
+                assert kernel.processor.registers(thread) is not None
+        texts.append((app.debug_text, kernel.time.now))
+    assert texts[0] == texts[1] and "done" in texts[0][0]
+
+
+def test_what_services_know_may_be_signalled() -> None:
+    kernel = run(PROGRAMS / "objects.elf").console.kernel
+    known, own = Event(Reset.STICKY), Event(Reset.STICKY)
+    kernel.handle_of(known)
+    kernel.give(own)
+    assert known.outside and not own.outside
 
 
 def test_guesses_without_symbols_find_the_same_calls(tmp_path: Path) -> None:

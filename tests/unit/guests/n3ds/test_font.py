@@ -14,8 +14,10 @@ import pytest
 from PIL import features
 
 from pocketgpu.errors import CaptureError
+from pocketgpu.facts.formats import TEXTURE_FORMATS
 from pocketgpu.guests.n3ds.abi import layout
 from pocketgpu.guests.n3ds.font import HEADER, Font, system_font
+from pocketgpu.inspect.pictures.images import to_picture
 
 ROOT = Path(__file__).resolve().parents[4]
 SOURCE = Path("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf")
@@ -123,3 +125,14 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     path = tmp_path / "font.bcfnt"
     path.write_bytes(system_font())
     assert system_font(path) == lzma.decompress((ROOT / "src/pocketgpu/data/system_font.bcfnt.xz").read_bytes())
+
+
+def test_the_gpu_reads_the_same_texels(font: Font) -> None:
+    """Our decoder of A4 textures gives the coverage that the reader gives."""
+    fmt = TEXTURE_FORMATS[font.format]
+    assert fmt.name == "A4"
+    for number in (0, 7, font.sheet_count - 1):
+        at = font.sheets_at + font.sheet_size * number
+        picture = to_picture(font.data[at : at + font.sheet_size], fmt, font.width, font.height, "tiled")
+        alpha = np.asarray(picture.convert("RGBA"))[..., 3]
+        assert (alpha == 17 * font.sheet(number)).all() and alpha.any(), number

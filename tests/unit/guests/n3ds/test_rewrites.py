@@ -29,8 +29,8 @@ def pictures() -> dict[str, NDArray[np.uint8]]:
     """What is shown after each step of rewrites.c."""
     found: dict[str, NDArray[np.uint8]] = {}
     with run(PROGRAMS / "rewrites.elf") as app:
-        while app.until(lambda: app.text.count("\n") > len(found)):
-            found[app.text.splitlines()[-1]] = np.array(app.screens["top"].array)
+        while app.until(lambda: app.debug_text.count("\n") > len(found)):
+            found[app.debug_text.splitlines()[-1]] = np.array(app.screens["top"].array)
         assert app.end is not None and app.end.well
         assert not list(app.console.machine.events)
     return found

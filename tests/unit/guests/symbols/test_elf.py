@@ -36,18 +36,19 @@ def test_functions_are_in_order_and_have_their_sizes() -> None:
 
 
 def sixty_four() -> bytes:
-    """A file of 64 bits with one segment and one function."""
+    """A file of 64 bits with one segment and one function, which has a label without a size before and after it."""
     names = b"\0.text\0.symtab\0.strtab\0go\0"
     head = b"\x7fELF\x02\x01\x01"
     header = struct.pack("<16sHHIQQQIHHHHHH", head, 2, 183, 1, 0x8000, 64, 256, 0, 64, 56, 1, 64, 4, 3)
     segment = struct.pack("<IIQQQQQQ", 1, 5, 0, 0x8000, 0x8000, 16, 32, 4096)
-    symbol = bytes(24) + struct.pack("<IBBHQQ", names.index(b"go"), 2, 0, 1, 0x8005, 8)
-    rows = ((1, 1, 6, 0x8000, 0, 16, 0), (7, 2, 0, 0, 128, 48, 3), (15, 3, 0, 0, 192, len(names), 0))
+    label = struct.pack("<IBBHQQ", names.index(b"text"), 0, 0, 1, 0x8005, 0)
+    symbol = label + struct.pack("<IBBHQQ", names.index(b"go"), 2, 0, 1, 0x8005, 8) + label
+    rows = ((1, 1, 6, 0x8000, 0, 16, 0), (7, 2, 0, 0, 128, 72, 3), (15, 3, 0, 0, 208, len(names), 0))
     sections = bytes(64) + b"".join(
         struct.pack("<IIQQQQIIQQ", name, type, flags, address, offset, size, link, 0, 0, 0)
         for name, type, flags, address, offset, size, link in rows
     )
-    return (header + segment).ljust(128, b"\0") + symbol.ljust(64, b"\0") + names.ljust(64, b"\0") + sections
+    return (header + segment).ljust(128, b"\0") + symbol.ljust(80, b"\0") + names.ljust(48, b"\0") + sections
 
 
 def test_files_of_64_bits() -> None:
@@ -88,6 +89,21 @@ def test_lines_of_all_units() -> None:
     assert debug.line(0) is None and debug.line(0x200000) is None
     rules = debug.rules(elf.functions()[-1].address)
     assert rules is not None and rules.register == 13
+
+
+@pytest.mark.parametrize("name", ["tables", "faults"])
+def test_files_of_line_tables(name: str) -> None:
+    """tables.elf has those of DWARF 5, which counts files from 0; faults.elf has those of DWARF 3."""
+    elf = read_elf((PROGRAMS / f"{name}.elf").read_bytes())
+    (at,) = [one.offset for one in elf.sections if one.name == ".debug_line"]
+    assert struct.unpack_from("<H", elf.data, at + 4)[0] == {"tables": 5, "faults": 3}[name]
+    debug = DebugInfo(elf)
+    known = {one.name: one for one in elf.functions()}
+    found = {debug.line(at) for at in range(known["say"].address, known["say"].address + known["say"].size, 4)}
+    files = {file.rsplit("/", 1)[-1]: number for file, number in filter(None, found)}
+    assert set(files) == {"runtime.c", "runtime.h"}, "the function, and the call that is inside it"
+    lines = (PROGRAMS / "runtime.h").read_text(encoding="utf-8").splitlines()
+    assert "svc_print" in lines[files["runtime.h"] - 1]
 
 
 def packed_sections(name: str, type: int, size: int) -> bytes:

@@ -57,7 +57,8 @@ def test_half_blocks_are_not_taken_for_each_other() -> None:
     font = Font.of_glyphs({**GLYPHS, 0xDF: upper, 0xDC: lower}, 8, 8, CHARACTERS)
     picture = blank()
     picture[:4, :8] = picture[4:8, 16:24] = WHITE
-    assert text_of(Cells.of(picture, 8, 8), font) == "▀ ▄"
+    draw(picture, 4, 0, "x")
+    assert text_of(Cells.of(picture, 8, 8), font) == "▀ ▄ x"
     assert inverse(upper) == lower
 
 
@@ -78,6 +79,19 @@ def test_pictures_without_text() -> None:
         triangle[y, 100 - y // 3 : 100 + y // 3] = RED
     assert read(triangle) == ""
     assert read(np.zeros((7, 400, 3), np.uint8)) == "" and read(np.zeros((0, 0, 3), np.uint8)) == ""
+
+
+def test_rectangles_are_no_text() -> None:
+    """Their edges look like blocks and lines of the font."""
+    blocks = {0xDC: bytes(4) + b"\xff" * 4, 0xDD: b"\xf0" * 8, 0xDF: b"\xff" * 4 + bytes(4), 0xB3: b"\x18" * 8}
+    font = Font.of_glyphs({**GLYPHS, **blocks}, 8, 8, CHARACTERS)
+    picture = blank()
+    picture[20:100, 44:300] = RED
+    picture[:, 315:317] = WHITE
+    cells = Cells.of(picture, 8, 8)
+    assert text_of(cells, font) == ""
+    draw(picture, 1, 0, "Score")
+    assert text_of(Cells.of(picture, 8, 8), font).startswith(" Score")
 
 
 def test_glyphs_of_another_size() -> None:

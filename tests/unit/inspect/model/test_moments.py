@@ -180,6 +180,26 @@ def test_a_replay_of_a_switch_that_was_broken_off_is_begun_anew(switch_path: str
     assert answers(moment) == expected
 
 
+def test_a_trace_of_a_switch_that_was_broken_off_leaves_nothing_behind(switch_path: str) -> None:
+    """Somebody presses Ctrl-C in the middle of it: the draw is made, but it is not over. What was there before it is
+    still known."""
+
+    class Interrupted(Observer):
+        def draw(self, draw: object, run: Callable[[], None]) -> None:
+            run()
+            raise KeyboardInterrupt
+
+    run: Any = pocketgpu.debug(switch_path)
+    after = run.seek("f0/d0")
+    before = run.seek(run.events(0)[after.event.number - 1].by_number)
+    place = address_of(before.target)
+    expected = before.read(place, 4096)
+    assert after.read(place, 4096) != expected
+    with run.player.machine.observed(Interrupted()), pytest.raises(KeyboardInterrupt):
+        run.trace("f0/d0/px16,16")
+    assert before.read(place, 4096) == expected
+
+
 # -- what a moment says of itself -------------------------------------------------------------------------------------
 
 

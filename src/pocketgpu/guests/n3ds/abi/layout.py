@@ -41,5 +41,7 @@ VBLANK: Final = 4_481_519
 """Ticks from one VBlank to the next: 59.83 in a second."""
 CALL_COST: Final = 268
 """Ticks that a supervisor call takes: a microsecond."""
+HID_PERIOD: Final = 4 * CLOCK // 1000
+"""Ticks between entries of the pad's shared memory: 4 ms."""
 GET_TICK_COST: Final = 10
 """Ticks that reading the clock takes, so that programs that wait for it to move go on."""

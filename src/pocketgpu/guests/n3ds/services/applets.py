@@ -18,6 +18,9 @@ from pocketgpu.events import EventLog
 from pocketgpu.facts.applets import Applet
 from pocketgpu.guests.n3ds.abi.blocks import MemoryBlock
 
+_FEW_DIGITS: Final = 1 << 0
+_FILTERED: Final = {1 << 1: "@", 1 << 2: "%", 1 << 3: "\\"}
+"""Characters that the keyboard's filter refuses, by its bit."""
 _ASKS_PROGRAM: Final = 1 << 5
 """Of the keyboard's filter: the program checks the text."""
 _POLYNOMIAL: Final = 0x1021
@@ -64,7 +67,7 @@ class KeyboardResult(IntEnum):
 
 
 class Check(IntEnum):
-    """What a program says of a keyboard's text."""
+    """A program's verdict on a keyboard's text."""
 
     GOOD = 0
     CLOSE = 1
@@ -149,6 +152,11 @@ class Applets:
             return False
         if wanted in (ValidInput.NOT_BLANK, ValidInput.NOT_EMPTY_NOT_BLANK) and text and not text.strip():
             return False
+        refused = state["filter"]
+        if [one for bit, one in _FILTERED.items() if refused & bit and one in text]:
+            return False
+        if refused & _FEW_DIGITS and sum(one in "0123456789" for one in text) > state["max_digits"]:
+            return False
         return wanted != ValidInput.FIXED_LENGTH or length == state["max_length"]
 
     def _leave_text(self, state: Applet, text: str) -> None:
@@ -160,8 +168,7 @@ class Applets:
         state["text_offset"], state["text_length"] = 0, len(data) // 2
 
     def checked(self, data: bytes) -> tuple[bytes, bool] | None:
-        """A program has said what it thinks of a keyboard's text. As for `run`; None if the player is to write another
-        one."""
+        """The program has judged a keyboard's text. As for `run`; None if the player must write another one."""
         self.asked = False
         state = Applet("keyboard", data)
         if state["check"] == Check.AGAIN:
@@ -173,7 +180,7 @@ class Applets:
 
     # -- others -----------------------------------------------------------------------------------------------------
     def _error(self, state: Applet) -> bytes:
-        """An error is told as an event; it can only be closed."""
+        """The error becomes an event; a player can only close it."""
         text = state.text("text") or f"code {state['code']:#010x}"
         self._tell(f"the program shows an error: {text}")
         state["result"] = _ERROR_CLOSED

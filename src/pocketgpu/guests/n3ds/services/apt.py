@@ -98,7 +98,7 @@ class Apt(Service):
 
     # -- from outside -----------------------------------------------------------------------------------------------
     def press(self, button: str) -> None:
-        """Press what a program hears of as a signal: "HOME", "POWER", "SLEEP" (the lid, closed and opened again), or
+        """Press what a program gets as a signal: "HOME", "POWER", "SLEEP" (the lid, closed and opened again), or
         "CLOSE" (the order to end).
 
         :raises UsageError: there is no such button.
@@ -178,7 +178,7 @@ class Apt(Service):
 
     @command(0x4F)
     def set_app_cpu_time_limit(self, request: Request) -> Answer:
-        """The share of the second core that a program wants."""
+        """The share of the second core for the program."""
         self.cpu_share = request.words[2]
         return Answer()
 
@@ -279,7 +279,7 @@ class Apt(Service):
 
     @command(0x31)
     def prepare_to_do_application_jump(self, request: Request) -> Answer:
-        """A program wants another one, or itself, to be started after it."""
+        """The program asks the system to start another program, or itself, after its end."""
         flags, low, high = request.words[1:4]
         what = _JUMP_NAMES.get(flags, "another program") if flags else f"the title {high:08x}{low:08x}"
         self.kernel.events.report("warning", "guest.jump", f"the program asks the system to start {what}")
@@ -339,7 +339,7 @@ class Apt(Service):
 
     @command(0x2C)
     def jump_to_home_menu(self, request: Request) -> Answer:
-        """The program is woken again at once. If the power button was pressed, it is told to shut down."""
+        """The program is woken again at once. If the power button was pressed, it gets the signal to shut down."""
         if self._powering_off:
             self._signal(Signal.SHUT_DOWN)
         return self._back_from_home()

@@ -24,7 +24,7 @@ _SERIAL_SIZE: Final = 16
 
 
 class Config(Service):
-    """The service, under all its names. blocks: bytes by number; others are zeros, as if nobody had ever set them."""
+    """The service, under all its names. blocks: bytes by number; others are zeros."""
 
     name, also = "cfg:u", ("cfg:s", "cfg:i")
 

@@ -1,4 +1,4 @@
-"""`csnd:SND`: the older sound service. Sounds end after their time; nothing is heard.
+"""`csnd:SND`: the older sound service. Sounds end after their time; there is no sound output.
 
 Programs put commands of 32 bytes into shared memory and have them done. Source: libctru's csnd.c; 3dbrew CSND Services
 and CSND Shared Memory.

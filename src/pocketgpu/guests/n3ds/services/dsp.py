@@ -1,7 +1,7 @@
 """`dsp::DSP`: the sound processor with its usual program, as a model that consumes buffers in emulated time.
 
-A frame is 160 samples. For each, the model reads what the program wants of its 24 channels, lets so many samples of
-their buffers pass, and says which buffers are played; nothing is heard. Programs look for the processor's program on
+A frame is 160 samples. For each, the model reads the settings of 24 channels, advances their buffers by that many
+samples, and writes which buffers play; there is no sound output. Programs look for the processor's program on
 the card first, so they use the service only where the card has it, or with the choice `guest.sound`.
 Source: libctru's ndsp.c and ndsp-channel.c; 3dbrew DSP Services.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, IntFlag
 from typing import TYPE_CHECKING, Final
@@ -33,7 +34,10 @@ DATA_MEMORY: Final = 0x40000
 SECOND_COPY: Final = 0x20000
 _AUDIO_PIPE: Final = 2
 _QUEUED, _BUFFERS_AT = 4, 0x4C
+_MOST_QUEUED: Final = 256
 _FASTEST: Final = 1 << 16
+_STATUS: Final = ("playing", "changed", "sync", "position", "sequence", "last")
+_NOTHING: Final[tuple[int, ...]] = ()
 
 
 class Change(IntFlag):
@@ -78,10 +82,20 @@ class Channel:
     last: int = 0
     changed: bool = False
 
+    @property
+    def status(self) -> tuple[int, ...]:
+        """What the program can read of it: playing, changed, sync, position, sequence, last."""
+        sequence = self.now.sequence if self.now else 0
+        return int(self.playing), int(self.changed), self.sync, int(self.position), sequence, self.last
+
     def clear(self) -> None:
         """Forget all buffers."""
         self.queue.clear()
         self.now, self.position = None, 0.0
+
+    def add(self, buffers: Sequence[Buffer]) -> None:
+        """More to play; a program that adds far more than it plays loses the rest."""
+        self.queue.extend(buffers[: max(0, _MOST_QUEUED - len(self.queue))])
 
     def play(self, samples: int) -> None:
         """Let samples pass."""
@@ -107,7 +121,7 @@ class Channel:
 
 
 class Dsp(Service):
-    """The service. frames: how many have been played. event: what it tells the program with."""
+    """The service. frames: how many have been played. event: its interrupt for the program."""
 
     name = "dsp::DSP"
 
@@ -117,8 +131,8 @@ class Dsp(Service):
         self.semaphore = Event(Reset.ONE_SHOT, "dsp semaphore")
         self.event: Event | None = None
         self.channels = [Channel() for _ in range(CHANNELS)]
-        self._memory = kernel.machine.memory.view(layout.DSP, layout.DSP_SIZE).data
         self._pipe = bytearray()
+        self._written = [[_NOTHING] * CHANNELS for _ in range(2)]
         self._due: Due | None = None
         self._counters = [0, 0]
 
@@ -205,11 +219,17 @@ class Dsp(Service):
     def get_headphone_status(self, request: Request) -> Answer:
         return Answer(values=(0,))
 
+    @property
+    def _memory(self) -> memoryview:
+        """What the program sees at 0x1FF00000."""
+        return self.kernel.machine.memory.view(layout.DSP, layout.DSP_SIZE).data
+
     # -- frames -----------------------------------------------------------------------------------------------------
     def _start(self) -> None:
         self._stop()
         self.channels = [Channel() for _ in range(CHANNELS)]
         self._counters = [0, 0]
+        self._written = [[_NOTHING] * CHANNELS for _ in range(2)]
         self._due = self.kernel.time.after(FRAME_TICKS, self._frame)
         if self.event is not None:
             self.kernel.signal(self.event)
@@ -223,7 +243,7 @@ class Dsp(Service):
         return DATA_MEMORY + 2 * dsp.ADDRESSES[structure] + SECOND_COPY * copy
 
     def _frame(self, tick: int) -> None:
-        """Play a frame: read the newer copy of what the program wants, write the other copy of what is played."""
+        """Play a frame: read the newer copy of the program's settings, write the other copy of the status."""
         self._due = self.kernel.time.at(tick + FRAME_TICKS, self._frame)
         self.frames += 1
         view = self._memory
@@ -232,24 +252,21 @@ class Dsp(Service):
         fresh, self._counters = counters != self._counters, counters
         for number, channel in enumerate(self.channels):
             wanted = self._place(dsp.CHANNEL, newer) + dsp.SIZES["channel"] * number
-            told = self._place(dsp.STATUS, 1 - newer) + dsp.SIZES["status"] * number
+            place = self._place(dsp.STATUS, 1 - newer) + dsp.SIZES["status"] * number
             if fresh:
                 # The program has read the status of the frame before.
                 channel.changed = False
-                self._take(channel, wanted)
+                self._take(view, channel, wanted)
             channel.play(FRAME_SAMPLES)
-            for name, value in (
-                ("playing", channel.playing), ("changed", channel.changed), ("sync", channel.sync),
-                ("position", int(channel.position)), ("sequence", channel.now.sequence if channel.now else 0),
-                ("last", channel.last),
-            ):  # fmt: skip
-                dsp.write(view, told, "status", name, int(value))
+            if (status := channel.status) != self._written[1 - newer][number]:
+                self._written[1 - newer][number] = status
+                for name, value in zip(_STATUS, status, strict=True):
+                    dsp.write(view, place, "status", name, value)
         if self.event is not None:
             self.kernel.signal(self.event)
 
-    def _take(self, channel: Channel, place: int) -> None:
+    def _take(self, view: memoryview, channel: Channel, place: int) -> None:
         """What a program has changed of a channel."""
-        view = self._memory
         changes = Change(int(dsp.read(view, place, "channel", "flags")) & _ALL_CHANGES)
         if not changes:
             return
@@ -267,19 +284,20 @@ class Dsp(Service):
             channel.rate = rate if math.isfinite(rate) and 0 <= rate <= _FASTEST else 1.0
         if changes & Change.FIRST_BUFFER:
             loops = bool(int(dsp.read(view, place, "channel", "loops")) & 2)
-            channel.queue.append(self._buffer(place, "channel", loops))
+            channel.add([_buffer(view, place, "channel", loops)])
         if changes & Change.QUEUE:
             active = int(dsp.read(view, place, "channel", "active"))
             dsp.write(view, place, "channel", "active", 0)
             places = [place + _BUFFERS_AT + dsp.SIZES["buffer"] * one for one in range(_QUEUED) if active >> one & 1]
-            found = [self._buffer(at, "buffer", bool(dsp.read(view, at, "buffer", "loops"))) for at in places]
-            channel.queue.extend(sorted(found, key=lambda one: one.sequence))
+            found = [_buffer(view, at, "buffer", bool(dsp.read(view, at, "buffer", "loops"))) for at in places]
+            channel.add(sorted(found, key=lambda one: one.sequence - channel.last & 0xFFFF))
         if changes & Change.PLAYING:
             channel.playing = bool(int(dsp.read(view, place, "channel", "playing")) & 0xFF)
 
-    def _buffer(self, place: int, structure: str, loops: bool) -> Buffer:
-        sequence, samples = (int(dsp.read(self._memory, place, structure, one)) for one in ("sequence", "samples"))
-        return Buffer(sequence, samples, loops)
+
+def _buffer(view: memoryview, place: int, structure: str, loops: bool) -> Buffer:
+    sequence, samples = (int(dsp.read(view, place, structure, one)) for one in ("sequence", "samples"))
+    return Buffer(sequence, samples, loops)
 
 
 _ALL_CHANGES: Final = int(

@@ -100,7 +100,7 @@ class FsUser(Service):
 
     @command(0x80D)
     def control_archive(self, request: Request) -> Answer:
-        """Commits saved data; or tells when a file was changed, in milliseconds since 2000."""
+        """Commits saved data, or gives the time of a file's last change, in milliseconds since 2000."""
         if request.words[3] != _GET_TIMESTAMP:
             return Answer()
         self._archive(request.words[1])

@@ -19,7 +19,7 @@ RESULTS: Final = {
     "exists": Result.FILE_EXISTS, "protected": Result.WRITE_PROTECTED, "full": Result.NO_SPACE,
     "not empty": Result.FOLDER_NOT_EMPTY, "closed": Result.SESSION_CLOSED,
 }  # fmt: skip
-"""What programs are told by the reason of a refusal."""
+"""Result codes by the reason of a refusal."""
 
 
 def number(words: list[int] | tuple[int, ...], at: int) -> int:

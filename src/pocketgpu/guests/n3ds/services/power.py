@@ -155,7 +155,7 @@ class Mcu(Service):
     @command(0x7)
     @command(0xA)
     def set_device(self, request: Request) -> Answer:
-        """Registers and LEDs, which nobody sees."""
+        """Registers and LEDs are not modelled."""
         return Answer()
 
     @command(0x4)

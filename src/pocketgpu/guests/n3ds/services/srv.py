@@ -32,7 +32,7 @@ class Srv(Service):
         self.waiting: deque[int] = deque()
 
     def publish(self, number: int) -> bool:
-        """Tell the program of something, if it has subscribed to it; whether it was told."""
+        """Notify the program, if it has subscribed to this number; whether it was notified."""
         if number not in self.subscribed or len(self.waiting) >= _MOST_NOTIFICATIONS:
             return False
         self.waiting.append(number)
@@ -59,7 +59,7 @@ class Srv(Service):
     @command(0x3)
     @command(0x6)
     def register(self, request: Request) -> Answer:
-        """A program that offers a service or a port itself: nobody else is there to ask for it."""
+        """A program that offers a service or a port itself: no other program could open it."""
         return Answer(Result.ACCESS_DENIED, handles=(None,))
 
     @command(0x4)

@@ -201,7 +201,8 @@ def test_slot_and_samples() -> None:
 @pytest.mark.parametrize("name", ["Z16", "Z24S8", "X8Z24", "S8Z24", "S8", "ZF32", "ZF32_X24S8"])
 @pytest.mark.parametrize(("depth", "stencil", "mask"), [(1, 1, None), (1, 0, None), (0, 1, None), (0, 1, 0x3C)])
 def test_depth_and_stencil(evaluator: str, name: str, depth: int, stencil: int, mask: int | None) -> None:
-    """Each part alone leaves the other's bits, and the stencil mask counts only if asked for."""
+    """Each part alone leaves the other's bits, and the stencil mask counts only if asked for; the record names the
+    parts that the format has."""
     layout = DEPTH.named(name)
     b = bench(evaluator)
     surface = Slow(VA, layout.bytes * 40, 20, block_height=1)
@@ -236,6 +237,8 @@ def test_depth_and_stencil(evaluator: str, name: str, depth: int, stencil: int, 
     for i in range(layout.bytes):
         model[places[..., i]] = (value >> 8 * i & 0xFF).astype(np.uint8)
     assert b.memory.read(VA, SIZE) == model.bytes.tobytes()
+    parts = {c.name for c in layout.components}
+    assert b.host.log[0].channels == "z" * ("Z" in parts and depth) + "s" * ("S" in parts and stencil)
 
 
 def test_no_depth_target() -> None:

@@ -394,6 +394,22 @@ def test_constant_buffers() -> None:
     assert b.host.stats.constbuf_binds == 4
 
 
+def test_numbers_of_bindings() -> None:
+    """What kernels compare in place of the bindings: each group's number is another one while it holds other buffers,
+    and comes back with them."""
+    b = bench()
+    state, numbers = (memoryview(np.zeros(5, np.uint32)) for _ in range(2))
+    b.engine.attach(state, numbers)
+    bind = B197["BIND_GROUP_CONSTANT_BUFFER"]
+    seen = [list(numbers)]
+    for size, valid in ((64, 1), (128, 1), (64, 1), (64, 0)):
+        b(SET_CONSTANT_BUFFER_SELECTOR_A=size, BIND_GROUP_CONSTANT_BUFFER__4=bind.encode(VALID=valid, SHADER_SLOT=3))
+        seen.append(list(numbers))
+    assert all(row[:4] == [0] * 4 for row in seen)
+    nothing, small, large, again, unbound = (row[4] for row in seen)
+    assert small == again and len({nothing, small, large}) == len({small, large, unbound}) == 3
+
+
 def test_shaders() -> None:
     """Stages that are on: address in the program region, registers, group of constants."""
     b = bench()

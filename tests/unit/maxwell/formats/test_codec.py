@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import astuple
 from fractions import Fraction
 
@@ -406,3 +406,12 @@ def test_bits_that_are_written(layout: PixelLayout) -> None:
         if c.name in names and len(names) > 1:
             assert written_bits(layout, {c.name}) == ((1 << c.width) - 1) << c.lo
     assert Fraction(sum(c.width for c in layout.components), 8) == layout.bytes
+
+
+@pytest.mark.parametrize(
+    ("table", "types"), [(COLOR_TARGET, OF_TARGETS), (VERTEX, OF_VERTICES)], ids=["target", "vertex"]
+)
+def test_types_that_code_expects_are_those_that_occur(table: Mapping[int, PixelLayout], types: Collection[int]) -> None:
+    """Each type costs code in every kernel that reads the format at run time, so there is none too many."""
+    found = [Channels.of(layout, t) for layout in table.values() if layout.components for t in choices(table, layout)]
+    assert {channel.type for channels in found for channel in channels.channels} == set(types)

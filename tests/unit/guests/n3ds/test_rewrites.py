@@ -84,6 +84,6 @@ def test_a_thread_is_known_to_have_run() -> None:
     with run(PROGRAMS / "rewrites.elf") as app:
         kernel = app.console.kernel
         assert isinstance(kernel, N3DSKernel) and isinstance(kernel.scheduler.best(), Thread)
-        before = kernel.machine.memory.moment
+        before = kernel.machine.memory.epoch
         kernel.step()
-        assert kernel.machine.memory.moment != before
+        assert kernel.machine.memory.epoch != before

@@ -28,7 +28,7 @@ from pocketgpu.errors import CaptureError, GuestMemoryError, NoPictureError, Poc
 
 _PROGRAM = "pocketgpu"
 _GARBAGE = 50_000
-"""New objects after which garbage is collected: a command makes many objects at its start, and hardly any is garbage."""
+"""New objects after which garbage is collected: a command makes many at its start, and hardly any is garbage."""
 
 # Each command is a function in the module of the same name. Its help text is repeated here, so that the list of
 # commands is printed without importing any of them.

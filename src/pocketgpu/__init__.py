@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pocketgpu.errors import GuestMemoryError as GuestMemoryError
     from pocketgpu.errors import NoPictureError as NoPictureError
     from pocketgpu.errors import PocketGPUError as PocketGPUError
+    from pocketgpu.errors import ProgramFault as ProgramFault
     from pocketgpu.errors import UsageError as UsageError
     from pocketgpu.events import Event as Event
     from pocketgpu.guests import App as App
@@ -54,6 +55,7 @@ _HOMES: dict[str, tuple[str, str]] = {
     "GuestMemoryError": ("pocketgpu.errors", "GuestMemoryError"),
     "NoPictureError": ("pocketgpu.errors", "NoPictureError"),
     "PocketGPUError": ("pocketgpu.errors", "PocketGPUError"),
+    "ProgramFault": ("pocketgpu.errors", "ProgramFault"),
     "RawModule": ("pocketgpu.maxwell.compute.raw_module", "RawModule"),
     "Surface": ("pocketgpu.maxwell.compute.texture_objects", "Surface"),
     "Texture": ("pocketgpu.maxwell.compute.texture_objects", "Texture"),
@@ -81,6 +83,7 @@ __all__ = [
     "GuestMemoryError",
     "NoPictureError",
     "PocketGPUError",
+    "ProgramFault",
     "RawModule",
     "Surface",
     "Texture",

@@ -63,6 +63,11 @@ class NoPictureError(PocketGPUError):
     """A picture was asked for that does not exist, such as a frame past the end (command line: exit 4)."""
 
 
+class ProgramFault(PocketGPUError):
+    """A program that runs has failed, and was started with `raises=True`. The message is the report that `App.end`
+    prints."""
+
+
 class GuestMemoryError(PocketGPUError):
     """The host accessed guest addresses without memory. `address` and `size` are in bytes."""
 

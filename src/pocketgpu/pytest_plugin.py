@@ -113,6 +113,7 @@ class Start(Protocol):
         """Start a program; it runs when it is asked for frames.
 
         program: a .3dsx, .elf or .axf file. options: as for `pocketgpu.run`; a folder given as `sd` is relative, too.
+        A program that fails fails the test, with its back trace, unless `raises=False` is given.
 
         Raises CaptureError for a file that is no program, UsageError for an argument that is not valid.
         """
@@ -291,7 +292,7 @@ def pocketgpu_app(request: pytest.FixtureRequest) -> Start:
         if options.get("sd") is not None:
             options["sd"] = folder / options["sd"]
         try:
-            return pocketgpu.run(folder / program, **options)
+            return pocketgpu.run(folder / program, **{"raises": True, **options})
         except pocketgpu.PocketGPUError as error:
             raise error.with_traceback(None) from None
 

@@ -23,6 +23,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         "GuestMemoryError",
         "NoPictureError",
         "PocketGPUError",
+        "ProgramFault",
         "RawModule",
         "Surface",
         "Texture",

@@ -231,11 +231,13 @@ def test_programs_are_started(project: Path, run: Run) -> None:
     pytest.importorskip("unicorn", reason="needs the extra 'guest'")
     program = ROOT / "tests" / "guests" / "n3ds" / "framebuffers.elf"
     (project / "tests" / "app.elf").write_bytes(program.read_bytes())
+    (project / "tests" / "faults.3dsx").write_bytes((program.parent / "faults.3dsx").read_bytes())
+    (project / "tests" / "faults.elf").write_bytes((program.parent / "faults.elf").read_bytes())
     (project / "tests" / "sd").mkdir()
     (project / "tests" / "test_it.py").write_text(
         """
 import pytest
-from pocketgpu import CaptureError
+from pocketgpu import CaptureError, ProgramFault
 
 @pytest.mark.parametrize("frames", [1, 5])
 def test_it(pocketgpu_app, assert_frame, frames):
@@ -244,16 +246,21 @@ def test_it(pocketgpu_app, assert_frame, frames):
     assert app.frame_count == frames and "shown 0" in app.text + "shown 0"
     assert_frame(app.top, f"goldens/{frames}.png")
 
+def test_fault(pocketgpu_app):
+    assert pocketgpu_app("faults.3dsx", raises=False).frames(60) is False
+    with pytest.raises(ProgramFault, match="store .faults.c:10."):
+        pocketgpu_app("faults.3dsx").frames(60)
+
 def test_no_program(pocketgpu_app):
     with pytest.raises(CaptureError):
         pocketgpu_app("test_it.py")
 """
     )
-    assert counts(run("--update-goldens"))["passed"] == 3
-    assert counts(run())["passed"] == 3
+    assert counts(run("--update-goldens"))["passed"] == 4
+    assert counts(run())["passed"] == 4
     (project / "tests" / "goldens" / "1.png").write_bytes((project / "tests" / "goldens" / "5.png").read_bytes())
     done = run()
-    assert counts(done) == {"failed": 1, "passed": 2} and "test_it[1]" in done.stdout
+    assert counts(done) == {"failed": 1, "passed": 3} and "test_it[1]" in done.stdout
 
 
 def test_frames_in_any_order_are_those_of_a_replay(scene: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,6 +63,11 @@ def _parsed(name: str, data: bytes) -> N3DSTrace | ChannelLog:
         from pocketgpu.capture.formats import citrace
 
         return citrace.parse(data, file=name)
+    if first_bytes.of_program(data):
+        raise CaptureError(
+            "the file is a program, not a capture", file=name, offset=0,
+            hint="pocketgpu.run runs it; so does 'pocketgpu run'.",
+        )  # fmt: skip
     raise CaptureError(
         "the file is no capture of a kind known here",
         file=name,

@@ -42,6 +42,7 @@ def run(
     record: bool = False,
     symbols: str | os.PathLike[str] | None = None,
     arguments: Sequence[str] = (),
+    raises: bool = False,
 ) -> App:
     """Start a program; it runs when it is asked for frames.
 
@@ -54,6 +55,8 @@ def run(
     :param symbols: the ELF that a .3dsx was made of, for functions and lines in back traces; by default the .elf of the
         same name beside it, if there is one.
     :param arguments: what the program is started with, after its own place on the card.
+    :param raises: whether running a program that fails raises ProgramFault, with the report of `App.end`. Without it,
+        `App.frames` returns False and `App.end` tells what happened.
     :raises CaptureError: the file cannot be read, or is no program.
     :raises UsageError: an argument is not valid, or the extra "guest" is missing.
     """
@@ -70,7 +73,8 @@ def run(
     file = Path(path)
     data = read_file(file)
     if sd is not None and not Path(sd).is_dir():
-        raise UsageError("there is no such folder", location=os.fspath(sd), hint="`sd` is a folder of this computer.")
+        what = "that is a file" if Path(sd).exists() else "there is no such folder"
+        raise UsageError(what, location=os.fspath(sd), hint="The memory card is a folder of this computer.")
     elf = beside(file) if symbols is None else Path(symbols)
     program = read_program(
         data, shown_name(file), elf=None if elf is None else read_file(elf), elf_name="" if elf is None else elf.name
@@ -87,4 +91,4 @@ def run(
         console.kernel.load(program, [f"sdmc:{place}", *arguments])
         return console
 
-    return App(start, program, record=record, repeatable=sd is None or not writable)
+    return App(start, program, record=record, repeatable=sd is None or not writable, raises=raises)

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from pocketgpu.errors import NoPictureError, UsageError
+from pocketgpu.errors import NoPictureError, ProgramFault, UsageError
 from pocketgpu.events import Event
 from pocketgpu.guests.input.controls import Controls
 from pocketgpu.guests.input.script import KEYS, Script, Statement
@@ -117,13 +117,14 @@ class App:
     """A running program; make it with `pocketgpu.run`.
 
     start: makes a console on which the program is about to start. repeatable: whether a second run finds the same
-    files.
+    files. raises: whether a failure of the program is an exception.
     """
 
     def __init__(
-        self, start: Callable[[], GuestConsole], program: Program, *, record: bool = False, repeatable: bool = True
-    ) -> None:
-        self._start, self._repeatable = start, repeatable
+        self, start: Callable[[], GuestConsole], program: Program, *, record: bool = False, repeatable: bool = True,
+        raises: bool = False,
+    ) -> None:  # fmt: skip
+        self._start, self._repeatable, self._raises = start, repeatable, raises
         self.program = program
         self.console = start()
         self._history = History(self.console)
@@ -167,7 +168,12 @@ class App:
 
     def until_text(self, text: str, *, limit: int = LIMIT) -> bool:
         """Run until the program has printed a text, on a screen or for a debugger, for at most `limit` frames; whether
-        it has. Screens are read after each frame."""
+        it has. Screens are read after each frame.
+
+        :raises UsageError: the text is empty.
+        """
+        if not text:
+            raise UsageError("there is no text to wait for")
         last = self.frame_count + limit
         while text not in self.text:
             if self.frame_count >= last or not self.frames(1):
@@ -186,6 +192,8 @@ class App:
     def _step(self) -> bool:
         going = self.console.kernel.step()
         self._history.stepped()
+        if not going and self._raises and self.end is not None and not self.end.well:
+            raise ProgramFault(str(self.end))
         return going
 
     @property

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from pocketgpu.capture.formats import first_bytes
 from pocketgpu.guests.opening import package
 
 if TYPE_CHECKING:
@@ -19,18 +20,16 @@ if TYPE_CHECKING:
 USUAL_FRAMES: Final = 60
 """Frames that are recorded for a question that names none; others are rounded up to a multiple of it, so that questions
 about neighbours share a recording."""
-_3DSX: Final = b"3DSX"
-_ELF, _ELF_MACHINE, _ARM = b"\x7fELF", slice(18, 20), b"\x28\x00"
 
 
 def is_program(path: str | os.PathLike[str]) -> bool:
     """Whether a file is a program, by its first bytes; False for what cannot be read."""
     try:
         with open(path, "rb") as file:
-            head = file.read(_ELF_MACHINE.stop)
+            head = file.read(first_bytes.PROGRAM_BYTES)
     except (OSError, ValueError):
         return False
-    return head.startswith(_3DSX) or (head.startswith(_ELF) and head[_ELF_MACHINE] == _ARM)
+    return first_bytes.of_program(head)
 
 
 def opened(
@@ -41,12 +40,14 @@ def opened(
     The memory card has the program only; `run` takes a folder for it, input and more.
 
     :raises CaptureError: the file cannot be read, or is no program.
+    :raises NoPictureError: the program ended before its first frame.
     :raises UsageError: the extra "guest" is missing.
     """
     from pocketgpu.capture import Capture
     from pocketgpu.capture.formats.pgc.decoder import parse
     from pocketgpu.capture.formats.pgc.encoder import encode
     from pocketgpu.capture.formats.pgc.traces import trace_of
+    from pocketgpu.errors import NoPictureError
     from pocketgpu.guests import run
     from pocketgpu.lanes import object_cache
 
@@ -57,6 +58,12 @@ def opened(
     if data is None:
         with run(path, switches=switches, record=True) as app:
             app.frames(count)
+            if not app.frame_count and app.end is not None:
+                why = "" if app.end.well else f": {app.end.text}"
+                raise NoPictureError(
+                    f"the program ended before its first frame ({app.end.why}{why})", location=name,
+                    hint="'pocketgpu run' shows how it ended, and takes arguments, input and files.",
+                )  # fmt: skip
             data = encode(app.contents(), "zstd")
         if key:
             object_cache.write(key, data)

@@ -43,7 +43,7 @@ def test_what_ends_a_run(capsys: pytest.CaptureFixture[str]) -> None:
     ):  # fmt: skip
         done, out, _ = output(capsys, "run", SHOWN, "--json", *words)
         found = json.loads(out)
-        assert (done, found["reached"]) == (code, reached), words
+        assert (done, found["reached"]) == (code, reached if words[0] != "--frames" else None), words
         assert found["frame_count"] == frames and len(found["frames"]) == found["frame_count"], words
         assert (found["end"] is None) == (found["frame_count"] < 10)
     text = output(capsys, "run", SHOWN, "--until", "nope", "--presents", "7")[1]
@@ -85,6 +85,9 @@ def test_pictures_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str
         (("run", SHOWN, "--sd-write"), 2, "--sd-write is for"), (("run", SHOWN, "--record", "x.zip"), 2, ".pgc"),
         (("run", SHOWN, "--report", "x"), 2, "--expect"), (("run", SHOWN, "--frames", "0"), 2, "--frames"),
         (("run", SHOWN, "--sd", "absent"), 2, "absent"),
+        (("run", SHOWN, "--until", ""), 2, "no text"), (("run", SHOWN, "--pictures", "last"), 2, "--out"),
+        (("run", SHOWN, "--press", "A@x"), 2, "A@30-32"), (("run", SHOWN, "--sd", __file__), 2, "that is a file"),
+        (("why", str(PROGRAMS / "faults.3dsx"), "f0"), 4, "ended before its first frame"),
     ],
 )  # fmt: skip
 def test_mistakes(words: tuple[str, ...], code: int, message: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -105,6 +108,24 @@ def test_a_fault_is_shown_with_its_lines(tmp_path: Path, capsys: pytest.CaptureF
     end = json.loads(out)["end"]
     assert code == 1 and end["trace"][0]["function"] == "store" and end["trace"][0]["sure"] is True
     assert output(capsys, "run", str(alone), "--elf", "absent.elf")[0] == 3
+
+
+def test_a_fault_is_a_failure_beside_the_goldens(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    goldens, junit = tmp_path / "goldens", tmp_path / "results.xml"
+    assert output(capsys, "run", SHOWN, "--frames", "1", "--out", str(goldens))[0] == 0
+    words = ("--expect", str(goldens), "--junit", str(junit), "--report", str(tmp_path / "report"))
+    code, out, _ = output(capsys, "run", str(PROGRAMS / "faults.3dsx"), *words)
+    assert code == 1 and "f0.top is missing: there is no frame" in out and "report:" not in out
+    assert "write to no memory at 0x00000004" in junit.read_text() and "faults.c:10" in junit.read_text()
+
+
+def test_no_picture_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for words, reason in (
+        ((str(PROGRAMS / "objects.elf"),), "ended before its first frame"),
+        ((SHOWN, "--frames", "2", "--pictures", "7-9"), "none is of those that --pictures 7-9 names"),
+    ):
+        code, out, _ = output(capsys, "run", *words, "--out", str(tmp_path / "out"))
+        assert code == 0 and "guest.no-picture" in out and reason in " ".join(out.split())
 
 
 def test_commands_take_a_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -40,3 +40,8 @@ def test_a_player_does_what_it_is_told(tmp_path: Path) -> None:
         script.write_text("4: A\n", encoding="utf-8")
         app.play(script)
         assert app.until_text("shown 1") and app.console_text == {"top": "", "bottom": ""}
+
+
+def test_a_program_that_fails_can_raise() -> None:
+    with pytest.raises(pocketgpu.ProgramFault, match="write to no memory"):
+        pocketgpu.run(PROGRAM.with_name("faults.3dsx"), raises=True).frames(9)

@@ -14,6 +14,10 @@ BOM: Final = b"\xef\xbb\xbf"
 """The bytes that some editors put at the start of a text."""
 
 _JSON_WITHIN = 64
+_3DSX: Final = b"3DSX"
+_ELF, _ELF_MACHINE, _ARM = b"\x7fELF", slice(18, 20), b"\x28\x00"
+PROGRAM_BYTES: Final = 20
+"""How many bytes `of_program` looks at."""
 
 
 def of_pgc(data: bytes) -> bool:
@@ -36,4 +40,9 @@ def of_citrace(data: bytes) -> bool:
     return data.startswith(CITRACE[: len(data)])
 
 
-__all__ = ["BOM", "CITRACE", "PGC", "ZIP", "of_citrace", "of_json", "of_pgc", "of_zip"]
+def of_program(data: bytes) -> bool:
+    """Whether a file's bytes begin like a program of a 3DS: a 3DSX, or an ELF for ARM."""
+    return data.startswith(_3DSX) or (data.startswith(_ELF) and data[_ELF_MACHINE] == _ARM)
+
+
+__all__ = ["BOM", "CITRACE", "PGC", "ZIP", "of_citrace", "of_json", "of_pgc", "of_program", "of_zip"]

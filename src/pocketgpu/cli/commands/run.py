@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 EXIT = "EXIT"
 """The value of --until for the end of the program."""
-PICTURES = ("all", "presented", "last")
+ALL = "all"
+PICTURES = (ALL, "presented", "last")
 
 
 @click.command()
@@ -36,7 +37,7 @@ PICTURES = ("all", "presented", "last")
 @click.option("--until", metavar="TEXT", help=f"Run until the program prints TEXT; {EXIT}: until it ends.")
 @click.option("--out", metavar="DIR", help="Folder for the pictures; created if needed.")
 @click.option(
-    "--pictures", default="all", show_default=True, metavar="WHICH",
+    "--pictures", default=ALL, show_default=True, metavar="WHICH",
     help="Which frames --out writes: all, presented, last, or A-B.",
 )  # fmt: skip
 @click.option("--record", metavar="FILE", help="Write all that the GPU was given as a .pgc capture.")
@@ -85,6 +86,8 @@ def run(outcome: Outcome, /, program: str, **given: Any) -> None:
     try:
         _play(outcome, app, limit or guests.LIMIT, goal, wanted, directory, expected)
         if expected is not None:
+            if app.end is not None and not app.end.well:
+                expected.fail(program, f"the program ended: {app.end.why}: {app.end.text}", str(app.end))
             expected.finish(program, len(outcome.frames))
     except PocketGPUError as error:
         if expected is not None:
@@ -98,7 +101,10 @@ def run(outcome: Outcome, /, program: str, **given: Any) -> None:
     if limit is None and goal is None and app.end is None:
         message = f"the run ended after {guests.LIMIT} frames; --frames or --until says when it shall end"
         outcome.add_events([Event("warning", "guest.limit", message, at=f"f{app.frame_count - 1}")])
-    _note(outcome, app, reached)
+    if options.out and not any("file" in one for frame in outcome.frames for one in frame["screens"].values()):
+        message = f"no picture was written: {_nothing(app, options)}"
+        outcome.add_events([Event("warning", "guest.no-picture", message, at=f"f{max(app.frame_count - 1, 0)}")])
+    _note(outcome, app, reached if goal is not None else None)
     if options.record is not None:
         _record(outcome, app, options.record)
     lines = _lines(outcome, app, options, reached)
@@ -145,6 +151,10 @@ class Options:
             check_name(self.record)
         given = (("--tolerance", self.tolerance), ("--junit", self.junit), ("--report", self.report))
         alone = [name for name, value in given if value is not None]
+        if self.until == "":
+            raise click.UsageError("--until has no text to wait for; write EXIT for the end of the program.")
+        if self.pictures != ALL and self.out is None:
+            raise click.UsageError("--pictures is for what --out writes: give --out DIR as well.")
         if self.expect is None and alone:
             raise click.UsageError(f"{alone[0]} is for comparing: give --expect DIR as well.")
         if self.expect and self.out and os.path.realpath(self.out) == os.path.realpath(self.expect):
@@ -194,7 +204,7 @@ class _Wanted:
     def __call__(self, index: int, present: int | None, last: bool) -> bool:
         if self.span is not None:
             return self.span.first <= index and (self.span.last is None or index <= self.span.last)
-        return self.text == "all" or (last if self.text == "last" else present is not None)
+        return self.text == ALL or (last if self.text == "last" else present is not None)
 
 
 def _goal(app: App, presents: int | None, until: str | None) -> Callable[[], bool] | None:
@@ -246,8 +256,18 @@ def _play(
         terminal.clear_progress()
 
 
-def _note(outcome: Outcome, app: App, reached: bool) -> None:
-    """The run as JSON data."""
+def _nothing(app: App, options: Options) -> str:
+    """Why no picture was written."""
+    if not app.frame_count:
+        return "the program ended before its first frame"
+    if not app.screens:
+        return "the program has shown nothing"
+    frames = counted(app.frame_count, "frame")
+    return f"the run has {frames}, and none is of those that --pictures {options.pictures} names"
+
+
+def _note(outcome: Outcome, app: App, reached: bool | None) -> None:
+    """The run as JSON data. reached: whether it got where --until and --presents say; None if they say nothing."""
     end = app.end
     outcome.extra |= {
         "frame_count": app.frame_count,

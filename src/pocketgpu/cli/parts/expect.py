@@ -69,7 +69,7 @@ class Expected:
             raise UsageError(
                 f"cannot read the folder of goldens: {error.strerror or error}",
                 location=folder,
-                hint="Make one with 'pocketgpu render CAPTURE --out DIR'.",
+                hint="Make one with --out DIR in the place of --expect.",
             ) from error
         found = [(match, name) for name in names if (match := _GOLDEN.fullmatch(name))]
         self._goldens = {
@@ -81,7 +81,7 @@ class Expected:
             raise UsageError(
                 "the folder has no goldens: f0.top.png and so on",
                 location=folder,
-                hint="Make them with 'pocketgpu render CAPTURE --out DIR'.",
+                hint="Make them with --out DIR in the place of --expect.",
             )
         self._left = set(self._goldens)
 
@@ -147,10 +147,15 @@ class Expected:
         self.cases.append(Case(group, name, seconds, wrong, f"{wrong}\n{details}" if wrong else ""))
         return entry
 
+    def fail(self, capture: str, wrong: str, details: str) -> None:
+        """Note a failure that is not about a picture, such as the fault of a program."""
+        self.cases.append(Case(Path(capture).name, "run", 0.0, wrong, details))
+
     def finish(self, capture: str, count: int) -> None:
         """Goldens of missing frames are findings, too; count: how many frames the capture has."""
         for index, screen in sorted(self._left):
-            text = f"f{index}.{screen} is missing: the capture has {counted(count, 'frame')}, f0 to f{count - 1}"
+            frames = f"the capture has {counted(count, 'frame')}, f0 to f{count - 1}" if count else "there is no frame"
+            text = f"f{index}.{screen} is missing: {frames}"
             self.cases.append(Case(Path(capture).name, f"f{index}.{screen}", 0.0, text))
         self._left.clear()
 
@@ -195,6 +200,6 @@ class Expected:
         lines += [f"  {text}" for text in wrong[:16]]
         if len(wrong) > 16:
             lines.append(f"  ... {len(wrong) - 16} more, all of them with --json")
-        if wrong and report is not None:
+        if wrong and report is not None and Path(report, "index.html").exists():
             lines.append(f"report: {Path(report, 'index.html')}")
         return lines

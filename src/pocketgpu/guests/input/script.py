@@ -37,6 +37,7 @@ _LINE: Final = re.compile(r"([0-9]{1,18})\s*(?:(-)\s*([0-9]{1,18})?)?\s*:\s*(.+)
 _CONTENT: Final = re.compile(r'(?:[^"#]|"(?:[^"\\]|\\.)*"?)*')
 _WORD: Final = re.compile(r"([A-Za-z]\w*)\s*(.*)")
 _NUMBER: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)")
+_WHEN = re.compile(r"[0-9]+(\s*-\s*[0-9]*)?")
 _PRESS: Final = re.compile(r"(.+?)@(.+)")
 _LINE_HINT: Final = "Write frames, a colon and what is done, such as 30-32: A."
 
@@ -149,7 +150,7 @@ def parse_press(text: str, controls: Controls, place: str = "--press") -> Statem
     :raises UsageError: it is something else.
     """
     match = _PRESS.fullmatch(text.strip())
-    if match is None:
+    if match is None or not _WHEN.fullmatch(match[2].strip()):
         raise UsageError(f"{text!r} does not say when", location=place, hint="Write keys and frames, such as A@30-32.")
     return _statement(f"{match[2].strip()}: {match[1].strip()}", controls, place)
 

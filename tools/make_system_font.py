@@ -1,6 +1,6 @@
 """Makes the system font for programs of the 3DS from any TrueType font: glyphs as textures, in the console's format.
 
-    python tools/make_system_font.py /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf [FILE]
+    python tools/make_system_font.py /usr/share/fonts/truetype/liberation2/LiberationSans-Regular.ttf [FILE]
 
 The characters are those of `RANGES` that the font has; the buttons of the console are drawn here. Sheets are 128x32
 texels with five cells of 24x30, as those of the console, because citro2d joins 32 of them to one texture. The same font

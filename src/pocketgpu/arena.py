@@ -116,6 +116,8 @@ class Arena:
         self.version = 0
         self._era = 0
         self._shared: _SharedPages | None = None
+        #: How often others may have written shared pages. While this and `version` are equal, no version has changed.
+        self.epoch = 0
         self._token = object()
         self._blank = self._last = self._snapshot_of({})
 
@@ -179,7 +181,7 @@ class Arena:
         first = offset >> PAGE_SHIFT
         last = (offset + size - 1) >> PAGE_SHIFT
         if self._shared is not None:
-            self._look(self._shared.due(first, last + 1, self.page_versions))
+            self._look(self._shared.due(first, last + 1, self.page_versions, self.epoch))
         if first == last:
             return int(self.page_versions[first]) if size > 0 and first < len(self.page_versions) else 0
         return int(self.page_versions[first : last + 1].max(initial=0))
@@ -199,27 +201,21 @@ class Arena:
 
     def others_wrote(self) -> None:
         """The shared pages may have other bytes now."""
-        if self._shared is not None:
-            self._shared.epoch += 1
-
-    @property
-    def moment(self) -> tuple[int, int]:
-        """Changes whenever memory may have changed: while it is equal, no version needs to be asked for."""
-        return self.version, 0 if self._shared is None else self._shared.epoch
+        self.epoch += 1
 
     def look(self) -> None:
         """Stamp all shared pages that differ and whose version was ever asked for.
 
         Call it before a kernel runs that reads or stamps versions itself.
         """
-        if self._shared is not None and self._shared.looked_at_all != self._shared.epoch:
-            self._look(self._shared.due_of_known(self.page_versions))
-            self._shared.looked_at_all = self._shared.epoch
+        if self._shared is not None and self._shared.looked_at_all != self.epoch:
+            self._look(self._shared.due_of_known(self.epoch))
+            self._shared.looked_at_all = self.epoch
 
     def _look(self, pages: NDArray[np.int64]) -> None:
         assert self._shared is not None
         if len(pages):
-            changed = self._shared.compare(self.arena, pages, self.page_versions)
+            changed = self._shared.compare(self.arena, pages, self.page_versions, self.epoch)
             if len(changed):
                 self.page_versions[changed] = self._next_version()
                 self._shared.copied[changed] = self.page_versions[changed]
@@ -241,7 +237,7 @@ class Arena:
         now, then = self.page_versions, snapshot.versions
         changed = now != 0 if snapshot.era != self._era else now != then
         shared = self._shared
-        if shared is not None and (snapshot is not self._last or shared.epoch != shared.epoch_of_last):
+        if shared is not None and (snapshot is not self._last or self.epoch != shared.epoch_of_last):
             changed |= shared.pages
         return np.flatnonzero(changed).tolist()
 
@@ -270,7 +266,7 @@ class Arena:
         """Memory is as in the newest snapshot."""
         self._last = self._snapshot_of(pages)
         if self._shared is not None:
-            self._shared.epoch_of_last = self._shared.epoch
+            self._shared.epoch_of_last = self.epoch
 
     def _not_empty(self, some: list[int], held: Mapping[int, bytes]) -> list[int]:
         """Pages without those that are zero and not held as anything else: most of what a program may write."""
@@ -323,7 +319,7 @@ class Arena:
 
 
 class _SharedPages:
-    """What is known of pages that others write. epoch: how often they may have written.
+    """What is known of pages that others write.
 
     pages: which pages are shared. copied: the version of each page that its copy shows, -1 without a copy. looked: the
     epoch in which it was compared.
@@ -331,25 +327,27 @@ class _SharedPages:
 
     def __init__(self, guest_end: int) -> None:
         count = guest_end >> PAGE_SHIFT
-        self.epoch = self.looked_at_all = self.epoch_of_last = 0
+        self.looked_at_all = self.epoch_of_last = 0
         self.pages = np.zeros(count, np.bool_)
         self.copied = np.full(count, -1, np.int64)
         self._looked = np.full(count, -1, np.int64)
         # Uses host memory only for pages that are copied.
         self._copies: NDArray[np.uint64] = np.frombuffer(mmap.mmap(-1, guest_end), np.uint64).reshape(count, -1)
 
-    def due(self, first: int, end: int, versions: NDArray[np.uint32]) -> NDArray[np.int64]:
+    def due(self, first: int, end: int, versions: NDArray[np.uint32], epoch: int) -> NDArray[np.int64]:
         """Shared pages of a range that must be compared or copied before their versions count."""
         part = slice(first, end)
-        old = self._looked[part] != self.epoch
+        old = self._looked[part] != epoch
         old |= self.copied[part] != versions[part]
         return np.flatnonzero(old & self.pages[part]) + first
 
-    def due_of_known(self, versions: NDArray[np.uint32]) -> NDArray[np.int64]:
+    def due_of_known(self, epoch: int) -> NDArray[np.int64]:
         """Those that have copies."""
-        return np.flatnonzero((self.copied >= 0) & (self._looked != self.epoch))
+        return np.flatnonzero((self.copied >= 0) & (self._looked != epoch))
 
-    def compare(self, arena: Bytes, pages: NDArray[np.int64], versions: NDArray[np.uint32]) -> NDArray[np.int64]:
+    def compare(
+        self, arena: Bytes, pages: NDArray[np.int64], versions: NDArray[np.uint32], epoch: int
+    ) -> NDArray[np.int64]:
         """Copy pages; which of them have other bytes than their copies had.
 
         A copy of another version is only replaced: somebody stamped the page since, and nobody has asked for that
@@ -366,7 +364,7 @@ class _SharedPages:
                     self._copies[part][differs] = now[part][differs]
                     changed.append(np.flatnonzero(differs & (self.copied[part] == versions[part])) + at)
         self.copied[pages] = versions[pages]
-        self._looked[pages] = self.epoch
+        self._looked[pages] = epoch
         return np.concatenate(changed) if changed else pages[:0]
 
 

@@ -110,7 +110,7 @@ def random_code(r: random.Random) -> bytes:
 
 
 def random_3dsx(r: random.Random) -> bytes:
-    """A header with any numbers, small and huge ones, and some bytes behind."""
+    """A header with any numbers, small and huge ones, and some bytes after it."""
     def size() -> int:
         return r.choice((r.randrange(64), 4 * r.randrange(4096), r.choice(_STRANGE), r.getrandbits(32)))
 

@@ -112,6 +112,7 @@ MEMBERS: dict[str, tuple[str, ...]] = {
         "circle",
         "close",
         "console_text",
+        "debug_text",
         "end",
         "frame_count",
         "frames",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import gc
 import importlib
 import io
 import os
@@ -26,6 +27,8 @@ from pocketgpu.cli.parts.outcome import ExitCode, Outcome
 from pocketgpu.errors import CaptureError, GuestMemoryError, NoPictureError, PocketGPUError, UsageError
 
 _PROGRAM = "pocketgpu"
+_GARBAGE = 50_000
+"""New objects after which garbage is collected: a command makes many at its start, and hardly any is garbage."""
 
 # Each command is a function in the module of the same name. Its help text is repeated here, so that the list of
 # commands is printed without importing any of them.
@@ -105,6 +108,8 @@ def app() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line with `arguments` (default: those of the process) and return the exit code."""
+    if arguments is None:
+        gc.set_threshold(_GARBAGE)
     words = list(sys.argv[1:] if arguments is None else arguments)
     if f"_{_PROGRAM.upper()}_COMPLETE" in os.environ:
         importlib.import_module("pocketgpu.cli.parts.bash")

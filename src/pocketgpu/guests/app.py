@@ -127,6 +127,7 @@ class App:
         self.program = program
         self.console = start()
         self._history = History(self.console)
+        self._read_at, self._read = -1, ""
         self._recorder = self.console.recorder() if record else None
 
     def __repr__(self) -> str:
@@ -168,9 +169,9 @@ class App:
         """Run until the program has printed a text, on a screen or for a debugger, for at most `limit` frames; whether
         it has. Screens are read after each frame."""
         last = self.frame_count + limit
-        while not (text in self.text or any(text in shown for shown in self.console_text.values())):
+        while text not in self.text:
             if self.frame_count >= last or not self.frames(1):
-                return text in self.text or any(text in shown for shown in self.console_text.values())
+                return text in self.text
         return True
 
     def _to(self, number: Callable[[], int], count: int) -> bool:
@@ -230,6 +231,7 @@ class App:
         :raises UsageError: the checkpoint is of another run.
         """
         self._stop_recording()
+        self._read_at = -1
         point.restore(self.console)
         self._history.forget_after(0)  # what was kept may be of a run with other input
 
@@ -247,6 +249,7 @@ class App:
         self._stop_recording()
         inputs = self.console.inputs
         self._history.keep()
+        self._read_at = -1
         self._history.to(wanted)
         self.console.inputs = inputs
         self.frames(wanted - self.frame_count)
@@ -322,7 +325,17 @@ class App:
 
     @property
     def text(self) -> str:
-        """What the program has printed for a debugger."""
+        """What the program has printed for a debugger, and below it what its text consoles show after this frame."""
+        if self._read_at != self.frame_count:
+            shown = self.console_text.values() if self.frame_count else ()
+            self._read_at, self._read = self.frame_count, "\n".join(filter(None, shown))
+        printed = self.debug_text
+        between = "\n" if printed and self._read and not printed.endswith("\n") else ""
+        return f"{printed}{between}{self._read}"
+
+    @property
+    def debug_text(self) -> str:
+        """What the program has printed for a debugger, all of it."""
         return self.console.text
 
     @property

@@ -19,7 +19,7 @@ from pocketgpu.guests import App, run
 from pocketgpu.guests.kernel.checkpoint import Checkpoint
 from pocketgpu.guests.kernel.history import History
 from pocketgpu.guests.kernel.memory import Permission
-from pocketgpu.guests.kernel.state import State
+from pocketgpu.guests.kernel.state import State, UnknownStateError
 from pocketgpu.guests.n3ds.abi import layout
 from pocketgpu.guests.n3ds.abi.messages import Session
 from pocketgpu.guests.n3ds.kernel import N3DSKernel
@@ -82,7 +82,8 @@ def moment(app: App) -> dict[str, Any]:
     screens = {name: np.array(one.array).tobytes() for name, one in app.screens.items()}
     registers = [kernel.processor.registers(one).values for one in kernel.scheduler.threads]
     return {
-        "frame": app.frame_count, "steps": kernel.steps, "tick": kernel.time.now, "text": app.text, "screens": screens,
+        "frame": app.frame_count, "steps": kernel.steps, "tick": kernel.time.now, "text": app.debug_text,
+        "screens": screens,
         "memory": memory, "registers": registers, "end": app.end,
         "events": [str(one) for one in console.machine.events],
         "gpu": {name: words.tobytes() for name, words in console.machine.save_state().items()},
@@ -200,15 +201,30 @@ def test_a_checkpoint_is_of_one_run() -> None:
         other.restore(app.checkpoint())
 
 
+def test_what_cannot_be_kept_matters_only_to_who_goes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    load = N3DSKernel.load
+
+    def with_an_iterator(self: N3DSKernel, *arguments: Any) -> None:
+        load(self, *arguments)
+        self.blocks[0] = iter(())  # type: ignore[assignment]
+
+    monkeypatch.setattr(N3DSKernel, "load", with_an_iterator)
+    with run(PROGRAMS / "scene.elf") as app:
+        assert app.frames(2)
+        for go in (app.checkpoint, app.back):
+            with pytest.raises(UnknownStateError, match=r"tuple_iterator cannot be kept \(at Console.*kernel.blocks\)"):
+                go()
+
+
 def test_a_program_that_ended_goes_on() -> None:
     with run(PROGRAMS / "framebuffers.elf") as app:
         app.frames(4)
         point = app.checkpoint()
         assert not app.frames(60) and app.end is not None
-        text = app.text
+        text = app.debug_text
         app.restore(point)
         assert app.end is None
-        assert not app.frames(60) and app.end is not None and app.text == text
+        assert not app.frames(60) and app.end is not None and app.debug_text == text
 
 
 def test_a_recorded_run_is_recorded_again() -> None:

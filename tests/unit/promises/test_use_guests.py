@@ -19,7 +19,8 @@ def test_a_program_runs_shows_and_is_recorded() -> None:
         app.press("A", frames=3)
         assert app.frames(2) and app.frame_count == 2
         assert app.presents(1) and app.present_count == 2
-        assert app.until(lambda: "shown 1" in app.text)
+        assert app.until(lambda: "shown 1" in app.text) and app.until_text("shown 1")
+        assert app.debug_text.startswith("shown 0") and set(app.console_text.values()) == {""}
         assert app.top.array.shape == (240, 400, 3) and app.bottom.array.shape == (240, 320, 3)
         assert set(app.screens) == {"top", "bottom"}
         capture = app.capture()

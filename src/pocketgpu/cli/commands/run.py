@@ -205,7 +205,7 @@ def _goal(app: App, presents: int | None, until: str | None) -> Callable[[], boo
     if until == EXIT:
         goals.append(lambda: app.end is not None and app.end.well)
     elif until is not None:
-        goals.append(lambda: until in app.text or any(until in shown for shown in app.console_text.values()))
+        goals.append(lambda: until in app.text)
     return (lambda: all(goal() for goal in goals)) if goals else None
 
 
@@ -254,7 +254,7 @@ def _note(outcome: Outcome, app: App, reached: bool) -> None:
         "presents": app.present_count,
         "reached": reached,
         "end": None if end is None else _end(end),
-        "text": app.text,
+        "text": app.debug_text,
     }
     if outcome.json:
         outcome.extra["console_text"] = dict(app.console_text)
@@ -306,7 +306,7 @@ def _lines(outcome: Outcome, app: App, options: Options, reached: bool) -> list[
         lines.append(f"not reached: {' and '.join(one for one in missed if one)}")
     if options.text:
         shown = [f"{name} screen:\n{screen}" for name, screen in app.console_text.items() if screen]
-        printed = [app.text.rstrip("\n")] if app.text else []
+        printed = [app.debug_text.rstrip("\n")] if app.debug_text else []
         lines += ["", "\n\n".join([*printed, *shown]) or "(nothing was printed)", ""]
     if frames:
         times = [entry["milliseconds"] for entry in frames]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
+from pocketgpu.errors import PocketGPUError
 from pocketgpu.guests.kernel.checkpoint import Checkpoint, RunningConsole
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ class History:
 
     def __init__(self, console: RunningConsole, budget: int = BUDGET, interval: float = INTERVAL) -> None:
         self._console, self._budget, self._interval = console, budget, interval
-        self._start = self._last = Checkpoint.take(console)
+        self._problem: PocketGPUError = PocketGPUError("")
+        self._start = self._last = self._taken()
         self._kept: Checkpoints[Checkpoint] | None = None
         self._frame = console.frame_count
         self._begun = 0.0
@@ -34,12 +36,28 @@ class History:
     def __repr__(self) -> str:
         return f"<History of {self._console.frame_count} frames: {self._kept or 'the start'}>"
 
+    def _taken(self) -> Checkpoint | None:
+        """The start; None if it cannot be kept, which matters only to who goes back."""
+        try:
+            return Checkpoint.take(self._console)
+        except PocketGPUError as error:
+            self._problem = error
+            return None
+
+    def _begin(self) -> Checkpoint:
+        if self._start is None:
+            raise self._problem
+        return self._start
+
     def keep(self) -> None:
-        """Take checkpoints from now on."""
+        """Take checkpoints from now on.
+
+        :raises UnknownStateError: something of the program's start cannot be kept.
+        """
         from pocketgpu.capture.driver.checkpoints import Checkpoints
 
         if self._kept is None:
-            self._kept = Checkpoints(self._start, self._budget, self._interval)
+            self._kept = Checkpoints(self._begin(), self._budget, self._interval)
             self._begun = perf_counter()
 
     def stepped(self) -> None:
@@ -49,14 +67,14 @@ class History:
             return
         self._frame = frame
         seconds = perf_counter() - self._begun
-        if kept.due(seconds) and frame > self._last.frame:
+        if kept.due(seconds) and self._last is not None and frame > self._last.frame:
             self._last = Checkpoint.take(self._console, self._last)
             kept.add(_position(frame), seconds, self._last)
 
     def to(self, frame: int) -> None:
         """Put the console back to the last checkpoint at or before a frame. Later ones stay: they are of the same run
         until something is done in another way."""
-        point = self._start if self._kept is None else self._kept.before(_position(frame)).state
+        point = self._begin() if self._kept is None else self._kept.before(_position(frame)).state
         point.restore(self._console)
         self._frame = point.frame
 

@@ -18,6 +18,8 @@ from enum import IntFlag
 from typing import Protocol
 
 PAGE = 4096
+MOST_AREAS = 1024
+"""Of one program. A processor takes longer for each area that there is already, and programs have a few dozen."""
 
 
 class Permission(IntFlag):
@@ -83,12 +85,12 @@ def host_memory(size: int) -> memoryview:
 
 
 class AddressSpace:
-    """The areas of one program, in order of address. limit: end of the address space."""
+    """The areas of one program, in order of address. limit: end of the address space. most: how many there can be."""
 
     outside_state = frozenset({"followers"})
 
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
+    def __init__(self, limit: int, most: int = MOST_AREAS) -> None:
+        self.limit, self.most = limit, most
         self._bases: list[int] = []
         self._areas: list[Area] = []
         self.followers: list[Follower] = []
@@ -114,19 +116,24 @@ class AddressSpace:
             raise AddressError(area.base, area.size, "not a range of pages")
         if any(self.within(area.base, area.size)):
             raise AddressError(area.base, area.size, "something is mapped there")
+        if len(self._areas) >= self.most:
+            raise AddressError(area.base, area.size, "too many areas")
         self._insert(area)
         for one in self.followers:
             one.mapped(area)
         return area
 
     def unmap(self, base: int, size: int) -> None:
-        """Remove all that is mapped in a range; areas that reach beyond it are cut."""
+        """Remove all that is mapped in a range; areas that reach beyond it are cut.
+
+        :raises AddressError: there would be too many pieces.
+        """
         self._change(base, size, lambda piece: None)
 
     def protect(self, base: int, size: int, permission: Permission) -> None:
         """Other permissions for a range.
 
-        :raises AddressError: not all of it is mapped.
+        :raises AddressError: not all of it is mapped, or there would be too many pieces.
         """
         self._covered(base, size)
         self._change(base, size, lambda piece: replace(piece, permission=permission))
@@ -134,7 +141,13 @@ class AddressSpace:
     def _change(self, base: int, size: int, make: Callable[[Area], Area | None]) -> None:
         """Replace each area of a range by up to three: what is before, what `make` gives for the part inside, what is
         after."""
-        for area in list(self.within(base, size)):
+        touched = list(self.within(base, size))
+        if touched:
+            outside = (touched[0].base < base) + (touched[-1].end > base + size)
+            more = outside - (len(touched) if make(touched[0]) is None else 0)
+            if more > 0 and len(self._areas) + more > self.most:
+                raise AddressError(base, size, "too many areas")
+        for area in touched:
             at = self._areas.index(area)
             del self._areas[at], self._bases[at]
             low, high = max(base, area.base), min(base + size, area.end)

@@ -1,1 +1,1 @@
-"""What an ELF tells of a program: segments, functions, source lines, and how to leave a function."""
+"""What an ELF says of a program: segments, functions, source lines, and how to leave a function."""

@@ -134,7 +134,8 @@ class _DrawPlan:
     textures: dict[int, TextureSource] = field(default_factory=dict)
     ranges: list[tuple[int, int]] = field(default_factory=list)
     words: np.ndarray = field(default_factory=lambda: np.zeros(_PREPARED.stop - _PREPARED.start, np.int32))
-    stamp: tuple[object, int] = (None, -1)  # moment of memory and texture cache that the texture offsets are for
+    # Version and epoch of memory and generation of the texture cache that the texture offsets are for.
+    stamp: tuple[int, int, int] = (-1, -1, -1)
 
 
 class DrawRunner:
@@ -275,7 +276,7 @@ class DrawRunner:
         extent = self.memory.extent_of(reads[0])
         if extent is not None and reads[0] < reads[1]:
             ranges = [*ranges, (extent[0], reads[1] - reads[0])]
-        present = plan.stamp == (self.memory.moment, self.textures.generation)
+        present = plan.stamp == (self.memory.version, self.memory.epoch, self.textures.generation)
         fits = present or self.textures.fits(plan.textures.values())
         if self._batch.conflicts(plan.target, ranges) or not fits:
             started = self._run_batch(started)
@@ -292,10 +293,10 @@ class DrawRunner:
         for packet_first, packet_end in [(p, p + 1) for p in range(first, end)] if alone else [(first, end)]:
             if alone:
                 started = self._run_batch(started)
-            if plan.stamp != (self.memory.moment, self.textures.generation):
+            if plan.stamp != (self.memory.version, self.memory.epoch, self.textures.generation):
                 for unit, source in plan.textures.items():
                     plan.words[_W["TEXTURES"] - _PREPARED.start + unit] = self.textures.rows(source)
-                plan.stamp = (self.memory.moment, self.textures.generation)
+                plan.stamp = (self.memory.version, self.memory.epoch, self.textures.generation)
             self._heads[packet_first:packet_end, _PREPARED] = plan.words
             self._shaders[packet_first:packet_end] = shade
             self._batch.add(packet_first, packet_end, handle, plan.target, program)

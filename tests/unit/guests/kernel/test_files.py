@@ -99,7 +99,7 @@ def test_files_do_not_fill_the_host(card: Path) -> None:
 
 
 def test_room_is_given_back(card: Path) -> None:
-    """A program that saves its state a thousand times, by writing over it or anew, has room for more."""
+    """A program that saves its state a thousand times, by writing over it or making it again, has room for more."""
     folder, size = HostFolder(card, writable=True), 3 << 30
     for _ in range(3):
         file = folder.open("/save", write=True, create=True)

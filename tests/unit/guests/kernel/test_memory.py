@@ -113,3 +113,23 @@ def test_a_part_that_stays_keeps_its_bytes_and_its_place_for_the_gpu() -> None:
     assert area is not None and (area.base, area.size, area.physical) == (0x3000, PAGE, 0x20002000)
     assert space.read(0x3000, 4) == b"kept"
     assert space.free(0x1000, 1 << 20, PAGE) == 0x2000 and space.free(0x1000, 1 << 20, 2 * PAGE) == 0x4000
+
+
+def test_there_are_not_too_many_areas() -> None:
+    """Each one costs the processor more time than the one before; all is as it was after a refusal."""
+    space = AddressSpace(1 << 20, most=4)
+    for n in range(3):
+        space.map(Area(0x10000 * n, 4 * PAGE, Permission.READ, str(n), host_memory(4 * PAGE)))
+    with pytest.raises(AddressError, match="too many"):
+        space.protect(PAGE, PAGE, Permission.NONE)
+    space.unmap(PAGE, 2 * PAGE)
+    with pytest.raises(AddressError, match="too many"):
+        space.unmap(0x10000 + PAGE, PAGE)
+    assert [(one.base, one.size) for one in space] == [
+        (0, PAGE), (3 * PAGE, PAGE), (0x10000, 4 * PAGE), (0x20000, 4 * PAGE),
+    ]  # fmt: skip
+    with pytest.raises(AddressError, match="too many"):
+        space.map(Area(0x30000, PAGE, Permission.READ, "one more", host_memory(PAGE)))
+    space.unmap(0x20000, 4 * PAGE)
+    space.map(Area(0x30000, PAGE, Permission.READ, "one more", host_memory(PAGE)))
+    assert len(list(space)) == 4

@@ -41,7 +41,7 @@ def test_a_program_that_prints() -> None:
     with run(PROGRAMS / "console.elf") as app:
         shown = {}
         for what in ("plain", "bottom", "wide", "bold", "picture"):
-            assert app.until(lambda what=what: app.text.endswith(f"{what}\n"))
+            assert app.until(lambda what=what: app.debug_text.endswith(f"{what}\n"))
             shown[what] = dict(app.console_text)
     plain = shown["plain"]["top"].split("\n")
     assert plain[:5] == PLAIN and plain[5] == "" and plain[29] == " " * 41 + "the end."
@@ -60,7 +60,7 @@ def test_waiting_for_a_text() -> None:
     with run(PROGRAMS / "console.elf") as app:
         assert app.until_text("Hello, world!") and app.frame_count <= 5
         assert app.until_text("bold letters") and app.console_text["top"].startswith("Another font")
-        assert app.until_text("bold\n") and app.text.endswith("bold\n")
+        assert app.until_text("bold\n") and app.debug_text.endswith("bold\n")
         before = app.frame_count
         assert not app.until_text("never", limit=2) and app.frame_count == before + 2
         assert not app.until_text("never") and app.end is not None
@@ -106,3 +106,16 @@ def test_guesses_of_fonts_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
         assert reader.of_picture(picture) == ""
     assert 0 < len(calls) < 10
     assert repr(reader) == "<ConsoleText: [<Font 8x8: 78 glyphs>]>"
+
+
+def test_all_text_of_a_program_is_one() -> None:
+    pytest.importorskip("unicorn", reason="needs the extra 'guest'")
+    from pocketgpu import run
+
+    with run(PROGRAMS / "console.elf") as app:
+        assert app.until(lambda: "Hello, world!" in app.text)
+        assert app.text.startswith("Hello, world!") and app.debug_text == ""
+        assert app.until(lambda: app.debug_text == "plain\n") and app.text.startswith("plain\nHello, world!")
+        assert app.until(lambda: "bold" in app.text) and "Hello, world!" not in app.text
+        app.back(app.frame_count)
+        assert app.frame_count == 0 and app.text == ""

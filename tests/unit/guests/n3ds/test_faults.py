@@ -55,7 +55,7 @@ def test_a_fault_is_told_with_its_function_and_line(what: str, name: str) -> Non
     end = app.end
     message, function = FAULTS[what]
     assert end is not None and end.why == "fault" and end.text.startswith(message) and end.exit_code == 1
-    assert app.text == f"{what}\n" and end.thread == 1
+    assert app.debug_text == f"{what}\n" and end.thread == 1
     found = trace(app)
     assert found[0] == (function, f"faults.c:{line(what)}")
     assert [one for one, _ in found[1:]] == ["main", "start"] and all(step.sure for step in end.trace)
@@ -130,7 +130,7 @@ def test_a_break_is_told_with_its_reason(what: str, text: str) -> None:
 
 def test_a_break_for_debuggers_goes_on() -> None:
     app = ran("library")
-    assert app.text == "library\nwent on\nend\n" and app.end is not None and app.end.exit_code == 0
+    assert app.debug_text == "library\nwent on\nend\n" and app.end is not None and app.end.exit_code == 0
 
 
 def test_errors_that_a_program_throws() -> None:
@@ -219,7 +219,7 @@ def test_looking_at_registers_changes_nothing() -> None:
         while kernel.step():
             for thread in kernel.scheduler.threads if looks else ():
                 assert kernel.processor.registers(thread) is not None
-        texts.append((app.text, kernel.time.now))
+        texts.append((app.debug_text, kernel.time.now))
     assert texts[0] == texts[1] and "done" in texts[0][0]
 
 

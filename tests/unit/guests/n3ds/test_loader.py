@@ -47,7 +47,7 @@ def test_a_3dsx_runs_and_reads_its_own_files() -> None:
     pytest.importorskip("unicorn", reason="needs the extra 'guest'")
     with run(PROGRAMS / "tables.3dsx") as app:
         app.frames(2)
-        assert app.text == TEXT.lstrip() and app.end is not None and app.end.well
+        assert app.debug_text == TEXT.lstrip() and app.end is not None and app.end.well
     with run(PROGRAMS / "tables.3dsx", arguments=["fail"]) as app:
         app.frames(2)
         assert app.end is not None and app.end.trace[0].place.function == "sink"
@@ -60,7 +60,7 @@ def test_an_elf_finds_the_files_of_the_3dsx_beside_it(tmp_path: Path) -> None:
     (tmp_path / "x.3dsx").write_bytes(HOMEBREW.replace(b"hello from the RomFS", b"HELLO from the RomFS"))
     with run(tmp_path / "x.elf") as app:
         app.frames(2)
-        assert app.text == TEXT.lstrip().replace("hello from", "HELLO from")
+        assert app.debug_text == TEXT.lstrip().replace("hello from", "HELLO from")
 
 
 def test_arguments_must_fit(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_names_that_are_no_text(tmp_path: Path) -> None:
         pytest.skip("this host has no such names")
     with run(path) as app:
         app.frames(2)
-        assert app.text == TEXT.lstrip() and app.program.name == "a?.3dsx"
+        assert app.debug_text == TEXT.lstrip() and app.program.name == "a?.3dsx"
 
 
 def test_a_start_block_at_the_end_of_the_code() -> None:

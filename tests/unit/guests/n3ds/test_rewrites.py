@@ -29,8 +29,8 @@ def pictures() -> dict[str, NDArray[np.uint8]]:
     """What is shown after each step of rewrites.c."""
     found: dict[str, NDArray[np.uint8]] = {}
     with run(PROGRAMS / "rewrites.elf") as app:
-        while app.until(lambda: app.text.count("\n") > len(found)):
-            found[app.text.splitlines()[-1]] = np.array(app.screens["top"].array)
+        while app.until(lambda: app.debug_text.count("\n") > len(found)):
+            found[app.debug_text.splitlines()[-1]] = np.array(app.screens["top"].array)
         assert app.end is not None and app.end.well
         assert not list(app.console.machine.events)
     return found
@@ -84,6 +84,6 @@ def test_a_thread_is_known_to_have_run() -> None:
     with run(PROGRAMS / "rewrites.elf") as app:
         kernel = app.console.kernel
         assert isinstance(kernel, N3DSKernel) and isinstance(kernel.scheduler.best(), Thread)
-        before = kernel.machine.memory.moment
+        before = kernel.machine.memory.epoch
         kernel.step()
-        assert kernel.machine.memory.moment != before
+        assert kernel.machine.memory.epoch != before

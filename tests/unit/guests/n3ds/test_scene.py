@@ -39,7 +39,7 @@ def test_each_mode_shows_the_cubes() -> None:
                 assert not (middle == around).all(-1).any() and len(np.unique(middle, axis=0)) > 50, name
             if "top-right" in screens:
                 assert (screens["top"] != screens["top-right"]).any()
-        assert app.present_count == app.frame_count and app.text == "frames 60\nframes 120\n"
+        assert app.present_count == app.frame_count and app.debug_text == "frames 60\nframes 120\n"
         assert not list(app.console.machine.events) and not list(app.console.kernel.events)
 
 

@@ -21,7 +21,7 @@ def lines(text: str) -> list[str]:
 
 def words(app: guests.App) -> dict[str, str]:
     """What a program has printed: the last word of each line by the others."""
-    return dict(line.rsplit(" ", 1) for line in lines(app.text) if " " in line)
+    return dict(line.rsplit(" ", 1) for line in lines(app.debug_text) if " " in line)
 
 
 # -- files ------------------------------------------------------------------------------------------------------------
@@ -57,7 +57,7 @@ def test_a_program_changes_a_card_that_it_may_change(card: Path) -> None:
         "card is writable": "1", "closed archive": NOT_FOUND,
     }  # fmt: skip
     assert {name: found[name] for name in wanted} == wanted
-    assert "note" in lines(app.text) and "ot" in lines(app.text)
+    assert "note" in lines(app.debug_text) and "ot" in lines(app.debug_text)
     assert sorted(path.name for path in card.rglob("*")) == ["first.txt", "leads-out", "notes"]
     assert (card.parent / "secret.txt").read_text() == "nobody reads this"
 
@@ -77,7 +77,7 @@ def test_settings_are_those_of_a_console_that_is_set_up() -> None:
     with guests.run(PROGRAMS / "settings.elf") as app:
         app.frames(80)
         assert app.end is not None and app.end.why == "exit"
-        assert lines(app.text) == [
+        assert lines(app.debug_text) == [
             "language 1", "name pocket", "birthday 101", "sound 1", "country 110", "licence 256", "region 2",
             "model 0", "country's code 00004247", "set 00000000", "language 2", "battery 5", "open 1", "steps 0",
             "percent 100", "days since 2000 9497", "a second passed 1",
@@ -123,7 +123,7 @@ def test_all_of_a_script_reaches_the_shared_memory() -> None:
         app.play(SCRIPT)
         app.frames(80)
         assert app.end is not None and app.end.why == "exit"
-        assert lines(app.text) == [part for line in lines(INPUT) for part in line.split(" | ")]
+        assert lines(app.debug_text) == [part for line in lines(INPUT) for part in line.split(" | ")]
 
 
 def test_entries_are_written_every_4_ms_if_the_choice_says_so() -> None:
@@ -132,9 +132,9 @@ def test_entries_are_written_every_4_ms_if_the_choice_says_so() -> None:
         app.play(SCRIPT)
         app.frames(80)
         assert app.end is not None and app.frame_count == 16
-        held = [line for line in lines(app.text) if line.startswith("held")]
+        held = [line for line in lines(app.debug_text) if line.startswith("held")]
         assert held == ["held 00000041", "held 00000000"]
-        frames = [int(line.split()[1]) for line in lines(app.text) if line.startswith("frame ")]
+        frames = [int(line.split()[1]) for line in lines(app.debug_text) if line.startswith("frame ")]
         # Frame 10 begins at 184 ms, frame 13 at 234 ms.
         assert frames[-2:] == [45, 58]
 
@@ -166,10 +166,10 @@ def test_applets_are_answered_by_the_script_at_its_frames() -> None:
         app.play(APPLETS)
         app.frames(34)
         # The keyboard waits for a better text.
-        assert lines(app.text)[-1] == "is it good bad" and not app.console.applets.scripted
+        assert lines(app.debug_text)[-1] == "is it good bad" and not app.console.applets.scripted
         app.frames(90)
         assert app.end is not None and app.end.why == "exit" and app.frame_count == 91
-        assert lines(app.text) == [
+        assert lines(app.debug_text) == [
             "woken 1",
             *BEFORE, *left(2, "hello"), *BEFORE, *left(1, ""), *BEFORE, *left(-1, ""),
             *BEFORE, "is it good bad", "is it good good, bu", *left(5, "good, bu"), *BEFORE, *left(1, ""),
@@ -188,8 +188,8 @@ def test_answers_can_be_given_before() -> None:
     with guests.run(PROGRAMS / "applets.elf") as app:
         app.console.applets.answers += ["first", None]
         app.frames(5)
-        assert lines(app.text)[1:15] == [*BEFORE, *left(2, "first"), *BEFORE, *left(1, "")]
-        assert lines(app.text)[-1] == "ready"
+        assert lines(app.debug_text)[1:15] == [*BEFORE, *left(2, "first"), *BEFORE, *left(1, "")]
+        assert lines(app.debug_text)[-1] == "ready"
 
 
 # -- sound ------------------------------------------------------------------------------------------------------------
@@ -197,7 +197,7 @@ def test_buffers_are_consumed_in_emulated_time() -> None:
     with guests.run(PROGRAMS / "sound.elf") as app:
         app.frames(80)
         assert app.end is not None and app.end.why == "exit"
-        found = lines(app.text)
+        found = lines(app.debug_text)
         first = found.index("frame 1")
         # 1600 samples at twice the rate are five frames of 160, then two frames, then a half.
         assert found[first : found.index("sync 7") - 1] == [
@@ -236,7 +236,7 @@ def test_a_program_draws_text_with_the_system_font() -> None:
     assert (wanted > 0).sum() > 2000
     with guests.run(PROGRAMS / "text.elf") as app:
         app.frames(10)
-        assert lines(app.text) == ["font 00000000", "mapped 00000000", "signature 554e4643", "shown"]
+        assert lines(app.debug_text) == ["font 00000000", "mapped 00000000", "signature 554e4643", "shown"]
         for channel in range(3):
             assert (np.array(app.console.machine.screens["top"].array)[..., channel] == wanted).all()
 
@@ -252,7 +252,7 @@ def test_another_font_is_found_instead(tmp_path: Path) -> None:
     path.write_bytes(Font(bytes(data)).shared_memory())
     with guests.run(PROGRAMS / "text.elf", font=path) as app:
         app.frames(10)
-        assert lines(app.text)[-1] == "shown"
+        assert lines(app.debug_text)[-1] == "shown"
         assert not np.array(app.console.machine.screens["top"].array).any()
 
 
@@ -267,7 +267,7 @@ def test_services_go_on_from_a_checkpoint(name: str, script: str, frame: int) ->
 
     def rest(app: guests.App) -> tuple[object, ...]:
         app.frames(100)
-        return app.text, app.frame_count, app.console.kernel.time.now, app.end and app.end.why
+        return app.debug_text, app.frame_count, app.console.kernel.time.now, app.end and app.end.why
 
     runs = []
     for times in (1, 2):

@@ -18,6 +18,9 @@ from pocketgpu.events import EventLog
 from pocketgpu.facts.applets import Applet
 from pocketgpu.guests.n3ds.abi.blocks import MemoryBlock
 
+_FEW_DIGITS: Final = 1 << 0
+_FILTERED: Final = {1 << 1: "@", 1 << 2: "%", 1 << 3: "\\"}
+"""Characters that the keyboard's filter refuses, by its bit."""
 _ASKS_PROGRAM: Final = 1 << 5
 """Of the keyboard's filter: the program checks the text."""
 _POLYNOMIAL: Final = 0x1021
@@ -148,6 +151,11 @@ class Applets:
         if wanted in (ValidInput.NOT_EMPTY, ValidInput.NOT_EMPTY_NOT_BLANK) and not text:
             return False
         if wanted in (ValidInput.NOT_BLANK, ValidInput.NOT_EMPTY_NOT_BLANK) and text and not text.strip():
+            return False
+        refused = state["filter"]
+        if [one for bit, one in _FILTERED.items() if refused & bit and one in text]:
+            return False
+        if refused & _FEW_DIGITS and sum(one in "0123456789" for one in text) > state["max_digits"]:
             return False
         return wanted != ValidInput.FIXED_LENGTH or length == state["max_length"]
 

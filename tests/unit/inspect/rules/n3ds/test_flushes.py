@@ -38,9 +38,9 @@ def watched(name: str) -> tuple[App, FlushWatch]:
 def test_each_step_is_found_and_nothing_else() -> None:
     app, watch = watched("flushes")
     found: dict[str, list[Stale]] = {}
-    while app.until(lambda: app.text.count("\n") > len(found)):
+    while app.until(lambda: app.debug_text.count("\n") > len(found)):
         before = sum(map(len, found.values()))
-        found[app.text.splitlines()[-1]] = watch.found[before:]
+        found[app.debug_text.splitlines()[-1]] = watch.found[before:]
     assert {step: [(one.kind, one.address, one.size) for one in some] for step, some in found.items()} == EXPECTED
     assert app.end is not None and app.end.well and not list(app.console.machine.events)
     texel, *_ = found["one texel"]

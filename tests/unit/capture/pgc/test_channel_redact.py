@@ -24,7 +24,7 @@ from pocketgpu.capture.formats.pgc.contents import (
     bytes_of,
 )
 from pocketgpu.capture.pgc import channel_origins, channel_redact
-from pocketgpu.capture.pgc.channel_origins import Origins
+from pocketgpu.capture.pgc.channel_origins import MADE, Origins
 from pocketgpu.capture.pgc.channel_redact import replace_textures
 from pocketgpu.capture.pgc.redact import redact
 from pocketgpu.capture.pgc.texture_noise import noise
@@ -266,8 +266,8 @@ def test_bytes_that_are_commands_as_well_stay(shared_dir: Path) -> None:
     assert (found.left, found.replaced) == (8, plain.replaced - 8)
 
 
-def test_blank_places_do_not_show_what_was_there(shared_dir: Path) -> None:
-    """Recorders leave out words that are zero: noise goes there, too, as far as something was beside them."""
+def with_a_gap(shared_dir: Path) -> Contents:
+    """A recording whose texture has words that nobody stored, next to stored ones."""
     original = contents_of(shared_dir, "ex04_textured_cube")
     frame, number, store, start = staged(original)
     data = bytes_of(store.pieces)
@@ -280,7 +280,25 @@ def test_blank_places_do_not_show_what_was_there(shared_dir: Path) -> None:
     frames = list(original.frames)
     old = frames[frame].events
     frames[frame] = FrameContents((*old[:number], *events, *old[number + 1 :]))
-    contents = replace(original, frames=frames)
+    return replace(original, frames=frames)
+
+
+def test_blank_texels_in_a_page_that_was_drawn_are_made(shared_dir: Path) -> None:
+    """A blank texel there may have been drawn: it is not the recording's to change."""
+    contents = with_a_gap(shared_dir)
+    found = origins_of(contents)
+    blank = found.uses[0].origins >= found.unwritten
+    assert blank.sum() == 2048
+    drawn = Noting(log_of(contents))
+    drawn.memory_written(np.arange(len(drawn.drawn)))
+    drawn.watch()
+    origins = drawn.uses[0].origins
+    assert (origins[blank] == MADE).all() and (origins[~blank] == found.uses[0].origins[~blank]).all()
+
+
+def test_blank_places_do_not_show_what_was_there(shared_dir: Path) -> None:
+    """Recorders leave out words that are zero: noise goes there, too, as far as something was beside them."""
+    contents = with_a_gap(shared_dir)
     found = replace_textures(contents, log_of(contents))
     assert found.replaced == CUBE_BYTES and found.lost == 0
     (texels,) = origins_of(found.contents).texels

@@ -34,6 +34,7 @@ from pocketgpu.pica.pdc import display_mode
 from pocketgpu.pica.shader import Program
 
 SAMPLES = Path(pocketgpu.__file__).parent / "data"
+PROGRAMS = Path(__file__).resolve().parents[1] / "guests" / "n3ds"
 SCENES = Path(__file__).parent / "promises" / "data"
 MOST = 200
 # What notebooks show with more than a line of text.
@@ -141,6 +142,10 @@ def of_tools(folder: Path) -> Iterator[Any]:
     for kind in (pocketgpu.UsageError, pocketgpu.CaptureError, pocketgpu.NoPictureError, pocketgpu.PocketGPUError):
         yield kind(BAD * 100, location=BAD, hint=BAD)
     yield pocketgpu.GuestMemoryError(0, 4)
+    yield pocketgpu.ProgramFault(BAD * 100)
+    app = pocketgpu.run(PROGRAMS / "console.elf")
+    app.until_text("Hello")
+    yield from (app, app.program, app.capture())
     yield pocketgpu.Event("warning", "list.bad", BAD * 100, at="f0")
 
 

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
+from pocketgpu.displayed import line_of, picture_html, table_html, title_html
 from pocketgpu.errors import NoPictureError, ProgramFault, UsageError
 from pocketgpu.events import Event
 from pocketgpu.guests.input.controls import Controls
@@ -131,9 +132,18 @@ class App:
         self._read_at, self._read = -1, ""
         self._recorder = self.console.recorder() if record else None
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         state = f"ended: {self.end.why}" if self.end else "running"
-        return f"<App {self.program.name}: {counted(self.frame_count, 'frame')}, {state}>"
+        return f"{self.program.name}: {counted(self.frame_count, 'frame')}, {state}"
+
+    def __repr__(self) -> str:
+        return line_of(self, str(self))
+
+    def _repr_html_(self) -> str:
+        """What the screens show, and the text."""
+        shown = [title_html(name) + picture_html(one._repr_png_()) for name, one in self.screens.items()]
+        lines = [("text", line) for line in self.text.splitlines()]
+        return title_html(str(self)) + "".join(shown) + table_html((), lines)
 
     def __enter__(self) -> Self:
         return self

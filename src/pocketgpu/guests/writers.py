@@ -10,6 +10,7 @@ same bytes: `App.again` makes it.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -49,8 +50,9 @@ class Writers:
     ) -> None:
         self._kernel, self._physical, self._named = kernel, tuple(physical), frozenset(named)
         self._ends: list[Callable[[], None]] = []
-        self.written: list[Written] = []
-        self._last: tuple[int, int, int] | None = None
+        self.written: deque[Written] = deque(maxlen=MOST)
+        self._here: tuple[int, int] | None = None
+        self._traces: dict[int, tuple[Step, ...]] = {}
         for area in kernel.space:
             self.mapped(area)
         kernel.space.followers.append(self)
@@ -86,16 +88,20 @@ class Writers:
         registers = None if thread is None else kernel.processor.registers(thread)
         if thread is None or registers is None:
             return
-        # The same function in the same call: its trace is known.
-        same = (registers["sp"], kernel.steps, registers.pc)
-        if self._last == same and self.written:
-            before = self.written[-1]
-            self.written[-1] = Written(address, before.count + 1, kernel.steps, thread.number, before.trace)
-            return
-        self._last = same
-        trace = kernel.tracer.trace(registers, in_call=False) if kernel.tracer is not None else ()
-        self.written.append(Written(address, 1, kernel.steps, thread.number, trace))
-        del self.written[:-MOST]
+        # An instruction has the same callers while the stack stays where it is, up to the next call of the system.
+        here = (registers["sp"], kernel.steps)
+        if self._here != here:
+            self._here = here
+            self._traces.clear()
+        trace = self._traces.get(registers.pc)
+        if trace is None:
+            trace = kernel.tracer.trace(registers, in_call=False) if kernel.tracer is not None else ()
+            self._traces[registers.pc] = trace
+        before = self.written[-1] if self.written else None
+        count = before.count + 1 if before is not None and before.trace is trace else 1
+        if count > 1:
+            self.written.pop()
+        self.written.append(Written(address, count, kernel.steps, thread.number, trace))
 
     def last(self, before: int | None = None) -> Written | None:
         """The last stores, or the last before a step of the kernel; None if there are none."""

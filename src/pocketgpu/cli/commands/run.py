@@ -56,7 +56,7 @@ PICTURES = (ALL, "presented", "last")
 @debug_option
 @click.pass_obj
 def run(outcome: Outcome, /, program: str, **given: Any) -> None:
-    """Run a program without its console.
+    """Run a program without its console: pictures, text, and a capture.
 
     PROGRAM is homebrew for the 3DS: a .3dsx, .elf or .axf file. Time is emulated: every run gives the same pictures,
     text and capture.

@@ -8,6 +8,11 @@ import click
 
 EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
     "demo": ("demo", "demo --console switch --out frames"),
+    "run": (
+        "run app.3dsx --frames 60 --out pictures",
+        "run app.3dsx --until 'the end' --text --press A@30-32",
+        "run app.3dsx --frames 60 --record app.pgc",
+    ),
     "render": (
         "render scene.ctf.xz --out pictures --frames 0-1",
         "render scene.ctf.xz --animate scene.gif --layout both",

@@ -83,9 +83,10 @@ class Project:
         assert done is not None
         return done
 
-    def change(self) -> None:
-        """What the page says that somebody changes."""
-        old, new = re.findall(r'Somebody changes "(.*?)" into "(.*?)"', PAGE)[0]
+    def change(self, old: str = "", new: str = "") -> None:
+        """Change a text of the program: what the page says that somebody changes, or another."""
+        if not old:
+            old, new = re.findall(r'Somebody changes "(.*?)" into "(.*?)"', PAGE)[0]
         data = PROGRAM.read_bytes()
         assert len(old) == len(new) and data.count(old.encode()) == 1
         self.built.write_bytes(data.replace(old.encode(), new.encode()))
@@ -172,6 +173,21 @@ def test_the_action_is_whole() -> None:
     assert named == {"program", "expect", "arguments", "report", "python"} == {*inputs(ACTION), "program"}
     (step,) = [one for one in steps(WORKFLOW) if one.uses.startswith("OWNER/")]
     assert set(step.values) <= named and step.values["program"] == "app.3dsx"
+
+
+def test_the_test_of_the_page_compares(project: Project) -> None:
+    (test,) = [block for block in blocks(PAGE) if block.file == "test_start.py"]
+    (project.folder / test.file).write_text(test.text, encoding="utf-8")
+    app = project.folder / "app.3dsx"
+    shutil.copy(project.built, app)
+    line = "python -m pytest -q -p no:cacheprovider"
+    assert project.run("python -m pip install x").returncode == 0
+    assert project.run(line + " --update-goldens").returncode == 0
+    assert (project.folder / "goldens" / "start.png").is_file()
+    assert project.run(line).returncode == 0
+    project.change("This line has one hundred", "This line has two hundred")
+    shutil.copy(project.built, app)
+    assert project.run(line).returncode == 1
 
 
 def test_exit_codes_of_the_page_are_those_of_the_command_line() -> None:

@@ -24,6 +24,7 @@ class Scene(SmallScene):
     def __init__(self, silent: bool) -> None:
         super().__init__()
         self.silent = silent
+        self.gpu.drawing.tier = "specialised"  # as long as better code may come, no draw is found
         self.program(5, PIXEL.format(blue="RZ"), **FIELDS)
         corners = [(-1, -1), (3, -1), (-1, 3)]
         self.vertices(np.array([(x, y, 0.5, 1, 1, 1, 1, 1) for x, y in corners]))

@@ -83,10 +83,9 @@ class Project:
         assert done is not None
         return done
 
-    def change(self, old: str = "", new: str = "") -> None:
-        """Change a text of the program: what the page says that somebody changes, or another."""
-        if not old:
-            old, new = re.findall(r'Somebody changes "(.*?)" into "(.*?)"', PAGE)[0]
+    def change(self) -> None:
+        """What the page says that somebody changes."""
+        old, new = re.findall(r'Somebody changes "(.*?)" into "(.*?)"', PAGE)[0]
         data = PROGRAM.read_bytes()
         assert len(old) == len(new) and data.count(old.encode()) == 1
         self.built.write_bytes(data.replace(old.encode(), new.encode()))
@@ -185,7 +184,7 @@ def test_the_test_of_the_page_compares(project: Project) -> None:
     assert project.run(line + " --update-goldens").returncode == 0
     assert (project.folder / "goldens" / "start.png").is_file()
     assert project.run(line).returncode == 0
-    project.change("This line has one hundred", "This line has two hundred")
+    project.change()
     shutil.copy(project.built, app)
     assert project.run(line).returncode == 1
 

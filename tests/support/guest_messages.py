@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from pocketgpu.guests.kernel.files import Files, MemoryFiles
 from pocketgpu.guests.kernel.memory import Area, Permission, host_memory
 from pocketgpu.guests.kernel.processor import Stop
+from pocketgpu.guests.kernel.service import Server
 from pocketgpu.guests.kernel.threads import Thread
-from pocketgpu.guests.n3ds.abi.messages import COMMAND_BUFFER, STATIC_BUFFERS, WORDS, Answer, Request, Server, Session
+from pocketgpu.guests.n3ds.abi.messages import COMMAND_BUFFER, STATIC_BUFFERS, WORDS, Answer, Request, Session
 from pocketgpu.guests.n3ds.console import Console
 from pocketgpu.pica.n3ds import N3DS
 
@@ -49,7 +50,9 @@ class Talk:
         both = Permission.READ | Permission.WRITE
         self.kernel.space.map(Area(BUFFER, 1 << 20, both, "buffer", host_memory(1 << 20)))
 
-    def ask(self, server: Server, *words: int, room: Mapping[int, tuple[int, int]] | None = None) -> tuple[int, ...]:
+    def ask(
+        self, server: Server[Request, Answer], *words: int, room: Mapping[int, tuple[int, int]] | None = None
+    ) -> tuple[int, ...]:
         """Send a message; the words of the answer. room: static buffers for it by number: address and size."""
         place = self.thread.tls + COMMAND_BUFFER
         self.kernel.space.set_words(place, *words)
@@ -70,7 +73,7 @@ class Talk:
         """Bytes of the buffer."""
         return bytes(self.kernel.space.read(BUFFER + at, size))
 
-    def session(self, handle: int) -> Server:
+    def session(self, handle: int) -> Server[Request, Answer]:
         """Who answers at the other end of a session."""
         found = self.kernel.handles.get(handle)
         assert isinstance(found, Session)

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 from pocketgpu.displayed import line_of
+from pocketgpu.events import EventLog
 from pocketgpu.guests.kernel.handles import Handles
 from pocketgpu.guests.kernel.memory import PAGE, AddressSpace, Permission
-from pocketgpu.guests.kernel.objects import Event, Mutex, Reset, Timer, Waitable
+from pocketgpu.guests.kernel.objects import Event, KernelObject, Mutex, Reset, Timer, Waitable
 from pocketgpu.guests.kernel.processor import Fault, Processor
 from pocketgpu.guests.kernel.report import Registers, Step, ThreadState, Tracer, end_text
 from pocketgpu.guests.kernel.threads import Scheduler, State, Thread, Wait
@@ -22,6 +23,38 @@ SHORTEST_PERIOD: Final = 10_000
 """Nanoseconds between two repetitions of a timer, at least: no console would get much else done either."""
 FOREVER: Final = -1
 """A timeout that never comes."""
+_MOST_TOLD: Final = 1000
+"""Kinds of unknown things that are told with a count."""
+MOST_TEXT: Final = 16 << 20
+"""Bytes of what a program prints for a debugger."""
+
+
+class SharedMemory(Protocol):
+    """Memory that a GPU and a processor see."""
+
+    def others_wrote(self) -> None:
+        """The processor has run: pages that it shares may differ."""
+        ...
+
+
+class Machine(Protocol):
+    """The GPU beside the processor."""
+
+    @property
+    def choices(self) -> Mapping[str, str]:
+        """Named choices and their values."""
+        ...
+
+    @property
+    def memory(self) -> SharedMemory:
+        """Its memory."""
+        ...
+
+
+class Process(KernelObject):
+    """The program itself, for handles."""
+
+    kind = "process"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,16 +136,24 @@ class Kernel:
     """One process on one console. Consoles derive from it.
 
     calls: their supervisor calls by number. call_ticks: how long a call takes, so that a program that only makes calls
-    gets to the next frame. steps: how often it was asked to go on; equal runs have equal steps.
+    gets to the next frame. steps: how often it was asked to go on; equal runs have equal steps. events: what the
+    program did that is not modelled. text: what it printed for a debugger. own_handles: handles that every thread has
+    without asking: "thread" and "process". flush_listeners: called with address and size of what the program writes
+    back from its caches by a call.
     """
 
     calls: Mapping[int, Callable[[Thread], None]]
-    outside_state = frozenset({"processor", "listeners", "calls", "tracer"})
+    own_handles: Mapping[int, str] = {}
+    outside_state = frozenset({"processor", "listeners", "calls", "tracer", "flush_listeners"})
 
-    def __init__(self, processor: Processor, space: AddressSpace, timeline: Timeline) -> None:
+    def __init__(self, processor: Processor, space: AddressSpace, timeline: Timeline, machine: Machine) -> None:
         self.processor, self.space, self.time = processor, space, timeline
         self.scheduler, self.handles = Scheduler(), Handles()
+        self.process, self.events, self.text = Process(), EventLog(), bytearray()
         self.listeners: list[Listener] = []
+        self.flush_listeners: list[Callable[[int, int], None]] = []
+        self._choices, self._memory = machine.choices, machine.memory
+        self._told: dict[tuple[str, str], str] = {}
         self.end: End | None = None
         self.current: Thread | None = None
         self.steps = self.call_ticks = 0
@@ -209,6 +250,12 @@ class Kernel:
 
     def memory_differs(self) -> None:
         """The program or a service may have written memory."""
+        self._memory.others_wrote()
+
+    def flushed(self, address: int, size: int) -> None:
+        """The program wrote a range of its caches back."""
+        for told in self.flush_listeners:
+            told(address, size)
 
     def faulted(self, thread: Thread, fault: Fault) -> None:
         """A thread cannot go on."""
@@ -236,6 +283,44 @@ class Kernel:
     def unknown_call(self, thread: Thread, number: int) -> None:
         """A supervisor call that this kernel does not have."""
         raise NotImplementedError
+
+    # -- what programs say ------------------------------------------------------------------------------------------
+    def printed(self, data: bytes) -> None:
+        """Text for a debugger; no more is kept than anybody reads."""
+        room = MOST_TEXT - len(self.text)
+        if len(data) > room:
+            self.events.report("warning", "guest.text", f"the program printed more than {MOST_TEXT >> 20} MiB")
+        self.text += data[: max(0, room)]
+
+    def not_modelled(self, id: str, name: str, words: Sequence[int], thread: Thread) -> None:
+        """Report something unknown: once for each kind, with the words of its first time, and how often it was.
+        Ends the run where the choice `guest.unknown_call` says so."""
+        message = self._told.get((id, name))
+        if message is None:
+            shown = " ".join(f"{word:08x}" for word in words)
+            message = f"{name} is not modelled (first by thread {thread.number}: {shown})"
+            if len(self._told) < _MOST_TOLD:
+                self._told[id, name] = message
+        self.events.report("warning", id, message)
+        if self._choices["guest.unknown_call"] == "end":
+            self.finish(End("unknown call", message))
+
+    def absent_service(self, name: str, thread: Thread) -> None:
+        """A service that a program asks for and that is not here."""
+        self.events.report("warning", "guest.service", f"the service {name} is absent here")
+
+    # -- objects ----------------------------------------------------------------------------------------------------
+    def object_of(self, thread: Thread, handle: int) -> KernelObject | None:
+        """The object of a handle; the calling thread and the process have fixed ones."""
+        own = self.own_handles.get(handle)
+        if own is not None:
+            return thread if own == "thread" else self.process
+        return self.handles.get(handle)
+
+    def handle_of(self, one: KernelObject) -> int:
+        """A new handle of an object that a service shares with the program; 0 if there is no room."""
+        one.outside = True
+        return self.handles.add(one) or 0
 
     # -- threads ----------------------------------------------------------------------------------------------------
     def new_thread(self, priority: int, entry: int, argument: int, stack: int, tls: int) -> Thread:
@@ -331,6 +416,13 @@ class Kernel:
         self.wake(event)
         if event.reset is Reset.PULSE:
             event.on = False
+
+    def wake_address(self, address: int, count: int) -> None:
+        """Let threads go on that wait for a word: `count` of them, the best first, or all if it is negative."""
+        waiting = [one for one in self.scheduler.threads if one.wait is not None and one.wait.address == address]
+        waiting.sort(key=_wait_rank)
+        for one in waiting if count < 0 else waiting[:count]:
+            self.resume(one, 0)
 
     # -- timers -----------------------------------------------------------------------------------------------------
     def set_timer(self, timer: Timer, first: int, interval: int) -> None:

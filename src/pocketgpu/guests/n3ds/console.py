@@ -10,11 +10,11 @@ from pocketgpu.events import Event
 from pocketgpu.guests.input.controls import Controls
 from pocketgpu.guests.input.player import Player
 from pocketgpu.guests.input.script import Statement
+from pocketgpu.guests.kernel.blocks import MemoryBlock
 from pocketgpu.guests.kernel.files import Files
 from pocketgpu.guests.kernel.processor import Processor
 from pocketgpu.guests.kernel.program import Program
 from pocketgpu.guests.n3ds.abi import layout
-from pocketgpu.guests.n3ds.abi.blocks import MemoryBlock
 from pocketgpu.guests.n3ds.controls import ANSWERS, BUTTONS, CONTROLS, input_of
 from pocketgpu.guests.n3ds.kernel import N3DSKernel
 from pocketgpu.guests.n3ds.services.apt import Apt

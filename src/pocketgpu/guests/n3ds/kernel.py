@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
-from pocketgpu.events import EventLog
 from pocketgpu.facts.services import command_name
 from pocketgpu.facts.supervisor import CALLS
 from pocketgpu.guests.backtrace.arm import ArmTracer
-from pocketgpu.guests.kernel.kernel import End, Kernel
+from pocketgpu.guests.kernel.blocks import MemoryBlock
+from pocketgpu.guests.kernel.kernel import Kernel
 from pocketgpu.guests.kernel.memory import PAGE, AddressError, AddressSpace, Area, Permission, host_memory
 from pocketgpu.guests.kernel.objects import KernelObject
 from pocketgpu.guests.kernel.processor import Processor
 from pocketgpu.guests.kernel.program import Program
-from pocketgpu.guests.kernel.threads import State, Thread
+from pocketgpu.guests.kernel.service import Server
+from pocketgpu.guests.kernel.threads import Thread
 from pocketgpu.guests.kernel.timeline import Timeline
 from pocketgpu.guests.n3ds.abi import layout, pages
-from pocketgpu.guests.n3ds.abi.blocks import MemoryBlock
-from pocketgpu.guests.n3ds.abi.messages import Answer, Request, Server, Service
+from pocketgpu.guests.n3ds.abi.messages import Answer, Request, Service
 from pocketgpu.guests.n3ds.abi.results import Result
 from pocketgpu.guests.n3ds.calls import memory, register, system, threads, waiting
 from pocketgpu.pica.memory.guest import GuestMemory
@@ -28,19 +29,9 @@ _MODULES: Final = (memory, system, threads, waiting)
 """Importing them registers their calls."""
 MAIN_PRIORITY: Final = 0x30
 _HEAP, _LINEAR, _MIRROR = "heap", "linear memory", "mirror"
-_MOST_TOLD: Final = 1000
-"""Kinds of unknown things that are told with a count."""
-MOST_TEXT: Final = 16 << 20
-"""Bytes of what a program prints for a debugger."""
 CURRENT_THREAD: Final = 0xFFFF8000
 CURRENT_PROCESS: Final = 0xFFFF8001
 _READ_WRITE: Final = Permission.READ | Permission.WRITE
-
-
-class Process(KernelObject):
-    """The program itself, for handles."""
-
-    kind = "process"
 
 
 class _Sharing:
@@ -66,23 +57,19 @@ class N3DSKernel(Kernel):
     called with address and size of what the program writes back from its caches by a call.
     """
 
-    outside_state = Kernel.outside_state | {"flush_listeners"}
+    own_handles = MappingProxyType({CURRENT_THREAD: "thread", CURRENT_PROCESS: "process"})
 
     def __init__(self, processor: Processor, machine: N3DS) -> None:
-        super().__init__(processor, AddressSpace(layout.LIMIT), Timeline(layout.CLOCK))
-        self.machine, self.events = machine, EventLog()
-        self.process = Process()
-        self.ports: dict[str, Server] = {}
-        self.services: dict[str, Server] = {}
+        super().__init__(processor, AddressSpace(layout.LIMIT), Timeline(layout.CLOCK), machine)
+        self.machine = machine
+        self.ports: dict[str, Server[Request, Answer]] = {}
+        self.services: dict[str, Server[Request, Answer]] = {}
         self.blocks: dict[int, MemoryBlock] = {}
         self.used = layout.SYSTEM_USED
-        self.text = bytearray()
-        self.flush_listeners: list[Callable[[int, int], None]] = []
         self.font: MemoryBlock | None = None
-        self.calls: Mapping[int, Callable[[Thread], None]] = register.bound(self)
+        self.calls: Mapping[int, Callable[[Thread], None]] = register.MODELLED.bound(self)
         if machine.choices["guest.call_time"] == "microsecond":
             self.call_ticks = layout.CALL_COST
-        self._told: dict[tuple[str, str], str] = {}
         self._free_tls = list(range(layout.TLS_SLOTS))
         self.space.followers += [processor, _Sharing(machine.memory)]
         self._fixed_areas()
@@ -128,17 +115,6 @@ class N3DSKernel(Kernel):
         self.make_thread(MAIN_PRIORITY, program.entry, 0, layout.STACK_TOP)
 
     # -- objects ----------------------------------------------------------------------------------------------------
-    def object_of(self, thread: Thread, handle: int) -> KernelObject | None:
-        """The object of a handle; the calling thread and the process have fixed ones."""
-        if handle == CURRENT_THREAD:
-            return thread
-        return self.process if handle == CURRENT_PROCESS else self.handles.get(handle)
-
-    def handle_of(self, one: KernelObject) -> int:
-        """A new handle of an object that a service shares with the program; 0 if there is no room."""
-        one.outside = True
-        return self.handles.add(one) or 0
-
     def give(self, one: KernelObject) -> tuple[int, ...] | int:
         """The reply of a call that makes an object: a handle of it."""
         handle = self.handles.add(one)
@@ -157,14 +133,6 @@ class N3DSKernel(Kernel):
         self._free_tls.append((thread.tls - layout.TLS) // layout.TLS_BYTES)
         self._free_tls.sort()
         super().end_thread(thread)
-
-    def wake_address(self, address: int, count: int) -> None:
-        """Let threads go on that wait for a word: `count` of them, the best first, or all if it is negative."""
-        waiting = [one for one in self.scheduler.threads if one.state is State.WAITING and one.wait is not None]
-        waiting = [one for one in waiting if one.wait is not None and one.wait.address == address]
-        waiting.sort(key=lambda one: (one.priority, one.wait.order if one.wait else 0))
-        for one in waiting if count < 0 else waiting[:count]:
-            self.resume(one, 0)
 
     # -- memory -----------------------------------------------------------------------------------------------------
     def allocate(self, address: int, size: int, permission: Permission, *, linear: bool) -> int | None:
@@ -229,49 +197,15 @@ class N3DSKernel(Kernel):
         self.space.map(Area(address, len(block.view), permission, block.name, block.view, 0, block.physical))
         self.blocks[address] = block
 
-    # -- the GPU ----------------------------------------------------------------------------------------------------
-    def memory_differs(self) -> None:
-        self.machine.memory.others_wrote()
-
-    def flushed(self, address: int, size: int) -> None:
-        """The program wrote a range of its caches back."""
-        for told in self.flush_listeners:
-            told(address, size)
-
-    # -- what programs say ------------------------------------------------------------------------------------------
-    def printed(self, data: bytes) -> None:
-        """Text for a debugger; no more is kept than anybody reads."""
-        room = MOST_TEXT - len(self.text)
-        if len(data) > room:
-            self.events.report("warning", "guest.text", f"the program printed more than {MOST_TEXT >> 20} MiB")
-        self.text += data[: max(0, room)]
-
     # -- what is not modelled ---------------------------------------------------------------------------------------
-    def _unknown(self, id: str, name: str, words: Sequence[int], thread: Thread) -> None:
-        """Report something unknown: once for each kind, with the words of its first time, and how often it was.
-        Ends the run where the choice `guest.unknown_call` says so."""
-        message = self._told.get((id, name))
-        if message is None:
-            shown = " ".join(f"{word:08x}" for word in words)
-            message = f"{name} is not modelled (first by thread {thread.number}: {shown})"
-            if len(self._told) < _MOST_TOLD:
-                self._told[id, name] = message
-        self.events.report("warning", id, message)
-        if self.machine.choices["guest.unknown_call"] == "end":
-            self.finish(End("unknown call", message))
-
     def unknown_call(self, thread: Thread, number: int) -> None:
         known = CALLS.get(number)
         name = f"supervisor call {number:#04x}" + (f" {known.name}" if known else "")
-        self._unknown("guest.call", name, thread.registers, thread)
+        self.not_modelled("guest.call", name, thread.registers, thread)
         thread.answer[0] = Result.NOT_IMPLEMENTED
 
     def unknown_command(self, service: Service, request: Request) -> Answer:
         """A command that a service does not have."""
         name = f"{service.name}: {command_name(service.name, request.words[0])}"
-        self._unknown("guest.command", name, request.words[: request.size], request.thread)
+        self.not_modelled("guest.command", name, request.words[: request.size], request.thread)
         return Answer(Result.INVALID_COMMAND)
-
-    def absent_service(self, name: str, thread: Thread) -> None:
-        """A service that a program asks for and that is not here."""
-        self.events.report("warning", "guest.service", f"the service {name} is absent here")

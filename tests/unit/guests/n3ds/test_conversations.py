@@ -71,7 +71,7 @@ def test_a_broken_kernel_is_noticed(
 @needed
 @pytest.mark.parametrize("call", ["CloseHandle", "GetResourceLimitLimitValues", "WaitSynchronizationN", "ClearEvent"])
 def test_a_call_that_answers_something_else_is_noticed(call: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    number = next(one for one, (known, _) in register.FUNCTIONS.items() if known.name == call)
-    known, _ = register.FUNCTIONS[number]
-    monkeypatch.setitem(register.FUNCTIONS, number, (known, lambda *arguments: 0xD8E007F7))
+    number = next(one for one, (known, _) in register.MODELLED.functions.items() if known.name == call)
+    known, _ = register.MODELLED.functions[number]
+    monkeypatch.setitem(register.MODELLED.functions, number, (known, lambda *arguments: 0xD8E007F7))
     assert played("simple_tri", most=1).differences

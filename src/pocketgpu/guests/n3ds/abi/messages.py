@@ -11,16 +11,19 @@ Source: 3dbrew IPC; libctru's ipc.h.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from pocketgpu.guests.kernel.objects import KernelObject
+from pocketgpu.guests.kernel.service import Commands, Session, command
 from pocketgpu.guests.n3ds.abi.results import Result
 
 if TYPE_CHECKING:
     from pocketgpu.guests.kernel.threads import Thread
     from pocketgpu.guests.n3ds.kernel import N3DSKernel
+
+__all__ = ["COMMAND_BUFFER", "STATIC_BUFFERS", "WORDS", "Answer", "Request", "Service", "Session", "command"]
 
 COMMAND_BUFFER: Final = 0x80
 """Offset in thread-local storage."""
@@ -105,48 +108,7 @@ class Request:
         kernel.space.set_words(self.place, header, *words)
 
 
-Handler = Callable[[Request], Answer | None]
-"""None: the caller waits, and the service answers later."""
-
-
-class Server(Protocol):
-    """Who answers at the other end of a session."""
-
-    name: str
-
-    def handle(self, request: Request) -> Answer | None:
-        """Do what a message asks for."""
-        ...
-
-
-class Session(KernelObject):
-    """A connection to a service."""
-
-    kind = "session"
-
-    def __init__(self, server: Server) -> None:
-        super().__init__()
-        self.server = server
-
-    def __repr__(self) -> str:
-        return f"<Session {self.server.name}>"
-
-
-_COMMANDS: dict[Callable[..., Answer | None], list[int]] = {}
-"""The numbers of the methods that answer commands."""
-
-
-def command(number: int) -> Callable[[Callable[..., Answer | None]], Callable[..., Answer | None]]:
-    """Mark a method of a service as the one for a command."""
-
-    def mark(method: Callable[..., Answer | None]) -> Callable[..., Answer | None]:
-        _COMMANDS.setdefault(method, []).append(number)
-        return method
-
-    return mark
-
-
-class Service:
+class Service(Commands[Request, Answer]):
     """A service: methods marked with `command` answer. name: under which programs ask for it. also: further names of
     the same service."""
 
@@ -154,22 +116,11 @@ class Service:
     also: tuple[str, ...] = ()
 
     def __init__(self, kernel: N3DSKernel) -> None:
+        super().__init__()
         self.kernel = kernel
-        members = [getattr(type(self), name) for name in dir(type(self))]
-        self._handlers = {n: one for one in members if callable(one) for n in _COMMANDS.get(one, ())}
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"
 
-    @property
-    def commands(self) -> tuple[int, ...]:
-        """The numbers of the commands that it has."""
-        return tuple(self._handlers)
-
-    def handle(self, request: Request) -> Answer | None:
-        """Do what a message asks for; unknown commands are reported and answered as services do."""
-        handler = self._handlers.get(request.command)
-        if handler is None:
-            return self.kernel.unknown_command(self, request)
-        answer: Answer | None = handler(self, request)
-        return answer
+    def unknown(self, request: Request) -> Answer | None:
+        return self.kernel.unknown_command(self, request)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
+from pocketgpu.guests.kernel.blocks import MemoryBlock
 from pocketgpu.guests.kernel.memory import PAGE, AddressError, Permission
 from pocketgpu.guests.kernel.objects import KernelObject
 from pocketgpu.guests.n3ds.abi import layout
-from pocketgpu.guests.n3ds.abi.blocks import MemoryBlock
 from pocketgpu.guests.n3ds.abi.results import Result
 from pocketgpu.guests.n3ds.calls.register import Reply, call
 

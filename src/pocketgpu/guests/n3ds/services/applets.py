@@ -16,7 +16,7 @@ from typing import Final
 
 from pocketgpu.events import EventLog
 from pocketgpu.facts.applets import Applet
-from pocketgpu.guests.n3ds.abi.blocks import MemoryBlock
+from pocketgpu.guests.kernel.blocks import MemoryBlock
 
 _FEW_DIGITS: Final = 1 << 0
 _FILTERED: Final = {1 << 1: "@", 1 << 2: "%", 1 << 3: "\\"}

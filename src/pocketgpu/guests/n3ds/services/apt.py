@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Final
 
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.applets import Applet
+from pocketgpu.guests.kernel.blocks import MemoryBlock
 from pocketgpu.guests.kernel.kernel import End
 from pocketgpu.guests.kernel.memory import PAGE, host_memory
 from pocketgpu.guests.kernel.objects import Event, KernelObject, Mutex, Reset
 from pocketgpu.guests.n3ds.abi import layout
-from pocketgpu.guests.n3ds.abi.blocks import MemoryBlock
 from pocketgpu.guests.n3ds.abi.messages import Answer, Request, Service, command
 from pocketgpu.guests.n3ds.abi.results import Result
 from pocketgpu.guests.n3ds.services.applets import Applets, Id

@@ -10,9 +10,9 @@ import struct
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
+from pocketgpu.guests.kernel.blocks import MemoryBlock
 from pocketgpu.guests.kernel.memory import PAGE, host_memory
 from pocketgpu.guests.kernel.objects import Mutex
-from pocketgpu.guests.n3ds.abi.blocks import MemoryBlock
 from pocketgpu.guests.n3ds.abi.messages import Answer, Request, Service, command
 from pocketgpu.guests.n3ds.abi.results import Result
 

@@ -6,10 +6,10 @@ import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from pocketgpu.guests.kernel.blocks import MemoryBlock
 from pocketgpu.guests.kernel.memory import PAGE, host_memory
 from pocketgpu.guests.kernel.objects import Event, Reset
 from pocketgpu.guests.n3ds.abi import pages
-from pocketgpu.guests.n3ds.abi.blocks import MemoryBlock
 from pocketgpu.guests.n3ds.abi.messages import Answer, Request, Service, command
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import pytest
 
 from pocketgpu.events import EventLog
 from pocketgpu.facts.applets import Applet
+from pocketgpu.guests.kernel.blocks import MemoryBlock
 from pocketgpu.guests.kernel.memory import host_memory
-from pocketgpu.guests.n3ds.abi.blocks import MemoryBlock
 from pocketgpu.guests.n3ds.services.applets import Applets, Id, KeyboardResult, ValidInput
 
 

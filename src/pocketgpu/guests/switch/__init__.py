@@ -1,0 +1,1 @@
+"""Programs of the Switch: their loader, kernel, messages and services."""

@@ -1,0 +1,1 @@
+"""What programs of the Switch agree on with their kernel: addresses, result codes, messages."""

@@ -1,0 +1,50 @@
+"""Result codes of the kernel and of services: the module in bits 0 to 8, the description above.
+
+Source: libnx's result.h, and the headers of its services.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Final
+
+_DESCRIPTION_SHIFT: Final = 9
+_KERNEL, _FS, _SM, _CMIF, _APPLET = 1, 2, 21, 10, 128
+
+
+def code(module: int, description: int) -> int:
+    """The result code of a module's description."""
+    return module | description << _DESCRIPTION_SHIFT
+
+
+class Result(IntEnum):
+    """Codes that programs are given here."""
+
+    OK = 0
+    OUT_OF_SESSIONS = code(_KERNEL, 7)
+    INVALID_CAPABILITY = code(_KERNEL, 14)
+    NOT_IMPLEMENTED = code(_KERNEL, 33)
+    INVALID_SIZE = code(_KERNEL, 101)
+    INVALID_ADDRESS = code(_KERNEL, 102)
+    OUT_OF_RESOURCE = code(_KERNEL, 103)
+    OUT_OF_MEMORY = code(_KERNEL, 104)
+    OUT_OF_HANDLES = code(_KERNEL, 105)
+    INVALID_STATE = code(_KERNEL, 106)
+    INVALID_PERMISSION = code(_KERNEL, 108)
+    INVALID_PRIORITY = code(_KERNEL, 112)
+    INVALID_CORE = code(_KERNEL, 113)
+    INVALID_HANDLE = code(_KERNEL, 114)
+    INVALID_POINTER = code(_KERNEL, 115)
+    INVALID_COMBINATION = code(_KERNEL, 116)
+    TIMED_OUT = code(_KERNEL, 117)
+    CANCELLED = code(_KERNEL, 118)
+    OUT_OF_RANGE = code(_KERNEL, 119)
+    INVALID_ENUM = code(_KERNEL, 120)
+    NOT_FOUND = code(_KERNEL, 121)
+    BUSY = code(_KERNEL, 122)
+    SESSION_CLOSED = code(_KERNEL, 123)
+    NOT_SIGNALLED = code(_KERNEL, 125)
+    PATH_NOT_FOUND = code(_FS, 1)
+    NOT_REGISTERED = code(_SM, 7)
+    UNKNOWN_COMMAND = code(_CMIF, 221)
+    NO_MESSAGES = code(_APPLET, 3)

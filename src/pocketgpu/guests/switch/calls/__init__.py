@@ -1,0 +1,1 @@
+"""The supervisor calls of the Switch, by what they are about."""

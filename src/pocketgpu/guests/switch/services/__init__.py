@@ -1,0 +1,1 @@
+"""Services of the Switch that programs talk to."""

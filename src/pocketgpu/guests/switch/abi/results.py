@@ -9,7 +9,7 @@ from enum import IntEnum
 from typing import Final
 
 _DESCRIPTION_SHIFT: Final = 9
-_KERNEL, _FS, _SM, _CMIF, _APPLET = 1, 2, 21, 10, 128
+_KERNEL, _FS, _SM, _CMIF, _VI, _APPLET = 1, 2, 21, 10, 114, 128
 
 
 def code(module: int, description: int) -> int:
@@ -47,4 +47,6 @@ class Result(IntEnum):
     PATH_NOT_FOUND = code(_FS, 1)
     NOT_REGISTERED = code(_SM, 7)
     UNKNOWN_COMMAND = code(_CMIF, 221)
+    VI_OPERATION_FAILED = code(_VI, 1)
+    VI_NOT_FOUND = code(_VI, 7)
     NO_MESSAGES = code(_APPLET, 3)

@@ -53,7 +53,7 @@ class Loop:
     def __init__(self, calls: Sequence[tuple[str, dict[str, int]]]) -> None:
         self.calls, self.at = calls, 0
 
-    def run(self, thread: Thread, budget: int) -> Stop:
+    def run(self, thread: Thread, budget: int, now: int) -> Stop:
         thread.answer = {}
         self.at += 1
         if budget < 2:

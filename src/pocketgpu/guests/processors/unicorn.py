@@ -2,24 +2,20 @@
 
 A class of its own for each architecture names the registers, and tells supervisor calls and faults apart. A stop comes
 at the start of a block, so threads end a few instructions late.
-
-Unicorn is under the GPL, version 2, as a work; it is an extra that is imported when a program runs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
-from types import ModuleType
 from typing import Final
 
-from pocketgpu.errors import UsageError
 from pocketgpu.guests.kernel.memory import Area, Permission
 from pocketgpu.guests.kernel.processor import Fault, Stop
 from pocketgpu.guests.kernel.report import Registers
 from pocketgpu.guests.kernel.threads import Thread
 from pocketgpu.guests.processors.engine import Engine
 from pocketgpu.guests.processors.hooks import HookState, block_hook, interrupt_hook
+from pocketgpu.guests.processors.library import constants
 
 SVC: Final = 2
 """The interrupt of supervisor calls, by Unicorn's numbers."""
@@ -33,19 +29,6 @@ JUMP_NOWHERE: Final = "jump to no memory"
 _WORD: Final = 4
 
 
-def unicorn_module(name: str = "") -> ModuleType:
-    """Unicorn, or a module of it.
-
-    :raises UsageError: it is not installed.
-    """
-    try:
-        return import_module("unicorn" + name)
-    except ImportError:
-        raise UsageError(
-            "running programs needs the extra 'guest'", hint="pip install 'pocketgpu[guest]'"
-        ) from None
-
-
 class UnicornProcessor:
     """A processor of one architecture.
 
@@ -54,7 +37,7 @@ class UnicornProcessor:
     """
 
     def __init__(self, engine: Engine, general: Sequence[int], pc: int, flags: int, nowhere: int) -> None:
-        self._const = const = unicorn_module(".unicorn_const")
+        self._const = const = constants("unicorn_const")
         self._engine, self._nowhere = engine, nowhere
         self._numbers = list(general)
         self._batch = engine.batch([*general[:ARGUMENTS], pc, flags])

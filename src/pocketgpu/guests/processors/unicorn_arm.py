@@ -12,13 +12,13 @@ from pocketgpu.guests.backtrace.arm import registers_of
 from pocketgpu.guests.kernel.processor import Fault, Stop
 from pocketgpu.guests.kernel.report import Registers
 from pocketgpu.guests.processors.engine import Engine
+from pocketgpu.guests.processors.library import constants, load
 from pocketgpu.guests.processors.unicorn import (
     ARGUMENTS,
     BREAKPOINT,
     MISALIGNED,
     UNDEFINED,
     UnicornProcessor,
-    unicorn_module,
 )
 
 _INVALID: Final = "INSN_INVALID"
@@ -44,9 +44,9 @@ class UnicornArm(UnicornProcessor):
     """The processor."""
 
     def __init__(self) -> None:
-        unicorn, const = unicorn_module(), unicorn_module(".unicorn_const")
-        self._arm = arm = unicorn_module(".arm_const")
-        engine = Engine(unicorn, const.UC_ARCH_ARM, const.UC_MODE_ARM)
+        const = constants("unicorn_const")
+        self._arm = arm = constants("arm_const")
+        engine = Engine(load(), const.UC_ARCH_ARM, const.UC_MODE_ARM)
         engine.set_model(arm.UC_CPU_ARM_11MPCORE)
         general = [getattr(arm, f"UC_ARM_REG_R{n}") for n in range(_GENERAL)]
         super().__init__(engine, general, arm.UC_ARM_REG_PC, arm.UC_ARM_REG_CPSR, _NOWHERE)

@@ -15,13 +15,13 @@ from pocketgpu.guests.kernel.processor import Fault, Stop
 from pocketgpu.guests.kernel.report import Registers
 from pocketgpu.guests.processors.engine import Engine
 from pocketgpu.guests.processors.hooks import system_read_hook
+from pocketgpu.guests.processors.library import constants, load
 from pocketgpu.guests.processors.unicorn import (
     ARGUMENTS,
     BREAKPOINT,
     MISALIGNED,
     UNDEFINED,
     UnicornProcessor,
-    unicorn_module,
 )
 
 _SECURE_CALL: Final = 13
@@ -49,9 +49,9 @@ class UnicornArm64(UnicornProcessor):
     """
 
     def __init__(self, clock: int, counter: int) -> None:
-        unicorn, const = unicorn_module(), unicorn_module(".unicorn_const")
-        self._arm = arm = unicorn_module(".arm64_const")
-        engine = Engine(unicorn, const.UC_ARCH_ARM64, const.UC_MODE_ARM)
+        const = constants("unicorn_const")
+        self._arm = arm = constants("arm64_const")
+        engine = Engine(load(), const.UC_ARCH_ARM64, const.UC_MODE_ARM)
         engine.set_model(arm.UC_CPU_ARM64_A57)
         general = [getattr(arm, f"UC_ARM64_REG_X{n}") for n in range(_SP)] + [arm.UC_ARM64_REG_SP, arm.UC_ARM64_REG_PC]
         super().__init__(engine, general, arm.UC_ARM64_REG_PC, arm.UC_ARM64_REG_NZCV, _NOWHERE)

@@ -71,6 +71,22 @@ def _services() -> Iterator[Choice]:
         absent="the trial kernel: a program waits for them forever",
     )
     yield named(
+        "guest.controller",
+        "The controller of a program on a Switch.",
+        pro="a Pro Controller of player 1, which every program takes",
+        handheld="the halves at the console itself",
+        pair="two Joy-Con of player 1, held as one",
+        left="the left Joy-Con of player 1, held alone",
+        right="the right Joy-Con of player 1, held alone",
+    )
+    yield named(
+        "guest.pads",
+        "What hid of the Switch writes into its shared memory.",
+        all="switchbrew HID Shared Memory: controllers, touch screen, sensors, colours; only entries that were written "
+        "are valid",
+        few="the trial kernel: only buttons of a Pro Controller, and all entries are valid from the start",
+    )
+    yield named(
         "guest.motion",
         "Whether the accelerometer and the gyroscope write their entries while they are enabled.",
         written="3dbrew HID Shared Memory",

@@ -9,7 +9,7 @@ from enum import IntEnum
 from typing import Final
 
 _DESCRIPTION_SHIFT: Final = 9
-_KERNEL, _FS, _SM, _CMIF, _APPLET = 1, 2, 21, 10, 128
+_KERNEL, _FS, _SM, _CMIF, _APPLET, _HID = 1, 2, 21, 10, 128, 202
 
 
 def code(module: int, description: int) -> int:
@@ -61,3 +61,4 @@ class Result(IntEnum):
     NOT_REGISTERED = code(_SM, 7)
     UNKNOWN_COMMAND = code(_CMIF, 221)
     NO_MESSAGES = code(_APPLET, 3)
+    INVALID_NPAD_ID = code(_HID, 710)

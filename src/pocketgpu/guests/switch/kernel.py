@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
 from pocketgpu.facts.switch.supervisor import CALLS
-from pocketgpu.guests.kernel.kernel import Kernel
+from pocketgpu.guests.kernel.calls import RESULT_BITS
+from pocketgpu.guests.kernel.kernel import End, Kernel
 from pocketgpu.guests.kernel.memory import AddressError, AddressSpace, Area, Permission
-from pocketgpu.guests.kernel.processor import Processor
+from pocketgpu.guests.kernel.processor import Fault, Processor
+from pocketgpu.guests.kernel.program import Program
 from pocketgpu.guests.kernel.service import Server
 from pocketgpu.guests.kernel.threads import Thread
 from pocketgpu.guests.kernel.timeline import Timeline
+from pocketgpu.guests.switch import start
 from pocketgpu.guests.switch.abi import layout
 from pocketgpu.guests.switch.abi.cmif import CmifAnswer, CmifRequest, Interface
 from pocketgpu.guests.switch.abi.results import Result
@@ -59,6 +62,18 @@ class SwitchKernel(Kernel):
         if machine.choices["guest.call_time"] == "microsecond":
             self.call_ticks = layout.CALL_COST
         self.space.followers += [processor, _Sharing(machine)]
+        both = Permission.READ | Permission.WRITE
+        self.map_ram("TLS", layout.TLS, layout.TLS_SLOTS * layout.TLS_BYTES, both)
+        self.time.now = layout.CLOCK
+        self._free_tls = list(range(layout.TLS_SLOTS))
+
+    def make_thread(self, priority: int, entry: int, argument: int, stack: int) -> Thread | None:
+        """A new thread with clean thread-local storage; None if there are too many."""
+        if not self._free_tls:
+            return None
+        tls = layout.TLS + layout.TLS_BYTES * self._free_tls.pop(0)
+        self.space.view(tls, layout.TLS_BYTES)[:] = bytes(layout.TLS_BYTES)
+        return self.new_thread(priority, entry, argument, stack, tls)
 
     def map_ram(self, name: str, base: int, size: int, permission: Permission) -> Area:
         """Map memory of the program that nothing else has; it is zero.
@@ -72,6 +87,24 @@ class SwitchKernel(Kernel):
         area = self.space.map(Area(base, size, permission, name, view, 0, offset))
         self.used += size
         return area
+
+    # -- the program ------------------------------------------------------------------------------------------------
+    def load(self, program: Program, arguments: Sequence[str] = ()) -> None:
+        """Map a program's segments, heap and stack, leave what it finds as homebrew, and make its first thread.
+
+        :param arguments: what it is started with; the first is its own place on the card.
+        :raises UsageError: the arguments do not fit.
+        """
+        start.load(self, program, arguments)
+
+    def faulted(self, thread: Thread, fault: Fault) -> None:
+        """A thread cannot go on; a jump to where the loader was is the end of the program."""
+        if fault.pc == fault.address == layout.RETURN:
+            registers = self.processor.registers(thread)
+            result = registers["x0"] & RESULT_BITS if registers is not None else 0
+            self.finish(End("exit", f"the program returned {result:#x}" if result else ""))
+        else:
+            super().faulted(thread, fault)
 
     # -- what is not modelled ---------------------------------------------------------------------------------------
     def unknown_call(self, thread: Thread, number: int) -> None:

@@ -51,8 +51,8 @@ class Engine:
     :raises UsageError: the library refuses something that it is always asked for.
     """
 
-    def __init__(self, unicorn: Any, architecture: int, mode: int) -> None:
-        self._library = unicorn.unicorn_py3.unicorn.uclib
+    def __init__(self, library: Any, architecture: int, mode: int) -> None:
+        self._library = library
         self._handle = ctypes.c_void_p()
         self._check(self._library.uc_open(architecture, mode, ctypes.byref(self._handle)))
         self._keep: dict[int, Any] = {}

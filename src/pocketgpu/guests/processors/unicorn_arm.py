@@ -2,8 +2,6 @@
 
 A stop comes at the start of a block, so threads end a few instructions late. Instructions are counted by the size of
 blocks in words, which counts two of Thumb as one.
-
-Unicorn is under the GPL, version 2, as a work; it is an extra that is imported when a program runs.
 """
 
 from __future__ import annotations
@@ -11,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from pocketgpu.errors import UsageError
 from pocketgpu.guests.backtrace.arm import registers_of
 from pocketgpu.guests.kernel.memory import Area, Permission
 from pocketgpu.guests.kernel.processor import Fault, Stop
@@ -19,6 +16,7 @@ from pocketgpu.guests.kernel.report import Registers
 from pocketgpu.guests.kernel.threads import Thread
 from pocketgpu.guests.processors.engine import Engine
 from pocketgpu.guests.processors.hooks import HookState, block_hook, interrupt_hook
+from pocketgpu.guests.processors.library import constants, load
 
 _SVC: Final = 2
 _UNDEFINED: Final = "undefined instruction"
@@ -42,17 +40,6 @@ _COPROCESSORS: Final = 0xF << 20
 """Access to coprocessors 10 and 11, the floating point unit."""
 
 
-def _unicorn() -> tuple[Any, Any, Any]:
-    try:
-        import unicorn
-        from unicorn import arm_const, unicorn_const
-    except ImportError:
-        raise UsageError(
-            "running programs needs the extra 'guest'", hint="pip install 'pocketgpu[guest]'"
-        ) from None
-    return unicorn, arm_const, unicorn_const
-
-
 _NO_INTERRUPT: Final = -1
 _REGISTERS: Final = 8
 """r0 to r7, which calls use; the program counter and the flags follow them."""
@@ -63,9 +50,9 @@ class UnicornArm:
     """The processor."""
 
     def __init__(self) -> None:
-        unicorn, arm, const = _unicorn()
+        arm, const = constants("arm_const"), constants("unicorn_const")
         self._arm, self._const = arm, const
-        self._engine = Engine(unicorn, const.UC_ARCH_ARM, const.UC_MODE_ARM)
+        self._engine = Engine(load(), const.UC_ARCH_ARM, const.UC_MODE_ARM)
         self._engine.set_model(arm.UC_CPU_ARM_11MPCORE)
         self._numbers = [getattr(arm, f"UC_ARM_REG_R{n}") for n in range(_GENERAL)]
         self._batch = self._engine.batch([*self._numbers[:_REGISTERS], arm.UC_ARM_REG_PC, arm.UC_ARM_REG_CPSR])

@@ -45,6 +45,33 @@ def _kernel() -> Iterator[Choice]:
     )
 
 
+    yield named(
+        "guest.scheduling",
+        "Which of several threads that could run does.",
+        priority="3dbrew and switchbrew: the best priority; a better one that is woken by a call runs at once",
+        first_come="the Switch's trial kernel: who is ready first, until it waits or finds what it would wait for",
+    )
+    yield named(
+        "guest.wait_order",
+        "Which of several threads with equal priorities is woken, or gets a mutex.",
+        arrival="3dbrew and switchbrew: the one that has waited longest",
+        creation="the Switch's trial kernel: the one that was made first",
+    )
+    yield named(
+        "guest.page_states",
+        "Whether the Switch's kernel checks and tells what pages are used for: lent to a second place or to a service, "
+        "uncached, of code.",
+        kept="switchbrew SVC: pages that are lent are out of reach, wrong ranges are errors, QueryMemory tells all",
+        simple="the trial kernel: changes of pages succeed, also where nothing is; QueryMemory tells whole areas",
+    )
+    yield named(
+        "guest.clock",
+        "How time passes for a program of the Switch.",
+        counted="a tick for each instruction, and the display shows a picture every 60th of a second",
+        presents="the trial kernel: picture n moves time to 1 s + (n + 1) / 60 s; nothing else takes time but waits",
+    )
+
+
 def _services() -> Iterator[Choice]:
     yield named(
         "guest.hid_edges",
@@ -123,4 +150,9 @@ STRICT: Final[Mapping[str, str]] = {
     "guest.block_alignment": "any", "guest.services": "few",
     "guest.call_time": "none", "guest.applets": "absent", "guest.motion": "none", "guest.settings": "zeros",
 }  # fmt: skip
-"""The trial kernel's values."""
+"""The values of the trial kernel that answered the 3DS's conversations."""
+STRICT_SWITCH: Final[Mapping[str, str]] = {
+    "guest.call_time": "none", "guest.scheduling": "first-come", "guest.wait_order": "creation",
+    "guest.page_states": "simple", "guest.clock": "presents",
+}  # fmt: skip
+"""The values of the one that answered the Switch's."""

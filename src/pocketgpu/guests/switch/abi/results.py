@@ -9,7 +9,7 @@ from enum import IntEnum
 from typing import Final
 
 _DESCRIPTION_SHIFT: Final = 9
-_KERNEL, _FS, _SM, _CMIF, _APPLET, _HID = 1, 2, 21, 10, 128, 202
+_KERNEL, _FS, _CMIF, _HIPC, _SM, _APPLET, _HID = 1, 2, 10, 11, 21, 128, 202
 
 
 def code(module: int, description: int) -> int:
@@ -62,6 +62,13 @@ class Result(IntEnum):
     WRITE_NOT_PERMITTED = code(_FS, 6203)
     UNSUPPORTED_OPERATION = code(_FS, 6300)
     NOT_REGISTERED = code(_SM, 7)
+    BAD_HEADER_SIZE = code(_CMIF, 202)
+    BAD_REQUEST_HEADER = code(_CMIF, 211)
     UNKNOWN_COMMAND = code(_CMIF, 221)
+    OBJECT_NOT_FOUND = code(_CMIF, 261)
+    OUT_OF_OBJECTS = code(_CMIF, 301)
+    OUT_OF_DOMAINS = code(_HIPC, 200)
+    NOT_A_DOMAIN = code(_HIPC, 491)
+    DOMAIN_OBJECT_NOT_FOUND = code(_HIPC, 492)
     NO_MESSAGES = code(_APPLET, 3)
     INVALID_NPAD_ID = code(_HID, 710)

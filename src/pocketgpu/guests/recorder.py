@@ -24,8 +24,8 @@ _compare.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
 
 
 class MemoryRecorder:
-    """Follows the memory of a machine. Recorders say what they do with what was written, in `stored`. copies_all: whether
-    what the GPU writes elsewhere counts, too, because the processor may get to see it later."""
+    """Follows the memory of a machine. Recorders say what they do with what was written, in `stored`. copies_all:
+    whether what the GPU writes elsewhere counts, too, because the processor may get to see it later."""
 
     copies_all = True
 

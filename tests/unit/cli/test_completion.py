@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import select
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -71,10 +70,15 @@ def in_a_terminal(shell: list[str], lines: Sequence[str], keys: str, wanted: str
     """What a shell in a terminal of its own shows after some lines and then some keys, until `wanted` is there."""
     import pty
 
-    child, terminal = pty.fork()
-    if child == 0:
-        os.environ["TERM"] = "dumb"
-        os.execvp(shell[0], shell)
+    terminal, theirs = pty.openpty()
+    # The first terminal that the leader of a session opens is its own. Forking this process, which has mapped many
+    # GiB by now, may fail; starting another does not.
+    own = "import os, sys; os.open(os.ttyname(0), os.O_RDWR); os.execvp(sys.argv[1], sys.argv[1:])"
+    child = subprocess.Popen(
+        [sys.executable, "-c", own, *shell], stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+        env={**os.environ, "TERM": "dumb"},
+    )  # fmt: skip
+    os.close(theirs)
     shown, end = "", time.monotonic() + seconds
     os.write(terminal, "".join(f"{line}\n" for line in [*lines, "echo re''ady"]).encode())
     sent = False
@@ -86,9 +90,9 @@ def in_a_terminal(shell: list[str], lines: Sequence[str], keys: str, wanted: str
                 sent, shown = True, ""
                 os.write(terminal, keys.encode())
     finally:
-        os.kill(child, signal.SIGKILL)
+        child.kill()
         os.close(terminal)
-        os.waitpid(child, 0)
+        child.wait()
     return shown
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from pocketgpu.arena import PAGE_SIZE
 from pocketgpu.capture.driver import drive
 from pocketgpu.capture.driver.switch import SwitchDriver
+from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.capture.formats.pgc import channel_state
 from pocketgpu.capture.formats.pgc.contents import Contents, Event, FrameContents, Map, Store, Unmap
 from pocketgpu.capture.formats.pgc.traces import PgcLog
@@ -66,6 +67,6 @@ def memory_of(driver: SwitchDriver) -> Iterator[Event]:
             yield Store(handle, start, 0, (data,))
 
 
-def _map(number: int, log: PgcLog) -> Map:
+def _map(number: int, log: ChannelLog) -> Map:
     one = log.mappings[number]
     return Map(number, one.gpu_va, one.size, one.handle, kind_number(one.kind), one.offset)

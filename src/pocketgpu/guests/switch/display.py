@@ -2,12 +2,12 @@
 
     display = Display(kernel, driver)
     layer = display.new_layer()
-    display.vblank(tick)     # what is shown anew
+    display.taken()          # at a VBlank: what is shown anew
     display.screens          # {"screen": Screen}
 
 A *present* is a buffer that a program has put into its queue, once the GPU has drawn it: its fences are reached. The
-display shows it at the next VBlank. With the value "present" of the choice `guest.present_clock` it is shown at once,
-and time goes on to the next 60th of a second.
+display shows it at the next VBlank, or at once if the program wants no interval. With the value "presents" of the
+choice `guest.clock` every buffer is shown at once, and the console makes that a VBlank.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Final, Protocol
 from pocketgpu.capture.formats.pgc.numbers import SCREENS
 from pocketgpu.facts.switch.display import DISPLAY_SYNCPOINT
 from pocketgpu.guests.kernel.objects import Event, Reset
-from pocketgpu.guests.switch.abi import layout
 from pocketgpu.guests.switch.buffer_queue import BufferQueue, Fence, Queued
 from pocketgpu.maxwell.display.present import Surface, to_picture
 from pocketgpu.pica.display.screens import Screen
@@ -62,8 +61,7 @@ class Layer:
 
 class Display:
     """The display of one console. layers: by id, which is the number of their binder, too. present_count: presents so
-    far. vsync: signalled at each VBlank. at_present: called, with the tick, after a present that was shown at once and
-    has moved the clock; see the choice `guest.present_clock`."""
+    far. vsync: signalled at each VBlank. queued: called after a program has put a buffer into a queue."""
 
     outside_state = frozenset({"followers", "_picture"})
 
@@ -73,14 +71,14 @@ class Display:
         self.present_count = self.vblanks = 0
         self.vsync = Event(Reset.STICKY, "vsync")
         self.followers: list[Follower] = []
-        self.at_present: Callable[[int], None] | None = None
-        self.own_clock = kernel.machine.choices["guest.present_clock"] == "present"
-        """Whether presents move the clock; there are no VBlanks then."""
-        self._start = kernel.time.now
+        self.queued: Callable[[], None] | None = None
+        self._at_once = kernel.machine.choices["guest.clock"] == "presents"
         self._numbers = 0
         self._new: dict[str, Present] = {}
         self._shown: Present | None = None
         self._picture: tuple[Present, Screen] | None = None
+        self._left: Screen | None = None
+        """What is shown although its buffer is gone."""
 
     def __repr__(self) -> str:
         return f"<Display: {len(self.layers)} layers, {self.present_count} presents>"
@@ -106,17 +104,14 @@ class Display:
     def _queued(self, queue: BufferQueue) -> None:
         """A program has put a buffer into a queue."""
         self._present(queue)
-        at_once = self.own_clock or queue.waiting[-1].interval == 0
-        if not at_once:
-            return
+        if self._at_once or queue.waiting[-1].interval == 0:
+            self._show_all(queue)
+        if self.queued is not None:
+            self.queued()
+
+    def _show_all(self, queue: BufferQueue) -> None:
         while queue.waiting and queue.waiting[0].number is not None:
             self._show(queue)
-        if self.own_clock:
-            time = self.kernel.time
-            time.pass_ticks(max(0, self._start + self.present_count * layout.VSYNC - time.now))
-            self.kernel.signal(self.vsync)
-            if self.at_present is not None:
-                self.at_present(time.now)
 
     def _present(self, queue: BufferQueue) -> None:
         """Buffers that are drawn by now become presents, in their order."""
@@ -139,15 +134,15 @@ class Display:
         queue.shown_at = self.vblanks
         self._shown = Present(one.number, self.kernel.time.now, one.surface, one.place, one.fences)
         self._new[SCREEN] = self._shown
+        self._left = None
         self._driver.go_on()
 
     def _leaving(self, queue: BufferQueue) -> None:
         """The buffers of a queue go: what was presented is shown before, and its picture stays."""
-        while queue.waiting and queue.waiting[0].number is not None:
-            self._show(queue)
-        _ = self.screens
+        self._show_all(queue)
+        self._left = self.screens.get(SCREEN)
 
-    def vblank(self, tick: int) -> Mapping[str, Present]:
+    def taken(self) -> Mapping[str, Present]:
         """A VBlank: queues go on. What is shown anew since the last one, by screen."""
         self.vblanks += 1
         self._driver.go_on()
@@ -176,6 +171,8 @@ class Display:
         """What is on the screen; nothing before the first present."""
         if self._shown is None:
             return {}
+        if self._left is not None:
+            return {SCREEN: self._left}
         if self._picture is None or self._picture[0] is not self._shown:
             self._picture = self._shown, self.picture(self._shown)
         return {SCREEN: self._picture[1]}

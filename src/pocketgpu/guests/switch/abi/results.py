@@ -9,7 +9,7 @@ from enum import IntEnum
 from typing import Final
 
 _DESCRIPTION_SHIFT: Final = 9
-_KERNEL, _FS, _CMIF, _HIPC, _SM, _APPLET, _HID = 1, 2, 10, 11, 21, 128, 202
+_KERNEL, _FS, _CMIF, _HIPC, _SM, _VI, _APPLET, _HID = 1, 2, 10, 11, 21, 114, 128, 202
 
 
 def code(module: int, description: int) -> int:
@@ -70,5 +70,7 @@ class Result(IntEnum):
     OUT_OF_DOMAINS = code(_HIPC, 200)
     NOT_A_DOMAIN = code(_HIPC, 491)
     DOMAIN_OBJECT_NOT_FOUND = code(_HIPC, 492)
+    VI_OPERATION_FAILED = code(_VI, 1)
+    VI_NOT_FOUND = code(_VI, 7)
     NO_MESSAGES = code(_APPLET, 3)
     INVALID_NPAD_ID = code(_HID, 710)

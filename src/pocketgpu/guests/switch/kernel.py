@@ -94,8 +94,7 @@ class SwitchKernel(Kernel):
             raise AddressError(base, size, "no memory is left")
         offset = self.ram.offset + place
         data = self.machine.memory.arena[offset : offset + size]
-        if self.free_ram.used_before(place):
-            data[:] = 0
+        data[: max(0, self.free_ram.used_up_to - place)] = 0
         try:
             return self.space.map(Area(base, size, permission, name, data.data, kind, offset))
         except AddressError:

@@ -188,7 +188,7 @@ class Kernel:
             return self.end is None
         due = self.time.next
         budget = MOST_AT_ONCE if due is None else max(1, due - self.time.now)
-        stop = self.processor.run(thread, budget)
+        stop = self.processor.run(thread, budget, self.time.now)
         self.memory_differs()
         thread.executed += stop.used
         self.time.pass_ticks(stop.used)

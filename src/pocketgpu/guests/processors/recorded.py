@@ -139,7 +139,7 @@ class RecordedGuest:
     def replaced(self) -> None:
         """It never goes back."""
 
-    def run(self, thread: Thread, budget: int) -> Stop:
+    def run(self, thread: Thread, budget: int, now: int) -> Stop:
         queue = self._queues.get(thread.number)
         at = self._position.get(thread.number, 0)
         while queue:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
 from pocketgpu.facts.switch.supervisor import CALLS
-from pocketgpu.guests.kernel.kernel import Kernel
+from pocketgpu.guests.kernel.calls import RESULT_BITS
+from pocketgpu.guests.kernel.kernel import End, Kernel
 from pocketgpu.guests.kernel.memory import AddressError, AddressSpace, Area, Permission
-from pocketgpu.guests.kernel.processor import Processor
+from pocketgpu.guests.kernel.processor import Fault, Processor
+from pocketgpu.guests.kernel.program import Program
 from pocketgpu.guests.kernel.service import Server
 from pocketgpu.guests.kernel.threads import Thread, TlsBlocks
 from pocketgpu.guests.kernel.timeline import Timeline
+from pocketgpu.guests.switch import start
 from pocketgpu.guests.switch.abi import layout
 from pocketgpu.guests.switch.abi.cmif import CmifAnswer, CmifRequest, Interface
 from pocketgpu.guests.switch.abi.pages import Kind
@@ -133,6 +136,24 @@ class SwitchKernel(Kernel):
                 return False
             covered += min(area.end, base + size) - max(area.base, base)
         return covered == size
+
+    # -- the program ------------------------------------------------------------------------------------------------
+    def load(self, program: Program, arguments: Sequence[str] = ()) -> None:
+        """Map a program's segments, heap and stack, leave what it finds as homebrew, and make its first thread.
+
+        :param arguments: what it is started with; the first is its own place on the card.
+        :raises UsageError: the arguments do not fit.
+        """
+        start.load(self, program, arguments)
+
+    def faulted(self, thread: Thread, fault: Fault) -> None:
+        """A thread cannot go on; a jump to where the loader was is the end of the program."""
+        if fault.pc == fault.address == layout.RETURN:
+            registers = self.processor.registers(thread)
+            result = registers["x0"] & RESULT_BITS if registers is not None else 0
+            self.finish(End("exit", f"the program returned {result:#x}" if result else ""))
+        else:
+            super().faulted(thread, fault)
 
     # -- what is not modelled ---------------------------------------------------------------------------------------
     def unknown_call(self, thread: Thread, number: int) -> None:

@@ -16,6 +16,7 @@ def choices() -> Iterator[Choice]:
     """All of them."""
     yield from _kernel()
     yield from _services()
+    yield from _switch_services()
 
 
 def _kernel() -> Iterator[Choice]:
@@ -98,6 +99,22 @@ def _services() -> Iterator[Choice]:
         absent="the trial kernel: a program waits for them forever",
     )
     yield named(
+        "guest.controller",
+        "The controller of a program on a Switch.",
+        pro="a Pro Controller of player 1, which every program takes",
+        handheld="the halves at the console itself",
+        pair="two Joy-Con of player 1, held as one",
+        left="the left Joy-Con of player 1, held alone",
+        right="the right Joy-Con of player 1, held alone",
+    )
+    yield named(
+        "guest.pads",
+        "What hid of the Switch writes into its shared memory.",
+        all="switchbrew HID Shared Memory: controllers, touch screen, sensors, colours; only entries that were written "
+        "are valid",
+        few="the trial kernel: only buttons of a Pro Controller, and all entries are valid from the start",
+    )
+    yield named(
         "guest.motion",
         "Whether the accelerometer and the gyroscope write their entries while they are enabled.",
         written="3dbrew HID Shared Memory",
@@ -126,6 +143,27 @@ def _services() -> Iterator[Choice]:
         "What ptm:u reports about the charger and of charging.",
         connected="3dbrew PTM Services: yes or no; connected, and full, so not charging",
         five="the trial kernel: 5, as for the level of the battery",
+    )
+
+
+def _switch_services() -> Iterator[Choice]:
+    yield named(
+        "guest.pointer_buffers",
+        "How many bytes services of the Switch take as pointers, by their own word; clients choose how to send by it.",
+        console="0x8000, as several of a console say",
+        none="the trial kernel: none, so that clients map all buffers",
+    )
+    yield named(
+        "guest.unknown_switch_command",
+        "What a program of the Switch is answered to a command that is not modelled. It is an event in any case.",
+        error="an error code, as of a service that does not have it",
+        zeros="the trial kernel: success, and 64 bytes that are 0",
+    )
+    yield named(
+        "guest.date",
+        "The date at which programs of the Switch start.",
+        set="2026-01-01 00:00 UTC, on a console whose clock was set",
+        zero="the trial kernel: 1970-01-01, the start of all counting, as on a console without a battery",
     )
 
 

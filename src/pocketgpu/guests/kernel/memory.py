@@ -256,6 +256,13 @@ class AddressSpace:
             pieces.append(self.view(low, high - low, need))
         return pieces
 
+    def check(self, address: int, size: int, need: Permission = Permission.READ) -> None:
+        """Whether the program may do that to a range, which may lie in several areas.
+
+        :raises AddressError: it may not.
+        """
+        self._pieces(address, size, need)
+
     def read(self, address: int, size: int) -> bytes:
         """A copy of bytes, which may lie in several areas.
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
+from pocketgpu.facts.switch.services import command_name
 from pocketgpu.facts.switch.supervisor import CALLS
 from pocketgpu.guests.kernel.calls import RESULT_BITS
 from pocketgpu.guests.kernel.kernel import End, Kernel
@@ -28,6 +29,8 @@ _MODULES: Final = (events, locks, memory, system, threads)
 """Importing them registers their calls."""
 CURRENT_THREAD: Final = 0xFFFF8000
 CURRENT_PROCESS: Final = 0xFFFF8001
+UNKNOWN_BYTES: Final = 64
+"""Values of the trial kernel's answer to a command that it does not have."""
 
 
 class _Sharing:
@@ -49,7 +52,8 @@ class SwitchKernel(Kernel):
 
     machine: its GPU. ram: the program's memory, a part of the GPU's; `Area.physical` is an offset in the arena of both.
     free_ram: its pages that are not mapped, by offset from its start. uses: what mapped pages are used for. heap: bytes
-    of the heap. ports: of ConnectToNamedPort. services: of `sm:`, by name.
+    of the heap. ports: of ConnectToNamedPort. services: of `sm:`, by name. pointer_buffer_size: what sessions tell about
+    themselves; clients send buffers up to this size as pointers. process_id: the program's.
     """
 
     own_handles = MappingProxyType({CURRENT_THREAD: "thread", CURRENT_PROCESS: "process"})
@@ -65,6 +69,9 @@ class SwitchKernel(Kernel):
         self.heap = 0
         self.ports: dict[str, Server[CmifRequest, CmifAnswer]] = {}
         self.services: dict[str, Server[CmifRequest, CmifAnswer]] = {}
+        self.process_id = layout.PROCESS_ID
+        tells_size = machine.choices["guest.pointer_buffers"] == "console"
+        self.pointer_buffer_size = layout.POINTER_BUFFER if tells_size else 0
         self.calls: Mapping[int, Callable[[Thread], None]] = register.MODELLED.bound(self)
         if machine.choices["guest.call_time"] == "microsecond":
             self.call_ticks = layout.CALL_COST
@@ -165,5 +172,8 @@ class SwitchKernel(Kernel):
     def unknown_command(self, service: Interface, request: CmifRequest) -> CmifAnswer:
         """A command that a service does not have."""
         words = [int.from_bytes(request.data[at : at + 4], "little") for at in range(0, min(len(request.data), 32), 4)]
-        self.not_modelled("guest.command", f"{service.name}: command {request.command}", words, request.thread)
+        name = f"{service.name}: {command_name(service.name, request.command)}"
+        self.not_modelled("guest.command", name, words, request.thread)
+        if self.machine.choices["guest.unknown_switch_command"] == "zeros":
+            return CmifAnswer(bytes(UNKNOWN_BYTES))
         return CmifAnswer(result=Result.UNKNOWN_COMMAND)

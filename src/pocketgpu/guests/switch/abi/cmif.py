@@ -5,7 +5,8 @@
         def get_current_time(self, request):
             return CmifAnswer(pack("<q", 0))
 
-How they lie in a message of the kernel is in `hipc.py`. Source: libnx's sf/cmif.h, sf/service.h.
+How they lie in a message of the kernel is in `hipc.py`, sessions are in `sessions.py`.
+Source: libnx's sf/cmif.h, sf/service.h.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pocketgpu.guests.switch.abi.results import Result
 
 if TYPE_CHECKING:
     from pocketgpu.guests.kernel.threads import Thread
+    from pocketgpu.guests.switch.abi.sessions import Envelope
     from pocketgpu.guests.switch.kernel import SwitchKernel
 
 __all__ = ["Buffer", "CmifAnswer", "CmifRequest", "Interface", "command"]
@@ -38,7 +40,12 @@ class Buffer:
 class CmifRequest:
     """A request. data: the arguments. pid: the sender's process, if it was sent. copies, moves: objects of the handles;
     None for a wrong one. objects: interfaces of the same domain that were handed in. inputs, outputs: buffers in their
-    order, whatever kind the sender chose."""
+    order, whatever kind the sender chose. envelope: where the answer goes.
+
+    A service that lets the caller wait returns None, and answers later:
+
+        self.kernel.wait(request.thread, [event], lambda thread, index: request.answer(CmifAnswer()))
+    """
 
     kernel: SwitchKernel
     thread: Thread
@@ -50,6 +57,12 @@ class CmifRequest:
     objects: Sequence[Interface | None] = ()
     inputs: Sequence[Buffer] = ()
     outputs: Sequence[Buffer] = ()
+    envelope: Envelope | None = None
+
+    def answer(self, answer: CmifAnswer) -> None:
+        """Answer a request that was not answered at once; its thread goes on, or does already."""
+        if self.envelope is not None:
+            self.thread.answer[0] = self.envelope.store(answer)
 
     def values(self, format: str) -> tuple[Any, ...]:
         """The arguments by a format of `struct` without its "<"; what is not there is 0."""
@@ -91,14 +104,16 @@ class CmifAnswer:
 
 class Interface(Commands[CmifRequest, CmifAnswer]):
     """A service, or an object that one gave: methods marked with `command` answer. name: of the service, or
-    "IFileSystem". also: further names of the same service."""
+    "IFileSystem". also: further names of the same service. tipc: whether it also speaks the short protocol. holders:
+    how many sessions and domains have it."""
 
     name = ""
     also: tuple[str, ...] = ()
+    tipc = False
 
     def __init__(self, kernel: SwitchKernel) -> None:
         super().__init__()
-        self.kernel = kernel
+        self.kernel, self.holders = kernel, 0
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"

@@ -38,6 +38,11 @@ HEAP_STEP: Final = 2 * MIB
 RETURN: Final = 0xDEAD_0000
 """Where the main thread returns to: nothing is there, and the program ends."""
 
+PROCESS_ID: Final = 0x51
+"""Of the program: lower ones are those of the system."""
+POINTER_BUFFER: Final = 0x8000
+"""Bytes of a service's buffer for what messages copy, where a console has one."""
+
 CLOCK: Final = 1_020_000_000
 """Ticks of a second: one for each instruction of the processor."""
 COUNTER: Final = 19_200_000

@@ -9,7 +9,7 @@ from enum import IntEnum
 from typing import Final
 
 _DESCRIPTION_SHIFT: Final = 9
-_KERNEL, _FS, _SM, _CMIF, _APPLET = 1, 2, 21, 10, 128
+_KERNEL, _FS, _CMIF, _HIPC, _SM, _APPLET, _HID = 1, 2, 10, 11, 21, 128, 202
 
 
 def code(module: int, description: int) -> int:
@@ -48,6 +48,27 @@ class Result(IntEnum):
     INVALID_STATE = code(_KERNEL, 125)
     LIMIT_REACHED = code(_KERNEL, 132)
     PATH_NOT_FOUND = code(_FS, 1)
+    PATH_EXISTS = code(_FS, 2)
+    FOLDER_NOT_EMPTY = code(_FS, 8)
+    NO_SPACE = code(_FS, 39)
+    TARGET_NOT_FOUND = code(_FS, 1002)
+    FILE_OUT_OF_RANGE = code(_FS, 3005)
+    INVALID_PATH = code(_FS, 6002)
+    PATH_TOO_LONG = code(_FS, 6003)
+    INVALID_FILE_OFFSET = code(_FS, 6061)
+    INVALID_FILE_SIZE = code(_FS, 6062)
+    FILE_CANNOT_GROW = code(_FS, 6201)
+    READ_NOT_PERMITTED = code(_FS, 6202)
+    WRITE_NOT_PERMITTED = code(_FS, 6203)
+    UNSUPPORTED_OPERATION = code(_FS, 6300)
     NOT_REGISTERED = code(_SM, 7)
+    BAD_HEADER_SIZE = code(_CMIF, 202)
+    BAD_REQUEST_HEADER = code(_CMIF, 211)
     UNKNOWN_COMMAND = code(_CMIF, 221)
+    OBJECT_NOT_FOUND = code(_CMIF, 261)
+    OUT_OF_OBJECTS = code(_CMIF, 301)
+    OUT_OF_DOMAINS = code(_HIPC, 200)
+    NOT_A_DOMAIN = code(_HIPC, 491)
+    DOMAIN_OBJECT_NOT_FOUND = code(_HIPC, 492)
     NO_MESSAGES = code(_APPLET, 3)
+    INVALID_NPAD_ID = code(_HID, 710)

@@ -4,28 +4,34 @@
     ... python -m support.switch_conversations hello-world barrier        # only these, with up to 8 differences each
     ... python -m support.switch_conversations --stand-in barrier         # messages are answered from the recording
 
-With the stand-in only the kernel is tested: services' answers, and when their events are signalled, are the recorded
-ones. Without it they are the console's.
+Services that the console has answer for themselves; the others, and when their events are signalled, are the recorded
+ones. With --stand-in all are, so that the kernel alone is tested.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections import deque
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from pocketgpu.facts.choices.guests import STRICT_SWITCH
 from pocketgpu.guests.kernel.blocks import MemoryBlock
+from pocketgpu.guests.kernel.files import MemoryFile, MemoryFiles
 from pocketgpu.guests.kernel.memory import Permission
 from pocketgpu.guests.kernel.objects import Event, KernelObject, Reset
 from pocketgpu.guests.kernel.service import Session
 from pocketgpu.guests.kernel.threads import Thread
-from pocketgpu.guests.processors.recorded import Line, RecordEndError
+from pocketgpu.guests.processors.recorded import Conversation, Line, RecordEndError
 from pocketgpu.guests.processors.recorded_switch import MESSAGE, RecordedSwitch
 from pocketgpu.guests.switch.abi import layout
+from pocketgpu.guests.switch.abi.cmif import Interface
 from pocketgpu.guests.switch.abi.pages import Kind
+from pocketgpu.guests.switch.abi.sessions import ServiceSession
+from pocketgpu.guests.switch.console import Console
 from pocketgpu.guests.switch.kernel import SwitchKernel
+from pocketgpu.guests.switch.services.hid_input import Input
 from pocketgpu.maxwell.gm20b import GM20B
 
 from . import recordings
@@ -35,6 +41,9 @@ SEND: Final = 0x21
 _KINDS: Final = {"heap": Kind.HEAP, "stack": Kind.STACK}
 _DURING: Final = ("gpu", "present", "shared", "message")
 """Events that happen in a call, and have a line after it."""
+_SHOW: Final = {"vi:m", "vi:u"}
+_EXIT: Final = 4
+"""The applet message that asks a program to end."""
 _FEW: Final = 2
 """Nanoseconds that a clock of whole ticks may be off."""
 
@@ -53,6 +62,27 @@ def _word(text: str) -> int:
     return int(text, 16)
 
 
+def files_of(talk: Conversation) -> MemoryFiles:
+    """The card's files, of which only what was read is known."""
+    opened: dict[int, str] = {}
+    pieces: dict[str, dict[int, bytes]] = {}
+    for line in talk.lines:
+        ipc = line.get("ipc", {})
+        if ipc.get("cmdname") == "OpenFile":
+            (number,) = (at for where, at, _, kind in line["free"] if where == "wr0" and kind.startswith("object"))
+            made = bytes.fromhex(line["wr"][0][1])[number : number + 4]
+            path = next(data for _, data, _, role in line["in"] if role == "X0")
+            opened[int.from_bytes(made, "little")] = bytes.fromhex(path).split(b"\0")[0].decode()
+        elif ipc.get("to") == "IFile" and ipc.get("cmdname") == "Read":
+            offset = int.from_bytes(bytes.fromhex(ipc["data"])[8:16], "little")
+            data = next((data for _, data, _, role in line["wr"] if role == "B0"), "")
+            if isinstance(data, str):
+                pieces.setdefault(opened[ipc["object"]], {})[offset] = bytes.fromhex(data)
+    return MemoryFiles({
+        path: MemoryFile(one["size"], pieces.get(path, {})) for path, one in talk.head.get("files", {}).items()
+    })  # fmt: skip
+
+
 class Silent:
     """A server that is never asked."""
 
@@ -64,13 +94,16 @@ class Silent:
 
 
 class StandIn:
-    """Services whose answers are the recorded ones."""
+    """Services whose answers are the recorded ones. real: those that answer for themselves; the port `sm:` among them
+    gives only those."""
 
-    def __init__(self, play: SwitchPlay) -> None:
-        self.play, self.kernel = play, play.kernel
+    def __init__(self, play: SwitchPlay, real: Mapping[str, Interface]) -> None:
+        self.play, self.kernel, self.real = play, play.kernel, real
         self.objects: dict[str, KernelObject] = {}
         self.kernel.ports["sm:"] = Silent("sm:")
-        self.kernel.calls = {**self.kernel.calls, SEND: self.answer}
+        self.silent: set[str] = set()
+        self.send = self.kernel.calls[SEND]
+        self.kernel.calls = {**self.kernel.calls, SEND: self.message}
         self.sizes = {
             line["obj"]: _word(line["r"][2]) for line in play.talk.lines if line.get("name") == "MapSharedMemory"
         }
@@ -80,6 +113,9 @@ class StandIn:
         found = self.objects.get(name)
         if found is None:
             kind = name.partition("#")[0]
+            service = self.real.get(name.partition("=")[2])
+            if kind == "Session" and service is not None:
+                return ServiceSession(service)
             if kind == "Session":
                 found = Session(Silent(name))
             elif kind == "Event":
@@ -90,10 +126,19 @@ class StandIn:
             self.objects[name] = found
         return found
 
+    def message(self, thread: Thread) -> None:
+        """Let the service answer, or the recording."""
+        session = self.kernel.object_of(thread, thread.registers[0])
+        if isinstance(session, Session) and not isinstance(session.server, Silent):
+            self.send(thread)
+        else:
+            self.answer(thread)
+
     def answer(self, thread: Thread) -> None:
-        """Answer a message."""
+        """Answer a message from the recording."""
         line = self.play.guest.line
         assert line is not None
+        self.silent.add(line["ipc"]["to"])
         numbers = self.play.guest.numbers
         for recorded, name in line.get("made", ()):
             numbers.learn("handle", _word(recorded), self.kernel.handles.add(self.object(name)) or 0)
@@ -120,7 +165,10 @@ class StandIn:
 
     def presented(self, line: Line) -> None:
         """A picture was shown, which moves time."""
-        self.kernel.time.now = max(self.kernel.time.now, self.kernel.time.ticks(line["next_time_ns"] + 1))
+        if not self.real.keys() & _SHOW:
+            time = self.kernel.time
+            time.now = max(time.now, time.ticks(line["next_time_ns"] + 1))
+            self.play.console.vblank(time.now)
 
 
 class SwitchPlay(Player):
@@ -134,11 +182,15 @@ class SwitchPlay(Player):
         self.lines = deque(self.talk.lines)
         self.guest = RecordedSwitch(self.talk)
         self.machine = GM20B(switches=STRICT_SWITCH)
-        self.kernel = SwitchKernel(self.guest, self.machine)
+        self.console = Console(self.guest, self.machine, files_of(self.talk))
+        self.kernel = self.console.kernel
         self.guest.space = self.kernel.space
+        self.kernel.pointer_buffer_size = self.talk.head["pointer_buffer_size"]
         self._load(self.talk.head)
+        self._plan(self.talk.head)
         self.kernel.listeners.append(self)
-        self.services = StandIn(self) if stand_in else None
+        self.real = {} if stand_in else dict(self.kernel.services)
+        self.services = None if "sm:" in self.kernel.ports and not stand_in else StandIn(self, self.real)
 
     def _load(self, head: Line) -> None:
         kernel = self.kernel
@@ -153,6 +205,15 @@ class SwitchPlay(Player):
             one = thread if name.startswith("Thread") else kernel.process
             assert one is not None
             self.guest.numbers.learn("handle", _word(recorded), kernel.handles.add(one) or 0)
+
+    def _plan(self, head: Line) -> None:
+        """What the player does. VBlank n, counted from 1, comes with present n - 1."""
+        for number, bits in head["press"].items():
+            held = Input(buttons=_word(bits))
+            self.console.held.update({later: held for later in range(int(number), head["frames"] + 1)})
+        for number, messages in head["messages"].items():
+            if messages == [_EXIT]:
+                self.console.closes_at = int(number)
 
     def play(self, most: int = 20) -> None:
         """Go on to the end, which is the last line, or until there are too many differences."""
@@ -188,6 +249,8 @@ class SwitchPlay(Player):
                 if self.services is not None:
                     self.services.presented(line)
                 self._time(line, "time after a present", line["next_time_ns"])
+            elif kind == "shared" and "hid" in self.real:
+                self._shared(line)
             elif kind == "end":
                 self.differ(line, "open handles", len(self.kernel.handles), len(line["open_handles"]))
 
@@ -195,6 +258,13 @@ class SwitchPlay(Player):
         """A thread runs."""
         self.differ(line, "thread that runs", thread and thread.number, line["t"])
         self._time(line, "time", line["time_ns"])
+
+    def _shared(self, line: Line) -> None:
+        """hid has written into its shared memory."""
+        view = self.console.hid.block.view
+        for place, data in line["wr"]:
+            at, wanted = _word(place), bytes.fromhex(data)
+            self.differ(line, f"hid's memory at {place}", view[at : at + len(wanted)].hex(), data)
 
     def _time(self, line: Line, what: str, wanted: int) -> None:
         found = self.kernel.time.now * 10**9 // layout.CLOCK
@@ -234,7 +304,9 @@ def report(name: str, most: int, *, stand_in: bool) -> str:
         failed = f"  {type(error).__name__}: {error}, in the call of s{(play.guest.line or {}).get('s')}\n"
     line = play.guest.line or {}
     state = "all" if play.whole and not play.differences else f"up to s{line.get('s')} {line.get('name')}"
-    head = f"{name}: {play.compared} of {len(play.talk.lines)} lines, {state}\n"
+    silent = sorted(play.services.silent) if play.services is not None else []
+    more = f"; from the recording: {', '.join(silent)}" if silent and most > 1 else ""
+    head = f"{name}: {play.compared} of {len(play.talk.lines)} lines, {state}{more}\n"
     told = [one for one in play.kernel.events if one.severity != "info"]
     rows = [f"  {one}" for one in play.differences[:most]] + [f"  {one.message}" for one in told[:4]]
     return head + "".join(f"{row}\n" for row in rows) + failed

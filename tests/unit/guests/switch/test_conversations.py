@@ -1,7 +1,4 @@
-"""The kernel of the Switch, against what real programs were told: every call, in order.
-
-Messages are answered from the recording here.
-"""
+"""The kernel and the services of the Switch, against what real programs were told: every call, in order."""
 
 from __future__ import annotations
 
@@ -20,17 +17,18 @@ NAMES = names()
 needed = pytest.mark.skipif(not NAMES, reason=recordings.REASON)
 
 
-def played(name: str, most: int = 20) -> SwitchPlay:
-    """A conversation to its end, or until it differs too much."""
-    play = SwitchPlay(folder() / f"{name}.jsonl.xz", stand_in=True)
+def played(name: str, most: int = 20, *, stand_in: bool = True) -> SwitchPlay:
+    """A conversation to its end, or until it differs too much. stand_in: messages are answered from the recording."""
+    play = SwitchPlay(folder() / f"{name}.jsonl.xz", stand_in=stand_in)
     play.play(most)
     return play
 
 
 @needed
+@pytest.mark.parametrize("stand_in", [True, False], ids=["kernel", "services"])
 @pytest.mark.parametrize("name", NAMES)
-def test_every_required_answer_of_the_kernel_is_the_recorded_one(name: str) -> None:
-    play = played(name)
+def test_every_required_answer_is_the_recorded_one(name: str, stand_in: bool) -> None:
+    play = played(name, stand_in=stand_in)
     assert [str(one) for one in play.differences] == []
     assert play.whole and play.compared == len(play.talk.lines)
 

@@ -11,7 +11,6 @@ from pocketgpu.facts.switch.supervisor import CALLS
 from pocketgpu.guests.kernel.kernel import Kernel
 from pocketgpu.guests.kernel.memory import AddressError, AddressSpace, Area, Permission
 from pocketgpu.guests.kernel.processor import Processor
-from pocketgpu.guests.kernel.service import Server
 from pocketgpu.guests.kernel.threads import Thread
 from pocketgpu.guests.kernel.timeline import Timeline
 from pocketgpu.guests.switch.abi import layout
@@ -57,8 +56,8 @@ class SwitchKernel(Kernel):
         self.machine = machine
         self.ram = machine.memory.allocate(layout.RAM)
         self.used = 0
-        self.ports: dict[str, Server[CmifRequest, CmifAnswer]] = {}
-        self.services: dict[str, Server[CmifRequest, CmifAnswer]] = {}
+        self.ports: dict[str, Interface] = {}
+        self.services: dict[str, Interface] = {}
         self.process_id = layout.PROCESS_ID
         tells_size = machine.choices["guest.pointer_buffers"] == "console"
         self.pointer_buffer_size = layout.POINTER_BUFFER if tells_size else 0

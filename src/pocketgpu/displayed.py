@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
-from html import escape
 from itertools import islice
 
 MOST_LETTERS = 100
@@ -46,6 +45,8 @@ def text_html(text: str) -> str:
     shown = [plain(line) for line in lines[:MOST_LINES]]
     if len(lines) > MOST_LINES:
         shown.append(f"... {len(lines) - MOST_LINES} of {len(lines)} lines are left out here; print shows all")
+    from html import escape  # only notebooks need it
+
     return f"<pre>{escape(chr(10).join(shown))}</pre>"
 
 
@@ -63,6 +64,8 @@ def table_html(head: Sequence[str], rows: Iterable[Sequence[object]], count: int
 
 
 def _cell(value: object) -> str:
+    from html import escape
+
     return escape(plain(str(value)))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,11 +47,21 @@ class ShownArray(Displayed):
 
 def to_png(array: Bytes) -> bytes:
     """The bytes of a PNG file of RGB or RGBA (height, width, 3 or 4); notebooks show objects by it."""
-    from io import BytesIO
+    return png_bytes(to_image(array))
 
-    out = BytesIO()
-    to_image(array).save(out, "png")
-    return out.getvalue()
+
+class _PngFile(BytesIO):
+    """A file in memory with a name, by whose ending Pillow finds the format. Given a format instead, Pillow loads all
+    the usual ones, which takes as long as writing a few pictures."""
+
+    name = "picture.png"
+
+
+def png_bytes(image: Image, *, optimize: bool = False) -> bytes:
+    """The bytes of a PNG file of a Pillow image. optimize: make it small, even if that takes longer."""
+    file = _PngFile()
+    image.save(file, optimize=optimize)
+    return file.getvalue()
 
 
 def to_image(pixels: Bytes) -> Image:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from support.pica_gpu import Gpu
 
-from pocketgpu.facts.external_init import START_WRITES
+from pocketgpu.facts.external_init import start_writes
 from pocketgpu.facts.pica import PICA
 
 from .console import (
@@ -167,7 +167,7 @@ def test_values_that_are_written_when_the_gpu_is_initialised(console: Console, r
     assert console.read(address) == value
     console.write(address, 0 if value else 0x77)
     assert console.read(address) != value
-    for offset, word, mask in START_WRITES:
+    for offset, word, mask in start_writes():
         if 0x1EF00000 + offset == address:
             console.write(address, console.read(address) & ~mask | word & mask)
             break
@@ -181,7 +181,7 @@ def test_a_0_in_1000_acknowledges_the_last_list(console: Console) -> None:
     """Unknown to the page beyond that it is written before a list is run. GBATEK: it takes back the request bytes that
     raised the interrupt (they are the same storage as 0x1EF01040), so that only the next list raises it again."""
     client = Client(console)
-    assert START_WRITES[0] == (0x1000, 0, 0xFFFFFFFF)
+    assert start_writes()[0] == (0x1000, 0, 0xFFFFFFFF)
     assert console.run_list(FINALIZE * 2) == {"P3D": 1}
     assert console.read(BUSY) == 1 << 31 and console.read(CORE + 0x40) == 0x12345678
     console.write(CORE, 0)

@@ -82,7 +82,7 @@ class Caller:
     def __init__(self) -> None:
         self.choose: Callable[[Thread, int], Stop] | None = None
 
-    def run(self, thread: Thread, budget: int) -> Stop:
+    def run(self, thread: Thread, budget: int, now: int) -> Stop:
         assert self.choose is not None
         thread.answer = {}
         return self.choose(thread, budget)

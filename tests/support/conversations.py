@@ -1,25 +1,25 @@
-"""Plays conversations of real programs through the kernel, and compares what it answers."""
+"""Plays conversations of programs of the 3DS: clock and order are those of the recording."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from pocketgpu.facts.choices.guests import STRICT
 from pocketgpu.guests.kernel.files import MemoryFile, MemoryFiles
 from pocketgpu.guests.kernel.memory import AddressError, Area, Permission, host_memory
 from pocketgpu.guests.kernel.objects import Timer
-from pocketgpu.guests.kernel.threads import State, Thread
+from pocketgpu.guests.kernel.threads import Thread
 from pocketgpu.guests.kernel.timeline import Due
 from pocketgpu.guests.n3ds.abi import layout
 from pocketgpu.guests.n3ds.console import Console
 from pocketgpu.guests.n3ds.services.hid import Input
-from pocketgpu.guests.processors.recorded import COMMAND_BUFFER, Conversation, Line, RecordedGuest
+from pocketgpu.guests.processors.recorded import Conversation, Line
+from pocketgpu.guests.processors.recorded_n3ds import COMMAND_BUFFER, RecordedN3DS
 from pocketgpu.pica.n3ds import N3DS
 
 from . import recordings
+from .playing import Player
 
 OWN_FILE = "(the program's own file)"
 
@@ -33,31 +33,13 @@ def _word(text: str) -> int:
     return int(text, 16)
 
 
-@dataclass
-class Difference:
-    """Something that is not as recorded. line: its number."""
+class Play(Player):
+    """A conversation of a 3DS that is being played."""
 
-    line: int
-    what: str
-    found: Any
-    wanted: Any
-
-    def __str__(self) -> str:
-        return f"s{self.line}: {self.what}: {self.found!r}, recorded {self.wanted!r}"
-
-
-@dataclass
-class Play:
-    """A conversation that is being played. Strict: clock and order are those of the recording."""
-
-    path: Path
-    differences: list[Difference] = field(default_factory=list)
-    compared: int = 0
-
-    def __post_init__(self) -> None:
-        self.talk = Conversation.read(self.path)
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
         head = self.talk.head
-        self.guest = RecordedGuest(self.talk)
+        self.guest = RecordedN3DS(self.talk)
         self.lines: Iterator[Line] = iter(self.talk.lines)
         self.console = Console(self.guest, N3DS(switches=STRICT), _files(self.talk), font=b"" if head["font"] else None)
         kernel = self.kernel = self.console.kernel
@@ -68,7 +50,6 @@ class Play:
         held = {number + more: bits for number, bits in keys.items() for more in (1, 0)}
         self.console.held = {number: Input(bits) for number, bits in held.items()}
         self.console.closes_at = head.get("close")
-        self.waiting: dict[Thread, Line] = {}
         self.woken: list[int] = []
         self.line: Line | None = None
         self.silent = False
@@ -94,10 +75,6 @@ class Play:
         self.console.gsp.block.view[offset : offset + len(data)] = data
 
     # -- what happens -----------------------------------------------------------------------------------------------
-    def differ(self, line: Line, what: str, found: Any, wanted: Any) -> None:
-        if found != wanted:
-            self.differences.append(Difference(line["s"], what, found, wanted))
-
     def call_starts(self, thread: Thread, number: int) -> None:
         self.woken.clear()
         self.line = next(self.lines)
@@ -106,19 +83,7 @@ class Play:
         self.differ(self.line, "order of lines", made["s"], self.line["s"])
         self.differ(self.line, "tick", self.kernel.time.now, self.line["k"])
 
-    def call_ended(self, thread: Thread, number: int) -> None:
-        line = self.guest.line
-        assert line is not None
-        self.compared += 1
-        blocked = thread.state is State.WAITING
-        self.differ(line, "waits", blocked, "block" in line)
-        if blocked:
-            self.waiting[thread] = line
-        else:
-            self._answered(thread, line)
-        self._after(line)
-
-    def _answered(self, thread: Thread, line: Line) -> None:
+    def answered(self, thread: Thread, line: Line) -> None:
         free = {*line.get("free", ()), *line.get("oh", ())}
         for register, value in line["o"].items():
             if int(register) not in free:
@@ -138,7 +103,7 @@ class Play:
                 found = str(error)
             self.differ(line, f"{line.get('call', line['name'])} wrote at {at:#010x}", found, wanted.hex())
 
-    def _after(self, line: Line) -> None:
+    def after(self, line: Line) -> None:
         wanted = [one["t"] for one in line.get("woke", ())]
         self.differ(line, "woke", list(self.woken), wanted)
         self.woken.clear()
@@ -157,9 +122,8 @@ class Play:
             self.differ(line, "next thread", best and best.number, line["next"]["t"])
 
     def thread_woken(self, thread: Thread) -> None:
-        """A thread that waited goes on; its call is done now."""
         self.woken.append(thread.number)
-        self._answered(thread, self.waiting.pop(thread))
+        super().thread_woken(thread)
 
     def event_starts(self, due: Due) -> None:
         """One thing that is due is about to happen. A timer that nobody waits for has no line."""
@@ -184,7 +148,7 @@ class Play:
             found = {name: [f"{word:08x}" for word in words] for name, words in presents.items()}
             self.differ(line, "presents", found, dict(line.get("present", {})))
             self.differ(line, "frame", self.console.vblanks[-1].frame, line.get("frame"))
-        self._after(line)
+        self.after(line)
 
 
 def _written(line: Line) -> dict[int, bytes]:

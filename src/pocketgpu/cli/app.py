@@ -27,7 +27,7 @@ from pocketgpu.cli.parts.outcome import ExitCode, Outcome
 from pocketgpu.errors import CaptureError, GuestMemoryError, NoPictureError, PocketGPUError, UsageError
 
 _PROGRAM = "pocketgpu"
-_GARBAGE = 50_000
+_GARBAGE = 200_000
 """New objects after which garbage is collected: a command makes many at its start, and hardly any is garbage."""
 
 # Each command is a function in the module of the same name. Its help text is repeated here, so that the list of
@@ -77,12 +77,12 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As click does; a mistyped name gets a suggestion."""
-        import difflib
-
         name = args[0] if args else ""
-        close = difflib.get_close_matches(name, COMMANDS, n=1)
-        if close and name not in COMMANDS:
-            raise click.UsageError(f"No such command {name!r}. Did you mean {close[0]!r}?", ctx)
+        if name not in COMMANDS:
+            import difflib
+
+            if close := difflib.get_close_matches(name, COMMANDS, n=1):
+                raise click.UsageError(f"No such command {name!r}. Did you mean {close[0]!r}?", ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -118,7 +118,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with warnings.catch_warnings():
         # Warnings of libraries are shown to the user, without the line of source that Python adds.
         warnings.showwarning = terminal.print_note
-        return _run_and_print(words)
+        code = _run_and_print(words)
+    if arguments is None:
+        gc.freeze()  # Python would look for garbage once more while it ends, in all that is about to go
+    return code
 
 
 def _run_and_print(words: list[str]) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from types import MappingProxyType
 from typing import Final
 
@@ -68,30 +69,44 @@ def _by_name(values: InitSet) -> Iterator[tuple[str, int]]:
     return ((names[address], value) for address, value in values.writes)
 
 
-_SETS: Final = {entry["set"]: _set(entry) for entry in TABLES.read("inits")}
+class _Sets(Mapping[str, InitSet]):
+    """Sets by name; each is read when it is first asked for."""
 
-START: Final = _SETS.pop("start")
-"""The writes of the first registered program. Source: order and values of the public driver library; 3dbrew
-GPU/External Registers for the meaning."""
+    def __init__(self, entries: Mapping[str, Entry]) -> None:
+        self._entries = entries
+        self._sets: dict[str, InitSet] = {}
 
-START_WRITES: Final = tuple(
-    (address - EXTERNAL.base, value, mask) for (address, value), mask in zip(START.writes, START.masks, strict=True)
-)
-"""The same as (offset from the GPU's registers, value, mask), the form of service calls."""
+    def __getitem__(self, name: str) -> InitSet:
+        found = self._sets.get(name)
+        if found is None:
+            found = self._sets[name] = _set(self._entries[name])
+        return found
 
-CORE_START: Final[Mapping[str, int]] = MappingProxyType(
-    {name: value for name, value in _by_name(_SETS.pop("core-start"))}
-)
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+_ENTRIES: Final = {entry["set"]: entry for entry in TABLES.read("inits")}
+_START: Final = _ENTRIES.pop("start")
+
+CORE_START: Final[Mapping[str, int]] = MappingProxyType(dict(_by_name(_set(_ENTRIES.pop("core-start")))))
 """Registers of the 3D core, by name, before a program's first command list; the others are 0."""
 
-INITS: Final[Mapping[str, InitSet]] = MappingProxyType(_SETS)
+INITS: Final[Mapping[str, InitSet]] = _Sets(_ENTRIES)
 """All selectable sets, by name."""
 
-NNGX_INIT: Final = INITS["nngx"]
-TOP_FLAT: Final = INITS["top-flat"]
-TOP_WIDE: Final = INITS["top-wide"]
-TOP_STEREO: Final = INITS["top-stereo"]
-BOTTOM: Final = INITS["bottom"]
+TOP_MODES: Final = ("top-flat", "top-wide", "top-stereo")
+"""Timing of the top screen, as names of sets, by gsp's number of the mode."""
 
-TOP_MODES: Final = (TOP_FLAT, TOP_WIDE, TOP_STEREO)
-"""Timing of the top screen by gsp's number of the mode."""
+
+@cache
+def start_writes() -> tuple[tuple[int, int, int], ...]:
+    """The writes of the first registered program: (offset from the GPU's registers, value, mask), the form of service
+    calls. Source: order and values of the public driver library; 3dbrew GPU/External Registers for the meaning."""
+    start = _set(_START)
+    return tuple(
+        (address - EXTERNAL.base, value, mask) for (address, value), mask in zip(start.writes, start.masks, strict=True)
+    )

@@ -6,25 +6,24 @@
         app.top.image.save("top.png")
         print(app.text)
 
-A frame is a VBlank of the console: 59.83 of them are a second of emulated time. `presents` counts the frames that the
-program itself has shown. Time is emulated, so every run gives the same bytes.
+A frame is a VBlank of the console: 59.83 of them are a second of emulated time on a 3DS, 60 on a Switch. `presents`
+counts the frames that the program itself has shown. Time is emulated, so every run gives the same bytes.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from pocketgpu.displayed import line_of, picture_html, table_html, title_html
 from pocketgpu.errors import NoPictureError, ProgramFault, UsageError
-from pocketgpu.events import Event
-from pocketgpu.guests.input.controls import Controls
-from pocketgpu.guests.input.script import KEYS, Script, Statement
+from pocketgpu.guests.input.script import KEYS, Script
 from pocketgpu.guests.input.script import parse as parse_script
 from pocketgpu.guests.input.script import read as read_script
-from pocketgpu.guests.kernel.checkpoint import Checkpoint, RunningConsole
+from pocketgpu.guests.kernel.checkpoint import Checkpoint
+from pocketgpu.guests.kernel.console import Console
 from pocketgpu.guests.kernel.history import History
 from pocketgpu.guests.kernel.kernel import End
 from pocketgpu.guests.kernel.program import Program
@@ -33,85 +32,14 @@ from pocketgpu.wording import counted
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
     from pocketgpu.capture.formats.pgc.contents import Contents
-    from pocketgpu.pica.display.screens import Screen
+    from pocketgpu.pictures import ShownArray
 
 LIMIT = 600
 """Frames after which a run ends if nothing else ends it: ten seconds."""
 
 
-class Recorder(Protocol):
-    """Who follows a console and can say what its GPU was given."""
-
-    def contents(self, about: Mapping[str, str]) -> Contents:
-        """The capture so far. about: key and value of notes."""
-        ...
-
-    def stop(self) -> None:
-        """Follow no longer."""
-        ...
-
-
-class GuestConsole(RunningConsole, Protocol):
-    """What a console is for an `App`."""
-
-    @property
-    def present_count(self) -> int:
-        """Frames that the program has shown so far."""
-        ...
-
-    @property
-    def presented(self) -> int | None:
-        """The number of the present that the last VBlank took; None if it took none."""
-        ...
-
-    @property
-    def counts(self) -> Mapping[str, int]:
-        """What the GPU did between the last two VBlanks."""
-        ...
-
-    @property
-    def events(self) -> list[Event]:
-        """What there is to tell since it was asked the last time."""
-        ...
-
-    @property
-    def screens(self) -> Mapping[str, Screen]:
-        """The pictures of the screens."""
-        ...
-
-    @property
-    def text(self) -> str:
-        """What the program has printed for a debugger."""
-        ...
-
-    def console_text(self, program: Program) -> Mapping[str, str]:
-        """The text that a program's console shows, by screen."""
-        ...
-
-    def recorder(self) -> Recorder:
-        """A recorder; to be called before the program runs."""
-        ...
-
-    @property
-    def inputs(self) -> Any:
-        """What the player does, in all frames; it can be set at another console of the same kind."""
-        ...
-
-    @inputs.setter
-    def inputs(self, value: Any) -> None: ...
-
-    @property
-    def controls(self) -> Controls:
-        """What a player finds on it."""
-        ...
-
-    def play(self, statements: Iterable[Statement]) -> None:
-        """Do what a script says."""
-        ...
-
-    def close(self) -> None:
-        """Ask the program to end."""
-        ...
+GuestConsole: TypeAlias = Console[Any, Any, Any]
+"""A console of any kind."""
 
 
 class App:
@@ -200,7 +128,7 @@ class App:
         return True
 
     def _step(self) -> bool:
-        going = self.console.kernel.step()
+        going: bool = self.console.kernel.step()
         self._history.stepped()
         if not going and self._raises and self.end is not None and not self.end.well:
             raise ProgramFault(str(self.end))
@@ -209,7 +137,8 @@ class App:
     @property
     def end(self) -> End | None:
         """How the program ended; None while it runs."""
-        return self.console.kernel.end
+        end: End | None = self.console.kernel.end
+        return end
 
     def fresh(self, *, record: bool = False) -> App:
         """The same program with the same input, before its start.
@@ -313,13 +242,17 @@ class App:
         return self.console.present_count
 
     @property
-    def screens(self) -> Mapping[str, Screen]:
-        """The pictures of the screens, by name: "top", "bottom" and, if the right eye has another one, "top-right"."""
+    def screens(self) -> Mapping[str, ShownArray]:
+        """The pictures of the screens that show something, by name. A 3DS has "top", "bottom" and, if the right eye
+        has another one, "top-right"; a Switch has "screen"."""
         return self.console.screens
 
-    def _screen(self, name: str) -> Screen:
+    def _screen(self, name: str) -> ShownArray:
         screens = self.screens
         if name not in screens:
+            names = self.console.screen_names
+            if name not in names:
+                raise NoPictureError(f"this console has no screen '{name}'", hint=f"It has {', '.join(names)}.")
             shown = ", ".join(screens) or "none"
             raise NoPictureError(
                 f"no picture on screen '{name}'", location=f"frame {self.frame_count}", hint=f"Shown: {shown}."
@@ -327,17 +260,23 @@ class App:
         return screens[name]
 
     @property
-    def top(self) -> Screen:
-        """The upper screen (left eye). Raises NoPictureError if it shows nothing."""
+    def screen(self) -> ShownArray:
+        """The screen of a console that has one, and the first of another: "screen" of a Switch, "top" of a 3DS.
+        Raises NoPictureError if it shows nothing."""
+        return self._screen(self.console.screen_names[0])
+
+    @property
+    def top(self) -> ShownArray:
+        """The upper screen of a 3DS (left eye). Raises NoPictureError if it shows nothing."""
         return self._screen("top")
 
     @property
-    def bottom(self) -> Screen:
-        """The lower screen. Raises NoPictureError if it shows nothing."""
+    def bottom(self) -> ShownArray:
+        """The lower screen of a 3DS. Raises NoPictureError if it shows nothing."""
         return self._screen("bottom")
 
     @property
-    def top_right(self) -> Screen | None:
+    def top_right(self) -> ShownArray | None:
         """The upper screen's picture for the right eye; None if both eyes have the same."""
         return self.screens.get("top-right")
 
@@ -371,21 +310,30 @@ class App:
         self._hold(KEYS, keys, frames)
 
     def touch(self, x: int, y: int, *, frames: int = 2) -> None:
-        """Touch the screen during the next frames, at pixels of the lower screen.
+        """Touch the screen during the next frames: at pixels of the lower screen of a 3DS, of 1280x720 of a Switch.
 
         :raises UsageError: there is no such point, or no such number of frames.
         """
         self._hold("touch", f"touch {x},{y}", frames)
 
     def circle(self, x: float, y: float, *, frames: int = 2) -> None:
-        """Push the circle pad during the next frames: -1 to 1, to the right and up.
+        """Push the circle pad of a 3DS during the next frames: -1 to 1, to the right and up.
 
         :raises UsageError: it does not go so far, or no such number of frames.
         """
         self._hold("circle", f"circle {x:.6f},{y:.6f}", frames)
 
+    def stick(self, side: str, x: float, y: float, *, frames: int = 2) -> None:
+        """Push the "left" or "right" stick of a Switch during the next frames: -1 to 1, to the right and up.
+
+        :raises UsageError: it does not go so far, there is no such stick, or no such number of frames.
+        """
+        if side not in ("left", "right"):
+            raise UsageError(f"there is no stick {side!r}", hint='There are "left" and "right".')
+        self._hold(f"{side}_stick", f"{side}_stick {x:.6f},{y:.6f}", frames)
+
     def slider(self, position: float) -> None:
-        """Put the slider of the 3D effect somewhere, from 0 to 1.
+        """Put the slider of the 3D effect of a 3DS somewhere, from 0 to 1.
 
         :raises UsageError: it does not go there.
         """

@@ -14,7 +14,6 @@ import os
 import re
 import stat
 import sys
-import tempfile
 import warnings
 from pathlib import Path
 
@@ -93,6 +92,8 @@ def write(key: str, data: bytes) -> None:
     place = folder()
     if place is None:
         return
+    import tempfile  # slow to import, and hardly anything is stored while a command starts
+
     name = None
     try:
         handle, name = tempfile.mkstemp(dir=place, prefix=".new-")

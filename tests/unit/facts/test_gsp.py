@@ -102,7 +102,7 @@ def test_result_codes() -> None:
 
 def test_start_up_leaves_what_the_register_tables_say() -> None:
     written: dict[int, int] = {}
-    for offset, value, mask in external_init.START_WRITES:
+    for offset, value, mask in external_init.start_writes():
         written[offset] = (written.get(offset, 0) & ~mask) | (value & mask)
     for offset, value in written.items():
         if offset >= 0x1000:

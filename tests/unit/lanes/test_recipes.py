@@ -58,3 +58,17 @@ def test_code_and_tables_change_it_and_nothing_else(name: str, matters: bool, tr
         else:
             path.write_bytes(kept)
     assert recipe(tree) == before
+
+
+def test_a_change_of_the_same_size_and_the_place_of_the_package(tree: Path, tmp_path: Path) -> None:
+    before = recipe(tree)
+    path = tree / "pocketgpu" / "wording.py"
+    kept, about = path.read_text(), path.stat()
+    path.write_text(kept.replace("Phrases", "phrases", 1))
+    assert path.stat().st_size == about.st_size and recipe(tree) != before
+    path.write_text(kept)
+    os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns + 10**9))
+    assert recipe(tree) == before  # only the time is another one
+    moved = tmp_path / "elsewhere"
+    shutil.copytree(tree, moved)
+    assert recipe(moved) == before

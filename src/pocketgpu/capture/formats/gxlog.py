@@ -36,7 +36,7 @@ from pocketgpu.errors import CaptureError
 from pocketgpu.events import Event
 from pocketgpu.facts.choices import DEFAULTS
 from pocketgpu.facts.external import EXTERNAL, EXTERNAL_BANK, LCD, LCD_BANK
-from pocketgpu.facts.external_init import CORE_START, START_WRITES
+from pocketgpu.facts.external_init import CORE_START, start_writes
 from pocketgpu.facts.gsp import ENTRY_WORDS, AddressRange, command_of
 from pocketgpu.facts.pica import PICA
 from pocketgpu.pica.gsp.address_map import AddressMap
@@ -81,7 +81,7 @@ Run: TypeAlias = WriteRun | LoadRun | GxRun
 
 
 def start_state() -> InitialState:
-    """The registers after a program's start-up code; those that are not in the table START_WRITES have their reset
+    """The registers after a program's start-up code; those that are not in `start_writes` have their reset
     value, the shader units are empty."""
     external, lcd, core = (np.zeros(count, np.uint32) for count in (0x400, 0x400, 0x300))
     for block, words in ((EXTERNAL, external), (LCD, lcd)):
@@ -89,7 +89,7 @@ def start_state() -> InitialState:
             words[register.offset // 4] = register.reset
     for name, value in CORE_START.items():
         core[PICA[name].offset] = value
-    for offset, value, mask in START_WRITES:
+    for offset, value, mask in start_writes():
         written = EXTERNAL.get(offset)
         # Selects are accepted by the hardware and read as 0 afterwards; the 3D core has its own registers.
         if written is not None and not written.name.endswith("_SELECT"):

@@ -121,6 +121,7 @@ def _to_png(
 ) -> tuple[bytes, int, int]:
     from pocketgpu.inspect.pictures.images import to_picture
     from pocketgpu.pica.memory import surface
+    from pocketgpu.pictures import png_bytes
 
     if size is None:
         raise UsageError("a dump does not say how large it is", location="--size", hint="Give --size such as 64x64.")
@@ -134,9 +135,7 @@ def _to_png(
             hint="Check --format, --size and --offset.",
         )
     picture = to_picture(data[offset : offset + needed], format_, *size, layout, **turn)
-    png = io.BytesIO()
-    picture.save(png, format="PNG")
-    return png.getvalue(), picture.width, picture.height
+    return png_bytes(picture), picture.width, picture.height
 
 
 def _to_dump(

@@ -28,6 +28,7 @@ from pocketgpu.cli.parts.replay import (
     describe_frame,
     frames_of,
     make_directory,
+    median,
     no_picture_hint,
     open_capture,
     replay,
@@ -208,8 +209,6 @@ def render_capture(
 
 def summary(outcome: Outcome, capture: str, out: str | None) -> str:
     """Frames, draws, triangles, time, paths and warnings as text."""
-    import statistics
-
     frames = outcome.frames
     counts = shown_counts(frames)
     titles = (*(name.replace("_", " ") for name in counts), "ms")
@@ -233,7 +232,7 @@ def summary(outcome: Outcome, capture: str, out: str | None) -> str:
             "",
             terminal.format_table(columns, rows, footer if len(frames) > 1 else ()),
             "",
-            f"{statistics.median(times):.3f} ms per frame (median), best {min(times):.3f} ms",
+            f"{median(times):.3f} ms per frame (median), best {min(times):.3f} ms",
             *([f"{files} {'picture' if files == 1 else 'pictures'} in {out}"] if out is not None else []),
             *([_film(film)] if film else []),
             terminal.format_warnings(outcome.warnings),

@@ -15,7 +15,7 @@ from pocketgpu.cli.parts import terminal
 from pocketgpu.cli.parts.expect import Expected, expect_options
 from pocketgpu.cli.parts.options import debug_option, json_option, parse_frame_span, set_option, threads_option
 from pocketgpu.cli.parts.outcome import ExitCode, Outcome
-from pocketgpu.cli.parts.replay import Shown, make_directory, write_screens
+from pocketgpu.cli.parts.replay import Shown, make_directory, median, write_screens
 from pocketgpu.errors import PocketGPUError, UsageError
 from pocketgpu.events import Event
 from pocketgpu.wording import counted
@@ -312,8 +312,6 @@ def _record(outcome: Outcome, app: App, path: str) -> None:
 
 def _lines(outcome: Outcome, app: App, options: Options, reached: bool) -> list[str]:
     """The run for people."""
-    import statistics
-
     frames, presents, until, out = outcome.frames, options.presents, options.until, options.out
     state = "it still runs" if app.end is None else f"it ended: {app.end.why}"
     count = f"{counted(app.frame_count, 'frame')}, {counted(app.present_count, 'present')}"
@@ -332,7 +330,7 @@ def _lines(outcome: Outcome, app: App, options: Options, reached: bool) -> list[
         times = [entry["milliseconds"] for entry in frames]
         draws = sum(entry.get("draws", 0) for entry in frames)
         lines.append(
-            f"{counted(draws, 'draw', form=',')}; {statistics.median(times):.3f} ms per frame (median), "
+            f"{counted(draws, 'draw', form=',')}; {median(times):.3f} ms per frame (median), "
             f"best {min(times):.3f} ms"
         )
     if out is not None:

@@ -99,9 +99,9 @@ def _target(found: dict[str, Any], lines: list[str], moment: Moment, file: str |
         return
     if target is None:
         raise NoPictureError("the registers name no render target in memory", location=str(moment.address))
-    png = io.BytesIO()
-    target.image.save(png, format="PNG")
-    write_file(Path(file), png.getvalue())
+    from pocketgpu.pictures import png_bytes
+
+    write_file(Path(file), png_bytes(target.image))
     found["target"]["file"] = file
     lines.append(f"    in {file}")
 

@@ -173,11 +173,9 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
 
 def _png_parts(pixels: Pixels) -> tuple[bytes, list[bytes]]:
     """Header and data chunks of a picture, as Pillow compresses it."""
-    from pocketgpu.pictures import to_image
+    from pocketgpu.pictures import to_png
 
-    stream = io.BytesIO()
-    to_image(pixels).save(stream, format="PNG")
-    blob = stream.getvalue()
+    blob = to_png(pixels)
     head, data, at = b"", [], 8
     while at < len(blob):
         size, kind = struct.unpack_from(">I4s", blob, at)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_ILLEGAL = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 """Characters that XML 1.0 (section 2.2, Char) cannot contain, such as control characters in file names."""
 
 
@@ -52,7 +52,7 @@ def junit(suite: str, cases: Sequence[Case]) -> bytes:
 
 
 def _text(words: str) -> str:
-    return _ILLEGAL.sub("?", words)
+    return re.sub(_ILLEGAL, "?", words)
 
 
 __all__ = ["Case", "junit"]

@@ -101,10 +101,9 @@ def render_list(
 ) -> None:
     """Run a list and write each colour buffer that it drew to as target0.png, target1.png, ... into `out`."""
     import hashlib
-    import io
 
     from pocketgpu.capture.dumps import run_list
-    from pocketgpu.pictures import to_image
+    from pocketgpu.pictures import to_png
 
     if sum(file.path == "-" for file in (*memory, *registers)) > 1:
         raise UsageError("the standard input can be one dump only", location="--memory", hint="Name files for others.")
@@ -115,10 +114,8 @@ def render_list(
     for number, target in enumerate(run.targets):
         # Alpha is left out: many programs never use it, and their pictures would be invisible.
         array = target.picture(run.machine.memory)[..., :3]
-        png = io.BytesIO()
-        to_image(array).save(png, format="PNG")
         path = directory / f"target{number}.png"
-        write_file(path, png.getvalue())
+        write_file(path, to_png(array))
         targets.append(
             {
                 "file": str(path),

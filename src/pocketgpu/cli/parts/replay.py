@@ -5,10 +5,9 @@ It uses only public Python calls, as a user's program would.
 
 from __future__ import annotations
 
-import io
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -136,6 +135,12 @@ def describe_frame(frame: Frame) -> dict[str, Any]:
     }
 
 
+def median(times: Sequence[float]) -> float:
+    """The one in the middle. Python's `statistics` takes longer to import than a short run."""
+    ordered = sorted(times)
+    return (ordered[len(ordered) // 2] + ordered[(len(ordered) - 1) // 2]) / 2
+
+
 class Shown(Protocol):
     """A picture with a name: a screen, or several composed."""
 
@@ -153,14 +158,14 @@ def write_screens(index: int, screens: Mapping[str, Shown], directory: Path | No
     """
     import hashlib
 
+    from pocketgpu.pictures import png_bytes
+
     written: dict[str, dict[str, Any]] = {}
     for name, screen in screens.items():
         entry = written[str(name)] = {}
         if directory is not None:
             path = directory / f"f{index}.{name}.png"
-            png = io.BytesIO()
-            screen.image.save(png, format="PNG")
-            write_file(path, png.getvalue())
+            write_file(path, png_bytes(screen.image))
             entry["file"] = str(path)
         height, width = screen.array.shape[:2]
         digest = hashlib.sha256(screen.array.tobytes()).hexdigest()

@@ -8,7 +8,6 @@ Panda3DS, Mikage, 3Beans; all but the last have common ancestors.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from typing import Final
 
@@ -30,6 +29,8 @@ def check(name: str, value: str) -> None:
     """Raise ValueError, with the existing names or values, unless `value` is valid for the choice `name`."""
     choice = CHOICES.get(name)
     if choice is None:
+        import difflib  # slow to import, and names are nearly always right
+
         close = difflib.get_close_matches(name, CHOICES, n=1)
         raise ValueError(f"There is no choice {name!r}" + (f"; did you mean {close[0]!r}?" if close else "."))
     if value not in choice.values:

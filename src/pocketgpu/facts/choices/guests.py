@@ -46,6 +46,33 @@ def _kernel() -> Iterator[Choice]:
     )
 
 
+    yield named(
+        "guest.scheduling",
+        "Which of several threads that could run does.",
+        priority="3dbrew and switchbrew: the best priority; a better one that is woken by a call runs at once",
+        first_come="the Switch's trial kernel: who is ready first, until it waits or finds what it would wait for",
+    )
+    yield named(
+        "guest.wait_order",
+        "Which of several threads with equal priorities is woken, or gets a mutex.",
+        arrival="3dbrew and switchbrew: the one that has waited longest",
+        creation="the Switch's trial kernel: the one that was made first",
+    )
+    yield named(
+        "guest.page_states",
+        "Whether the Switch's kernel checks and tells what pages are used for: lent to a second place or to a service, "
+        "uncached, of code.",
+        kept="switchbrew SVC: pages that are lent are out of reach, wrong ranges are errors, QueryMemory tells all",
+        simple="the trial kernel: changes of pages succeed, also where nothing is; QueryMemory tells whole areas",
+    )
+    yield named(
+        "guest.clock",
+        "How time passes for a program of the Switch.",
+        counted="a tick for each instruction, and the display shows a picture every 60th of a second",
+        presents="the trial kernel: picture n moves time to 1 s + (n + 1) / 60 s; nothing else takes time but waits",
+    )
+
+
 def _services() -> Iterator[Choice]:
     yield named(
         "guest.hid_edges",
@@ -70,6 +97,22 @@ def _services() -> Iterator[Choice]:
         "Whether the HOME menu and library applets, such as the keyboard, are there.",
         answered="3dbrew NS and APT Services: they are; a script answers for the player",
         absent="the trial kernel: a program waits for them forever",
+    )
+    yield named(
+        "guest.controller",
+        "The controller of a program on a Switch.",
+        pro="a Pro Controller of player 1, which every program takes",
+        handheld="the halves at the console itself",
+        pair="two Joy-Con of player 1, held as one",
+        left="the left Joy-Con of player 1, held alone",
+        right="the right Joy-Con of player 1, held alone",
+    )
+    yield named(
+        "guest.pads",
+        "What hid of the Switch writes into its shared memory.",
+        all="switchbrew HID Shared Memory: controllers, touch screen, sensors, colours; only entries that were written "
+        "are valid",
+        few="the trial kernel: only buttons of a Pro Controller, and all entries are valid from the start",
     )
     yield named(
         "guest.motion",
@@ -129,4 +172,9 @@ STRICT: Final[Mapping[str, str]] = {
     "guest.block_alignment": "any", "guest.services": "few",
     "guest.call_time": "none", "guest.applets": "absent", "guest.motion": "none", "guest.settings": "zeros",
 }  # fmt: skip
-"""The trial kernel's values."""
+"""The values of the trial kernel that answered the 3DS's conversations."""
+STRICT_SWITCH: Final[Mapping[str, str]] = {
+    "guest.call_time": "none", "guest.scheduling": "first-come", "guest.wait_order": "creation",
+    "guest.page_states": "simple", "guest.clock": "presents", "guest.pads": "few",
+}  # fmt: skip
+"""The values of the one that answered the Switch's."""

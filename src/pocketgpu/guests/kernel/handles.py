@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from pocketgpu.guests.kernel.objects import KernelObject
+
+GREATEST: Final = (1 << 30) - 1
+"""Programs use the bits above for something else."""
 
 
 class Handles:
@@ -10,7 +15,7 @@ class Handles:
 
     def __init__(self, first: int = 0x10, limit: int = 4096) -> None:
         self._objects: dict[int, KernelObject] = {}
-        self._next, self.limit = first, limit
+        self._first, self._next, self.limit = first, first, limit
 
     def __repr__(self) -> str:
         return f"<Handles: {len(self._objects)}>"
@@ -22,6 +27,8 @@ class Handles:
         """A new handle of an object; None if the table is full."""
         if len(self._objects) >= self.limit:
             return None
+        while self._next in self._objects or self._next > GREATEST:
+            self._next = self._first if self._next > GREATEST else self._next + 1
         number, self._next = self._next, self._next + 1
         self._objects[number] = one
         one.references += 1

@@ -11,12 +11,13 @@ from typing import Final, Protocol
 
 from pocketgpu.displayed import line_of
 from pocketgpu.events import EventLog
+from pocketgpu.guests.kernel.blocks import MemoryBlock
 from pocketgpu.guests.kernel.handles import Handles
-from pocketgpu.guests.kernel.memory import PAGE, AddressSpace, Permission
+from pocketgpu.guests.kernel.memory import PAGE, AddressSpace, Area, Permission
 from pocketgpu.guests.kernel.objects import Event, KernelObject, Mutex, Reset, Timer, Waitable
 from pocketgpu.guests.kernel.processor import Fault, Processor
 from pocketgpu.guests.kernel.report import Registers, Step, ThreadState, Tracer, end_text
-from pocketgpu.guests.kernel.threads import Scheduler, State, Thread, Wait
+from pocketgpu.guests.kernel.threads import CANCELLED, Scheduler, State, Thread, TlsBlocks, Wait, Word
 from pocketgpu.guests.kernel.timeline import Due, Timeline
 
 SHORTEST_PERIOD: Final = 10_000
@@ -138,21 +139,28 @@ class Kernel:
     calls: their supervisor calls by number. call_ticks: how long a call takes, so that a program that only makes calls
     gets to the next frame. steps: how often it was asked to go on; equal runs have equal steps. events: what the
     program did that is not modelled. text: what it printed for a debugger. own_handles: handles that every thread has
-    without asking: "thread" and "process". flush_listeners: called with address and size of what the program writes
-    back from its caches by a call.
+    without asking: "thread" and "process". out_of_handles: the result of a call for whose object there is no handle.
+    flush_listeners: called with address and size of what the program writes
+    back from its caches by a call. tls: blocks for new threads. blocks: shared memory that is mapped, by address.
     """
 
     calls: Mapping[int, Callable[[Thread], None]]
     own_handles: Mapping[int, str] = {}
+    out_of_handles = 0
     outside_state = frozenset({"processor", "listeners", "calls", "tracer", "flush_listeners"})
 
-    def __init__(self, processor: Processor, space: AddressSpace, timeline: Timeline, machine: Machine) -> None:
-        self.processor, self.space, self.time = processor, space, timeline
-        self.scheduler, self.handles = Scheduler(), Handles()
+    def __init__(
+        self, processor: Processor, space: AddressSpace, timeline: Timeline, machine: Machine, tls: TlsBlocks
+    ) -> None:
+        self.processor, self.space, self.time, self.tls = processor, space, timeline, tls
+        self.scheduler = Scheduler(first_come=machine.choices["guest.scheduling"] == "first-come")
+        self.handles = Handles()
+        self.blocks: dict[int, MemoryBlock] = {}
         self.process, self.events, self.text = Process(), EventLog(), bytearray()
         self.listeners: list[Listener] = []
         self.flush_listeners: list[Callable[[int, int], None]] = []
         self._choices, self._memory = machine.choices, machine.memory
+        self._by_arrival = machine.choices["guest.wait_order"] == "arrival"
         self._told: dict[tuple[str, str], str] = {}
         self.end: End | None = None
         self.current: Thread | None = None
@@ -180,7 +188,7 @@ class Kernel:
             return self.end is None
         due = self.time.next
         budget = MOST_AT_ONCE if due is None else max(1, due - self.time.now)
-        stop = self.processor.run(thread, budget)
+        stop = self.processor.run(thread, budget, self.time.now)
         self.memory_differs()
         thread.executed += stop.used
         self.time.pass_ticks(stop.used)
@@ -224,7 +232,11 @@ class Kernel:
         """Whether no thread will ever run again: each waits without a limit, for nothing that the console signals."""
         for thread in self.scheduler.threads:
             wait = thread.wait
-            if wait is None or wait.due is not None:
+            if wait is None:
+                if thread.paused:
+                    continue
+                return False
+            if wait.due is not None:
                 return False
             if any(one.outside or (isinstance(one, Timer) and one.due is not None) for one in wait.objects):
                 return False
@@ -322,17 +334,38 @@ class Kernel:
         one.outside = True
         return self.handles.add(one) or 0
 
+    def map_block(self, block: MemoryBlock, address: int, permission: Permission, state: int = 0) -> None:
+        """Map shared memory. state: the kernel's number for its kind.
+
+        :raises AddressError: it is not of whole pages, or something is there.
+        """
+        self.space.map(Area(address, len(block.view), permission, block.name, block.view, state, block.physical))
+        self.blocks[address] = block
+
+    def give(self, one: KernelObject) -> tuple[int, ...] | int:
+        """The reply of a call that makes an object: a handle of it."""
+        handle = self.handles.add(one)
+        return self.out_of_handles if handle is None else (0, handle)
+
     # -- threads ----------------------------------------------------------------------------------------------------
-    def new_thread(self, priority: int, entry: int, argument: int, stack: int, tls: int) -> Thread:
-        """A new thread, ready to run."""
+    def make_thread(
+        self, priority: int, entry: int, argument: int, stack: int, *, starts: bool = True
+    ) -> Thread | None:
+        """A new thread with clean thread-local storage; None if there are too many. starts: it is ready to run."""
+        tls = self.tls.take()
+        if tls is None:
+            return None
+        self.space.view(tls, self.tls.size)[:] = bytes(self.tls.size)
         self._threads += 1
         thread = Thread(self._threads, priority, tls)
         self.processor.start(thread, entry, argument, stack)
-        self.scheduler.add(thread)
+        if starts:
+            self.scheduler.add(thread)
         return thread
 
     def end_thread(self, thread: Thread) -> None:
         """A thread is over: its locks are free, and who waits for it goes on."""
+        self.tls.give_back(thread.tls)
         self.scheduler.remove(thread)
         for one in self.owned(thread):
             one.owner, one.depth = None, 0
@@ -351,15 +384,29 @@ class Kernel:
         all: bool = False, nanoseconds: int = FOREVER,
     ) -> bool:  # fmt: skip
         """Let a thread wait for objects; True if it need not. `woken` sets its answer: it gets the object's index (0
-        for all of them), or None for a timeout."""
+        for all of them), None for a timeout, or CANCELLED."""
         if (index := self._through(thread, objects, all)) is not None:
             woken(thread, index)
+            if self.scheduler.first_come:
+                self.scheduler.give_way(thread)
             return True
         if nanoseconds == 0:
             woken(thread, None)
             return True
-        self.sleep(thread, nanoseconds, woken, objects, all)
+        if thread.cancelled:
+            thread.cancelled = False
+            woken(thread, CANCELLED)
+            return True
+        wait = self.sleep(thread, nanoseconds, woken, objects, all)
+        wait.can_cancel = True
         return False
+
+    def cancel(self, thread: Thread) -> None:
+        """End a thread's wait for objects, or its next one that does not end at once."""
+        if thread.wait is not None and thread.wait.can_cancel:
+            self.resume(thread, CANCELLED)
+        else:
+            thread.cancelled = True
 
     @staticmethod
     def _through(thread: Thread, objects: Sequence[Waitable], all: bool) -> int | None:
@@ -378,7 +425,7 @@ class Kernel:
     def sleep(
         self, thread: Thread, nanoseconds: int, woken: Callable[[Thread, int | None], None],
         objects: Sequence[Waitable] = (), all: bool = False, address: int | None = None,
-    ) -> None:  # fmt: skip
+    ) -> Wait:  # fmt: skip
         """Let a thread wait, for a time or forever."""
         wait = Wait(objects, all, self.scheduler.next_order(), woken, address=address)
         if nanoseconds >= 0:
@@ -386,6 +433,7 @@ class Kernel:
         for one in dict.fromkeys(objects):
             one.waiters.append(thread)
         thread.state, thread.wait = State.WAITING, wait
+        return wait
 
     def resume(self, thread: Thread, index: int | None) -> None:
         """A waiting thread goes on."""
@@ -402,7 +450,7 @@ class Kernel:
 
     def wake(self, one: Waitable) -> None:
         """Let those through who wait for an object that may be signalled now."""
-        for thread in sorted(one.waiters, key=_wait_rank):
+        for thread in sorted(one.waiters, key=self._wait_rank):
             wait = thread.wait
             if wait is None or not one.signalled(thread):
                 continue
@@ -417,10 +465,21 @@ class Kernel:
         if event.reset is Reset.PULSE:
             event.on = False
 
+    def waiting_for(self, address: int, word: Word = Word.PLAIN) -> list[Thread]:
+        """Threads that wait for a word in memory, the best first."""
+        found = [
+            one for one in self.scheduler.threads
+            if one.wait is not None and one.wait.address == address and one.wait.word is word
+        ]  # fmt: skip
+        return sorted(found, key=self._wait_rank)
+
+    def _wait_rank(self, thread: Thread) -> tuple[int, int]:
+        assert thread.wait is not None
+        return thread.priority, thread.wait.order if self._by_arrival else thread.number
+
     def wake_address(self, address: int, count: int) -> None:
         """Let threads go on that wait for a word: `count` of them, the best first, or all if it is negative."""
-        waiting = [one for one in self.scheduler.threads if one.wait is not None and one.wait.address == address]
-        waiting.sort(key=_wait_rank)
+        waiting = self.waiting_for(address)
         for one in waiting if count < 0 else waiting[:count]:
             self.resume(one, 0)
 
@@ -467,8 +526,3 @@ class _Firing:
         timer = self.timer
         timer.due = self.kernel.time.at(tick + timer.interval, self.come, timer) if timer.interval else None
         self.kernel.signal(timer)
-
-
-def _wait_rank(thread: Thread) -> tuple[int, int]:
-    assert thread.wait is not None
-    return thread.priority, thread.wait.order

@@ -194,6 +194,22 @@ class AddressSpace:
         high = self._bases[at] if at < len(self._bases) else self.limit
         return low, high - low
 
+    def alike(self, area: Area) -> tuple[int, int]:
+        """First address and end of all that lies at an area without a gap and is of the same kind, with the same
+        permission."""
+        at = self._areas.index(area)
+        low = high = at
+        while low and self._follows(low - 1):
+            low -= 1
+        while high + 1 < len(self._areas) and self._follows(high):
+            high += 1
+        return self._areas[low].base, self._areas[high].end
+
+    def _follows(self, number: int) -> bool:
+        """Whether the area after one of this number is its continuation."""
+        one, other = self._areas[number : number + 2]
+        return one.end == other.base and one.state == other.state and one.permission == other.permission
+
     def free(self, low: int, high: int, size: int) -> int | None:
         """The lowest address from `low` on where `size` bytes are free below `high`."""
         at = low

@@ -1,8 +1,8 @@
 """What runs a program's instructions: the kernel asks for a piece of a thread and gets the next supervisor call.
 
-    stop = processor.run(thread, budget)
+    stop = processor.run(thread, budget, now)
     if stop.call is not None:
-        ...  # thread.registers has r0 to r7; thread.answer[0] = 0 is what r0 will be when the thread goes on
+        ...  # thread.registers has the first 8; thread.answer[0] = 0 is what the first will be when the thread goes on
 
 The kernel knows nothing else of a processor, so one that plays a recorded conversation does as well as one that
 executes code.
@@ -42,9 +42,12 @@ class Stop:
 class Processor(Protocol):
     """Executes threads of one program."""
 
-    def run(self, thread: Thread, budget: int) -> Stop:
+    def run(self, thread: Thread, budget: int, now: int) -> Stop:
         """Apply `thread.answer`, then run the thread until its next supervisor call, for at most `budget` instructions
-        (a few more, up to the end of a block). Sets `thread.registers` where it ends in a call."""
+        (a few more, up to the end of a block). Sets `thread.registers` where it ends in a call.
+
+        :param now: the tick at which it begins, for processors with a counter that programs read.
+        """
         ...
 
     def registers(self, thread: Thread) -> Registers | None:
@@ -57,7 +60,8 @@ class Processor(Protocol):
         ...
 
     def start(self, thread: Thread, entry: int, argument: int, stack: int) -> None:
-        """Registers of a new thread: r0 = argument, the stack pointer, the program counter (bit 0: Thumb code)."""
+        """Registers of a new thread: the first is the argument; the stack pointer, the program counter (of 32-bit ARM
+        bit 0: Thumb code)."""
         ...
 
     def mapped(self, area: Area) -> None:

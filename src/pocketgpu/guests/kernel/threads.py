@@ -1,6 +1,7 @@
 """Threads of a guest and which of them runs: the best priority, equals in the order in which they became ready.
 
 There are no time slices: a thread runs until it waits, yields, ends, or a better one is ready.
+Each thread has a block of thread-local storage (TLS), a small piece of memory at an address that only it is told.
 """
 
 from __future__ import annotations
@@ -8,18 +9,30 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, Final
 
 from pocketgpu.guests.kernel.objects import Waitable
 from pocketgpu.guests.kernel.timeline import Due
+
+CANCELLED: Final = -1
+"""The index of a wait that another thread has ended."""
 
 
 class State(Enum):
     """What a thread does."""
 
+    NEW = "not started"
     READY = "ready"
     WAITING = "waiting"
     ENDED = "ended"
+
+
+class Word(Enum):
+    """What a word in memory is to those who wait for it."""
+
+    PLAIN = "word"
+    MUTEX = "mutex"
+    CONDITION = "condition variable"
 
 
 @dataclass(slots=True, eq=False)
@@ -28,7 +41,9 @@ class Wait:
 
     objects: with `all`, for all of them at once, else for the first that is there; none for a sleep or an address.
     order: waits that began earlier come first among equal priorities. due: its end by time, if it has one. woken:
-    called with the index of the object, or None after a timeout.
+    called with the index of the object, None after a timeout, or CANCELLED. can_cancel: whether another thread may end
+    it. address: of the word that it waits for, and word: what that is. mutex: address of the mutex that goes with a
+    condition variable; tag: the handle that a mutex is to hold for this thread.
     """
 
     objects: Sequence[Waitable]
@@ -37,12 +52,16 @@ class Wait:
     woken: Callable[[Thread, int | None], None]
     due: Due | None = None
     address: int | None = None
+    word: Word = Word.PLAIN
+    mutex: int = 0
+    tag: int = 0
+    can_cancel: bool = False
 
     @property
     def text(self) -> str:
         """What for, in words: "the word at 0x00102000"."""
         if self.address is not None:
-            return f"the word at {self.address:#010x}"
+            return f"the {self.word.value} at {self.address:#010x}"
         if not self.objects:
             return "a time"
         return (" and " if self.all else " or ").join(repr(one).strip("<>") for one in self.objects[:4])
@@ -50,20 +69,23 @@ class Wait:
 
 class Thread(Waitable):
     """A thread, which others can wait for. priority: lower numbers are better. tls: address of its thread-local
-    storage. registers: the first registers at its last call. answer: what they will be when it goes on. context: the
-    processor's own."""
+    storage. registers: the first registers at its last call. answer: what they will be when it goes on. paused: it is
+    not to run. cancelled: its next wait ends at once. core, cores: the core that it prefers, and a bit for each that it
+    may have; they are only told. context: the processor's own."""
 
     kind = "thread"
 
     def __init__(self, number: int, priority: int, tls: int) -> None:
         super().__init__()
         self.number, self.priority, self.tls = number, priority, tls
-        self.state = State.READY
+        self.state = State.NEW
         self.order = 0
         self.wait: Wait | None = None
         self.registers: list[int] = [0] * 8
         self.answer: dict[int, int] = {}
         self.executed = 0
+        self.paused = self.cancelled = False
+        self.core, self.cores = 0, 1
         self.context: Any = None
 
     def __repr__(self) -> str:
@@ -76,11 +98,38 @@ class Thread(Waitable):
         """An ended thread stays so for everybody who asks."""
 
 
-class Scheduler:
-    """Decides who runs."""
+class TlsBlocks:
+    """Blocks of thread-local storage. base: address of the first one. size: bytes of each. count: how many."""
 
-    def __init__(self) -> None:
+    def __init__(self, base: int, size: int, count: int) -> None:
+        self.base, self.size = base, size
+        self._free = list(range(count))
+
+    def __repr__(self) -> str:
+        return f"<TlsBlocks: {len(self._free)} free>"
+
+    @property
+    def left(self) -> int:
+        """How many are free."""
+        return len(self._free)
+
+    def take(self) -> int | None:
+        """The address of the first free one; None if there are too many threads."""
+        return self.base + self.size * self._free.pop(0) if self._free else None
+
+    def give_back(self, address: int) -> None:
+        """A thread needs it no more."""
+        self._free.append((address - self.base) // self.size)
+        self._free.sort()
+
+
+class Scheduler:
+    """Decides who runs. first_come: whoever is ready first runs until it waits, whatever its priority; one that does
+    not have to wait for an object lets the others run, too."""
+
+    def __init__(self, first_come: bool = False) -> None:
         self.threads: list[Thread] = []
+        self.first_come = first_come
         self._order = 0
 
     def __repr__(self) -> str:
@@ -106,10 +155,18 @@ class Scheduler:
         thread.state = State.ENDED
         self.threads.remove(thread)
 
+    def give_way(self, thread: Thread) -> None:
+        """The thread goes on after its equals."""
+        thread.order = self.next_order()
+
     def best(self) -> Thread | None:
         """Who runs now."""
-        ready = [one for one in self.threads if one.state is State.READY]
-        return min(ready, key=_rank) if ready else None
+        ready = [one for one in self.threads if one.state is State.READY and not one.paused]
+        return min(ready, key=_order if self.first_come else _rank) if ready else None
+
+
+def _order(thread: Thread) -> int:
+    return thread.order
 
 
 def _rank(thread: Thread) -> tuple[int, int]:

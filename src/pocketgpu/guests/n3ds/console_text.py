@@ -16,7 +16,7 @@ from pocketgpu.facts import console_font as facts
 from pocketgpu.guests.kernel.program import Program
 from pocketgpu.guests.text.fonts import Font, find_other_table, find_table
 from pocketgpu.guests.text.pictures import Cells, text_of
-from pocketgpu.pica.display.screens import Screen
+from pocketgpu.pictures import ShownArray
 
 _LINES: Final = (facts.UNDERLINE, facts.CROSSED_OUT)
 _MOST_GUESSES: Final = 8
@@ -41,7 +41,7 @@ class ConsoleText:
     def __repr__(self) -> str:
         return f"<ConsoleText: {self.fonts}>"
 
-    def of(self, screens: Mapping[str, Screen]) -> dict[str, str]:
+    def of(self, screens: Mapping[str, ShownArray]) -> dict[str, str]:
         """The text of each screen, by name; "" for one that shows none."""
         for name, screen in screens.items():
             picture, _ = self._last.get(name, (None, ""))

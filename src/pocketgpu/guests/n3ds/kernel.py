@@ -12,11 +12,10 @@ from pocketgpu.guests.backtrace.arm import ArmTracer
 from pocketgpu.guests.kernel.blocks import MemoryBlock
 from pocketgpu.guests.kernel.kernel import Kernel
 from pocketgpu.guests.kernel.memory import PAGE, AddressError, AddressSpace, Area, Permission, host_memory
-from pocketgpu.guests.kernel.objects import KernelObject
 from pocketgpu.guests.kernel.processor import Processor
 from pocketgpu.guests.kernel.program import Program
 from pocketgpu.guests.kernel.service import Server
-from pocketgpu.guests.kernel.threads import Thread
+from pocketgpu.guests.kernel.threads import Thread, TlsBlocks
 from pocketgpu.guests.kernel.timeline import Timeline
 from pocketgpu.guests.n3ds.abi import layout, pages
 from pocketgpu.guests.n3ds.abi.messages import Answer, Request, Service
@@ -58,19 +57,19 @@ class N3DSKernel(Kernel):
     """
 
     own_handles = MappingProxyType({CURRENT_THREAD: "thread", CURRENT_PROCESS: "process"})
+    out_of_handles = Result.OUT_OF_HANDLES
 
     def __init__(self, processor: Processor, machine: N3DS) -> None:
-        super().__init__(processor, AddressSpace(layout.LIMIT), Timeline(layout.CLOCK), machine)
+        tls = TlsBlocks(layout.TLS, layout.TLS_BYTES, layout.TLS_SLOTS)
+        super().__init__(processor, AddressSpace(layout.LIMIT), Timeline(layout.CLOCK), machine, tls)
         self.machine = machine
         self.ports: dict[str, Server[Request, Answer]] = {}
         self.services: dict[str, Server[Request, Answer]] = {}
-        self.blocks: dict[int, MemoryBlock] = {}
         self.used = layout.SYSTEM_USED
         self.font: MemoryBlock | None = None
         self.calls: Mapping[int, Callable[[Thread], None]] = register.MODELLED.bound(self)
         if machine.choices["guest.call_time"] == "microsecond":
             self.call_ticks = layout.CALL_COST
-        self._free_tls = list(range(layout.TLS_SLOTS))
         self.space.followers += [processor, _Sharing(machine.memory)]
         self._fixed_areas()
 
@@ -113,26 +112,6 @@ class N3DSKernel(Kernel):
             at = program.entry - code.base
             pages.fill_loader_page(page.view, code.view[at:], arguments)
         self.make_thread(MAIN_PRIORITY, program.entry, 0, layout.STACK_TOP)
-
-    # -- objects ----------------------------------------------------------------------------------------------------
-    def give(self, one: KernelObject) -> tuple[int, ...] | int:
-        """The reply of a call that makes an object: a handle of it."""
-        handle = self.handles.add(one)
-        return Result.OUT_OF_HANDLES if handle is None else (Result.OK, handle)
-
-    # -- threads ----------------------------------------------------------------------------------------------------
-    def make_thread(self, priority: int, entry: int, argument: int, stack: int) -> Thread | None:
-        """A new thread with clean thread-local storage; None if there are too many."""
-        if not self._free_tls:
-            return None
-        tls = layout.TLS + layout.TLS_BYTES * self._free_tls.pop(0)
-        self.space.view(tls, layout.TLS_BYTES)[:] = bytes(layout.TLS_BYTES)
-        return self.new_thread(priority, entry, argument, stack, tls)
-
-    def end_thread(self, thread: Thread) -> None:
-        self._free_tls.append((thread.tls - layout.TLS) // layout.TLS_BYTES)
-        self._free_tls.sort()
-        super().end_thread(thread)
 
     # -- memory -----------------------------------------------------------------------------------------------------
     def allocate(self, address: int, size: int, permission: Permission, *, linear: bool) -> int | None:
@@ -191,11 +170,6 @@ class N3DSKernel(Kernel):
             return False
         self.space.unmap(address, size)
         return True
-
-    def map_block(self, block: MemoryBlock, address: int, permission: Permission) -> None:
-        """Map shared memory."""
-        self.space.map(Area(address, len(block.view), permission, block.name, block.view, 0, block.physical))
-        self.blocks[address] = block
 
     # -- what is not modelled ---------------------------------------------------------------------------------------
     def unknown_call(self, thread: Thread, number: int) -> None:

@@ -51,8 +51,8 @@ class Engine:
     :raises UsageError: the library refuses something that it is always asked for.
     """
 
-    def __init__(self, unicorn: Any, architecture: int, mode: int) -> None:
-        self._library = unicorn.unicorn_py3.unicorn.uclib
+    def __init__(self, library: Any, architecture: int, mode: int) -> None:
+        self._library = library
         self._handle = ctypes.c_void_p()
         self._check(self._library.uc_open(architecture, mode, ctypes.byref(self._handle)))
         self._keep: dict[int, Any] = {}
@@ -137,9 +137,17 @@ class Engine:
         )
         return self._error_text(status).decode() if status else ""
 
-    def add_native_hook(self, kind: int, address: int, state: ctypes.Structure) -> None:
-        """A hook in machine code; it gets the address of `state`."""
-        self._hook(kind, ctypes.c_void_p(address), ctypes.cast(ctypes.byref(state), ctypes.c_void_p))
+    @property
+    def write_function(self) -> int:
+        """The address of the function that sets a register."""
+        return ctypes.cast(self._library.uc_reg_write, ctypes.c_void_p).value or 0
+
+    def add_native_hook(
+        self, kind: int, address: int, state: ctypes.Structure, instruction: int | None = None
+    ) -> None:  # fmt: skip
+        """A hook in machine code; it gets the address of `state`. instruction: where the kind is of instructions."""
+        more = () if instruction is None else (ctypes.c_int(instruction),)
+        self._hook(kind, ctypes.c_void_p(address), ctypes.cast(ctypes.byref(state), ctypes.c_void_p), more=more)
 
     def on_invalid(self, kind: int, function: Callable[[int, int], None]) -> None:
         """Call a function with kind and address of an access that is not possible; the processor stops then."""
@@ -169,10 +177,9 @@ class Engine:
 
     def _hook(
         self, kind: int, function: ctypes.c_void_p, data: ctypes.c_void_p,
-        place: tuple[ctypes.c_uint64, ctypes.c_uint64] = _EVERYWHERE,
+        place: tuple[ctypes.c_uint64, ctypes.c_uint64] = _EVERYWHERE, more: tuple[ctypes.c_int, ...] = (),
     ) -> int:  # fmt: skip
         handle = ctypes.c_size_t()
-        self._check(
-            self._library.uc_hook_add(self._handle, ctypes.byref(handle), ctypes.c_int(kind), function, data, *place)
-        )
+        add = self._library.uc_hook_add
+        self._check(add(self._handle, ctypes.byref(handle), ctypes.c_int(kind), function, data, *place, *more))
         return handle.value

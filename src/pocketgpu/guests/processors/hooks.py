@@ -1,5 +1,6 @@
 """Hooks in machine code: one counts the instructions of each block and stops the processor at a budget, one stops it
-at interrupts, such as supervisor calls. A block of one instruction of Thumb counts as one, so that loops of it end too.
+at interrupts, such as supervisor calls, one answers reads of the counter of 64-bit ARM. A block of one instruction of
+Thumb counts as one, so that loops of it end too.
 
 A hook in Python for each block would take nine tenths of the time. These are compiled once and kept in the cache of
 kernels.
@@ -14,6 +15,35 @@ from pocketgpu.lanes import machine_code
 
 _BLOCK: Final = "guest_block"
 _INTERRUPT: Final = "guest_interrupt"
+_READ: Final = "guest_system_read"
+
+
+class HookState(ctypes.Structure):
+    """What the hooks share with Python.
+
+    used: instructions since it was set to 0. limit: where the processor stops. stop: the library's function that stops
+    it. interrupt: the number of the last interrupt. now: the tick at which `used` was 0. up, down: the counter is ticks
+    * up / down. rate: the counter's steps in a second. write: the library's function that sets a register. place: what
+    the counter is read into.
+    """
+
+    _fields_ = (
+        ("used", ctypes.c_int64), ("limit", ctypes.c_int64), ("stop", ctypes.c_void_p), ("interrupt", ctypes.c_int64),
+        ("now", ctypes.c_int64), ("up", ctypes.c_int64), ("down", ctypes.c_int64), ("rate", ctypes.c_int64),
+        ("write", ctypes.c_void_p), ("place", ctypes.c_int64),
+    )  # fmt: skip
+
+
+def _at(field: str, name: str) -> str:
+    """IR for the address of a field."""
+    return f"%{name} = getelementptr i8, ptr %state, i64 {getattr(HookState, field).offset}"
+
+
+_STOP: Final = f"""
+  {_at("stop", "stop_at")}
+  %stop_fn = load ptr, ptr %stop_at
+  %ignored = call i32 %stop_fn(ptr %uc)
+"""
 _BLOCK_TEXT: Final = f"""
 define void @{_BLOCK}(ptr %uc, i64 %address, i32 %size, ptr %state) {{
 entry:
@@ -22,7 +52,7 @@ entry:
   %more = zext i32 %count to i64
   %used = load i64, ptr %state
   %sum = add i64 %used, %more
-  %limit_at = getelementptr i64, ptr %state, i64 1
+  {_at("limit", "limit_at")}
   %limit = load i64, ptr %limit_at
   %over = icmp sge i64 %used, %limit
   br i1 %over, label %stop, label %go
@@ -30,9 +60,7 @@ go:
   store i64 %sum, ptr %state
   ret void
 stop:
-  %stop_at = getelementptr i64, ptr %state, i64 2
-  %stop_fn = load ptr, ptr %stop_at
-  %ignored = call i32 %stop_fn(ptr %uc)
+  {_STOP}
   ret void
 }}
 """
@@ -41,24 +69,84 @@ stop:
 _INTERRUPT_TEXT: Final = f"""
 define void @{_INTERRUPT}(ptr %uc, i32 %number, ptr %state) {{
 entry:
-  %number_at = getelementptr i64, ptr %state, i64 3
+  {_at("interrupt", "number_at")}
   %wide = zext i32 %number to i64
   store i64 %wide, ptr %number_at
-  %stop_at = getelementptr i64, ptr %state, i64 2
-  %stop_fn = load ptr, ptr %stop_at
-  %ignored = call i32 %stop_fn(ptr %uc)
+  {_STOP}
   ret void
 }}
 """
 
+UNDEFINED: Final = 1
+"""The interrupt of an undefined instruction, by Unicorn's numbers."""
+_FIELDS: Final = {"crn": 0, "crm": 4, "op0": 8, "op1": 12, "op2": 16}
+"""Where Unicorn's description of a system register has its fields."""
+_USER: Final = 3
+"""op1 of registers that programs may read."""
+_TIMER: Final = 14
+"""CRn of the counter's registers, with CRm 0."""
+_RATE, _COUNTS = 0, (1, 2, 5, 6)
+"""op2: CNTFRQ_EL0; CNTPCT_EL0, CNTVCT_EL0, CNTPCTSS_EL0, CNTVCTSS_EL0."""
 
-class HookState(ctypes.Structure):
-    """What the hooks share with Python. used: instructions since it was set to 0. limit: where the processor stops.
-    stop: the library's function that stops it. interrupt: the number of the last interrupt."""
 
-    _fields_ = (
-        ("used", ctypes.c_int64), ("limit", ctypes.c_int64), ("stop", ctypes.c_void_p), ("interrupt", ctypes.c_int64),
-    )  # fmt: skip
+def _field(name: str) -> str:
+    return f"""
+  %{name}_at = getelementptr i8, ptr %system, i64 {_FIELDS[name]}
+  %{name} = load i32, ptr %{name}_at"""
+
+
+_READ_TEXT: Final = f"""
+define i32 @{_READ}(ptr %uc, i32 %register, ptr %system, ptr %state) {{
+entry:
+  {_field("op1")}
+  %user = icmp eq i32 %op1, {_USER}
+  br i1 %user, label %allowed, label %refused
+refused:
+  {_at("interrupt", "number_at")}
+  store i64 {UNDEFINED}, ptr %number_at
+  {_STOP}
+  ret i32 1
+allowed:
+  {_field("crn")}
+  %timer = icmp eq i32 %crn, {_TIMER}
+  br i1 %timer, label %counter, label %other
+other:
+  ret i32 0
+counter:
+  {_field("crm")}
+  {_field("op2")}
+  %high = shl i32 %crm, 3
+  %which = or i32 %high, %op2
+  switch i32 %which, label %other [
+    i32 {_RATE}, label %rate
+    {" ".join(f"i32 {one}, label %count" for one in _COUNTS)}
+  ]
+rate:
+  {_at("rate", "rate_at")}
+  %hertz = load i64, ptr %rate_at
+  br label %answer
+count:
+  %used = load i64, ptr %state
+  {_at("now", "now_at")}
+  %now = load i64, ptr %now_at
+  {_at("up", "up_at")}
+  %up = load i64, ptr %up_at
+  {_at("down", "down_at")}
+  %down = load i64, ptr %down_at
+  %tick = add i64 %now, %used
+  %product = mul i64 %tick, %up
+  %steps = udiv i64 %product, %down
+  br label %answer
+answer:
+  %value = phi i64 [ %hertz, %rate ], [ %steps, %count ]
+  {_at("place", "place_at")}
+  store i64 %value, ptr %place_at
+  {_at("write", "write_at")}
+  %write_fn = load ptr, ptr %write_at
+  %done = call i32 %write_fn(ptr %uc, i32 %register, ptr %place_at)
+  ret i32 1
+}}
+"""
 
 
 def block_hook() -> int:
@@ -69,3 +157,9 @@ def block_hook() -> int:
 def interrupt_hook() -> int:
     """The address of the hook for interrupts."""
     return machine_code.load(_INTERRUPT, _INTERRUPT_TEXT)[0]
+
+
+def system_read_hook() -> int:
+    """The address of the hook for `mrs` of 64-bit ARM: the counter is the kernel's time, and registers of the system
+    cannot be read by a program."""
+    return machine_code.load(_READ, _READ_TEXT)[0]

@@ -1,11 +1,13 @@
 """A recorded guest: plays the processor's side of a conversation, so that a kernel can be tested without a program.
 
     conversation = Conversation.read("hello-world.jsonl.xz")
-    guest = RecordedGuest(conversation)
+    guest = RecordedSwitch(conversation)
 
 A conversation is what a program said to a kernel and what it was told, one line of JSON a call or an event. The guest
-puts into memory what each call carries, and makes the call; handles, which a kernel chooses, are translated.
-Tests compare the answers.
+puts into memory what each call carries, and makes the call. Numbers that a kernel chooses, such as handles, are
+translated: `Numbers` knows the kernel's for the recorded ones. Tests compare the answers.
+
+What a line carries differs between the consoles: `recorded_n3ds.py` and `recorded_switch.py` read them.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from pocketgpu.errors import UsageError
 from pocketgpu.guests.kernel.memory import AddressSpace, Area
@@ -24,11 +26,6 @@ from pocketgpu.guests.kernel.processor import Stop
 from pocketgpu.guests.kernel.threads import Thread
 
 Line = Mapping[str, Any]
-
-COMMAND_BUFFER: Final = 0x80
-STATIC_BUFFERS: Final = 0x180
-_END_OF_LIST: Final = (0x12345678).to_bytes(4, "little") + (0x000F0010).to_bytes(4, "little")
-"""A command list that only ends: what a GPU would draw is not recorded."""
 
 
 class RecordEndError(Exception):
@@ -53,28 +50,71 @@ class Conversation:
         return cls(lines[0], lines[1:])
 
 
-class RecordedGuest:
-    """A processor that makes recorded calls. space: the memory of the guest, to be set before the first call. shared:
-    called with offset and bytes of what the program stored in memory that it shares with the graphics service."""
+class Numbers:
+    """Numbers that a kernel chose, by kind, for those that the recorded kernel chose."""
 
-    def __init__(self, conversation: Conversation) -> None:
-        self.conversation = conversation
-        self.space: AddressSpace | None = None
-        self.shared: Any = None
-        self.line: Line | None = None
-        """The line of the call that is being made."""
-        self.handles = {0xFFFF8000: 0xFFFF8000, 0xFFFF8001: 0xFFFF8001}
-        self._position: dict[int, int] = {}
-        self._queues: dict[int, deque[Line]] = {}
-        self._late = deque(line for line in conversation.lines if "ev" in line and "poke" in line)
-        for line in conversation.lines:
-            if "t" in line:
-                self._queues.setdefault(line["t"], deque()).append(line)
-            elif line.get("run"):
-                self._queues.setdefault(line["run"][0], deque()).append(line)
+    def __init__(self) -> None:
+        self._known: dict[str, dict[int, int]] = {}
 
     def __repr__(self) -> str:
-        return f"<RecordedGuest of {self.conversation.head['program']}>"
+        return f"<Numbers: {', '.join(f'{len(known)} {kind}' for kind, known in self._known.items())}>"
+
+    def learn(self, kind: str, recorded: int, chosen: int) -> None:
+        """A number was told by both."""
+        self._known.setdefault(kind, {})[recorded] = chosen
+
+    def forget(self, kind: str, recorded: int) -> None:
+        """The number is free again."""
+        self._known.get(kind, {}).pop(recorded, None)
+
+    def known(self, kind: str, recorded: int) -> bool:
+        """Whether the kernel has one for it."""
+        return recorded in self._known.get(kind, {})
+
+    def chosen(self, kind: str) -> list[int]:
+        """The kernel's numbers of a kind."""
+        return list(self._known.get(kind, {}).values())
+
+    def below(self, kind: str, recorded: int) -> int:
+        """The kernel's number for the greatest known one that is not greater, and as much more: for addresses inside
+        of allocations."""
+        known = self._known.get(kind, {})
+        first = max((one for one in known if one <= recorded), default=None)
+        return recorded if first is None else recorded - first + known[first]
+
+    def of(self, kind: str, recorded: int) -> int:
+        """The kernel's number; the recorded one if there is no other."""
+        return self._known.get(kind, {}).get(recorded, recorded)
+
+
+class RecordedGuest:
+    """A processor that makes recorded calls. space: the memory of the guest, to be set before the first call. line: of
+    the call that is being made. A form of recordings adds `moment` and `enter`."""
+
+    def __init__(self, conversation: Conversation) -> None:
+        self.conversation, self.numbers = conversation, Numbers()
+        for own in (0xFFFF8000, 0xFFFF8001):
+            self.numbers.learn("handle", own, own)
+        self.space: AddressSpace | None = None
+        self.line: Line | None = None
+        self._position: dict[int, int] = {}
+        self._queues: dict[int, deque[tuple[int, Line]]] = {}
+        for line in conversation.lines:
+            at = self.moment(line)
+            if at is not None:
+                self._queues.setdefault(at[0], deque()).append((at[1], line))
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.conversation.head['program']}>"
+
+    # -- the form of the recording ----------------------------------------------------------------------------------
+    def moment(self, line: Line) -> tuple[int, int] | None:
+        """Thread of a line, and how many instructions that has executed then; None for what is not the program's."""
+        raise NotImplementedError
+
+    def enter(self, thread: Thread, line: Line) -> None:
+        """Set registers and memory for a call."""
+        raise NotImplementedError
 
     # -- the processor's interface ----------------------------------------------------------------------------------
     def start(self, thread: Thread, entry: int, argument: int, stack: int) -> None:
@@ -99,20 +139,19 @@ class RecordedGuest:
     def replaced(self) -> None:
         """It never goes back."""
 
-    def run(self, thread: Thread, budget: int) -> Stop:
+    def run(self, thread: Thread, budget: int, now: int) -> Stop:
         queue = self._queues.get(thread.number)
         at = self._position.get(thread.number, 0)
         while queue:
-            line = queue[0]
-            call = "t" in line
-            place = line["i"][0] if call else line["run"][1]
-            if call:
+            place, line = queue[0]
+            if "n" in line:
                 if place - at > budget:
                     self._position[thread.number] = at + budget
                     return Stop(budget)
                 queue.popleft()
                 self._position[thread.number] = place
-                self._enter(thread, line)
+                self.line = line
+                self.enter(thread, line)
                 return Stop(place - at, int(line["n"], 16))
             queue.popleft()
             if place - at > budget or line["ev"] == "end":
@@ -121,57 +160,10 @@ class RecordedGuest:
                 return Stop(place - at)
         raise RecordEndError(f"thread {thread.number} has no more calls")
 
-    # -- what calls carry -------------------------------------------------------------------------------------------
-    def _mapped_handle(self, handle: int) -> int:
-        return self.handles.get(handle, handle)
-
-    def _enter(self, thread: Thread, line: Line) -> None:
-        self.line = line
-        self.stores(line)
-        registers = [int(word, 16) for word in line["r"]]
-        for number in line.get("rh", ()):
-            registers[number] = self._mapped_handle(registers[number])
-        thread.registers = registers
-        assert self.space is not None
-        for address, data, size, _ in line.get("in", ()):
-            if isinstance(data, dict):
-                continue  # only length and digest are known
-            stored = bytes.fromhex(data)
-            if line.get("mh") and size == 4:
-                stored = self._mapped_handle(int.from_bytes(stored, "little")).to_bytes(4, "little")
-            self._store(int(address, 16), stored)
-        if "cmd" in line:
-            words = [int(word, 16) for word in line["cmd"]]
-            for number in line.get("hin", ()):
-                words[number] = self._mapped_handle(words[number])
-            self.space.set_words(thread.tls + COMMAND_BUFFER, *words)
-            for number, descriptor, pointer in line.get("sb", ()):
-                self.space.set_words(thread.tls + STATIC_BUFFERS + 8 * number, int(descriptor, 16), int(pointer, 16))
-        for command in line.get("gx", ()):
-            if "list" in command:
-                address, size = int(command["w"][1], 16), int(command["w"][2], 16)
-                if size >= len(_END_OF_LIST):
-                    self._store(address, bytes(size - len(_END_OF_LIST)) + _END_OF_LIST)
-
-    def _store(self, address: int, data: bytes) -> None:
+    # -- for forms --------------------------------------------------------------------------------------------------
+    def store(self, address: int, data: bytes) -> None:
         """What the program has in its memory, whatever it may do there."""
         assert self.space is not None
         for area in self.space.within(address, len(data)):
             low, high = max(area.base, address), min(area.end, address + len(data))
             area.view[low - area.base : high - area.base] = data[low - address : high - address]
-
-    def stores(self, line: Line) -> None:
-        """Let the program's stores to shared memory happen that come before a line."""
-        late = []
-        while self._late and self._late[0]["s"] <= line["s"]:
-            late.append(self._late.popleft())
-        for one in [*late, *([line] if "t" in line else [])]:
-            for offset, data in one.get("poke", ()):
-                self.shared(offset, bytes.fromhex(data))
-
-    def learn(self, line: Line, registers: Mapping[int, int], answer: tuple[int, ...]) -> None:
-        """Note the kernel's handles for the recorded ones, when a call is done."""
-        for number in line.get("oh", ()):
-            self.handles[int(line["o"][str(number)], 16)] = registers[number]
-        for number in line.get("hout", ()):
-            self.handles[int(line["ans"][number], 16)] = answer[number]

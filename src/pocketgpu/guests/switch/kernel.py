@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
 from pocketgpu.facts.switch.services import command_name
 from pocketgpu.facts.switch.supervisor import CALLS
-from pocketgpu.guests.kernel.kernel import Kernel
+from pocketgpu.guests.kernel.calls import RESULT_BITS
+from pocketgpu.guests.kernel.kernel import End, Kernel
 from pocketgpu.guests.kernel.memory import AddressError, AddressSpace, Area, Permission
-from pocketgpu.guests.kernel.processor import Processor
-from pocketgpu.guests.kernel.threads import Thread
+from pocketgpu.guests.kernel.processor import Fault, Processor
+from pocketgpu.guests.kernel.program import Program
+from pocketgpu.guests.kernel.threads import Thread, TlsBlocks
 from pocketgpu.guests.kernel.timeline import Timeline
+from pocketgpu.guests.switch import start
 from pocketgpu.guests.switch.abi import layout
 from pocketgpu.guests.switch.abi.cmif import CmifAnswer, CmifRequest, Interface
+from pocketgpu.guests.switch.abi.pages import Kind
 from pocketgpu.guests.switch.abi.results import Result
-from pocketgpu.guests.switch.calls import register, system
+from pocketgpu.guests.switch.calls import events, locks, memory, register, system, threads
+from pocketgpu.guests.switch.pages import PageUses, RamPages
 from pocketgpu.maxwell.gm20b import GM20B
 
-_MODULES: Final = (system,)
+_MODULES: Final = (events, locks, memory, system, threads)
 """Importing them registers their calls."""
 CURRENT_THREAD: Final = 0xFFFF8000
 CURRENT_PROCESS: Final = 0xFFFF8001
@@ -45,17 +50,22 @@ class SwitchKernel(Kernel):
     """One program on a Switch.
 
     machine: its GPU. ram: the program's memory, a part of the GPU's; `Area.physical` is an offset in the arena of both.
-    ports: of ConnectToNamedPort. services: of `sm:`, by name. pointer_buffer_size: what sessions tell about themselves;
-    clients send buffers up to this size as pointers. process_id: the program's.
+    free_ram: its pages that are not mapped, by offset from its start. uses: what mapped pages are used for. heap: bytes
+    of the heap. ports: of ConnectToNamedPort. services: of `sm:`, by name. pointer_buffer_size: what sessions tell
+    about themselves; clients send buffers up to this size as pointers. process_id: the program's.
     """
 
     own_handles = MappingProxyType({CURRENT_THREAD: "thread", CURRENT_PROCESS: "process"})
+    out_of_handles = Result.OUT_OF_HANDLES
 
     def __init__(self, processor: Processor, machine: GM20B) -> None:
-        super().__init__(processor, AddressSpace(layout.LIMIT), Timeline(layout.CLOCK), machine)
+        tls = TlsBlocks(layout.TLS, layout.TLS_BYTES, layout.TLS_SLOTS)
+        super().__init__(processor, AddressSpace(layout.LIMIT), Timeline(layout.CLOCK), machine, tls)
+        self.time.now = layout.START
         self.machine = machine
         self.ram = machine.memory.allocate(layout.RAM)
-        self.used = 0
+        self.free_ram, self.uses = RamPages(layout.RAM), PageUses()
+        self.heap = 0
         self.ports: dict[str, Interface] = {}
         self.services: dict[str, Interface] = {}
         self.process_id = layout.PROCESS_ID
@@ -64,20 +74,93 @@ class SwitchKernel(Kernel):
         self.calls: Mapping[int, Callable[[Thread], None]] = register.MODELLED.bound(self)
         if machine.choices["guest.call_time"] == "microsecond":
             self.call_ticks = layout.CALL_COST
+        self.checks_pages = machine.choices["guest.page_states"] == "kept"
+        """Whether pages that are lent or of another kind are refused."""
         self.space.followers += [processor, _Sharing(machine)]
+        both = Permission.READ | Permission.WRITE
+        self.map_ram("TLS", layout.TLS, layout.TLS_SLOTS * layout.TLS_BYTES, both, Kind.THREAD_LOCAL)
 
-    def map_ram(self, name: str, base: int, size: int, permission: Permission) -> Area:
+    @property
+    def counter(self) -> int:
+        """CNTPCT_EL0: steps of 19.2 MHz."""
+        return self.time.now * layout.COUNTER // layout.CLOCK
+
+    # -- memory -----------------------------------------------------------------------------------------------------
+    def map_ram(
+        self, name: str, base: int, size: int, permission: Permission, kind: Kind | None = None, *,
+        after: int | None = None,
+    ) -> Area:  # fmt: skip
         """Map memory of the program that nothing else has; it is zero.
 
+        :param kind: what QueryMemory says of it; without it: a module's code, or its data if it can be written.
+        :param after: the offset in the RAM where it should lie if there is room.
         :raises AddressError: there is no room, or it is no place for it.
         """
-        if self.used + size > self.ram.size:
+        if kind is None:
+            kind = Kind.MODULE_DATA if permission & Permission.WRITE else Kind.MODULE_CODE
+        place = self.free_ram.take(size, after) if after is not None else None
+        if place is None and (place := self.free_ram.take(size)) is None:
             raise AddressError(base, size, "no memory is left")
-        offset = self.ram.offset + self.used
-        view = self.machine.memory.arena[offset : offset + size].data
-        area = self.space.map(Area(base, size, permission, name, view, 0, offset))
-        self.used += size
-        return area
+        offset = self.ram.offset + place
+        data = self.machine.memory.arena[offset : offset + size]
+        if self.free_ram.used_before(place):
+            data[:] = 0
+        try:
+            return self.space.map(Area(base, size, permission, name, data.data, kind, offset))
+        except AddressError:
+            self.free_ram.give_back(place, size)
+            raise
+
+    def unmap_ram(self, base: int, size: int) -> None:
+        """Take memory of `map_ram` away.
+
+        :raises AddressError: there would be too many pieces.
+        """
+        pieces = self.offsets(base, size)
+        self.space.unmap(base, size)
+        self.uses.clear(base, size)
+        for offset, length in pieces:
+            self.free_ram.give_back(offset - self.ram.offset, length)
+
+    def offsets(self, base: int, size: int) -> list[tuple[int, int]]:
+        """Where the bytes of a range lie in the arena: offsets and lengths, as few as possible."""
+        found: list[tuple[int, int]] = []
+        for area in self.space.within(base, size):
+            low, high = max(area.base, base), min(area.end, base + size)
+            if area.physical is not None:
+                offset = area.physical + low - area.base
+                if found and sum(found[-1]) == offset:
+                    found[-1] = found[-1][0], found[-1][1] + high - low
+                else:
+                    found.append((offset, high - low))
+        return found
+
+    def is_all(self, base: int, size: int, kinds: Collection[int], permission: Permission | None = None) -> bool:
+        """Whether a range is mapped, all of it as one of these kinds, and with a permission."""
+        covered = 0
+        for area in self.space.within(base, size):
+            if area.state not in kinds or permission not in (None, area.permission):
+                return False
+            covered += min(area.end, base + size) - max(area.base, base)
+        return covered == size
+
+    # -- the program ------------------------------------------------------------------------------------------------
+    def load(self, program: Program, arguments: Sequence[str] = ()) -> None:
+        """Map a program's segments, heap and stack, leave what it finds as homebrew, and make its first thread.
+
+        :param arguments: what it is started with; the first is its own place on the card.
+        :raises UsageError: the arguments do not fit.
+        """
+        start.load(self, program, arguments)
+
+    def faulted(self, thread: Thread, fault: Fault) -> None:
+        """A thread cannot go on; a jump to where the loader was is the end of the program."""
+        if fault.pc == fault.address == layout.RETURN:
+            registers = self.processor.registers(thread)
+            result = registers["x0"] & RESULT_BITS if registers is not None else 0
+            self.finish(End("exit", f"the program returned {result:#x}" if result else ""))
+        else:
+            super().faulted(thread, fault)
 
     # -- what is not modelled ---------------------------------------------------------------------------------------
     def unknown_call(self, thread: Thread, number: int) -> None:

@@ -29,20 +29,21 @@ class FrameRules:
     """How to leave a function at an address.
 
     The frame address is a register plus an offset. saved: registers that lie in memory, by their distance from the
-    frame address. return_register: the one that holds the return address.
+    frame address. return_register: the one that holds the return address. outermost: there is no caller.
     """
 
     register: int
     offset: int
     saved: Mapping[int, int]
     return_register: int
+    outermost: bool = False
 
 
 class DebugInfo:
-    """Lines and frames of one file."""
+    """Lines and frames of one file. base: where the file's address 0 is in memory."""
 
-    def __init__(self, elf: Elf) -> None:
-        self._elf = elf
+    def __init__(self, elf: Elf, base: int = 0) -> None:
+        self._elf, self._base = elf, base
         self._tables: dict[int, tuple[list[int], list[tuple[str, int] | None]]] = {}
 
     def __repr__(self) -> str:
@@ -69,6 +70,7 @@ class DebugInfo:
     # -- lines ------------------------------------------------------------------------------------------------------
     def line(self, address: int) -> tuple[str, int] | None:
         """File and line of an address; None if nobody knows."""
+        address -= self._base
         unit = self._unit_of(address)
         if unit is None:
             return None
@@ -145,11 +147,13 @@ class DebugInfo:
     @cached_property
     def _frames(self) -> tuple[list[int], list[Any]]:
         dwarf, found = self._dwarf, []
-        if dwarf is not None and dwarf.has_CFI():
+        if dwarf is not None and (dwarf.has_CFI() or dwarf.has_EH_CFI()):
             from elftools.dwarf.callframe import FDE
 
             try:
-                found = [one for one in dwarf.CFI_entries() if isinstance(one, FDE)]
+                entries = [*(dwarf.CFI_entries() if dwarf.has_CFI() else ())]
+                entries += dwarf.EH_CFI_entries() if dwarf.has_EH_CFI() else ()
+                found = [one for one in entries if isinstance(one, FDE)]
                 found.sort(key=lambda one: int(one["initial_location"]))
             except _damages():
                 found = []
@@ -157,6 +161,7 @@ class DebugInfo:
 
     def rules(self, address: int) -> FrameRules | None:
         """How to leave the function at an address; None if the file does not say."""
+        address -= self._base
         starts, frames = self._frames
         at = bisect_right(starts, address) - 1
         if at < 0 or address >= starts[at] + frames[at]["address_range"]:
@@ -174,7 +179,9 @@ class DebugInfo:
                 number: rule.arg for number, rule in row.items()
                 if isinstance(number, int) and rule.type == "OFFSET"
             }  # fmt: skip
-            return FrameRules(base.reg, base.offset, saved, frames[at].cie["return_address_register"])
+            link = frames[at].cie["return_address_register"]
+            outermost = link in row and row[link].type == "UNDEFINED"
+            return FrameRules(base.reg, base.offset, saved, link, outermost)
         except _damages():
             return None
 

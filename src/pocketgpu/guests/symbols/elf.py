@@ -28,6 +28,12 @@ class Machine(IntEnum):
     AARCH64 = 183
 
 
+class FileType(IntEnum):
+    """Types of files that matter here."""
+
+    POSITION_INDEPENDENT = 3
+
+
 class SegmentType(IntEnum):
     """Types of segments that matter here."""
 

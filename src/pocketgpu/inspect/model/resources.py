@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from pocketgpu.displayed import picture_html, title_html
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.displayed import Displayed
+from pocketgpu.pictures import png_bytes
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
@@ -88,12 +88,10 @@ class Texture(Displayed, ABC):
         return self.facts.to_json()
 
     def _repr_png_(self) -> bytes | None:
-        data = BytesIO()
         try:
-            self.image.save(data, "PNG")
+            return png_bytes(self.image)
         except UsageError:
             return None
-        return data.getvalue()
 
     def _repr_html_(self) -> str:
         return title_html(str(self)) + picture_html(self._repr_png_())

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
+from pocketgpu.pictures import png_bytes, to_image
 from pocketgpu.wording import counted
 
 Pixels = NDArray[np.uint8]
@@ -119,12 +120,8 @@ def read_picture(path: str | os.PathLike[str]) -> Pixels:
 
 def to_png(pixels: Pixels) -> bytes:
     """RGBA pixels as a PNG file, without alpha if all pixels are opaque."""
-    from PIL import Image
-
     shown = pixels[..., :3] if bool((pixels[..., 3] == 255).all()) else pixels
-    file = io.BytesIO()
-    Image.fromarray(np.ascontiguousarray(shown)).save(file, format="PNG", optimize=True)
-    return file.getvalue()
+    return png_bytes(to_image(shown), optimize=True)
 
 
 def compare(ours: Pixels, golden: Pixels, tolerance: int = 0) -> Comparison:

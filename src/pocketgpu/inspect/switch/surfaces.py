@@ -20,7 +20,7 @@ from pocketgpu.maxwell.graphics.output.targets import Target, colour_slots, colo
 from pocketgpu.maxwell.memory.blocklinear import Layout
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.maxwell.memory.surface_copy import SurfaceSide, to_array
-from pocketgpu.pictures import to_image
+from pocketgpu.pictures import png_bytes, to_image
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
@@ -203,11 +203,7 @@ class TargetPicture:
         return to_image(np.ascontiguousarray(mixed[..., :3]))
 
     def _repr_png_(self) -> bytes:
-        import io
-
-        data = io.BytesIO()
-        self.image.save(data, "PNG")
-        return data.getvalue()
+        return png_bytes(self.image)
 
     def _repr_html_(self) -> str:
         return title_html(str(self)) + picture_html(self._repr_png_())

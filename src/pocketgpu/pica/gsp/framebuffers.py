@@ -6,7 +6,7 @@ Source: 3dbrew GSP Shared Memory (framebuffer info), GPU/External Registers (LCD
 from __future__ import annotations
 
 from pocketgpu.facts.external import EXTERNAL, shows_both
-from pocketgpu.facts.external_init import TOP_MODES
+from pocketgpu.facts.external_init import INITS, TOP_MODES
 from pocketgpu.facts.gsp import BAD_VALUE, ENTRY_WORDS, SWAP_FORMAT_BITS
 from pocketgpu.facts.pica_enums import TRANSFER_FORMAT
 from pocketgpu.pica.gsp.gsp_machine import GspMachine, Refused, Translator, Write, address, write
@@ -61,7 +61,7 @@ def show(machine: GspMachine, screen: int, entry: tuple[int, ...], translate: Tr
     if screen == 0:
         mode = _top_mode(entry[_WORD["format"]])
         if mode != _top_mode(machine.read_register(address("PDC0_FORMAT"))):
-            writes = [*TOP_MODES[mode].writes, *writes]
+            writes = [*INITS[TOP_MODES[mode]].writes, *writes]
     write(machine, writes)
 
 

@@ -10,9 +10,9 @@ from support.conversations import Play, folder
 
 from pocketgpu.guests.kernel.kernel import Kernel
 from pocketgpu.guests.kernel.objects import Mutex
+from pocketgpu.guests.kernel.threads import Wait
 from pocketgpu.guests.n3ds.calls import register
 from pocketgpu.guests.n3ds.kernel import N3DSKernel
-from pocketgpu.guests.processors.recorded import RecordEndError
 
 NAMES = sorted(path.name.removesuffix(".jsonl.xz") for path in folder().glob("*.jsonl.xz"))
 needed = pytest.mark.skipif(not NAMES, reason=recordings.REASON)
@@ -21,11 +21,7 @@ needed = pytest.mark.skipif(not NAMES, reason=recordings.REASON)
 def played(name: str, most: int = 20) -> Play:
     """A conversation to its end, or until it differs too much."""
     play = Play(folder() / f"{name}.jsonl.xz")
-    try:
-        while len(play.differences) < most and play.kernel.step():
-            pass
-    except (RecordEndError, StopIteration):
-        pass
+    play.play(most)
     return play
 
 
@@ -46,8 +42,8 @@ def _never_free(self: Mutex) -> bool:
     return False
 
 
-def _late_sleep(self: Kernel, thread: object, nanoseconds: int, *more: object, **named: object) -> None:
-    SLEEP(self, thread, 2 * nanoseconds, *more, **named)  # type: ignore[arg-type]
+def _late_sleep(self: Kernel, thread: object, nanoseconds: int, *more: object, **named: object) -> Wait:
+    return SLEEP(self, thread, 2 * nanoseconds, *more, **named)  # type: ignore[arg-type]
 
 
 SLEEP = Kernel.sleep

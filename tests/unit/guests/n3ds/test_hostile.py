@@ -11,11 +11,11 @@ from support.fuzz import load
 from support.guest_messages import BUFFER, Talk
 
 from pocketgpu.facts.supervisor import CALLS
+from pocketgpu.guests.kernel import kernel
 from pocketgpu.guests.kernel.files import HostFolder
 from pocketgpu.guests.kernel.memory import PAGE, AddressError, Permission
 from pocketgpu.guests.kernel.processor import Stop
 from pocketgpu.guests.kernel.threads import Thread
-from pocketgpu.guests.n3ds import kernel as n3ds_kernel
 from pocketgpu.guests.n3ds.abi import layout
 from pocketgpu.guests.n3ds.abi.results import Result
 
@@ -53,7 +53,7 @@ class Loop:
     def __init__(self, calls: Sequence[tuple[str, dict[str, int]]]) -> None:
         self.calls, self.at = calls, 0
 
-    def run(self, thread: Thread, budget: int) -> Stop:
+    def run(self, thread: Thread, budget: int, now: int) -> Stop:
         thread.answer = {}
         self.at += 1
         if budget < 2:
@@ -113,7 +113,7 @@ def test_timers_that_are_set_again_and_again_leave_nothing_behind() -> None:
 
 
 def test_what_is_printed_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(n3ds_kernel, "MOST_TEXT", 100_000)
+    monkeypatch.setattr(kernel, "MOST_TEXT", 100_000)
     talk = Talk()
     talk.store(b"x" * 65536)
     for _ in range(4):

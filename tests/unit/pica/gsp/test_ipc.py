@@ -10,7 +10,7 @@ import pytest
 
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.external import EXTERNAL, LCD
-from pocketgpu.facts.external_init import START_WRITES
+from pocketgpu.facts.external_init import start_writes
 from pocketgpu.facts.gsp import CLIENTS, GX_COMMANDS
 from pocketgpu.pica.gsp import Gsp
 from pocketgpu.pica.n3ds import N3DS
@@ -103,7 +103,7 @@ def test_long_reads_can_be_cut(switched: Callable[..., N3DS]) -> None:
 
 
 def test_reading_after_start_up(gpu: N3DS, gsp: Gsp) -> None:
-    for offset, value, mask in START_WRITES:
+    for offset, value, mask in start_writes():
         assert gsp.write_hw_regs_with_mask(0x400000 + offset, [value], [mask]) == 0
     assert gsp.read_hw_regs(0x400474, 4) == (0, struct.pack("<I", 0x00010501))
     assert gsp.read_hw_regs(0x400468, 4).data == struct.pack("<I", 0x18300000)

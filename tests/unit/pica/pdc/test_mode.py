@@ -7,7 +7,7 @@ import random
 import pytest
 
 from pocketgpu.facts.external import EXTERNAL
-from pocketgpu.facts.external_init import BOTTOM, INITS, NNGX_INIT, TOP_FLAT, TOP_MODES, TOP_STEREO, TOP_WIDE, InitSet
+from pocketgpu.facts.external_init import INITS, TOP_MODES, InitSet
 from pocketgpu.pica.pdc import Beat, DisplayMode, display_mode
 
 LINE = 24 * 451
@@ -34,7 +34,7 @@ def test_the_usual_refresh_rates() -> None:
     slow = display_mode("top", {"VTOTAL": 494})
     assert slow.refresh == pytest.approx(50.040660858, abs=1e-8)
     # Twice the lines at twice the clock.
-    for values, form in ((TOP_WIDE, 0x80300), (TOP_STEREO, 0x80320)):
+    for values, form in ((INITS["top-wide"], 0x80300), (INITS["top-stereo"], 0x80320)):
         mode = display_mode("top", {**words_of(values), "FORMAT": form})
         assert (mode.lines, mode.divider) == (828, 12)
         assert mode.frame_cycles == FRAME
@@ -42,7 +42,7 @@ def test_the_usual_refresh_rates() -> None:
 
 
 def test_the_modes_of_the_system_software() -> None:
-    pairs = zip(TOP_MODES, FORMATS, strict=True)
+    pairs = zip((INITS[name] for name in TOP_MODES), FORMATS, strict=True)
     modes = [display_mode("top", {**words_of(values), "FORMAT": form}) for values, form in pairs]
     assert [mode.gsp_mode for mode in modes] == [0, 1, 2]
     assert [mode.stereo for mode in modes] == [False, False, True]
@@ -61,7 +61,7 @@ def test_the_scan_of_both_screens() -> None:
         [("sync", 0, 207), ("back porch", 207, 2), ("picture", 209, 240), ("front porch", 449, 2)],
         [("sync", 402, 13), ("back porch", 1, 1), ("picture", 2, 400)],
     )
-    assert spans(display_mode("bottom", words_of(BOTTOM))) == (
+    assert spans(display_mode("bottom", words_of(INITS["bottom"]))) == (
         [("sync", 205, 2), ("back porch", 207, 2), ("picture", 209, 240), ("front porch", 449, 207)],
         [("sync", 79, 1), ("back porch", 80, 2), ("picture", 82, 320), ("front porch", 402, 91)],
     )
@@ -356,7 +356,7 @@ def test_the_chain_goes_round_and_the_last_count_is_reached() -> None:
 
 
 def test_values_of_the_wiki_that_cannot_be() -> None:
-    mode = display_mode("top", words_of(NNGX_INIT))
+    mode = display_mode("top", words_of(INITS["nngx"]))
     assert [p.text.split()[0] for p in mode.problems if p.id == "past-total"] == ["VBORDER", "VBLANK", "VSYNC"]
     assert mode.beat("v_irq") == Beat(FRAME, 402 * LINE), "the interrupt comes all the same"
 
@@ -389,5 +389,5 @@ def test_sets_of_values_name_registers_once() -> None:
         addresses = [address for address, _ in values.writes]
         assert len(addresses) == len(set(addresses)) > 0
         assert values.doc and values.source
-    assert words_of(TOP_FLAT)["PDC0_VIRQ"] == 0x1960192
-    assert words_of(BOTTOM)["PDC1_VIRQ"] == 0x1980194
+    assert words_of(INITS["top-flat"])["PDC0_VIRQ"] == 0x1960192
+    assert words_of(INITS["bottom"])["PDC1_VIRQ"] == 0x1980194

@@ -44,7 +44,7 @@ def exit_thread(kernel: N3DSKernel, thread: Thread) -> Reply:
 @call("SleepThread")
 def sleep_thread(kernel: N3DSKernel, thread: Thread, nanoseconds: int) -> Reply:
     if nanoseconds == 0:
-        thread.order = kernel.scheduler.next_order()
+        kernel.scheduler.give_way(thread)
         return Result.OK
     kernel.sleep(thread, nanoseconds, _slept)
     return None

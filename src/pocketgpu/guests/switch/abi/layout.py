@@ -30,6 +30,11 @@ HEAP_SIZE: Final = 384 * MIB
 """Of programs that get their heap from the loader, as a homebrew loader gives it."""
 RAM: Final = 640 * MIB
 """All memory of the program. It is the GPU's memory, too."""
+TOTAL_MEMORY: Final = RAM + 2 * MIB
+"""What programs are told. They leave 2 MiB of it to the system when they ask for all of it as heap."""
+SYSTEM_USED: Final = RAM - HEAP_SIZE
+"""What they are told is used without a heap: code, stacks and what the system has, always the same."""
+HEAP_STEP: Final = 2 * MIB
 RETURN: Final = 0xDEAD_0000
 """Where the main thread returns to: nothing is there, and the program ends."""
 
@@ -44,5 +49,7 @@ COUNTER: Final = 19_200_000
 """Steps of the processor's counter (CNTPCT_EL0) in a second."""
 VSYNC: Final = CLOCK // 60
 """Ticks from one VBlank to the next."""
+START: Final = CLOCK
+"""The tick at which a program starts: a second after the console did."""
 CALL_COST: Final = CLOCK // 1_000_000
 """Ticks that a supervisor call takes: a microsecond."""

@@ -9,7 +9,11 @@ from enum import IntEnum
 from typing import Final
 
 _DESCRIPTION_SHIFT: Final = 9
+<<<<<<< HEAD
 _KERNEL, _FS, _CMIF, _HIPC, _SM, _SETTINGS, _TIME, _APPLET, _APM = 1, 2, 10, 11, 21, 105, 116, 128, 148
+=======
+_KERNEL, _FS, _CMIF, _HIPC, _SM, _APPLET, _HID = 1, 2, 10, 11, 21, 128, 202
+>>>>>>> main
 
 
 def code(module: int, description: int) -> int:
@@ -48,7 +52,23 @@ class Result(IntEnum):
     INVALID_STATE = code(_KERNEL, 125)
     LIMIT_REACHED = code(_KERNEL, 132)
     PATH_NOT_FOUND = code(_FS, 1)
+<<<<<<< HEAD
     BAD_SERVICE_NAME = code(_SM, 6)
+=======
+    PATH_EXISTS = code(_FS, 2)
+    FOLDER_NOT_EMPTY = code(_FS, 8)
+    NO_SPACE = code(_FS, 39)
+    TARGET_NOT_FOUND = code(_FS, 1002)
+    FILE_OUT_OF_RANGE = code(_FS, 3005)
+    INVALID_PATH = code(_FS, 6002)
+    PATH_TOO_LONG = code(_FS, 6003)
+    INVALID_FILE_OFFSET = code(_FS, 6061)
+    INVALID_FILE_SIZE = code(_FS, 6062)
+    FILE_CANNOT_GROW = code(_FS, 6201)
+    READ_NOT_PERMITTED = code(_FS, 6202)
+    WRITE_NOT_PERMITTED = code(_FS, 6203)
+    UNSUPPORTED_OPERATION = code(_FS, 6300)
+>>>>>>> main
     NOT_REGISTERED = code(_SM, 7)
     BAD_HEADER_SIZE = code(_CMIF, 202)
     BAD_REQUEST_HEADER = code(_CMIF, 211)
@@ -61,6 +81,7 @@ class Result(IntEnum):
     BAD_LANGUAGE = code(_SETTINGS, 625)
     NO_DATA = code(_APPLET, 2)
     NO_MESSAGES = code(_APPLET, 3)
+<<<<<<< HEAD
     NO_FATAL_SECTION = code(_APPLET, 512)
     BAD_PERFORMANCE_MODE = code(_APM, 1)
     MAY_NOT_SET_TIME = code(_TIME, 1)
@@ -68,3 +89,6 @@ class Result(IntEnum):
     BAD_TIME = code(_TIME, 901)
     NO_TIME = code(_TIME, 902)
     NO_TIME_ZONE = code(_TIME, 989)
+=======
+    INVALID_NPAD_ID = code(_HID, 710)
+>>>>>>> main

@@ -1,0 +1,242 @@
+"""What both consoles do for a running program: VBlanks, a player's input, pictures, text.
+
+A console derives from `Console`. It makes kernel and services, and says in `vblank` what its own parts do at a VBlank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+
+from pocketgpu.events import Event, EventLog
+from pocketgpu.guests.input.controls import Controls
+from pocketgpu.guests.input.player import Actions, Player
+from pocketgpu.guests.input.script import Statement
+from pocketgpu.guests.kernel.files import Files
+from pocketgpu.guests.kernel.kernel import Kernel
+from pocketgpu.guests.kernel.program import Program
+from pocketgpu.pictures import ShownArray
+
+if TYPE_CHECKING:
+    from pocketgpu.capture.formats.pgc.contents import Contents
+
+
+class Counted(Protocol):
+    """Counts of what a GPU did."""
+
+    def reset(self) -> None:
+        """Set all counts to zero."""
+        ...
+
+
+class GuestMachine(Protocol):
+    """The GPU of a console."""
+
+    @property
+    def choices(self) -> Mapping[str, str]:
+        """Named choices and their values."""
+        ...
+
+    @property
+    def events(self) -> EventLog:
+        """What it has to tell."""
+        ...
+
+    @property
+    def stats(self) -> Counted:
+        """Counts since the last VBlank."""
+        ...
+
+
+class Recorder(Protocol):
+    """Who follows a console and can say what its GPU was given."""
+
+    def contents(self, about: Mapping[str, str]) -> Contents:
+        """The capture so far. about: key and value of notes."""
+        ...
+
+    def stop(self) -> None:
+        """Follow no longer."""
+        ...
+
+
+class TextReader(Protocol):
+    """Who reads the text consoles of a program from its pictures."""
+
+    def of(self, screens: Mapping[str, ShownArray]) -> Mapping[str, str]:
+        """The text of each screen, by name; "" for one that shows none."""
+        ...
+
+
+@dataclass
+class Vblank:
+    """What one VBlank did. number: from 1. presents: what was shown anew, by screen. frame: the number of this present,
+    from 0; None if nothing was presented. counts: draws and so on since the VBlank before."""
+
+    fixed_state: ClassVar = True  # once its VBlank is over
+
+    number: int
+    tick: int
+    presents: Mapping[str, object] = field(default_factory=dict)
+    frame: int | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a player does: see `Console`."""
+
+    statements: tuple[Statement, ...]
+    held: Mapping[int, Any]
+    answers: Sequence[str | None]
+    closes_at: int | None
+
+
+M = TypeVar("M", bound=GuestMachine)
+K = TypeVar("K", bound=Kernel)
+I = TypeVar("I")  # noqa: E741  what a player does at a VBlank
+
+
+class Console(Generic[M, K, I]):
+    """A console with a program in it.
+
+    machine: its GPU. card: the files that the program finds. player: who plays scripts. held: input at a VBlank, by its
+    number, instead of the player's. input: of the last VBlank. answers: what the player answers to the keyboard and
+    the like. vblanks: those that were. present_count: how often the program showed something new.
+
+    Classes of consoles set `screen_names`, `counted` (counts of the GPU that a frame tells) and `controls`.
+    """
+
+    outside_state = frozenset({"_reader"})
+    screen_names: ClassVar[tuple[str, ...]]
+    counted: ClassVar[tuple[str, ...]]
+    controls: ClassVar[Controls]
+
+    def __init__(self, machine: M, kernel: K, card: Files, rest: I, answers: list[str | None] | None = None) -> None:
+        self.machine, self.kernel, self.card = machine, kernel, card
+        self.player = Player(self.controls)
+        self.held: dict[int, I] = {}
+        self.input = rest
+        self.answers = [] if answers is None else answers
+        self.closes_at: int | None = None
+        self.vblanks: list[Vblank] = []
+        self.present_count = 0
+        self._reader: TextReader | None = None
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.frame_count} frames, {self.present_count} presents>"
+
+    # -- what a console adds ----------------------------------------------------------------------------------------
+    def input_of(self, actions: Actions) -> I:
+        """A frame's actions as the console's services have them."""
+        raise NotImplementedError
+
+    def do_once(self, control: str, values: Sequence[float | str]) -> None:
+        """Something that happens once: a button of the console, an answer."""
+        raise NotImplementedError
+
+    def take_input(self) -> None:
+        """Give `input` to the program."""
+        raise NotImplementedError
+
+    def take_presents(self) -> Mapping[str, object]:
+        """What the program has shown anew since the last VBlank, by screen."""
+        raise NotImplementedError
+
+    def ask_to_close(self) -> None:
+        """Tell the program that it shall end."""
+        raise NotImplementedError
+
+    def make_reader(self, program: Program) -> TextReader:
+        """Who reads a program's text consoles."""
+        raise NotImplementedError
+
+    def recorder(self) -> Recorder:
+        """A recorder; call it before the program runs."""
+        raise NotImplementedError
+
+    @property
+    def screens(self) -> Mapping[str, ShownArray]:
+        """The pictures of the screens that show something."""
+        raise NotImplementedError
+
+    # -- time -------------------------------------------------------------------------------------------------------
+    def vblank(self, tick: int) -> None:
+        """One VBlank: input, then what was presented. Consoles call it when it is due."""
+        one = Vblank(len(self.vblanks) + 1, tick)
+        self.vblanks.append(one)
+        self.input = self.held.get(one.number) or self._played(len(self.vblanks) - 1)
+        self.take_input()
+        if self.closes_at == one.number:
+            self.ask_to_close()
+        one.presents = self.take_presents()
+        if one.presents:
+            one.frame, self.present_count = self.present_count, self.present_count + 1
+        stats = self.machine.stats
+        one.counts = {name: int(getattr(stats, name)) for name in self.counted}
+        stats.reset()
+
+    def _played(self, frame: int) -> I:
+        """What the player holds in a frame, after what happens once."""
+        actions = self.player.at(frame)
+        for control, values in actions.once:
+            self.do_once(control, values)
+        return self.input_of(actions)
+
+    # -- for an App -------------------------------------------------------------------------------------------------
+    @property
+    def frame_count(self) -> int:
+        """VBlanks so far."""
+        return len(self.vblanks)
+
+    @property
+    def presented(self) -> int | None:
+        """The number of the present that the last VBlank took; None if it took none."""
+        return self.vblanks[-1].frame if self.vblanks else None
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """What the GPU did between the last two VBlanks."""
+        return self.vblanks[-1].counts if self.vblanks else dict.fromkeys(self.counted, 0)
+
+    @property
+    def events(self) -> list[Event]:
+        """What the machine and the kernel have to tell since they were asked the last time."""
+        return [*self.machine.events.drain(), *self.kernel.events.drain()]
+
+    @property
+    def inputs(self) -> Inputs:
+        """What the player does, in all frames; it can be set at another console of the same kind."""
+        return Inputs(self.player.statements, dict(self.held), tuple(self.answers), self.closes_at)
+
+    @inputs.setter
+    def inputs(self, value: Inputs) -> None:
+        self.held, self.closes_at = dict(value.held), value.closes_at
+        self.answers[:] = value.answers
+        self.player = Player(self.controls)
+        self.play(value.statements)
+
+    @property
+    def file_changes(self) -> int:
+        """How often the program has changed files of the host, or was about to."""
+        return self.card.changes
+
+    @property
+    def text(self) -> str:
+        """What the program has printed for a debugger."""
+        return self.kernel.text.decode("utf-8", "backslashreplace")
+
+    def console_text(self, program: Program) -> Mapping[str, str]:
+        """What a program shows on its text consoles, by screen."""
+        if self._reader is None:
+            self._reader = self.make_reader(program)
+        return self._reader.of(self.screens)
+
+    def play(self, statements: Iterable[Statement]) -> None:
+        """Do what a script says, beside what is done already."""
+        self.player.add(statements)
+
+    def close(self) -> None:
+        """Ask the program to end, at the next VBlank."""
+        self.closes_at = self.frame_count + 1

@@ -1,0 +1,200 @@
+"""What processors that run on Unicorn share: memory, threads and their contexts, budgets, faults.
+
+A class of its own for each architecture names the registers, and tells supervisor calls and faults apart. A stop comes
+at the start of a block, so threads end a few instructions late.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from pocketgpu.guests.kernel.memory import Area, Permission
+from pocketgpu.guests.kernel.processor import Fault, Stop
+from pocketgpu.guests.kernel.report import Registers
+from pocketgpu.guests.kernel.threads import Thread
+from pocketgpu.guests.processors.engine import Engine
+from pocketgpu.guests.processors.hooks import HookState, block_hook, interrupt_hook
+from pocketgpu.guests.processors.library import constants
+
+SVC: Final = 2
+"""The interrupt of supervisor calls, by Unicorn's numbers."""
+NO_INTERRUPT: Final = -1
+ARGUMENTS: Final = 8
+"""Registers that calls use, from the first on."""
+UNDEFINED: Final = "undefined instruction"
+MISALIGNED: Final = "misaligned access"
+BREAKPOINT: Final = "breakpoint"
+JUMP_NOWHERE: Final = "jump to no memory"
+_WORD: Final = 4
+
+
+class UnicornProcessor:
+    """A processor of one architecture.
+
+    :param engine: with its model set. general: Unicorn's numbers of the registers in the order in which `Registers`
+        has them. pc, flags: the numbers of these two. nowhere: an address at which the processor would stop by itself.
+    """
+
+    def __init__(self, engine: Engine, general: Sequence[int], pc: int, flags: int, nowhere: int) -> None:
+        self._const = const = constants("unicorn_const")
+        self._engine, self._nowhere = engine, nowhere
+        self._numbers = list(general)
+        self._batch = engine.batch([*general[:ARGUMENTS], pc, flags])
+        self._values = self._batch.values
+        self._all = engine.batch([*general, flags])
+        self._pc = pc
+        self._mapped: dict[int, Area] = {}
+        self._last: Thread | None = None
+        self._code: Area | None = None
+        self._fault: Fault | None = None
+        self._clean = b""
+        self._state = HookState(used=0, limit=0, stop=engine.stop_function, interrupt=NO_INTERRUPT)
+        engine.add_native_hook(const.UC_HOOK_BLOCK, block_hook(), self._state)
+        engine.add_native_hook(const.UC_HOOK_INTR, interrupt_hook(), self._state)
+        engine.on_invalid(const.UC_HOOK_MEM_INVALID, self._invalid)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {len(self._mapped)} areas>"
+
+    # -- what an architecture adds ----------------------------------------------------------------------------------
+    def _set_first(self, entry: int, argument: int, stack: int, tls: int) -> None:
+        """Registers of a new thread, where others are clean."""
+        raise NotImplementedError
+
+    def _described(self, values: Sequence[int], flags: int) -> Registers:
+        """Registers for people."""
+        raise NotImplementedError
+
+    def _begin(self, pc: int, flags: int) -> int:
+        """Where to start, as Unicorn wants it."""
+        return pc
+
+    def _call_number(self, pc: int, flags: int) -> int:
+        """The number of the supervisor call before `pc`."""
+        raise NotImplementedError
+
+    def _failed(self, begin: int, problem: str) -> Stop:
+        """What an interrupt or an error of Unicorn means; `_fault` tells of a wrong access."""
+        raise NotImplementedError
+
+    # -- memory -----------------------------------------------------------------------------------------------------
+    def mapped(self, area: Area) -> None:
+        self._mapped[area.base] = area
+        self._engine.map(area.base, area.view, self._rights(area))
+
+    def _rights(self, area: Area) -> int:
+        const, given = self._const, area.permission
+        pairs = (
+            (Permission.READ, const.UC_PROT_READ), (Permission.WRITE, const.UC_PROT_WRITE),
+            (Permission.EXECUTE, const.UC_PROT_EXEC),
+        )  # fmt: skip
+        return sum(right for one, right in pairs if given & one)
+
+    def unmapped(self, base: int, size: int) -> None:
+        self._engine.unmap(base, size)
+        del self._mapped[base]
+        self._code = None
+
+    def _area_of(self, address: int) -> Area | None:
+        area = self._code
+        if area is None or not area.base <= address < area.end:
+            area = next((one for one in self._mapped.values() if one.base <= address < one.end), None)
+            self._code = area
+        return area
+
+    def _word(self, address: int) -> int:
+        """A word of code; 0 where there is none."""
+        area = self._area_of(address)
+        return int.from_bytes(area.view[address - area.base :][:_WORD], "little") if area is not None else 0
+
+    # -- threads ----------------------------------------------------------------------------------------------------
+    def start(self, thread: Thread, entry: int, argument: int, stack: int) -> None:
+        self._switch(None)
+        self._engine.restore(self._clean)
+        self._set_first(entry, argument, stack, thread.tls)
+        thread.context = self._engine.save()
+        self._last = None
+
+    def _switch(self, thread: Thread | None) -> None:
+        if self._last is not None and self._last is not thread:
+            self._last.context = self._engine.save()
+        if thread is not None and self._last is not thread:
+            self._engine.restore(thread.context)
+        self._last = thread
+
+    def settle(self) -> None:
+        self._switch(None)
+
+    def replaced(self) -> None:
+        self._last = self._code = None
+        self._engine.forget_code()
+
+    def registers(self, thread: Thread) -> Registers:
+        """All registers of a thread. An answer that it has not got yet is in them."""
+        last = self._last
+        self._switch(thread)
+        self._all.read()
+        *values, flags = self._all.values
+        self._switch(last)
+        found = self._described(values, flags)
+        if not thread.answer:
+            return found
+        mask = (1 << found.bits) - 1
+        for number, value in thread.answer.items():
+            values[number] = value & mask
+        return self._described(values, flags)
+
+    def watch(self, base: int, size: int, told: Callable[[int], None]) -> Callable[[], None]:
+        hook = self._engine.on_write(self._const.UC_HOOK_MEM_WRITE, base, base + size, told)
+        return lambda: self._engine.remove_hook(hook)
+
+    # -- running ----------------------------------------------------------------------------------------------------
+    def run(self, thread: Thread, budget: int, now: int) -> Stop:
+        state, values = self._state, self._values
+        if self._last is not thread:
+            self._switch(thread)
+            self._batch.read()
+        if thread.answer:
+            self._apply(thread.answer)
+            thread.answer = {}
+        self._fault = None
+        state.used, state.limit, state.interrupt, state.now = 0, budget, NO_INTERRUPT, now
+        begin = values[ARGUMENTS]
+        problem = self._engine.start(self._begin(begin, values[ARGUMENTS + 1]), self._nowhere)
+        self._batch.read()
+        pc = values[ARGUMENTS]
+        if state.interrupt == SVC:
+            thread.registers = list(values[:ARGUMENTS])
+            return Stop(state.used, self._call_number(pc, values[ARGUMENTS + 1]))
+        if problem or state.interrupt != NO_INTERRUPT:
+            return self._failed(begin, problem)
+        if pc == self._nowhere:
+            return Stop(state.used, fault=Fault(JUMP_NOWHERE, pc, pc))
+        # A processor that stops before its budget waits for an interrupt (wfi), which comes with what is due next.
+        return Stop(max(state.used, budget))
+
+    def _apply(self, answer: Mapping[int, int]) -> None:
+        """Set registers of the thread that runs; those of calls are set together."""
+        values = self._values
+        others = False
+        for number, value in answer.items():
+            if number < ARGUMENTS:
+                values[number] = value
+            else:
+                others = True
+        self._batch.write(ARGUMENTS)
+        if others:
+            for number, value in answer.items():
+                if number >= ARGUMENTS:
+                    self._engine.write(self._numbers[number], value)
+            self._batch.read()
+
+    def _invalid(self, access: int, address: int) -> None:
+        const = self._const
+        kinds = {
+            const.UC_MEM_READ_UNMAPPED: "read of no memory", const.UC_MEM_WRITE_UNMAPPED: "write to no memory",
+            const.UC_MEM_FETCH_UNMAPPED: JUMP_NOWHERE, const.UC_MEM_READ_PROT: "read that is not allowed",
+            const.UC_MEM_WRITE_PROT: "write that is not allowed", const.UC_MEM_FETCH_PROT: "jump that is not allowed",
+        }  # fmt: skip
+        self._fault = Fault(kinds.get(access, "wrong access"), address, self._engine.read(self._pc))

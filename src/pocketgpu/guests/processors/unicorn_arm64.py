@@ -1,0 +1,92 @@
+"""Executes a program of the Switch with Unicorn: a Cortex-A57 with the counter of the kernel's time.
+
+Unicorn runs programs at exception level 1, with the MMU off. A program notices little of it: registers of the system
+cannot be read (`hooks.py`), but a stack pointer that is no multiple of 16 is no fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Final
+
+from pocketgpu.guests.backtrace.arm64 import registers_of
+from pocketgpu.guests.kernel.processor import Fault, Stop
+from pocketgpu.guests.kernel.report import Registers
+from pocketgpu.guests.processors.engine import Engine
+from pocketgpu.guests.processors.hooks import system_read_hook
+from pocketgpu.guests.processors.library import constants, load
+from pocketgpu.guests.processors.unicorn import (
+    ARGUMENTS,
+    BREAKPOINT,
+    MISALIGNED,
+    UNDEFINED,
+    UnicornProcessor,
+)
+
+_SECURE_CALL: Final = 13
+_EXCEPTIONS: Final = {1: UNDEFINED, 4: MISALIGNED, 7: BREAKPOINT, _SECURE_CALL: UNDEFINED}
+"""By Unicorn's numbers."""
+_MISALIGNED_JUMP: Final = "misaligned jump"
+_NOWHERE: Final = 0xFFFF_FFFF_FFFF_FFFC
+"""Where the processor would stop by itself; nothing is there."""
+_FLOATING_POINT: Final = 3 << 20
+"""CPACR_EL1: no trap of floating point and SIMD."""
+_NUMBERED: Final = 29
+"""x0 to x28, which Unicorn numbers in a row."""
+_BASE_AT, _REGISTER_MASK, _SP = 5, 0x1F, 31
+"""The base register of a load or store, in its instruction."""
+_CALL_AT, _CALL_MASK = 5, 0xFFFF
+"""The number of a supervisor call, in its instruction."""
+_WORD: Final = 4
+
+
+class UnicornArm64(UnicornProcessor):
+    """The processor.
+
+    :param clock: ticks of a second, each an instruction.
+    :param counter: steps of CNTPCT_EL0 in a second, which it makes from the kernel's ticks.
+    """
+
+    def __init__(self, clock: int, counter: int) -> None:
+        const = constants("unicorn_const")
+        self._arm = arm = constants("arm64_const")
+        engine = Engine(load(), const.UC_ARCH_ARM64, const.UC_MODE_ARM)
+        engine.set_model(arm.UC_CPU_ARM64_A57)
+        general = [getattr(arm, f"UC_ARM64_REG_X{n}") for n in range(_SP)] + [arm.UC_ARM64_REG_SP, arm.UC_ARM64_REG_PC]
+        super().__init__(engine, general, arm.UC_ARM64_REG_PC, arm.UC_ARM64_REG_NZCV, _NOWHERE)
+        rate = Fraction(counter, clock)
+        self._state.up, self._state.down, self._state.rate = rate.numerator, rate.denominator, counter
+        self._state.write = engine.write_function
+        engine.add_native_hook(const.UC_HOOK_INSN, system_read_hook(), self._state, arm.UC_ARM64_INS_MRS)
+        engine.write(arm.UC_ARM64_REG_CPACR_EL1, _FLOATING_POINT)
+        engine.write(arm.UC_ARM64_REG_NZCV, 0)
+        self._clean = engine.save()
+
+    def _set_first(self, entry: int, argument: int, stack: int, tls: int) -> None:
+        arm = self._arm
+        for register, value in (
+            (arm.UC_ARM64_REG_X0, argument), (arm.UC_ARM64_REG_SP, stack), (arm.UC_ARM64_REG_TPIDRRO_EL0, tls),
+            (arm.UC_ARM64_REG_PC, entry),
+        ):  # fmt: skip
+            self._engine.write(register, value)
+
+    def _described(self, values: Sequence[int], flags: int) -> Registers:
+        return registers_of(values, flags)
+
+    def _call_number(self, pc: int, flags: int) -> int:
+        return self._word(pc - _WORD) >> _CALL_AT & _CALL_MASK
+
+    def _failed(self, begin: int, problem: str) -> Stop:
+        state, pc = self._state, self._values[ARGUMENTS]
+        if self._fault is not None:
+            return Stop(state.used, fault=self._fault)
+        what = _EXCEPTIONS.get(state.interrupt, problem)
+        address = pc
+        if pc % _WORD:
+            what = _MISALIGNED_JUMP
+        elif state.interrupt == _SECURE_CALL:
+            address = pc = pc - _WORD
+        elif what == MISALIGNED:
+            address = self._engine.read(self._numbers[self._word(pc) >> _BASE_AT & _REGISTER_MASK])
+        return Stop(state.used, fault=Fault(what, address, pc))

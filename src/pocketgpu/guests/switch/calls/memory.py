@@ -1,0 +1,275 @@
+"""Memory: the heap, aliases, shared and transferred memory, questions about the map. Source: libnx's svc.h, switchbrew
+SVC."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pocketgpu.guests.kernel.blocks import MemoryBlock
+from pocketgpu.guests.kernel.memory import PAGE, AddressError, Area, Permission
+from pocketgpu.guests.switch.abi import layout
+from pocketgpu.guests.switch.abi.pages import OWN, Kind, Use, information
+from pocketgpu.guests.switch.abi.results import Result
+from pocketgpu.guests.switch.calls.register import Reply, call
+
+if TYPE_CHECKING:
+    from pocketgpu.guests.kernel.threads import Thread
+    from pocketgpu.guests.switch.kernel import SwitchKernel
+
+_BOTH: Final = Permission.READ | Permission.WRITE
+_GIVEN: Final = (Permission.NONE, Permission.READ, _BOTH)
+"""Permissions that a program may give."""
+_CHANGED: Final = Use.UNCACHED | Use.FIXED
+_END: Final = 1 << 64
+
+
+def _wrong_range(address: int, size: int) -> Result | None:
+    """What is wrong with a range of pages, if anything is."""
+    if address % PAGE:
+        return Result.INVALID_ADDRESS
+    if size % PAGE or not size:
+        return Result.INVALID_SIZE
+    return Result.INVALID_MEMORY_STATE if address + size > layout.LIMIT else None
+
+
+# -- the heap ---------------------------------------------------------------------------------------------------------
+@call("SetHeapSize")
+def set_heap_size(kernel: SwitchKernel, thread: Thread, size: int) -> Reply:
+    if size % layout.HEAP_STEP or size > layout.HEAP_REGION_SIZE:
+        return Result.INVALID_SIZE
+    low, high = min(kernel.heap, size), max(kernel.heap, size)
+    base, change = layout.HEAP + low, high - low
+    try:
+        if size > kernel.heap:
+            last = kernel.space.find(base - 1)
+            after = None
+            if kernel.heap and last is not None and last.physical is not None:
+                after = last.physical + last.size - kernel.ram.offset
+            kernel.map_ram("heap", base, change, _BOTH, Kind.HEAP, after=after)
+        elif change:
+            if not kernel.is_all(base, change, (Kind.HEAP,)) or kernel.uses.any(base, change) & Use.LENT:
+                return Result.INVALID_MEMORY_STATE
+            kernel.unmap_ram(base, change)
+    except AddressError:
+        return Result.OUT_OF_MEMORY
+    kernel.heap = size
+    return Result.OK, layout.HEAP
+
+
+@call("MapPhysicalMemory")
+@call("UnmapPhysicalMemory")
+def physical_memory(kernel: SwitchKernel, thread: Thread, address: int, size: int) -> Reply:
+    """Only for programs that have asked for a system resource, which homebrew has not."""
+    return _wrong_range(address, size) or Result.INVALID_STATE
+
+
+# -- permissions ------------------------------------------------------------------------------------------------------
+@call("SetMemoryPermission")
+def set_memory_permission(kernel: SwitchKernel, thread: Thread, address: int, size: int, permission: int) -> Reply:
+    if wrong := _wrong_range(address, size):
+        return wrong
+    if permission not in _GIVEN:
+        return Result.INVALID_PERMISSION
+    if kernel.checks_pages and kernel.uses.any(address, size) & (Use.LENT | Use.FIXED):
+        return Result.INVALID_MEMORY_STATE
+    if not kernel.is_all(address, size, OWN):
+        return Result.INVALID_MEMORY_STATE if kernel.checks_pages else Result.OK
+    try:
+        kernel.space.protect(address, size, Permission(permission))
+    except AddressError:
+        return Result.OUT_OF_RESOURCE
+    return Result.OK
+
+
+@call("SetMemoryAttribute")
+def set_memory_attribute(kernel: SwitchKernel, thread: Thread, address: int, size: int, mask: int, value: int) -> Reply:
+    if wrong := _wrong_range(address, size):
+        return wrong
+    if value & ~mask or mask & ~_CHANGED:
+        return Result.INVALID_COMBINATION
+    if not kernel.checks_pages:
+        return Result.OK
+    if not kernel.is_all(address, size, (*OWN, Kind.STACK)) or kernel.uses.any(address, size) & Use.LENT:
+        return Result.INVALID_MEMORY_STATE
+    kernel.uses.set(address, size, mask, value)
+    return Result.OK
+
+
+# -- aliases ----------------------------------------------------------------------------------------------------------
+def _is_stack_place(address: int, size: int) -> bool:
+    return address >= layout.STACKS and address + size <= layout.STACKS + layout.STACKS_SIZE
+
+
+@call("MapMemory")
+def map_memory(kernel: SwitchKernel, thread: Thread, address: int, source: int, size: int) -> Reply:
+    if wrong := _wrong_range(address, size) or _wrong_range(source, size):
+        return wrong
+    if not _is_stack_place(address, size):
+        return Result.INVALID_MEMORY_RANGE
+    if not kernel.is_all(source, size, OWN, _BOTH) or kernel.uses.any(source, size) & Use.LENT:
+        return Result.INVALID_MEMORY_STATE
+    if any(kernel.space.within(address, size)):
+        return Result.INVALID_MEMORY_STATE
+    at = address
+    try:
+        for offset, length in kernel.offsets(source, size):
+            view = kernel.machine.memory.arena[offset : offset + length].data
+            kernel.space.map(Area(at, length, _BOTH, "alias", view, Kind.STACK, offset))
+            at += length
+        if kernel.checks_pages:
+            kernel.space.protect(source, size, Permission.NONE)
+            kernel.uses.set(source, size, Use.LENT, Use.LENT)
+    except AddressError:
+        kernel.space.unmap(address, at - address)
+        return Result.OUT_OF_RESOURCE
+    return Result.OK
+
+
+@call("UnmapMemory")
+def unmap_memory(kernel: SwitchKernel, thread: Thread, address: int, source: int, size: int) -> Reply:
+    lends = kernel.checks_pages
+    wrong = _wrong_range(address, size) or _wrong_range(source, size)
+    if wrong is None and not _is_stack_place(address, size):
+        wrong = Result.INVALID_MEMORY_RANGE
+    if wrong is None and not (kernel.is_all(address, size, (Kind.STACK,)) and kernel.is_all(source, size, OWN)):
+        wrong = Result.INVALID_MEMORY_STATE
+    if wrong is None and kernel.offsets(address, size) != kernel.offsets(source, size):
+        wrong = Result.INVALID_MEMORY_RANGE
+    if wrong is not None:
+        return wrong if lends else Result.OK
+    try:
+        kernel.space.unmap(address, size)
+        kernel.uses.clear(address, size)
+        if lends:
+            kernel.uses.set(source, size, Use.LENT, 0)
+            kernel.space.protect(source, size, _BOTH)
+    except AddressError:
+        return Result.OUT_OF_RESOURCE
+    return Result.OK
+
+
+# -- questions --------------------------------------------------------------------------------------------------------
+@call("QueryMemory")
+def query_memory(kernel: SwitchKernel, thread: Thread, result: int, address: int) -> Reply:
+    if address >= layout.LIMIT:
+        told = information(layout.LIMIT, _END - layout.LIMIT, Kind.OUTSIDE)
+    elif (area := kernel.space.find(address)) is None:
+        told = information(*kernel.space.gap(address))
+    else:
+        use, first, end = kernel.uses.at(address)
+        low, high = kernel.space.alike(area)
+        low, high = max(low, first), min(high, end)
+        told = information(low, high - low, area.state, use, int(area.permission))
+    kernel.space.write(result, told)
+    return Result.OK, 0
+
+
+# -- shared memory ----------------------------------------------------------------------------------------------------
+def _shares(address: int, size: int) -> bool:
+    """Whether shared memory may lie there: not where heap and aliases are."""
+    inside = address >= layout.ASLR and address + size <= layout.ASLR + layout.ASLR_SIZE
+    taken = ((layout.HEAP, layout.HEAP_REGION_SIZE), (layout.ALIAS, layout.ALIAS_SIZE))
+    return inside and not any(address < base + length and base < address + size for base, length in taken)
+
+
+def _map_block(kernel: SwitchKernel, block: MemoryBlock, address: int, size: int, permission: int, kind: Kind) -> Reply:
+    if wrong := _wrong_range(address, size):
+        return wrong
+    if permission not in _GIVEN:
+        return Result.INVALID_PERMISSION
+    if size != len(block.view):
+        return Result.INVALID_SIZE
+    if not _shares(address, size):
+        return Result.INVALID_MEMORY_RANGE
+    try:
+        kernel.map_block(block, address, Permission(permission), kind)
+    except AddressError:
+        return Result.INVALID_MEMORY_STATE
+    return Result.OK
+
+
+def _unmap_block(kernel: SwitchKernel, block: MemoryBlock, address: int, size: int) -> Reply:
+    if wrong := _wrong_range(address, size):
+        return wrong
+    if kernel.blocks.get(address) is not block or size != len(block.view):
+        return Result.INVALID_MEMORY_STATE
+    del kernel.blocks[address]
+    kernel.space.unmap(address, size)
+    return Result.OK
+
+
+@call("MapSharedMemory")
+def map_shared_memory(
+    kernel: SwitchKernel, thread: Thread, handle: int, address: int, size: int, permission: int
+) -> Reply:
+    block = kernel.object_of(thread, handle)
+    if not isinstance(block, MemoryBlock) or isinstance(block, TransferMemory):
+        return Result.INVALID_HANDLE
+    return _map_block(kernel, block, address, size, permission, Kind.SHARED)
+
+
+@call("UnmapSharedMemory")
+def unmap_shared_memory(kernel: SwitchKernel, thread: Thread, handle: int, address: int, size: int) -> Reply:
+    block = kernel.object_of(thread, handle)
+    if not isinstance(block, MemoryBlock) or isinstance(block, TransferMemory):
+        return Result.INVALID_HANDLE
+    return _unmap_block(kernel, block, address, size)
+
+
+# -- memory that is handed to a service -------------------------------------------------------------------------------
+class TransferMemory(MemoryBlock):
+    """Memory of the program that a service gets. The program has it again when the last handle is closed."""
+
+    kind = "transfer memory"
+
+    def __init__(self, kernel: SwitchKernel, address: int, view: memoryview, physical: int) -> None:
+        super().__init__(self.kind, view, None, physical)
+        self.kernel, self.address = kernel, address
+
+    def closed(self) -> None:
+        size = len(self.view)
+        if self.kernel.checks_pages:
+            self.kernel.uses.set(self.address, size, Use.LENT, 0)
+            self.kernel.space.protect(self.address, size, _BOTH)
+
+
+@call("CreateTransferMemory")
+def create_transfer_memory(kernel: SwitchKernel, thread: Thread, address: int, size: int, permission: int) -> Reply:
+    if wrong := _wrong_range(address, size):
+        return wrong
+    if permission not in _GIVEN:
+        return Result.INVALID_PERMISSION
+    if not kernel.is_all(address, size, OWN, _BOTH) or kernel.uses.any(address, size) & Use.LENT:
+        return Result.INVALID_MEMORY_STATE
+    pieces = kernel.offsets(address, size)
+    if len(pieces) != 1:
+        return Result.INVALID_MEMORY_STATE
+    ((offset, length),) = pieces
+    view = kernel.machine.memory.arena[offset : offset + length].data
+    reply = kernel.give(TransferMemory(kernel, address, view, offset))
+    if isinstance(reply, tuple) and kernel.checks_pages:
+        try:
+            kernel.space.protect(address, size, Permission(permission))
+        except AddressError:
+            kernel.handles.close(reply[1])
+            return Result.OUT_OF_RESOURCE
+        kernel.uses.set(address, size, Use.LENT, Use.LENT)
+    return reply
+
+
+@call("MapTransferMemory")
+def map_transfer_memory(
+    kernel: SwitchKernel, thread: Thread, handle: int, address: int, size: int, permission: int
+) -> Reply:
+    block = kernel.object_of(thread, handle)
+    if not isinstance(block, TransferMemory):
+        return Result.INVALID_HANDLE
+    return _map_block(kernel, block, address, size, permission, Kind.TRANSFERRED)
+
+
+@call("UnmapTransferMemory")
+def unmap_transfer_memory(kernel: SwitchKernel, thread: Thread, handle: int, address: int, size: int) -> Reply:
+    block = kernel.object_of(thread, handle)
+    if not isinstance(block, TransferMemory):
+        return Result.INVALID_HANDLE
+    return _unmap_block(kernel, block, address, size)

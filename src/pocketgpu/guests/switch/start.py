@@ -1,0 +1,44 @@
+"""Starts a program: its segments, heap, stack, the start block, and its first thread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from pocketgpu.guests.backtrace.arm64 import Arm64Tracer
+from pocketgpu.guests.kernel.elf_program import pages_up
+from pocketgpu.guests.kernel.memory import PAGE, Permission
+from pocketgpu.guests.kernel.program import Program
+from pocketgpu.guests.switch.abi import layout
+from pocketgpu.guests.switch.abi.start_block import start_block
+
+if TYPE_CHECKING:
+    from pocketgpu.guests.switch.kernel import SwitchKernel
+
+MAIN_PRIORITY: Final = 0x2C
+_FROM_A_LOADER: Final = (1 << 64) - 1
+"""x1 of a program that is started as homebrew."""
+_LINK: Final = 30
+_READ_WRITE: Final = Permission.READ | Permission.WRITE
+
+
+def load(kernel: SwitchKernel, program: Program, arguments: Sequence[str]) -> None:
+    """See `SwitchKernel.load`."""
+    kernel.tracer = Arm64Tracer(kernel.space, program)
+    for warning in program.warnings:
+        kernel.events.report("warning", "guest.file", warning)
+    for segment in program.segments:
+        low = segment.address // PAGE * PAGE
+        area = kernel.map_ram(
+            segment.name, low, pages_up(segment.address + segment.size - low), segment.permission
+        )  # fmt: skip
+        at = segment.address - low
+        area.view[at : at + len(segment.data)] = segment.data
+    kernel.map_ram("heap", layout.HEAP, layout.HEAP_SIZE, _READ_WRITE)
+    kernel.map_ram("stack", layout.STACKS, layout.STACK_SIZE, _READ_WRITE)
+    thread = kernel.make_thread(MAIN_PRIORITY, program.entry, layout.START_BLOCK, layout.FIRST_SP)
+    assert thread is not None, "no other thread is there"
+    thread.answer = {1: _FROM_A_LOADER, _LINK: layout.RETURN}
+    handles = kernel.handle_of(thread), kernel.handle_of(kernel.process)
+    block = start_block(arguments, *handles, (layout.HEAP, layout.HEAP_SIZE))
+    kernel.space.write(layout.START_BLOCK, block)

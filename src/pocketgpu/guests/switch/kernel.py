@@ -51,8 +51,8 @@ class SwitchKernel(Kernel):
 
     machine: its GPU. ram: the program's memory, a part of the GPU's; `Area.physical` is an offset in the arena of both.
     free_ram: its pages that are not mapped, by offset from its start. uses: what mapped pages are used for. heap: bytes
-    of the heap. ports: of ConnectToNamedPort. services: of `sm:`, by name. pointer_buffer_size: what sessions tell
-    about themselves; clients send buffers up to this size as pointers. process_id: the program's.
+    of the heap. ports: of ConnectToNamedPort. services: of `sm:`, by name. pointer_buffer_size: what sessions tell of
+    themselves; clients send buffers up to this size as pointers. process_id: the program's.
     """
 
     own_handles = MappingProxyType({CURRENT_THREAD: "thread", CURRENT_PROCESS: "process"})
@@ -103,8 +103,7 @@ class SwitchKernel(Kernel):
             raise AddressError(base, size, "no memory is left")
         offset = self.ram.offset + place
         data = self.machine.memory.arena[offset : offset + size]
-        if self.free_ram.used_before(place):
-            data[:] = 0
+        data[: max(0, self.free_ram.used_up_to - place)] = 0
         try:
             return self.space.map(Area(base, size, permission, name, data.data, kind, offset))
         except AddressError:

@@ -213,7 +213,9 @@ class CmifClient:
         if space.find(layout.TLS) is None:
             space.map(Area(layout.TLS, 0x1000, _READ_WRITE, "TLS", host_memory(0x1000)))
         space.map(Area(MEMORY, MEMORY_SIZE, _READ_WRITE, "buffers", host_memory(MEMORY_SIZE)))
-        self.thread = self.kernel.new_thread(0x2C, 0, 0, 0, layout.TLS)
+        thread = self.kernel.make_thread(0x2C, 0, 0, 0)
+        assert thread is not None
+        self.thread = thread
         self.process = CURRENT_PROCESS
         self._used = 0
         self._outputs: list[tuple[int, int]] = []

@@ -175,6 +175,6 @@ STRICT: Final[Mapping[str, str]] = {
 """The values of the trial kernel that answered the 3DS's conversations."""
 STRICT_SWITCH: Final[Mapping[str, str]] = {
     "guest.call_time": "none", "guest.scheduling": "first-come", "guest.wait_order": "creation",
-    "guest.page_states": "simple", "guest.clock": "presents",
+    "guest.page_states": "simple", "guest.clock": "presents", "guest.pads": "few",
 }  # fmt: skip
 """The values of the one that answered the Switch's."""

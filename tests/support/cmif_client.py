@@ -19,7 +19,6 @@ from pocketgpu.guests.kernel.memory import Area, Permission, host_memory
 from pocketgpu.guests.kernel.objects import KernelObject
 from pocketgpu.guests.kernel.processor import Stop
 from pocketgpu.guests.kernel.threads import Thread
-from pocketgpu.guests.switch.abi import layout
 from pocketgpu.guests.switch.abi.cmif import Interface
 from pocketgpu.guests.switch.abi.sessions import ServiceSession, handle_message
 from pocketgpu.guests.switch.kernel import CURRENT_PROCESS, SwitchKernel
@@ -210,8 +209,6 @@ class CmifClient:
     def __init__(self, choices: Mapping[str, str] | None = None, kernel: SwitchKernel | None = None) -> None:
         self.kernel = kernel or SwitchKernel(Idle(), GM20B(switches=choices))
         space = self.kernel.space
-        if space.find(layout.TLS) is None:
-            space.map(Area(layout.TLS, 0x1000, _READ_WRITE, "TLS", host_memory(0x1000)))
         space.map(Area(MEMORY, MEMORY_SIZE, _READ_WRITE, "buffers", host_memory(MEMORY_SIZE)))
         thread = self.kernel.make_thread(0x2C, 0, 0, 0)
         assert thread is not None

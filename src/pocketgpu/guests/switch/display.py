@@ -2,12 +2,12 @@
 
     display = Display(kernel, driver)
     layer = display.new_layer()
-    display.taken()          # at a VBlank: what is shown anew
+    display.vblank(tick)     # what is shown anew
     display.screens          # {"screen": Screen}
 
 A *present* is a buffer that a program has put into its queue, once the GPU has drawn it: its fences are reached. The
-display shows it at the next VBlank, or at once if the program wants no interval. With the value "presents" of the
-choice `guest.clock` every buffer is shown at once, and the console makes that a VBlank.
+display shows it at the next VBlank. With the value "present" of the choice `guest.present_clock` it is shown at once,
+and time goes on to the next 60th of a second.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from pocketgpu.capture.formats.pgc.numbers import SCREENS
 from pocketgpu.facts.switch.display import DISPLAY_SYNCPOINT
 from pocketgpu.guests.kernel.objects import Event, Reset
+from pocketgpu.guests.switch.abi import layout
 from pocketgpu.guests.switch.buffer_queue import BufferQueue, Fence, Queued
 from pocketgpu.maxwell.display.present import Surface, to_picture
 from pocketgpu.pica.display.screens import Screen
@@ -61,7 +62,8 @@ class Layer:
 
 class Display:
     """The display of one console. layers: by id, which is the number of their binder, too. present_count: presents so
-    far. vsync: signalled at each VBlank. queued: called after a program has put a buffer into a queue."""
+    far. vsync: signalled at each VBlank. at_present: called, with the tick, after a present that was shown at once and
+    has moved the clock; see the choice `guest.present_clock`."""
 
     outside_state = frozenset({"followers", "_picture"})
 
@@ -71,8 +73,10 @@ class Display:
         self.present_count = self.vblanks = 0
         self.vsync = Event(Reset.STICKY, "vsync")
         self.followers: list[Follower] = []
-        self.queued: Callable[[], None] | None = None
-        self._at_once = kernel.machine.choices["guest.clock"] == "presents"
+        self.at_present: Callable[[int], None] | None = None
+        self.own_clock = kernel.machine.choices["guest.present_clock"] == "present"
+        """Whether presents move the clock; there are no VBlanks then."""
+        self._start = kernel.time.now
         self._numbers = 0
         self._new: dict[str, Present] = {}
         self._shown: Present | None = None
@@ -104,10 +108,16 @@ class Display:
     def _queued(self, queue: BufferQueue) -> None:
         """A program has put a buffer into a queue."""
         self._present(queue)
-        if self._at_once or queue.waiting[-1].interval == 0:
-            self._show_all(queue)
-        if self.queued is not None:
-            self.queued()
+        at_once = self.own_clock or queue.waiting[-1].interval == 0
+        if not at_once:
+            return
+        self._show_all(queue)
+        if self.own_clock:
+            time = self.kernel.time
+            time.pass_ticks(max(0, self._start + self.present_count * layout.VSYNC - time.now))
+            self.kernel.signal(self.vsync)
+            if self.at_present is not None:
+                self.at_present(time.now)
 
     def _show_all(self, queue: BufferQueue) -> None:
         while queue.waiting and queue.waiting[0].number is not None:
@@ -142,7 +152,7 @@ class Display:
         self._show_all(queue)
         self._left = self.screens.get(SCREEN)
 
-    def taken(self) -> Mapping[str, Present]:
+    def vblank(self, tick: int) -> Mapping[str, Present]:
         """A VBlank: queues go on. What is shown anew since the last one, by screen."""
         self.vblanks += 1
         self._driver.go_on()

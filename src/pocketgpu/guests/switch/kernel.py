@@ -13,7 +13,6 @@ from pocketgpu.guests.kernel.kernel import End, Kernel
 from pocketgpu.guests.kernel.memory import AddressError, AddressSpace, Area, Permission
 from pocketgpu.guests.kernel.processor import Fault, Processor
 from pocketgpu.guests.kernel.program import Program
-from pocketgpu.guests.kernel.service import Server
 from pocketgpu.guests.kernel.threads import Thread, TlsBlocks
 from pocketgpu.guests.kernel.timeline import Timeline
 from pocketgpu.guests.switch import start
@@ -52,8 +51,8 @@ class SwitchKernel(Kernel):
 
     machine: its GPU. ram: the program's memory, a part of the GPU's; `Area.physical` is an offset in the arena of both.
     free_ram: its pages that are not mapped, by offset from its start. uses: what mapped pages are used for. heap: bytes
-    of the heap. ports: of ConnectToNamedPort. services: of `sm:`, by name. pointer_buffer_size: what sessions tell
-    about themselves; clients send buffers up to this size as pointers. process_id: the program's.
+    of the heap. ports: of ConnectToNamedPort. services: of `sm:`, by name. pointer_buffer_size: what sessions tell of
+    themselves; clients send buffers up to this size as pointers. process_id: the program's.
     """
 
     own_handles = MappingProxyType({CURRENT_THREAD: "thread", CURRENT_PROCESS: "process"})
@@ -67,8 +66,8 @@ class SwitchKernel(Kernel):
         self.ram = machine.memory.allocate(layout.RAM)
         self.free_ram, self.uses = RamPages(layout.RAM), PageUses()
         self.heap = 0
-        self.ports: dict[str, Server[CmifRequest, CmifAnswer]] = {}
-        self.services: dict[str, Server[CmifRequest, CmifAnswer]] = {}
+        self.ports: dict[str, Interface] = {}
+        self.services: dict[str, Interface] = {}
         self.process_id = layout.PROCESS_ID
         tells_size = machine.choices["guest.pointer_buffers"] == "console"
         self.pointer_buffer_size = layout.POINTER_BUFFER if tells_size else 0
@@ -104,8 +103,7 @@ class SwitchKernel(Kernel):
             raise AddressError(base, size, "no memory is left")
         offset = self.ram.offset + place
         data = self.machine.memory.arena[offset : offset + size]
-        if self.free_ram.used_before(place):
-            data[:] = 0
+        data[: max(0, self.free_ram.used_up_to - place)] = 0
         try:
             return self.space.map(Area(base, size, permission, name, data.data, kind, offset))
         except AddressError:

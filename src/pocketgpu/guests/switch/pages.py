@@ -19,11 +19,11 @@ _ALL: Final = -1
 
 
 class RamPages:
-    """Free pieces of a memory, by offset."""
+    """Free pieces of a memory, by offset. used_up_to: from there on nothing was ever given back."""
 
     def __init__(self, size: int) -> None:
         self._free: list[tuple[int, int]] = [(0, size)]
-        self._used_up_to = 0
+        self.used_up_to = 0
 
     def __repr__(self) -> str:
         return f"<RamPages: {self.left:#x} bytes free>"
@@ -40,16 +40,12 @@ class RamPages:
             if offset <= place and place + size <= offset + room:
                 rest = [(offset, place - offset), (place + size, offset + room - place - size)]
                 self._free[number : number + 1] = [one for one in rest if one[1]]
-                self._used_up_to = max(self._used_up_to, place + size)
                 return place
         return None
 
-    def used_before(self, offset: int) -> bool:
-        """Whether a place may have been in use at any time, so that something is in it."""
-        return offset < self._used_up_to
-
     def give_back(self, offset: int, size: int) -> None:
         """A piece is free again."""
+        self.used_up_to = max(self.used_up_to, offset + size)
         joined: list[tuple[int, int]] = []
         for at, room in sorted([*self._free, (offset, size)]):
             if joined and sum(joined[-1]) == at:

@@ -10,6 +10,7 @@ from pocketgpu.guests.kernel.elf_program import pages_up
 from pocketgpu.guests.kernel.memory import PAGE, Permission
 from pocketgpu.guests.kernel.program import Program
 from pocketgpu.guests.switch.abi import layout
+from pocketgpu.guests.switch.abi.pages import Kind
 from pocketgpu.guests.switch.abi.start_block import start_block
 
 if TYPE_CHECKING:
@@ -34,11 +35,13 @@ def load(kernel: SwitchKernel, program: Program, arguments: Sequence[str]) -> No
         )  # fmt: skip
         at = segment.address - low
         area.view[at : at + len(segment.data)] = segment.data
-    kernel.map_ram("heap", layout.HEAP, layout.HEAP_SIZE, _READ_WRITE)
-    kernel.map_ram("stack", layout.STACKS, layout.STACK_SIZE, _READ_WRITE)
+    kernel.map_ram("heap", layout.HEAP, layout.HEAP_SIZE, _READ_WRITE, Kind.HEAP)
+    kernel.heap = layout.HEAP_SIZE
+    kernel.map_ram("stack", layout.STACKS, layout.STACK_SIZE, _READ_WRITE, Kind.STACK)
     thread = kernel.make_thread(MAIN_PRIORITY, program.entry, layout.START_BLOCK, layout.FIRST_SP)
     assert thread is not None, "no other thread is there"
     thread.answer = {1: _FROM_A_LOADER, _LINK: layout.RETURN}
-    handles = kernel.handle_of(thread), kernel.handle_of(kernel.process)
-    block = start_block(arguments, *handles, (layout.HEAP, layout.HEAP_SIZE))
+    first, process = kernel.handles.add(thread), kernel.handles.add(kernel.process)
+    assert first is not None and process is not None, "there are no others yet"
+    block = start_block(arguments, first, process, (layout.HEAP, layout.HEAP_SIZE))
     kernel.space.write(layout.START_BLOCK, block)

@@ -6,6 +6,10 @@ import struct
 from enum import IntEnum, IntFlag
 from typing import Final
 
+from pocketgpu.guests.kernel.memory import PAGE
+from pocketgpu.guests.switch.abi import layout
+from pocketgpu.guests.switch.abi.results import Result
+
 
 class Kind(IntEnum):
     """What memory is."""
@@ -44,3 +48,12 @@ _INFO: Final = struct.Struct("<QQIIIIII")
 def information(base: int, size: int, kind: int = Kind.FREE, use: int = 0, permission: int = 0) -> bytes:
     """The 40 bytes of QueryMemory."""
     return _INFO.pack(base, size, kind, use, permission, 0, 0, 0)
+
+
+def wrong_range(address: int, size: int) -> Result | None:
+    """What is wrong with a range of pages, if anything is."""
+    if address % PAGE:
+        return Result.INVALID_ADDRESS
+    if size % PAGE or not size:
+        return Result.INVALID_SIZE
+    return Result.INVALID_MEMORY_STATE if address + size > layout.LIMIT else None

@@ -78,12 +78,8 @@ def reset_signal(kernel: SwitchKernel, thread: Thread, handle: int) -> Reply:
 
 # -- waits ------------------------------------------------------------------------------------------------------------
 def _woken(thread: Thread, index: int | None) -> None:
-    if index is None:
-        thread.answer[0] = Result.TIMED_OUT
-    elif index == CANCELLED:
-        thread.answer[0] = Result.CANCELLED
-    else:
-        thread.answer.update({0: Result.OK, 1: index})
+    code = Result.TIMED_OUT if index is None else Result.CANCELLED if index == CANCELLED else Result.OK
+    thread.answer.update({0: code, 1: index if index is not None and code is Result.OK else 0})
 
 
 @call("WaitSynchronization")

@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pocketgpu.guests.kernel.blocks import MemoryBlock
-from pocketgpu.guests.kernel.memory import PAGE, AddressError, Area, Permission
+from pocketgpu.guests.kernel.memory import AddressError, Area, Permission
 from pocketgpu.guests.switch.abi import layout
-from pocketgpu.guests.switch.abi.pages import OWN, Kind, Use, information
+from pocketgpu.guests.switch.abi.pages import OWN, Kind, Use, information, wrong_range
 from pocketgpu.guests.switch.abi.results import Result
 from pocketgpu.guests.switch.calls.register import Reply, call
 
@@ -21,15 +21,6 @@ _GIVEN: Final = (Permission.NONE, Permission.READ, _BOTH)
 """Permissions that a program may give."""
 _CHANGED: Final = Use.UNCACHED | Use.FIXED
 _END: Final = 1 << 64
-
-
-def _wrong_range(address: int, size: int) -> Result | None:
-    """What is wrong with a range of pages, if anything is."""
-    if address % PAGE:
-        return Result.INVALID_ADDRESS
-    if size % PAGE or not size:
-        return Result.INVALID_SIZE
-    return Result.INVALID_MEMORY_STATE if address + size > layout.LIMIT else None
 
 
 # -- the heap ---------------------------------------------------------------------------------------------------------
@@ -60,13 +51,13 @@ def set_heap_size(kernel: SwitchKernel, thread: Thread, size: int) -> Reply:
 @call("UnmapPhysicalMemory")
 def physical_memory(kernel: SwitchKernel, thread: Thread, address: int, size: int) -> Reply:
     """Only for programs that have asked for a system resource, which homebrew has not."""
-    return _wrong_range(address, size) or Result.INVALID_STATE
+    return wrong_range(address, size) or Result.INVALID_STATE
 
 
 # -- permissions ------------------------------------------------------------------------------------------------------
 @call("SetMemoryPermission")
 def set_memory_permission(kernel: SwitchKernel, thread: Thread, address: int, size: int, permission: int) -> Reply:
-    if wrong := _wrong_range(address, size):
+    if wrong := wrong_range(address, size):
         return wrong
     if permission not in _GIVEN:
         return Result.INVALID_PERMISSION
@@ -83,7 +74,7 @@ def set_memory_permission(kernel: SwitchKernel, thread: Thread, address: int, si
 
 @call("SetMemoryAttribute")
 def set_memory_attribute(kernel: SwitchKernel, thread: Thread, address: int, size: int, mask: int, value: int) -> Reply:
-    if wrong := _wrong_range(address, size):
+    if wrong := wrong_range(address, size):
         return wrong
     if value & ~mask or mask & ~_CHANGED:
         return Result.INVALID_COMBINATION
@@ -102,7 +93,7 @@ def _is_stack_place(address: int, size: int) -> bool:
 
 @call("MapMemory")
 def map_memory(kernel: SwitchKernel, thread: Thread, address: int, source: int, size: int) -> Reply:
-    if wrong := _wrong_range(address, size) or _wrong_range(source, size):
+    if wrong := wrong_range(address, size) or wrong_range(source, size):
         return wrong
     if not _is_stack_place(address, size):
         return Result.INVALID_MEMORY_RANGE
@@ -128,7 +119,7 @@ def map_memory(kernel: SwitchKernel, thread: Thread, address: int, source: int, 
 @call("UnmapMemory")
 def unmap_memory(kernel: SwitchKernel, thread: Thread, address: int, source: int, size: int) -> Reply:
     lends = kernel.checks_pages
-    wrong = _wrong_range(address, size) or _wrong_range(source, size)
+    wrong = wrong_range(address, size) or wrong_range(source, size)
     if wrong is None and not _is_stack_place(address, size):
         wrong = Result.INVALID_MEMORY_RANGE
     if wrong is None and not (kernel.is_all(address, size, (Kind.STACK,)) and kernel.is_all(source, size, OWN)):
@@ -173,7 +164,7 @@ def _shares(address: int, size: int) -> bool:
 
 
 def _map_block(kernel: SwitchKernel, block: MemoryBlock, address: int, size: int, permission: int, kind: Kind) -> Reply:
-    if wrong := _wrong_range(address, size):
+    if wrong := wrong_range(address, size):
         return wrong
     if permission not in _GIVEN:
         return Result.INVALID_PERMISSION
@@ -189,7 +180,7 @@ def _map_block(kernel: SwitchKernel, block: MemoryBlock, address: int, size: int
 
 
 def _unmap_block(kernel: SwitchKernel, block: MemoryBlock, address: int, size: int) -> Reply:
-    if wrong := _wrong_range(address, size):
+    if wrong := wrong_range(address, size):
         return wrong
     if kernel.blocks.get(address) is not block or size != len(block.view):
         return Result.INVALID_MEMORY_STATE
@@ -235,7 +226,7 @@ class TransferMemory(MemoryBlock):
 
 @call("CreateTransferMemory")
 def create_transfer_memory(kernel: SwitchKernel, thread: Thread, address: int, size: int, permission: int) -> Reply:
-    if wrong := _wrong_range(address, size):
+    if wrong := wrong_range(address, size):
         return wrong
     if permission not in _GIVEN:
         return Result.INVALID_PERMISSION

@@ -13,7 +13,9 @@ from pocketgpu.guests.kernel.objects import KernelObject
 from pocketgpu.guests.kernel.service import Session
 from pocketgpu.guests.kernel.threads import State, Thread
 from pocketgpu.guests.switch.abi import layout
+from pocketgpu.guests.switch.abi.pages import wrong_range
 from pocketgpu.guests.switch.abi.results import Result
+from pocketgpu.guests.switch.abi.sessions import ServiceSession, handle_message
 from pocketgpu.guests.switch.calls.register import Reply, call
 from pocketgpu.guests.switch.calls.threads import ALL_CORES
 
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from pocketgpu.guests.switch.kernel import SwitchKernel
 
 MOST_TEXT: Final = 1 << 16
-PROCESS_ID: Final = 0x50
 PROGRAM_ID: Final = 0x01000000_00001000
 _PORT_NAME: Final = 12
 _PRIORITIES: Final = 0x0FFFFFFF_F0000000
@@ -54,7 +55,7 @@ def close_handle(kernel: SwitchKernel, thread: Thread, handle: int) -> Reply:
 @call("GetProcessId")
 def get_process_id(kernel: SwitchKernel, thread: Thread, handle: int) -> Reply:
     one = kernel.object_of(thread, handle)
-    return (Result.OK, PROCESS_ID) if isinstance(one, Process | Thread) else Result.INVALID_HANDLE
+    return (Result.OK, kernel.process_id) if isinstance(one, Process | Thread) else Result.INVALID_HANDLE
 
 
 # -- ports and messages -----------------------------------------------------------------------------------------------
@@ -64,7 +65,23 @@ def connect_to_named_port(kernel: SwitchKernel, thread: Thread, name: int) -> Re
     if len(text) >= _PORT_NAME:
         return Result.OUT_OF_RANGE
     server = kernel.ports.get(text)
-    return Result.NOT_FOUND if server is None else kernel.give(Session(server))
+    return Result.NOT_FOUND if server is None else kernel.give(ServiceSession(server))
+
+
+@call("SendSyncRequest")
+def send_sync_request(kernel: SwitchKernel, thread: Thread, handle: int) -> Reply:
+    session = kernel.object_of(thread, handle)
+    return handle_message(kernel, thread, session) if isinstance(session, Session) else Result.INVALID_HANDLE
+
+
+@call("SendSyncRequestWithUserBuffer")
+def send_sync_request_with_buffer(kernel: SwitchKernel, thread: Thread, address: int, size: int, handle: int) -> Reply:
+    if wrong := wrong_range(address, size):
+        return wrong
+    session = kernel.object_of(thread, handle)
+    if not isinstance(session, Session):
+        return Result.INVALID_HANDLE
+    return handle_message(kernel, thread, session, address, size)
 
 
 # -- questions --------------------------------------------------------------------------------------------------------

@@ -41,9 +41,6 @@ KEEP static u64 pair(u64 at) {
 KEEP static void vector(u64 at) {
     __asm__ volatile("st1 {v0.16b}, [%0]" : : "r"(at) : "memory");  /* LINE vector */
 }
-KEEP static void zero(u64 at) {
-    __asm__ volatile("dc zva, %0" : : "r"(at) : "memory");          /* LINE zero */
-}
 KEEP static void stop(u32 reason) {
     svc_break(reason, 0, 0, 0, 0, 0, 0);                            /* LINE break */
     say("went on\n");
@@ -61,12 +58,12 @@ KEEP static void second(u64 value) {
     sink = store((u32 *)8, (u32)value);
 }
 KEEP static void in_a_thread(void) {
-    wait_for(thread_start(second, 9, 0x2B), FOREVER);
+    sink = wait_for(thread_start(second, 9, 0x2D), FOREVER);
 }
 KEEP static void forever(void) {
     u64 reply[4];
     check(svc_create_event(0, 0, 0, 0, 0, 0, reply), "CreateEvent");
-    wait_for((u32)reply[1], FOREVER);                               /* LINE forever */
+    sink = wait_for((u32)reply[1], FOREVER);                        /* LINE forever */
 }
 KEEP static u32 leaves(u32 result) {
     if (result) leave((int)result);
@@ -100,7 +97,6 @@ int main(void) {
     else if (equal(what, "monitor")) monitor();
     else if (equal(what, "pair")) sink = (u32)pair(8);
     else if (equal(what, "vector")) vector(0x30);
-    else if (equal(what, "zero")) zero(0x40);
     else if (equal(what, "panic")) stop(0);
     else if (equal(what, "notify")) stop(0x80000000u);
     else if (equal(what, "deeper")) sink = deeper(5);

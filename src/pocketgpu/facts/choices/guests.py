@@ -144,6 +144,12 @@ def _services() -> Iterator[Choice]:
         connected="3dbrew PTM Services: yes or no; connected, and full, so not charging",
         five="the trial kernel: 5, as for the level of the battery",
     )
+    yield named(
+        "guest.mode",
+        "Where a Switch is when a program starts. Scripts can change it.",
+        handheld="in the player's hands",
+        docked="in its dock",
+    )
 
 
 def _switch_services() -> Iterator[Choice]:

@@ -21,6 +21,8 @@ Action: TypeAlias = Callable[[int], None]
 """Called with the tick at which it was due."""
 
 NANOSECONDS = 10**9
+START_DATE = 1_767_225_600
+"""Seconds from 1970 to the beginning of 2026: the date at which programs of consoles start."""
 _FEW = 256
 """Entries that are not worth tidying."""
 

@@ -13,7 +13,6 @@ from pocketgpu.guests.kernel.kernel import End, Kernel
 from pocketgpu.guests.kernel.memory import AddressError, AddressSpace, Area, Permission
 from pocketgpu.guests.kernel.processor import Fault, Processor
 from pocketgpu.guests.kernel.program import Program
-from pocketgpu.guests.kernel.service import Server
 from pocketgpu.guests.kernel.threads import Thread, TlsBlocks
 from pocketgpu.guests.kernel.timeline import Timeline
 from pocketgpu.guests.switch import start
@@ -67,8 +66,8 @@ class SwitchKernel(Kernel):
         self.ram = machine.memory.allocate(layout.RAM)
         self.free_ram, self.uses = RamPages(layout.RAM), PageUses()
         self.heap = 0
-        self.ports: dict[str, Server[CmifRequest, CmifAnswer]] = {}
-        self.services: dict[str, Server[CmifRequest, CmifAnswer]] = {}
+        self.ports: dict[str, Interface] = {}
+        self.services: dict[str, Interface] = {}
         self.process_id = layout.PROCESS_ID
         tells_size = machine.choices["guest.pointer_buffers"] == "console"
         self.pointer_buffer_size = layout.POINTER_BUFFER if tells_size else 0

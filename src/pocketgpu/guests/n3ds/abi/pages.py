@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from pocketgpu.errors import UsageError
+from pocketgpu.guests.kernel.timeline import START_DATE
 from pocketgpu.guests.n3ds.abi import layout
 
 KERNEL_VERSION: Final = 0x02370000
@@ -15,8 +16,10 @@ KERNEL_VERSION: Final = 0x02370000
 _NORMAL_SYSTEM: Final = 2
 _APPLICATION, _SYSTEM, _BASE = 0x04000000, 0x02C00000, 0x01400000
 """Sizes of the three regions of memory in the mode that homebrew has."""
-DATE: Final = 3_976_214_400_000
-"""Milliseconds from 1900 to the beginning of 2026: every run begins then."""
+_FROM_1900: Final = 2_208_988_800
+"""Seconds from 1900 to 1970."""
+DATE: Final = (START_DATE + _FROM_1900) * 1000
+"""Milliseconds from 1900 to when every run begins."""
 YEAR_2000: Final = 3_155_673_600_000
 """Milliseconds from 1900 to the beginning of 2000, from which other clocks count."""
 SLIDER: Final = 0.75

@@ -1,7 +1,7 @@
 """Messages between programs and services: how they lie in memory (HIPC).
 
     message = Message(kernel.space.read(thread.tls, 0x100))
-    message.command_type, message.inputs(), message.data
+    message.type, message.inputs(), message.data
 
 A message is a header, handles, descriptors of memory, and words of data; it has at most 0x100 bytes in thread-local
 storage, more in a buffer of the program. What the data are is in `cmif.py`, who answers in `sessions.py`.
@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
-from enum import IntEnum
 from typing import Final
 
 from pocketgpu.facts.dialect.structures import BitStructure
@@ -37,20 +36,6 @@ _HIGH_BITS: Final = 36
 _FIRST_COUNT: Final = 2
 """Receive modes above it are counts, this one subtracted; it is one descriptor itself, for all."""
 MOST_HANDLES: Final = 15
-
-
-class CommandType(IntEnum):
-    """The types of messages. From `TIPC` on it is the number of a command."""
-
-    LEGACY_REQUEST = 1
-    CLOSE = 2
-    LEGACY_CONTROL = 3
-    REQUEST = 4
-    CONTROL = 5
-    REQUEST_WITH_CONTEXT = 6
-    CONTROL_WITH_CONTEXT = 7
-    TIPC_CLOSE = 15
-    TIPC = 16
 
 
 class MalformedMessage(ValueError):

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Final
 
+from pocketgpu.facts.switch.enumerations import DOMAIN_KIND, MESSAGE_TYPE
 from pocketgpu.facts.switch.structures import ANSWER_HEADER, DOMAIN_ANSWER, DOMAIN_HEADER, REQUEST_HEADER
 from pocketgpu.guests.kernel.memory import AddressError, Permission
 from pocketgpu.guests.kernel.objects import KernelObject
@@ -26,7 +27,6 @@ from pocketgpu.guests.switch.abi.cmif import CmifAnswer, CmifRequest, Interface
 from pocketgpu.guests.switch.abi.hipc import (
     MESSAGE_SIZE,
     MOST_HANDLES,
-    CommandType,
     MalformedMessage,
     Message,
     answer_bytes,
@@ -46,8 +46,11 @@ FIRST_OBJECT: Final = 1
 MOST_OBJECTS: Final = 4096
 """Of one domain."""
 _HEADER_BYTES: Final = REQUEST_HEADER.bits // 8
-_COMMANDS: Final = (CommandType.REQUEST, CommandType.REQUEST_WITH_CONTEXT, CommandType.LEGACY_REQUEST)
-_CONTROLS: Final = (CommandType.CONTROL, CommandType.CONTROL_WITH_CONTEXT, CommandType.LEGACY_CONTROL)
+_COMMANDS: Final = MESSAGE_TYPE.numbers("REQUEST", "REQUEST_WITH_CONTEXT", "LEGACY_REQUEST")
+_CONTROLS: Final = MESSAGE_TYPE.numbers("CONTROL", "CONTROL_WITH_CONTEXT", "LEGACY_CONTROL")
+_CLOSES: Final = MESSAGE_TYPE.numbers("CLOSE", "TIPC_CLOSE")
+FIRST_TIPC: Final = 16
+"""The message type of command 0 of the short protocol."""
 
 
 class Form(Enum):
@@ -56,13 +59,6 @@ class Form(Enum):
     PLAIN = auto()
     DOMAIN = auto()
     TIPC = auto()
-
-
-class DomainKind(Enum):
-    """What a message to a domain wants."""
-
-    COMMAND = 1
-    CLOSE = 2
 
 
 # -- who is at the other end ----------------------------------------------------------------------------------------
@@ -233,7 +229,7 @@ class _Call:
         session, type = self.session, self.message.type
         if isinstance(session, ServiceSession) and not session.open:
             return Result.SESSION_CLOSED
-        if type in (CommandType.CLOSE, CommandType.TIPC_CLOSE):
+        if type in _CLOSES:
             if isinstance(session, ServiceSession):
                 session.disconnect()
             return Result.OK
@@ -244,7 +240,7 @@ class _Call:
             return self._command()
         if type in _CONTROLS:
             return self._control()
-        if type >= CommandType.TIPC and isinstance(session.server, Interface) and session.server.tipc:
+        if type >= FIRST_TIPC and isinstance(session.server, Interface) and session.server.tipc:
             return self._tipc()
         return Result.SESSION_CLOSED
 
@@ -320,10 +316,10 @@ class _Call:
             return self._answer(Form.DOMAIN, CmifAnswer(result=Result.BAD_HEADER_SIZE))
         header, data = int.from_bytes(data[:size], "little"), data[size:]
         number, kind = DOMAIN_HEADER["object"].raw(header), DOMAIN_HEADER["kind"].raw(header)
-        if kind == DomainKind.CLOSE.value:
+        if kind == DOMAIN_KIND.CLOSE:
             domain.close(number)
             return self._answer(Form.DOMAIN, CmifAnswer())
-        if kind != DomainKind.COMMAND.value:
+        if kind != DOMAIN_KIND.COMMAND:
             return self._answer(Form.DOMAIN, CmifAnswer(result=Result.BAD_REQUEST_HEADER))
         target = domain.objects.get(number)
         if target is None:
@@ -339,7 +335,7 @@ class _Call:
         return self._ask(target, Form.DOMAIN, *found, objects)
 
     def _tipc(self) -> int | None:
-        return self._ask(self.session.server, Form.TIPC, self.message.type - CommandType.TIPC, self.message.data)
+        return self._ask(self.session.server, Form.TIPC, self.message.type - FIRST_TIPC, self.message.data)
 
     # -- sessions ---------------------------------------------------------------------------------------------------
     def _control(self) -> int | None:

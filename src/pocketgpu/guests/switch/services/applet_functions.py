@@ -1,0 +1,177 @@
+"""Objects of proxies that depend on what the program is: an application, an applet of some kind.
+
+Source: libnx's applet.c; switchbrew Applet Manager services.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Final
+
+from pocketgpu.guests.kernel.kernel import End
+from pocketgpu.guests.kernel.objects import Event, Reset
+from pocketgpu.guests.switch.abi.cmif import CmifAnswer, CmifRequest, Interface, command
+from pocketgpu.guests.switch.abi.results import Result
+from pocketgpu.guests.switch.services.applet_objects import AppletObject
+from pocketgpu.guests.switch.services.settings import language_code
+
+if TYPE_CHECKING:
+    from pocketgpu.guests.switch.kernel import SwitchKernel
+    from pocketgpu.guests.switch.services.applet import Applet
+
+ALBUM: Final = 0x0F
+"""Number of the album among applets: homebrew that is no application is started in its place."""
+ALL_FOREGROUND: Final = 0
+_NO_PROGRAM: Final = -1
+
+
+class ApplicationFunctions(AppletObject):
+    """Of applications."""
+
+    name = "IApplicationFunctions"
+    formats = {22: "I", 32: "q", 60: "B", 90: "B", 131: "Q"}
+
+    def __init__(self, kernel: SwitchKernel, applet: Applet) -> None:
+        super().__init__(kernel, applet)
+        self.home_button_blocked = False
+        self.events = {
+            130: Event(Reset.STICKY, "GPU error"), 140: Event(Reset.STICKY, "friend invitation"),
+            150: Event(Reset.STICKY, "notification"), 160: Event(Reset.STICKY, "health warning"),
+        }  # fmt: skip
+
+    @command(1)
+    @command(141)
+    @command(151)
+    def pop(self, request: CmifRequest) -> CmifAnswer:
+        """What somebody has left for the program: nobody did."""
+        return CmifAnswer(result=Result.NO_DATA)
+
+    @command(21)
+    def get_desired_language(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(language_code(self.kernel))
+
+    @command(22)
+    @command(60)
+    @command(90)
+    @command(131)
+    def set(self, request: CmifRequest) -> CmifAnswer:
+        return self.kept(request)
+
+    @command(30)
+    @command(32)
+    def begin_blocking_home_button(self, request: CmifRequest) -> CmifAnswer:
+        self.home_button_blocked = True
+        return CmifAnswer()
+
+    @command(31)
+    @command(33)
+    def end_blocking_home_button(self, request: CmifRequest) -> CmifAnswer:
+        self.home_button_blocked = False
+        return CmifAnswer()
+
+    @command(40)
+    def notify_running(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(struct.pack("<B", True))
+
+    @command(65)
+    def is_game_play_recording_supported(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(struct.pack("<B", False))
+
+    @command(80)
+    def exit_and_request_to_show_thanks_message(self, request: CmifRequest) -> CmifAnswer:
+        self.kernel.finish(End("exit"))
+        return CmifAnswer()
+
+    @command(123)
+    def get_previous_program_index(self, request: CmifRequest) -> CmifAnswer:
+        """There was no other program of the same application before."""
+        return CmifAnswer(struct.pack("<i", _NO_PROGRAM))
+
+    @command(130)
+    @command(140)
+    @command(150)
+    @command(160)
+    def get_event(self, request: CmifRequest) -> CmifAnswer:
+        """Events that are never signalled here: nothing of the kind happens."""
+        return CmifAnswer(copies=(self.events[request.command],))
+
+
+class LibraryAppletSelf(Interface):
+    """Of applets that a program has started to let them do something. Nobody gives them data here."""
+
+    name = "ILibraryAppletSelfAccessor"
+
+    @command(0)
+    @command(2)
+    @command(20)
+    def pop(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(result=Result.NO_DATA)
+
+    @command(10)
+    def exit_process_and_return(self, request: CmifRequest) -> CmifAnswer:
+        self.kernel.finish(End("exit"))
+        return CmifAnswer()
+
+    @command(11)
+    def get_library_applet_info(self, request: CmifRequest) -> CmifAnswer:
+        """Which applet the program is started as, and how it covers the display."""
+        return CmifAnswer(struct.pack("<2I", ALBUM, ALL_FOREGROUND))
+
+
+class AppletCommonFunctions(AppletObject):
+    """Of all applets."""
+
+    name = "IAppletCommonFunctions"
+    formats = {0: "I", 50: "B", 70: "i"}
+
+    @command(0)
+    @command(50)
+    @command(70)
+    def set(self, request: CmifRequest) -> CmifAnswer:
+        return self.kept(request)
+
+    @command(51)
+    def get_home_button_double_click_enabled(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(struct.pack("<B", bool(self.applet.settings.get("SetHomeButtonDoubleClickEnabled", 0))))
+
+
+class HomeMenuFunctions(Interface):
+    """Of the HOME menu."""
+
+    name = "IHomeMenuFunctions"
+
+    def __init__(self, kernel: SwitchKernel) -> None:
+        super().__init__(kernel)
+        self.channel = Event(Reset.STICKY, "general channel")
+
+    @command(20)
+    def pop_from_general_channel(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(result=Result.NO_DATA)
+
+    @command(21)
+    def get_pop_from_general_channel_event(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(copies=(self.channel,))
+
+
+class GlobalStateController(Interface):
+    """Sleep and power."""
+
+    name = "IGlobalStateController"
+
+
+class ApplicationCreator(Interface):
+    """Starts applications."""
+
+    name = "IApplicationCreator"
+
+
+class OverlayFunctions(Interface):
+    """Of the overlay."""
+
+    name = "IOverlayFunctions"
+
+
+class DebugFunctions(Interface):
+    """For developers."""
+
+    name = "IDebugFunctions"

@@ -1,0 +1,282 @@
+"""Objects that every program gets from its proxy. Source: libnx's applet.c; switchbrew Applet Manager services.
+
+Commands that only set something are kept under their names in `Applet.settings`. What they set are notifications, which
+`Applet` sends, and things that do not happen here: nobody takes a screenshot or lets the console sleep.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from pocketgpu.facts.switch.services import command_name
+from pocketgpu.guests.kernel.kernel import End
+from pocketgpu.guests.kernel.objects import Event, Reset
+from pocketgpu.guests.switch.abi.cmif import CmifAnswer, CmifRequest, Interface, command
+from pocketgpu.guests.switch.abi.results import Result
+
+if TYPE_CHECKING:
+    from pocketgpu.guests.switch.kernel import SwitchKernel
+    from pocketgpu.guests.switch.services.applet import Applet
+
+HANDHELD_PICTURE, DOCKED_PICTURE = (1280, 720), (1920, 1080)
+
+
+class AppletObject(Interface):
+    """An object that knows what the console and its program tell each other. formats: of arguments that are kept, by
+    the number of their command."""
+
+    formats: Mapping[int, str] = {}
+
+    def __init__(self, kernel: SwitchKernel, applet: Applet) -> None:
+        super().__init__(kernel)
+        self.applet = applet
+
+    def kept(self, request: CmifRequest) -> CmifAnswer:
+        """Keep the first argument under the name of the command."""
+        name = command_name(self.name, request.command)
+        self.applet.settings[name] = request.values(self.formats[request.command])[0]
+        return CmifAnswer()
+
+
+class CommonStateGetter(AppletObject):
+    """What happens to the program."""
+
+    name = "ICommonStateGetter"
+    formats = {66: "I"}
+
+    @command(0)
+    def get_event_handle(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(copies=(self.applet.message_event,))
+
+    @command(1)
+    def receive_message(self, request: CmifRequest) -> CmifAnswer:
+        message = self.applet.receive()
+        if message is None:
+            return CmifAnswer(result=Result.NO_MESSAGES)
+        return CmifAnswer(struct.pack("<I", message))
+
+    @command(5)
+    def get_operation_mode(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(struct.pack("<B", self.applet.operation_mode))
+
+    @command(6)
+    def get_performance_mode(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(struct.pack("<I", self.applet.performance_mode))
+
+    @command(8)
+    def get_boot_mode(self, request: CmifRequest) -> CmifAnswer:
+        """The console was started as usual, not for maintenance."""
+        return CmifAnswer(bytes(1))
+
+    @command(9)
+    def get_current_focus_state(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(struct.pack("<B", self.applet.focus))
+
+    @command(60)
+    def get_default_display_resolution(self, request: CmifRequest) -> CmifAnswer:
+        """Width and height of the console's own display, or of the television."""
+        return CmifAnswer(struct.pack("<2i", *(DOCKED_PICTURE if self.applet.docked else HANDHELD_PICTURE)))
+
+    @command(61)
+    def get_default_display_resolution_change_event(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(copies=(self.applet.mode_event,))
+
+    @command(66)
+    def set_cpu_boost_mode(self, request: CmifRequest) -> CmifAnswer:
+        """Time is counted in instructions here, however fast they are."""
+        return self.kept(request)
+
+
+class SelfController(AppletObject):
+    """What the program wants for itself."""
+
+    name = "ISelfController"
+    formats = {
+        10: "i", 11: "B", 12: "B", 13: "B", 14: "B", 16: "B", 18: "B", 19: "i", 61: "B", 62: "I", 68: "B", 72: "I",
+        80: "i", 100: "B", 130: "B",
+    }  # fmt: skip
+
+    def __init__(self, kernel: SwitchKernel, applet: Applet) -> None:
+        super().__init__(kernel, applet)
+        self.exit_locked, self.fatal_sections = False, 0
+        self.launchable = Event(Reset.STICKY, "library applets can be launched")
+        self.launchable.on = True
+        self.suspended = Event(Reset.STICKY, "suspended ticks")
+
+    @command(0)
+    def exit(self, request: CmifRequest) -> CmifAnswer:
+        """The program ends here and now."""
+        self.kernel.finish(End("exit"))
+        return CmifAnswer()
+
+    @command(1)
+    def lock_exit(self, request: CmifRequest) -> CmifAnswer:
+        """The console must wait for the program if it is to end; here it always does."""
+        self.exit_locked = True
+        return CmifAnswer()
+
+    @command(2)
+    def unlock_exit(self, request: CmifRequest) -> CmifAnswer:
+        self.exit_locked = False
+        return CmifAnswer()
+
+    @command(3)
+    def enter_fatal_section(self, request: CmifRequest) -> CmifAnswer:
+        self.fatal_sections += 1
+        return CmifAnswer()
+
+    @command(4)
+    def leave_fatal_section(self, request: CmifRequest) -> CmifAnswer:
+        if not self.fatal_sections:
+            return CmifAnswer(result=Result.NO_FATAL_SECTION)
+        self.fatal_sections -= 1
+        return CmifAnswer()
+
+    @command(9)
+    def get_library_applet_launchable_event(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(copies=(self.launchable,))
+
+    @command(10)
+    @command(11)
+    @command(12)
+    @command(13)
+    @command(14)
+    @command(16)
+    @command(18)
+    @command(19)
+    @command(61)
+    @command(62)
+    @command(68)
+    @command(72)
+    @command(80)
+    @command(100)
+    @command(130)
+    def set(self, request: CmifRequest) -> CmifAnswer:
+        return self.kept(request)
+
+    @command(40)
+    def create_managed_display_layer(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(struct.pack("<Q", self.applet.new_layer()))
+
+    @command(44)
+    def create_managed_display_separable_layer(self, request: CmifRequest) -> CmifAnswer:
+        """Two layers, the second one for recordings."""
+        return CmifAnswer(struct.pack("<2Q", self.applet.new_layer(), self.applet.new_layer()))
+
+    @command(63)
+    def get_idle_time_detection_extension(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(struct.pack("<I", self.applet.settings.get("SetIdleTimeDetectionExtension", 0)))
+
+    @command(65)
+    def report_user_is_active(self, request: CmifRequest) -> CmifAnswer:
+        """The console would not go to sleep for some time; here it never does."""
+        return CmifAnswer()
+
+    @command(69)
+    def is_auto_sleep_disabled(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(struct.pack("<B", bool(self.applet.settings.get("SetAutoSleepDisabled", 0))))
+
+    @command(90)
+    def get_accumulated_suspended_tick_value(self, request: CmifRequest) -> CmifAnswer:
+        """The program was never suspended."""
+        return CmifAnswer(struct.pack("<Q", 0))
+
+    @command(91)
+    def get_accumulated_suspended_tick_changed_event(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(copies=(self.suspended,))
+
+
+class WindowController(AppletObject):
+    """Whom the display belongs to."""
+
+    name = "IWindowController"
+
+    def __init__(self, kernel: SwitchKernel, applet: Applet) -> None:
+        super().__init__(kernel, applet)
+        self.foreground = True
+
+    @command(1)
+    def get_applet_resource_user_id(self, request: CmifRequest) -> CmifAnswer:
+        """What the program calls itself to the display, the GPU and the controllers."""
+        return CmifAnswer(struct.pack("<Q", self.kernel.process_id))
+
+    @command(10)
+    def acquire_foreground_rights(self, request: CmifRequest) -> CmifAnswer:
+        """No other program could have them."""
+        self.foreground = True
+        return CmifAnswer()
+
+    @command(11)
+    def release_foreground_rights(self, request: CmifRequest) -> CmifAnswer:
+        self.foreground = False
+        return CmifAnswer()
+
+
+class AudioController(Interface):
+    """Volumes that the console gives to the program and to applets in front of it, from 0 to 1."""
+
+    name = "IAudioController"
+
+    def __init__(self, kernel: SwitchKernel) -> None:
+        super().__init__(kernel)
+        self.main = self.library = 1.0
+        self.transparent = 0.0
+
+    @command(0)
+    def set_expected_master_volume(self, request: CmifRequest) -> CmifAnswer:
+        self.main, self.library = request.values("2f")
+        return CmifAnswer()
+
+    @command(1)
+    def get_main_applet_expected_master_volume(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(struct.pack("<f", self.main))
+
+    @command(2)
+    def get_library_applet_expected_master_volume(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(struct.pack("<f", self.library))
+
+    @command(3)
+    def change_main_applet_master_volume(self, request: CmifRequest) -> CmifAnswer:
+        """A new volume, and how long the change takes."""
+        self.main, _ = request.values("f4xQ")
+        return CmifAnswer()
+
+    @command(4)
+    def set_transparent_volume_rate(self, request: CmifRequest) -> CmifAnswer:
+        (self.transparent,) = request.values("f")
+        return CmifAnswer()
+
+
+class DisplayController(Interface):
+    """Pictures of what was on the display; there are none here."""
+
+    name = "IDisplayController"
+
+
+class ProcessWindingController(Interface):
+    """How an applet was started."""
+
+    name = "IProcessWindingController"
+
+    @command(0)
+    def get_launch_reason(self, request: CmifRequest) -> CmifAnswer:
+        """By somebody, not by the end of an applet that it had started itself."""
+        return CmifAnswer(bytes(4))
+
+
+class LibraryAppletCreator(Interface):
+    """Starts applets. None can be started here, so none is ever left."""
+
+    name = "ILibraryAppletCreator"
+
+    @command(1)
+    def terminate_all_library_applets(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer()
+
+    @command(2)
+    def are_any_library_applets_left(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(bytes(1))
+
+

@@ -15,9 +15,14 @@ from pocketgpu.guests.switch.abi import layout
 from pocketgpu.guests.switch.abi.cmif import Interface
 from pocketgpu.guests.switch.controls import CONTROLS, input_of
 from pocketgpu.guests.switch.kernel import SwitchKernel
+from pocketgpu.guests.switch.services.apm import Apm
+from pocketgpu.guests.switch.services.applet import Applet, AppletProxies, ApplicationProxies
 from pocketgpu.guests.switch.services.fs import FileSystemProxy
 from pocketgpu.guests.switch.services.hid import Hid
 from pocketgpu.guests.switch.services.hid_input import Input
+from pocketgpu.guests.switch.services.settings import Settings, SystemSettings
+from pocketgpu.guests.switch.services.sm import ServiceManager
+from pocketgpu.guests.switch.services.times import Clocks, time_services
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.pica.display.screens import Screen
 
@@ -42,20 +47,8 @@ class Display(Protocol):
         ...
 
 
-class Applet(Protocol):
-    """What tells a program about the console and the HOME menu."""
-
-    def close(self) -> None:
-        """Ask the program to end."""
-        ...
-
-    def set_docked(self, docked: bool) -> None:
-        """The console is put into its dock, or taken out."""
-        ...
-
-
 class Console(kernel_console.Console[GM20B, SwitchKernel, Input]):
-    """The console. hid, fs: its services of these names."""
+    """The console. hid, fs: its services of these names. applet: what it tells its program. clocks: what time it is."""
 
     screen_names, controls = (SCREEN,), CONTROLS
     counted = ("draws", "clears", "copies", "launches", "submissions", "words", "methods")
@@ -64,9 +57,12 @@ class Console(kernel_console.Console[GM20B, SwitchKernel, Input]):
         kernel = SwitchKernel(processor, machine)
         super().__init__(machine, kernel, card, Input())
         self.hid, self.fs = Hid(kernel), FileSystemProxy(kernel, card)
-        services: list[Interface] = [self.hid, self.fs]
+        self.applet, self.clocks = Applet(kernel), Clocks(kernel)
+        services: list[Interface] = [self.hid, self.fs, Apm(kernel, self.applet), Settings(kernel)]
+        services += [ApplicationProxies(kernel, self.applet), AppletProxies(kernel, self.applet)]
+        services += [SystemSettings(kernel), *time_services(kernel, self.clocks)]
         kernel.services.update({name: one for one in services for name in (one.name, *one.also)})
-        self.applet: Applet | None = None
+        kernel.ports["sm:"] = ServiceManager(kernel)
         self.display: Display | None = None
         self._by_presents = machine.choices["guest.clock"] == "presents"
         if not self._by_presents:
@@ -90,11 +86,10 @@ class Console(kernel_console.Console[GM20B, SwitchKernel, Input]):
         return input_of(actions)
 
     def do_once(self, control: str, values: Sequence[float | str]) -> None:
-        if self.applet is not None:
-            if control == CLOSE:
-                self.applet.close()
-            else:
-                self.applet.set_docked(control == DOCKED)
+        if control == CLOSE:
+            self.applet.close()
+        else:
+            self.applet.set_docked(control == DOCKED)
 
     def take_input(self) -> None:
         self.hid.update(self.input)
@@ -103,8 +98,7 @@ class Console(kernel_console.Console[GM20B, SwitchKernel, Input]):
         return {} if self.display is None else self.display.taken()
 
     def ask_to_close(self) -> None:
-        if self.applet is not None:
-            self.applet.close()
+        self.applet.close()
 
     @property
     def screens(self) -> Mapping[str, Screen]:

@@ -9,11 +9,7 @@ from enum import IntEnum
 from typing import Final
 
 _DESCRIPTION_SHIFT: Final = 9
-<<<<<<< HEAD
-_KERNEL, _FS, _CMIF, _HIPC, _SM, _SETTINGS, _TIME, _APPLET, _APM = 1, 2, 10, 11, 21, 105, 116, 128, 148
-=======
-_KERNEL, _FS, _CMIF, _HIPC, _SM, _APPLET, _HID = 1, 2, 10, 11, 21, 128, 202
->>>>>>> main
+_KERNEL, _FS, _CMIF, _HIPC, _SM, _SETTINGS, _TIME, _APPLET, _APM, _HID = 1, 2, 10, 11, 21, 105, 116, 128, 148, 202
 
 
 def code(module: int, description: int) -> int:
@@ -52,9 +48,6 @@ class Result(IntEnum):
     INVALID_STATE = code(_KERNEL, 125)
     LIMIT_REACHED = code(_KERNEL, 132)
     PATH_NOT_FOUND = code(_FS, 1)
-<<<<<<< HEAD
-    BAD_SERVICE_NAME = code(_SM, 6)
-=======
     PATH_EXISTS = code(_FS, 2)
     FOLDER_NOT_EMPTY = code(_FS, 8)
     NO_SPACE = code(_FS, 39)
@@ -68,8 +61,6 @@ class Result(IntEnum):
     READ_NOT_PERMITTED = code(_FS, 6202)
     WRITE_NOT_PERMITTED = code(_FS, 6203)
     UNSUPPORTED_OPERATION = code(_FS, 6300)
->>>>>>> main
-    NOT_REGISTERED = code(_SM, 7)
     BAD_HEADER_SIZE = code(_CMIF, 202)
     BAD_REQUEST_HEADER = code(_CMIF, 211)
     UNKNOWN_COMMAND = code(_CMIF, 221)
@@ -78,17 +69,16 @@ class Result(IntEnum):
     OUT_OF_DOMAINS = code(_HIPC, 200)
     NOT_A_DOMAIN = code(_HIPC, 491)
     DOMAIN_OBJECT_NOT_FOUND = code(_HIPC, 492)
+    BAD_SERVICE_NAME = code(_SM, 6)
+    NOT_REGISTERED = code(_SM, 7)
     BAD_LANGUAGE = code(_SETTINGS, 625)
-    NO_DATA = code(_APPLET, 2)
-    NO_MESSAGES = code(_APPLET, 3)
-<<<<<<< HEAD
-    NO_FATAL_SECTION = code(_APPLET, 512)
-    BAD_PERFORMANCE_MODE = code(_APM, 1)
     MAY_NOT_SET_TIME = code(_TIME, 1)
     OTHER_CLOCK = code(_TIME, 102)
     BAD_TIME = code(_TIME, 901)
     NO_TIME = code(_TIME, 902)
     NO_TIME_ZONE = code(_TIME, 989)
-=======
+    NO_DATA = code(_APPLET, 2)
+    NO_MESSAGES = code(_APPLET, 3)
+    NO_FATAL_SECTION = code(_APPLET, 512)
+    BAD_PERFORMANCE_MODE = code(_APM, 1)
     INVALID_NPAD_ID = code(_HID, 710)
->>>>>>> main

@@ -25,6 +25,8 @@ html_theme = "furo"
 html_title = f"pocketgpu {release}"
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
+# A type that only checkers import: without it no type of that signature is resolved.
+autodoc_type_aliases = {"Uniform": "pocketgpu.inspect.decode.uniforms.Uniform"}
 autodoc_default_options = {"members": True, "show-inheritance": True}
 
 # Before Sphinx looks for pages, so that a plain sphinx-build has the reference as well.

@@ -144,7 +144,7 @@ class StandIn:
         """Answer a message from the recording."""
         line = self.play.guest.line
         assert line is not None
-        self.silent.add(line["ipc"].get("to", line["obj"].partition("=")[2]))
+        self.silent.add(line["ipc"].get("to", "a session"))
         numbers = self.play.guest.numbers
         for recorded, name in line.get("made", ()):
             numbers.learn("handle", _word(recorded), self.kernel.handles.add(self.object(name)) or 0)

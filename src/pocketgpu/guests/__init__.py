@@ -1,7 +1,8 @@
 """Programs of the consoles, run without a console.
 
 `run` starts one as an `App`. `kernel/` is what the kernels of both consoles have in common, `processors/` executes
-programs, `n3ds/` has the supervisor calls and services of the 3DS.
+programs, `n3ds/` and `switch/` have the supervisor calls and services of each console. `opening.py` chooses between
+them.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from pocketgpu.guests.app import LIMIT, App
+from pocketgpu.guests.app import LIMIT, App, GuestConsole
 
 __all__ = ["LIMIT", "App", "run"]
 
@@ -46,14 +47,15 @@ def run(
 ) -> App:
     """Start a program; it runs when it is asked for frames.
 
-    :param path: a .3dsx, .elf or .axf file. An ELF finds the read-only files of the .3dsx of the same name beside it.
+    :param path: a .3dsx file of the 3DS, a .nro of the Switch, or an .elf or .axf of one of them. An ELF finds the
+        read-only files of the .3dsx or .nro of the same name beside it.
     :param sd: a folder that the program finds as its memory card. writable: whether it may change it.
-    :param font: a dump of the console's shared font, or a .bcfnt file; by default a free font.
+    :param font: for the 3DS: a dump of the console's shared font, or a .bcfnt file; by default a free font.
     :param threads: number of drawing threads; any number gives the same bytes.
     :param switches: named choices and their values.
     :param record: follow the run from its start, so that `App.capture` need not run the program a second time.
-    :param symbols: the ELF that a .3dsx was made of, for functions and lines in back traces; by default the .elf of the
-        same name beside it, if there is one.
+    :param symbols: the ELF that a .3dsx or .nro was made of, for functions and lines in back traces; by default the
+        .elf of the same name beside it, if there is one.
     :param arguments: what the program is started with, after its own place on the card.
     :param raises: whether running a program that fails raises ProgramFault, with the report of `App.end`. Without it,
         `App.frames` returns False and `App.end` tells what happened.
@@ -61,34 +63,29 @@ def run(
     :raises UsageError: an argument is not valid, or the extra "guest" is missing.
     """
     from pocketgpu.errors import UsageError
+    from pocketgpu.guests.kernel.console import RunOptions
     from pocketgpu.guests.kernel.files import HostFolder, MemoryFile, MemoryFiles
     from pocketgpu.guests.kernel.overlay import Overlay
-    from pocketgpu.guests.n3ds.console import Console
-    from pocketgpu.guests.n3ds.font import Font, system_font
-    from pocketgpu.guests.n3ds.loader import read_program
-    from pocketgpu.guests.opening import beside, package, read_file, shown_name
-    from pocketgpu.guests.processors.unicorn_arm import UnicornArm
-    from pocketgpu.pica.n3ds import N3DS
+    from pocketgpu.guests.opening import beside, kind_of, package, read_file, shown_name
 
     file = Path(path)
     data = read_file(file)
     if sd is not None and not Path(sd).is_dir():
         what = "that is a file" if Path(sd).exists() else "there is no such folder"
         raise UsageError(what, location=os.fspath(sd), hint="The memory card is a folder of this computer.")
+    name = shown_name(file)
+    kind = kind_of(data, name)
     elf = beside(file) if symbols is None else Path(symbols)
-    program = read_program(
-        data, shown_name(file), elf=None if elf is None else read_file(elf), elf_name="" if elf is None else elf.name
+    program = kind.provider.read_program(
+        data, name, elf=None if elf is None else read_file(elf), elf_name="" if elf is None else elf.name
     )
     own = package(file)
     content = data if own == file else read_file(own)
-    place = f"/3ds/{shown_name(own)}"
-    shared_font = Font.read(system_font(font)).shared_memory()
+    place = kind.place(shown_name(own))
+    started = kind.provider.prepare(program, [f"sdmc:{place}", *arguments], RunOptions(font, threads, switches))
 
-    def start() -> Console:
+    def start() -> GuestConsole:
         files = MemoryFiles({}) if sd is None else HostFolder(sd, writable=writable)
-        card = Overlay(files, place, MemoryFile(len(content), {0: content}))
-        console = Console(UnicornArm(), N3DS(threads=threads, switches=switches), card, font=shared_font)
-        console.kernel.load(program, [f"sdmc:{place}", *arguments])
-        return console
+        return started(Overlay(files, place, MemoryFile(len(content), {0: content})))
 
     return App(start, program, record=record, repeatable=sd is None or not writable, raises=raises)

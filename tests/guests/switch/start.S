@@ -9,11 +9,11 @@
 start:
     .cfi_startproc
     .cfi_undefined x30
-    b begin
+    b .Lbegin
     .word mod0 - start
     .ascii "HOMEBREW"
     .space 0x70                         /* the rest of the header: make_nro.py */
-begin:
+.Lbegin:
     cmn x1, #1
     b.eq 1f
     cbz x0, 1f

@@ -23,6 +23,8 @@ def test_programs_are_known_by_their_first_bytes(tmp_path: Path) -> None:
         assert not recordings.is_program(tmp_path / name), name
     (tmp_path / "x").write_bytes(b"3DSX" + bytes(40))
     assert recordings.is_program(tmp_path / "x")
+    assert recordings.is_program(PROGRAMS.parent / "switch" / "hello.nro")
+    assert recordings.is_program(PROGRAMS.parent / "switch" / "hello.elf")
     assert not recordings.is_program(tmp_path / "absent") and not recordings.is_program("-")
 
 

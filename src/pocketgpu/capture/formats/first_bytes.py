@@ -15,7 +15,8 @@ BOM: Final = b"\xef\xbb\xbf"
 
 _JSON_WITHIN = 64
 _3DSX: Final = b"3DSX"
-_ELF, _ELF_MACHINE, _ARM = b"\x7fELF", slice(18, 20), b"\x28\x00"
+_NRO, _NRO_AT = b"NRO0", 16
+_ELF, _ELF_MACHINE, _ARM, _AARCH64 = b"\x7fELF", slice(18, 20), b"\x28\x00", b"\xb7\x00"
 PROGRAM_BYTES: Final = 20
 """How many bytes `of_program` looks at."""
 
@@ -40,9 +41,22 @@ def of_citrace(data: bytes) -> bool:
     return data.startswith(CITRACE[: len(data)])
 
 
-def of_program(data: bytes) -> bool:
-    """Whether a file's bytes begin like a program of a 3DS: a 3DSX, or an ELF for ARM."""
+def of_3ds_program(data: bytes) -> bool:
+    """Whether a file's bytes begin like a program of a 3DS: a 3DSX, or an ELF for its processor."""
     return data.startswith(_3DSX) or (data.startswith(_ELF) and data[_ELF_MACHINE] == _ARM)
 
 
-__all__ = ["BOM", "CITRACE", "PGC", "ZIP", "of_citrace", "of_json", "of_pgc", "of_program", "of_zip"]
+def of_switch_program(data: bytes) -> bool:
+    """Whether a file's bytes begin like a program of a Switch: an NRO, or an ELF for its processor."""
+    return data.startswith(_NRO, _NRO_AT) or (data.startswith(_ELF) and data[_ELF_MACHINE] == _AARCH64)
+
+
+def of_program(data: bytes) -> bool:
+    """Whether a file's bytes begin like a program of a console."""
+    return of_3ds_program(data) or of_switch_program(data)
+
+
+__all__ = [
+    "BOM", "CITRACE", "PGC", "ZIP", "of_3ds_program", "of_citrace", "of_json", "of_pgc", "of_program",
+    "of_switch_program", "of_zip",
+]  # fmt: skip

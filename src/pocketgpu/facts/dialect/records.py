@@ -35,8 +35,8 @@ _TEXT, _BYTES = "text", "bytes"
 
 @dataclass(frozen=True, slots=True)
 class RecordField:
-    """A number, an array of numbers, a text or bytes. format: of `struct`, for numbers. count: of elements, of units of
-    a text, of bytes. stride: bytes from one element to the next."""
+    """A number, an array of numbers, a text or bytes. format: of `struct`, for numbers. count: of elements, of units
+    of a text, of bytes. stride: bytes from one element to the next."""
 
     name: str
     offset: int

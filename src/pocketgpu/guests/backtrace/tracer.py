@@ -8,7 +8,7 @@ stack are taken for return addresses if the instruction before is a call.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final, NamedTuple
 
 from pocketgpu.guests.backtrace.walk import Frame, walk
@@ -43,6 +43,8 @@ class StackTracer:
     bits: int
     names: Names
     record: FrameRecord
+    chained: Collection[Found] = (Found.RUNNING, Found.TABLE, Found.FRAME_POINTER)
+    """Frames whose frame pointer is that of the function itself."""
 
     def __init__(self, space: AddressSpace, program: Program) -> None:
         self._space, self._program = space, program
@@ -85,7 +87,11 @@ class StackTracer:
                 call = self._call_before(back)
                 if call is not None:
                     return Frame(call, found, found[sp], Found.TABLE)
-        return self._by_frame_pointer(frame) or self._by_link(frame) or self._by_scan(frame)
+        return next(filter(None, (guess(frame) for guess in self._guesses())), None)
+
+    def _guesses(self) -> Sequence[Callable[[Frame], Frame | None]]:
+        """Who guesses where no table tells, the best first."""
+        return self._by_frame_pointer, self._by_link, self._by_scan
 
     def _by_debug(self, frame: Frame) -> dict[int, int] | None:
         debug = self._program.debug
@@ -108,7 +114,7 @@ class StackTracer:
     def _by_frame_pointer(self, frame: Frame) -> Frame | None:
         """A function that keeps a register at where it saved its return address and the caller's register."""
         pointer = frame.registers.get(self.record.register, 0)
-        if frame.found not in (Found.RUNNING, Found.TABLE, Found.FRAME_POINTER) or pointer < frame.search:
+        if frame.found not in self.chained or pointer < frame.search:
             return None
         try:
             outer, back = self._words(pointer + self.record.outer, 2)

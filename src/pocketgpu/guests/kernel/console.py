@@ -5,6 +5,7 @@ A console derives from `Console`. It makes kernel and services, and says in `vbl
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
@@ -67,6 +68,16 @@ class TextReader(Protocol):
     def of(self, screens: Mapping[str, ShownArray]) -> Mapping[str, str]:
         """The text of each screen, by name; "" for one that shows none."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How a program is to be run. font: a file of a font for the console's system, if one was named. threads: of
+    drawing. switches: choices and their values."""
+
+    font: str | os.PathLike[str] | None = None
+    threads: int = 1
+    switches: Mapping[str, str] | None = None
 
 
 @dataclass

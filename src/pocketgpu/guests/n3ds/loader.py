@@ -27,7 +27,6 @@ from pocketgpu.guests.kernel.memory import Permission
 from pocketgpu.guests.kernel.program import Program, Segment
 from pocketgpu.guests.n3ds.abi import layout
 from pocketgpu.guests.n3ds.smdh import Smdh, read_smdh
-from pocketgpu.guests.n3ds.strangers import refusal
 from pocketgpu.guests.symbols.elf import MAGIC, Machine
 
 __all__ = ["ProgramError", "read_program"]
@@ -58,15 +57,14 @@ def read_program(data: bytes, name: str, *, elf: bytes | None = None, elf_name: 
 
     :param elf: the ELF that a 3DSX was made of, for functions and lines. If it is another one, the program's `warnings`
         say so.
-    :raises ProgramError: it is damaged, of another kind, or encrypted.
+    :raises ProgramError: it is damaged, or of another kind.
     """
     if data[:4] == _MAGIC:
         program = _read_3dsx(data, name)
         return program if elf is None else with_symbols(program, elf, elf_name or "the ELF", _ELF)
     if data[:4] == MAGIC:
         return read_elf_program(data, name, _ELF)
-    message, hint = refusal(data)
-    raise ProgramError(message, file=name, hint=hint)
+    raise ProgramError("not a program of the 3DS", file=name, hint="Known are .3dsx, .elf and .axf.")
 
 
 # -- 3DSX -------------------------------------------------------------------------------------------------------------

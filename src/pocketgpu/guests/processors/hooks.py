@@ -77,14 +77,10 @@ entry:
 }}
 """
 
-UNDEFINED: Final = 1
-"""The interrupt of an undefined instruction, by Unicorn's numbers."""
-_FIELDS: Final = {"crn": 0, "crm": 4, "op0": 8, "op1": 12, "op2": 16}
+_FIELDS: Final = {"crn": 0, "crm": 4, "op1": 12, "op2": 16}
 """Where Unicorn's description of a system register has its fields."""
-_USER: Final = 3
-"""op1 of registers that programs may read."""
-_TIMER: Final = 14
-"""CRn of the counter's registers, with CRm 0."""
+_TIMER, _USER = 14, 3
+"""CRn and op1 of the counter's registers, with CRm 0."""
 _RATE, _COUNTS = 0, (1, 2, 5, 6)
 """op2: CNTFRQ_EL0; CNTPCT_EL0, CNTVCT_EL0, CNTPCTSS_EL0, CNTVCTSS_EL0."""
 
@@ -98,15 +94,6 @@ def _field(name: str) -> str:
 _READ_TEXT: Final = f"""
 define i32 @{_READ}(ptr %uc, i32 %register, ptr %system, ptr %state) {{
 entry:
-  {_field("op1")}
-  %user = icmp eq i32 %op1, {_USER}
-  br i1 %user, label %allowed, label %refused
-refused:
-  {_at("interrupt", "number_at")}
-  store i64 {UNDEFINED}, ptr %number_at
-  {_STOP}
-  ret i32 1
-allowed:
   {_field("crn")}
   %timer = icmp eq i32 %crn, {_TIMER}
   br i1 %timer, label %counter, label %other
@@ -115,11 +102,14 @@ other:
 counter:
   {_field("crm")}
   {_field("op2")}
-  %high = shl i32 %crm, 3
-  %which = or i32 %high, %op2
+  {_field("op1")}
+  %row = shl i32 %crm, 3
+  %both = or i32 %row, %op2
+  %level = shl i32 %op1, 7
+  %which = or i32 %level, %both
   switch i32 %which, label %other [
-    i32 {_RATE}, label %rate
-    {" ".join(f"i32 {one}, label %count" for one in _COUNTS)}
+    i32 {_USER << 7 | _RATE}, label %rate
+    {" ".join(f"i32 {_USER << 7 | one}, label %count" for one in _COUNTS)}
   ]
 rate:
   {_at("rate", "rate_at")}
@@ -160,6 +150,5 @@ def interrupt_hook() -> int:
 
 
 def system_read_hook() -> int:
-    """The address of the hook for `mrs` of 64-bit ARM: the counter is the kernel's time, and registers of the system
-    cannot be read by a program."""
+    """The address of the hook for `mrs` of 64-bit ARM: the counter is the kernel's time."""
     return machine_code.load(_READ, _READ_TEXT)[0]

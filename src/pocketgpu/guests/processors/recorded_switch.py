@@ -192,7 +192,7 @@ def name_of(line: Line) -> str:
     for kind, name in (("nv", "name"), ("binder", "name")):
         if kind in line:
             more = f" {line[kind][name]}"
-    return f"{ipc['to']} {ipc['cmd']} {ipc.get('cmdname', ipc['kind'])}{more}"
+    return f"{ipc.get('to', line.get('obj'))} {ipc.get('cmd', '')} {ipc.get('cmdname', ipc['kind'])}{more}"
 
 
 def _header(message: bytearray) -> tuple[int, bool, int, int]:

@@ -1,16 +1,18 @@
 """Executes a program of the Switch with Unicorn: a Cortex-A57 with the counter of the kernel's time.
 
-Unicorn runs programs at exception level 1, with the MMU off. A program notices little of it: registers of the system
-cannot be read (`hooks.py`), but a stack pointer that is no multiple of 16 is no fault.
+Unicorn starts at exception level 1; a few instructions take it to level 0, where programs run, and what is of the
+system is undefined. Its MMU is off. What it does not have: a stack pointer that is no multiple of 16 is no fault.
 """
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
 
 from pocketgpu.guests.backtrace.arm64 import registers_of
+from pocketgpu.guests.kernel.memory import PAGE, host_memory
 from pocketgpu.guests.kernel.processor import Fault, Stop
 from pocketgpu.guests.kernel.report import Registers
 from pocketgpu.guests.processors.engine import Engine
@@ -24,16 +26,27 @@ from pocketgpu.guests.processors.unicorn import (
     UnicornProcessor,
 )
 
-_SECURE_CALL: Final = 13
-_EXCEPTIONS: Final = {1: UNDEFINED, 4: MISALIGNED, 7: BREAKPOINT, _SECURE_CALL: UNDEFINED}
+_EXCEPTIONS: Final = {1: UNDEFINED, 4: MISALIGNED, 7: BREAKPOINT}
 """By Unicorn's numbers."""
 _MISALIGNED_JUMP: Final = "misaligned jump"
 _NOWHERE: Final = 0xFFFF_FFFF_FFFF_FFFC
 """Where the processor would stop by itself; nothing is there."""
 _FLOATING_POINT: Final = 3 << 20
 """CPACR_EL1: no trap of floating point and SIMD."""
-_NUMBERED: Final = 29
-"""x0 to x28, which Unicorn numbers in a row."""
+_SYSTEM: Final = 0x00C5_0838 | 1 << 26 | 1 << 15 | 1 << 14
+"""SCTLR_EL1: as it was, with cache instructions, CTR_EL0 and dc zva for programs."""
+_COUNTERS: Final = 3
+"""CNTKCTL_EL1: programs read the counter."""
+_TO_PROGRAMS: Final = (
+    0xD5181000,  # msr sctlr_el1, x0
+    0xD518E101,  # msr cntkctl_el1, x1
+    0xD5184022,  # msr elr_el1, x2
+    0xD518401F,  # msr spsr_el1, xzr
+    0xD69F03E0,  # eret
+    0xD4000001,  # svc #0
+)
+_SOMEWHERE: Final = 0x10000
+_MANY: Final = 1 << 20
 _BASE_AT, _REGISTER_MASK, _SP = 5, 0x1F, 31
 """The base register of a load or store, in its instruction."""
 _CALL_AT, _CALL_MASK = 5, 0xFFFF
@@ -59,9 +72,25 @@ class UnicornArm64(UnicornProcessor):
         self._state.up, self._state.down, self._state.rate = rate.numerator, rate.denominator, counter
         self._state.write = engine.write_function
         engine.add_native_hook(const.UC_HOOK_INSN, system_read_hook(), self._state, arm.UC_ARM64_INS_MRS)
+        self._clean = self._program_level()
+
+    def _program_level(self) -> bytes:
+        """Registers of a new thread: exception level 0, floating point on, the others 0. Unicorn cannot be told the
+        level, so instructions go there."""
+        engine, arm, size = self._engine, self._arm, _WORD * len(_TO_PROGRAMS)
+        code = host_memory(PAGE)
+        code[:size] = struct.pack(f"<{len(_TO_PROGRAMS)}I", *_TO_PROGRAMS)
+        engine.map(_SOMEWHERE, code, self._const.UC_PROT_ALL)
         engine.write(arm.UC_ARM64_REG_CPACR_EL1, _FLOATING_POINT)
-        engine.write(arm.UC_ARM64_REG_NZCV, 0)
-        self._clean = engine.save()
+        values = _SYSTEM, _COUNTERS, _SOMEWHERE + size - _WORD
+        for number, value in zip(self._numbers, values, strict=False):
+            engine.write(number, value)
+        self._state.limit = _MANY
+        engine.start(_SOMEWHERE, _NOWHERE)
+        for number in self._numbers[: len(values)]:
+            engine.write(number, 0)
+        engine.unmap(_SOMEWHERE, PAGE)
+        return engine.save()
 
     def _set_first(self, entry: int, argument: int, stack: int, tls: int) -> None:
         arm = self._arm
@@ -85,8 +114,6 @@ class UnicornArm64(UnicornProcessor):
         address = pc
         if pc % _WORD:
             what = _MISALIGNED_JUMP
-        elif state.interrupt == _SECURE_CALL:
-            address = pc = pc - _WORD
         elif what == MISALIGNED:
             address = self._engine.read(self._numbers[self._word(pc) >> _BASE_AT & _REGISTER_MASK])
         return Stop(state.used, fault=Fault(what, address, pc))

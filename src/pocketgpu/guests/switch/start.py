@@ -41,6 +41,7 @@ def load(kernel: SwitchKernel, program: Program, arguments: Sequence[str]) -> No
     thread = kernel.make_thread(MAIN_PRIORITY, program.entry, layout.START_BLOCK, layout.FIRST_SP)
     assert thread is not None, "no other thread is there"
     thread.answer = {1: _FROM_A_LOADER, _LINK: layout.RETURN}
-    handles = kernel.handle_of(thread), kernel.handle_of(kernel.process)
-    block = start_block(arguments, *handles, (layout.HEAP, layout.HEAP_SIZE))
+    first, process = kernel.handles.add(thread), kernel.handles.add(kernel.process)
+    assert first is not None and process is not None, "there are no others yet"
+    block = start_block(arguments, first, process, (layout.HEAP, layout.HEAP_SIZE))
     kernel.space.write(layout.START_BLOCK, block)

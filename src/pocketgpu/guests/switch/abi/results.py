@@ -9,7 +9,8 @@ from enum import IntEnum
 from typing import Final
 
 _DESCRIPTION_SHIFT: Final = 9
-_KERNEL, _FS, _CMIF, _HIPC, _SM, _SETTINGS, _TIME, _APPLET, _APM, _HID = 1, 2, 10, 11, 21, 105, 116, 128, 148, 202
+_KERNEL, _FS, _CMIF, _HIPC, _SM = 1, 2, 10, 11, 21
+_SETTINGS, _VI, _TIME, _APPLET, _APM, _HID = 105, 114, 116, 128, 148, 202
 
 
 def code(module: int, description: int) -> int:
@@ -69,16 +70,18 @@ class Result(IntEnum):
     OUT_OF_DOMAINS = code(_HIPC, 200)
     NOT_A_DOMAIN = code(_HIPC, 491)
     DOMAIN_OBJECT_NOT_FOUND = code(_HIPC, 492)
+    VI_OPERATION_FAILED = code(_VI, 1)
+    VI_NOT_FOUND = code(_VI, 7)
     BAD_SERVICE_NAME = code(_SM, 6)
     NOT_REGISTERED = code(_SM, 7)
     BAD_LANGUAGE = code(_SETTINGS, 625)
+    NO_DATA = code(_APPLET, 2)
+    NO_MESSAGES = code(_APPLET, 3)
+    NO_FATAL_SECTION = code(_APPLET, 512)
+    BAD_PERFORMANCE_MODE = code(_APM, 1)
     MAY_NOT_SET_TIME = code(_TIME, 1)
     OTHER_CLOCK = code(_TIME, 102)
     BAD_TIME = code(_TIME, 901)
     NO_TIME = code(_TIME, 902)
     NO_TIME_ZONE = code(_TIME, 989)
-    NO_DATA = code(_APPLET, 2)
-    NO_MESSAGES = code(_APPLET, 3)
-    NO_FATAL_SECTION = code(_APPLET, 512)
-    BAD_PERFORMANCE_MODE = code(_APM, 1)
     INVALID_NPAD_ID = code(_HID, 710)

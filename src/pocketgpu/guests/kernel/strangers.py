@@ -1,13 +1,13 @@
-"""Files that are no homebrew of a 3DS, by what they are: each has its own name and a word on what to do."""
+"""Files that are no homebrew of a console, by what they are: each has its own name and a word on what to do."""
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-_RUN: Final = "Run a .3dsx or .elf of homebrew."
+_RUN: Final = "Run a .3dsx, .nro or .elf of homebrew."
 _OTHER_CONSOLE: Final = "That is a program of another console. " + _RUN
 _CAPTURE: Final = "pocketgpu render shows captures."
-_UNPACK: Final = "Unpack it, and run the .3dsx or .elf in it."
+_UNPACK: Final = "Unpack it, and run the .3dsx, .nro or .elf in it."
 _INSTALLED: Final = "Titles that are installed or sold are not run, and nothing is decrypted. " + _RUN
 
 
@@ -24,10 +24,9 @@ _STRANGERS: Final = (
     _Stranger(0x100, b"NCSD", "a CCI file (.3ds, .cci: the image of a game card)", _INSTALLED),
     _Stranger(0x100, b"NCCH", "an NCCH file (.cxi, .app)", _INSTALLED),
     _Stranger(0, b"\x20\x20\0\0", "a CIA file (.cia: a title to be installed)", _INSTALLED),
-    _Stranger(0, b"PFS0", "an NSP file (.nsp: a title of the Switch)", _OTHER_CONSOLE),
-    _Stranger(0x100, b"HEAD", "an XCI file (.xci: a game card of the Switch)", _OTHER_CONSOLE),
-    _Stranger(0x10, b"NRO0", "an NRO file (.nro: homebrew of the Switch)", _OTHER_CONSOLE),
-    _Stranger(0, b"NSO0", "an NSO file (.nso: code of the Switch)", _OTHER_CONSOLE),
+    _Stranger(0, b"PFS0", "an NSP file (.nsp: a title of the Switch)", _INSTALLED),
+    _Stranger(0x100, b"HEAD", "an XCI file (.xci: a game card of the Switch)", _INSTALLED),
+    _Stranger(0, b"NSO0", "an NSO file (.nso: code of the Switch)", _INSTALLED),
     _Stranger(0xC0, b"\x24\xff\xae\x51\x69\x9a\xa2\x21", "a program of the Nintendo DS (.nds)", _OTHER_CONSOLE),
     _Stranger(0x4, b"\x24\xff\xae\x51\x69\x9a\xa2\x21", "a program of the Game Boy Advance (.gba)", _OTHER_CONSOLE),
     _Stranger(0, b"\0\0\x01\0\0\0", "a program of the GameCube or the Wii (.dol)", _OTHER_CONSOLE),
@@ -71,8 +70,8 @@ def refusal(data: bytes) -> tuple[str, str]:
         if data[one.offset : one.offset + len(one.magic)] == one.magic:
             return f"{one.name} is not run", one.hint
     if not any(data[:_ENCRYPTED_SAMPLE]):
-        return "not a program of the 3DS: it begins with zeros", "Copy or build the file again."
+        return "not a program of a console: it begins with zeros", "Copy or build the file again."
     sample = data[:_ENCRYPTED_SAMPLE]
     if len(sample) == _ENCRYPTED_SAMPLE and len(set(sample)) >= _LEAST_KINDS:
-        return "not a program of the 3DS: it is encrypted or packed", "Nothing is decrypted. " + _RUN
-    return "not a program of the 3DS", "Known are .3dsx, .elf and .axf."
+        return "not a program of a console: it is encrypted or packed", "Nothing is decrypted. " + _RUN
+    return "not a program of a 3DS or a Switch", "Known are .3dsx, .nro, .elf and .axf."

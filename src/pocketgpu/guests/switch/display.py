@@ -1,0 +1,181 @@
+"""The display: layers with their queues of buffers, VBlanks, and the picture on the screen.
+
+    display = Display(kernel, driver)
+    layer = display.new_layer()
+    display.vblank(tick)     # what is shown anew
+    display.screens          # {"screen": Screen}
+
+A *present* is a buffer that a program has put into its queue, once the GPU has drawn it: its fences are reached. The
+display shows it at the next VBlank. With the value "present" of the choice `guest.present_clock` it is shown at once,
+and time goes on to the next 60th of a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Protocol
+
+from pocketgpu.capture.formats.pgc.numbers import SCREENS
+from pocketgpu.facts.switch.display import DISPLAY_SYNCPOINT
+from pocketgpu.guests.kernel.objects import Event, Reset
+from pocketgpu.guests.switch.abi import layout
+from pocketgpu.guests.switch.buffer_queue import BufferQueue, Fence, Queued
+from pocketgpu.maxwell.display.present import Surface, to_picture
+from pocketgpu.pica.display.screens import Screen
+
+if TYPE_CHECKING:
+    from pocketgpu.guests.switch.kernel import SwitchKernel
+    from pocketgpu.guests.switch.services.nvdrv.driver import NvDriver
+
+SCREEN: Final = SCREENS["Switch"][0]
+MOST_LAYERS: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """A buffer that was presented. number: from 0. tick: when. place: of its first byte in the arena."""
+
+    number: int
+    tick: int
+    surface: Surface
+    place: int
+    fences: tuple[Fence, ...]
+
+
+class Follower(Protocol):
+    """Who wants to know of presents: a recorder."""
+
+    def presented(self, present: Present) -> None:
+        """A buffer was presented; nothing has drawn to it since."""
+        ...
+
+
+@dataclass(slots=True, eq=False)
+class Layer:
+    """A layer. open: whether a program has opened it."""
+
+    id: int
+    queue: BufferQueue
+    open: bool = False
+
+
+class Display:
+    """The display of one console. layers: by id, which is the number of their binder, too. present_count: presents so
+    far. vsync: signalled at each VBlank. at_present: called, with the tick, after a present that was shown at once and
+    has moved the clock; see the choice `guest.present_clock`."""
+
+    outside_state = frozenset({"followers", "_picture"})
+
+    def __init__(self, kernel: SwitchKernel, driver: NvDriver) -> None:
+        self.kernel, self._driver = kernel, driver
+        self.layers: dict[int, Layer] = {}
+        self.present_count = self.vblanks = 0
+        self.vsync = Event(Reset.STICKY, "vsync")
+        self.followers: list[Follower] = []
+        self.at_present: Callable[[int], None] | None = None
+        self.own_clock = kernel.machine.choices["guest.present_clock"] == "present"
+        """Whether presents move the clock; there are no VBlanks then."""
+        self._start = kernel.time.now
+        self._numbers = 0
+        self._new: dict[str, Present] = {}
+        self._shown: Present | None = None
+        self._picture: tuple[Present, Screen] | None = None
+
+    def __repr__(self) -> str:
+        return f"<Display: {len(self.layers)} layers, {self.present_count} presents>"
+
+    # -- layers -----------------------------------------------------------------------------------------------------
+    def new_layer(self) -> int | None:
+        """The id of a new layer; None if there are too many."""
+        if len(self.layers) >= MOST_LAYERS:
+            return None
+        self._numbers += 1
+        queue = BufferQueue(self.kernel, self._driver, self._queued, self._leaving)
+        self.layers[self._numbers] = Layer(self._numbers, queue)
+        return self._numbers
+
+    def remove_layer(self, id: int) -> bool:
+        """A layer is gone; whether there was one."""
+        layer = self.layers.pop(id, None)
+        if layer is not None:
+            self._leaving(layer.queue)
+        return layer is not None
+
+    # -- presents ---------------------------------------------------------------------------------------------------
+    def _queued(self, queue: BufferQueue) -> None:
+        """A program has put a buffer into a queue."""
+        self._present(queue)
+        at_once = self.own_clock or queue.waiting[-1].interval == 0
+        if not at_once:
+            return
+        while queue.waiting and queue.waiting[0].number is not None:
+            self._show(queue)
+        if self.own_clock:
+            time = self.kernel.time
+            time.pass_ticks(max(0, self._start + self.present_count * layout.VSYNC - time.now))
+            self.kernel.signal(self.vsync)
+            if self.at_present is not None:
+                self.at_present(time.now)
+
+    def _present(self, queue: BufferQueue) -> None:
+        """Buffers that are drawn by now become presents, in their order."""
+        for one in queue.waiting:
+            if one.number is None:
+                if not all(self._driver.reached(*fence) for fence in one.fences):
+                    return
+                one.number = self.present_count
+                self.present_count += 1
+                present = Present(one.number, self.kernel.time.now, one.surface, one.place, one.fences)
+                for follower in self.followers:
+                    follower.presented(present)
+
+    def _show(self, queue: BufferQueue) -> None:
+        """The first buffer of a queue is on the screen; the display has left the one before, as its syncpoint tells."""
+        syncpoints = self.kernel.machine.syncpoints
+        syncpoints[DISPLAY_SYNCPOINT] += 1
+        one = queue.show_next((DISPLAY_SYNCPOINT, syncpoints[DISPLAY_SYNCPOINT]))
+        assert one.number is not None, "only presents are shown"
+        queue.shown_at = self.vblanks
+        self._shown = Present(one.number, self.kernel.time.now, one.surface, one.place, one.fences)
+        self._new[SCREEN] = self._shown
+        self._driver.go_on()
+
+    def _leaving(self, queue: BufferQueue) -> None:
+        """The buffers of a queue go: what was presented is shown before, and its picture stays."""
+        while queue.waiting and queue.waiting[0].number is not None:
+            self._show(queue)
+        _ = self.screens
+
+    def vblank(self, tick: int) -> Mapping[str, Present]:
+        """A VBlank: queues go on. What is shown anew since the last one, by screen."""
+        self.vblanks += 1
+        self._driver.go_on()
+        for layer in self.layers.values():
+            queue = layer.queue
+            self._present(queue)
+            if queue.waiting and self._is_due(queue, queue.waiting[0]):
+                self._show(queue)
+        self.kernel.signal(self.vsync)
+        new, self._new = self._new, {}
+        return new
+
+    def _is_due(self, queue: BufferQueue, one: Queued) -> bool:
+        waited = self.vblanks - queue.shown_at
+        return one.number is not None and (queue.shown is None or waited >= one.interval)
+
+    # -- pictures ---------------------------------------------------------------------------------------------------
+    def picture(self, present: Present) -> Screen:
+        """The picture of a present, from memory as it is now."""
+        surface, memory = present.surface, self.kernel.machine.memory
+        data = memory.arena[present.place : present.place + surface.size].tobytes()
+        return Screen(SCREEN, to_picture(data, surface))
+
+    @property
+    def screens(self) -> Mapping[str, Screen]:
+        """What is on the screen; nothing before the first present."""
+        if self._shown is None:
+            return {}
+        if self._picture is None or self._picture[0] is not self._shown:
+            self._picture = self._shown, self.picture(self._shown)
+        return {SCREEN: self._picture[1]}

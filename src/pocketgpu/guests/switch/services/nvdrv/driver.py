@@ -1,0 +1,120 @@
+"""What the devices of nvdrv share: memory objects, addresses, syncpoints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from pocketgpu.guests.kernel.memory import PAGE, Permission
+from pocketgpu.guests.switch.services.nvdrv.addresses import Addresses
+
+if TYPE_CHECKING:
+    from pocketgpu.guests.switch.kernel import SwitchKernel
+    from pocketgpu.guests.switch.services.nvdrv.channel import GpuChannel
+    from pocketgpu.guests.switch.services.nvdrv.control import HostControl
+
+FIRST_SYNCPOINT: Final = 8
+"""Of channels; the system has those before."""
+SYNCPOINTS: Final = 192
+"""Of a Tegra X1."""
+MOST_OBJECTS: Final = 8192
+LARGEST: Final = 1 << 32
+
+
+@dataclass(slots=True, eq=False)
+class MemoryObject:
+    """An nvmap object. size: as asked for. place: where its memory is in the arena, once it has some. address: where
+    the program sees it."""
+
+    id: int
+    size: int
+    references: int = 1
+    address: int = 0
+    place: int | None = None
+    align: int = 0
+    heap: int = 0
+    kind: int = 0
+    flags: int = 0
+
+    @property
+    def room(self) -> int:
+        """Bytes of memory: whole pages."""
+        return self.size + -self.size % PAGE
+
+
+class NvDriver:
+    """The driver, for one program. objects: memory by id. addresses: of the GPU's address space. channels, controls:
+    opened devices of these kinds."""
+
+    def __init__(self, kernel: SwitchKernel) -> None:
+        self.kernel, self.gpu = kernel, kernel.machine
+        self.objects: dict[int, MemoryObject] = {}
+        self.addresses = Addresses()
+        self.channels: list[GpuChannel] = []
+        self.controls: list[HostControl] = []
+        self.syncpoints: list[int] = []
+        self.free_channels: list[int] = []
+        self._objects = self._channels = 0
+
+    def __repr__(self) -> str:
+        return f"<NvDriver: {len(self.objects)} memory objects, {len(self.channels)} channels>"
+
+    # -- memory -----------------------------------------------------------------------------------------------------
+    def new_object(self, size: int) -> MemoryObject | None:
+        """A memory object without memory; None if it cannot be."""
+        if not 0 < size <= LARGEST or len(self.objects) >= MOST_OBJECTS:
+            return None
+        self._objects += 1
+        one = self.objects[self._objects] = MemoryObject(self._objects, size)
+        return one
+
+    def place_of(self, address: int, size: int) -> int | None:
+        """Where memory of the program is in the arena: one mapped, writable range of it; None if it is not that."""
+        wanted = Permission.READ | Permission.WRITE
+        ram, at, place = self.kernel.ram, address, None
+        for area in self.kernel.space.within(address, size):
+            if area.base > at or area.physical is None or wanted & ~area.permission:
+                return None
+            here = area.physical + at - area.base
+            if place is None:
+                place = here
+            elif here != place + at - address:
+                return None
+            at = min(area.end, address + size)
+        if place is None or at != address + size:
+            return None
+        return place if ram.offset <= place and place + size <= ram.offset + ram.size else None
+
+    # -- syncpoints -------------------------------------------------------------------------------------------------
+    def take_syncpoint(self) -> int | None:
+        """A syncpoint for a channel; None if all are taken."""
+        id = next((n for n in range(FIRST_SYNCPOINT, SYNCPOINTS) if n not in self.syncpoints), None)
+        if id is not None:
+            self.syncpoints.append(id)
+        return id
+
+    def take_channel(self, most: int) -> tuple[int, bool] | None:
+        """The number of a channel of the machine, and whether it was used before; None if there are too many."""
+        if self._channels < most:
+            self._channels += 1
+            return self._channels - 1, False
+        return (self.free_channels.pop(0), True) if self.free_channels else None
+
+    def reached(self, id: int, threshold: int) -> bool:
+        """Whether a syncpoint has a value, after all that can run has run."""
+        if not self.gpu.syncpoints.reached(id, threshold):
+            self.go_on()
+        return self.gpu.syncpoints.reached(id, threshold)
+
+    def go_on(self) -> None:
+        """Let channels go on whose waits are over, and tell who waits for them."""
+        if any(channel.waiting is not None for channel in self.gpu.channels.values()):
+            self.gpu.run()
+        self.tell()
+
+    def tell(self) -> None:
+        """Signal the events of syncpoints that are reached."""
+        for one in self.channels:
+            one.look()
+        for control in self.controls:
+            control.look()

@@ -323,7 +323,7 @@ def report(name: str, most: int, *, stand_in: bool) -> str:
     silent = sorted(play.services.silent) if play.services is not None else []
     more = f"; from the recording: {', '.join(silent)}" if silent and most > 1 else ""
     head = f"{name}: {play.compared} of {len(play.talk.lines)} lines, {state}{more}\n"
-    told = [one for one in play.kernel.events if one.severity != "info"]
+    told = [one for one in play.kernel.events if one.kind != "info"]
     rows = [f"  {one}" for one in play.differences[:most]] + [f"  {one.message}" for one in told[:4]]
     return head + "".join(f"{row}\n" for row in rows) + failed
 

@@ -145,10 +145,10 @@ def _services() -> Iterator[Choice]:
         five="the trial kernel: 5, as for the level of the battery",
     )
     yield named(
-        "guest.present_clock",
-        "When a Switch shows a buffer that a program presents.",
-        vblank="a console: at the next VBlank, 60 times a second; a program waits until a buffer is free again",
-        present="the trial kernel: at once, and time goes on to the next 60th of a second",
+        "guest.mode",
+        "Where a Switch is when a program starts. Scripts can change it.",
+        handheld="in the player's hands",
+        docked="in its dock",
     )
 
 
@@ -183,7 +183,6 @@ STRICT: Final[Mapping[str, str]] = {
     "guest.power": "five", "guest.archives": "one", "guest.vblank_clock": "late", "guest.hid_edges": "left",
     "guest.block_alignment": "any", "guest.services": "few",
     "guest.call_time": "none", "guest.applets": "absent", "guest.motion": "none", "guest.settings": "zeros",
-    "guest.present_clock": "present",
 }  # fmt: skip
 """The values of the trial kernel that answered the 3DS's conversations."""
 STRICT_SWITCH: Final[Mapping[str, str]] = {

@@ -13,7 +13,7 @@ _POINT: Final = (Value("x", 0, WIDTH - 1, whole=True), Value("y", 0, HEIGHT - 1,
 _PUSH: Final = (Value("x", -1, 1), Value("y", -1, 1))
 TOUCH: Final = ("touch", "touch2", "touch3", "touch4")
 LEFT_STICK, RIGHT_STICK, ACCELERATION, ROTATION = "left_stick", "right_stick", "acceleration", "rotation"
-BUTTONS_ONCE: Final = ("close", "docked", "handheld")
+CLOSE, HOME, DOCKED, HANDHELD = "close", "home", "docked", "handheld"
 _DEGREES: Final = 360
 CONTROLS: Final = Controls(
     "Switch",
@@ -24,12 +24,12 @@ CONTROLS: Final = Controls(
         Control(RIGHT_STICK, Span.HELD, _PUSH),
         Control(ACCELERATION, Span.HELD, tuple(Value(axis, -8, 8) for axis in "xyz")),
         Control(ROTATION, Span.HELD, tuple(Value(axis, -2000, 2000) for axis in "xyz")),
-        *(Control(name, Span.ONCE) for name in BUTTONS_ONCE),
+        *(Control(name, Span.ONCE) for name in (CLOSE, HOME, DOCKED, HANDHELD)),
     ),
 )
 """touch: a finger on the screen of 1280x720; touch2 and so on: further ones. Sticks: 1 is the edge. acceleration: in
-those of the earth. rotation: degrees in a second. close: what the HOME menu does to a program. docked, handheld: the
-console is put into its dock, or taken out."""
+those of the earth. rotation: degrees in a second. close: what the HOME menu does to a program. home: the HOME menu
+comes in front of the program, or goes again. docked, handheld: the console is put into its dock, or taken out."""
 
 
 def input_of(actions: Actions) -> Input:

@@ -6,8 +6,8 @@
     display.screens          # {"screen": Screen}
 
 A *present* is a buffer that a program has put into its queue, once the GPU has drawn it: its fences are reached. The
-display shows it at the next VBlank. With the value "present" of the choice `guest.present_clock` it is shown at once,
-and time goes on to the next 60th of a second.
+display shows it at the next VBlank. With the value "presents" of the choice `guest.clock` it is shown at once, and time
+goes on to the next 60th of a second.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Layer:
 class Display:
     """The display of one console. layers: by id, which is the number of their binder, too. present_count: presents so
     far. vsync: signalled at each VBlank. at_present: called, with the tick, after a present that was shown at once and
-    has moved the clock; see the choice `guest.present_clock`."""
+    has moved the clock; see the choice `guest.clock`."""
 
     outside_state = frozenset({"followers", "_picture"})
 
@@ -74,7 +74,7 @@ class Display:
         self.vsync = Event(Reset.STICKY, "vsync")
         self.followers: list[Follower] = []
         self.at_present: Callable[[int], None] | None = None
-        self.own_clock = kernel.machine.choices["guest.present_clock"] == "present"
+        self.own_clock = kernel.machine.choices["guest.clock"] == "presents"
         """Whether presents move the clock; there are no VBlanks then."""
         self._start = kernel.time.now
         self._numbers = 0

@@ -12,6 +12,7 @@ Source: libnx's applet.c; switchbrew Applet Manager services.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from pocketgpu.facts.switch.enumerations import APPLET_MESSAGE, FOCUS, OPERATION_MODE
@@ -50,12 +51,12 @@ class Applet:
 
     docked: whether the console is in its dock. focus: a value of FOCUS. messages: those that the program has not taken.
     message_event: on while there are some. mode_event: signalled when the console is put into its dock or taken out.
-    settings: what the program has set, by the name of the command. layers: ids of layers of the display that it has
-    asked for.
+    settings: what the program has set, by the name of the command. make_layer: makes a layer of the display, and gives
+    its id. layers: those that the program has asked for.
     """
 
-    def __init__(self, kernel: SwitchKernel) -> None:
-        self.kernel = kernel
+    def __init__(self, kernel: SwitchKernel, make_layer: Callable[[], int | None] | None = None) -> None:
+        self.kernel, self.make_layer = kernel, make_layer
         self.docked, self.focus = False, FOCUS.IN_FOCUS
         self.messages: deque[int] = deque()
         self.message_event = Event(Reset.STICKY, "applet messages")
@@ -104,7 +105,7 @@ class Applet:
     @property
     def performance_mode(self) -> int:
         """0, or 1 in the dock."""
-        return int(self.docked)
+        return int(self.docked and self.kernel.machine.choices["guest.performance_mode"] == "docked")
 
     def receive(self) -> int | None:
         """The next message; None if there is none."""
@@ -116,9 +117,12 @@ class Applet:
         return message
 
     def new_layer(self) -> int:
-        """The id of a new layer of the display."""
-        self.layers.append(len(self.layers) + 1)
-        return self.layers[-1]
+        """The id of a new layer of the display; 0 if there are too many."""
+        id = len(self.layers) + 1 if self.make_layer is None else self.make_layer()
+        if id is None:
+            return 0
+        self.layers.append(id)
+        return id
 
 
 # -- proxies ----------------------------------------------------------------------------------------------------------

@@ -6,7 +6,8 @@ Source: libnx's applet.c; switchbrew Applet Manager services.
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from pocketgpu.guests.kernel.kernel import End
 from pocketgpu.guests.kernel.objects import Event, Reset
@@ -29,7 +30,7 @@ class ApplicationFunctions(AppletObject):
     """Of applications."""
 
     name = "IApplicationFunctions"
-    formats = {22: "I", 32: "q", 60: "B", 90: "B", 131: "Q"}
+    formats: ClassVar[Mapping[int, str]] = {22: "I", 32: "q", 60: "B", 90: "B", 131: "Q"}
 
     def __init__(self, kernel: SwitchKernel, applet: Applet) -> None:
         super().__init__(kernel, applet)
@@ -122,7 +123,7 @@ class AppletCommonFunctions(AppletObject):
     """Of all applets."""
 
     name = "IAppletCommonFunctions"
-    formats = {0: "I", 50: "B", 70: "i"}
+    formats: ClassVar[Mapping[int, str]] = {0: "I", 50: "B", 70: "i"}
 
     @command(0)
     @command(50)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar
 
 from pocketgpu.facts.switch.services import command_name
 from pocketgpu.guests.kernel.kernel import End
@@ -27,7 +27,7 @@ class AppletObject(Interface):
     """An object that knows what the console and its program tell each other. formats: of arguments that are kept, by
     the number of their command."""
 
-    formats: Mapping[int, str] = {}
+    formats: ClassVar[Mapping[int, str]] = {}
 
     def __init__(self, kernel: SwitchKernel, applet: Applet) -> None:
         super().__init__(kernel)
@@ -44,7 +44,7 @@ class CommonStateGetter(AppletObject):
     """What happens to the program."""
 
     name = "ICommonStateGetter"
-    formats = {66: "I"}
+    formats: ClassVar[Mapping[int, str]] = {66: "I"}
 
     @command(0)
     def get_event_handle(self, request: CmifRequest) -> CmifAnswer:
@@ -93,7 +93,7 @@ class SelfController(AppletObject):
     """What the program wants for itself."""
 
     name = "ISelfController"
-    formats = {
+    formats: ClassVar[Mapping[int, str]] = {
         10: "i", 11: "B", 12: "B", 13: "B", 14: "B", 16: "B", 18: "B", 19: "i", 61: "B", 62: "I", 68: "B", 72: "I",
         80: "i", 100: "B", 130: "B",
     }  # fmt: skip

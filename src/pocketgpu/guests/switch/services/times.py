@@ -7,6 +7,7 @@ be added to it. Every run starts at the same date (choice `guest.date`), in UTC.
 from __future__ import annotations
 
 import struct
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
@@ -75,7 +76,9 @@ class Clocks:
         self.local, self.network = Context(), Context()
         self.source = bytes(16)
         self.automatic = False
-        self.changed = {_LOCAL_AT: Event(Reset.STICKY, "local clock"), _NETWORK_AT: Event(Reset.STICKY, "network clock")}
+        self.changed = {
+            _LOCAL_AT: Event(Reset.STICKY, "local clock"), _NETWORK_AT: Event(Reset.STICKY, "network clock")
+        }  # fmt: skip
         if kernel.machine.choices["guest.date"] == "set":
             self.source = SOURCE
             self.shared.store(_STEADY_AT, struct.pack("<q16s", 0, SOURCE))
@@ -176,7 +179,7 @@ class SteadyClock(Interface):
 class TimeService(Interface):
     """One of the services. sets: which clocks its programs may set: "user", "local", "network"."""
 
-    def __init__(self, kernel: SwitchKernel, clocks: Clocks, name: str, sets: tuple[str, ...] = ()) -> None:
+    def __init__(self, kernel: SwitchKernel, clocks: Clocks, name: str, sets: Collection[str]) -> None:
         super().__init__(kernel)
         self.clocks, self.name, self.sets = clocks, name, sets
 
@@ -232,6 +235,12 @@ class TimeService(Interface):
         if source != self.clocks.source:
             return CmifAnswer(result=Result.OTHER_CLOCK)
         return CmifAnswer(struct.pack("<q", offset))
+
+
+def time_services(kernel: SwitchKernel, clocks: Clocks) -> list[TimeService]:
+    """The services for programs, for the owner's programs and for those of the system."""
+    rights = {"time:u": (), "time:a": ("user",), "time:s": ("user", "local", "network")}
+    return [TimeService(kernel, clocks, name, sets) for name, sets in rights.items()]
 
 
 class TimeZoneService(Interface):

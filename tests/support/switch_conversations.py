@@ -62,6 +62,12 @@ def _word(text: str) -> int:
     return int(text, 16)
 
 
+def asked_services(talk: Conversation) -> set[str]:
+    """Names of services that a program asked for and got."""
+    asked = (line["ipc"] for line in talk.lines if line.get("ipc", {}).get("cmdname") == "GetServiceHandle")
+    return {bytes.fromhex(one["data"]).split(b"\0")[0].decode() for one in asked if "absent" not in one}
+
+
 def files_of(talk: Conversation) -> MemoryFiles:
     """The card's files, of which only what was read is known."""
     opened: dict[int, str] = {}
@@ -190,7 +196,8 @@ class SwitchPlay(Player):
         self._plan(self.talk.head)
         self.kernel.listeners.append(self)
         self.real = {} if stand_in else dict(self.kernel.services)
-        self.services = None if "sm:" in self.kernel.ports and not stand_in else StandIn(self, self.real)
+        complete = not stand_in and asked_services(self.talk) <= self.kernel.services.keys()
+        self.services = None if complete else StandIn(self, self.real)
 
     def _load(self, head: Line) -> None:
         kernel = self.kernel
@@ -236,6 +243,22 @@ class SwitchPlay(Player):
         self.differ(made, "order of lines", made["s"], wanted["s"])
         if self.services is not None:
             self.services.before(made)
+        if self.lines and self.lines[0].get("ev") == "gpu":
+            self._fill_pushbuffers(self.lines[0])
+
+    def _fill_pushbuffers(self, line: Line) -> None:
+        """Put the words into memory that a submission names, as far as the recording has them."""
+        for entry in line["entries"]:
+            address = self.guest.numbers.of("gpuva", _word(entry["va"]))
+            self.machine.memory.try_write(address, bytes.fromhex(entry.get("d", "")))
+
+    def _gpu(self, line: Line) -> None:
+        """The GPU has done what was submitted: it has counted. Without the words, the recording says how far."""
+        for number, value in line["syncpt"].items():
+            id = self.guest.numbers.of("syncpt", int(number))
+            if all("d" in entry for entry in line["entries"]):
+                self.differ(line, f"syncpoint {number}", self.machine.syncpoints[id], value)
+            self.machine.syncpoints[id] = value
 
     def _events(self, kinds: tuple[str, ...], thread: Thread | None = None) -> None:
         """The events that come next in the recording."""
@@ -249,6 +272,10 @@ class SwitchPlay(Player):
                 if self.services is not None:
                     self.services.presented(line)
                 self._time(line, "time after a present", line["next_time_ns"])
+            elif kind == "message" and self.real and line["messages"] != [_EXIT]:
+                self._message(line)
+            elif kind == "gpu" and "nvdrv" in self.real:
+                self._gpu(line)
             elif kind == "shared" and "hid" in self.real:
                 self._shared(line)
             elif kind == "end":
@@ -258,6 +285,13 @@ class SwitchPlay(Player):
         """A thread runs."""
         self.differ(line, "thread that runs", thread and thread.number, line["t"])
         self._time(line, "time", line["time_ns"])
+
+    def _message(self, line: Line) -> None:
+        """The console tells the program something."""
+        applet = self.console.applet
+        applet.docked = bool(line["mode"])
+        for one in line["messages"]:
+            applet.send(one)
 
     def _shared(self, line: Line) -> None:
         """hid has written into its shared memory."""

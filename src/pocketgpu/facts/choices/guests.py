@@ -71,6 +71,12 @@ def _kernel() -> Iterator[Choice]:
         counted="a tick for each instruction, and the display shows a picture every 60th of a second",
         presents="the trial kernel: picture n moves time to 1 s + (n + 1) / 60 s; nothing else takes time but waits",
     )
+    yield named(
+        "guest.exceptions",
+        "Whether a fault calls the handler of exceptions that a program of the Switch may have.",
+        handler="libnx's exception.s: the program's entry is called; without a handler the run ends with the fault",
+        end="the trial kernel: the run ends with the fault",
+    )
 
 
 def _services() -> Iterator[Choice]:
@@ -129,8 +135,8 @@ def _services() -> Iterator[Choice]:
     yield named(
         "guest.settings",
         "What the console's settings hold besides the language.",
-        filled="facts/n3ds/settings.tsv: a console that has been set up",
-        zeros="the trial kernel: zeros",
+        filled="facts/n3ds/settings.tsv: a console that has been set up; on the Switch also names of its system software",
+        zeros="the trial kernels: zeros",
     )
     yield named(
         "guest.services",
@@ -166,6 +172,12 @@ def _switch_services() -> Iterator[Choice]:
         zeros="the trial kernel: success, and 64 bytes that are 0",
     )
     yield named(
+        "guest.performance_mode",
+        "What a Switch in its dock says of its performance.",
+        docked="libnx's apm.h: 1, boost",
+        normal="the trial kernel: 0, as without the dock",
+    )
+    yield named(
         "guest.date",
         "The date at which programs of the Switch start.",
         set="2026-01-01 00:00 UTC, on a console whose clock was set",
@@ -183,5 +195,6 @@ STRICT_SWITCH: Final[Mapping[str, str]] = {
     "guest.call_time": "none", "guest.scheduling": "first-come", "guest.wait_order": "creation",
     "guest.page_states": "simple", "guest.clock": "presents", "guest.pads": "few",
     "guest.pointer_buffers": "none", "guest.unknown_switch_command": "zeros", "guest.date": "zero",
+    "guest.settings": "zeros", "guest.performance_mode": "normal",
 }  # fmt: skip
 """The values of the one that answered the Switch's."""

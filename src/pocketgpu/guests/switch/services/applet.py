@@ -105,7 +105,7 @@ class Applet:
     @property
     def performance_mode(self) -> int:
         """0, or 1 in the dock."""
-        return int(self.docked)
+        return int(self.docked and self.kernel.machine.choices["guest.performance_mode"] == "docked")
 
     def receive(self) -> int | None:
         """The next message; None if there is none."""

@@ -13,26 +13,27 @@ static const u8 *newest(u32 ring, u32 size) {
 
 int main(void) {
     u64 who[2] = {0, 0};
-    struct request open = {.session = service("appletOE"), .command = 0, .data = who, .size = 8, .pid = 1};
-    open.handle = (u32)entry_value(PROCESS, 0);
-    check(ask(&open), "OpenApplicationProxy");
-    u32 state = ask_handle(open.handles[0], 0, 0, 0), messages = ask_handle(state, 0, 0, 0);
+    struct message open = {.arguments = who, .size = 8, .pid = 1, .copies = 1, .copy = {(u32)entry_value(PROCESS, 0)}};
+    check(request(service("appletOE"), &open), "OpenApplicationProxy");
+    u32 state = ask_object(open.handle[0], 0, 0, 0), messages = ask_object(state, 0, 0, 0);
 
     u32 hid = service("hid");
-    struct request create = {.session = hid, .command = 0, .data = who, .size = 8, .pid = 1};
-    check(ask(&create), "CreateAppletResource");
-    u32 block = ask_handle(create.handles[0], 0, 0, 0);
+    struct message create = {.arguments = who, .size = 8, .pid = 1};
+    check(request(hid, &create), "CreateAppletResource");
+    u32 block = ask_object(create.handle[0], 0, 0, 0);
     check(svc_map_shared_memory(block, SHARED, 0x40000, 1, 0, 0, 0), "MapSharedMemory");
     u32 number = 0, sensor[4] = {3, 0, 0, 0};
-    struct request ids = {.session = hid, .command = 102, .data = who, .size = 8, .pid = 1, .paths = {{&number, 4}}};
-    check(ask(&ids), "SetSupportedNpadIdType");
+    struct message ids = {
+        .command = 102, .arguments = who, .size = 8, .pid = 1, .pointers = 1, .ins = 1, .in = {&number}, .in_size = {4}};
+    check(request(hid, &ids), "SetSupportedNpadIdType");
     struct { u32 styles, pad; u64 who; } styles = {0x1F, 0, 0};
-    struct request set = {.session = hid, .command = 100, .data = &styles, .size = 16, .pid = 1};
-    check(ask(&set), "SetSupportedNpadStyleSet");
-    struct request start = {.session = hid, .command = 66, .data = sensor, .size = 16, .pid = 1};
-    check(ask(&start), "StartSixAxisSensor");
+    struct message set = {.command = 100, .arguments = &styles, .size = 16, .pid = 1};
+    check(request(hid, &set), "SetSupportedNpadStyleSet");
+    struct message start = {.command = 66, .arguments = sensor, .size = 16, .pid = 1};
+    check(request(hid, &start), "StartSixAxisSensor");
     say_hex("style", *(const u32 *)(SHARED + 0x9A00));
-    check(try_service("hid:dbg") != 0 ? 1 : 0, "hid:dbg is there");
+    u32 absent;
+    say_hex("hid:dbg", find_service("hid:dbg", &absent));
 
     u64 buttons = 0, left = 0;
     u32 touches = 0, point = 0, turned = 0;
@@ -59,10 +60,10 @@ int main(void) {
         buttons = now, touches = fingers, point = here, turned = turns;
         if (buttons & PLUS) break;
         if (!wait_for(messages, 0)) {
-            struct request receive = {.session = state, .command = 1};
-            check(ask(&receive), "ReceiveMessage");
-            say_number("message", (u32)receive.values[0]);
-            if ((u32)receive.values[0] == EXIT) break;
+            u32 message;
+            check(ask(state, 1, 0, 0, &message, 4), "ReceiveMessage");
+            say_number("message", message);
+            if (message == EXIT) break;
         }
     }
     check(svc_unmap_shared_memory(block, SHARED, 0x40000, 0, 0, 0, 0), "UnmapSharedMemory");

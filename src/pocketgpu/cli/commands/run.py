@@ -61,9 +61,9 @@ def run(outcome: Outcome, /, program: str, **given: Any) -> None:
     PROGRAM is homebrew: a .3dsx file for the 3DS, a .nro for the Switch, or an .elf or .axf for one of them. Time is
     emulated: every run gives the same pictures, text and capture.
 
-    A frame is a VBlank, about 60 of which are a second (59.83 on a 3DS). A run ends after --frames, when --presents or --until is reached,
-    when the program ends, and after 600 frames at the latest if there is no --frames. Each frame gives one file for
-    each screen: f0.top.png, f0.bottom.png, f1.top.png and so on on a 3DS, f0.screen.png on a Switch.
+    A frame is a VBlank; a second has 60 of them, 59.83 on a 3DS. A run ends after --frames, when --presents or --until
+    is reached, when the program ends, and after 600 frames at the latest if there is no --frames. Each frame gives one
+    file for each screen: f0.top.png, f0.bottom.png, f1.top.png and so on; the screen of a Switch is f0.screen.png.
 
     The exit code is 1 if the program fails, if --presents or --until is not reached, and if a picture is not as
     --expect wants it.

@@ -10,15 +10,9 @@ episode is made from the seed and its number alone, so a failure names what to r
 
 from __future__ import annotations
 
-import itertools
-import os
-import random
-import resource
 import sys
-import tempfile
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 if __name__ == "__main__":
@@ -26,30 +20,18 @@ if __name__ == "__main__":
     sys.path[:0] = [str(root / "src"), str(root / "tests")]
 
 from support.fuzz import load
+from support.guest_episodes import PATHS, Episode, run_episodes
 
-from pocketgpu.facts.choices import CHOICES
 from pocketgpu.facts.choices.guests import STRICT
 from pocketgpu.facts.supervisor import CALLS, SupervisorCall
 from pocketgpu.guests.kernel.files import HostFolder
-from pocketgpu.guests.kernel.memory import Area, Permission
-from pocketgpu.guests.kernel.processor import Stop
+from pocketgpu.guests.kernel.memory import Permission
 from pocketgpu.guests.kernel.program import Program, Segment
-from pocketgpu.guests.kernel.report import Registers
-from pocketgpu.guests.kernel.threads import State, Thread
-from pocketgpu.guests.n3ds.abi.messages import COMMAND_BUFFER, STATIC_BUFFERS, WORDS, Service, Session
+from pocketgpu.guests.kernel.threads import Thread
+from pocketgpu.guests.n3ds.abi.messages import COMMAND_BUFFER, STATIC_BUFFERS, WORDS, Session
 from pocketgpu.guests.n3ds.console import Console
+from pocketgpu.guests.n3ds.kernel import N3DSKernel
 from pocketgpu.pica.n3ds import N3DS
-
-EPISODE = 400
-SLOWEST = 10.0
-"""Seconds that no single step may take, on a slow machine too."""
-MOST_MEMORY = 3 << 30
-"""Bytes that this process may have at most, at any time."""
-MOST_ON_DISK = 512 << 20
-"""Bytes on the disk of what an episode leaves; files may look larger, as they have holes."""
-LARGEST_FILE = 4 << 30
-MOST_DUE = 20_000
-"""Entries in a timeline: handles are limited, so timers and waits are."""
 
 CODE, DATA, HEAP, LINEAR, MAPPABLE = 0x00100000, 0x00102000, 0x08000000, 0x30000000, 0x10000000
 _BASES = (0, 0x1000, CODE, DATA, HEAP, LINEAR, MAPPABLE, 0x0FF00000, 0x0FFFC000, 0x14000000, 0x18000000, 0x1F000000,
@@ -58,111 +40,33 @@ _BASES = (0, 0x1000, CODE, DATA, HEAP, LINEAR, MAPPABLE, 0x0FF00000, 0x0FFFC000,
 _SIZES = (0, 1, 2, 4, 8, 0x10, 0x40, 0x100, 0x200, 0x1000, 0x2000, 0x10000, 0x100000, 0x1000000, 0x4000000, 0x7FFFFFFF,
           0x80000000, 0xFFFFF000, 0xFFFFFFFF)  # fmt: skip
 _ODD = (0, 1, 2, 3, 7, 8, 0x10, 0x7F, 0x80, 0xFF, 0x100, 0xFFFF, 0x10000, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF)
-_TIMES = (0, 1, 2, 100, 10**6, 10**9, 10**18, (1 << 63) - 1, -1, -(1 << 63))
 _NAMES = (b"srv:\0", b"err:f\0", b"nothing\0", b"", b"x" * 40, b"\xff\xfe\0", b"srv:")
 _SERVICES = (b"gsp::Gpu", b"hid:USER", b"fs:USER", b"cfg:u", b"APT:U", b"ptm:u", b"gsp::Lcd", b"ndm:u", b"ptm:sysm",
              b"dsp::DSP", b"no:body", b"\0\0\0\0", b"fs:USERx")  # fmt: skip
-_PATHS = ("/", "", "/a", "/folder", "/folder/b", "/../secret", "/..", "/folder/../../secret", "/out", "/out/secret",
-          "/link", "/loop", "/inside/b", "/.", "//", "/a/", "/a/x", "\\..\\secret", "/\0/secret", "/a\0/../../secret",
-          "/new", "/n/n", "/" + "x" * 300, "/" + "y/" * 2000, "/ü", "/\ud800", "/con", "/3ds/app.elf", "*",
-          "/folder/*")  # fmt: skip
 _GX = load("gsp")
 _LAST = (("APT:U", 0x4E), ("APT:U", 0x27), ("ptm:sysm", 0x407), ("ptm:sysm", 0x409))
 """Commands that end a program."""
-_SECRET = b"what is outside of the card"
-_UNLISTED = "unlisted"
-"""A name beside the card that nobody says: where it turns up, a folder outside was read."""
 _FILE_COMMANDS = (0x802, 0x802, 0x802, 0x803, 0x803, *range(0x804, 0x80B), 0x80B, 0x80B, 0x80C)
 """Those of fs:USER that name files."""
 
 
-class Caller:
-    """A processor that makes the calls that an episode wants."""
+class N3DSEpisode(Episode):
+    """On a 3DS."""
 
-    def __init__(self) -> None:
-        self.choose: Callable[[Thread, int], Stop] | None = None
+    strict, calls_known, data = STRICT, CALLS, DATA
+    odd = _ODD
+    bits = (4, 8, 12, 16, 24, 32)
+    console: Console
+    kernel: N3DSKernel
 
-    def run(self, thread: Thread, budget: int, now: int) -> Stop:
-        assert self.choose is not None
-        thread.answer = {}
-        return self.choose(thread, budget)
-
-    def registers(self, thread: Thread) -> Registers | None:
-        """It has none."""
-        return None
-
-    def start(self, thread: Thread, entry: int, argument: int, stack: int) -> None:
-        """Nothing is executed."""
-
-    def mapped(self, area: Area) -> None:
-        """Memory is the kernel's."""
-
-    def unmapped(self, base: int, size: int) -> None:
-        """Memory is the kernel's."""
-
-
-def make_card(place: Path) -> None:
-    """A folder with what paths lead to, and a secret beside it."""
-    (place / "card" / "folder").mkdir(parents=True)
-    (place / "card" / "a").write_bytes(bytes(range(256)))
-    (place / "card" / "folder" / "b").write_bytes(b"b" * 5000)
-    (place / "secret").write_bytes(_SECRET)
-    (place / _UNLISTED).write_bytes(_SECRET)
-    for name, target in (("out", ".."), ("link", "../secret"), ("loop", "loop"), ("inside", "folder")):
-        (place / "card" / name).symlink_to(target)
-
-
-class Episode:
-    """One console, its program, and what that asks for."""
-
-    def __init__(self, seed: int, number: int, place: Path, counts: Counter[str]) -> None:
-        self.r = r = random.Random(f"{seed}/{number}")
-        self.place, self.counts = place, counts
-        make_card(place)
-        switches = dict(STRICT) if r.random() < 0.2 else {}
-        if r.random() < 0.3:
-            switches |= {one: r.choice(CHOICES[one].values) for one in CHOICES if one.startswith("guest.")}
-        self.caller = Caller()
-        self.caller.choose = self.choose
-        card = HostFolder(place / "card", writable=r.random() < 0.6)
+    def begin(self, switches: dict[str, str], card: HostFolder) -> None:
         self.console = Console(self.caller, N3DS(switches=switches), card)
         self.kernel = self.console.kernel
         code = Segment("code", CODE, bytes(0x1000), 0x1000, Permission.READ | Permission.EXECUTE)
         data = Segment("data", DATA, bytes(0x8000), 0x8000, Permission.READ | Permission.WRITE)
         self.kernel.load(Program("fuzz.elf", [code, data], CODE, b""), ["sdmc:/3ds/fuzz.elf"])
-        self.calls = [known for number, known in CALLS.items() if number in self.kernel.calls]
-        self.script = self.opening()
-        self.flood = self.favourite() if r.random() < 0.3 else None
-        self.noise()
-
-    def favourite(self) -> Callable[[Thread], int]:
-        """What a hostile program does again and again: a call, or a command of a service."""
-        r = self.r
-        if r.random() < 0.5:
-            known = r.choice(self.calls)
-            return lambda thread: self.known_call(thread, known)
-        name = r.choice(sorted(self.kernel.services))
-        server = self.kernel.services.get(name)
-        command = r.choice(server.commands) if isinstance(server, Service) else 0
-        return lambda thread: self.message(thread, (name, command))
 
     # -- values -------------------------------------------------------------------------------------------------------
-    def number(self) -> int:
-        r = self.r
-        return r.choice(_ODD) if r.random() < 0.5 else r.randrange(1 << r.choice((4, 8, 12, 16, 24, 32)))
-
-    def handle(self) -> int:
-        r, handles = self.r, self.kernel.handles
-        if r.random() < 0.08:
-            return r.choice((0, 0xFFFF8000, 0xFFFF8001, 0xFFFF8002, 0xFFFFFFFF, self.number()))
-        return r.choice(self.known()) if len(handles) else 0xFFFF8000
-
-    def known(self, kind: str = "") -> Sequence[int]:
-        """Handles that there are, perhaps of one kind."""
-        handles = self.kernel.handles
-        found = [number for number in handles.numbers() if not kind or getattr(handles.get(number), "kind", "") == kind]
-        return found or [0]
-
     def address(self) -> int:
         r = self.r
         kind = r.random()
@@ -177,9 +81,6 @@ class Episode:
     def size(self) -> int:
         r = self.r
         return r.choice(_SIZES[:12]) if r.random() < 0.7 else r.choice(_SIZES) if r.random() < 0.7 else self.number()
-
-    def nanoseconds(self) -> int:
-        return self.r.choice(_TIMES[:6]) if self.r.random() < 0.85 else self.r.choice(_TIMES)
 
     def argument(self, name: str) -> int:
         """A value for an argument of a call, by its name."""
@@ -206,34 +107,6 @@ class Episode:
             return r.choice((0, 1, 2, 3, 4, 5, 20, 0xFFFFFFFF))
         return self.number()
 
-    # -- calls --------------------------------------------------------------------------------------------------------
-    def choose(self, thread: Thread, budget: int) -> Stop:
-        """The next call of a thread."""
-        number = next(self.script, None)
-        if number is None:
-            number = self.any_call(thread, budget)
-        if number is None:
-            return Stop(budget)
-        self.counts["calls"] += 1
-        return Stop(self.r.choice((1, 10, 100)), number)
-
-    def any_call(self, thread: Thread, budget: int) -> int | None:
-        r = self.r
-        kind = r.random()
-        if self.flood is not None and kind > 0.2:
-            return self.flood(thread)
-        kind = r.random()
-        if 0.2 < kind < 0.23:
-            return self.graphics(thread)
-        if kind < 0.03:
-            return None  # it computes until something is due
-        if kind < 0.55:
-            return self.message(thread)
-        if kind < 0.58:
-            thread.registers = [self.number() for _ in range(8)]
-            return r.choice((r.randrange(256), r.randrange(1 << 24)))
-        return self.known_call(thread, r.choice(self.calls))
-
     def known_call(self, thread: Thread, known: SupervisorCall) -> int:
         """A call with values that its arguments could have."""
         r = self.r
@@ -249,34 +122,6 @@ class Episode:
         if known.name.startswith(("Wait", "Sleep", "Arbitrate")):
             self.keep_one_awake(thread, known)
         return known.number
-
-    def set_registers(self, thread: Thread, known: SupervisorCall) -> None:
-        values = dict(enumerate(self.number() for _ in range(8)))
-        for one in known.arguments:
-            one.set(values, self.argument(one.name))
-        thread.registers = [values[number] for number in range(8)]
-
-    def keep_one_awake(self, thread: Thread, known: SupervisorCall) -> None:
-        """A program whose threads all wait forever is at its end; most shall go on."""
-        others = [one for one in self.kernel.scheduler.threads if one is not thread and one.state is State.READY]
-        if others or self.r.random() < 0.02:
-            return
-        values = dict(enumerate(thread.registers))
-        for one in known.arguments:
-            if one.name == "nanoseconds":
-                one.set(values, self.r.choice((0, 1, 1000)))
-            if one.name == "type":
-                one.set(values, self.r.choice((0, 3, 4)))
-        thread.registers = [values[number] for number in range(8)]
-
-    def store(self, address: int, data: bytes) -> None:
-        """What the program has in its memory, if there is memory."""
-        for area in self.kernel.space.within(address, len(data)):
-            low, high = max(area.base, address), min(area.end, address + len(data))
-            area.view[low - area.base : high - area.base] = data[low - address : high - address]
-
-    def noise(self) -> None:
-        self.store(DATA, self.r.randbytes(0x2000))
 
     # -- messages -----------------------------------------------------------------------------------------------------
     def message(self, thread: Thread, wanted: tuple[str, int] | None = None) -> int:
@@ -315,7 +160,7 @@ class Episode:
         self.counts[f"to {name}" if name else "to nobody"] += 1
         return 0x32
 
-    def graphics(self, thread: Thread) -> int:
+    def special(self, thread: Thread) -> int:
         """GX commands in the queue of the shared memory, or what should not be there, and the order to do them."""
         r, shared = self.r, self.console.gsp.gsp.shared
         if r.random() < 0.7:
@@ -330,10 +175,6 @@ class Episode:
         thread.registers = [handle, 0, 0, 0, 0, 0, 0, 0]
         self.counts["orders to the GPU"] += 1
         return 0x32
-
-    def server_name(self, handle: int) -> str:
-        session = self.kernel.handles.get(handle)
-        return session.server.name if isinstance(session, Session) else ""
 
     def any_wait(self, thread: Thread) -> int:
         thread.registers = [1, 0, 0, 0, 0, 0, 0, 0]
@@ -370,7 +211,7 @@ class Episode:
         """A message with a path where commands have theirs."""
         r = self.r
         kind = r.choice((3, 4, 4, 4, 4, 4, 1, 2, 5, 99))
-        path = r.choice(_PATHS)
+        path = r.choice(PATHS)
         wide = kind == 4
         data = path.encode("utf-16-le", "surrogatepass") if wide else path.encode("utf-8", "replace")
         data += bytes(1 + wide)
@@ -441,66 +282,10 @@ class Episode:
                     send(files, 0x080C00C2, 9, 1, 1, 0x4002, DATA)
                     yield 0x32
 
-    def step(self) -> bool:
-        """One step of the kernel; whether the program goes on."""
-        if self.r.random() < 0.02:
-            self.noise()
-        started = time.perf_counter()
-        before = self.counts["calls"]
-        # Time passes without calls where all threads sleep; each such step is one too.
-        going = self.kernel.step()
-        took = time.perf_counter() - started
-        assert took < SLOWEST, f"a step took {took:.1f} s"
-        self.counts["waits" if self.counts["calls"] == before else "made"] += 1
-        return going
-
-    def check(self) -> None:
-        """Nothing grew beyond its bounds, and nothing outside was touched."""
-        kernel = self.kernel
-        assert len(kernel.handles) <= kernel.handles.limit
-        assert len(kernel.scheduler.threads) <= 128
-        assert len(kernel.time) <= MOST_DUE, f"{len(kernel.time)} entries are due"
-        assert len(list(kernel.events)) <= 1001 and len(kernel.text) <= 1 << 26
-        memory = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        assert memory < MOST_MEMORY, f"{memory >> 20} MiB of memory"
-        assert (self.place / "secret").read_bytes() == _SECRET
-        assert sorted(one.name for one in self.place.iterdir()) == ["card", "secret", _UNLISTED]
-        for area in kernel.space:
-            if area.name in ("data", "heap", "linear memory"):
-                found = bytes(area.view)
-                assert _SECRET not in found, "a file outside was read"
-                assert _UNLISTED.encode("utf-16-le") not in found, "a folder outside was read"
-        blocks = 0
-        for folder, _, names in os.walk(self.place / "card"):
-            for name in names:
-                found = os.lstat(os.path.join(folder, name))
-                assert found.st_size <= LARGEST_FILE, f"a file of {found.st_size:#x} bytes"
-                blocks += found.st_blocks
-        assert 512 * blocks < MOST_ON_DISK, f"{blocks >> 11} MiB on the disk"
-
 
 def run(cases: int, seed: int, first: int = 0) -> Counter[str]:
     """Run `cases` cases from episode `first` on; AssertionError names the episode in which something goes wrong."""
-    counts: Counter[str] = Counter()
-    for number in itertools.count(first):
-        if counts["cases"] >= cases:
-            return counts
-        with tempfile.TemporaryDirectory() as folder:
-            last = ""
-            try:
-                episode = Episode(seed, number, Path(folder), counts)
-                for _ in range(min(EPISODE, cases - counts["cases"])):
-                    counts["cases"] += 1
-                    if not episode.step():
-                        break
-                thread = episode.kernel.current
-                last = f", registers {thread.registers}" if thread else ""
-                episode.check()
-                counts[f"end: {episode.kernel.end.why}" if episode.kernel.end else "end: none"] += 1
-            except Exception as error:
-                raise AssertionError(f"seed {seed}, episode {number}: {type(error).__name__}: {error}{last}") from error
-            counts["episodes"] += 1
-    raise AssertionError("unreachable")
+    return run_episodes(N3DSEpisode, cases, seed, first)
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ def why(outcome: Outcome, capture: str, address: str, every: bool, choices: dict
 def _queued(outcome: Outcome, program: str, run: Inspection, answer: Answer) -> list[str]:
     """Who queued the work that an answer is about, as lines of its conclusion."""
     from pocketgpu import guests
-    from pocketgpu.inspect.n3ds import queued
+    from pocketgpu.inspect.model import queued
 
     cause = queued.cause_of(answer)
     if cause is None:

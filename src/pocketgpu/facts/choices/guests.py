@@ -71,6 +71,12 @@ def _kernel() -> Iterator[Choice]:
         counted="a tick for each instruction, and the display shows a picture every 60th of a second",
         presents="the trial kernel: picture n moves time to 1 s + (n + 1) / 60 s; nothing else takes time but waits",
     )
+    yield named(
+        "guest.exceptions",
+        "Whether a fault calls the handler of exceptions that a program of the Switch may have.",
+        handler="libnx's exception.s: the program's entry is called; without a handler the run ends with the fault",
+        end="the trial kernel: the run ends with the fault",
+    )
 
 
 def _services() -> Iterator[Choice]:

@@ -32,17 +32,21 @@ _WORD: Final = 4
 class UnicornProcessor:
     """A processor of one architecture.
 
-    :param engine: with its model set. general: Unicorn's numbers of the registers in the order in which `Registers`
-        has them. pc, flags: the numbers of these two. nowhere: an address at which the processor would stop by itself.
+    :param engine: with its model set.
+    :param general: Unicorn's numbers of the registers in the order in which `Registers` has them; an answer's numbers
+        count them from 0, with the flags as the last.
+    :param pc: the number of the program counter; flags: of the status register.
+    :param nowhere: an address at which the processor would stop by itself.
     """
 
     def __init__(self, engine: Engine, general: Sequence[int], pc: int, flags: int, nowhere: int) -> None:
         self._const = const = constants("unicorn_const")
         self._engine, self._nowhere = engine, nowhere
-        self._numbers = list(general)
+        self._numbers = [*general, flags]
         self._batch = engine.batch([*general[:ARGUMENTS], pc, flags])
         self._values = self._batch.values
-        self._all = engine.batch([*general, flags])
+        self._all = engine.batch(self._numbers)
+        self._mask = (1 << self.bits) - 1
         self._pc = pc
         self._mapped: dict[int, Area] = {}
         self._last: Thread | None = None
@@ -56,6 +60,9 @@ class UnicornProcessor:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {len(self._mapped)} areas>"
+
+    bits: int
+    """Of a register."""
 
     # -- what an architecture adds ----------------------------------------------------------------------------------
     def _set_first(self, entry: int, argument: int, stack: int, tls: int) -> None:
@@ -135,14 +142,11 @@ class UnicornProcessor:
         last = self._last
         self._switch(thread)
         self._all.read()
-        *values, flags = self._all.values
+        values = list(self._all.values)
         self._switch(last)
-        found = self._described(values, flags)
-        if not thread.answer:
-            return found
-        mask = (1 << found.bits) - 1
         for number, value in thread.answer.items():
-            values[number] = value & mask
+            values[number] = value & self._mask
+        *values, flags = values
         return self._described(values, flags)
 
     def watch(self, base: int, size: int, told: Callable[[int], None]) -> Callable[[], None]:

@@ -43,6 +43,8 @@ _GENERAL: Final = 16
 class UnicornArm(UnicornProcessor):
     """The processor."""
 
+    bits = 32
+
     def __init__(self) -> None:
         const = constants("unicorn_const")
         self._arm = arm = constants("arm_const")

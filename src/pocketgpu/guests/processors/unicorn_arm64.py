@@ -61,6 +61,8 @@ class UnicornArm64(UnicornProcessor):
     :param counter: steps of CNTPCT_EL0 in a second, which it makes from the kernel's ticks.
     """
 
+    bits = 64
+
     def __init__(self, clock: int, counter: int) -> None:
         const = constants("unicorn_const")
         self._arm = arm = constants("arm64_const")

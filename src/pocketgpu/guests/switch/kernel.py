@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
@@ -21,6 +22,7 @@ from pocketgpu.guests.switch.abi.cmif import CmifAnswer, CmifRequest, Interface
 from pocketgpu.guests.switch.abi.pages import Kind
 from pocketgpu.guests.switch.abi.results import Result
 from pocketgpu.guests.switch.calls import events, locks, memory, register, system, threads
+from pocketgpu.guests.switch.exceptions import Exceptions
 from pocketgpu.guests.switch.pages import PageUses, RamPages
 from pocketgpu.maxwell.gm20b import GM20B
 
@@ -76,6 +78,7 @@ class SwitchKernel(Kernel):
             self.call_ticks = layout.CALL_COST
         self.checks_pages = machine.choices["guest.page_states"] == "kept"
         """Whether pages that are lent or of another kind are refused."""
+        self.exceptions = Exceptions(self)
         self.space.followers += [processor, _Sharing(machine)]
         both = Permission.READ | Permission.WRITE
         self.map_ram("TLS", layout.TLS, layout.TLS_SLOTS * layout.TLS_BYTES, both, Kind.THREAD_LOCAL)
@@ -158,8 +161,18 @@ class SwitchKernel(Kernel):
             registers = self.processor.registers(thread)
             result = registers["x0"] & RESULT_BITS if registers is not None else 0
             self.finish(End("exit", f"the program returned {result:#x}" if result else ""))
-        else:
-            super().faulted(thread, fault)
+        elif not self.exceptions.raised(thread, fault):
+            self.ends_by(thread, fault)
+
+    def ends_by(self, thread: Thread, fault: Fault) -> None:
+        """A fault ends the program: nobody handles it."""
+        super().faulted(thread, fault)
+
+    def finish(self, end: End) -> None:
+        if self.exceptions.told and not end.well:
+            text = f"Before that its handler of exceptions was told: {self.exceptions.told}."
+            end = replace(end, details=(*end.details, text))
+        super().finish(end)
 
     # -- what is not modelled ---------------------------------------------------------------------------------------
     def unknown_call(self, thread: Thread, number: int) -> None:

@@ -26,6 +26,8 @@ _READ_WRITE: Final = Permission.READ | Permission.WRITE
 def load(kernel: SwitchKernel, program: Program, arguments: Sequence[str]) -> None:
     """See `SwitchKernel.load`."""
     kernel.tracer = Arm64Tracer(kernel.space, program)
+    if kernel.machine.choices["guest.exceptions"] == "handler":
+        kernel.exceptions.program = program
     for warning in program.warnings:
         kernel.events.report("warning", "guest.file", warning)
     for segment in program.segments:

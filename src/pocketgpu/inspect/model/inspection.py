@@ -16,6 +16,8 @@ from pocketgpu.inspect.model.wording import counted, there_are
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
+    from pocketgpu.guests import App
+    from pocketgpu.guests.writers import Written
     from pocketgpu.inspect.decode.uniforms import Uniform
     from pocketgpu.inspect.stepping.trace import Trace
 
@@ -194,6 +196,14 @@ class Inspection(ABC):
         """Uniforms that the words of an event upload, each with the value that the last of these words gives it. A
         Switch has none: programs read `Moment.constants` instead."""
         return []
+
+    @abstractmethod
+    def stored_by(self, app: App, event: Event) -> Written | None:
+        """The stores of a program that made the words of an event, or its bytes, from a second run of the program; None
+        if there are none. `queued_by` gives them with the event.
+
+        :raises UsageError: the program may find other files in a second run.
+        """
 
     @abstractmethod
     def why(self, place: Address | str, every: bool = False) -> Any:

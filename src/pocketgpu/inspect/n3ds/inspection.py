@@ -37,6 +37,8 @@ from pocketgpu.pica.n3ds import N3DS
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
+    from pocketgpu.guests import App
+    from pocketgpu.guests.writers import Written
     from pocketgpu.inspect.decode.uniforms import Uniform
     from pocketgpu.inspect.stepping.trace import Trace as Steps
 
@@ -265,6 +267,11 @@ class N3dsInspection(Inspection):
         rows = decode_words(event.words.values).rows
         last = {(one.unit, one.name): one for one in uniforms_of(rows).values()}
         return list(last.values())
+
+    def stored_by(self, app: App, event: Event) -> Written | None:
+        from pocketgpu.inspect.n3ds.queued import stored_by
+
+        return stored_by(app, self, event)
 
     def why(self, place: Address | str, every: bool = False) -> Any:
         from pocketgpu.inspect.n3ds.why import why

@@ -26,6 +26,8 @@ from pocketgpu.inspect.switch.touches import Finder
 from pocketgpu.maxwell.host.layout import CLASS_FILES
 
 if TYPE_CHECKING:
+    from pocketgpu.guests import App
+    from pocketgpu.guests.writers import Written
     from pocketgpu.inspect.stepping.trace import Trace as Steps
 
 
@@ -178,6 +180,11 @@ class SwitchInspection(Inspection):
 
         decoded = decode(self.capture)
         return decoded.json_lines(decoded.select([str(event.address)]))
+
+    def stored_by(self, app: App, event: Event) -> Written | None:
+        from pocketgpu.inspect.switch.queued import stored_by
+
+        return stored_by(app, event)
 
     def why(self, place: Address | str, every: bool = False) -> Answer:
         """Why a pixel has its colour: of the picture ("f1/px200,120"), or of a draw's first target right after the

@@ -10,7 +10,7 @@ import pytest
 import pocketgpu
 from pocketgpu.cli import main
 from pocketgpu.guests.writers import Writers
-from pocketgpu.inspect.n3ds.queued import cause_of, queued_by
+from pocketgpu.inspect.model.queued import cause_of, queued_by
 
 pytest.importorskip("unicorn", reason="needs the extra 'guest'")
 

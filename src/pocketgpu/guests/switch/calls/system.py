@@ -177,6 +177,11 @@ def stop(kernel: SwitchKernel, thread: Thread, reason: int, address: int, size: 
     return None
 
 
+@call("ReturnFromException")
+def return_from_exception(kernel: SwitchKernel, thread: Thread, result: int) -> Reply:
+    return kernel.exceptions.returned(thread, result)
+
+
 @call("OutputDebugString")
 def output_debug_string(kernel: SwitchKernel, thread: Thread, text: int, length: int) -> Reply:
     kernel.printed(kernel.space.read(text, min(length, MOST_TEXT)))

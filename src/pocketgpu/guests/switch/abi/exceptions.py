@@ -1,0 +1,108 @@
+"""What a program is told of an exception: its kind, and a frame of registers in memory, which it may change.
+
+Source: libnx's thread_context.h and exception.s; the syndrome: Arm Architecture Reference Manual, ESR_EL1.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+from pocketgpu.guests.kernel.processor import Fault
+from pocketgpu.guests.kernel.report import Registers
+
+_LAYOUT: Final = struct.Struct("<9Q3Q4IQ")
+FRAME_SIZE: Final = _LAYOUT.size
+_GENERAL: Final = 9
+_LR, _SP, _PC, _FLAGS = 30, 31, 32, 33
+_LONG_INSTRUCTION: Final = 1 << 25
+_CLASS_AT: Final = 26
+_WRITE: Final = 1 << 6
+_NOT_MAPPED, _NOT_ALLOWED, _MISALIGNED = 0b000111, 0b001111, 0b100001
+"""Fault status codes: a translation or a permission fault of the last level, an alignment fault."""
+_CONDITIONS: Final = 0xF << 28
+
+
+class Kind(IntEnum):
+    """In x0 when a handler is called."""
+
+    INSTRUCTION = 0x100
+    DATA = 0x101
+    MISALIGNED_PC = 0x102
+    TRAP = 0x104
+
+
+class _Class(IntEnum):
+    """The exception class in a syndrome."""
+
+    UNKNOWN = 0x00
+    INSTRUCTION = 0x20
+    MISALIGNED_PC = 0x22
+    DATA = 0x24
+
+
+_KINDS: Final[Mapping[str, tuple[Kind, _Class, int]]] = {
+    "jump to no memory": (Kind.INSTRUCTION, _Class.INSTRUCTION, _NOT_MAPPED),
+    "jump that is not allowed": (Kind.INSTRUCTION, _Class.INSTRUCTION, _NOT_ALLOWED),
+    "misaligned jump": (Kind.MISALIGNED_PC, _Class.MISALIGNED_PC, 0),
+    "read of no memory": (Kind.DATA, _Class.DATA, _NOT_MAPPED),
+    "write to no memory": (Kind.DATA, _Class.DATA, _NOT_MAPPED | _WRITE),
+    "read that is not allowed": (Kind.DATA, _Class.DATA, _NOT_ALLOWED),
+    "write that is not allowed": (Kind.DATA, _Class.DATA, _NOT_ALLOWED | _WRITE),
+    "misaligned access": (Kind.DATA, _Class.DATA, _MISALIGNED),
+    "undefined instruction": (Kind.TRAP, _Class.UNKNOWN, 0),
+}  # fmt: skip
+"""By `Fault.what`: kind, class, and the rest of the syndrome. Breakpoints are not given to programs."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExceptionFrame:
+    """The frame. general: x0 to x8. flags: the conditions of PSTATE. syndrome: ESR_EL1. address: FAR_EL1, 0 where no
+    address is wrong."""
+
+    general: tuple[int, ...]
+    lr: int
+    sp: int
+    pc: int
+    flags: int
+    syndrome: int = 0
+    address: int = 0
+
+    def packed(self) -> bytes:
+        """As it lies in memory."""
+        return _LAYOUT.pack(
+            *self.general, self.lr, self.sp, self.pc, self.flags, 0, 0, self.syndrome, self.address
+        )  # fmt: skip
+
+    @classmethod
+    def unpacked(cls, data: bytes) -> ExceptionFrame:
+        """From the bytes in memory."""
+        *general, lr, sp, pc, flags, _, _, syndrome, address = _LAYOUT.unpack(data)
+        return cls(tuple(general), lr, sp, pc, flags & _CONDITIONS, syndrome, address)
+
+    @property
+    def registers(self) -> dict[int, int]:
+        """What the thread goes on with, by the processor's numbers."""
+        return dict(enumerate(self.general)) | {_LR: self.lr, _SP: self.sp, _PC: self.pc, _FLAGS: self.flags}
+
+
+def exception_of(fault: Fault, registers: Registers) -> tuple[Kind, ExceptionFrame] | None:
+    """Kind and frame of a fault; None if it is one that programs are not told of."""
+    found = _KINDS.get(fault.what)
+    if found is None:
+        return None
+    kind, family, rest = found
+    values = registers.values
+    frame = ExceptionFrame(
+        values[:_GENERAL], values[_LR], values[_SP], values[_PC], registers.flags & _CONDITIONS,
+        family << _CLASS_AT | _LONG_INSTRUCTION | rest, fault.address if family is not _Class.UNKNOWN else 0,
+    )  # fmt: skip
+    return kind, frame
+
+
+def entering(entry: int, kind: Kind, frame_at: int, stack: int) -> dict[int, int]:
+    """Registers with which the program's entry is called for an exception."""
+    return {0: kind, 1: frame_at, _SP: stack, _PC: entry, _FLAGS: 0}

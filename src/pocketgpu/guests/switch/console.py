@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from pocketgpu.facts import console_font as console_fonts
 from pocketgpu.facts.switch.enumerations import FOCUS
 from pocketgpu.guests.input.player import Actions
 from pocketgpu.guests.kernel import console as kernel_console
 from pocketgpu.guests.kernel.files import Files
 from pocketgpu.guests.kernel.processor import Processor
-from pocketgpu.guests.kernel.program import Program
 from pocketgpu.guests.switch.abi import layout
 from pocketgpu.guests.switch.abi.cmif import Interface
 from pocketgpu.guests.switch.controls import CLOSE, CONTROLS, DOCKED, HOME, input_of
@@ -30,7 +30,6 @@ from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.pica.display.screens import Screen
 
 if TYPE_CHECKING:
-    from pocketgpu.guests.kernel.console import TextReader
     from pocketgpu.guests.switch.recorder import SwitchRecorder
 
 _VI: Final = ("vi:m", "vi:s", "vi:u")
@@ -40,7 +39,7 @@ class Console(kernel_console.Console[GM20B, SwitchKernel, Input]):
     """The console. hid, fs, nvdrv: its services of these names. display: what shows pictures. applet: what it tells its
     program. clocks: what time it is."""
 
-    screen_names, controls = (SCREEN,), CONTROLS
+    screen_names, controls, console_font = (SCREEN,), CONTROLS, console_fonts.SWITCH
     counted = (
         "draws", "clears", "copies", "blits", "uploads", "launches", "launch_steps", "semaphores",
         "syncpoint_increments", "constbuf_binds", "macro_calls", "macro_steps", "methods", "words",
@@ -99,6 +98,3 @@ class Console(kernel_console.Console[GM20B, SwitchKernel, Input]):
         from pocketgpu.guests.switch.recorder import SwitchRecorder
 
         return SwitchRecorder(self.nvdrv.driver, self.display)
-
-    def make_reader(self, program: Program) -> TextReader:
-        raise NotImplementedError

@@ -7,6 +7,7 @@ import struct
 from support.cmif_client import CmifClient, Idle
 
 from pocketgpu.guests.kernel.files import MemoryFiles
+from pocketgpu.guests.kernel.service import Session
 from pocketgpu.guests.kernel.state import State
 from pocketgpu.guests.switch.abi.sessions import Domain
 from pocketgpu.guests.switch.console import Console
@@ -31,7 +32,8 @@ def test_sessions_domains_and_settings_go_back() -> None:
     for address, view in state.views.items():
         if address in views:
             view[:] = views[address]
-    assert not isinstance(client.object(service.handle).server, Domain)  # type: ignore[attr-defined]
+    session = client.object(service.handle)
+    assert isinstance(session, Session) and not isinstance(session.server, Domain)
     assert console.applet.settings == {} and not console.applet.messages
     assert not console.applet.message_event.on
     assert clock.ask(0).values("q") != (7,)

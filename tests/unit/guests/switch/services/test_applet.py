@@ -108,6 +108,25 @@ def test_sections_locks_and_settings(talk: Talk) -> None:
     assert talk.applet.settings["SetAutoSleepDisabled"] == 1
 
 
+def test_sleep_which_never_comes(talk: Talk) -> None:
+    state = talk.got(talk.proxy, STATE)
+    event = talk.event(state, 13)
+    assert [state.ask(number).result for number in (3, 4)] == [0, 0] and not event.on
+    assert state.ask(10).result == 0 and event.on
+    assert state.ask(11).result == 0 and not event.on
+    assert state.ask(10).result == 0 and state.ask(12).result == 0 and not event.on
+    assert state.ask(14).values("Q") == (0,)
+
+
+def test_small_questions_about_the_console(talk: Talk) -> None:
+    state, own = talk.got(talk.proxy, STATE), talk.got(talk.proxy, SELF)
+    assert [state.ask(number).values("B") for number in (8, 50, 55, 300)] == [(0,), (0,), (0,), (1,)]
+    assert own.ask(67).values("B") == (0,) and not talk.event(state, 63).on
+    assert state.ask(66, struct.pack("<I", 1)).result == 0 and talk.applet.settings["SetCpuBoostMode"] == 1
+    assert state.ask(67).result == 0 and talk.applet.settings["SetCpuBoostMode"] == 0
+    assert state.ask(90, b"\1").result == state.ask(100, b"\1").result == 0
+
+
 def test_layers_have_ids_of_the_display(talk: Talk) -> None:
     own = talk.got(talk.proxy, SELF)
     (first,) = own.ask(40).values("Q")
@@ -137,7 +156,7 @@ def test_what_an_application_asks(talk: Talk) -> None:
     assert functions.ask(21).data == b"en-US\0\0\0"
     assert functions.ask(1, struct.pack("<I", 2)).result == 0x480  # no user was chosen before
     assert functions.ask(123).values("i") == (-1,) and functions.ask(65).values("B") == (0,)
-    assert [functions.ask(number, bytes(8)).result for number in (22, 30, 31, 32, 33, 60, 90, 131)] == [0] * 8
+    assert [functions.ask(number, bytes(8)).result for number in (22, 30, 31, 32, 33, 60, 66, 67, 90, 131)] == [0] * 10
     assert not any(talk.event(functions, number).on for number in (130, 140, 150, 160))
 
 

@@ -45,6 +45,7 @@ enums:
     0x23: submit
     0x24: syncpoint
     0x25: present
+    0x26: map_part
   picture_form:
     0: same
     1: digest
@@ -136,6 +137,7 @@ types:
             'record_type::submit': submit
             'record_type::syncpoint': syncpoint
             'record_type::present': present
+            'record_type::map_part': map_part
   varint:
     doc: Groups of seven bits, lowest first; at most ten of them.
     seq:
@@ -305,6 +307,20 @@ types:
       - id: len
         type: varint
       - id: handle
+        type: varint
+      - id: kind
+        type: u1
+  map_part:
+    seq:
+      - id: id
+        type: varint
+      - id: address
+        type: varint
+      - id: len
+        type: varint
+      - id: handle
+        type: varint
+      - id: offset
         type: varint
       - id: kind
         type: u1

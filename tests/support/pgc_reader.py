@@ -143,6 +143,9 @@ class Reader:
     def _record_20(self) -> Any:
         return *(self.varint() for _ in range(4)), *self.take("B")
 
+    def _record_26(self) -> Any:
+        return (*(self.varint() for _ in range(5)), *self.take("B"))
+
     def _record_21(self) -> Any:
         return self.varint()
 

@@ -66,6 +66,7 @@ def scene_switch(frames: int = 3) -> Contents:
             *([Unmap(3)] if n else []),
             Map(3, 0x5_0000_0000, 0x4000, 70, 0xFE),
             *([] if n else [Map(4, 0x7F_FFFF_F000, 0x1000, 0xFFFFFFFF, 0)]),
+            *([] if n else [Map(9, 0x6_0000_0000, 0x2000, 70, 0xDB, 0x1000)]),
             Store(70, 64, 0x5_0000_0040, (bytes((n,)) * 300,)),
             Store(None, 0, 0x7F_FFFF_F000, (b"the same", b"bytes")),
             Submit(5, entry),

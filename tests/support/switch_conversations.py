@@ -243,6 +243,22 @@ class SwitchPlay(Player):
         self.differ(made, "order of lines", made["s"], wanted["s"])
         if self.services is not None:
             self.services.before(made)
+        if self.lines and self.lines[0].get("ev") == "gpu":
+            self._fill_pushbuffers(self.lines[0])
+
+    def _fill_pushbuffers(self, line: Line) -> None:
+        """Put the words into memory that a submission names, as far as the recording has them."""
+        for entry in line["entries"]:
+            address = self.guest.numbers.of("gpuva", _word(entry["va"]))
+            self.machine.memory.try_write(address, bytes.fromhex(entry.get("d", "")))
+
+    def _gpu(self, line: Line) -> None:
+        """The GPU has done what was submitted: it has counted. Without the words, the recording says how far."""
+        for number, value in line["syncpt"].items():
+            id = self.guest.numbers.of("syncpt", int(number))
+            if all("d" in entry for entry in line["entries"]):
+                self.differ(line, f"syncpoint {number}", self.machine.syncpoints[id], value)
+            self.machine.syncpoints[id] = value
 
     def _events(self, kinds: tuple[str, ...], thread: Thread | None = None) -> None:
         """The events that come next in the recording."""
@@ -258,6 +274,8 @@ class SwitchPlay(Player):
                 self._time(line, "time after a present", line["next_time_ns"])
             elif kind == "message" and self.real and line["messages"] != [_EXIT]:
                 self._message(line)
+            elif kind == "gpu" and "nvdrv" in self.real:
+                self._gpu(line)
             elif kind == "shared" and "hid" in self.real:
                 self._shared(line)
             elif kind == "end":

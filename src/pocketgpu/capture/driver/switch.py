@@ -171,7 +171,9 @@ class SwitchDriver(Driver[GM20B]):
         record = self.trace.mappings[number]
         try:
             backing = self._backing(record.handle)
-            self.live[number] = self.machine.memory.map(record.gpu_va, record.size, backing, kind=record.kind)
+            self.live[number] = self.machine.memory.map(
+                record.gpu_va, record.size, backing, record.offset, record.kind
+            )
         except UsageError as error:
             raise self._refused(f"mappings[{number}]", error) from error
 

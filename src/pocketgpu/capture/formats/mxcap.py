@@ -66,8 +66,8 @@ FORMATS: tuple[PresentFormat, ...] = tuple(SHOWN)
 
 @dataclass(frozen=True, slots=True)
 class MappingRecord:
-    """`size` bytes of the memory `handle`, from its byte 0, are mapped to `gpu_va` before submissions start .. end -
-    1."""
+    """`size` bytes of the memory `handle`, from its byte `offset`, are mapped to `gpu_va` before submissions start ..
+    end - 1."""
 
     gpu_va: int
     size: int
@@ -75,6 +75,7 @@ class MappingRecord:
     handle: int
     start: int
     end: int
+    offset: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +158,8 @@ class ChannelLog:
         """Initial state of channels, for recordings that do not begin at power-on."""
         self.handles: dict[int, int] = {}
         for mapping in mappings:
-            self.handles[mapping.handle] = max(self.handles.get(mapping.handle, 0), mapping.size)
+            end = mapping.offset + mapping.size
+            self.handles[mapping.handle] = max(self.handles.get(mapping.handle, 0), end)
 
     def submissions_of(self, frame: int) -> range:
         """The numbers of the submissions after the last present and before that of frame `frame`."""

@@ -10,6 +10,7 @@ import numpy as np
 from pocketgpu.arena import PAGE_SIZE
 from pocketgpu.capture.driver import drive
 from pocketgpu.capture.driver.switch import SwitchDriver
+from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.capture.formats.pgc import channel_state
 from pocketgpu.capture.formats.pgc.contents import Contents, Event, FrameContents, Map, Store, Unmap
 from pocketgpu.capture.formats.pgc.traces import PgcLog
@@ -47,15 +48,15 @@ def memory_of(driver: SwitchDriver) -> Iterator[Event]:
     log, live = driver.trace, set(driver.live)
     for handle, backing in driver.backings.items():
         # A removed mapping may be the one that determines the size of its memory.
-        number = next(n for n, m in enumerate(log.mappings) if m.handle == handle and m.size == log.handles[handle])
+        number = next(
+            n for n, m in enumerate(log.mappings) if m.handle == handle and m.offset + m.size == log.handles[handle]
+        )
         if number not in live:
-            mapping = log.mappings[number]
-            yield Map(number, mapping.gpu_va, mapping.size, handle, kind_number(mapping.kind))
+            yield _map(number, log)
             yield Unmap(number)
         assert backing.size >= log.handles[handle]
     for number in driver.live:
-        mapping = log.mappings[number]
-        yield Map(number, mapping.gpu_va, mapping.size, mapping.handle, kind_number(mapping.kind))
+        yield _map(number, log)
     arena = driver.machine.memory.arena
     for handle, backing in driver.backings.items():
         pages = arena[backing.offset : backing.offset + backing.size].view(np.uint64).reshape(-1, PAGE_SIZE // 8)
@@ -64,3 +65,8 @@ def memory_of(driver: SwitchDriver) -> Iterator[Event]:
             start, size = int(run[0]) * PAGE_SIZE, len(run) * PAGE_SIZE
             data = arena[backing.offset + start : backing.offset + start + size].tobytes()
             yield Store(handle, start, 0, (data,))
+
+
+def _map(number: int, log: ChannelLog) -> Map:
+    one = log.mappings[number]
+    return Map(number, one.gpu_va, one.size, one.handle, kind_number(one.kind), one.offset)

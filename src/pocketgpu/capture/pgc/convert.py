@@ -138,7 +138,7 @@ def channel_contents(log: ChannelLog) -> Contents:
                 yield Unmap(number)
         for number in here:
             record = log.mappings[number]
-            yield Map(number, record.gpu_va, record.size, record.handle, kind_number(record.kind))
+            yield Map(number, record.gpu_va, record.size, record.handle, kind_number(record.kind), record.offset)
         for number in here:
             if log.mappings[number].end == index:  # empty lifetime: it only determines the size of its memory
                 yield Unmap(number)

@@ -14,11 +14,11 @@ from enum import IntEnum
 from typing import Final
 
 from pocketgpu.facts.dialect.records import RecordLayout, RecordTable
-from pocketgpu.facts.dialect.structures import BitStructure
 from pocketgpu.facts.switch import TABLES
+from pocketgpu.facts.switch.structures import structure
 
 RECORDS: Final = RecordTable(TABLES, "nvdrv")
-REQUEST: Final = BitStructure(TABLES, "nvdrv_words.tsv", "REQUEST", 32, "the word that names a request")
+REQUEST: Final = structure("NV_REQUEST")
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,8 @@ from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.pica.display.screens import Screen
 
 if TYPE_CHECKING:
-    from pocketgpu.guests.kernel.console import Recorder, TextReader
+    from pocketgpu.guests.kernel.console import TextReader
+    from pocketgpu.guests.switch.recorder import SwitchRecorder
 
 _VI: Final = ("vi:m", "vi:s", "vi:u")
 
@@ -94,8 +95,10 @@ class Console(kernel_console.Console[GM20B, SwitchKernel, Input]):
     def screens(self) -> Mapping[str, Screen]:
         return self.display.screens
 
-    def recorder(self) -> Recorder:
-        raise NotImplementedError
+    def recorder(self) -> SwitchRecorder:
+        from pocketgpu.guests.switch.recorder import SwitchRecorder
+
+        return SwitchRecorder(self.nvdrv.driver, self.display)
 
     def make_reader(self, program: Program) -> TextReader:
         raise NotImplementedError

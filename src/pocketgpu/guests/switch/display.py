@@ -81,6 +81,8 @@ class Display:
         self._new: dict[str, Present] = {}
         self._shown: Present | None = None
         self._picture: tuple[Present, Screen] | None = None
+        self._left: Screen | None = None
+        """What is shown although its buffer is gone."""
 
     def __repr__(self) -> str:
         return f"<Display: {len(self.layers)} layers, {self.present_count} presents>"
@@ -109,14 +111,17 @@ class Display:
         at_once = self.own_clock or queue.waiting[-1].interval == 0
         if not at_once:
             return
-        while queue.waiting and queue.waiting[0].number is not None:
-            self._show(queue)
+        self._show_all(queue)
         if self.own_clock:
             time = self.kernel.time
             time.pass_ticks(max(0, self._start + self.present_count * layout.VSYNC - time.now))
             self.kernel.signal(self.vsync)
             if self.at_present is not None:
                 self.at_present(time.now)
+
+    def _show_all(self, queue: BufferQueue) -> None:
+        while queue.waiting and queue.waiting[0].number is not None:
+            self._show(queue)
 
     def _present(self, queue: BufferQueue) -> None:
         """Buffers that are drawn by now become presents, in their order."""
@@ -139,13 +144,13 @@ class Display:
         queue.shown_at = self.vblanks
         self._shown = Present(one.number, self.kernel.time.now, one.surface, one.place, one.fences)
         self._new[SCREEN] = self._shown
+        self._left = None
         self._driver.go_on()
 
     def _leaving(self, queue: BufferQueue) -> None:
         """The buffers of a queue go: what was presented is shown before, and its picture stays."""
-        while queue.waiting and queue.waiting[0].number is not None:
-            self._show(queue)
-        _ = self.screens
+        self._show_all(queue)
+        self._left = self.screens.get(SCREEN)
 
     def vblank(self, tick: int) -> Mapping[str, Present]:
         """A VBlank: queues go on. What is shown anew since the last one, by screen."""
@@ -176,6 +181,8 @@ class Display:
         """What is on the screen; nothing before the first present."""
         if self._shown is None:
             return {}
+        if self._left is not None:
+            return {SCREEN: self._left}
         if self._picture is None or self._picture[0] is not self._shown:
             self._picture = self._shown, self.picture(self._shown)
         return {SCREEN: self._picture[1]}

@@ -46,6 +46,8 @@ def as_record(event: Event) -> tuple[int, Any]:
         case Swap():
             return 0x15, (event.screen, event.info, list(event.registers))
         case Map():
+            if event.offset:
+                return 0x26, (event.id, event.gpu_va, event.size, event.handle, event.offset, event.kind)
             return 0x20, (event.id, event.gpu_va, event.size, event.handle, event.kind)
         case Unmap():
             return 0x21, event.id

@@ -307,6 +307,9 @@ class _Other(Inspection):
     def seek(self, place: Address | str) -> Moment:
         return _OtherMoment(self, as_address(place))
 
+    def stored_by(self, app: Any, event: Event) -> None:
+        raise NotImplementedError
+
     def why(self, place: Address | str) -> Any:
         raise NotImplementedError
 

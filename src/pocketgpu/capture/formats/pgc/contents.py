@@ -60,13 +60,14 @@ class Swap:
 
 @dataclass(frozen=True, slots=True)
 class Map:
-    """`size` bytes of `handle` are mapped to `gpu_va`."""
+    """`size` bytes of `handle`, from its byte `offset`, are mapped to `gpu_va`."""
 
     id: int
     gpu_va: int
     size: int
     handle: int
     kind: int
+    offset: int = 0
 
 
 @dataclass(frozen=True, slots=True)

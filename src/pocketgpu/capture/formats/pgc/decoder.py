@@ -131,7 +131,7 @@ class _Decoder:
             },
             "Switch": {
                 F.MAP: self.map, F.UNMAP: self.unmap, F.STORE: self.store, F.SUBMIT: self.submit,
-                F.SYNCPOINT: self.syncpoint, F.PRESENT: self.present,
+                F.SYNCPOINT: self.syncpoint, F.PRESENT: self.present, F.MAP_PART: self.map_part,
             },
         }  # fmt: skip
         self.readers = common | of_consoles[header.console]
@@ -335,21 +335,29 @@ class _Decoder:
 
     # -- Switch -----------------------------------------------------------------------------------------------------
     def map(self) -> None:
+        self.mapping(part=False)
+
+    def map_part(self) -> None:
+        self.mapping(part=True)
+
+    def mapping(self, part: bool) -> None:
+        """A mapping of a handle's first bytes, or of those from an offset on."""
         id, va, size, handle = (
             self.varint(1 << 32),
             self.varint(_VA_END),
             self.varint(_VA_END + 1),
             self.varint(1 << 32),
         )
+        offset = self.varint(_VA_END, "an offset") if part else 0
         kind = self.u8()
-        if not size or (va | size) % _PAGE or va + size > _VA_END:
+        if not size or (va | size | offset) % _PAGE or va + size > _VA_END:
             raise _Bad(f"{size} bytes at {va:#x} are no pages of {_PAGE} bytes")
         if id in self.mapped:
             raise _Bad(f"mapping {id} is there already")
         if self.exact:
             raise _Bad("a mapping changes after a store by address, before the next submission")
         self.mapped[id] = handle
-        self.add(Map(id, va, size, handle, kind))
+        self.add(Map(id, va, size, handle, kind, offset))
 
     def unmap(self) -> None:
         id = self.varint(1 << 32)

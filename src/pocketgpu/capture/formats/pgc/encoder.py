@@ -131,7 +131,10 @@ class _Encoder:
                 self.record(F.SWAP, info, varint(len(event.registers)), _words(pairs))
             case Map():
                 mapped = (event.id, event.gpu_va, event.size, event.handle)
-                self.record(F.MAP, *map(varint, mapped), bytes((event.kind,)))
+                if event.offset:
+                    self.record(F.MAP_PART, *map(varint, (*mapped, event.offset)), bytes((event.kind,)))
+                else:
+                    self.record(F.MAP, *map(varint, mapped), bytes((event.kind,)))
             case Unmap():
                 self.record(F.UNMAP, varint(event.id))
             case Store():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from types import MappingProxyType
@@ -272,7 +273,9 @@ class _ChannelLogBuilder:
                 self._live[event.id] = len(self.mappings)
                 kind = _KIND_NAMES.get(event.kind, f"kind_{event.kind:#04x}")
                 start = len(self.submissions)
-                self.mappings.append(MappingRecord(event.gpu_va, event.size, kind, event.handle, start, start))
+                self.mappings.append(
+                    MappingRecord(event.gpu_va, event.size, kind, event.handle, start, start, event.offset)
+                )
             case Unmap():
                 self._end(self._live.pop(event.id), len(self.submissions))
             case Store():
@@ -290,8 +293,7 @@ class _ChannelLogBuilder:
         self._updates = []
 
     def _end(self, number: int, end: int) -> None:
-        record = self.mappings[number]
-        self.mappings[number] = MappingRecord(record.gpu_va, record.size, record.kind, record.handle, record.start, end)
+        self.mappings[number] = replace(self.mappings[number], end=end)
 
     def _present(self, event: Present) -> Shown:
         format = FORMATS[event.format]

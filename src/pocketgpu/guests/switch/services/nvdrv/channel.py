@@ -186,7 +186,7 @@ class GpuChannel(Device):
         self.value &= 0xFFFFFFFF
         before = self._faults()
         self._waiting_entries += count
-        driver.gpu.submit(np.frombuffer(data, np.uint64, count), self.number)
+        driver.submit(self.number, np.frombuffer(data, np.uint64, count))
         self._notify(before)
         self.look()
         driver.tell()
@@ -218,7 +218,7 @@ class GpuChannel(Device):
         if machine is None or machine.waiting is None:
             return
         before = self._faults()
-        self.driver.gpu.finish()
+        self.driver.end_waits()
         self._notify(before)
         self.look()
         if not self.driver.gpu.syncpoints.reached(self.syncpoint, self.value):

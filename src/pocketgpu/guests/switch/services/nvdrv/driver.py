@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pocketgpu.guests.kernel.memory import PAGE, Permission
 from pocketgpu.guests.switch.services.nvdrv.addresses import Addresses
@@ -42,12 +46,31 @@ class MemoryObject:
         return self.size + -self.size % PAGE
 
 
+class GpuFollower(Protocol):
+    """Who wants to know when the GPU works: a recorder."""
+
+    def submitting(self, channel: int, entries: NDArray[np.uint64]) -> None:
+        """A channel is about to get entries."""
+        ...
+
+    def resuming(self) -> None:
+        """Channels that waited are about to go on."""
+        ...
+
+    def worked(self) -> None:
+        """The GPU has done what it can."""
+        ...
+
+
 class NvDriver:
     """The driver, for one program. objects: memory by id. addresses: of the GPU's address space. channels, controls:
     opened devices of these kinds."""
 
+    outside_state = frozenset({"followers"})
+
     def __init__(self, kernel: SwitchKernel) -> None:
         self.kernel, self.gpu = kernel, kernel.machine
+        self.followers: list[GpuFollower] = []
         self.objects: dict[int, MemoryObject] = {}
         self.addresses = Addresses()
         self.channels: list[GpuChannel] = []
@@ -109,8 +132,27 @@ class NvDriver:
     def go_on(self) -> None:
         """Let channels go on whose waits are over, and tell who waits for them."""
         if any(channel.waiting is not None for channel in self.gpu.channels.values()):
-            self.gpu.run()
+            self._work(self.gpu.run)
         self.tell()
+
+    def submit(self, channel: int, entries: NDArray[np.uint64]) -> None:
+        """Give a channel of the machine work; what can run has run then."""
+        for one in self.followers:
+            one.submitting(channel, entries)
+        self.gpu.submit(entries, channel)
+        for one in self.followers:
+            one.worked()
+
+    def end_waits(self) -> None:
+        """Nothing will release the channels that wait: the machine reports them, and drops their work or goes on."""
+        self._work(self.gpu.finish)
+
+    def _work(self, run: Callable[[], None]) -> None:
+        for one in self.followers:
+            one.resuming()
+        run()
+        for one in self.followers:
+            one.worked()
 
     def tell(self) -> None:
         """Signal the events of syncpoints that are reached."""

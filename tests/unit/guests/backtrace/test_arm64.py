@@ -11,8 +11,9 @@ from pocketgpu.guests.backtrace.arm64 import FP, LR, NAMES, PC, SP, Arm64Tracer,
 from pocketgpu.guests.kernel.memory import AddressSpace, Area, Permission, host_memory
 from pocketgpu.guests.kernel.program import Program
 from pocketgpu.guests.kernel.report import Found, Step
-from pocketgpu.guests.symbols.debug import DebugInfo, FrameRules
+from pocketgpu.guests.symbols.debug import DebugInfo
 from pocketgpu.guests.symbols.elf import Function
+from pocketgpu.guests.symbols.frames import FrameRules
 from pocketgpu.guests.symbols.places import Symbols
 
 CODE, STACK = 0x7100000000, 0x3000000000

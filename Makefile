@@ -45,6 +45,7 @@ fuzz: $(VENV)/.ready-test
 	$(BIN)/python tests/fuzz/switch_messages.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/gxlog.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/guests.py --cases $(FUZZ)
+	$(BIN)/python tests/fuzz/guests_switch.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/captures.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/channel_logs.py --cases $(FUZZ)
 	$(BIN)/python tests/fuzz/decode.py --cases $(FUZZ)

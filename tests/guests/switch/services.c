@@ -19,18 +19,22 @@ static u32 *buffer(u32 *at, const void *data, u64 size) {
 
 u32 request(u32 session, struct message *one) {
     u32 *message = tls(), *at = message + 2;
-    u32 statics = one->plain ? 0 : one->ins, receives = one->plain ? 0 : one->outs;
+    u32 statics = one->plain ? 0 : one->ins, receives = one->plain ? 0 : one->outs, ins = one->pointers ? 0 : one->ins;
     u32 special = one->pid || one->copies, sizes = up(2 * receives, 4);
     u32 words = (16 + 16 + one->size + sizes + 3) / 4;
-    message[0] = REQUEST | statics << 16 | one->ins << 20 | one->outs << 24;
+    message[0] = REQUEST | statics << 16 | ins << 20 | one->outs << 24;
     message[1] = words | (receives ? receives + 2 : 0) << 10 | special << 31;
     if (special) {
         *at++ = one->pid | one->copies << 1;
         if (one->pid) *at++ = 0, *at++ = 0;
         for (u32 n = 0; n < one->copies; n++) *at++ = one->copy[n];
     }
-    for (u32 n = 0; n < statics; n++) *at++ = 0, *at++ = 0;
-    for (u32 n = 0; n < one->ins; n++) at = buffer(at, one->in[n], one->in_size[n]);
+    for (u32 n = 0; n < statics; n++) {
+        u64 address = one->pointers ? (u64)one->in[n] : 0, length = one->pointers ? one->in_size[n] : 0;
+        *at++ = n | (u32)(address >> 36 & 7) << 6 | (u32)(address >> 32 & 15) << 12 | (u32)length << 16;
+        *at++ = (u32)address;
+    }
+    for (u32 n = 0; n < ins; n++) at = buffer(at, one->in[n], one->in_size[n]);
     for (u32 n = 0; n < one->outs; n++) at = buffer(at, one->out[n], one->out_size[n]);
     u32 *end = at + words, *data = (u32 *)((u64)(at + 3) & ~15ul);
     while (at < end) *at++ = 0;

@@ -3,11 +3,12 @@
 #pragma once
 #include "runtime.h"
 
-/* A request, and what came back. Buffers are sent in both kinds that a service may want, unless `plain`. */
+/* A request, and what came back. Buffers are sent in both kinds that a service may want, unless `plain`. pointers: what
+ * goes in are pointers only, as paths are. */
 struct message {
     u32 command, size;                                     /* bytes of arguments */
     const void *arguments;
-    u32 pid, plain, ins, outs, copies;
+    u32 pid, plain, pointers, ins, outs, copies;
     const void *in[2];
     void *out[2];
     u64 in_size[2], out_size[2];

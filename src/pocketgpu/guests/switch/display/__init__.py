@@ -1,7 +1,1 @@
-"""The display of a Switch: layers, their queues of buffers, VBlanks, pictures."""
-
-from __future__ import annotations
-
-from pocketgpu.guests.switch.display.display import SCREEN, Display, Layer, Present
-
-__all__ = ["SCREEN", "Display", "Layer", "Present"]
+"""The display of a Switch: layers, their queues of buffers, and what is on the screen."""

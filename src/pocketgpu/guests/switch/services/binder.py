@@ -11,7 +11,7 @@ from pocketgpu.guests.switch.abi.results import Result
 from pocketgpu.guests.switch.display.buffer_queue import BufferQueue
 
 if TYPE_CHECKING:
-    from pocketgpu.guests.switch.display import Display
+    from pocketgpu.guests.switch.display.display import Display
     from pocketgpu.guests.switch.kernel import SwitchKernel
 
 _LARGEST: Final = 1 << 16

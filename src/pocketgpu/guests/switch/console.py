@@ -22,6 +22,7 @@ from pocketgpu.guests.switch.services.fs import FileSystemProxy
 from pocketgpu.guests.switch.services.hid import Hid
 from pocketgpu.guests.switch.services.hid_input import Input
 from pocketgpu.guests.switch.services.nvdrv.service import NvDrv
+from pocketgpu.guests.switch.services.pl import SharedFont
 from pocketgpu.guests.switch.services.settings import Settings, SystemSettings
 from pocketgpu.guests.switch.services.sm import ServiceManager
 from pocketgpu.guests.switch.services.times import Clocks, time_services
@@ -54,7 +55,7 @@ class Console(kernel_console.Console[GM20B, SwitchKernel, Input]):
         self.applet = Applet(kernel, display.new_layer)
         services: list[Interface] = [self.hid, self.fs, Apm(kernel, self.applet), Settings(kernel), self.nvdrv]
         services += [ApplicationProxies(kernel, self.applet), AppletProxies(kernel, self.applet)]
-        services += [SystemSettings(kernel), *time_services(kernel, self.clocks)]
+        services += [SystemSettings(kernel), SharedFont(kernel), *time_services(kernel, self.clocks)]
         services += [Vi(kernel, display, name) for name in _VI]
         kernel.services.update({name: one for one in services for name in (one.name, *one.also)})
         kernel.ports["sm:"] = ServiceManager(kernel)

@@ -122,6 +122,8 @@ class HostControl(Device):
     @request("EventWait")
     def wait_by_event(self, one: Record) -> NvError:
         """The driver picks the event: one that nobody waits for."""
+        if one["id"] >= SYNCPOINTS:
+            return NvError.BAD_PARAMETER
         free = (n for n in range(_SLOTS) if n not in self._slots or self._slots[n].waits is None)
         number = next(free, None)
         if number is None:

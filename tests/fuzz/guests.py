@@ -23,6 +23,7 @@ if __name__ == "__main__":
     root = Path(__file__).resolve().parents[2]
     sys.path[:0] = [str(root / "src"), str(root / "tests")]
 
+from support.damage import STRANGE, VALUES, damage, one_byte
 from support.fuzz import command, one_case, written_outside
 
 from pocketgpu.guests.kernel.files import MemoryFile, MemoryFiles
@@ -46,11 +47,7 @@ SURELY = 10
 MOST_MEMORY = 1 << 20
 """KiB that the process may grow by."""
 LARGEST = 64 << 20
-VALUES = (0x00, 0x01, 0x7F, 0x80, 0xFF)
 _3DSX_HEADER, _ELF_HEADERS, _SECTION, _SMDH = 68, 52 + 4 * 32, 40, 520
-_STRANGE = (
-    0, 1, 2, 3, 4, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0xFFFFF000, 0x00100000, 0x03FFFFFF, 0x04000000, 0x0FFFFFFF,
-)  # fmt: skip
 _WORDS = (
     0xE1A00000, 0xEAFFFFFE, 0xE12FFF1E, 0xE12FFF33, 0xEF000032, 0xEF000001, 0xEF000008, 0xEF00000A, 0xEF000024,
     0xEF000028, 0xEF00002D, 0xEF00003C, 0xEF00003D, 0xE320F001, 0xE320F002, 0xE320F003, 0xE3A00000, 0xE3E00000,
@@ -84,16 +81,9 @@ def systematic() -> int:
     return sum(len(places(data)) for data in bases()[:2]) * len(VALUES)
 
 
-def one_byte(number: int) -> bytes:
-    """One of these."""
-    for data in bases()[:2]:
-        found = places(data)
-        if number < len(found) * len(VALUES):
-            out = bytearray(data)
-            out[found[number // len(VALUES)]] = VALUES[number % len(VALUES)]
-            return bytes(out)
-        number -= len(found) * len(VALUES)
-    raise IndexError
+def damaged(data: bytes, r: random.Random) -> bytes:
+    """A few changes, many of them in headers and tables."""
+    return damage(data, places(data), r)
 
 
 def random_code(r: random.Random) -> bytes:
@@ -112,7 +102,7 @@ def random_code(r: random.Random) -> bytes:
 def random_3dsx(r: random.Random) -> bytes:
     """A header with any numbers, small and huge ones, and some bytes after it."""
     def size() -> int:
-        return r.choice((r.randrange(64), 4 * r.randrange(4096), r.choice(_STRANGE), r.getrandbits(32)))
+        return r.choice((r.randrange(64), 4 * r.randrange(4096), r.choice(STRANGE), r.getrandbits(32)))
 
     header, entry = r.choice((32, 32, 44, r.randrange(128))), r.choice((8, 8, 8, 12, r.randrange(64)))
     head = struct.pack("<4sHHII7I", b"3DSX", header, entry, 0, 0, *(size() for _ in range(7)))[:header]
@@ -127,49 +117,24 @@ def damaged_debug(r: random.Random) -> bytes:
     for _ in range(r.choice((1, 1, 2, 4, 10))):
         one = r.choice(sections)
         at = one.offset + r.randrange(min(one.size - 4, r.choice((16, 64, one.size))))
-        value = r.choice((*_STRANGE, r.getrandbits(32)))
+        value = r.choice((*STRANGE, r.getrandbits(32)))
         size = r.choice((1, 4))
         data[at : at + size] = struct.pack("<I", value)[:size]
     return bytes(data)
-
-
-def mutate(data: bytes, r: random.Random) -> bytes:
-    """A few changes, many of them in headers and tables."""
-    out = bytearray(data)
-    known = places(data)
-    for _ in range(r.choice((1, 1, 2, 3, 6, 20))):
-        if not out:
-            break
-        kind = r.random()
-        at = min(r.choice(known) if r.random() < 0.6 else r.randrange(len(out)), len(out) - 1)
-        if kind < 0.4:
-            out[at] = r.choice((*VALUES, r.randrange(256)))
-        elif kind < 0.75:
-            at &= ~3
-            value = r.choice((*_STRANGE, r.getrandbits(32), len(out), r.randrange(len(out))))
-            out[at : at + 4] = struct.pack("<I", value)
-        elif kind < 0.82:
-            del out[at:]
-        elif kind < 0.9:
-            del out[at : at + r.randrange(1, 64)]
-        else:
-            start = r.randrange(len(out))
-            out[at:at] = out[start : start + r.randrange(1, 300)]
-    return bytes(out)
 
 
 def make(seed: int, number: int) -> tuple[str, bytes]:
     """Case `number`: its kind and its bytes."""
     r = random.Random(f"{seed}/{number}")
     if number < systematic():
-        return "byte", one_byte(number)
+        return "byte", one_byte([(data, places(data)) for data in bases()[:2]], number)
     if r.randrange(CODE) == 0:
         return "code", random_code(r)
     if r.randrange(DEBUG) == 0:
         return "debug", damaged_debug(r)
     if r.random() < 0.2:
         return "made", random_3dsx(r)
-    return "damaged", mutate(r.choice(bases()), r)
+    return "damaged", damaged(r.choice(bases()), r)
 
 
 def read(data: bytes, counts: Counter[str]) -> Program | None:

@@ -1,8 +1,8 @@
 """What back traces of all architectures share: by the program's tables where it has them, else by guesses that are
 marked.
 
-Tables are DWARF's call frame information, of an ELF. Without it a frame pointer, the link register, and words on the
-stack are taken for return addresses if the instruction before is a call.
+Tables are DWARF's call frame information, of an ELF or of the program itself. Without it a frame pointer, the link
+register, and words on the stack are taken for return addresses if the instruction before is a call.
 """
 
 from __future__ import annotations
@@ -94,8 +94,8 @@ class StackTracer:
         return self._by_frame_pointer, self._by_link, self._by_scan
 
     def _by_debug(self, frame: Frame) -> dict[int, int] | None:
-        debug = self._program.debug
-        rules = debug.rules(frame.pc) if debug is not None else None
+        source = self._program.debug or self._program.frames
+        rules = source.rules(frame.pc) if source is not None else None
         if rules is None or rules.register not in frame.registers:
             return None
         sp, _, pc = self.names

@@ -13,6 +13,7 @@ from typing import ClassVar, Protocol
 from pocketgpu.guests.kernel.memory import Permission
 from pocketgpu.guests.symbols.debug import DebugInfo
 from pocketgpu.guests.symbols.elf import Function
+from pocketgpu.guests.symbols.frames import FrameSource
 from pocketgpu.guests.symbols.places import Place, Symbols
 from pocketgpu.wording import counted
 
@@ -50,7 +51,8 @@ class Program:
     """What is to be run.
 
     data: the whole file, which the program finds on its card. homebrew: whether it has the start block of homebrew
-    loaders. debug: lines and frames of its ELF. index: address and size of ARM's table for leaving functions. about:
+    loaders. debug: lines and frames of its ELF. index: address and size of ARM's table for leaving functions; frames:
+    who knows how to leave them without the ELF. about:
     title and icon. romfs: offset of the read-only files in `data`. warnings: what is odd about the file.
     """
 
@@ -64,6 +66,7 @@ class Program:
     symbols: Symbols = field(default_factory=Symbols)
     debug: DebugInfo | None = None
     index: tuple[int, int] | None = None
+    frames: FrameSource | None = None
     about: About | None = None
     romfs: int | None = None
     warnings: Sequence[str] = ()

@@ -16,6 +16,7 @@ from pocketgpu.guests.kernel.threads import Thread
 from pocketgpu.guests.processors.engine import Engine
 from pocketgpu.guests.processors.hooks import HookState, block_hook, interrupt_hook
 from pocketgpu.guests.processors.library import constants
+from pocketgpu.guests.processors.pieces import Pieces
 
 SVC: Final = 2
 """The interrupt of supervisor calls, by Unicorn's numbers."""
@@ -49,6 +50,7 @@ class UnicornProcessor:
         self._mask = (1 << self.bits) - 1
         self._pc = pc
         self._mapped: dict[int, Area] = {}
+        self._pieces = Pieces(engine)
         self._last: Thread | None = None
         self._code: Area | None = None
         self._fault: Fault | None = None
@@ -88,7 +90,7 @@ class UnicornProcessor:
     # -- memory -----------------------------------------------------------------------------------------------------
     def mapped(self, area: Area) -> None:
         self._mapped[area.base] = area
-        self._engine.map(area.base, area.view, self._rights(area))
+        self._pieces.map(area, self._rights(area))
 
     def _rights(self, area: Area) -> int:
         const, given = self._const, area.permission
@@ -99,7 +101,7 @@ class UnicornProcessor:
         return sum(right for one, right in pairs if given & one)
 
     def unmapped(self, base: int, size: int) -> None:
-        self._engine.unmap(base, size)
+        self._pieces.unmap(base)
         del self._mapped[base]
         self._code = None
 
@@ -163,6 +165,7 @@ class UnicornProcessor:
             self._apply(thread.answer)
             thread.answer = {}
         self._fault = None
+        self._pieces.bring_up_to_date()
         state.used, state.limit, state.interrupt, state.now = 0, budget, NO_INTERRUPT, now
         begin = values[ARGUMENTS]
         problem = self._engine.start(self._begin(begin, values[ARGUMENTS + 1]), self._nowhere)

@@ -25,6 +25,7 @@ from pocketgpu.guests.kernel.program import Program, Segment
 from pocketgpu.guests.switch.abi import layout
 from pocketgpu.guests.switch.nacp import Nacp, read_nacp
 from pocketgpu.guests.symbols.elf import MAGIC, Machine
+from pocketgpu.guests.symbols.frames import ImageFrames
 
 __all__ = ["HEADER_SIZE", "NRO_MAGIC", "NRO_MAGIC_AT", "ProgramError", "read_program"]
 
@@ -34,6 +35,9 @@ _HEADER: Final = struct.Struct("<4sIII")
 """From the magic on: version, bytes of the image, flags."""
 _MODULE_AT: Final = 4
 _MODULE_MAGIC: Final = b"MOD0"
+_MODULE: Final = struct.Struct("<4s6i")
+"""Distances from here to: .dynamic, start and end of bss, start and end of .eh_frame_hdr, module object."""
+_FRAMES: Final = 4
 _SEGMENT: Final = struct.Struct("<II")
 _SEGMENTS_AT: Final = 0x20
 _BSS_AT: Final = 0x38
@@ -99,9 +103,15 @@ def _read_nro(data: bytes, name: str) -> Program:
         raise damaged("a program without code", name, _SEGMENTS_AT)
     about, romfs, warnings = _assets(data, size, name)
     (module,) = struct.unpack_from("<I", data, _MODULE_AT)
-    if module + len(_MODULE_MAGIC) > size or data[module : module + len(_MODULE_MAGIC)] != _MODULE_MAGIC:
+    frames = None
+    if module + _MODULE.size <= size and data[module : module + len(_MODULE_MAGIC)] == _MODULE_MAGIC:
+        distance = _MODULE.unpack_from(data, module)[_FRAMES]
+        frames = ImageFrames(data[:size], layout.CODE, module + distance)
+    else:
         warnings += (f"{name}: no module header (MOD0) where the header names one",)
-    return Program(name, segments, layout.CODE, data, homebrew=True, about=about, romfs=romfs, warnings=warnings)
+    return Program(
+        name, segments, layout.CODE, data, homebrew=True, frames=frames, about=about, romfs=romfs, warnings=warnings
+    )  # fmt: skip
 
 
 def _assets(data: bytes, start: int, name: str) -> tuple[Nacp | None, int | None, tuple[str, ...]]:

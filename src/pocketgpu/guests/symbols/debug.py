@@ -12,31 +12,15 @@ from __future__ import annotations
 
 import io
 from bisect import bisect_right
-from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
 from pocketgpu.guests.symbols.elf import Elf, ElfError
+from pocketgpu.guests.symbols.frames import FrameRules, FrameTable, damages
 
 _LEAST_NEW_VERSION: Final = 5
 """From this version of line tables on, files are counted from 0."""
 _MOST_ROWS: Final = 1 << 21
-
-
-@dataclass(frozen=True, slots=True)
-class FrameRules:
-    """How to leave a function at an address.
-
-    The frame address is a register plus an offset. saved: registers that lie in memory, by their distance from the
-    frame address. return_register: the one that holds the return address. outermost: there is no caller.
-    """
-
-    register: int
-    offset: int
-    saved: Mapping[int, int]
-    return_register: int
-    outermost: bool = False
 
 
 class DebugInfo:
@@ -64,7 +48,7 @@ class DebugInfo:
         try:
             file = ELFFile(io.BytesIO(self._elf.data))
             return file.get_dwarf_info(relocate_dwarf_sections=False) if file.has_dwarf_info() else None
-        except _damages():
+        except damages():
             return None
 
     # -- lines ------------------------------------------------------------------------------------------------------
@@ -99,7 +83,7 @@ class DebugInfo:
             ranges = dwarf.get_aranges()
             if ranges is not None:
                 found = [(one.begin_addr, one.begin_addr + one.length, one.info_offset) for one in ranges.entries]
-        except _damages():
+        except damages():
             found = []
         if not found:
             found = self._ranges_of_units(dwarf)
@@ -116,7 +100,7 @@ class DebugInfo:
                 if low is not None and high is not None:
                     end = high.value if high.form == "DW_FORM_addr" else low.value + high.value
                     found.append((low.value, end, unit.cu_offset))
-        except _damages():
+        except damages():
             pass
         return found
 
@@ -138,52 +122,27 @@ class DebugInfo:
                 if state.end_sequence and state.address in rows:
                     continue  # the next function begins where this one ends
                 rows[state.address] = (names[number], state.line) if known else None
-        except _damages():
+        except damages():
             return [], []
         starts = sorted(rows)
         return starts, [rows[one] for one in starts]
 
     # -- frames -----------------------------------------------------------------------------------------------------
     @cached_property
-    def _frames(self) -> tuple[list[int], list[Any]]:
-        dwarf, found = self._dwarf, []
-        if dwarf is not None and (dwarf.has_CFI() or dwarf.has_EH_CFI()):
-            from elftools.dwarf.callframe import FDE
-
-            try:
-                entries = [*(dwarf.CFI_entries() if dwarf.has_CFI() else ())]
-                entries += dwarf.EH_CFI_entries() if dwarf.has_EH_CFI() else ()
-                found = [one for one in entries if isinstance(one, FDE)]
-                found.sort(key=lambda one: int(one["initial_location"]))
-            except _damages():
-                found = []
-        return [one["initial_location"] for one in found], found
+    def _frames(self) -> FrameTable | None:
+        dwarf = self._dwarf
+        if dwarf is None:
+            return None
+        try:
+            entries = [*(dwarf.CFI_entries() if dwarf.has_CFI() else ())]
+            entries += dwarf.EH_CFI_entries() if dwarf.has_EH_CFI() else ()
+            return FrameTable(entries)
+        except damages():
+            return None
 
     def rules(self, address: int) -> FrameRules | None:
         """How to leave the function at an address; None if the file does not say."""
-        address -= self._base
-        starts, frames = self._frames
-        at = bisect_right(starts, address) - 1
-        if at < 0 or address >= starts[at] + frames[at]["address_range"]:
-            return None
-        try:
-            row: dict[Any, Any] = {}
-            for one in frames[at].get_decoded().table:
-                if one["pc"] > address:
-                    break
-                row = one
-            base = row["cfa"]
-            if base.reg is None:
-                return None
-            saved = {
-                number: rule.arg for number, rule in row.items()
-                if isinstance(number, int) and rule.type == "OFFSET"
-            }  # fmt: skip
-            link = frames[at].cie["return_address_register"]
-            outermost = link in row and row[link].type == "UNDEFINED"
-            return FrameRules(base.reg, base.offset, saved, link, outermost)
-        except _damages():
-            return None
+        return self._frames.rules(address - self._base) if self._frames is not None else None
 
 
 def _file_names(program: Any, unit: Any) -> list[str]:
@@ -204,16 +163,3 @@ def _file_names(program: Any, unit: Any) -> list[str]:
 
 def _text(value: bytes | str) -> str:
     return value if isinstance(value, str) else value.decode("utf-8", "backslashreplace")
-
-
-def _damages() -> tuple[type[Exception], ...]:
-    """What pyelftools raises for a damaged file."""
-    import struct
-    import zlib
-
-    from elftools.common.exceptions import DWARFError, ELFError
-
-    return (
-        ELFError, DWARFError, struct.error, zlib.error, ValueError, LookupError, TypeError, AttributeError,
-        AssertionError, ArithmeticError, NotImplementedError, RecursionError, EOFError, OSError,
-    )  # fmt: skip

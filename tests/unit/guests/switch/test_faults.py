@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -175,13 +176,24 @@ def test_vectors_stay_over_calls() -> None:
     assert "stayed 1\n" in kernel.text.decode()
 
 
-def test_without_symbols_callers_are_guessed() -> None:
-    """The .nro alone: frame records and the link register tell the same calls."""
-    sure, guessed = ended("deeper"), ended("deeper", symbols=False)
+def test_without_symbols_the_image_knows_its_frames() -> None:
+    """The .nro alone: its .eh_frame, which MOD0 names, tells the same calls."""
+    with_elf, alone = ended("deeper"), ended("deeper", symbols=False)
+    assert [one.place.address for one in alone.trace] == [one.place.address for one in with_elf.trace]
+    assert all(one.sure for one in alone.trace) and str(alone).count("(no function)") >= 4
+
+
+def test_without_frames_callers_are_guessed() -> None:
+    """The link register and frame records tell the same calls."""
+    sure = ended("deeper")
+    kernel = SwitchKernel(UnicornArm64(layout.CLOCK, layout.COUNTER), GM20B())
+    program = read_program((PROGRAMS / "faults.nro").read_bytes(), "faults.nro")
+    kernel.load(replace(program, frames=None), ["sdmc:/switch/faults.nro", "deeper"])
+    guessed = kernel.run()
+    assert guessed is not None
     assert [one.place.address for one in guessed.trace] == [one.place.address for one in sure.trace]
     assert [one.sure for one in guessed.trace] == [True] + [False] * 8
     assert [one.found for one in guessed.trace[1:]] == [Found.LINK] + [Found.FRAME_POINTER] * 7
-    assert str(guessed).count("(no function)") >= 4
 
 
 def test_two_runs_end_alike() -> None:

@@ -133,7 +133,7 @@ class HostControl(Device):
         error = self._wait(one, number)
         if error == NvError.SUCCESS:
             one["value"] = self.driver.gpu.syncpoints[one["id"]]
-        elif one["timeout"]:
+        elif error == NvError.TIMEOUT and one["timeout"]:
             one["value"] = _ASYNC_EVENT | one["id"] << _SYNCPOINT_SHIFT | number
         return error
 

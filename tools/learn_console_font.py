@@ -1,10 +1,10 @@
-"""Learns the glyphs of the 3DS's console font from pictures whose text is known.
+"""Learns the glyphs of a console's font from pictures whose text is known.
 
-    python tools/learn_console_font.py PICTURES TEXTS
+    python tools/learn_console_font.py PICTURES TEXTS [--console switch]
 
 PICTURES has NAME.png, TEXTS has NAME.txt with the lines of the same screen; empty lines at the top may be left out.
-Each cell of 8x8 pixels must have the character at its place, everywhere. Writes
-src/pocketgpu/facts/n3ds/console_font.tsv: code, glyph, and the programs in which it was seen.
+Each cell of 8x8 pixels, 16x16 for a Switch, must have the character at its place, everywhere. Writes
+src/pocketgpu/facts/CONSOLE/console_font.tsv: code, glyph, and the programs in which it was seen.
 """
 
 from __future__ import annotations
@@ -22,21 +22,25 @@ sys.path[:0] = [str(ROOT / "src")]
 
 from pocketgpu.guests.text.pictures import Cells  # noqa: E402
 
-TABLE = ROOT / "src" / "pocketgpu" / "facts" / "n3ds" / "console_font.tsv"
-HEAD = """code	glyph	seen in
-# Glyphs of the console font of libctru, 8x8: rows from the top, the left pixel in the highest bit. Learned by
-# tools/learn_console_font.py from pictures of programs whose text is known; at most three programs are named.
-"""
+FACTS = ROOT / "src" / "pocketgpu" / "facts"
+HEAD = (
+    "code\tglyph\tseen in\n"
+    "# Glyphs of the console font of {library}, {size}x{size}: rows from the top, the left pixel in the highest bit. "
+    "Learned by\n"
+    "# tools/learn_console_font.py from pictures of programs whose text is known; at most three programs are named.\n"
+)
+CONSOLES = {"n3ds": ("libctru", 8), "switch": ("libnx", 16)}
+"""Library and size of a glyph."""
 MOST_NAMED = 3
 
 
-def learn(pictures: Path, texts: Path) -> dict[int, tuple[bytes, list[str]]]:
+def learn(pictures: Path, texts: Path, size: int) -> dict[int, tuple[bytes, list[str]]]:
     """Glyph and programs by code."""
     votes: dict[bytes, Counter[str]] = defaultdict(Counter)
     seen: dict[tuple[bytes, str], list[str]] = defaultdict(list)
     for text in sorted(texts.glob("*.txt")):
         array = np.array(Image.open(pictures / f"{text.stem}.png").convert("RGB"))
-        cells = Cells.of(array, 8, 8)
+        cells = Cells.of(array, size, size)
         columns = cells.shape[1]
         filled = np.array([any(glyph) for glyph in cells.glyphs])[cells.numbers]
         above = [""] * (int(np.argmax(filled)) // columns)
@@ -65,10 +69,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("pictures", type=Path)
     parser.add_argument("texts", type=Path)
+    parser.add_argument("--console", choices=CONSOLES, default="n3ds")
     arguments = parser.parse_args()
-    found = learn(arguments.pictures, arguments.texts)
+    library, size = CONSOLES[arguments.console]
+    found = learn(arguments.pictures, arguments.texts, size)
     rows = [f"{code:#04x}\t{glyph.hex()}\t{', '.join(names)}" for code, (glyph, names) in sorted(found.items())]
-    TABLE.write_text(HEAD + "\n".join(rows) + "\n", encoding="utf-8")
+    head = HEAD.format(library=library, size=size)
+    table = FACTS / arguments.console / "console_font.tsv"
+    table.write_text(head + "\n".join(rows) + "\n", encoding="utf-8")
     print(f"{len(rows)} glyphs")
     return 0
 

@@ -35,7 +35,7 @@ class Idle:
 
     def start(self, thread: Thread, entry: int, argument: int, stack: int) -> None: ...
 
-    def run(self, thread: Thread, budget: int) -> Stop:
+    def run(self, thread: Thread, budget: int, now: int) -> Stop:
         return Stop(budget)
 
     def registers(self, thread: Thread) -> None:

@@ -274,7 +274,7 @@ class Episode:
 
 
 def run_episodes(kind: type[Episode], cases: int, seed: int, first: int = 0) -> Counter[str]:
-    """Run cases of a kind of episodes from number `first` on; AssertionError names the one in which something is wrong."""
+    """Run cases of a kind of episodes, from number `first` on; AssertionError names the one that goes wrong."""
     counts: Counter[str] = Counter()
     for number in itertools.count(first):
         if counts["cases"] >= cases:

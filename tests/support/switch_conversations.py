@@ -24,7 +24,7 @@ from pocketgpu.guests.kernel.objects import Event, KernelObject, Reset
 from pocketgpu.guests.kernel.service import Session
 from pocketgpu.guests.kernel.threads import Thread
 from pocketgpu.guests.processors.recorded import Conversation, Line, RecordEndError
-from pocketgpu.guests.processors.recorded_switch import MESSAGE, RecordedSwitch
+from pocketgpu.guests.processors.recorded_switch import MESSAGE, RecordedSwitch, translated
 from pocketgpu.guests.switch.abi import layout
 from pocketgpu.guests.switch.abi.cmif import Interface
 from pocketgpu.guests.switch.abi.pages import Kind
@@ -249,7 +249,7 @@ class SwitchPlay(Player):
     def _fill_pushbuffers(self, line: Line) -> None:
         """Put the words into memory that a submission names, as far as the recording has them."""
         for entry in line["entries"]:
-            address = self.guest.numbers.of("gpuva", _word(entry["va"]))
+            address = translated(self.guest.numbers, "gpuva", _word(entry["va"]))
             self.machine.memory.try_write(address, bytes.fromhex(entry.get("d", "")))
 
     def _gpu(self, line: Line) -> None:

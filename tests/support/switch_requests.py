@@ -31,7 +31,7 @@ class Asker:
         self.thread = Thread(1, 0x2C, 0)
 
     def ask(
-        self, service: Interface, command: int, format: str = "<", *values: int, inputs: Sequence[bytes] = (),
+        self, service: Interface, command: int, format: str = "<", *values: int | bytes, inputs: Sequence[bytes] = (),
         room: int = 0,
     ) -> CmifAnswer:  # fmt: skip
         """Send a request. inputs: bytes of the input buffers. room: size of the output buffer."""

@@ -1,19 +1,24 @@
-"""Glyphs of the console that homebrew of the 3DS prints on: 8x8 pixels, a byte a row, the left pixel highest.
+"""Glyphs of the consoles that homebrew prints on: 8x8 pixels on a 3DS, 16x16 on a Switch.
 
-    GLYPHS[0x41]   # the rows of "A"
-    CHARACTERS[1]  # "☺"
+    N3DS.glyphs[0x41]     # the rows of "A", the left pixel highest
+    SWITCH.width          # 16
+    CHARACTERS[1]         # "☺"
 
-The rows are in n3ds/console_font.tsv, which tools/learn_console_font.py makes from pictures of programs whose text is
-known. A font has 256 glyphs; those that nobody printed are not in the table.
+The rows are in n3ds/console_font.tsv and switch/console_font.tsv, which tools/learn_console_font.py makes from pictures
+of programs whose text is known. A font has 256 glyphs; those that nobody printed are not in the tables.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import Final
 
-from pocketgpu.facts.n3ds import TABLES
+from pocketgpu.facts.dialect.tables import Tables
+from pocketgpu.facts.n3ds import TABLES as N3DS_TABLES
+from pocketgpu.facts.switch import TABLES as SWITCH_TABLES
 
 WIDTH: Final = 8
 HEIGHT: Final = 8
@@ -36,7 +41,38 @@ def _characters() -> tuple[str, ...]:
 CHARACTERS: Final = _characters()
 """What each glyph is, in the order of the font: code page 437, whose control codes have pictures too."""
 
-GLYPHS: Final[Mapping[int, bytes]] = MappingProxyType(
-    {int(row["code"], 0): bytes.fromhex(row["glyph"]) for row in TABLES.read("console_font")}
-)
-"""Glyphs by code."""
+
+def doubled(glyph: bytes) -> bytes:
+    """A glyph of 8 columns with each pixel as four."""
+    wide = (sum(3 << 2 * bit for bit in range(8) if row >> bit & 1) for row in glyph)
+    return b"".join(2 * row.to_bytes(2, "big") for row in wide)
+
+
+@dataclass(frozen=True)
+class ConsoleFont:
+    """The font of a console. width, height: of a glyph, in pixels. lines: rows that an underline and the like fill.
+    half: the same font in half the size, for glyphs that the table lacks."""
+
+    tables: Tables
+    width: int
+    height: int
+    lines: tuple[int, ...] = ()
+    half: ConsoleFont | None = None
+
+    def __repr__(self) -> str:
+        return f"<ConsoleFont {self.width}x{self.height}: {len(self.glyphs)} glyphs>"
+
+    @cached_property
+    def glyphs(self) -> Mapping[int, bytes]:
+        """Glyphs by code."""
+        found = {} if self.half is None else {code: doubled(one) for code, one in self.half.glyphs.items()}
+        found |= {int(row["code"], 0): bytes.fromhex(row["glyph"]) for row in self.tables.read("console_font")}
+        return MappingProxyType(dict(sorted(found.items())))
+
+
+N3DS: Final = ConsoleFont(N3DS_TABLES, WIDTH, HEIGHT, (UNDERLINE, CROSSED_OUT))
+SWITCH: Final = ConsoleFont(SWITCH_TABLES, 16, 16, half=N3DS)
+"""All glyphs that are known of both are the same, with doubled pixels. Which rows libnx fills for an underline is not
+known here."""
+GLYPHS: Final = N3DS.glyphs
+"""Glyphs of the 3DS by code."""

@@ -10,7 +10,7 @@ import pytest
 from support import recordings
 
 from pocketgpu.facts import console_font
-from pocketgpu.facts.console_font import CHARACTERS, GLYPHS
+from pocketgpu.facts.console_font import CHARACTERS, GLYPHS, N3DS, SWITCH, doubled
 
 ROOT = Path(__file__).resolve().parents[3]
 GUESTS = recordings.folder() / "guests" / "3ds"
@@ -32,6 +32,15 @@ def test_codes_are_those_of_code_page_437() -> None:
     assert len(CHARACTERS) == console_font.COUNT and all(len(one) == 1 for one in CHARACTERS)
     assert "".join(CHARACTERS[0x20:0x7F]) == bytes(range(0x20, 0x7F)).decode()
     assert CHARACTERS[1] == "☺" and CHARACTERS[0x7F] == "⌂" and CHARACTERS[0xDB] == "█"
+
+
+def test_glyphs_of_the_switch_are_those_of_the_3ds_with_doubled_pixels() -> None:
+    learned = {int(row["code"], 0): bytes.fromhex(row["glyph"]) for row in SWITCH.tables.read("console_font")}
+    both = learned.keys() & N3DS.glyphs.keys()
+    assert len(both) > 60 and {code for code in both if learned[code] != doubled(N3DS.glyphs[code])} == set()
+    assert SWITCH.glyphs.keys() == learned.keys() | N3DS.glyphs.keys()
+    assert {len(glyph) for glyph in SWITCH.glyphs.values()} == {SWITCH.height * SWITCH.width // 8}
+    assert doubled(bytes([0b10000001])) == bytes([0b11000000, 0b00000011] * 2)
 
 
 @pytest.mark.skipif(not GUESTS.is_dir(), reason=recordings.REASON)

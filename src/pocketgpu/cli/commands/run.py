@@ -47,8 +47,8 @@ PICTURES = (ALL, "presented", "last")
 @click.option("--input", "script", metavar="FILE", help="Play an input script: keys, touch and so on, frame by frame.")
 @click.option("--press", multiple=True, metavar="KEYS@FRAMES", help="Hold keys: A@30-32, UP+B@40; may be repeated.")
 @click.option("--text", is_flag=True, help="Show what the program has printed, its screens' text too.")
-@click.option("--font", metavar="FILE", help="The system font: a dump, or a .bcfnt file.  [a free one]")
-@click.option("--elf", "symbols", metavar="FILE", help="The ELF of a .3dsx, for names.  [the .elf beside it]")
+@click.option("--font", metavar="FILE", help="The 3DS's system font: a dump, or a .bcfnt file.  [a free one]")
+@click.option("--elf", "symbols", metavar="FILE", help="The ELF of a .3dsx or .nro, for names.  [the .elf beside it]")
 @click.option("--arg", "arguments", multiple=True, metavar="TEXT", help="An argument for the program; may be repeated.")
 @threads_option
 @set_option
@@ -58,12 +58,12 @@ PICTURES = (ALL, "presented", "last")
 def run(outcome: Outcome, /, program: str, **given: Any) -> None:
     """Run a program without its console: pictures, text, and a capture.
 
-    PROGRAM is homebrew for the 3DS: a .3dsx, .elf or .axf file. Time is emulated: every run gives the same pictures,
-    text and capture.
+    PROGRAM is homebrew: a .3dsx file for the 3DS, a .nro for the Switch, or an .elf or .axf for one of them. Time is
+    emulated: every run gives the same pictures, text and capture.
 
-    A frame is a VBlank, of which 59.83 are a second. A run ends after --frames, when --presents or --until is reached,
-    when the program ends, and after 600 frames at the latest if there is no --frames. Each frame gives one file for
-    each screen: f0.top.png, f0.bottom.png, f1.top.png and so on.
+    A frame is a VBlank; a second has 60 of them, 59.83 on a 3DS. A run ends after --frames, when --presents or --until
+    is reached, when the program ends, and after 600 frames at the latest if there is no --frames. Each frame gives one
+    file for each screen: f0.top.png, f0.bottom.png, f1.top.png and so on; the screen of a Switch is f0.screen.png.
 
     The exit code is 1 if the program fails, if --presents or --until is not reached, and if a picture is not as
     --expect wants it.

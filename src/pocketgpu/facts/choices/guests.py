@@ -135,7 +135,7 @@ def _services() -> Iterator[Choice]:
     yield named(
         "guest.settings",
         "What the console's settings hold besides the language.",
-        filled="facts/n3ds/settings.tsv: a console that has been set up; on the Switch also names of its system software",
+        filled="facts/n3ds/settings.tsv: a console that has been set up; on the Switch also names of its software",
         zeros="the trial kernels: zeros",
     )
     yield named(

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from pocketgpu.events import Event, EventLog
+from pocketgpu.facts.console_font import ConsoleFont
 from pocketgpu.guests.input.controls import Controls
 from pocketgpu.guests.input.player import Actions, Player
 from pocketgpu.guests.input.script import Statement
@@ -21,6 +22,7 @@ from pocketgpu.pictures import ShownArray
 
 if TYPE_CHECKING:
     from pocketgpu.capture.formats.pgc.contents import Contents
+    from pocketgpu.guests.text.consoles import ConsoleText
 
 
 class Counted(Protocol):
@@ -59,14 +61,6 @@ class Recorder(Protocol):
 
     def stop(self) -> None:
         """Follow no longer."""
-        ...
-
-
-class TextReader(Protocol):
-    """Who reads the text consoles of a program from its pictures."""
-
-    def of(self, screens: Mapping[str, ShownArray]) -> Mapping[str, str]:
-        """The text of each screen, by name; "" for one that shows none."""
         ...
 
 
@@ -116,13 +110,15 @@ class Console(Generic[M, K, I]):
     number, instead of the player's. input: of the last VBlank. answers: what the player answers to the keyboard and
     the like. vblanks: those that were. present_count: how often the program showed something new.
 
-    Classes of consoles set `screen_names`, `counted` (counts of the GPU that a frame tells) and `controls`.
+    Classes of consoles set `screen_names`, `counted` (counts of the GPU that a frame tells), `controls`, and
+    `console_font` of programs that print.
     """
 
     outside_state = frozenset({"_reader"})
     screen_names: ClassVar[tuple[str, ...]]
     counted: ClassVar[tuple[str, ...]]
     controls: ClassVar[Controls]
+    console_font: ClassVar[ConsoleFont]
 
     def __init__(self, machine: M, kernel: K, card: Files, rest: I, answers: list[str | None] | None = None) -> None:
         self.machine, self.kernel, self.card = machine, kernel, card
@@ -133,7 +129,7 @@ class Console(Generic[M, K, I]):
         self.closes_at: int | None = None
         self.vblanks: list[Vblank] = []
         self.present_count = 0
-        self._reader: TextReader | None = None
+        self._reader: ConsoleText | None = None
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.frame_count} frames, {self.present_count} presents>"
@@ -157,10 +153,6 @@ class Console(Generic[M, K, I]):
 
     def ask_to_close(self) -> None:
         """Tell the program that it shall end."""
-        raise NotImplementedError
-
-    def make_reader(self, program: Program) -> TextReader:
-        """Who reads a program's text consoles."""
         raise NotImplementedError
 
     def recorder(self) -> Recorder:
@@ -241,7 +233,9 @@ class Console(Generic[M, K, I]):
     def console_text(self, program: Program) -> Mapping[str, str]:
         """What a program shows on its text consoles, by screen."""
         if self._reader is None:
-            self._reader = self.make_reader(program)
+            from pocketgpu.guests.text.consoles import ConsoleText
+
+            self._reader = ConsoleText([one.data for one in program.segments], self.console_font)
         return self._reader.of(self.screens)
 
     def play(self, statements: Iterable[Statement]) -> None:

@@ -42,6 +42,12 @@ def command(number: int) -> Callable[[_F], _F]:
     return mark
 
 
+def methods_of(service: type) -> dict[int, Callable[..., Any]]:
+    """The methods of a class that answer commands, by number."""
+    members = (getattr(service, name) for name in dir(service))
+    return {number: one for one in members if callable(one) for number in _METHODS.get(one, ())}
+
+
 class Server(Protocol[R, A]):
     """Who answers at the other end of a session."""
 
@@ -56,8 +62,7 @@ class Commands(Generic[R, A]):
     """Methods marked with `command` answer messages."""
 
     def __init__(self) -> None:
-        members = [getattr(type(self), name) for name in dir(type(self))]
-        self._handlers = {n: one for one in members if callable(one) for n in _METHODS.get(one, ())}
+        self._handlers = methods_of(type(self))
 
     @property
     def commands(self) -> tuple[int, ...]:

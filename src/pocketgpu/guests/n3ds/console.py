@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from pocketgpu.facts import console_font as console_fonts
 from pocketgpu.guests.input.player import Actions
 from pocketgpu.guests.kernel import console as kernel_console
 from pocketgpu.guests.kernel.blocks import MemoryBlock
 from pocketgpu.guests.kernel.files import Files
 from pocketgpu.guests.kernel.processor import Processor
-from pocketgpu.guests.kernel.program import Program
 from pocketgpu.guests.n3ds.abi import layout
 from pocketgpu.guests.n3ds.controls import ANSWERS, BUTTONS, CONTROLS, input_of
 from pocketgpu.guests.n3ds.kernel import N3DSKernel
@@ -29,7 +29,6 @@ from pocketgpu.pica.display.screens import Screen
 from pocketgpu.pica.n3ds import N3DS
 
 if TYPE_CHECKING:
-    from pocketgpu.guests.n3ds.console_text import ConsoleText
     from pocketgpu.guests.n3ds.recorder import N3DSRecorder
 
 SCREENS = ("top", "bottom")
@@ -43,6 +42,7 @@ class Console(kernel_console.Console[N3DS, N3DSKernel, Input]):
     """
 
     screen_names, counted, controls = SCREENS, ("draws", "triangles", "fragments"), CONTROLS
+    console_font = console_fonts.N3DS
 
     def __init__(self, processor: Processor, machine: N3DS, card: Files, *, font: bytes | None = None) -> None:
         kernel = N3DSKernel(processor, machine)
@@ -99,11 +99,6 @@ class Console(kernel_console.Console[N3DS, N3DSKernel, Input]):
     @property
     def screens(self) -> Mapping[str, Screen]:
         return self.machine.screens
-
-    def make_reader(self, program: Program) -> ConsoleText:
-        from pocketgpu.guests.n3ds.console_text import ConsoleText
-
-        return ConsoleText(program)
 
     def input_of(self, actions: Actions) -> Input:
         return input_of(actions)

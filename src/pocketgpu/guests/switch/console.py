@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from pocketgpu.facts import console_font as console_fonts
 from pocketgpu.facts.switch.enumerations import FOCUS
 from pocketgpu.guests.input.player import Actions
 from pocketgpu.guests.kernel import console as kernel_console
 from pocketgpu.guests.kernel.files import Files
 from pocketgpu.guests.kernel.processor import Processor
-from pocketgpu.guests.kernel.program import Program
 from pocketgpu.guests.switch.abi import layout
 from pocketgpu.guests.switch.abi.cmif import Interface
 from pocketgpu.guests.switch.controls import CLOSE, CONTROLS, DOCKED, HOME, input_of
@@ -22,6 +22,7 @@ from pocketgpu.guests.switch.services.fs import FileSystemProxy
 from pocketgpu.guests.switch.services.hid import Hid
 from pocketgpu.guests.switch.services.hid_input import Input
 from pocketgpu.guests.switch.services.nvdrv.service import NvDrv
+from pocketgpu.guests.switch.services.pl import SharedFont
 from pocketgpu.guests.switch.services.settings import Settings, SystemSettings
 from pocketgpu.guests.switch.services.sm import ServiceManager
 from pocketgpu.guests.switch.services.times import Clocks, time_services
@@ -30,7 +31,6 @@ from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.pica.display.screens import Screen
 
 if TYPE_CHECKING:
-    from pocketgpu.guests.kernel.console import TextReader
     from pocketgpu.guests.switch.recorder import SwitchRecorder
 
 _VI: Final = ("vi:m", "vi:s", "vi:u")
@@ -40,7 +40,7 @@ class Console(kernel_console.Console[GM20B, SwitchKernel, Input]):
     """The console. hid, fs, nvdrv: its services of these names. display: what shows pictures. applet: what it tells its
     program. clocks: what time it is."""
 
-    screen_names, controls = (SCREEN,), CONTROLS
+    screen_names, controls, console_font = (SCREEN,), CONTROLS, console_fonts.SWITCH
     counted = (
         "draws", "clears", "copies", "blits", "uploads", "launches", "launch_steps", "semaphores",
         "syncpoint_increments", "constbuf_binds", "macro_calls", "macro_steps", "methods", "words",
@@ -55,7 +55,7 @@ class Console(kernel_console.Console[GM20B, SwitchKernel, Input]):
         self.applet = Applet(kernel, display.new_layer)
         services: list[Interface] = [self.hid, self.fs, Apm(kernel, self.applet), Settings(kernel), self.nvdrv]
         services += [ApplicationProxies(kernel, self.applet), AppletProxies(kernel, self.applet)]
-        services += [SystemSettings(kernel), *time_services(kernel, self.clocks)]
+        services += [SystemSettings(kernel), SharedFont(kernel), *time_services(kernel, self.clocks)]
         services += [Vi(kernel, display, name) for name in _VI]
         kernel.services.update({name: one for one in services for name in (one.name, *one.also)})
         kernel.ports["sm:"] = ServiceManager(kernel)
@@ -99,6 +99,3 @@ class Console(kernel_console.Console[GM20B, SwitchKernel, Input]):
         from pocketgpu.guests.switch.recorder import SwitchRecorder
 
         return SwitchRecorder(self.nvdrv.driver, self.display)
-
-    def make_reader(self, program: Program) -> TextReader:
-        raise NotImplementedError

@@ -12,10 +12,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Final, NamedTuple
 
 import numpy as np
 
+_BYTE: Final = 8
 _COMMONEST: Final = " etaoinshrdlcumwfgypbvkjxqz,."
 _ANCHORS: Final = 12
 """Glyphs that are searched for; the others are only compared."""
@@ -77,6 +79,33 @@ class Font:
     def _filled(self, glyph: bytes, row: int) -> bytes:
         size = self.width // 8
         return glyph[: row * size] + b"\xff" * size + glyph[(row + 1) * size :]
+
+
+class Order(Enum):
+    """How a program stores the bits of a row of a glyph, compared with ours: the left pixel in the highest bit of the
+    first byte. Doing it twice undoes it."""
+
+    SAME = "same"
+    SWAPPED = "bytes exchanged"
+    MIRRORED = "the left pixel lowest in each byte"
+    BOTH = "both"
+
+
+def orders(width: int) -> tuple[Order, ...]:
+    """Those that are tried for glyphs of a width: a byte a row is stored as it is."""
+    return (Order.SAME,) if width == _BYTE else tuple(Order)
+
+
+def stored(glyphs: bytes, order: Order) -> bytes:
+    """Glyphs with rows of two bytes in another order."""
+    if order is Order.SAME:
+        return glyphs
+    rows = np.frombuffer(glyphs, np.uint8).reshape(-1, 2)
+    if order in (Order.SWAPPED, Order.BOTH):
+        rows = rows[:, ::-1]
+    if order in (Order.MIRRORED, Order.BOTH):
+        rows = np.packbits(np.unpackbits(rows.reshape(-1, 1), axis=1), axis=1, bitorder="little").reshape(-1, 2)
+    return rows.tobytes()
 
 
 def find_table(pieces: Sequence[bytes], known: Mapping[int, bytes], count: int) -> bytes | None:

@@ -7,7 +7,7 @@ for finding in report.findings:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -88,8 +88,8 @@ def check(
     program: App | None = None,
 ) -> Report:
     """Run a capture and apply the rules of its console. progress: called after each frame. frame: the only frame that
-    rules look at, None: all frames. program: the program of which this is the capture: it is run a second time, so that
-    rules see what it flushes.
+    rules look at, None: all frames. program: the program of which this is the capture: one of the 3DS is run a second
+    time, so that rules see what it flushes.
 
     :raises NoPictureError: the capture has nothing to run.
     """
@@ -97,8 +97,8 @@ def check(
 
     chosen = tuple(rule for rule in (RULES if rules is None else rules) if rule.console == capture.console)
     record = _WATCHING[capture.console](capture, evaluator, progress, frame)
-    if program is not None:
-        record.live = _flushes_of(program.fresh(), capture.frame_count)
+    if program is not None and capture.console in _RUNNING:
+        record.live = _RUNNING[capture.console](program.fresh(), capture.frame_count)
     findings = [finding for rule in chosen for finding in _merged(rule, rule.look(record))]
     order = {name: n for n, name in enumerate(SEVERITIES)}
     findings.sort(key=lambda finding: (order[finding.rule.severity], _place(finding.at)))
@@ -123,6 +123,9 @@ def _watch_switch(capture: Capture, evaluator: str, progress: Callable[[int], No
     return watch(capture, evaluator, progress, frame)
 
 
+_RUNNING: Mapping[str, Callable[[App, int], list[Found]]] = {"3DS": _flushes_of}
+"""Consoles whose rules watch a running program, and what they find. Memory that a Switch's GPU uses is usually mapped
+without a cache."""
 _WATCHING: Final = {"3DS": _watch_3ds, "Switch": _watch_switch}
 """What makes the record of a run, by the name of the console; imported late, as it needs the machine."""
 

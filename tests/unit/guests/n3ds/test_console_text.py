@@ -11,10 +11,8 @@ import pytest
 from PIL import Image
 from support import recordings
 
-from pocketgpu.facts.console_font import CHARACTERS, GLYPHS
-from pocketgpu.guests.kernel.memory import Permission
-from pocketgpu.guests.kernel.program import Program, Segment
-from pocketgpu.guests.n3ds.console_text import ConsoleText
+from pocketgpu.facts.console_font import CHARACTERS, GLYPHS, N3DS
+from pocketgpu.guests.text.consoles import ConsoleText
 
 PROGRAMS = Path(__file__).resolve().parents[3] / "guests" / "n3ds"
 GUESTS = recordings.folder() / "guests" / "3ds"
@@ -27,11 +25,6 @@ Reverse (1 + 2 = 3)
 Underlined, good: gypsy
 Crossed out
 """.strip().split("\n")
-
-
-def program(*pieces: bytes) -> Program:
-    segments = [Segment("data", 0x100000, data, len(data), Permission.READ) for data in pieces]
-    return Program("x", segments, 0x100000, b"")
 
 
 def test_a_program_that_prints() -> None:
@@ -82,7 +75,7 @@ def test_the_fonts_of_our_program_are_made_by_the_script(tmp_path: Path) -> None
 def test_pictures_of_real_programs(path: Path) -> None:
     picture = np.array(Image.open(GUESTS / "expected" / f"{path.stem}.png").convert("RGB"))
     wanted = path.read_text(encoding="utf-8").rstrip("\n")
-    assert ConsoleText(program()).of_picture(picture).lstrip("\n") == wanted.lstrip("\n")
+    assert ConsoleText([], N3DS).of_picture(picture).lstrip("\n") == wanted.lstrip("\n")
 
 
 @pytest.mark.skipif(not TEXTS, reason=recordings.REASON)
@@ -91,15 +84,15 @@ def test_scenes_have_no_text() -> None:
     scenes = [path for path in sorted((GUESTS / "expected").glob("*.png")) if path.stem not in known]
     assert len(scenes) > 50
     for path in scenes:
-        assert ConsoleText(program()).of_picture(np.array(Image.open(path).convert("RGB"))) == "", path.stem
+        assert ConsoleText([], N3DS).of_picture(np.array(Image.open(path).convert("RGB"))) == "", path.stem
 
 
 def test_guesses_of_fonts_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
-    from pocketgpu.guests.n3ds import console_text
+    from pocketgpu.guests.text import consoles
 
     calls = []
-    monkeypatch.setattr(console_text, "find_other_table", lambda *arguments: calls.append(arguments))
-    reader = ConsoleText(program(b"".join(GLYPHS.values())))
+    monkeypatch.setattr(consoles, "find_other_table", lambda *arguments: calls.append(arguments))
+    reader = ConsoleText([b"".join(GLYPHS.values())], N3DS)
     picture = np.zeros((240, 400, 3), np.uint8)
     picture[::2, 8:300] = 255
     for _ in range(30):

@@ -30,7 +30,7 @@ class ApplicationFunctions(AppletObject):
     """Of applications."""
 
     name = "IApplicationFunctions"
-    formats: ClassVar[Mapping[int, str]] = {22: "I", 32: "q", 60: "B", 90: "B", 131: "Q"}
+    formats: ClassVar[Mapping[int, str]] = {22: "I", 60: "B", 66: "Q", 67: "I", 68: "B", 90: "B", 131: "Q"}
 
     def __init__(self, kernel: SwitchKernel, applet: Applet) -> None:
         super().__init__(kernel, applet)
@@ -53,9 +53,13 @@ class ApplicationFunctions(AppletObject):
 
     @command(22)
     @command(60)
+    @command(66)
+    @command(67)
+    @command(68)
     @command(90)
     @command(131)
     def set(self, request: CmifRequest) -> CmifAnswer:
+        """Among them those about recordings of the game, which nobody asks for by the capture button."""
         return self.kept(request)
 
     @command(30)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from pocketgpu.facts.switch.services import command_name
 from pocketgpu.guests.kernel.kernel import End
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pocketgpu.guests.switch.kernel import SwitchKernel
     from pocketgpu.guests.switch.services.applet import Applet
 
+WORLD: Final = 1
 HANDHELD_PICTURE, DOCKED_PICTURE = (1280, 720), (1920, 1080)
 
 
@@ -44,7 +45,13 @@ class CommonStateGetter(AppletObject):
     """What happens to the program."""
 
     name = "ICommonStateGetter"
-    formats: ClassVar[Mapping[int, str]] = {66: "I"}
+    formats: ClassVar[Mapping[int, str]] = {66: "I", 90: "B", 100: "B"}
+
+    def __init__(self, kernel: SwitchKernel, applet: Applet) -> None:
+        super().__init__(kernel, applet)
+        self.may_sleep, self.holds_sleep = True, False
+        self.sleep_lock = Event(Reset.STICKY, "sleep lock")
+        self.authenticated = Event(Reset.STICKY, "television authenticated")
 
     @command(0)
     def get_event_handle(self, request: CmifRequest) -> CmifAnswer:
@@ -56,6 +63,38 @@ class CommonStateGetter(AppletObject):
         if message is None:
             return CmifAnswer(result=Result.NO_MESSAGES)
         return CmifAnswer(struct.pack("<I", message))
+
+    @command(3)
+    def allow_to_enter_sleep(self, request: CmifRequest) -> CmifAnswer:
+        """The console never sleeps here, allowed or not."""
+        self.may_sleep = True
+        return CmifAnswer()
+
+    @command(4)
+    def disallow_to_enter_sleep(self, request: CmifRequest) -> CmifAnswer:
+        self.may_sleep = False
+        return CmifAnswer()
+
+    @command(10)
+    def request_to_acquire_sleep_lock(self, request: CmifRequest) -> CmifAnswer:
+        """The program gets it at once."""
+        self.holds_sleep = True
+        self.kernel.signal(self.sleep_lock)
+        return CmifAnswer()
+
+    @command(11)
+    @command(12)
+    def release_sleep_lock(self, request: CmifRequest) -> CmifAnswer:
+        self.holds_sleep = self.sleep_lock.on = False
+        return CmifAnswer()
+
+    @command(13)
+    def get_acquired_sleep_lock_event(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(copies=(self.sleep_lock,))
+
+    @command(14)
+    def get_wakeup_count(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(struct.pack("<Q", 0))
 
     @command(5)
     def get_operation_mode(self, request: CmifRequest) -> CmifAnswer:
@@ -74,6 +113,12 @@ class CommonStateGetter(AppletObject):
     def get_current_focus_state(self, request: CmifRequest) -> CmifAnswer:
         return CmifAnswer(struct.pack("<B", self.applet.focus))
 
+    @command(50)
+    @command(55)
+    def is_in_a_section(self, request: CmifRequest) -> CmifAnswer:
+        """Neither is a headset used, nor are controllers updated."""
+        return CmifAnswer(struct.pack("<B", False))
+
     @command(60)
     def get_default_display_resolution(self, request: CmifRequest) -> CmifAnswer:
         """Width and height of the console's own display, or of the television."""
@@ -88,14 +133,33 @@ class CommonStateGetter(AppletObject):
         """Time is counted in instructions here, however fast they are."""
         return self.kept(request)
 
+    @command(67)
+    def cancel_cpu_boost_mode(self, request: CmifRequest) -> CmifAnswer:
+        self.applet.settings["SetCpuBoostMode"] = 0
+        return CmifAnswer()
+
+    @command(63)
+    def get_hdcp_authentication_state_change_event(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(copies=(self.authenticated,))
+
+    @command(90)
+    @command(100)
+    def set(self, request: CmifRequest) -> CmifAnswer:
+        return self.kept(request)
+
+    @command(300)
+    def get_settings_platform_region(self, request: CmifRequest) -> CmifAnswer:
+        """All the world but China."""
+        return CmifAnswer(struct.pack("<B", WORLD))
+
 
 class SelfController(AppletObject):
     """What the program wants for itself."""
 
     name = "ISelfController"
     formats: ClassVar[Mapping[int, str]] = {
-        10: "i", 11: "B", 12: "B", 13: "B", 14: "B", 16: "B", 18: "B", 19: "i", 61: "B", 62: "I", 68: "B", 72: "I",
-        80: "i", 100: "B", 130: "B",
+        10: "i", 11: "B", 12: "B", 13: "B", 14: "B", 16: "B", 17: "B", 18: "B", 19: "i", 20: "I", 61: "B", 62: "I",
+        64: "I", 68: "B", 72: "I", 80: "i", 100: "B", 130: "B",
     }  # fmt: skip
 
     def __init__(self, kernel: SwitchKernel, applet: Applet) -> None:
@@ -144,10 +208,13 @@ class SelfController(AppletObject):
     @command(13)
     @command(14)
     @command(16)
+    @command(17)
     @command(18)
     @command(19)
+    @command(20)
     @command(61)
     @command(62)
+    @command(64)
     @command(68)
     @command(72)
     @command(80)
@@ -173,6 +240,11 @@ class SelfController(AppletObject):
     def report_user_is_active(self, request: CmifRequest) -> CmifAnswer:
         """The console would not go to sleep for some time; here it never does."""
         return CmifAnswer()
+
+    @command(67)
+    def is_illuminance_available(self, request: CmifRequest) -> CmifAnswer:
+        """Nothing measures how bright it is around the console."""
+        return CmifAnswer(struct.pack("<B", False))
 
     @command(69)
     def is_auto_sleep_disabled(self, request: CmifRequest) -> CmifAnswer:

@@ -122,6 +122,8 @@ class HostControl(Device):
     @request("EventWait")
     def wait_by_event(self, one: Record) -> NvError:
         """The driver picks the event: one that nobody waits for."""
+        if one["id"] >= SYNCPOINTS:
+            return NvError.BAD_PARAMETER
         free = (n for n in range(_SLOTS) if n not in self._slots or self._slots[n].waits is None)
         number = next(free, None)
         if number is None:
@@ -131,7 +133,7 @@ class HostControl(Device):
         error = self._wait(one, number)
         if error == NvError.SUCCESS:
             one["value"] = self.driver.gpu.syncpoints[one["id"]]
-        elif one["timeout"]:
+        elif error == NvError.TIMEOUT and one["timeout"]:
             one["value"] = _ASYNC_EVENT | one["id"] << _SYNCPOINT_SHIFT | number
         return error
 

@@ -1,0 +1,110 @@
+"""Programs that use files and input, through `pocketgpu.run`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import pocketgpu
+from pocketgpu.errors import NoPictureError, UsageError
+
+pytest.importorskip("unicorn", reason="needs the extra 'guest'")
+
+PROGRAMS = Path(__file__).resolve().parents[3] / "guests" / "switch"
+SCRIPT = """2-4: A
+5: touch 100,200
+5: touch2 3,4
+6: left_stick 1,-1
+8: rotation 0,360,0
+14: home"""
+SEEN = [
+    "style 1", "hid:dbg e15", "buttons 1", "buttons 0", "touches 2", "x 100", "y 200", "x 3", "y 4", "buttons c0000",
+    "left x 7fff", "left y ffff8001", "touches 0", "buttons 0", "left x 0", "left y 0", "turns 3f800000", "turns 0",
+    "message 15",
+]  # fmt: skip
+
+
+@pytest.fixture
+def card(tmp_path: Path) -> Path:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "text.txt").write_text("from the card\n")
+    return tmp_path
+
+
+def test_files_are_read_and_written(card: Path) -> None:
+    with pocketgpu.run(PROGRAMS / "files.nro", sd=card, writable=True) as app:
+        app.until(lambda: app.end is not None)
+        assert app.end is not None and app.end.well
+    assert app.text.split("\n") == [
+        "own 32", "magic 1", "from the card", "rest 4", "read 177a02", "read 2f5a02", "write 307602", "/none 202",
+        "/data 202", "create 0", "inside 0", "beyond 307202", "cut 0", "size 7", "folder 0", "again 402", "rename 0",
+        "data 0", "folder 0", "switch 0", "",
+    ]  # fmt: skip
+    assert (card / "folder" / "old.bin").read_bytes() == bytes(6) + b"a"
+    assert not (card / "new.bin").exists()
+
+
+def test_a_card_stays_as_it_is_unless_it_may_change(card: Path) -> None:
+    with pocketgpu.run(PROGRAMS / "files.nro", sd=card) as app:
+        app.until(lambda: app.end is not None)
+    assert "create 307602" in app.text and "inside" not in app.text
+    assert sorted(one.name for one in card.rglob("*")) == ["data", "text.txt"]
+
+
+def test_a_program_sees_what_a_player_does() -> None:
+    with pocketgpu.run(PROGRAMS / "input.nro", raises=True) as app:
+        app.play(SCRIPT)
+        app.frames(20)
+        assert app.text.splitlines() == SEEN and app.end is None
+        app.close()
+        assert app.until_text("message 4")
+        assert not app.frames(5) and app.end is not None and app.end.well
+        assert app.screens == {}
+        with pytest.raises(NoPictureError, match="no picture on screen 'screen'"):
+            _ = app.screen
+        with pytest.raises(NoPictureError, match="this console has no screen 'top'"):
+            _ = app.top
+
+
+def test_buttons_and_sticks_of_the_app() -> None:
+    with pocketgpu.run(PROGRAMS / "input.nro") as app:
+        app.stick("left", -1, 0.5, frames=3)
+        app.touch(1279, 719)
+        app.press("ZL+MINUS")
+        app.frames(3)
+        lines = app.text.splitlines()
+        assert lines[2:8] == ["buttons 30900", "left x ffff8001", "left y 4000", "touches 1", "x 1279", "y 719"]
+        with pytest.raises(UsageError, match="no stick 'middle'"):
+            app.stick("middle", 0, 0)
+        with pytest.raises(UsageError, match="no control 'circle'"):
+            app.circle(0, 0)
+        with pytest.raises(UsageError, match="no key 'START'"):
+            app.press("START")
+
+
+def test_a_run_goes_back_and_on_again() -> None:
+    with pocketgpu.run(PROGRAMS / "input.nro") as app:
+        app.play(SCRIPT)
+        app.frames(20)
+        steps = app.console.kernel.steps
+        app.back(12)
+        assert app.frame_count == 8 and "turns" not in app.text and "left y" in app.text
+        app.frames(12)
+        assert app.text.splitlines() == SEEN and app.console.kernel.steps == steps
+        point = app.checkpoint()
+        app.press("PLUS")
+        assert not app.frames(5)
+        app.restore(point)
+        assert app.frames(5) and app.text.splitlines() == SEEN
+
+
+def test_a_controller_is_a_choice() -> None:
+    for controller, style in (("handheld", "style 0"), ("pair", "style 4"), ("pro", "style 1")):
+        with pocketgpu.run(PROGRAMS / "input.nro", switches={"guest.controller": controller}) as app:
+            assert app.until_text(style), controller
+
+
+def test_the_font_of_the_other_console_is_refused() -> None:
+    with pytest.raises(UsageError, match="no font"):
+        pocketgpu.run(PROGRAMS / "input.nro", font=PROGRAMS / "input.nro")

@@ -137,6 +137,7 @@ def _squares(path: Path) -> None:
 STAND_INS: dict[str, Callable[[Path], None]] = {
     "scene.ctf.xz": _copy("sample.ctf.xz"),
     "app.3dsx": lambda path: shutil.copy(ROOT / "tests/guests/n3ds/console.elf", path) and None,
+    "app.nro": lambda path: shutil.copy(ROOT / "tests/guests/switch/scene.nro", path) and None,
     "crash.elf": lambda path: shutil.copy(ROOT / "tests/guests/n3ds/faults.elf", path) and None,
     "other.ctf.xz": lambda path: shutil.copy(ROOT / "tests/unit/promises/data/scene_3ds.pgc", path) and None,
     "scene.mxcap.zip": _copy("sample_switch.mxcap.zip"),

@@ -1,7 +1,7 @@
 """Records a running 3DS as the contents of a `.pgc`: each GX command, each register write, and what the processor wrote
 before them.
 
-How it finds those is in `guests/recorder.py`.
+How it finds those is in `guests/kernel/recorder.py`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pocketgpu.capture.formats.pgc.contents import Contents, Event, FrameContent
 from pocketgpu.capture.formats.pgc.numbers import FULL_COVERAGE, PICTURES_COVERED, SCREENS
 from pocketgpu.capture.pgc.snapshot import state_of
 from pocketgpu.guests.kernel.memory import Area
-from pocketgpu.guests.recorder import MemoryRecorder
+from pocketgpu.guests.kernel.recorder import MemoryRecorder
 from pocketgpu.pica.core.observer import Observer
 
 if TYPE_CHECKING:

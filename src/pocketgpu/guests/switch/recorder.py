@@ -21,10 +21,10 @@ from pocketgpu.capture.formats.pgc import contents as pgc
 from pocketgpu.capture.formats.pgc.contents import Contents, Event, FrameContents, Submit, Unmap, digest
 from pocketgpu.capture.formats.pgc.numbers import FULL_COVERAGE, PICTURES_COVERED
 from pocketgpu.facts.maxwell.page_kinds import KINDS
-from pocketgpu.guests.recorder import MemoryRecorder
+from pocketgpu.guests.kernel.recorder import MemoryRecorder
 
 if TYPE_CHECKING:
-    from pocketgpu.guests.switch.display import Display, Present
+    from pocketgpu.guests.switch.display.display import Display, Present
     from pocketgpu.guests.switch.services.nvdrv.driver import NvDriver
     from pocketgpu.maxwell.memory.gpu_memory import Mapping as GpuMapping
 

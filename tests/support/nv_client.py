@@ -15,7 +15,7 @@ from pocketgpu.facts.dialect.records import Record
 from pocketgpu.facts.switch import display as display_facts
 from pocketgpu.facts.switch.nvdrv import RECORDS, REQUESTS, NvError
 from pocketgpu.guests.kernel.memory import Permission
-from pocketgpu.guests.switch.display import Display
+from pocketgpu.guests.switch.display.display import Display
 from pocketgpu.guests.switch.services.binder import HosBinderDriver
 from pocketgpu.guests.switch.services.nvdrv.service import NvDrv
 from pocketgpu.maxwell.display.present import Surface

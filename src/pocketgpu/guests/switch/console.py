@@ -14,7 +14,7 @@ from pocketgpu.guests.kernel.processor import Processor
 from pocketgpu.guests.switch.abi import layout
 from pocketgpu.guests.switch.abi.cmif import Interface
 from pocketgpu.guests.switch.controls import CLOSE, CONTROLS, DOCKED, HOME, input_of
-from pocketgpu.guests.switch.display import SCREEN, Display, Present
+from pocketgpu.guests.switch.display.display import SCREEN, Display, Present
 from pocketgpu.guests.switch.kernel import SwitchKernel
 from pocketgpu.guests.switch.services.apm import Apm
 from pocketgpu.guests.switch.services.applet import Applet, AppletProxies, ApplicationProxies

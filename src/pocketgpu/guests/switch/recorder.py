@@ -24,7 +24,7 @@ from pocketgpu.facts.maxwell.page_kinds import KINDS
 from pocketgpu.guests.kernel.recorder import MemoryRecorder
 
 if TYPE_CHECKING:
-    from pocketgpu.guests.switch.display import Display, Present
+    from pocketgpu.guests.switch.display.display import Display, Present
     from pocketgpu.guests.switch.services.nvdrv.driver import NvDriver
     from pocketgpu.maxwell.memory.gpu_memory import Mapping as GpuMapping
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 from pocketgpu.guests.switch.abi.cmif import CmifAnswer, CmifRequest, Interface, command
 from pocketgpu.guests.switch.abi.parcel import ParcelReader, parcel_of
 from pocketgpu.guests.switch.abi.results import Result
+from pocketgpu.guests.switch.display.buffer_queue import BufferQueue
 
 if TYPE_CHECKING:
-    from pocketgpu.guests.switch.buffer_queue import BufferQueue
-    from pocketgpu.guests.switch.display import Display
+    from pocketgpu.guests.switch.display.display import Display
     from pocketgpu.guests.switch.kernel import SwitchKernel
 
 _LARGEST: Final = 1 << 16

@@ -12,7 +12,7 @@ from pocketgpu.guests.switch.abi.results import Result
 from pocketgpu.guests.switch.services.binder import HosBinderDriver
 
 if TYPE_CHECKING:
-    from pocketgpu.guests.switch.display import Display, Layer
+    from pocketgpu.guests.switch.display.display import Display, Layer
     from pocketgpu.guests.switch.kernel import SwitchKernel
 
 _DISPLAY: Final = 1

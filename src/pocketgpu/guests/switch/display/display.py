@@ -20,7 +20,7 @@ from pocketgpu.capture.formats.pgc.numbers import SCREENS
 from pocketgpu.facts.switch.display import DISPLAY_SYNCPOINT
 from pocketgpu.guests.kernel.objects import Event, Reset
 from pocketgpu.guests.switch.abi import layout
-from pocketgpu.guests.switch.buffer_queue import BufferQueue, Fence, Queued
+from pocketgpu.guests.switch.display.buffer_queue import BufferQueue, Fence, Queued
 from pocketgpu.maxwell.display.present import Surface, to_picture
 from pocketgpu.pica.display.screens import Screen
 

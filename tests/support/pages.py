@@ -137,6 +137,7 @@ def _squares(path: Path) -> None:
 STAND_INS: dict[str, Callable[[Path], None]] = {
     "scene.ctf.xz": _copy("sample.ctf.xz"),
     "app.3dsx": lambda path: shutil.copy(ROOT / "tests/guests/n3ds/console.elf", path) and None,
+    "app.nro": lambda path: shutil.copy(ROOT / "tests/guests/switch/scene.nro", path) and None,
     "crash.elf": lambda path: shutil.copy(ROOT / "tests/guests/n3ds/faults.elf", path) and None,
     "other.ctf.xz": lambda path: shutil.copy(ROOT / "tests/unit/promises/data/scene_3ds.pgc", path) and None,
     "scene.mxcap.zip": _copy("sample_switch.mxcap.zip"),
@@ -148,6 +149,7 @@ STAND_INS: dict[str, Callable[[Path], None]] = {
     "kernel.cubin": _kernel,
     "vertex.shbin": _vertex,
     "kernel.sass": lambda path: shutil.copy(ROOT / "tests/unit/cli/sources/kernel.sass", path) and None,
+    "messages.nro": lambda path: shutil.copy(ROOT / "tests/guests/switch/console.nro", path) and None,
     "keyboard.elf": lambda path: shutil.copy(ROOT / "tests/guests/n3ds/applets.elf", path) and None,
     "squares.sass": _shown_in("docs/guides/kernels.md", "squares.sass"),
     "squares.txt": _shown_in("docs/guides/kernels.md", "squares.txt"),

@@ -306,8 +306,9 @@ def _end(end: End) -> dict[str, Any]:
 def _record(outcome: Outcome, app: App, path: str) -> None:
     from pocketgpu.capture import pgc
 
-    size = pgc.save(path, app.contents(), "zstd")
-    outcome.extra["record"] = {"file": path, "bytes": size, "frames": app.frame_count}
+    contents = app.contents()
+    size = pgc.save(path, contents, "zstd")
+    outcome.extra["record"] = {"file": path, "bytes": size, "frames": len(contents.frames)}
 
 
 def _lines(outcome: Outcome, app: App, options: Options, reached: bool) -> list[str]:

@@ -33,8 +33,8 @@ def why(outcome: Outcome, capture: str, address: str, every: bool, choices: dict
     and what stopped the others. For a frame (f1) it lists likely causes. On a Switch also a thread of a launch
     (f0/e9/b0,1,0/t3,0,0).
 
-    Of a program (app.3dsx, app.elf) it also names the function that queued the draw, or filled the memory, and its
-    source line, as far as there are symbols.
+    Of a program (app.3dsx, app.nro, app.elf) it also names the function that queued the draw, or filled the memory, and
+    its source line, as far as there are symbols.
     """
     from pocketgpu.guests import recordings
     from pocketgpu.inspect.inspection import debug

@@ -331,6 +331,8 @@ class _SharedPages:
         self.pages = np.zeros(count, np.bool_)
         self.copied = np.full(count, -1, np.int64)
         self._looked = np.full(count, -1, np.int64)
+        self._known: NDArray[np.int64] = np.zeros(0, np.int64)
+        """Pages that have copies, in order: few of all."""
         # Uses host memory only for pages that are copied.
         self._copies: NDArray[np.uint64] = np.frombuffer(mmap.mmap(-1, guest_end), np.uint64).reshape(count, -1)
 
@@ -343,7 +345,8 @@ class _SharedPages:
 
     def due_of_known(self, epoch: int) -> NDArray[np.int64]:
         """Those that have copies."""
-        return np.flatnonzero((self.copied >= 0) & (self._looked != epoch))
+        known: NDArray[np.int64] = self._known[self._looked[self._known] != epoch]
+        return known
 
     def compare(
         self, arena: Bytes, pages: NDArray[np.int64], versions: NDArray[np.uint32], epoch: int
@@ -363,6 +366,9 @@ class _SharedPages:
                 if differs.any():
                     self._copies[part][differs] = now[part][differs]
                     changed.append(np.flatnonzero(differs & (self.copied[part] == versions[part])) + at)
+        new = pages[self.copied[pages] < 0]
+        if len(new):
+            self._known = np.union1d(self._known, new)
         self.copied[pages] = versions[pages]
         self._looked[pages] = epoch
         return np.concatenate(changed) if changed else pages[:0]

@@ -131,6 +131,29 @@ static void pauses(void) {
     say_hex("own", svc_set_thread_activity(CURRENT_THREAD, 1, 0, 0, 0, 0, 0));
     svc_set_thread_activity(own_handle[1], 1, 0, 0, 0, 0, 0);   /* for the rest of the program */
 }
+/* On another core a thread runs although its priority is worse, and the other one never waits. */
+static volatile u32 asked, answered;
+static void answers(u64 n) {
+    for (u32 i = 1; i <= 3; i++) {
+        while (asked != i) { }
+        answered = i;
+    }
+}
+static void cores(void) {
+    u64 reply[4], *top = &stacks[4][510];
+    *top = (u64)answers;
+    check(svc_create_thread(0, (u64)thread_begins, 0, (u64)top, WORSE, 1, reply), "CreateThread");
+    own_handle[4] = (u32)reply[0];
+    check(svc_start_thread(own_handle[4], 0, 0, 0, 0, 0, 0), "StartThread");
+    for (u32 i = 1; i <= 3; i++) {
+        asked = i;
+        while (answered != i) if (i == 2) svc_tick(0, 0, 0, 0, 0, 0, 0);
+    }
+    say_number("answers of another core", answered);
+    svc_get_thread_core_mask(0, 0, own_handle[4], 0, 0, 0, reply);
+    say_number("  its number", reply[0]);
+    join(4);
+}
 /* -- locks ------------------------------------------------------------------------------------------------------ */
 static void mutexes(void) {
     order = 0;
@@ -310,7 +333,7 @@ static void handles(void) {
 }
 int main(void) {
     main_thread = (u32)entry_value(MAIN_THREAD, 0);
-    threads(); mutexes(); conditions(); addresses(); events(); handles(); pauses();
+    threads(); mutexes(); conditions(); addresses(); events(); handles(); pauses(); cores();
     say("done\n");
     return 0;
 }

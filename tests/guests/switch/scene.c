@@ -1,5 +1,6 @@
 /* A textured triangle that the GPU draws: address space, channel, programs, a pushbuffer made here, two buffers, fences.
- * With the argument "hang": a pushbuffer that waits for ever, and what the driver says of it. */
+ * With the argument "hang": a pushbuffer that waits for ever, and what the driver says of it. With a number: so many
+ * pictures. */
 #include "services.h"
 #include "scene_data.h"
 
@@ -112,11 +113,11 @@ static void draw(u32 number, u32 slot, const struct fences *before) {
     static const float corners[3][2] = {{-0.8f, -0.8f}, {0.8f, -0.8f}, {0.0f, 0.8f}}, texels[3][2] = {{0, 0}, {1, 0}, {0, 1}};
     float *vertex = (float *)(data + VERTICES);
     for (u32 n = 0; n < 3; n++, vertex += 6) {
-        vertex[0] = corners[n][0] * (1.0f - 0.2f * (float)number), vertex[1] = corners[n][1];
+        vertex[0] = corners[n][0] * (1.0f - 0.2f * (float)(number % FRAMES)), vertex[1] = corners[n][1];
         vertex[2] = 0, vertex[3] = 1;
         vertex[4] = texels[n][0], vertex[5] = texels[n][1];
     }
-    u32 *start = at = (u32 *)(data + COMMANDS + 0x1000 * number);
+    u32 *start = at = (u32 *)(data + COMMANDS + 0x1000 * (number % FRAMES));
     for (u32 n = 0; n < before->count; n++) {
         set(HOST_SYNCPOINTA, before->pairs[n][1]);
         set(HOST_SYNCPOINTB, WAIT_SYNCPOINT | before->pairs[n][0] << SYNCPOINT_SHIFT);
@@ -127,7 +128,7 @@ static void draw(u32 number, u32 slot, const struct fences *before) {
     method(SET_COLOR_TARGET_WIDTH, 2);
     *at++ = WIDTH, *at++ = HEIGHT;
     method(SET_COLOR_CLEAR_VALUE, 4);
-    *at++ = bits(0.25f * (float)number), *at++ = bits(0.5f), *at++ = bits(0.25f), *at++ = bits(1.0f);
+    *at++ = bits(0.25f * (float)(number % FRAMES)), *at++ = bits(0.5f), *at++ = bits(0.25f), *at++ = bits(1.0f);
     set(CLEAR_SURFACE, CLEAR_ALL);
     set_address(SET_PROGRAM_REGION_A, code_at);
     u32 vertex_stage = PIPELINE_STRIDE, pixel_stage = 5 * PIPELINE_STRIDE;
@@ -181,6 +182,12 @@ static void hang(void) {
     say_hex("fence", wait_fence(got[0], got[1], 1000));
 }
 
+static u32 number_of(const char *text) {
+    u32 value = 0;
+    for (; *text; text++) value = 10 * value + (u32)(*text - '0');
+    return value;
+}
+
 static void close_all(void) {
     check(nv_close(channel), "Close");
     u64 address = images_at;
@@ -209,7 +216,8 @@ int main(void) {
         window_set(n, &one);
     }
     volatile u32 *semaphore = (volatile u32 *)(data + SEMAPHORE);
-    for (u32 n = 0; n < FRAMES; n++) {
+    u32 count = argument(1) ? number_of(argument(1)) : FRAMES;
+    for (u32 n = 0; n < count; n++) {
         u32 slot;
         struct fences fences, mine = {1, {{syncpoint, fence + 1}}};
         check((u32)window_wait(&slot, &fences), "DEQUEUE");

@@ -22,6 +22,8 @@ from pocketgpu.guests.kernel.timeline import Due, Timeline
 
 SHORTEST_PERIOD: Final = 10_000
 """Nanoseconds between two repetitions of a timer, at least: no console would get much else done either."""
+TURN: Final = 100_000
+"""Nanoseconds that threads of a core run while those of another one could, too."""
 FOREVER: Final = -1
 """A timeout that never comes."""
 _MOST_TOLD: Final = 1000
@@ -153,7 +155,8 @@ class Kernel:
         self, processor: Processor, space: AddressSpace, timeline: Timeline, machine: Machine, tls: TlsBlocks
     ) -> None:
         self.processor, self.space, self.time, self.tls = processor, space, timeline, tls
-        self.scheduler = Scheduler(first_come=machine.choices["guest.scheduling"] == "first-come")
+        first_come = machine.choices["guest.scheduling"] == "first-come"
+        self.scheduler = Scheduler(max(1, timeline.ticks(TURN)), first_come)
         self.handles = Handles()
         self.blocks: dict[int, MemoryBlock] = {}
         self.process, self.events, self.text = Process(), EventLog(), bytearray()
@@ -178,7 +181,8 @@ class Kernel:
         if self.end is not None:
             return False
         self.steps += 1
-        thread = self.current = self.scheduler.best()
+        thread, turn = self.scheduler.next(self.time.now)
+        self.current = thread
         if thread is None:
             if self._stuck() or not self.time.skip():
                 self.finish(End(WAITS_FOREVER, "all threads wait for what only the program itself could signal"))
@@ -188,6 +192,8 @@ class Kernel:
             return self.end is None
         due = self.time.next
         budget = MOST_AT_ONCE if due is None else max(1, due - self.time.now)
+        if turn is not None:
+            budget = min(budget, turn)
         stop = self.processor.run(thread, budget, self.time.now)
         self.memory_differs()
         thread.executed += stop.used

@@ -1,6 +1,7 @@
 """Threads of a guest and which of them runs: the best priority, equals in the order in which they became ready.
 
-There are no time slices: a thread runs until it waits, yields, ends, or a better one is ready.
+There are no time slices: a thread runs until it waits, yields, ends, or a better one is ready. Threads of different
+cores take turns, as only one can run here: on a console, one may wait in a loop for what the other does.
 Each thread has a block of thread-local storage (TLS), a small piece of memory at an address that only it is told.
 """
 
@@ -125,12 +126,14 @@ class TlsBlocks:
 
 class Scheduler:
     """Decides who runs. first_come: whoever is ready first runs until it waits, whatever its priority; one that does
-    not have to wait for an object lets the others run, too."""
+    not have to wait for an object lets the others run, too. turn: ticks that a core has while others want to run."""
 
-    def __init__(self, first_come: bool = False) -> None:
+    def __init__(self, turn: int, first_come: bool = False) -> None:
         self.threads: list[Thread] = []
-        self.first_come = first_come
+        self.turn, self.first_come = turn, first_come
         self._order = 0
+        self._turns: dict[int, int] = {}
+        self._core = self._since = 0
 
     def __repr__(self) -> str:
         return f"<Scheduler: {len(self.threads)} threads>"
@@ -161,8 +164,36 @@ class Scheduler:
 
     def best(self) -> Thread | None:
         """Who runs now."""
+        found = self._best_of_cores()
+        return found[min(found, key=self._turn_of)] if found else None
+
+    def _turn_of(self, core: int) -> tuple[int, int]:
+        return self._turns.get(core, 0), core
+
+    def _best_of_cores(self) -> dict[int, Thread]:
+        """The best thread of each core that has one."""
         ready = [one for one in self.threads if one.state is State.READY and not one.paused]
-        return min(ready, key=_order if self.first_come else _rank) if ready else None
+        if self.first_come:
+            return {0: min(ready, key=_order)} if ready else {}
+        found: dict[int, Thread] = {}
+        for one in ready:
+            other = found.get(one.core)
+            if other is None or _rank(one) < _rank(other):
+                found[one.core] = one
+        return found
+
+    def next(self, now: int) -> tuple[Thread | None, int | None]:
+        """Who runs from a tick on, and for how many ticks at most, if other cores want to run."""
+        found = self._best_of_cores()
+        if len(found) < 2:
+            return next(iter(found.values()), None), None
+        core = min(found, key=self._turn_of)
+        if core == self._core and now - self._since >= self.turn:
+            self._turns[core] = self.next_order()
+            core = min(found, key=self._turn_of)
+        if core != self._core:
+            self._core, self._since = core, now
+        return found[core], max(1, self.turn - (now - self._since))
 
 
 def _order(thread: Thread) -> int:

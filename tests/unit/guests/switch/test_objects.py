@@ -128,6 +128,8 @@ paused 0
   goes on 1
 context of a running one fa01
 own f401
+answers of another core 3
+  its number 1
 done
 """
 """From switchbrew's pages on supervisor calls and libnx's use of them. Results: ea01 time is up, ec01 cancelled, fa01

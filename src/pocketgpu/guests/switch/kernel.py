@@ -9,7 +9,6 @@ from typing import Final
 
 from pocketgpu.facts.switch.services import command_name
 from pocketgpu.facts.switch.supervisor import CALLS
-from pocketgpu.guests.kernel.calls import RESULT_BITS
 from pocketgpu.guests.kernel.kernel import End, Kernel
 from pocketgpu.guests.kernel.memory import AddressError, AddressSpace, Area, Permission
 from pocketgpu.guests.kernel.processor import Fault, Processor
@@ -158,9 +157,7 @@ class SwitchKernel(Kernel):
     def faulted(self, thread: Thread, fault: Fault) -> None:
         """A thread cannot go on; a jump to where the loader was is the end of the program."""
         if fault.pc == fault.address == layout.RETURN:
-            registers = self.processor.registers(thread)
-            result = registers["x0"] & RESULT_BITS if registers is not None else 0
-            self.finish(End("exit", f"the program returned {result:#x}" if result else ""))
+            self.finish(End("exit", start.farewell(self, thread)))
         elif not self.exceptions.raised(thread, fault):
             self.ends_by(thread, fault)
 

@@ -311,6 +311,11 @@ def _record(outcome: Outcome, app: App, path: str) -> None:
     outcome.extra["record"] = {"file": path, "bytes": size, "frames": len(contents.frames)}
 
 
+def _screen(name: str) -> str:
+    """What a screen is called: "top screen", or "screen" if there is only one."""
+    return name if name.endswith("screen") else f"{name} screen"
+
+
 def _lines(outcome: Outcome, app: App, options: Options, reached: bool) -> list[str]:
     """The run for people."""
     frames, presents, until, out = outcome.frames, options.presents, options.until, options.out
@@ -324,7 +329,7 @@ def _lines(outcome: Outcome, app: App, options: Options, reached: bool) -> list[
         missed += [("its end" if until == EXIT else f"the text {until!r}") if until is not None else ""]
         lines.append(f"not reached: {' and '.join(one for one in missed if one)}")
     if options.text:
-        shown = [f"{name} screen:\n{screen}" for name, screen in app.console_text.items() if screen]
+        shown = [f"{_screen(name)}:\n{text}" for name, text in app.console_text.items() if text]
         printed = [app.debug_text.rstrip("\n")] if app.debug_text else []
         lines += ["", "\n\n".join([*printed, *shown]) or "(nothing was printed)", ""]
     if frames:

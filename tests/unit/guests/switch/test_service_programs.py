@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -108,3 +110,26 @@ def test_a_controller_is_a_choice() -> None:
 def test_the_font_of_the_other_console_is_refused() -> None:
     with pytest.raises(UsageError, match="no font"):
         pocketgpu.run(PROGRAMS / "input.nro", font=PROGRAMS / "input.nro")
+
+
+PAGE = ["Hello, world!", "  Yellow on blue, 100 %", "Reverse {1 + 2 = 3}", *[""] * 18, " " * 32 + "the end."]
+
+
+def test_text_that_a_program_draws_is_read() -> None:
+    with pocketgpu.run(PROGRAMS / "console.nro") as app:
+        assert app.until_text("the end.") and app.present_count == 1
+        assert app.console_text["screen"].splitlines() == PAGE and app.screen.array.shape == (360, 640, 3)
+        assert app.until(lambda: app.present_count == 2) and app.frames(1)
+        assert app.console_text == {"screen": ""}, "a picture"
+        assert app.text == "text\n"
+        assert not app.frames(10) and app.text == "text\npicture\n"
+
+
+def test_the_font_of_our_program_is_made_by_the_script(tmp_path: Path) -> None:
+    folder = tmp_path / "tests" / "guests" / "switch"
+    folder.mkdir(parents=True)
+    script = folder / "make_fonts.py"
+    script.write_bytes((PROGRAMS / "make_fonts.py").read_bytes())
+    source = PROGRAMS.parents[2] / "src"
+    subprocess.run([sys.executable, str(script)], check=True, env={"PYTHONPATH": str(source)})
+    assert (folder / "fonts.h").read_bytes() == (PROGRAMS / "fonts.h").read_bytes()

@@ -78,6 +78,7 @@ class SwitchKernel(Kernel):
         self.checks_pages = machine.choices["guest.page_states"] == "kept"
         """Whether pages that are lent or of another kind are refused."""
         self.exceptions = Exceptions(self)
+        self.space.join = self._joined
         self.space.followers += [processor, _Sharing(machine)]
         both = Permission.READ | Permission.WRITE
         self.map_ram("TLS", layout.TLS, layout.TLS_SLOTS * layout.TLS_BYTES, both, Kind.THREAD_LOCAL)
@@ -111,6 +112,12 @@ class SwitchKernel(Kernel):
         except AddressError:
             self.free_ram.give_back(place, size)
             raise
+
+    def _joined(self, one: Area, other: Area) -> memoryview | None:
+        """The bytes of two areas that follow each other in the RAM, too."""
+        if one.physical is None or other.physical != one.physical + one.size or one.name != other.name:
+            return None
+        return self.machine.memory.arena[one.physical : other.physical + other.size].data
 
     def unmap_ram(self, base: int, size: int) -> None:
         """Take memory of `map_ram` away.

@@ -10,7 +10,7 @@ import pocketgpu
 
 pytest.importorskip("unicorn", reason="needs the extra 'guest'")
 
-PROGRAM = Path(__file__).resolve().parents[3] / "guests" / "switch" / "console.nro"
+PROGRAM = Path(__file__).resolve().parents[3] / "guests" / "switch" / "system.nro"
 SCRIPT = "5: docked\n8: home\n9: home\n12: handheld\n20: close"
 ASKED = ["en-US", "17.0.0", "time 1767225600", "year 2026", "UTC", "font 100", "large 1", "focus 1"]
 TOLD = [

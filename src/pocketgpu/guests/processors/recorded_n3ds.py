@@ -1,4 +1,4 @@
-"""Conversations of programs for a 3DS: `k` counts ticks, messages are words behind the thread's own 0x80 bytes."""
+"""Conversations of programs for a 3DS: `k` counts ticks, messages are words after 0x80 bytes of thread-local storage."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ STAND_INS: dict[str, Callable[[Path], None]] = {
     "kernel.cubin": _kernel,
     "vertex.shbin": _vertex,
     "kernel.sass": lambda path: shutil.copy(ROOT / "tests/unit/cli/sources/kernel.sass", path) and None,
-    "messages.nro": lambda path: shutil.copy(ROOT / "tests/guests/switch/console.nro", path) and None,
+    "messages.nro": lambda path: shutil.copy(ROOT / "tests/guests/switch/system.nro", path) and None,
     "keyboard.elf": lambda path: shutil.copy(ROOT / "tests/guests/n3ds/applets.elf", path) and None,
     "squares.sass": _shown_in("docs/guides/kernels.md", "squares.sass"),
     "squares.txt": _shown_in("docs/guides/kernels.md", "squares.txt"),

@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("unicorn", reason="needs the extra 'guest'")
 
-PROGRAMS = Path(__file__).resolve().parents[2] / "guests" / "n3ds"
+PROGRAMS = Path(__file__).resolve().parents[2] / "guests"
 SOURCE = Path(__file__).resolve().parents[3] / "src"
 RUN = """
 import sys
@@ -55,9 +55,9 @@ def digest(program: str, threads: int = 1, first: str = "", between: str = "", s
     return hashlib.sha256(done.stdout).hexdigest()
 
 
-@pytest.mark.parametrize("program", ["scene.elf", "console.elf"])
+@pytest.mark.parametrize("program", ["n3ds/scene.elf", "n3ds/console.elf", "switch/scene.nro", "switch/console.nro"])
 def test_all_ways_give_the_same_bytes(program: str) -> None:
-    ways = {name: way for name, way in WAYS.items() if program == "scene.elf" or "cache" not in way}
+    ways = {name: way for name, way in WAYS.items() if program == "n3ds/scene.elf" or "cache" not in way}
     assert {name: digest(program, **way) for name, way in ways.items()} == dict.fromkeys(
         ways, digest(program)
     ), "a run depends on the host"

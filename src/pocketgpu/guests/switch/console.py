@@ -18,6 +18,7 @@ from pocketgpu.guests.switch.display.display import SCREEN, Display, Present
 from pocketgpu.guests.switch.kernel import SwitchKernel
 from pocketgpu.guests.switch.services.apm import Apm
 from pocketgpu.guests.switch.services.applet import Applet, AppletProxies, ApplicationProxies
+from pocketgpu.guests.switch.services.audout import AudioOutManager
 from pocketgpu.guests.switch.services.fs import FileSystemProxy
 from pocketgpu.guests.switch.services.hid import Hid
 from pocketgpu.guests.switch.services.hid_input import Input
@@ -56,7 +57,7 @@ class Console(kernel_console.Console[GM20B, SwitchKernel, Input]):
         services: list[Interface] = [self.hid, self.fs, Apm(kernel, self.applet), Settings(kernel), self.nvdrv]
         services += [ApplicationProxies(kernel, self.applet), AppletProxies(kernel, self.applet)]
         services += [SystemSettings(kernel), SharedFont(kernel), *time_services(kernel, self.clocks)]
-        services += [Vi(kernel, display, name) for name in _VI]
+        services += [AudioOutManager(kernel), *(Vi(kernel, display, name) for name in _VI)]
         kernel.services.update({name: one for one in services for name in (one.name, *one.also)})
         kernel.ports["sm:"] = ServiceManager(kernel)
         if machine.choices["guest.mode"] == "docked":

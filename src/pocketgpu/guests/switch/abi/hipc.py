@@ -127,7 +127,7 @@ def merged(pointers: Sequence[Buffer], mapped: Sequence[Buffer]) -> list[Buffer]
         if _is_null(one) or _is_null(other):
             found.append(other if _is_null(one) else one)
             i, j = i + 1, j + 1
-        elif len(pointers) - i > sum(map(_is_null, mapped[j:])):
+        elif len(pointers) - i > sum(map(_is_null, (*pointers[i:], *mapped[j:]))):  # more than are in both lists
             found.append(one)
             i += 1
         else:

@@ -10,7 +10,7 @@ from typing import Final
 
 _DESCRIPTION_SHIFT: Final = 9
 _KERNEL, _FS, _CMIF, _HIPC, _SM = 1, 2, 10, 11, 21
-_SETTINGS, _VI, _TIME, _APPLET, _APM, _HID = 105, 114, 116, 128, 148, 202
+_SETTINGS, _VI, _TIME, _APPLET, _APM, _AUDIO, _HID = 105, 114, 116, 128, 148, 153, 202
 
 
 def code(module: int, description: int) -> int:
@@ -84,4 +84,9 @@ class Result(IntEnum):
     BAD_TIME = code(_TIME, 901)
     NO_TIME = code(_TIME, 902)
     NO_TIME_ZONE = code(_TIME, 989)
+    NO_SOUND_DEVICE = code(_AUDIO, 1)
+    BAD_SAMPLE_RATE = code(_AUDIO, 3)
+    SOUND_BUFFER_TOO_SMALL = code(_AUDIO, 4)
+    TOO_MANY_SOUND_BUFFERS = code(_AUDIO, 8)
+    BAD_CHANNEL_COUNT = code(_AUDIO, 10)
     INVALID_NPAD_ID = code(_HID, 710)

@@ -56,17 +56,20 @@ def path_of(request: CmifRequest, number: int = 0) -> str:
 
 
 def entry_of(card: Files, path: str) -> Entry:
-    """What is at a path.
+    """What is at a path. Folders are not listed for it, as programs ask for each file of a large one.
 
     :raises FileError: nothing is there.
     """
-    place, _, name = clean_path(path).rpartition("/")
-    if not name:
-        return Entry("", True, 0)
-    for one in card.list(place or "/"):
-        if one.name.casefold() == name.casefold():
-            return one
-    raise FileError("absent", path)
+    name = clean_path(path).rpartition("/")[2]
+    try:
+        file = card.open(path)
+    except FileError as error:
+        if error.reason != "folder":
+            card.list(path)  # a folder that is there only because the program's own file is in it
+        return Entry(name, True, 0)
+    size = file.size
+    file.close()
+    return Entry(name, False, size)
 
 
 class File(Interface):

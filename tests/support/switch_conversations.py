@@ -30,6 +30,7 @@ from pocketgpu.guests.switch.abi.cmif import Interface
 from pocketgpu.guests.switch.abi.pages import Kind
 from pocketgpu.guests.switch.abi.sessions import ServiceSession
 from pocketgpu.guests.switch.console import Console
+from pocketgpu.guests.switch.display.display import SCREEN, Present
 from pocketgpu.guests.switch.kernel import SwitchKernel
 from pocketgpu.guests.switch.services.hid_input import Input
 from pocketgpu.maxwell.gm20b import GM20B
@@ -42,6 +43,9 @@ _KINDS: Final = {"heap": Kind.HEAP, "stack": Kind.STACK}
 _DURING: Final = ("gpu", "present", "shared", "message")
 """Events that happen in a call, and have a line after it."""
 _SHOW: Final = {"vi:m", "vi:u"}
+_FORMATS: Final = {1: "RGBA8", 2: "RGBX8", 4: "RGB565", 5: "BGRA8"}
+_BLOCKS: Final = 3
+"""The layout of blocks."""
 _EXIT: Final = 4
 """The applet message that asks a program to end."""
 _FEW: Final = 2
@@ -178,16 +182,19 @@ class StandIn:
 
 
 class SwitchPlay(Player):
-    """A conversation of a Switch that is being played. stand_in: messages are answered from the recording."""
+    """A conversation of a Switch that is being played. stand_in: messages are answered from the recording. choices:
+    other values than the trial kernel's."""
 
     guest: RecordedSwitch
     kernel: SwitchKernel
 
-    def __init__(self, path: Path, *, stand_in: bool = False) -> None:
+    def __init__(self, path: Path, *, stand_in: bool = False, choices: Mapping[str, str] | None = None) -> None:
         super().__init__(path)
         self.lines = deque(self.talk.lines)
         self.guest = RecordedSwitch(self.talk)
-        self.machine = GM20B(switches=STRICT_SWITCH)
+        self.buffers: dict[int, int] = {}
+        """Where objects of memory with buffers lie in the arena, by their recorded numbers."""
+        self.machine = GM20B(switches={**STRICT_SWITCH, **(choices or {})})
         self.console = Console(self.guest, self.machine, files_of(self.talk))
         self.kernel = self.console.kernel
         self.guest.space = self.kernel.space
@@ -271,6 +278,8 @@ class SwitchPlay(Player):
             elif kind == "present":
                 if self.services is not None:
                     self.services.presented(line)
+                else:
+                    self._present(line)
                 self._time(line, "time after a present", line["next_time_ns"])
             elif kind == "message" and self.real and line["messages"] != [_EXIT]:
                 self._message(line)
@@ -285,6 +294,24 @@ class SwitchPlay(Player):
         """A thread runs."""
         self.differ(line, "thread that runs", thread and thread.number, line["t"])
         self._time(line, "time", line["time_ns"])
+
+    def _present(self, line: Line) -> None:
+        """A picture is shown: which buffer, how, and after what."""
+        shown = self.console.vblanks[-1].presents.get(SCREEN) if self.console.vblanks else None
+        if not isinstance(shown, Present):
+            self.differ(line, "shown", shown, "a present")
+            return
+        surface, wanted = shown.surface, line["buffer"]
+        self.differ(line, "number of the present", shown.number, line["frame"])
+        found = (surface.width, surface.height, surface.format.partition("_")[0], surface.pitch or surface.row)
+        self.differ(line, "buffer", found, (wanted["w"], wanted["h"], _FORMATS[wanted["fmt"]], wanted["pitch"]))
+        layout = surface.block_height if wanted["layout"] == _BLOCKS else None
+        self.differ(line, "blocks", layout, wanted["bh"] if wanted["layout"] == _BLOCKS else None)
+        self.differ(line, "transform", surface.transform, line["transform"])
+        ids = [(self.guest.numbers.of("syncpt", id), value) for id, value in line["fences"]]
+        self.differ(line, "fences", list(shown.fences), ids)
+        place = self.buffers.setdefault(wanted["nvmap"], shown.place - wanted["off"])
+        self.differ(line, "place of the buffer", shown.place - wanted["off"], place)
 
     def _message(self, line: Line) -> None:
         """The console tells the program something."""

@@ -69,6 +69,11 @@ KEEP static u32 leaves(u32 result) {
     if (result) leave((int)result);
     return 1;
 }
+KEEP static void chain(void) {
+    const char *path = "sdmc:/switch/other.nro";
+    char *to = (char *)entry_value(NEXT_LOAD, 0);
+    while ((*to++ = *path++)) ;
+}
 KEEP static u32 vectors_stay(u32 count) {
     double before = (double)count + 0.5, after;
     __asm__ volatile("fmov d9, %d0" : : "w"(before) : "d9");
@@ -104,6 +109,7 @@ int main(void) {
     else if (equal(what, "thread")) in_a_thread();
     else if (equal(what, "forever")) forever();
     else if (equal(what, "leave")) sink = leaves(5);
+    else if (equal(what, "chain")) chain();
     else if (equal(what, "vectors")) say_number("stayed", vectors_stay(3));
     else if (equal(what, "loop")) for (;;) ;
     else if (equal(what, "wfi")) for (u32 n = 0; n < 3; n++) __asm__ volatile("wfi");

@@ -84,16 +84,23 @@ def host_memory(size: int) -> memoryview:
     return memoryview(mmap.mmap(-1, size))
 
 
-class AddressSpace:
-    """The areas of one program, in order of address. limit: end of the address space. most: how many there can be."""
+def _alike(one: Area, other: Area) -> bool:
+    """Whether two areas are of the same kind, with the same permission."""
+    return one.state == other.state and one.permission == other.permission
 
-    outside_state = frozenset({"followers"})
+
+class AddressSpace:
+    """The areas of one program, in order of address. limit: end of the address space. most: how many there can be.
+    join: gives one view of the bytes of two areas, if they lie together; it is asked when there are too many areas."""
+
+    outside_state = frozenset({"followers", "join"})
 
     def __init__(self, limit: int, most: int = MOST_AREAS) -> None:
         self.limit, self.most = limit, most
         self._bases: list[int] = []
         self._areas: list[Area] = []
         self.followers: list[Follower] = []
+        self.join: Callable[[Area, Area], memoryview | None] | None = None
 
     def __repr__(self) -> str:
         return f"<AddressSpace: {len(self._areas)} areas>"
@@ -117,7 +124,9 @@ class AddressSpace:
         if any(self.within(area.base, area.size)):
             raise AddressError(area.base, area.size, "something is mapped there")
         if len(self._areas) >= self.most:
-            raise AddressError(area.base, area.size, "too many areas")
+            self._tidy()
+            if len(self._areas) >= self.most:
+                raise AddressError(area.base, area.size, "too many areas")
         self._insert(area)
         for one in self.followers:
             one.mapped(area)
@@ -141,13 +150,11 @@ class AddressSpace:
     def _change(self, base: int, size: int, make: Callable[[Area], Area | None]) -> None:
         """Replace each area of a range by up to three: what is before, what `make` gives for the part inside, what is
         after."""
-        touched = list(self.within(base, size))
-        if touched:
-            outside = (touched[0].base < base) + (touched[-1].end > base + size)
-            more = outside - (len(touched) if make(touched[0]) is None else 0)
-            if more > 0 and len(self._areas) + more > self.most:
+        if self._too_many(base, size, make):
+            self._tidy()
+            if self._too_many(base, size, make):
                 raise AddressError(base, size, "too many areas")
-        for area in touched:
+        for area in list(self.within(base, size)):
             at = self._areas.index(area)
             del self._areas[at], self._bases[at]
             low, high = max(base, area.base), min(base + size, area.end)
@@ -162,6 +169,31 @@ class AddressSpace:
                 self._insert(part)
                 for follower in self.followers:
                     follower.mapped(part)
+
+    def _too_many(self, base: int, size: int, make: Callable[[Area], Area | None]) -> bool:
+        """Whether `_change` would leave more areas than there can be."""
+        touched = list(self.within(base, size))
+        if not touched:
+            return False
+        outside = (touched[0].base < base) + (touched[-1].end > base + size)
+        more = outside - (len(touched) if make(touched[0]) is None else 0)
+        return more > 0 and len(self._areas) + more > self.most
+
+    def _tidy(self) -> None:
+        """Make one area of neighbours that are alike and whose bytes lie together: pieces of a heap whose permissions
+        were changed and changed back."""
+        areas, self._areas, self._bases = self._areas, [], []
+        for area in areas:
+            last = self._areas[-1] if self._areas else None
+            view = None
+            if last is not None and last.end == area.base and _alike(last, area) and self.join is not None:
+                view = self.join(last, area)
+            if last is not None and view is not None:
+                self._areas[-1] = replace(last, size=last.size + area.size, view=view)
+            else:
+                self._areas.append(area)
+        self._bases = [one.base for one in self._areas]
+        self.follow_again(areas)
 
     def follow_again(self, before: Iterable[Area]) -> None:
         """The map was put back to what it was earlier: tell the followers. before: the areas that they know."""
@@ -208,7 +240,7 @@ class AddressSpace:
     def _follows(self, number: int) -> bool:
         """Whether the area after one of this number is its continuation."""
         one, other = self._areas[number : number + 2]
-        return one.end == other.base and one.state == other.state and one.permission == other.permission
+        return one.end == other.base and _alike(one, other)
 
     def free(self, low: int, high: int, size: int) -> int | None:
         """The lowest address from `low` on where `size` bytes are free below `high`."""

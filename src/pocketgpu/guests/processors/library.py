@@ -52,6 +52,11 @@ def load() -> Any:
     library = ctypes.CDLL(str(path))
     library.uc_context_size.restype = ctypes.c_size_t
     library.uc_strerror.restype = ctypes.c_char_p
+    library.uc_ctl.argtypes = (ctypes.c_void_p, ctypes.c_int)  # what follows is passed as of a variable number
+    library.uc_hook_add.argtypes = (
+        ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64,
+        ctypes.c_uint64,
+    )  # fmt: skip
     library.uc_mem_map_ptr.argtypes = (
         ctypes.c_void_p, ctypes.c_uint64, ctypes.c_size_t, ctypes.c_uint32, ctypes.c_void_p
     )  # fmt: skip

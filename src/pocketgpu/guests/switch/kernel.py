@@ -9,7 +9,6 @@ from typing import Final
 
 from pocketgpu.facts.switch.services import command_name
 from pocketgpu.facts.switch.supervisor import CALLS
-from pocketgpu.guests.kernel.calls import RESULT_BITS
 from pocketgpu.guests.kernel.kernel import End, Kernel
 from pocketgpu.guests.kernel.memory import AddressError, AddressSpace, Area, Permission
 from pocketgpu.guests.kernel.processor import Fault, Processor
@@ -53,7 +52,7 @@ class SwitchKernel(Kernel):
 
     machine: its GPU. ram: the program's memory, a part of the GPU's; `Area.physical` is an offset in the arena of both.
     free_ram: its pages that are not mapped, by offset from its start. uses: what mapped pages are used for. heap: bytes
-    of the heap. ports: of ConnectToNamedPort. services: of `sm:`, by name. pointer_buffer_size: what sessions tell of
+    of the heap. ports: of ConnectToNamedPort. services: of `sm:`, by name. pointer_buffer_size: what sessions say about
     themselves; clients send buffers up to this size as pointers. process_id: the program's.
     """
 
@@ -79,6 +78,7 @@ class SwitchKernel(Kernel):
         self.checks_pages = machine.choices["guest.page_states"] == "kept"
         """Whether pages that are lent or of another kind are refused."""
         self.exceptions = Exceptions(self)
+        self.space.join = self._joined
         self.space.followers += [processor, _Sharing(machine)]
         both = Permission.READ | Permission.WRITE
         self.map_ram("TLS", layout.TLS, layout.TLS_SLOTS * layout.TLS_BYTES, both, Kind.THREAD_LOCAL)
@@ -112,6 +112,12 @@ class SwitchKernel(Kernel):
         except AddressError:
             self.free_ram.give_back(place, size)
             raise
+
+    def _joined(self, one: Area, other: Area) -> memoryview | None:
+        """The bytes of two areas that follow each other in the RAM, too."""
+        if one.physical is None or other.physical != one.physical + one.size or one.name != other.name:
+            return None
+        return self.machine.memory.arena[one.physical : other.physical + other.size].data
 
     def unmap_ram(self, base: int, size: int) -> None:
         """Take memory of `map_ram` away.
@@ -158,9 +164,7 @@ class SwitchKernel(Kernel):
     def faulted(self, thread: Thread, fault: Fault) -> None:
         """A thread cannot go on; a jump to where the loader was is the end of the program."""
         if fault.pc == fault.address == layout.RETURN:
-            registers = self.processor.registers(thread)
-            result = registers["x0"] & RESULT_BITS if registers is not None else 0
-            self.finish(End("exit", f"the program returned {result:#x}" if result else ""))
+            self.finish(End("exit", start.farewell(self, thread)))
         elif not self.exceptions.raised(thread, fault):
             self.ends_by(thread, fault)
 

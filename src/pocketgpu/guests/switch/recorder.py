@@ -44,10 +44,16 @@ class _Mapped:
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """What the processor has written to a place in the arena."""
+    """What the processor has written to a place in the arena. address: where the GPU sees that; 0 if it does not."""
 
     place: int
+    address: int
     pieces: tuple[bytes, ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes of all pieces."""
+        return sum(map(len, self.pieces))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +78,7 @@ class SwitchRecorder(MemoryRecorder):
         self._ranges: dict[tuple[int, int], None] = {}
         self._live: dict[int, GpuMapping] = {}
         self._changes = -1
+        self._borders: list[int] | None = None
         self._noted: list[_Noted] = []
         self.frames: list[tuple[tuple[_Noted, ...], bytes]] = []
         driver.followers.append(self)
@@ -96,7 +103,7 @@ class SwitchRecorder(MemoryRecorder):
         """Note which mappings are gone and which are new."""
         if self._changes == self._memory.map_changes:
             return
-        self._changes = self._memory.map_changes
+        self._changes, self._borders = self._memory.map_changes, None
         now = {one.number: one for one in self._memory.mappings}
         for number in [number for number in self._live if number not in now]:
             self._noted.append(Unmap(number))
@@ -109,11 +116,33 @@ class SwitchRecorder(MemoryRecorder):
                 self._see(place, one.size)
 
     def stored(self, place: int, data: bytes) -> None:
+        at = 0
+        while at < len(data):  # cut where a mapping begins or ends
+            address, size = self._seen_at(place + at)
+            self._store(place + at, address, data[at : at + size] if size else data[at:])
+            at += size or len(data)
+
+    def _store(self, place: int, address: int, data: bytes) -> None:
+        """Note a store, joined with the one before if it goes on there."""
         last = self._noted[-1] if self._noted else None
-        if isinstance(last, _Stored) and last.place + sum(map(len, last.pieces)) == place:
-            self._noted[-1] = _Stored(last.place, (*last.pieces, data))
-        else:
-            self._noted.append(_Stored(place, (data,)))
+        goes_on = isinstance(last, _Stored) and last.place + last.size == place
+        if isinstance(last, _Stored) and goes_on and address == (last.address and last.address + last.size):
+            self._noted[-1] = _Stored(last.place, last.address, (*last.pieces, data))
+            return
+        self._noted.append(_Stored(place, address, (data,)))
+
+    def _seen_at(self, place: int) -> tuple[int, int]:
+        """The address of a place, 0 if it is mapped nowhere, and for how many bytes that holds; 0 for all further."""
+        if self._borders is None:
+            starts = [(one.backing.offset + one.offset, one) for one in self._live.values()]
+            self._borders = sorted({border for start, one in starts for border in (start, start + one.size)})
+        after = bisect_right(self._borders, place)
+        size = self._borders[after] - place if after < len(self._borders) else 0
+        for one in self._live.values():
+            start = one.backing.offset + one.offset
+            if start <= place < start + one.size:
+                return one.address + place - start, size
+        return 0, size
 
     def resuming(self) -> None:
         """Channels that waited are about to go on."""
@@ -205,16 +234,16 @@ class _Handles:
     def _stores(self, one: _Stored) -> Iterator[pgc.Store]:
         """Stores, cut where another handle begins."""
         place = one.place
-        if place + sum(map(len, one.pieces)) <= self._ends[bisect_right(self._starts, place) - 1]:
+        if place + one.size <= self._ends[bisect_right(self._starts, place) - 1]:
             handle, offset = self._at(place)
-            yield pgc.Store(handle, offset, 0, one.pieces)
+            yield pgc.Store(handle, offset, one.address, one.pieces)
             return
         data = b"".join(one.pieces)
         at = 0
         while at < len(data):
             handle, offset = self._at(place + at)
             size = min(len(data) - at, self._ends[handle - 1] - place - at)
-            yield pgc.Store(handle, offset, 0, (data[at : at + size],))
+            yield pgc.Store(handle, offset, one.address and one.address + at, (data[at : at + size],))
             at += size
 
     def _present(self, one: _Shown) -> pgc.Present:

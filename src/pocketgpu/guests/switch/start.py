@@ -1,4 +1,4 @@
-"""Starts a program: its segments, heap, stack, the start block, and its first thread."""
+"""Starts a program: its segments, heap, stack, the start block, and its first thread. And what it leaves at its end."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from pocketgpu.guests.backtrace.arm64 import Arm64Tracer
+from pocketgpu.guests.kernel.calls import RESULT_BITS
 from pocketgpu.guests.kernel.elf_program import pages_up
-from pocketgpu.guests.kernel.memory import PAGE, Permission
+from pocketgpu.guests.kernel.memory import PAGE, AddressError, Permission
 from pocketgpu.guests.kernel.program import Program
 from pocketgpu.guests.switch.abi import layout
 from pocketgpu.guests.switch.abi.pages import Kind
-from pocketgpu.guests.switch.abi.start_block import start_block
+from pocketgpu.guests.switch.abi.start_block import NEXT_PATH, NEXT_PATH_ROOM, start_block
 
 if TYPE_CHECKING:
+    from pocketgpu.guests.kernel.threads import Thread
     from pocketgpu.guests.switch.kernel import SwitchKernel
 
 MAIN_PRIORITY: Final = 0x2C
@@ -47,3 +49,16 @@ def load(kernel: SwitchKernel, program: Program, arguments: Sequence[str]) -> No
     assert first is not None and process is not None, "there are no others yet"
     block = start_block(arguments, first, process, (layout.HEAP, layout.HEAP_SIZE))
     kernel.space.write(layout.START_BLOCK, block)
+
+
+def farewell(kernel: SwitchKernel, thread: Thread) -> str:
+    """What a program says when it returns to its loader: its result, if that is not 0, and what is to be started
+    next."""
+    registers = kernel.processor.registers(thread)
+    result = registers["x0"] & RESULT_BITS if registers is not None else 0
+    said = [f"the program returned {result:#x}"] if result else []
+    try:
+        following = kernel.space.text(NEXT_PATH, NEXT_PATH_ROOM)
+    except AddressError:
+        following = ""
+    return ", ".join(said + ([f"{following} is to be started next"] if following else []))

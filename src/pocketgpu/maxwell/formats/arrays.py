@@ -230,8 +230,19 @@ def _has_tables(channels: Channels) -> bool:
     return all(narrow) and not any(channels.halves)
 
 
+@cache
+def _colours_of_codes(channels: Channels) -> NDArray[np.uint32]:
+    """The colours of all elements of two bytes, as the four bytes of a word."""
+    codes = np.arange(1 << 16, dtype="<u2").view(np.uint8).reshape(1, -1, 2)
+    return _pictured(codes, channels, 4).reshape(-1).view("<u4")
+
+
 def _pictured(elements: Bytes, channels: Channels, count: int) -> Bytes:
     """A picture of elements whose channels are bytes, or have tables of bytes."""
+    if elements.shape[2] == 2 and elements.size > 2 << 16:  # as screens of text have: a table is worth it
+        every = np.ascontiguousarray(elements).view("<u2")[..., 0]
+        whole = np.take(_colours_of_codes(channels), every, mode="clip").view(np.uint8)
+        return np.ascontiguousarray(whole.reshape(*elements.shape[:2], 4)[..., :count])
     flat, order = elements.reshape(-1, elements.shape[2]), channels.bytes_of_channels
     found = np.empty((len(flat), count), np.uint8)
     for i, channel in enumerate(channels.channels[:count]):

@@ -133,3 +133,27 @@ def test_there_are_not_too_many_areas() -> None:
     space.unmap(0x20000, 4 * PAGE)
     space.map(Area(0x30000, PAGE, Permission.READ, "one more", host_memory(PAGE)))
     assert len(list(space)) == 4
+
+
+def test_neighbours_that_are_alike_become_one_before_there_are_too_many() -> None:
+    """A page of a heap after the other is protected and set free again; its bytes and what is protected stay."""
+    memory = host_memory(64 * PAGE)
+    space = AddressSpace(1 << 32, most=9)
+    space.join = lambda one, other: memory[one.base : other.end] if one.name == other.name == "heap" else None
+    both = Permission.READ | Permission.WRITE
+    space.map(Area(0, 64 * PAGE, both, "heap", memory))
+    space.map(Area(64 * PAGE, PAGE, both, "other", host_memory(PAGE)))
+    space.protect(50 * PAGE, PAGE, Permission.READ)
+    for page in range(0, 48, 2):
+        space.write(page * PAGE, bytes([page + 1]) * PAGE)
+        space.protect(page * PAGE, PAGE, Permission.NONE)
+        space.protect(page * PAGE, PAGE, both)
+        assert len(list(space)) <= 9
+    assert all(space.read(page * PAGE, PAGE) == bytes([page + 1]) * PAGE for page in range(0, 48, 2))
+    found = [(one.base // PAGE, one.size // PAGE, one.permission) for one in space]
+    assert sum(size for _, size, _ in found) == 65 and (50, 1, Permission.READ) in found
+    assert [base for base, _, _ in found] == sorted(base for base, _, _ in found)
+    space.join = None
+    with pytest.raises(AddressError, match="too many areas"):
+        for page in range(0, 48, 2):
+            space.protect(page * PAGE, PAGE, Permission.NONE)

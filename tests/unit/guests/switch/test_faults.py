@@ -160,14 +160,15 @@ def test_endless_loops_cost_time_only() -> None:
 
 
 def test_the_end_of_main_is_its_result() -> None:
-    for what, text in (("leave", "the program returned 0x5"), ("return", "")):
-        kernel = started(what)
-        end = kernel.run()
-        assert end is not None
-        if what == "return":
-            assert end.text == "jump to no memory at 0x00000000, thread 1" and not end.well
-        else:
-            assert end.well and end.exit_code == 0 and end.text == text
+    for what, text in (
+        ("leave", "the program returned 0x5"), ("chain", "sdmc:/switch/other.nro is to be started next"), ("wfe", ""),
+    ):  # fmt: skip
+        end = started(what).run()
+        assert end is not None and end.why == "exit" and end.exit_code == 0 and end.text == text
+
+
+def test_a_return_to_nowhere_is_a_fault() -> None:
+    assert ended("return").text == "jump to no memory at 0x00000000, thread 1"
 
 
 def test_vectors_stay_over_calls() -> None:

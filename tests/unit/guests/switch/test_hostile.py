@@ -160,7 +160,7 @@ def test_the_heap_takes_no_more_than_there_is_and_gives_all_back() -> None:
 def test_memory_is_zero_when_it_is_used_again() -> None:
     talk = Talk()
     kernel = talk.kernel
-    kernel.space.write(BUFFER + PAGE, b"left behind")
+    kernel.space.write(BUFFER + PAGE, b"of before")
     kernel.unmap_ram(BUFFER, ROOM)
     area = kernel.map_ram("again", BUFFER, ROOM, _BOTH, Kind.HEAP)
     assert not any(area.view)
@@ -188,6 +188,28 @@ def test_uses_of_pages() -> None:
     assert uses.at(0x3000) == (0, 0, 0x4000) and uses.at(0x5000) == (8, 0x4000, 0x6000)
     uses.clear(0, 0x10000)
     assert uses.at(0x4000) == (0, 0, layout.LIMIT)
+
+
+def test_caches_of_the_programs_own_memory_are_written_back() -> None:
+    talk = Talk()
+    told: list[tuple[int, int]] = []
+    talk.kernel.flush_listeners.append(lambda address, size: told.append((address, size)))
+    assert talk.called("FlushDataCache", address=BUFFER, size=PAGE) == Result.OK
+    assert talk.called("FlushProcessDataCache", process=0xFFFF8001, address=BUFFER + 8, size=1) == Result.OK
+    assert talk.called("InvalidateProcessDataCache", process=0xFFFF8001, address=BUFFER, size=1) == Result.OK
+    assert talk.called("FlushDataCache", address=BUFFER, size=ROOM + 1) == Result.INVALID_POINTER
+    assert talk.called("FlushDataCache", address=(1 << 64) - 1, size=1 << 63) == Result.INVALID_POINTER
+    assert talk.called("StoreProcessDataCache", process=0xFFFF8000, address=BUFFER, size=1) == Result.INVALID_HANDLE
+    assert told == [(BUFFER, PAGE), (BUFFER + 8, 1)]
+
+
+def test_calls_that_are_not_modelled_are_told_by_their_names() -> None:
+    talk = Talk()
+    for number, name in ((0x4B, "CreateCodeMemory"), (0x7F, "CallSecureMonitor"), (0xFF, "supervisor call 0xff")):
+        talk.thread.registers, talk.thread.answer = [0] * 8, {}
+        talk.kernel.unknown_call(talk.thread, number)
+        assert talk.thread.answer[0] == Result.NOT_IMPLEMENTED
+        assert name in list(talk.kernel.events)[-1].message
 
 
 # -- objects ----------------------------------------------------------------------------------------------------------

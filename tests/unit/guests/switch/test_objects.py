@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import pocketgpu
 from pocketgpu.facts.choices.guests import STRICT_SWITCH
 from pocketgpu.guests.processors.unicorn_arm64 import UnicornArm64
 from pocketgpu.guests.switch.abi import layout
@@ -265,3 +266,18 @@ def test_the_trial_kernel_knows_no_lent_pages() -> None:
 def test_two_runs_are_the_same() -> None:
     first, second = ended("objects"), ended("objects")
     assert (first.time.now, first.steps, bytes(first.text)) == (second.time.now, second.steps, bytes(second.text))
+
+
+@pytest.mark.parametrize(("name", "said"), [("objects", OBJECTS), ("pages", PAGES)])
+def test_going_back_finds_threads_waits_and_pages_as_they_were(name: str, said: str) -> None:
+    with pocketgpu.run(PROGRAMS / f"{name}.nro") as app:
+        app.frames(1)
+        text = app.text
+        app.frames(5)
+        assert app.end is not None and app.text == said.lstrip()
+        app.back(app.frame_count)
+        assert app.text == "" and app.end is None
+        app.frames(1)
+        assert app.text == text
+        app.frames(5)
+        assert app.end is not None and app.end.well and app.text == said.lstrip()

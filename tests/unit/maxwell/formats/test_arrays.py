@@ -150,6 +150,17 @@ def test_pictures_keep_srgb_codes() -> None:
 # To pictures
 
 
+@pytest.mark.parametrize("name", ["R5G6B5", "A1R5G5B5", "X1R5G5B5", "Z1R5G5B5", "G8R8", "R16", "A16"])
+@pytest.mark.parametrize("count", [3, 4])
+def test_large_pictures_of_two_bytes_are_as_small_ones(name: str, count: int) -> None:
+    """They are made by a table of all elements."""
+    layout = COLOR_TARGET.named(name)
+    rows = np.arange(4 << 16, dtype="<u4").astype("<u2").view(np.uint8).reshape(512, -1)
+    whole = picture(rows, layout, count=count)
+    assert whole.shape == (512, 512, count)
+    assert np.array_equal(whole, np.concatenate([picture(rows[n : n + 1], layout, count=count) for n in range(512)]))
+
+
 def test_pictures_of_other_formats() -> None:
     r5g6b5 = np.array([0xF800, 0x07E0, 0x001F, 0x8410], "<u2").view(np.uint8).reshape(1, -1)
     found = picture(r5g6b5, COLOR_TARGET.named("R5G6B5"))[0].tolist()

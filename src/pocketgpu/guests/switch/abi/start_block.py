@@ -18,6 +18,9 @@ _MANDATORY: Final = 1
 _ARGUMENTS_AT, _NEXT_PATH_AT, _NEXT_ARGUMENTS_AT, _LOADER_TEXT_AT = 0x800, 0xA00, 0xC00, 0xE00
 _ARGUMENTS_ROOM: Final = _NEXT_PATH_AT - _ARGUMENTS_AT
 SIZE: Final = 0x1000
+NEXT_PATH: Final = layout.START_BLOCK + _NEXT_PATH_AT
+NEXT_PATH_ROOM: Final = _NEXT_ARGUMENTS_AT - _NEXT_PATH_AT
+"""Where a program leaves the path of another one that is to be started after it."""
 _APPLICATION, _AS_APPLICATION = 4, 1
 """The applet type of an application, and that the loader was started as one."""
 _EVERY_CALL: Final = (1 << 64) - 1

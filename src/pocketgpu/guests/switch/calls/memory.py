@@ -264,3 +264,32 @@ def unmap_transfer_memory(kernel: SwitchKernel, thread: Thread, handle: int, add
     if not isinstance(block, TransferMemory):
         return Result.INVALID_HANDLE
     return _unmap_block(kernel, block, address, size)
+
+
+# -- caches -----------------------------------------------------------------------------------------------------------
+@call("FlushEntireDataCache")
+def flush_all(kernel: SwitchKernel, thread: Thread) -> Reply:
+    return Result.OK
+
+
+@call("FlushDataCache")
+def flush(kernel: SwitchKernel, thread: Thread, address: int, size: int) -> Reply:
+    kernel.space.check(address, size)
+    kernel.flushed(address, size)
+    return Result.OK
+
+
+@call("StoreProcessDataCache")
+@call("FlushProcessDataCache")
+def flush_process(kernel: SwitchKernel, thread: Thread, process: int, address: int, size: int) -> Reply:
+    if kernel.object_of(thread, process) is not kernel.process:
+        return Result.INVALID_HANDLE
+    return flush(kernel, thread, address, size)
+
+
+@call("InvalidateProcessDataCache")
+def invalidate_process(kernel: SwitchKernel, thread: Thread, process: int, address: int, size: int) -> Reply:
+    if kernel.object_of(thread, process) is not kernel.process:
+        return Result.INVALID_HANDLE
+    kernel.space.check(address, size)
+    return Result.OK

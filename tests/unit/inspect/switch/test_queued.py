@@ -1,0 +1,46 @@
+"""Who queued work of the Switch's GPU: functions and lines of a program of our own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import pocketgpu
+from pocketgpu.cli import main
+from pocketgpu.inspect.model.queued import queued_by
+
+pytest.importorskip("unicorn", reason="needs the extra 'guest'")
+
+PROGRAM = Path(__file__).resolve().parents[3] / "guests" / "switch" / "scene.nro"
+
+
+def test_words_and_bytes_have_the_function_that_stored_them() -> None:
+    app = pocketgpu.run(PROGRAM)
+    app.frames(60)
+    run = pocketgpu.debug(app.capture())
+    steps = []
+    for frame in range(1, run.frame_count):
+        found = {one.kind: queued_by(app, run, one.address) for one in run.events(frame)}
+        assert {"load", "submission", "clear", "draw", "show"} <= set(found)
+        for kind in ("load", "clear", "draw"):
+            written = found[kind].written
+            assert written is not None, (frame, kind)
+            assert [one.place.function for one in written.trace][-2:] == ["main", "start"]
+            assert written.trace[-2].place.source.startswith("scene.c:")
+        assert str(found["load"]).startswith("filled by ") and str(found["draw"]).startswith("queued by ")
+        assert found["show"].written is None, "the display shows by itself"
+        drawn = found["draw"].written
+        assert drawn is not None
+        steps.append(drawn.step)
+    assert len(steps) >= 2 and steps == sorted(set(steps)), "each frame has its own stores"
+
+
+def test_why_names_the_function(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["why", str(PROGRAM), "f1/px160,90"]) == 0
+    assert "  queued by main+" in capsys.readouterr().out
+    assert main(["why", str(PROGRAM), "f1/d0", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["queued_by"]["address"] == "f1/d0"
+    assert [one["function"].split("+")[0] for one in answer["queued_by"]["trace"]] == ["main", "start"]

@@ -151,3 +151,23 @@ def test_a_reset_forgets_nothing_of_who_writes() -> None:
     memory.others_wrote()
     memory.arena[offset] = 1
     assert memory.newest(offset, 1) > before
+
+
+@pytest.mark.parametrize("told", [True, False], ids=["the host tells", "it does not"])
+def test_snapshots_have_all_pages_that_are_used(told: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not told:
+        monkeypatch.setattr(arena_module, "_PAGE_MAP", "/absent")
+    arena = shared()
+    for page in (5, 6, 20):
+        write(arena, page, 7)
+    assert arena.arena[30 * PAGE_SIZE] == 0, "a page that was read is in use, too"
+    arena.others_wrote()
+    first = arena.snapshot()
+    assert sorted(first.pages) == [5, 6, 20]
+    write(arena, 6, 0)
+    write(arena, 35, 9)
+    arena.others_wrote()
+    second = arena.snapshot()
+    assert sorted(second.pages) == [5, 20, 35] and second.pages[5] is first.pages[5]
+    arena.restore(first)
+    assert [int(arena.arena[n * PAGE_SIZE]) for n in (5, 6, 20, 35)] == [7, 7, 7, 0]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Protocol
 
 from pocketgpu.guests.kernel.memory import Area
@@ -19,10 +20,25 @@ from pocketgpu.guests.kernel.report import Registers
 from pocketgpu.guests.kernel.threads import Thread
 
 
+class Wrong(StrEnum):
+    """What can be wrong with an instruction, in words for people."""
+
+    READ_NOWHERE = "read of no memory"
+    WRITE_NOWHERE = "write to no memory"
+    JUMP_NOWHERE = "jump to no memory"
+    READ_FORBIDDEN = "read that is not allowed"
+    WRITE_FORBIDDEN = "write that is not allowed"
+    JUMP_FORBIDDEN = "jump that is not allowed"
+    MISALIGNED = "misaligned access"
+    MISALIGNED_JUMP = "misaligned jump"
+    UNDEFINED = "undefined instruction"
+    BREAKPOINT = "breakpoint"
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Why a program cannot go on. what: "read of no memory", "write that is not allowed", "jump to no memory",
-    "misaligned access", "undefined instruction", ...; address: of the access, or of the instruction itself."""
+    """Why a program cannot go on. what: one of `Wrong`, or a processor's own words; address: of the access, or of the
+    instruction itself."""
 
     what: str
     address: int

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from pocketgpu.guests.kernel.memory import Area, Permission
-from pocketgpu.guests.kernel.processor import Fault, Stop
+from pocketgpu.guests.kernel.processor import Fault, Stop, Wrong
 from pocketgpu.guests.kernel.report import Registers
 from pocketgpu.guests.kernel.threads import Thread
 from pocketgpu.guests.processors.engine import Engine
@@ -23,10 +23,6 @@ SVC: Final = 2
 NO_INTERRUPT: Final = -1
 ARGUMENTS: Final = 8
 """Registers that calls use, from the first on."""
-UNDEFINED: Final = "undefined instruction"
-MISALIGNED: Final = "misaligned access"
-BREAKPOINT: Final = "breakpoint"
-JUMP_NOWHERE: Final = "jump to no memory"
 _WORD: Final = 4
 
 
@@ -39,6 +35,9 @@ class UnicornProcessor:
     :param pc: the number of the program counter; flags: of the status register.
     :param nowhere: an address at which the processor would stop by itself.
     """
+
+    bits: int
+    """Of a register."""
 
     def __init__(self, engine: Engine, general: Sequence[int], pc: int, flags: int, nowhere: int) -> None:
         self._const = const = constants("unicorn_const")
@@ -62,9 +61,6 @@ class UnicornProcessor:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {len(self._mapped)} areas>"
-
-    bits: int
-    """Of a register."""
 
     # -- what an architecture adds ----------------------------------------------------------------------------------
     def _set_first(self, entry: int, argument: int, stack: int, tls: int) -> None:
@@ -177,7 +173,7 @@ class UnicornProcessor:
         if problem or state.interrupt != NO_INTERRUPT:
             return self._failed(begin, problem)
         if pc == self._nowhere:
-            return Stop(state.used, fault=Fault(JUMP_NOWHERE, pc, pc))
+            return Stop(state.used, fault=Fault(Wrong.JUMP_NOWHERE, pc, pc))
         # A processor that stops before its budget waits for an interrupt (wfi), which comes with what is due next.
         return Stop(max(state.used, budget))
 
@@ -200,8 +196,8 @@ class UnicornProcessor:
     def _invalid(self, access: int, address: int) -> None:
         const = self._const
         kinds = {
-            const.UC_MEM_READ_UNMAPPED: "read of no memory", const.UC_MEM_WRITE_UNMAPPED: "write to no memory",
-            const.UC_MEM_FETCH_UNMAPPED: JUMP_NOWHERE, const.UC_MEM_READ_PROT: "read that is not allowed",
-            const.UC_MEM_WRITE_PROT: "write that is not allowed", const.UC_MEM_FETCH_PROT: "jump that is not allowed",
+            const.UC_MEM_READ_UNMAPPED: Wrong.READ_NOWHERE, const.UC_MEM_WRITE_UNMAPPED: Wrong.WRITE_NOWHERE,
+            const.UC_MEM_FETCH_UNMAPPED: Wrong.JUMP_NOWHERE, const.UC_MEM_READ_PROT: Wrong.READ_FORBIDDEN,
+            const.UC_MEM_WRITE_PROT: Wrong.WRITE_FORBIDDEN, const.UC_MEM_FETCH_PROT: Wrong.JUMP_FORBIDDEN,
         }  # fmt: skip
         self._fault = Fault(kinds.get(access, "wrong access"), address, self._engine.read(self._pc))

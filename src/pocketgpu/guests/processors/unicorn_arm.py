@@ -9,21 +9,15 @@ from collections.abc import Sequence
 from typing import Final
 
 from pocketgpu.guests.backtrace.arm import registers_of
-from pocketgpu.guests.kernel.processor import Fault, Stop
+from pocketgpu.guests.kernel.processor import Fault, Stop, Wrong
 from pocketgpu.guests.kernel.report import Registers
 from pocketgpu.guests.processors.engine import Engine
 from pocketgpu.guests.processors.library import constants, load
-from pocketgpu.guests.processors.unicorn import (
-    ARGUMENTS,
-    BREAKPOINT,
-    MISALIGNED,
-    UNDEFINED,
-    UnicornProcessor,
-)
+from pocketgpu.guests.processors.unicorn import ARGUMENTS, UnicornProcessor
 
 _INVALID: Final = "INSN_INVALID"
 """In Unicorn's name of what it answers to an undefined instruction."""
-_EXCEPTIONS: Final = {1: UNDEFINED, 3: "prefetch abort", 4: MISALIGNED, 7: BREAKPOINT}
+_EXCEPTIONS: Final = {1: Wrong.UNDEFINED, 3: "prefetch abort", 4: Wrong.MISALIGNED, 7: Wrong.BREAKPOINT}
 """By Unicorn's numbers. All memory is mapped without an MMU, so that a data abort is a matter of alignment."""
 _YIELDS: Final = (0x0320F001, 0x0320F002)
 """yield and wfe, of any condition: Unicorn stops after them as if they were wrong."""
@@ -83,8 +77,8 @@ class UnicornArm(UnicornProcessor):
     def _exception(self, pc: int, interrupt: int, problem: str) -> Fault:
         """The fault of an instruction. Unicorn does not tell the address of a misaligned access; it is in a register
         of the instruction."""
-        what = _EXCEPTIONS.get(interrupt) or (UNDEFINED if _INVALID in problem else problem)
-        if what != MISALIGNED or self._values[ARGUMENTS + 1] & _THUMB:
+        what = _EXCEPTIONS.get(interrupt) or (Wrong.UNDEFINED if _INVALID in problem else problem)
+        if what != Wrong.MISALIGNED or self._values[ARGUMENTS + 1] & _THUMB:
             return Fault(what, pc, pc)
         return Fault(what, self._engine.read(self._numbers[self._word(pc) >> 16 & 0xF]), pc)
 

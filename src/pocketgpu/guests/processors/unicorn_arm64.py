@@ -8,27 +8,20 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from fractions import Fraction
+from math import gcd
 from typing import Final
 
 from pocketgpu.guests.backtrace.arm64 import registers_of
 from pocketgpu.guests.kernel.memory import PAGE, host_memory
-from pocketgpu.guests.kernel.processor import Fault, Stop
+from pocketgpu.guests.kernel.processor import Fault, Stop, Wrong
 from pocketgpu.guests.kernel.report import Registers
 from pocketgpu.guests.processors.engine import Engine
 from pocketgpu.guests.processors.hooks import system_read_hook
 from pocketgpu.guests.processors.library import constants, load
-from pocketgpu.guests.processors.unicorn import (
-    ARGUMENTS,
-    BREAKPOINT,
-    MISALIGNED,
-    UNDEFINED,
-    UnicornProcessor,
-)
+from pocketgpu.guests.processors.unicorn import ARGUMENTS, UnicornProcessor
 
-_EXCEPTIONS: Final = {1: UNDEFINED, 4: MISALIGNED, 7: BREAKPOINT}
+_EXCEPTIONS: Final = {1: Wrong.UNDEFINED, 4: Wrong.MISALIGNED, 7: Wrong.BREAKPOINT}
 """By Unicorn's numbers."""
-_MISALIGNED_JUMP: Final = "misaligned jump"
 _NOWHERE: Final = 0xFFFF_FFFF_FFFF_FFFC
 """Where the processor would stop by itself; nothing is there."""
 _FLOATING_POINT: Final = 3 << 20
@@ -70,8 +63,8 @@ class UnicornArm64(UnicornProcessor):
         engine.set_model(arm.UC_CPU_ARM64_A57)
         general = [getattr(arm, f"UC_ARM64_REG_X{n}") for n in range(_SP)] + [arm.UC_ARM64_REG_SP, arm.UC_ARM64_REG_PC]
         super().__init__(engine, general, arm.UC_ARM64_REG_PC, arm.UC_ARM64_REG_NZCV, _NOWHERE)
-        rate = Fraction(counter, clock)
-        self._state.up, self._state.down, self._state.rate = rate.numerator, rate.denominator, counter
+        common = gcd(counter, clock)
+        self._state.up, self._state.down, self._state.rate = counter // common, clock // common, counter
         self._state.write = engine.write_function
         engine.add_native_hook(const.UC_HOOK_INSN, system_read_hook(), self._state, arm.UC_ARM64_INS_MRS)
         self._clean = self._program_level()
@@ -115,7 +108,7 @@ class UnicornArm64(UnicornProcessor):
         what = _EXCEPTIONS.get(state.interrupt, problem)
         address = pc
         if pc % _WORD:
-            what = _MISALIGNED_JUMP
-        elif what == MISALIGNED:
+            what = Wrong.MISALIGNED_JUMP
+        elif what == Wrong.MISALIGNED:
             address = self._engine.read(self._numbers[self._word(pc) >> _BASE_AT & _REGISTER_MASK])
         return Stop(state.used, fault=Fault(what, address, pc))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
-from pocketgpu.guests.kernel.processor import Fault
+from pocketgpu.guests.kernel.processor import Fault, Wrong
 from pocketgpu.guests.kernel.report import Registers
 
 _LAYOUT: Final = struct.Struct("<9Q3Q4IQ")
@@ -45,15 +45,15 @@ class _Class(IntEnum):
 
 
 _KINDS: Final[Mapping[str, tuple[Kind, _Class, int]]] = {
-    "jump to no memory": (Kind.INSTRUCTION, _Class.INSTRUCTION, _NOT_MAPPED),
-    "jump that is not allowed": (Kind.INSTRUCTION, _Class.INSTRUCTION, _NOT_ALLOWED),
-    "misaligned jump": (Kind.MISALIGNED_PC, _Class.MISALIGNED_PC, 0),
-    "read of no memory": (Kind.DATA, _Class.DATA, _NOT_MAPPED),
-    "write to no memory": (Kind.DATA, _Class.DATA, _NOT_MAPPED | _WRITE),
-    "read that is not allowed": (Kind.DATA, _Class.DATA, _NOT_ALLOWED),
-    "write that is not allowed": (Kind.DATA, _Class.DATA, _NOT_ALLOWED | _WRITE),
-    "misaligned access": (Kind.DATA, _Class.DATA, _MISALIGNED),
-    "undefined instruction": (Kind.TRAP, _Class.UNKNOWN, 0),
+    Wrong.JUMP_NOWHERE: (Kind.INSTRUCTION, _Class.INSTRUCTION, _NOT_MAPPED),
+    Wrong.JUMP_FORBIDDEN: (Kind.INSTRUCTION, _Class.INSTRUCTION, _NOT_ALLOWED),
+    Wrong.MISALIGNED_JUMP: (Kind.MISALIGNED_PC, _Class.MISALIGNED_PC, 0),
+    Wrong.READ_NOWHERE: (Kind.DATA, _Class.DATA, _NOT_MAPPED),
+    Wrong.WRITE_NOWHERE: (Kind.DATA, _Class.DATA, _NOT_MAPPED | _WRITE),
+    Wrong.READ_FORBIDDEN: (Kind.DATA, _Class.DATA, _NOT_ALLOWED),
+    Wrong.WRITE_FORBIDDEN: (Kind.DATA, _Class.DATA, _NOT_ALLOWED | _WRITE),
+    Wrong.MISALIGNED: (Kind.DATA, _Class.DATA, _MISALIGNED),
+    Wrong.UNDEFINED: (Kind.TRAP, _Class.UNKNOWN, 0),
 }  # fmt: skip
 """By `Fault.what`: kind, class, and the rest of the syndrome. Breakpoints are not given to programs."""
 

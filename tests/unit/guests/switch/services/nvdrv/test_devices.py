@@ -176,6 +176,15 @@ def test_a_closed_address_space_is_empty() -> None:
     assert not gpu.kernel.machine.memory.mappings and gpu.driver.addresses.take_at(FIRST, 0x100_0000)
 
 
+def test_a_program_that_is_gone_leaves_nothing_open() -> None:
+    gpu = Gpu()
+    gpu.begin()
+    gpu.mapped(0x1000)
+    gpu.service.closed()
+    assert not (gpu.service.devices or gpu.driver.channels or gpu.driver.controls or gpu.driver.syncpoints)
+    assert not gpu.kernel.machine.memory.mappings
+
+
 # -- syncpoints and channels ----------------------------------------------------------------------------------------
 def test_an_event_comes_when_a_syncpoint_is_reached() -> None:
     gpu = Gpu()

@@ -15,6 +15,7 @@ compared with a copy from the last question, and stamped if it differs. A page t
 from __future__ import annotations
 
 import contextlib
+import io
 import mmap
 import sys
 from collections.abc import Mapping
@@ -39,6 +40,10 @@ _ZERO_PAGE = bytes(PAGE_SIZE)
 _MANY = 4 * PAGE_SIZE
 _LAST_VERSION = 0xFFFFFFFF
 _MADV_POPULATE_WRITE = 23  # mman.h; the mmap module has no name for it
+
+_PAGEMAP = "/proc/self/pagemap"
+_IN_MEMORY_OR_SWAPPED = 1 << 62
+"""The two highest bits of a page's entry: swapped out, in memory."""
 
 Bytes: TypeAlias = NDArray[np.uint8]
 #: Types that memory can be filled from.
@@ -71,6 +76,36 @@ class Snapshot:
     def bytes_beside(self, other: Snapshot) -> int:
         """At most how many bytes it keeps that another snapshot of the same memory does not share."""
         return int(np.count_nonzero(self.versions != other.versions)) * PAGE_SIZE + self.versions.nbytes
+
+
+def touched_pages(address: int, count: int) -> NDArray[np.bool_] | None:
+    """Which pages of private host memory were ever read or written; the others are zero. Telling takes much less time
+    than looking at them all. None where the system does not say: only Linux does.
+
+    Source: Linux, Documentation/admin-guide/mm/pagemap.rst.
+    """
+    if sys.platform != "linux" or mmap.PAGESIZE != PAGE_SIZE:
+        return None
+    known = np.ones(PAGE_SIZE, np.uint8)
+    try:
+        with open(_PAGEMAP, "rb", buffering=0) as file:
+            there = _there(file, int(known.ctypes.data), 1)
+            # Memory that was just written has to be among them, or this system's answers are worth nothing.
+            return _there(file, address, count) if there is not None and there.all() else None
+    except OSError:
+        return None
+
+
+def _there(file: io.FileIO, address: int, count: int) -> NDArray[np.bool_] | None:
+    size = 8 * count
+    file.seek(8 * (address >> PAGE_SHIFT))
+    data = bytearray()
+    while len(data) < size and (more := file.read(size - len(data))):
+        data += more
+    if len(data) < size:
+        return None
+    found: NDArray[np.bool_] = np.frombuffer(data, np.uint64) >= _IN_MEMORY_OR_SWAPPED
+    return found
 
 
 class Readable(Protocol):
@@ -273,10 +308,17 @@ class Arena:
         if self._shared is None or not some:
             return some
         pages = np.array(some)
+        wanted = np.zeros(self.guest_end >> PAGE_SHIFT, np.bool_)
+        wanted[list(held)] = True
+        touched = touched_pages(self.address, len(wanted))
+        looked_at = pages if touched is None else pages[touched[pages]]
         rows = self.arena[: self.guest_end].view(np.uint64).reshape(-1, PAGE_SIZE // 8)
-        runs = np.split(pages, np.flatnonzero(np.diff(pages) != 1) + 1)
-        full = np.concatenate([rows[int(run[0]) : int(run[-1]) + 1].any(axis=1) for run in runs])
-        return [page for page, is_full in zip(some, full.tolist(), strict=True) if is_full or page in held]
+        for run in np.split(looked_at, np.flatnonzero(np.diff(looked_at) != 1) + 1):
+            if len(run):
+                part = slice(int(run[0]), int(run[-1]) + 1)
+                wanted[part] |= rows[part].any(axis=1)
+        found: list[int] = pages[wanted[pages]].tolist()
+        return found
 
     def restore(self, snapshot: Snapshot) -> None:
         """Restore the contents of a snapshot of this memory; pages that change get a new version.

@@ -76,7 +76,7 @@ class RunOptions:
 
 @dataclass
 class Vblank:
-    """What one VBlank did. number: from 1. presents: what was shown anew, by screen. frame: the number of this present,
+    """What one VBlank did. number: from 1. presents: what was newly shown, by screen. frame: the number of this present,
     from 0; None if nothing was presented. counts: draws and so on since the VBlank before."""
 
     fixed_state: ClassVar = True  # once its VBlank is over
@@ -148,7 +148,7 @@ class Console(Generic[M, K, I]):
         raise NotImplementedError
 
     def take_presents(self) -> Mapping[str, object]:
-        """What the program has shown anew since the last VBlank, by screen."""
+        """What the program has newly shown since the last VBlank, by screen."""
         raise NotImplementedError
 
     def ask_to_close(self) -> None:

@@ -2,7 +2,7 @@
 
     display = Display(kernel, driver)
     layer = display.new_layer()
-    display.vblank(tick)     # what is shown anew
+    display.vblank(tick)     # what is newly shown
     display.screens          # {"screen": Screen}
 
 A *present* is a buffer that a program has put into its queue, once the GPU has drawn it: its fences are reached. The
@@ -153,7 +153,7 @@ class Display:
         self._left = self.screens.get(SCREEN)
 
     def vblank(self, tick: int) -> Mapping[str, Present]:
-        """A VBlank: queues go on. What is shown anew since the last one, by screen."""
+        """A VBlank: queues go on. What is newly shown since the last one, by screen."""
         self.vblanks += 1
         self._driver.go_on()
         for layer in self.layers.values():

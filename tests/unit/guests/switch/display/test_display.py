@@ -40,7 +40,7 @@ class Window(NvClient):
         self.kernel.machine.memory.arena[self.place + slot * self.size :][: self.size] = value
 
     def vblank(self) -> list[int]:
-        """The numbers of what a VBlank shows anew."""
+        """The numbers of what a VBlank newly shows."""
         return [one.number for one in self.display.vblank(0).values()]
 
     @property

@@ -86,6 +86,9 @@ def test_pictures_that_the_processor_draws() -> None:
         assert picture.shape == (180, 320, 3) and not picture[:20, :20].any()
         assert picture[90, 319].tolist() == [255, 130, 165], "RGB565"
         assert [one.id for one in app.console.events] == ["guest.nvdrv", "guest.buffer"]
+        numbers = [one.frame for one in app.console.vblanks if one.presents]
+        assert numbers == sorted(set(numbers)) and numbers[-1] == app.present_count - 1, "as in a recording"
+        assert len(numbers) < app.present_count, "two are shown at once before the first buffers go"
 
 
 def test_pictures_that_the_gpu_draws() -> None:

@@ -108,7 +108,7 @@ def _services() -> Iterator[Choice]:
         "guest.controller",
         "The controller of a program on a Switch.",
         pro="a Pro Controller of player 1, which every program takes",
-        handheld="the halves at the console itself",
+        handheld="the halves at the console itself, unless it is in its dock",
         pair="two Joy-Con of player 1, held as one",
         left="the left Joy-Con of player 1, held alone",
         right="the right Joy-Con of player 1, held alone",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 from pathlib import Path
 
 import numpy as np
@@ -105,6 +106,12 @@ def test_a_channel_that_waits_for_ever_does_not_stop_the_program() -> None:
         assert text_of(app).endswith(HANG)
         (event,) = app.console.events
         assert event.id == "channel.deadlock" and "to become 0x4d2" in event.message
+
+
+def test_the_data_of_the_scene_is_made_again(capsys: pytest.CaptureFixture[str]) -> None:
+    """The programs and headers in scene_data.h are what the assembler and the tables give."""
+    runpy.run_path(str(PROGRAMS / "make_scene.py"), run_name="__main__")
+    assert capsys.readouterr().out == (PROGRAMS / "scene_data.h").read_text()
 
 
 @pytest.mark.parametrize("name", ["framebuffer.nro", "scene.nro"])

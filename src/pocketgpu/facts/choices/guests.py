@@ -60,8 +60,7 @@ def _kernel() -> Iterator[Choice]:
     )
     yield named(
         "guest.page_states",
-        "Whether the Switch's kernel checks and tells what pages are used for: lent to a second place or to a service, "
-        "uncached, of code.",
+        "Whether the Switch's kernel checks and tells what pages are used for.",
         kept="switchbrew SVC: pages that are lent are out of reach, wrong ranges are errors, QueryMemory tells all",
         simple="the trial kernel: changes of pages succeed, also where nothing is; QueryMemory tells whole areas",
     )

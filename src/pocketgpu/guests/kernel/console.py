@@ -151,6 +151,10 @@ class Console(Generic[M, K, I]):
         """What the program has newly shown since the last VBlank, by screen."""
         raise NotImplementedError
 
+    def number_present(self, shown: Mapping[str, object]) -> tuple[int, int]:
+        """The number of the present that a VBlank shows, and how many there were with it."""
+        return self.present_count, self.present_count + 1
+
     def ask_to_close(self) -> None:
         """Tell the program that it shall end."""
         raise NotImplementedError
@@ -175,7 +179,7 @@ class Console(Generic[M, K, I]):
             self.ask_to_close()
         one.presents = self.take_presents()
         if one.presents:
-            one.frame, self.present_count = self.present_count, self.present_count + 1
+            one.frame, self.present_count = self.number_present(one.presents)
         stats = self.machine.stats
         one.counts = {name: int(getattr(stats, name)) for name in self.counted}
         stats.reset()

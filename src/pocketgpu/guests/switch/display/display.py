@@ -147,6 +147,11 @@ class Display:
         self._left = None
         self._driver.go_on()
 
+    @property
+    def shown_count(self) -> int:
+        """Presents that were on the screen so far."""
+        return 0 if self._shown is None else self._shown.number + 1
+
     def _leaving(self, queue: BufferQueue) -> None:
         """The buffers of a queue go: what was presented is shown before, and its picture stays."""
         self._show_all(queue)

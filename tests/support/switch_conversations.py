@@ -182,18 +182,19 @@ class StandIn:
 
 
 class SwitchPlay(Player):
-    """A conversation of a Switch that is being played. stand_in: messages are answered from the recording."""
+    """A conversation of a Switch that is being played. stand_in: messages are answered from the recording. choices:
+    other values than the trial kernel's."""
 
     guest: RecordedSwitch
     kernel: SwitchKernel
 
-    def __init__(self, path: Path, *, stand_in: bool = False) -> None:
+    def __init__(self, path: Path, *, stand_in: bool = False, choices: Mapping[str, str] | None = None) -> None:
         super().__init__(path)
         self.lines = deque(self.talk.lines)
         self.guest = RecordedSwitch(self.talk)
         self.buffers: dict[int, int] = {}
         """Where objects of memory with buffers lie in the arena, by their recorded numbers."""
-        self.machine = GM20B(switches=STRICT_SWITCH)
+        self.machine = GM20B(switches={**STRICT_SWITCH, **(choices or {})})
         self.console = Console(self.guest, self.machine, files_of(self.talk))
         self.kernel = self.console.kernel
         self.guest.space = self.kernel.space

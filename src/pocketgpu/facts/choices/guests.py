@@ -60,15 +60,14 @@ def _kernel() -> Iterator[Choice]:
     )
     yield named(
         "guest.page_states",
-        "Whether the Switch's kernel checks and tells what pages are used for: lent to a second place or to a service, "
-        "uncached, of code.",
+        "Whether the Switch's kernel checks and tells what pages are used for.",
         kept="switchbrew SVC: pages that are lent are out of reach, wrong ranges are errors, QueryMemory tells all",
         simple="the trial kernel: changes of pages succeed, also where nothing is; QueryMemory tells whole areas",
     )
     yield named(
         "guest.clock",
         "How time passes for a program of the Switch.",
-        counted="a tick for each instruction, and the display shows a picture every 60th of a second",
+        counted="a tick for each instruction, submissions by the GPU's timer; a picture is shown each 60th of a second",
         presents="the trial kernel: picture n moves time to 1 s + (n + 1) / 60 s; nothing else takes time but waits",
     )
     yield named(
@@ -108,7 +107,7 @@ def _services() -> Iterator[Choice]:
         "guest.controller",
         "The controller of a program on a Switch.",
         pro="a Pro Controller of player 1, which every program takes",
-        handheld="the halves at the console itself",
+        handheld="the halves at the console itself, unless it is in its dock",
         pair="two Joy-Con of player 1, held as one",
         left="the left Joy-Con of player 1, held alone",
         right="the right Joy-Con of player 1, held alone",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import mmap
+import sys
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -31,7 +32,7 @@ class MemoryRecorder:
 
     def __init__(self, memory: Arena, kernel: Kernel) -> None:
         self._arena, self._runner = memory, kernel
-        self._copy = np.frombuffer(mmap.mmap(-1, memory.guest_end), np.uint8)
+        self._copy = np.frombuffer(_zeros(memory.guest_end), np.uint8)
         self._shared = np.zeros(memory.guest_end >> PAGE_SHIFT, bool)
         self._known = np.zeros_like(self._shared)
         self._versions = memory.page_versions.copy()
@@ -93,3 +94,10 @@ class MemoryRecorder:
             at = page << PAGE_SHIFT
             self._copy[at : at + PAGE_SIZE] = self._arena.arena[at : at + PAGE_SIZE]
         self._versions[:] = versions
+
+
+def _zeros(size: int) -> mmap.mmap:
+    """Zeros that use memory only where they are written; comparing them must not do that."""
+    if sys.platform == "win32":
+        return mmap.mmap(-1, size)
+    return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)

@@ -184,9 +184,21 @@ class Scheduler:
 
     def next(self, now: int) -> tuple[Thread | None, int | None]:
         """Who runs from a tick on, and for how many ticks at most, if other cores want to run."""
+        best = None
+        for one in self.threads:  # nearly always there are threads of one core
+            if one.state is State.READY and not one.paused:
+                if best is None:
+                    best = one
+                elif self.first_come or one.core != best.core:
+                    return self._next_of_cores(now)
+                elif one.priority < best.priority or (one.priority == best.priority and one.order < best.order):
+                    best = one
+        return best, None
+
+    def _next_of_cores(self, now: int) -> tuple[Thread | None, int | None]:
         found = self._best_of_cores()
-        if len(found) < 2:
-            return next(iter(found.values()), None), None
+        if self.first_come:
+            return found[0], None
         core = min(found, key=self._turn_of)
         if core == self._core and now - self._since >= self.turn:
             self._turns[core] = self.next_order()

@@ -1,4 +1,4 @@
-"""Conversations of programs for a 3DS: `k` counts ticks, messages are words behind the thread's own 0x80 bytes."""
+"""Conversations of programs for a 3DS: `k` counts ticks, messages are words 0x80 bytes after the start of the TLS."""
 
 from __future__ import annotations
 

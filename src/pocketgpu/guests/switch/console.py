@@ -81,7 +81,8 @@ class Console(kernel_console.Console[GM20B, SwitchKernel, Input]):
         elif control == HOME:
             self.applet.set_focus(self.applet.focus != FOCUS.IN_FOCUS)
         else:
-            self.applet.set_docked(control == DOCKED)
+            self.hid.docked = control == DOCKED
+            self.applet.set_docked(self.hid.docked)
 
     def take_input(self) -> None:
         self.hid.update(self.input)

@@ -52,7 +52,7 @@ class SwitchKernel(Kernel):
 
     machine: its GPU. ram: the program's memory, a part of the GPU's; `Area.physical` is an offset in the arena of both.
     free_ram: its pages that are not mapped, by offset from its start. uses: what mapped pages are used for. heap: bytes
-    of the heap. ports: of ConnectToNamedPort. services: of `sm:`, by name. pointer_buffer_size: what sessions tell of
+    of the heap. ports: of ConnectToNamedPort. services: of `sm:`, by name. pointer_buffer_size: what sessions say about
     themselves; clients send buffers up to this size as pointers. process_id: the program's.
     """
 

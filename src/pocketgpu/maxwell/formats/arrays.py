@@ -240,8 +240,8 @@ def _colours_of_codes(channels: Channels) -> NDArray[np.uint32]:
 def _pictured(elements: Bytes, channels: Channels, count: int) -> Bytes:
     """A picture of elements whose channels are bytes, or have tables of bytes."""
     if elements.shape[2] == 2 and elements.size > 2 << 16:  # as screens of text have: a table is worth it
-        words = np.ascontiguousarray(elements).view("<u2")[..., 0]
-        whole = np.take(_colours_of_codes(channels), words, mode="clip").view(np.uint8)
+        every = np.ascontiguousarray(elements).view("<u2")[..., 0]
+        whole = np.take(_colours_of_codes(channels), every, mode="clip").view(np.uint8)
         return np.ascontiguousarray(whole.reshape(*elements.shape[:2], 4)[..., :count])
     flat, order = elements.reshape(-1, elements.shape[2]), channels.bytes_of_channels
     found = np.empty((len(flat), count), np.uint8)

@@ -160,7 +160,7 @@ def test_the_heap_takes_no_more_than_there_is_and_gives_all_back() -> None:
 def test_memory_is_zero_when_it_is_used_again() -> None:
     talk = Talk()
     kernel = talk.kernel
-    kernel.space.write(BUFFER + PAGE, b"left behind")
+    kernel.space.write(BUFFER + PAGE, b"of before")
     kernel.unmap_ram(BUFFER, ROOM)
     area = kernel.map_ram("again", BUFFER, ROOM, _BOTH, Kind.HEAP)
     assert not any(area.view)

@@ -1,4 +1,4 @@
-"""What the kernel tells of pages: their kind and what they are used for. Source: libnx's svc.h (MemoryType)."""
+"""What the kernel reports about pages: their kind and what they are used for. Source: libnx's svc.h (MemoryType)."""
 
 from __future__ import annotations
 

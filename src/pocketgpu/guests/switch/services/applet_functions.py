@@ -34,7 +34,6 @@ class ApplicationFunctions(AppletObject):
 
     def __init__(self, kernel: SwitchKernel, applet: Applet) -> None:
         super().__init__(kernel, applet)
-        self.home_button_blocked = False
         self.events = {
             130: Event(Reset.STICKY, "GPU error"), 140: Event(Reset.STICKY, "friend invitation"),
             150: Event(Reset.STICKY, "notification"), 160: Event(Reset.STICKY, "health warning"),
@@ -63,15 +62,11 @@ class ApplicationFunctions(AppletObject):
         return self.kept(request)
 
     @command(30)
-    @command(32)
-    def begin_blocking_home_button(self, request: CmifRequest) -> CmifAnswer:
-        self.home_button_blocked = True
-        return CmifAnswer()
-
     @command(31)
+    @command(32)
     @command(33)
-    def end_blocking_home_button(self, request: CmifRequest) -> CmifAnswer:
-        self.home_button_blocked = False
+    def block_home_button(self, request: CmifRequest) -> CmifAnswer:
+        """Whether the button does nothing; here only a script presses it, which knows what it wants."""
         return CmifAnswer()
 
     @command(40)

@@ -49,7 +49,6 @@ class CommonStateGetter(AppletObject):
 
     def __init__(self, kernel: SwitchKernel, applet: Applet) -> None:
         super().__init__(kernel, applet)
-        self.may_sleep, self.holds_sleep = True, False
         self.sleep_lock = Event(Reset.STICKY, "sleep lock")
         self.authenticated = Event(Reset.STICKY, "television authenticated")
 
@@ -65,27 +64,21 @@ class CommonStateGetter(AppletObject):
         return CmifAnswer(struct.pack("<I", message))
 
     @command(3)
+    @command(4)
     def allow_to_enter_sleep(self, request: CmifRequest) -> CmifAnswer:
         """The console never sleeps here, allowed or not."""
-        self.may_sleep = True
-        return CmifAnswer()
-
-    @command(4)
-    def disallow_to_enter_sleep(self, request: CmifRequest) -> CmifAnswer:
-        self.may_sleep = False
         return CmifAnswer()
 
     @command(10)
     def request_to_acquire_sleep_lock(self, request: CmifRequest) -> CmifAnswer:
         """The program gets it at once."""
-        self.holds_sleep = True
         self.kernel.signal(self.sleep_lock)
         return CmifAnswer()
 
     @command(11)
     @command(12)
     def release_sleep_lock(self, request: CmifRequest) -> CmifAnswer:
-        self.holds_sleep = self.sleep_lock.on = False
+        self.sleep_lock.on = False
         return CmifAnswer()
 
     @command(13)
@@ -164,7 +157,7 @@ class SelfController(AppletObject):
 
     def __init__(self, kernel: SwitchKernel, applet: Applet) -> None:
         super().__init__(kernel, applet)
-        self.exit_locked, self.fatal_sections = False, 0
+        self.fatal_sections = 0
         self.launchable = Event(Reset.STICKY, "library applets can be launched")
         self.launchable.on = True
         self.suspended = Event(Reset.STICKY, "suspended ticks")
@@ -176,14 +169,9 @@ class SelfController(AppletObject):
         return CmifAnswer()
 
     @command(1)
-    def lock_exit(self, request: CmifRequest) -> CmifAnswer:
-        """The console must wait for the program if it is to end; here it always does."""
-        self.exit_locked = True
-        return CmifAnswer()
-
     @command(2)
-    def unlock_exit(self, request: CmifRequest) -> CmifAnswer:
-        self.exit_locked = False
+    def lock_exit(self, request: CmifRequest) -> CmifAnswer:
+        """Whether the console must wait for the program if it is to end; here it always does."""
         return CmifAnswer()
 
     @command(3)
@@ -265,24 +253,15 @@ class WindowController(AppletObject):
 
     name = "IWindowController"
 
-    def __init__(self, kernel: SwitchKernel, applet: Applet) -> None:
-        super().__init__(kernel, applet)
-        self.foreground = True
-
     @command(1)
     def get_applet_resource_user_id(self, request: CmifRequest) -> CmifAnswer:
         """What the program calls itself to the display, the GPU and the controllers."""
         return CmifAnswer(struct.pack("<Q", self.kernel.process_id))
 
     @command(10)
-    def acquire_foreground_rights(self, request: CmifRequest) -> CmifAnswer:
-        """No other program could have them."""
-        self.foreground = True
-        return CmifAnswer()
-
     @command(11)
-    def release_foreground_rights(self, request: CmifRequest) -> CmifAnswer:
-        self.foreground = False
+    def take_or_give_foreground_rights(self, request: CmifRequest) -> CmifAnswer:
+        """No other program could have them."""
         return CmifAnswer()
 
 
@@ -294,7 +273,6 @@ class AudioController(Interface):
     def __init__(self, kernel: SwitchKernel) -> None:
         super().__init__(kernel)
         self.main = self.library = 1.0
-        self.transparent = 0.0
 
     @command(0)
     def set_expected_master_volume(self, request: CmifRequest) -> CmifAnswer:
@@ -317,7 +295,7 @@ class AudioController(Interface):
 
     @command(4)
     def set_transparent_volume_rate(self, request: CmifRequest) -> CmifAnswer:
-        (self.transparent,) = request.values("f")
+        """How loud the program is behind an applet; no applet is started here."""
         return CmifAnswer()
 
 

@@ -94,8 +94,9 @@ _KINDS: Final = {
 
 
 class Hid(Interface):
-    """The service. block: its shared memory. now: what the player does since the last VBlank. supported: styles that
-    the program takes; None before it said so. ids: numbers of the controllers that it takes."""
+    """The service. block: its shared memory. now: what the player does since the last VBlank. docked: whether the
+    console is in its dock, where nobody holds it. connected: whether the controller is. supported: styles that the
+    program takes; None before it said so. ids: places of the controllers that it takes."""
 
     name = "hid"
 
@@ -109,7 +110,7 @@ class Hid(Interface):
         self.supported: Style | None = None
         self.ids: frozenset[int] | None = None
         self.hold_type, self.handheld_activation, self.communication = 0, 0, 0
-        self.connected = True
+        self.connected, self.docked = True, choices["guest.mode"] == "docked"
         self._changed: dict[int, Event] = {}
         self._sensing: list[str] = []
         self._active: list[str] = []
@@ -171,7 +172,8 @@ class Hid(Interface):
             return True
         kind = self._kind
         styles = self.supported is None or bool(self.supported & kind.style)
-        return self.connected and styles and (self.ids is None or kind.place in self.ids)
+        held = not (self.docked and kind.style == Style.HANDHELD)
+        return self.connected and held and styles and (self.ids is None or kind.place in self.ids)
 
     def update(self, new: Input) -> None:
         """The next entries of everything: what the player does from now on."""

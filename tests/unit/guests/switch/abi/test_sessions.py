@@ -151,7 +151,7 @@ def test_objects_of_a_domain_are_handed_in(client: CmifClient, thing: Thing) -> 
     service = client.open(thing).to_domain()
     child, _ = service.ask(1, out_objects=2, size=4).objects
     stranger = Service(client, service.handle, 99)
-    service.ask(0, bytes(4), objects=[child, stranger])
+    assert service.ask(0, bytes(4), objects=[child, stranger], buffers=[Out(4)]).outputs == [b"\1" * 4]
     objects = thing.seen[0].objects
     assert isinstance(objects[0], Thing) and objects[1] is None
 

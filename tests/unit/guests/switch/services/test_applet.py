@@ -7,11 +7,14 @@ import struct
 import pytest
 from support.cmif_client import CmifClient, Idle, Service
 
+from pocketgpu.facts.switch.services import command_name
 from pocketgpu.guests.kernel.files import MemoryFiles
 from pocketgpu.guests.kernel.objects import Event
 from pocketgpu.guests.switch.abi.results import Result
 from pocketgpu.guests.switch.console import Console
 from pocketgpu.guests.switch.services.applet import MOST_MESSAGES
+from pocketgpu.guests.switch.services.applet_functions import ApplicationFunctions
+from pocketgpu.guests.switch.services.applet_objects import AppletObject, SelfController
 from pocketgpu.maxwell.gm20b import GM20B
 
 EXIT, FOCUS, OPERATION_MODE, PERFORMANCE_MODE = 4, 15, 30, 31
@@ -125,6 +128,14 @@ def test_small_questions_about_the_console(talk: Talk) -> None:
     assert state.ask(66, struct.pack("<I", 1)).result == 0 and talk.applet.settings["SetCpuBoostMode"] == 1
     assert state.ask(67).result == 0 and talk.applet.settings["SetCpuBoostMode"] == 0
     assert state.ask(90, b"\1").result == state.ask(100, b"\1").result == 0
+
+
+@pytest.mark.parametrize(("kind", "number"), [(SelfController, SELF), (ApplicationFunctions, FUNCTIONS)])
+def test_what_a_program_sets_is_kept(talk: Talk, kind: type[AppletObject], number: int) -> None:
+    service = talk.got(talk.proxy, number)
+    for command, format in kind.formats.items():
+        assert service.ask(command, struct.pack(f"<{format}", 3).ljust(8, b"\xff")).result == 0
+        assert talk.applet.settings[command_name(kind.name, command)] == 3
 
 
 def test_layers_have_ids_of_the_display(talk: Talk) -> None:

@@ -138,6 +138,19 @@ def test_a_controller_is_there_if_the_program_takes_it() -> None:
     assert asker.ask(hid, 101).data == struct.pack("<I", Style.FULL_KEY)
 
 
+def test_nobody_holds_a_console_in_its_dock() -> None:
+    _, hid = made(controller="handheld", mode="docked")
+    at = PAD + 8 * 0x5000
+    styles = []
+    for docked in (True, False, True):
+        hid.docked = docked
+        hid.update(Input())
+        styles.append(word(hid, at))
+    assert styles == [0, Style.HANDHELD, 0]
+    _, hid = made(controller="pro", mode="docked")
+    assert word(hid, PAD) == Style.FULL_KEY
+
+
 def test_what_was_set_is_told() -> None:
     asker, hid = made()
     for setting, format, values, asking, wanted in (

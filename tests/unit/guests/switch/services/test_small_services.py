@@ -39,6 +39,7 @@ def test_a_service_by_both_protocols(talk: Talk) -> None:
     reply = manager.tipc(1, b"time:u\0\0", out_objects=1)
     assert reply.objects[0].ask(0, out_objects=1).result == 0
     assert manager.tipc(4, bytes(8), pid=True).result == 0
+    assert manager.ask(1, b"appletOEmore", out_objects=1).result == 0  # a name has 8 bytes
 
 
 @pytest.mark.parametrize("tipc", [False, True])
@@ -136,6 +137,7 @@ def test_the_date_at_which_a_program_starts(talk: Talk) -> None:
         assert clock.ask(0).values("q") == (START_DATE + 90,)
     steady = talk.service("time:u").ask(2, out_objects=1).objects[0]
     assert steady.ask(0).values("q16s") == (91, SOURCE) and steady.ask(200).values("q") == (0,)
+    assert steady.ask(2).values("q") == (0,)
 
 
 def test_the_trial_kernels_clock_is_all_zeros() -> None:

@@ -23,6 +23,10 @@ SYNCPOINTS: Final = 192
 """Of a Tegra X1."""
 MOST_OBJECTS: Final = 8192
 LARGEST: Final = 1 << 32
+_GPU_TIMER: Final = 614_400_000
+"""Ticks of `GM20B.timestamp` in a second."""
+_LONGEST_WORK: Final = 10
+"""Seconds that one piece of work takes at most."""
 
 
 @dataclass(slots=True, eq=False)
@@ -78,6 +82,7 @@ class NvDriver:
         self.syncpoints: list[int] = []
         self.free_channels: list[int] = []
         self._objects = self._channels = 0
+        self._takes_time = self.gpu.choices["guest.clock"] == "counted"
 
     def __repr__(self) -> str:
         return f"<NvDriver: {len(self.objects)} memory objects, {len(self.channels)} channels>"
@@ -139,9 +144,7 @@ class NvDriver:
         """Give a channel of the machine work; what can run has run then."""
         for one in self.followers:
             one.submitting(channel, entries)
-        self.gpu.submit(entries, channel)
-        for one in self.followers:
-            one.worked()
+        self._done(lambda: self.gpu.submit(entries, channel))
 
     def end_waits(self) -> None:
         """Nothing will release the channels that wait: the machine reports them, and drops their work or goes on."""
@@ -150,7 +153,16 @@ class NvDriver:
     def _work(self, run: Callable[[], None]) -> None:
         for one in self.followers:
             one.resuming()
+        self._done(run)
+
+    def _done(self, run: Callable[[], object]) -> None:
+        """Let the GPU work. That takes time, or a program that only submits would never get to the next frame."""
+        before = self.gpu.timestamp()
         run()
+        if self._takes_time:
+            time = self.kernel.time
+            spent = (self.gpu.timestamp() - before) * time.hertz // _GPU_TIMER
+            time.pass_ticks(min(spent, _LONGEST_WORK * time.hertz))
         for one in self.followers:
             one.worked()
 

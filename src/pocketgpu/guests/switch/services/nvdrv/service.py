@@ -37,6 +37,12 @@ class NvDrv(Interface):
         self.devices: dict[int, Device] = {}
         self._opened = 0
 
+    def closed(self) -> None:
+        """A program that goes without closing its devices leaves none open."""
+        for device in reversed(self.devices.values()):
+            device.closed()
+        self.devices.clear()
+
     def _error(self, error: NvError) -> CmifAnswer:
         return CmifAnswer(pack("<I", error))
 

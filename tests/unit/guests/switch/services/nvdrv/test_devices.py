@@ -176,6 +176,15 @@ def test_a_closed_address_space_is_empty() -> None:
     assert not gpu.kernel.machine.memory.mappings and gpu.driver.addresses.take_at(FIRST, 0x100_0000)
 
 
+def test_a_program_that_is_gone_leaves_nothing_open() -> None:
+    gpu = Gpu()
+    gpu.begin()
+    gpu.mapped(0x1000)
+    gpu.service.closed()
+    assert not (gpu.service.devices or gpu.driver.channels or gpu.driver.controls or gpu.driver.syncpoints)
+    assert not gpu.kernel.machine.memory.mappings
+
+
 # -- syncpoints and channels ----------------------------------------------------------------------------------------
 def test_an_event_comes_when_a_syncpoint_is_reached() -> None:
     gpu = Gpu()
@@ -322,3 +331,17 @@ def test_every_request_survives_any_numbers() -> None:
         device = chance.choice((devices[one.device], gpu.channel, gpu.space))
         error, _ = gpu.raw(device, one.number, data[:size], bytes(chance.choice((0, 8, 64))), chance.choice((1, 2, 3)))
         assert error in tuple(map(int, NvError)), one
+
+
+@pytest.mark.parametrize(("clock", "takes"), [("counted", True), ("presents", False)])
+def test_work_takes_time(clock: str, takes: bool) -> None:
+    """A program that only submits gets to the next VBlank, too."""
+    gpu = Gpu(**{"guest.clock": clock})
+    gpu.begin()
+    address, place = gpu.mapped(0x10000)
+    before = gpu.kernel.time.now
+    assert gpu.submit(PushBuffer().semaphore_release(address + 0x8000, 1).words.tolist() * 100, address, place) == 0
+    first = gpu.kernel.time.now - before
+    assert gpu.submit(PushBuffer().semaphore_release(address + 0x8000, 1).words.tolist() * 200, address, place) == 0
+    second = gpu.kernel.time.now - before - first
+    assert (0 < first < second < gpu.kernel.time.hertz // 60) == takes and (first == second == 0) == (not takes)

@@ -15,7 +15,6 @@ compared with a copy from the last question, and stamped if it differs. A page t
 from __future__ import annotations
 
 import contextlib
-import io
 import mmap
 import sys
 from collections.abc import Mapping
@@ -39,11 +38,9 @@ _ZERO_PAGE = bytes(PAGE_SIZE)
 # From this number of bytes on, it is faster to request pages before they are touched.
 _MANY = 4 * PAGE_SIZE
 _LAST_VERSION = 0xFFFFFFFF
+# Linux: 8 bytes for each page of the process. The highest two bits: it is in memory, it was written to disk.
+_PAGE_MAP, _ENTRY, _PRESENT_AT = "/proc/self/pagemap", 8, 62
 _MADV_POPULATE_WRITE = 23  # mman.h; the mmap module has no name for it
-
-_PAGEMAP = "/proc/self/pagemap"
-_IN_MEMORY_OR_SWAPPED = 1 << 62
-"""The two highest bits of a page's entry: swapped out, in memory."""
 
 Bytes: TypeAlias = NDArray[np.uint8]
 #: Types that memory can be filled from.
@@ -76,36 +73,6 @@ class Snapshot:
     def bytes_beside(self, other: Snapshot) -> int:
         """At most how many bytes it keeps that another snapshot of the same memory does not share."""
         return int(np.count_nonzero(self.versions != other.versions)) * PAGE_SIZE + self.versions.nbytes
-
-
-def touched_pages(address: int, count: int) -> NDArray[np.bool_] | None:
-    """Which pages of private host memory were ever read or written; the others are zero. Telling takes much less time
-    than looking at them all. None where the system does not say: only Linux does.
-
-    Source: Linux, Documentation/admin-guide/mm/pagemap.rst.
-    """
-    if sys.platform != "linux" or mmap.PAGESIZE != PAGE_SIZE:
-        return None
-    known = np.ones(PAGE_SIZE, np.uint8)
-    try:
-        with open(_PAGEMAP, "rb", buffering=0) as file:
-            there = _there(file, int(known.ctypes.data), 1)
-            # Memory that was just written has to be among them, or this system's answers are worth nothing.
-            return _there(file, address, count) if there is not None and there.all() else None
-    except OSError:
-        return None
-
-
-def _there(file: io.FileIO, address: int, count: int) -> NDArray[np.bool_] | None:
-    size = 8 * count
-    file.seek(8 * (address >> PAGE_SHIFT))
-    data = bytearray()
-    while len(data) < size and (more := file.read(size - len(data))):
-        data += more
-    if len(data) < size:
-        return None
-    found: NDArray[np.bool_] = np.frombuffer(data, np.uint64) >= _IN_MEMORY_OR_SWAPPED
-    return found
 
 
 class Readable(Protocol):
@@ -307,18 +274,29 @@ class Arena:
         """Pages without those that are zero and not held as anything else: most of what a program may write."""
         if self._shared is None or not some:
             return some
-        pages = np.array(some)
-        wanted = np.zeros(self.guest_end >> PAGE_SHIFT, np.bool_)
-        wanted[list(held)] = True
-        touched = touched_pages(self.address, len(wanted))
-        looked_at = pages if touched is None else pages[touched[pages]]
+        pages = self._used(np.array(some))
         rows = self.arena[: self.guest_end].view(np.uint64).reshape(-1, PAGE_SIZE // 8)
-        for run in np.split(looked_at, np.flatnonzero(np.diff(looked_at) != 1) + 1):
-            if len(run):
-                part = slice(int(run[0]), int(run[-1]) + 1)
-                wanted[part] |= rows[part].any(axis=1)
-        found: list[int] = pages[wanted[pages]].tolist()
-        return found
+        runs = np.split(pages, np.flatnonzero(np.diff(pages) != 1) + 1) if len(pages) else []
+        full = {page for run in runs for page in run[rows[run[0] : run[-1] + 1].any(axis=1)].tolist()}
+        return [page for page in some if page in full or page in held]
+
+    def _used(self, pages: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Those of some pages, in order, that the host has memory for; the others are zero, and reading them would take
+        the most time of a snapshot. All of them where the host does not tell, or says nothing of what was just made."""
+        first, count = int(pages[0]), int(pages[-1] - pages[0]) + 1
+        try:
+            with open(_PAGE_MAP, "rb", buffering=0) as file:
+                file.seek((int(pages.ctypes.data) >> PAGE_SHIFT) * _ENTRY)
+                if int.from_bytes(file.read(_ENTRY), "little") >> _PRESENT_AT == 0:
+                    return pages
+                file.seek(((self.address >> PAGE_SHIFT) + first) * _ENTRY)
+                told = np.frombuffer(file.read(count * _ENTRY), np.uint64)
+        except OSError:
+            return pages
+        if len(told) != count or mmap.PAGESIZE != PAGE_SIZE:
+            return pages
+        used: NDArray[np.int64] = pages[told[pages - first] >> _PRESENT_AT != 0]
+        return used
 
     def restore(self, snapshot: Snapshot) -> None:
         """Restore the contents of a snapshot of this memory; pages that change get a new version.

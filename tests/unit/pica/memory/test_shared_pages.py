@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pytest
 
@@ -155,43 +153,21 @@ def test_a_reset_forgets_nothing_of_who_writes() -> None:
     assert memory.newest(offset, 1) > before
 
 
-# -- pages that nobody touched ----------------------------------------------------------------------------------------
-@pytest.mark.parametrize("told", [True, False])
-def test_snapshots_with_and_without_word_of_what_was_touched(told: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    if not told:
-        monkeypatch.setattr(arena_module, "touched_pages", lambda address, count: None)
+@pytest.mark.parametrize("source", [None, "/absent", "/dev/zero"], ids=["the host tells", "it does not", "it is wrong"])
+def test_snapshots_have_all_pages_that_are_used(source: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    if source is not None:
+        monkeypatch.setattr(arena_module, "_PAGE_MAP", source)
     arena = shared()
+    for page in (5, 6, 20):
+        write(arena, page, 7)
+    assert arena.arena[30 * PAGE_SIZE] == 0, "a page that was read is in use, too"
+    arena.others_wrote()
     first = arena.snapshot()
-    for page in (4, 9, 35):
-        write(arena, page, page)
-    assert int(arena.arena[20 * PAGE_SIZE]) == 0, "read, and still zero"
+    assert sorted(first.pages) == [5, 6, 20]
+    write(arena, 6, 0)
+    write(arena, 35, 9)
     arena.others_wrote()
     second = arena.snapshot()
-    assert sorted(second.pages) == [4, 9, 35] and second.page(9)[0] == 9 and not first.pages
-    write(arena, 9, 0)
-    write(arena, 10)
-    arena.others_wrote()
-    third = arena.snapshot()
-    assert sorted(third.pages) == [4, 10, 35], "one that is zero again is not kept"
-    arena.restore(second)
-    assert [int(arena.arena[page * PAGE_SIZE]) for page in (4, 9, 10, 35)] == [4, 9, 0, 35]
-    arena.restore(third)
-    assert [int(arena.arena[page * PAGE_SIZE]) for page in (4, 9, 10, 35)] == [4, 0, 1, 35]
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="Linux tells")
-def test_what_was_touched() -> None:
-    arena = Arena(4096 * PAGE_SIZE, 4096 * PAGE_SIZE, PAGE_SIZE)
-    for page in (3, 1000, 4095):
-        write(arena, page)
-    found = arena_module.touched_pages(arena.address, 4096)
-    if found is None:
-        pytest.skip("this system does not tell")
-    assert found[[3, 1000, 4095]].all() and len(found) == 4096
-
-
-def test_a_system_that_says_nothing_or_nonsense(monkeypatch: pytest.MonkeyPatch) -> None:
-    arena = shared()
-    for path in ("/nowhere", "/dev/null", "/dev/zero"):
-        monkeypatch.setattr(arena_module, "_PAGEMAP", path)
-        assert arena_module.touched_pages(arena.address, PAGES) is None
+    assert sorted(second.pages) == [5, 20, 35] and second.pages[5] is first.pages[5]
+    arena.restore(first)
+    assert [int(arena.arena[n * PAGE_SIZE]) for n in (5, 6, 20, 35)] == [7, 7, 7, 0]

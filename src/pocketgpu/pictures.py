@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from io import BytesIO
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,17 @@ class ShownArray(Displayed):
 
     def _repr_html_(self) -> str:
         return title_html(str(self)) + picture_html(self._repr_png_())
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Screen(ShownArray):
+    """The picture of one screen, or of one eye of a 3DS: `array` is upright RGB of shape (height, width, 3), uint8."""
+
+    name: str
+    array: Bytes
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.width}x{self.height} RGB"
 
 
 def to_png(array: Bytes) -> bytes:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from pocketgpu.guests import App
     from pocketgpu.inspect.pictures.comparing import Pixels
     from pocketgpu.inspect.pictures.findings import Finding
-    from pocketgpu.pica.display.screens import Screen
+    from pocketgpu.pictures import Screen
 
 UPDATE_OPTION = "--update-goldens"
 UPDATE_VARIABLE = "POCKETGPU_UPDATE_GOLDENS"

@@ -29,7 +29,7 @@ from pocketgpu.guests.kernel.memory import Permission
 from pocketgpu.guests.kernel.program import Program, Segment
 from pocketgpu.guests.kernel.threads import Thread
 from pocketgpu.guests.n3ds.abi.messages import COMMAND_BUFFER, STATIC_BUFFERS, WORDS, Session
-from pocketgpu.guests.n3ds.console import Console
+from pocketgpu.guests.n3ds.console import N3DSConsole
 from pocketgpu.guests.n3ds.kernel import N3DSKernel
 from pocketgpu.pica.n3ds import N3DS
 
@@ -56,11 +56,11 @@ class N3DSEpisode(Episode):
     strict, calls_known, data = STRICT, CALLS, DATA
     odd = _ODD
     bits = (4, 8, 12, 16, 24, 32)
-    console: Console
+    console: N3DSConsole
     kernel: N3DSKernel
 
     def begin(self, switches: dict[str, str], card: HostFolder) -> None:
-        self.console = Console(self.caller, N3DS(switches=switches), card)
+        self.console = N3DSConsole(self.caller, N3DS(switches=switches), card)
         self.kernel = self.console.kernel
         code = Segment("code", CODE, bytes(0x1000), 0x1000, Permission.READ | Permission.EXECUTE)
         data = Segment("data", DATA, bytes(0x8000), 0x8000, Permission.READ | Permission.WRITE)

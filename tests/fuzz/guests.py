@@ -28,7 +28,7 @@ from support.fuzz import command, one_case, written_outside
 
 from pocketgpu.guests.kernel.files import MemoryFile, MemoryFiles
 from pocketgpu.guests.kernel.program import Program
-from pocketgpu.guests.n3ds.console import Console
+from pocketgpu.guests.n3ds.console import N3DSConsole
 from pocketgpu.guests.n3ds.loader import ProgramError, read_program
 from pocketgpu.guests.processors.unicorn_arm import UnicornArm
 from pocketgpu.guests.symbols.elf import read_elf
@@ -166,7 +166,7 @@ def ask(program: Program, r: random.Random, counts: Counter[str]) -> None:
 def run_some(program: Program, machine: N3DS, counts: Counter[str]) -> None:
     """Run a program for some steps, and look at its end."""
     files = MemoryFiles({"/3ds/case.3dsx": MemoryFile(len(program.data), {0: program.data})})
-    kernel = Console(UnicornArm(), machine, files).kernel
+    kernel = N3DSConsole(UnicornArm(), machine, files).kernel
     kernel.load(program, ["sdmc:/3ds/case.3dsx"])
     seen = -1
     for number in range(STEPS):

@@ -28,7 +28,7 @@ from pocketgpu.guests.kernel.service import Session
 from pocketgpu.guests.kernel.threads import Thread
 from pocketgpu.guests.switch.abi import layout
 from pocketgpu.guests.switch.abi.sessions import Domain
-from pocketgpu.guests.switch.console import Console
+from pocketgpu.guests.switch.console import SwitchConsole
 from pocketgpu.guests.switch.kernel import SwitchKernel
 from pocketgpu.maxwell.gm20b import GM20B
 
@@ -59,11 +59,11 @@ class SwitchEpisode(Episode):
     odd = (0, 1, 2, 3, 7, 8, 0x10, 0x7F, 0x80, 0xFF, 0x100, 0xFFFF, 0x10000, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF,
            1 << 32, 1 << 63, (1 << 64) - 1)  # fmt: skip
     bits = (4, 8, 12, 16, 24, 32, 48, 64)
-    console: Console
+    console: SwitchConsole
     kernel: SwitchKernel
 
     def begin(self, switches: dict[str, str], card: HostFolder) -> None:
-        self.console = Console(self.caller, GM20B(switches=switches), card)
+        self.console = SwitchConsole(self.caller, GM20B(switches=switches), card)
         self.kernel = self.console.kernel
         code = Segment("code", CODE, bytes(0x1000), 0x1000, Permission.READ | Permission.EXECUTE)
         data = Segment("data", DATA, bytes(0x8000), 0x8000, Permission.READ | Permission.WRITE)

@@ -30,7 +30,7 @@ from pocketgpu.guests.kernel.files import HostFolder
 from pocketgpu.guests.kernel.service import Session
 from pocketgpu.guests.switch.abi.cmif import Interface
 from pocketgpu.guests.switch.abi.sessions import Domain, ServiceSession, handle_message
-from pocketgpu.guests.switch.console import Console
+from pocketgpu.guests.switch.console import SwitchConsole
 from pocketgpu.maxwell.gm20b import GM20B
 
 EPISODE = 400
@@ -61,7 +61,7 @@ class Episode:
         (place / "secret").write_bytes(_SECRET)
         switches = dict(STRICT_SWITCH) if r.random() < 0.3 else {}
         card = HostFolder(place / "card", writable=r.random() < 0.6)
-        self.console = Console(Idle(), GM20B(switches=switches), card)
+        self.console = SwitchConsole(Idle(), GM20B(switches=switches), card)
         self.kernel = self.console.kernel
         self.client = CmifClient(kernel=self.kernel)
         self.services: list[Service] = [self.client.open_port("sm:")]

@@ -12,7 +12,7 @@ from pocketgpu.guests.kernel.objects import Timer
 from pocketgpu.guests.kernel.threads import Thread
 from pocketgpu.guests.kernel.timeline import Due
 from pocketgpu.guests.n3ds.abi import layout
-from pocketgpu.guests.n3ds.console import Console
+from pocketgpu.guests.n3ds.console import N3DSConsole
 from pocketgpu.guests.n3ds.services.hid import Input
 from pocketgpu.guests.processors.recorded import Conversation, Line
 from pocketgpu.guests.processors.recorded_n3ds import COMMAND_BUFFER, RecordedN3DS
@@ -41,7 +41,8 @@ class Play(Player):
         head = self.talk.head
         self.guest = RecordedN3DS(self.talk)
         self.lines: Iterator[Line] = iter(self.talk.lines)
-        self.console = Console(self.guest, N3DS(switches=STRICT), _files(self.talk), font=b"" if head["font"] else None)
+        font = b"" if head["font"] else None
+        self.console = N3DSConsole(self.guest, N3DS(switches=STRICT), _files(self.talk), font=font)
         kernel = self.kernel = self.console.kernel
         self.guest.space = kernel.space
         self.guest.shared = self._poke

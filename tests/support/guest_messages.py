@@ -15,7 +15,7 @@ from pocketgpu.guests.kernel.processor import Stop
 from pocketgpu.guests.kernel.service import Server
 from pocketgpu.guests.kernel.threads import Thread
 from pocketgpu.guests.n3ds.abi.messages import COMMAND_BUFFER, STATIC_BUFFERS, WORDS, Answer, Request, Session
-from pocketgpu.guests.n3ds.console import Console
+from pocketgpu.guests.n3ds.console import N3DSConsole
 from pocketgpu.pica.n3ds import N3DS
 
 BUFFER = 0x08000000
@@ -42,7 +42,7 @@ class Talk:
         self, card: Files | None = None, choices: Mapping[str, str] | None = None, machine: N3DS | None = None
     ) -> None:
         self.machine = machine or N3DS(switches=choices)
-        self.console = Console(Idle(), self.machine, card or MemoryFiles({}))
+        self.console = N3DSConsole(Idle(), self.machine, card or MemoryFiles({}))
         self.kernel = self.console.kernel
         thread = self.kernel.make_thread(0x30, 0x100000, 0, 0)
         assert thread is not None

@@ -29,7 +29,7 @@ from pocketgpu.guests.switch.abi import layout
 from pocketgpu.guests.switch.abi.cmif import Interface
 from pocketgpu.guests.switch.abi.pages import Kind
 from pocketgpu.guests.switch.abi.sessions import ServiceSession
-from pocketgpu.guests.switch.console import Console
+from pocketgpu.guests.switch.console import SwitchConsole
 from pocketgpu.guests.switch.display.display import SCREEN, Present
 from pocketgpu.guests.switch.kernel import SwitchKernel
 from pocketgpu.guests.switch.services.hid_input import Input
@@ -195,7 +195,7 @@ class SwitchPlay(Player):
         self.buffers: dict[int, int] = {}
         """Where objects of memory with buffers lie in the arena, by their recorded numbers."""
         self.machine = GM20B(switches={**STRICT_SWITCH, **(choices or {})})
-        self.console = Console(self.guest, self.machine, files_of(self.talk))
+        self.console = SwitchConsole(self.guest, self.machine, files_of(self.talk))
         self.kernel = self.console.kernel
         self.guest.space = self.kernel.space
         self.kernel.pointer_buffer_size = self.talk.head["pointer_buffer_size"]

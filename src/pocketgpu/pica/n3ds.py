@@ -34,7 +34,6 @@ from pocketgpu.pica.core.stats import Stats
 from pocketgpu.pica.core.tiers import TIERS
 from pocketgpu.pica.core.work_area import WorkArea
 from pocketgpu.pica.display.lcd import Backlight, backlight
-from pocketgpu.pica.display.screens import Screen
 from pocketgpu.pica.engines.fill import MemoryFill
 from pocketgpu.pica.engines.transfer import Move, TransferEngine
 from pocketgpu.pica.external.registers import ExternalRegisters
@@ -46,6 +45,7 @@ from pocketgpu.pica.memory.guest import GuestMemory
 from pocketgpu.pica.pdc import DisplayMode, display_mode
 from pocketgpu.pica.pdc.mode import SCREENS, WORDS
 from pocketgpu.pica.texture.cache import TextureCache
+from pocketgpu.pictures import Screen
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from pocketgpu.capture.driver.n3ds import N3DSDriver
 from pocketgpu.cli import main
 from pocketgpu.cli.parts.animation import AnimatedGif, AnimatedPng, Animation, Pixels, compose
 from pocketgpu.errors import NoPictureError
-from pocketgpu.pica.display.screens import Screen
+from pocketgpu.pictures import Screen
 
 
 def noise(seed: int, width: int = 400, height: int = 240) -> Pixels:

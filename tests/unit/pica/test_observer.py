@@ -12,9 +12,9 @@ import pytest
 import pocketgpu
 from pocketgpu import capture
 from pocketgpu.pica.core.observer import Observer, Run, Undrawn
-from pocketgpu.pica.display.screens import Screen
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.pictures import Screen
 
 VRAM, FCRAM = 0x18000000, 0x20000000
 PSC0, PPF = 0x10400010, 0x10400C00

@@ -17,8 +17,8 @@ from pocketgpu.wording import counted, one_of
 if TYPE_CHECKING:
     from pocketgpu.maxwell.gm20b import GM20B
     from pocketgpu.observer import Observed
-    from pocketgpu.pica.display.screens import Screen
     from pocketgpu.pica.n3ds import N3DS
+    from pocketgpu.pictures import Screen
 
 RESTORING = 0.006
 """Approximate seconds for restoring a checkpoint."""

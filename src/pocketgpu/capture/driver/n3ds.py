@@ -20,10 +20,10 @@ from pocketgpu.capture.formats.n3ds_trace import GxRun, LoadRun, N3DSTrace, Narr
 from pocketgpu.errors import GuestMemoryError
 from pocketgpu.facts.memory_map import FCRAM, FCRAM_NEW_SIZE
 from pocketgpu.pica.core.observer import Observer, Run
-from pocketgpu.pica.display.screens import Screen
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.gsp.address_map import AddressMap
 from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.pictures import Screen
 from pocketgpu.wording import counted
 
 _COUNTS = ("draws", "triangles", "fragments")

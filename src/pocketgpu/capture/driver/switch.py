@@ -23,7 +23,7 @@ from pocketgpu.maxwell.display.present import to_picture
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.host.channel import Channel
 from pocketgpu.maxwell.host.observer import Observer
-from pocketgpu.pica.display.screens import Screen
+from pocketgpu.pictures import Screen
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from pocketgpu.facts import console_font as console_fonts
 from pocketgpu.guests.input.player import Actions
-from pocketgpu.guests.kernel import console as kernel_console
 from pocketgpu.guests.kernel.blocks import MemoryBlock
+from pocketgpu.guests.kernel.console import Console
 from pocketgpu.guests.kernel.files import Files
 from pocketgpu.guests.kernel.processor import Processor
 from pocketgpu.guests.n3ds.abi import layout
@@ -25,8 +25,8 @@ from pocketgpu.guests.n3ds.services.hid import Hid, Input
 from pocketgpu.guests.n3ds.services.power import Mcu, Ptm, PtmClock, PtmSysm
 from pocketgpu.guests.n3ds.services.small import Ndm
 from pocketgpu.guests.n3ds.services.srv import Srv
-from pocketgpu.pica.display.screens import Screen
 from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.pictures import Screen
 
 if TYPE_CHECKING:
     from pocketgpu.guests.n3ds.recorder import N3DSRecorder
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 SCREENS = ("top", "bottom")
 
 
-class Console(kernel_console.Console[N3DS, N3DSKernel, Input]):
+class N3DSConsole(Console[N3DS, N3DSKernel, Input]):
     """The console.
 
     applets: programs of the system that a program calls. font: what the memory of the shared font holds, if there is

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from pocketgpu.facts import console_font as console_fonts
 from pocketgpu.facts.switch.enumerations import FOCUS
 from pocketgpu.guests.input.player import Actions
-from pocketgpu.guests.kernel import console as kernel_console
+from pocketgpu.guests.kernel.console import Console
 from pocketgpu.guests.kernel.files import Files
 from pocketgpu.guests.kernel.processor import Processor
 from pocketgpu.guests.switch.abi import layout
@@ -29,7 +29,7 @@ from pocketgpu.guests.switch.services.sm import ServiceManager
 from pocketgpu.guests.switch.services.times import Clocks, time_services
 from pocketgpu.guests.switch.services.vi import Vi
 from pocketgpu.maxwell.gm20b import GM20B
-from pocketgpu.pica.display.screens import Screen
+from pocketgpu.pictures import Screen
 
 if TYPE_CHECKING:
     from pocketgpu.guests.switch.recorder import SwitchRecorder
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _VI: Final = ("vi:m", "vi:s", "vi:u")
 
 
-class Console(kernel_console.Console[GM20B, SwitchKernel, Input]):
+class SwitchConsole(Console[GM20B, SwitchKernel, Input]):
     """The console. hid, fs, nvdrv: its services of these names. display: what shows pictures. applet: what it tells its
     program. clocks: what time it is."""
 

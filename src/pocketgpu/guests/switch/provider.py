@@ -10,14 +10,14 @@ from pocketgpu.guests.kernel.files import Files
 from pocketgpu.guests.kernel.program import Program
 from pocketgpu.guests.processors.unicorn_arm64 import UnicornArm64
 from pocketgpu.guests.switch.abi import layout
-from pocketgpu.guests.switch.console import Console
+from pocketgpu.guests.switch.console import SwitchConsole
 from pocketgpu.guests.switch.loader import read_program
 from pocketgpu.maxwell.gm20b import GM20B
 
 __all__ = ["prepare", "read_program"]
 
 
-def prepare(program: Program, arguments: Sequence[str], options: RunOptions) -> Callable[[Files], Console]:
+def prepare(program: Program, arguments: Sequence[str], options: RunOptions) -> Callable[[Files], SwitchConsole]:
     """What starts a program with some files on the card.
 
     :raises UsageError: a font was named.
@@ -25,9 +25,9 @@ def prepare(program: Program, arguments: Sequence[str], options: RunOptions) -> 
     if options.font is not None:
         raise UsageError("a program of a Switch takes no font of the 3DS's system")
 
-    def start(card: Files) -> Console:
+    def start(card: Files) -> SwitchConsole:
         processor = UnicornArm64(layout.CLOCK, layout.COUNTER)
-        console = Console(processor, GM20B(threads=options.threads, switches=options.switches), card)
+        console = SwitchConsole(processor, GM20B(threads=options.threads, switches=options.switches), card)
         console.kernel.load(program, arguments)
         return console
 

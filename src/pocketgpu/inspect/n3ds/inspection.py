@@ -32,8 +32,8 @@ from pocketgpu.inspect.n3ds.summary import summary_of
 from pocketgpu.inspect.n3ds.targets import Target, target_of
 from pocketgpu.inspect.n3ds.textures import UnitTexture, textures_of
 from pocketgpu.inspect.n3ds.vertices import vertices_of
-from pocketgpu.pica.display.screens import Screen
 from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.pictures import Screen
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture

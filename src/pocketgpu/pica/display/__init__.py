@@ -1,6 +1,8 @@
 """From framebuffers to the pictures on the screens."""
 
-from pocketgpu.pica.display.screens import Screen
+from __future__ import annotations
+
+from pocketgpu.pictures import Screen
 
 __all__ = ["Screen"]
 

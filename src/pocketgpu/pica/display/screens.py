@@ -11,7 +11,6 @@ Source: 3dbrew GPU/External Registers (LCD source framebuffer setup), LCD Regist
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -27,7 +26,7 @@ from pocketgpu.facts.pica_enums import INTERLACE, TRANSFER_FORMAT
 from pocketgpu.pica.display.lcd import fill_colour
 from pocketgpu.pica.memory import surface
 from pocketgpu.pica.memory.guest import GuestMemory
-from pocketgpu.pictures import ShownArray
+from pocketgpu.pictures import Screen
 
 Bytes = NDArray[np.uint8]
 ReadRegister = Callable[[int], int]
@@ -38,18 +37,6 @@ TOP_WIDTH = 400
 BOTTOM_WIDTH = 320
 #: Columns of the top screen when each of its lines shows a different row.
 WIDE_WIDTH = 800
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Screen(ShownArray):
-    """The picture of one screen (or one eye): `array` is upright RGB of shape (240, width, 3), uint8."""
-
-    name: str
-    array: Bytes
-
-    def __str__(self) -> str:
-        return f"{self.name}: {self.width}x{self.height} RGB"
-
 
 _LUT_INDEX, _LUT_DATA = EXTERNAL["PDC0_LUT_INDEX"]["index"], EXTERNAL["PDC0_LUT_DATA"]
 _LUT_ENTRIES = 1 << _LUT_INDEX.width

@@ -25,7 +25,7 @@ from pocketgpu.pica.core.layout import CONTROL as C
 from pocketgpu.pica.core.layout import EXTERNAL_WORDS, ID_SPACE, MAX_WRITES, WorkLayout
 from pocketgpu.pica.core.observer import Observer, tell_written
 from pocketgpu.pica.core.stats import Stats
-from pocketgpu.pica.display.screens import ColorTable, Screen, scan_out
+from pocketgpu.pica.display.screens import ColorTable, scan_out
 from pocketgpu.pica.engines.fill import MemoryFill
 from pocketgpu.pica.engines.transfer import WORDS as TRANSFER_WORDS
 from pocketgpu.pica.engines.transfer import TransferEngine
@@ -33,6 +33,7 @@ from pocketgpu.pica.external.vram_power import VramPower
 from pocketgpu.pica.front.command_list import EFFECT_NAMES, EFFECT_TABLE
 from pocketgpu.pica.front.draws import Core3D
 from pocketgpu.pica.memory.guest import GuestMemory
+from pocketgpu.pictures import Screen
 
 BASE = EXTERNAL.base
 WORDS = EXTERNAL_WORDS

@@ -24,7 +24,7 @@ from pocketgpu.lanes import Engine
 from pocketgpu.pica.core.layout import CONTROL as C
 from pocketgpu.pica.core.stats import Stats
 from pocketgpu.pica.display.lcd import fill_colour
-from pocketgpu.pica.display.screens import Screen, cover
+from pocketgpu.pica.display.screens import cover
 from pocketgpu.pica.engines.fill import MemoryFill
 from pocketgpu.pica.engines.transfer import WORDS as TRANSFER_WORDS
 from pocketgpu.pica.engines.transfer import TransferEngine
@@ -47,6 +47,7 @@ from pocketgpu.pica.front.draws import Core3D
 from pocketgpu.pica.memory.guest import GuestMemory
 from pocketgpu.pica.pdc.controller import DisplayController
 from pocketgpu.pica.pdc.mode import SCREENS
+from pocketgpu.pictures import Screen
 
 _PDC_FIRST, _PDC_WORDS = EXTERNAL["PDC0_HTOTAL"].offset // 4, 64
 _COUNTERS = {

@@ -12,7 +12,7 @@ from support import recordings
 from pocketgpu.facts.switch.services import command_name, commands
 from pocketgpu.guests.kernel.service import methods_of
 from pocketgpu.guests.switch.abi.cmif import Interface
-from pocketgpu.guests.switch.console import Console
+from pocketgpu.guests.switch.console import SwitchConsole
 
 
 def interfaces(kind: type[Interface] = Interface) -> Iterator[type[Interface]]:
@@ -34,7 +34,7 @@ def test_no_number_has_two_names() -> None:
 
 
 def test_every_command_that_is_modelled_has_a_name() -> None:
-    assert Console.screen_names  # which imports all services
+    assert SwitchConsole.screen_names  # which imports all services
     ours = [one for one in interfaces() if one.__module__.startswith("pocketgpu.") and one.name]
     assert len(ours) > 30
     unnamed = [

@@ -11,7 +11,7 @@ from pocketgpu.guests import App, run
 from pocketgpu.guests.kernel.files import MemoryFiles
 from pocketgpu.guests.kernel.objects import Event, Reset
 from pocketgpu.guests.kernel.report import Found
-from pocketgpu.guests.n3ds.console import Console
+from pocketgpu.guests.n3ds.console import N3DSConsole
 from pocketgpu.guests.n3ds.loader import read_program
 from pocketgpu.guests.processors.unicorn_arm import UnicornArm
 from pocketgpu.pica.n3ds import N3DS
@@ -93,7 +93,7 @@ def test_tables_for_unwinding_do_without_those_for_debuggers() -> None:
     traces = []
     for debug in (True, False):
         program = read_program((PROGRAMS / "faults.elf").read_bytes(), "x.elf")
-        console = Console(UnicornArm(), N3DS(), MemoryFiles({}))
+        console = N3DSConsole(UnicornArm(), N3DS(), MemoryFiles({}))
         console.kernel.load(program if debug else replace(program, debug=None), ["sdmc:/x", "deeper"])
         end = console.kernel.run()
         assert end is not None and end.why == "fault"

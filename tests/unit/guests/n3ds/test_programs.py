@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pocketgpu.guests.kernel.files import MemoryFiles
-from pocketgpu.guests.n3ds.console import Console
+from pocketgpu.guests.n3ds.console import N3DSConsole
 from pocketgpu.guests.n3ds.loader import read_program
 from pocketgpu.pica.n3ds import N3DS
 
@@ -63,10 +63,10 @@ done
 """From the facts about objects; the numbers are result codes. Three timers of 2 ms take 6 ms and some calls."""
 
 
-def started(name: str) -> Console:
+def started(name: str) -> N3DSConsole:
     from pocketgpu.guests.processors.unicorn_arm import UnicornArm
 
-    console = Console(UnicornArm(), N3DS(), MemoryFiles({}))
+    console = N3DSConsole(UnicornArm(), N3DS(), MemoryFiles({}))
     path = PROGRAMS / f"{name}.elf"
     console.kernel.load(read_program(path.read_bytes(), path.name))
     return console

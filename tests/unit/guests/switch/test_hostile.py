@@ -20,7 +20,7 @@ from pocketgpu.guests.switch.abi import layout
 from pocketgpu.guests.switch.abi.pages import Kind, Use
 from pocketgpu.guests.switch.abi.results import Result
 from pocketgpu.guests.switch.calls.memory import TransferMemory
-from pocketgpu.guests.switch.console import Console
+from pocketgpu.guests.switch.console import SwitchConsole
 from pocketgpu.guests.switch.pages import PageUses, RamPages
 from pocketgpu.maxwell.gm20b import GM20B
 
@@ -35,7 +35,7 @@ class Talk:
     """A console with a thread that makes calls, and memory."""
 
     def __init__(self) -> None:
-        self.console = Console(Idle(), GM20B(), MemoryFiles({}))
+        self.console = SwitchConsole(Idle(), GM20B(), MemoryFiles({}))
         self.kernel = self.console.kernel
         self.kernel.map_ram("heap", BUFFER, ROOM, _BOTH, Kind.HEAP)
         thread = self.kernel.make_thread(0x2C, 0, 0, 0)

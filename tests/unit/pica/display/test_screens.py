@@ -15,9 +15,10 @@ from PIL import Image
 from pocketgpu.events import EventLog
 from pocketgpu.facts.external import EXTERNAL, LCD
 from pocketgpu.facts.formats import EXTERNAL_FORMATS
-from pocketgpu.pica.display.screens import ColorTable, Screen, scan_out
+from pocketgpu.pica.display.screens import ColorTable, scan_out
 from pocketgpu.pica.memory import surface
 from pocketgpu.pica.memory.guest import MIB, GuestMemory
+from pocketgpu.pictures import Screen
 
 VRAM = 0x18000000
 FCRAM = 0x20000000

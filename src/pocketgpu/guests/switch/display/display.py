@@ -22,7 +22,7 @@ from pocketgpu.guests.kernel.objects import Event, Reset
 from pocketgpu.guests.switch.abi import layout
 from pocketgpu.guests.switch.display.buffer_queue import BufferQueue, Fence, Queued
 from pocketgpu.maxwell.display.present import Surface, to_picture
-from pocketgpu.pica.display.screens import Screen
+from pocketgpu.pictures import Screen
 
 if TYPE_CHECKING:
     from pocketgpu.guests.switch.kernel import SwitchKernel

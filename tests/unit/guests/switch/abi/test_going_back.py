@@ -10,13 +10,13 @@ from pocketgpu.guests.kernel.files import MemoryFiles
 from pocketgpu.guests.kernel.service import Session
 from pocketgpu.guests.kernel.state import State
 from pocketgpu.guests.switch.abi.sessions import Domain
-from pocketgpu.guests.switch.console import Console
+from pocketgpu.guests.switch.console import SwitchConsole
 from pocketgpu.maxwell.gm20b import GM20B
 
 
 def test_sessions_domains_and_settings_go_back() -> None:
     machine, processor = GM20B(), Idle()
-    console = Console(processor, machine, MemoryFiles({}))
+    console = SwitchConsole(processor, machine, MemoryFiles({}))
     client = CmifClient(kernel=console.kernel)
     service = client.service("appletOE")
     clock = client.service("time:s").ask(4, out_objects=1).objects[0]

@@ -11,7 +11,7 @@ from pocketgpu.facts.switch.services import command_name
 from pocketgpu.guests.kernel.files import MemoryFiles
 from pocketgpu.guests.kernel.objects import Event
 from pocketgpu.guests.switch.abi.results import Result
-from pocketgpu.guests.switch.console import Console
+from pocketgpu.guests.switch.console import SwitchConsole
 from pocketgpu.guests.switch.services.applet import MOST_MESSAGES
 from pocketgpu.guests.switch.services.applet_functions import ApplicationFunctions
 from pocketgpu.guests.switch.services.applet_objects import AppletObject, SelfController
@@ -25,7 +25,7 @@ class Talk(CmifClient):
     """A program that has opened a proxy."""
 
     def __init__(self, service: str = "appletOE", number: int = 0) -> None:
-        self.console = Console(Idle(), GM20B(), MemoryFiles({}))
+        self.console = SwitchConsole(Idle(), GM20B(), MemoryFiles({}))
         super().__init__(kernel=self.console.kernel)
         self.applet = self.console.applet
         self.root = self.service(service).to_domain()

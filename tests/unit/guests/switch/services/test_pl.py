@@ -13,7 +13,7 @@ from support.cmif_client import CmifClient, Idle, Out
 
 from pocketgpu.guests.kernel.blocks import MemoryBlock
 from pocketgpu.guests.kernel.files import MemoryFiles
-from pocketgpu.guests.switch.console import Console
+from pocketgpu.guests.switch.console import SwitchConsole
 from pocketgpu.guests.switch.services.pl import TYPES, shared_font
 from pocketgpu.maxwell.gm20b import GM20B
 
@@ -33,7 +33,7 @@ def tool() -> ModuleType:
 
 @pytest.fixture
 def client() -> CmifClient:
-    return CmifClient(kernel=Console(Idle(), GM20B(), MemoryFiles({})).kernel)
+    return CmifClient(kernel=SwitchConsole(Idle(), GM20B(), MemoryFiles({})).kernel)
 
 
 def test_a_program_finds_a_font_as_libnx_looks_for_it(client: CmifClient) -> None:

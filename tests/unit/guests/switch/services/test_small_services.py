@@ -13,7 +13,7 @@ from pocketgpu.guests.kernel.objects import Event
 from pocketgpu.guests.kernel.timeline import START_DATE
 from pocketgpu.guests.switch.abi import layout
 from pocketgpu.guests.switch.abi.results import Result
-from pocketgpu.guests.switch.console import Console
+from pocketgpu.guests.switch.console import SwitchConsole
 from pocketgpu.guests.switch.services.times import LATEST, SOURCE
 from pocketgpu.maxwell.gm20b import GM20B
 
@@ -22,7 +22,7 @@ class Talk(CmifClient):
     """A program that talks to the services of a whole console."""
 
     def __init__(self, choices: dict[str, str] | None = None) -> None:
-        self.console = Console(Idle(), GM20B(switches=choices), MemoryFiles({}))
+        self.console = SwitchConsole(Idle(), GM20B(switches=choices), MemoryFiles({}))
         super().__init__(kernel=self.console.kernel)
 
 

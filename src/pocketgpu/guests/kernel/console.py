@@ -76,8 +76,8 @@ class RunOptions:
 
 @dataclass
 class Vblank:
-    """What one VBlank did. number: from 1. presents: what was newly shown, by screen. frame: the number of this present,
-    from 0; None if nothing was presented. counts: draws and so on since the VBlank before."""
+    """What one VBlank did. number: from 1. presents: what was newly shown, by screen. frame: the number of this
+    present, from 0; None if nothing was presented. counts: draws and so on since the VBlank before."""
 
     fixed_state: ClassVar = True  # once its VBlank is over
 

@@ -68,7 +68,7 @@ def _kernel() -> Iterator[Choice]:
         "guest.clock",
         "How time passes for a program of the Switch.",
         counted="a tick for each instruction, submissions by the GPU's timer; a picture is shown each 60th of a second",
-        presents="the trial kernel: picture n moves time to 1 s + (n + 1) / 60 s; nothing else takes time but waits",
+        presents="the trial kernel: each picture moves time to the next 60th of a second; else only waits do",
     )
     yield named(
         "guest.exceptions",

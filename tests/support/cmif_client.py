@@ -65,7 +65,7 @@ class Out:
 @dataclass(frozen=True)
 class Reply:
     """An answer. call: the result of the supervisor call; None while the service has not answered. result: that of the
-    service. data: all values behind it. outputs: the bytes of each buffer that the service could write. copies, moves:
+    service. data: all values after it. outputs: the bytes of each buffer that the service could write. copies, moves:
     handles. objects: services, by move handles or ids."""
 
     call: int | None

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 USUAL_FRAMES: Final = 60
 """Frames that are recorded for a question that names none; others are rounded up to a multiple of it, so that questions
 about neighbours share a recording."""
+_MOST: Final = 4
+"""A program that presents less than once in so many frames is not waited for."""
 
 
 def is_program(path: str | os.PathLike[str]) -> bool:
@@ -58,6 +60,9 @@ def opened(
     if data is None:
         with run(path, switches=switches, record=True) as app:
             app.frames(count)
+            # A recording of a Switch has a frame for each present, and a program may present less often than it could.
+            while app.end is None and len(app.contents().frames) < count and app.frame_count < _MOST * count:
+                app.frames(USUAL_FRAMES)
             if not app.frame_count and app.end is not None:
                 why = "" if app.end.well else f": {app.end.text}"
                 raise NoPictureError(

@@ -28,7 +28,7 @@ void exception_begins(u64 type, struct frame *frame) {
     calls++;
     u32 result = 0;
     switch (mode) {
-    case 0: frame->pc += 4; frame->x[1] = 0x1234; frame->flags = 1u << 30; break;   /* behind the instruction */
+    case 0: frame->pc += 4; frame->x[1] = 0x1234; frame->flags = 1u << 30; break;   /* after the instruction */
     case 1: case 2:
         frame->pc = (u64)goes_on_here;
         frame->sp = (u64)(stack + sizeof stack);

@@ -1,5 +1,5 @@
 /* A textured triangle that the GPU draws: address space, channel, programs, a pushbuffer made here, two buffers, fences.
- * With the argument "hang": a pushbuffer that waits for ever, and what the driver says of it. With a number: so many
+ * With the argument "hang": a pushbuffer that waits forever, and what the driver says of it. With a number: so many
  * pictures. */
 #include "services.h"
 #include "scene_data.h"

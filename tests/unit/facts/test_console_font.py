@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from support import recordings
+from support.switch_texts import expected
 
 from pocketgpu.facts import console_font
 from pocketgpu.facts.console_font import CHARACTERS, GLYPHS, N3DS, SWITCH, doubled
@@ -43,15 +44,34 @@ def test_glyphs_of_the_switch_are_those_of_the_3ds_with_doubled_pixels() -> None
     assert doubled(bytes([0b10000001])) == bytes([0b11000000, 0b00000011] * 2)
 
 
-@pytest.mark.skipif(not GUESTS.is_dir(), reason=recordings.REASON)
-def test_the_table_is_what_the_tool_learns(tmp_path: Path) -> None:
-    tool = (ROOT / "tools" / "learn_console_font.py").read_text(encoding="utf-8")
+def learned_table(tmp_path: Path, console: str, pictures: Path, texts: Path) -> bytes:
+    """The table that the tool makes."""
     copy = tmp_path / "tools" / "learn.py"
     copy.parent.mkdir()
-    made = tmp_path / "src" / "pocketgpu" / "facts" / "n3ds"
+    copy.write_bytes((ROOT / "tools" / "learn_console_font.py").read_bytes())
+    made = tmp_path / "src" / "pocketgpu" / "facts" / console
     made.mkdir(parents=True)
-    copy.write_text(tool, encoding="utf-8")
-    command = [sys.executable, str(copy), str(GUESTS / "expected"), str(GUESTS / "expected-text")]
+    command = [sys.executable, str(copy), str(pictures), str(texts), "--console", console]
     subprocess.run(command, check=True, capture_output=True, env={"PYTHONPATH": str(ROOT / "src")})
-    table = Path(console_font.__file__).parent / "n3ds" / "console_font.tsv"
-    assert (made / "console_font.tsv").read_bytes() == table.read_bytes()
+    return (made / "console_font.tsv").read_bytes()
+
+
+FACTS = Path(console_font.__file__).parent
+
+
+@pytest.mark.skipif(not GUESTS.is_dir(), reason=recordings.REASON)
+def test_the_table_is_what_the_tool_learns(tmp_path: Path) -> None:
+    made = learned_table(tmp_path, "n3ds", GUESTS / "expected", GUESTS / "expected-text")
+    assert made == (FACTS / "n3ds" / "console_font.tsv").read_bytes()
+
+
+@pytest.mark.skipif(not expected(), reason=recordings.REASON)
+def test_the_table_of_the_switch_is_what_the_tool_learns(tmp_path: Path) -> None:
+    for folder in ("pictures", "texts"):
+        (tmp_path / folder).mkdir()
+    for picture, text in expected():
+        name = picture.stem.rpartition("_")[0]
+        (tmp_path / "pictures" / f"{name}.png").write_bytes(picture.read_bytes())
+        (tmp_path / "texts" / f"{name}.txt").write_text(text + "\n", encoding="utf-8")
+    made = learned_table(tmp_path, "switch", tmp_path / "pictures", tmp_path / "texts")
+    assert made == (FACTS / "switch" / "console_font.tsv").read_bytes()

@@ -51,3 +51,13 @@ def test_the_debugger_takes_a_program() -> None:
     assert run.frame_count == 10
     answer = run.why("f4/px200,120")
     assert "load" in str(answer)
+
+
+def test_presents_that_come_late_are_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("unicorn", reason="needs the extra 'guest'")
+    monkeypatch.setattr(recordings, "USUAL_FRAMES", 2)
+    program = PROGRAMS.parent / "switch" / "console.nro"  # it shows a picture, and three VBlanks later another one
+    for most, frames in ((1, 1), (4, 2)):
+        monkeypatch.setenv("POCKETGPU_CACHE", str(tmp_path / str(most)))
+        monkeypatch.setattr(recordings, "_MOST", most)
+        assert recordings.opened(program, 1).frame_count == frames

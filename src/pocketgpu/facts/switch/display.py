@@ -22,6 +22,8 @@ PRODUCER: Final = "android.gui.IGraphicBufferProducer"
 WIDTH: Final = 1280
 HEIGHT: Final = 720
 """Pixels of the screen, and of buffers of which a program names no size."""
+LARGEST_SIDE: Final = 4096
+"""Pixels of a side of a buffer; more than twice what a screen has."""
 SLOTS: Final = 64
 """Buffers that a queue can have."""
 MOST_FENCES: Final = 4

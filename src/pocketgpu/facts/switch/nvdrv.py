@@ -82,7 +82,7 @@ class SubmitFlag(IntEnum):
 
 
 class Param(IntEnum):
-    """What nvmap's Param tells of an object."""
+    """What nvmap's Param reports about an object."""
 
     SIZE = 1
     ALIGN = 2

@@ -76,7 +76,7 @@ class RunOptions:
 
 @dataclass
 class Vblank:
-    """What one VBlank did. number: from 1. presents: what was shown anew, by screen. frame: the number of this present,
+    """What one VBlank did. number: from 1. presents: what was newly shown, by screen. frame: the number of this present,
     from 0; None if nothing was presented. counts: draws and so on since the VBlank before."""
 
     fixed_state: ClassVar = True  # once its VBlank is over
@@ -148,8 +148,12 @@ class Console(Generic[M, K, I]):
         raise NotImplementedError
 
     def take_presents(self) -> Mapping[str, object]:
-        """What the program has shown anew since the last VBlank, by screen."""
+        """What the program has newly shown since the last VBlank, by screen."""
         raise NotImplementedError
+
+    def number_present(self, shown: Mapping[str, object]) -> tuple[int, int]:
+        """The number of the present that a VBlank shows, and how many there were with it."""
+        return self.present_count, self.present_count + 1
 
     def ask_to_close(self) -> None:
         """Tell the program that it shall end."""
@@ -175,7 +179,7 @@ class Console(Generic[M, K, I]):
             self.ask_to_close()
         one.presents = self.take_presents()
         if one.presents:
-            one.frame, self.present_count = self.present_count, self.present_count + 1
+            one.frame, self.present_count = self.number_present(one.presents)
         stats = self.machine.stats
         one.counts = {name: int(getattr(stats, name)) for name in self.counted}
         stats.reset()

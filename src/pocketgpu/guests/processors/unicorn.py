@@ -80,7 +80,7 @@ class UnicornProcessor:
         raise NotImplementedError
 
     def _failed(self, begin: int, problem: str) -> Stop:
-        """What an interrupt or an error of Unicorn means; `_fault` tells of a wrong access."""
+        """What an interrupt or an error of Unicorn means; `_fault` describes a wrong access."""
         raise NotImplementedError
 
     # -- memory -----------------------------------------------------------------------------------------------------

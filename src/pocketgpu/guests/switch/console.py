@@ -90,6 +90,10 @@ class Console(kernel_console.Console[GM20B, SwitchKernel, Input]):
     def take_presents(self) -> Mapping[str, Present]:
         return self.display.vblank(self.kernel.time.now)
 
+    def number_present(self, shown: Mapping[str, object]) -> tuple[int, int]:
+        """More than one buffer may have been shown since the last VBlank; a recording has a frame for each."""
+        return self.display.shown_count - 1, self.display.shown_count
+
     def ask_to_close(self) -> None:
         self.applet.close()
 

@@ -83,7 +83,7 @@ def test_return_addresses_follow_a_call(call: int) -> None:
 
 
 def test_frame_records() -> None:
-    """x29 points at the caller's x29 and the return address behind it. A function without a record has its caller's."""
+    """x29 points at the caller's x29 and the return address after it. A function without a record has its caller's."""
     stack = [STACK + 0x20, CODE + 0x104, 0, 0, STACK + 0x40, CODE + 0x204, 0, 0, 0, CODE + 0x304]
     space = memory({0x100: bl(0x100, 0x1000), 0x200: bl(0x200, 0x100), 0x300: bl(0x300, 0x200)}, stack)
     own = traced(space, CODE + 0x1040, fp=STACK)

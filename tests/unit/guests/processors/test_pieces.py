@@ -1,4 +1,4 @@
-"""The map of an engine, in pieces: what the engine is told of changes, and when."""
+"""The map of an engine, in pieces: what the engine gets to know of changes, and when."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 from pathlib import Path
 
 import numpy as np
@@ -86,6 +87,9 @@ def test_pictures_that_the_processor_draws() -> None:
         assert picture.shape == (180, 320, 3) and not picture[:20, :20].any()
         assert picture[90, 319].tolist() == [255, 130, 165], "RGB565"
         assert [one.id for one in app.console.events] == ["guest.nvdrv", "guest.buffer"]
+        numbers = [one.frame for one in app.console.vblanks if one.presents]
+        assert numbers == sorted(set(numbers)) and numbers[-1] == app.present_count - 1, "as in a recording"
+        assert len(numbers) < app.present_count, "two are shown at once before the first buffers go"
 
 
 def test_pictures_that_the_gpu_draws() -> None:
@@ -102,6 +106,12 @@ def test_a_channel_that_waits_for_ever_does_not_stop_the_program() -> None:
         assert text_of(app).endswith(HANG)
         (event,) = app.console.events
         assert event.id == "channel.deadlock" and "to become 0x4d2" in event.message
+
+
+def test_the_data_of_the_scene_is_made_again(capsys: pytest.CaptureFixture[str]) -> None:
+    """The programs and headers in scene_data.h are what the assembler and the tables give."""
+    runpy.run_path(str(PROGRAMS / "make_scene.py"), run_name="__main__")
+    assert capsys.readouterr().out == (PROGRAMS / "scene_data.h").read_text()
 
 
 @pytest.mark.parametrize("name", ["framebuffer.nro", "scene.nro"])

@@ -1,4 +1,4 @@
-"""What a program is told of an exception: its kind, and a frame of registers in memory, which it may change.
+"""What a program gets to know about an exception: its kind, and a frame of registers in memory, which it may change.
 
 Source: libnx's thread_context.h and exception.s; the syndrome: Arm Architecture Reference Manual, ESR_EL1.
 """
@@ -90,7 +90,7 @@ class ExceptionFrame:
 
 
 def exception_of(fault: Fault, registers: Registers) -> tuple[Kind, ExceptionFrame] | None:
-    """Kind and frame of a fault; None if it is one that programs are not told of."""
+    """Kind and frame of a fault; None if it is one that programs do not get."""
     found = _KINDS.get(fault.what)
     if found is None:
         return None

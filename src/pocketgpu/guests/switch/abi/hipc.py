@@ -71,7 +71,7 @@ class Message:
         return f"<Message type {self.type}, {self.data_words} data words>"
 
     def _skip(self, size: int) -> int:
-        """Go on behind some bytes; where they were."""
+        """Go on after some bytes; where they were."""
         at, self._at = self._at, self._at + size
         if self._at > len(self._bytes):
             raise MalformedMessage(f"a message has more than {len(self._bytes)} bytes")

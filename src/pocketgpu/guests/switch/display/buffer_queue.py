@@ -160,6 +160,8 @@ class BufferQueue:
             return None
         if layout not in (PixelLayout.ROWS, PixelLayout.BLOCK_LINEAR):
             return None
+        if max(head["plane_width"], head["plane_height"]) > facts.LARGEST_SIDE:
+            return None
         height = head["block_height_log2"] if layout == PixelLayout.BLOCK_LINEAR else None
         try:
             surface = Surface(head["plane_width"], head["plane_height"], format, height, head["pitch"])

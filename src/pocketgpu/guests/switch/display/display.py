@@ -2,7 +2,7 @@
 
     display = Display(kernel, driver)
     layer = display.new_layer()
-    display.vblank(tick)     # what is shown anew
+    display.vblank(tick)     # what is newly shown
     display.screens          # {"screen": Screen}
 
 A *present* is a buffer that a program has put into its queue, once the GPU has drawn it: its fences are reached. The
@@ -147,13 +147,18 @@ class Display:
         self._left = None
         self._driver.go_on()
 
+    @property
+    def shown_count(self) -> int:
+        """Presents that were on the screen so far."""
+        return 0 if self._shown is None else self._shown.number + 1
+
     def _leaving(self, queue: BufferQueue) -> None:
         """The buffers of a queue go: what was presented is shown before, and its picture stays."""
         self._show_all(queue)
         self._left = self.screens.get(SCREEN)
 
     def vblank(self, tick: int) -> Mapping[str, Present]:
-        """A VBlank: queues go on. What is shown anew since the last one, by screen."""
+        """A VBlank: queues go on. What is newly shown since the last one, by screen."""
         self.vblanks += 1
         self._driver.go_on()
         for layer in self.layers.values():

@@ -295,7 +295,7 @@ class AudioController(Interface):
 
     @command(4)
     def set_transparent_volume_rate(self, request: CmifRequest) -> CmifAnswer:
-        """How loud the program is behind an applet; no applet is started here."""
+        """How loud the program is while an applet is in front; no applet is started here."""
         return CmifAnswer()
 
 

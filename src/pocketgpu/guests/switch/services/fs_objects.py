@@ -24,7 +24,7 @@ _ENTRY: Final = struct.Struct("<769s3xb3xq")
 _MOST_AT_ONCE: Final = layout.RAM
 """Bytes of one read: more memory than that no program has."""
 _RANGE: Final = bytes(0x40)
-"""What OperateRange tells of a range: that nothing is special about it."""
+"""What OperateRange reports about a range: that nothing is special about it."""
 RESULTS: Final = {
     "absent": Result.PATH_NOT_FOUND, "folder": Result.PATH_NOT_FOUND, "not a folder": Result.PATH_NOT_FOUND,
     "exists": Result.PATH_EXISTS, "protected": Result.WRITE_NOT_PERMITTED, "full": Result.NO_SPACE,

@@ -254,7 +254,7 @@ class Hid(Interface):
     @command(302)
     @command(1002)
     def accept(self, request: CmifRequest) -> CmifAnswer:
-        """Lock keys of a keyboard, gestures, the console's own sensor, how the touch screen works: nothing is told of
+        """Lock keys of a keyboard, gestures, the console's own sensor, how the touch screen works: nothing is known of
         them here, as of a console that nobody moves."""
         return CmifAnswer()
 

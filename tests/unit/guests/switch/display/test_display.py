@@ -40,7 +40,7 @@ class Window(NvClient):
         self.kernel.machine.memory.arena[self.place + slot * self.size :][: self.size] = value
 
     def vblank(self) -> list[int]:
-        """The numbers of what a VBlank shows anew."""
+        """The numbers of what a VBlank newly shows."""
         return [one.number for one in self.display.vblank(0).values()]
 
     @property
@@ -157,12 +157,15 @@ def test_formats(format: int, name: str, data: list[int], colour: list[int], blo
 
 @pytest.mark.parametrize(("memory", "offset", "surface", "format"), [
     (99, 0, SURFACE, 1), (1, 0, SURFACE, 3), (1, 1 << 31, SURFACE, 1), (1, 0, Surface(4096, 4096), 1),
+    (1, 0, Surface(4097, 1, "RGB565_UNORM", None), 4),
 ])  # fmt: skip
 def test_buffers_that_cannot_be_shown(memory: int, offset: int, surface: Surface, format: int) -> None:
-    window = Window(1)
-    window.set_buffer(1, memory, offset, surface, format)
-    assert list(window.queue.slots) == [0] and [one.id for one in window.kernel.events] == ["guest.buffer"]
-    assert window.show(1) == Status.BAD_VALUE
+    window = Window(2)
+    window.set_buffer(2, 1, 0, Surface(4000, 1, "RGB565_UNORM", None), 4)
+    assert list(window.queue.slots) == [0, 1, 2], "this one can"
+    window.set_buffer(2, memory, offset, surface, format)
+    assert list(window.queue.slots) == [0, 1] and [one.id for one in window.kernel.events] == ["guest.buffer"]
+    assert window.show(2) == Status.BAD_VALUE
 
 
 def test_a_buffer_can_be_given_back_and_taken_away() -> None:

@@ -1,4 +1,4 @@
-"""Pictures of text consoles of real programs of the Switch, and the text that was told of them."""
+"""Pictures of text consoles of real programs of the Switch, and the text that is known to be in them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FRAMES = {"barrier": "f399", "user_events": "f399"}
 
 
 def expected() -> list[tuple[Path, str]]:
-    """Pictures, and the text that was told of them."""
+    """Pictures, and the text that is known to be in them."""
     if not TABLE.is_file():
         return []
     found = []

@@ -129,6 +129,8 @@ class App:
 
     def _step(self) -> bool:
         going: bool = self.console.kernel.step()
+        if not going:
+            self.console.after_end()
         self._history.stepped()
         if not going and self._raises and self.end is not None and not self.end.well:
             raise ProgramFault(str(self.end))
@@ -162,8 +164,10 @@ class App:
         """
         other = self.fresh(record=record)
         steps = self.console.kernel.steps
-        while other.console.kernel.steps < steps and other.console.kernel.step():
+        while other.console.kernel.steps < steps and other._step():
             pass
+        if self.end is not None:
+            other._step()  # what it does after the end
         return other
 
     # -- going back -------------------------------------------------------------------------------------------------

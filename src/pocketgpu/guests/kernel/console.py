@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Protocol, TypeVar
 
 from pocketgpu.events import Event, EventLog
 from pocketgpu.facts.console_font import ConsoleFont
@@ -72,6 +72,10 @@ class RunOptions:
     font: str | os.PathLike[str] | None = None
     threads: int = 1
     switches: Mapping[str, str] | None = None
+
+
+_MOST_AFTER_END: Final = 64
+"""VBlanks after the end of a program."""
 
 
 @dataclass
@@ -190,6 +194,18 @@ class Console(Generic[M, K, I]):
         for control, values in actions.once:
             self.do_once(control, values)
         return self.input_of(actions)
+
+    @property
+    def has_new(self) -> bool:
+        """Whether a program that has ended left something that only the next VBlank will count."""
+        return False
+
+    def after_end(self) -> None:
+        """The program has ended: what it showed since the last VBlank is shown by some more."""
+        for _ in range(_MOST_AFTER_END):
+            if not self.has_new:
+                break
+            self.vblank(self.kernel.time.now)
 
     # -- for an App -------------------------------------------------------------------------------------------------
     @property

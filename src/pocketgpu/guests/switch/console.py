@@ -87,6 +87,10 @@ class SwitchConsole(Console[GM20B, SwitchKernel, Input]):
     def take_input(self) -> None:
         self.hid.update(self.input)
 
+    @property
+    def has_new(self) -> bool:
+        return self.display.has_new
+
     def take_presents(self) -> Mapping[str, Present]:
         return self.display.vblank(self.kernel.time.now)
 

@@ -182,6 +182,12 @@ class Display:
         return Screen(SCREEN, to_picture(data, surface))
 
     @property
+    def has_new(self) -> bool:
+        """Whether something was shown since the last VBlank, or will be at one of the next."""
+        waiting = (one for layer in self.layers.values() for one in layer.queue.waiting)
+        return bool(self._new) or any(one.number is not None for one in waiting)
+
+    @property
     def screens(self) -> Mapping[str, Screen]:
         """What is on the screen; nothing before the first present."""
         if self._shown is None:

@@ -212,7 +212,7 @@ def test_what_cannot_be_kept_matters_only_to_who_goes_back(monkeypatch: pytest.M
     with run(PROGRAMS / "scene.elf") as app:
         assert app.frames(2)
         for go in (app.checkpoint, app.back):
-            with pytest.raises(UnknownStateError, match=r"tuple_iterator cannot be kept \(at N3DSConsole.*kernel.blocks\)"):
+            with pytest.raises(UnknownStateError, match=r"tuple_iterator cannot be kept \(at N3DS.*kernel.blocks\)"):
                 go()
 
 

@@ -16,6 +16,7 @@ from pocketgpu.inspect import model
 from pocketgpu.inspect.inspection import Inspection, examine
 from pocketgpu.inspect.model.causes import Cause
 from pocketgpu.inspect.model.displayed import MOST_LETTERS, Displayed
+from pocketgpu.inspect.model.queued import Queued
 from pocketgpu.inspect.rules.checker import check
 
 DATA = Path(__file__).resolve().parents[2] / "promises" / "data"
@@ -72,6 +73,7 @@ def shown() -> list[Any]:
         found += [moment, moment.summary, moment.textures, moment.programs, moment.constants, moment.index_buffer]
         found += [moment.vertex_buffers, moment.vertices, moment.mesh(), moment.changes("reset")]
         found += [texture.facts for texture in moment.textures.values()]
+        found += [Queued(run.event("f0/d1"), None)]
         found += [run.why("f0"), Cause("f0/d0", "the scissor keeps nothing", "scissor.empty", 90, "pocketgpu why")]
     return found
 

@@ -80,8 +80,8 @@ def test_damaged_recordings_of_the_switch() -> None:
 
 
 def test_questions_about_damaged_recordings() -> None:
-    counts = load("debugging").run(20, seed=1)
-    assert counts["cases"] == 20 and counts["answers"] >= 40 and counts["fragments"] >= 5
+    counts = load("debugging").run(12, seed=1)
+    assert counts["cases"] == 12 and counts["answers"] >= 24 and counts["fragments"] >= 3
 
 
 def test_damaged_recordings_are_compared() -> None:

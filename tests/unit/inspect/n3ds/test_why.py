@@ -20,7 +20,7 @@ from pocketgpu.inspect.model.stage import Stage
 from pocketgpu.inspect.n3ds import fragment_count
 from pocketgpu.inspect.n3ds.funnel import because
 
-PER_SCREEN = 4
+PER_SCREEN = 3
 
 
 @pytest.fixture(scope="module")

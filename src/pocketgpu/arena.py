@@ -18,13 +18,13 @@ import contextlib
 import mmap
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
 PAGE_SHIFT = 12

@@ -57,13 +57,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
 from pocketgpu.facts.dialect.certainty import Certainty
 from pocketgpu.facts.dialect.registers import Field
 from pocketgpu.facts.dialect.values import Named, Values
+from pocketgpu.late_dataclass import dataclass
 
 Row = Mapping[str, str]
 """Cells by the name of their column."""

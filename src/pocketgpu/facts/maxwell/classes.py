@@ -17,13 +17,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Final
 
 from pocketgpu.facts.dialect.registers import Bank, Field, Register
 from pocketgpu.facts.dialect.tables import Array, Entry, Tables, apart, expand, names_of, parse_array, parse_marks
 from pocketgpu.facts.dialect.values import Values
+from pocketgpu.late_dataclass import dataclass
 
 WORDS: Final = 0x1000
 """Words of a class's method space; a method's word number has 12 bits."""

@@ -6,7 +6,7 @@ A console's kernel adds its supervisor calls: a method for each number, which se
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, Protocol
 
 from pocketgpu.displayed import line_of
@@ -19,6 +19,7 @@ from pocketgpu.guests.kernel.processor import Fault, Processor
 from pocketgpu.guests.kernel.report import Registers, Step, ThreadState, Tracer, end_text
 from pocketgpu.guests.kernel.threads import CANCELLED, Scheduler, State, Thread, TlsBlocks, Wait, Word
 from pocketgpu.guests.kernel.timeline import Due, Timeline
+from pocketgpu.late_dataclass import dataclass
 
 SHORTEST_PERIOD: Final = 10_000
 """Nanoseconds between two repetitions of a timer, at least: no console would get much else done either."""

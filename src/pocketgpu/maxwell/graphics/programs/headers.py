@@ -8,13 +8,13 @@ Source: NVIDIA's public description of the Kepler shader program header; the bit
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.facts.maxwell.headers import SPH, BitField, BitStructure, as_number
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.graphics.records import MAP_WORDS, MAX_TARGETS, PAGE_DUMP, PAGE_SLOTS, PAGE_ZERO
 from pocketgpu.maxwell.sass.stages.stage import CONTROL, PIXEL, VERTEX, VIEWPORT_MASK
 from pocketgpu.maxwell.sass.thread_memory.work import VECTOR

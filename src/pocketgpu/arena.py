@@ -388,7 +388,8 @@ class _SharedPages:
                     changed.append(np.flatnonzero(differs & (self.copied[part] == versions[part])) + at)
         new = pages[self.copied[pages] < 0]
         if len(new):
-            self._known = np.union1d(self._known, new)
+            # Pages without a copy are not known yet. (`np.union1d` imports NumPy's masked arrays, 6 ms.)
+            self._known = np.sort(np.concatenate((self._known, new)))
         self.copied[pages] = versions[pages]
         self._looked[pages] = epoch
         return np.concatenate(changed) if changed else pages[:0]

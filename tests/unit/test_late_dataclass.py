@@ -94,7 +94,8 @@ def asked(cls: Any) -> list[Any]:
     seen += [[getattr(one, name) for name in names] for one in (*objects, *map(copy.deepcopy, objects))]
     seen += [first == second, second == cls(number=1), second != third, first == 1]
     seen += [outcome(lambda: second < third), outcome(lambda: second >= third), outcome(lambda: second < 1)]
-    seen += [outcome(lambda: hash(second) == hash(cls(number=1))), cls.__hash__ is None, cls.__hash__ is object.__hash__]
+    seen += [outcome(lambda: hash(second) == hash(cls(number=1)))]
+    seen += [cls.__hash__ is None, cls.__hash__ is object.__hash__]
     seen += [outcome(lambda: setattr(second, "number", 4)), second.number, outcome(lambda: delattr(third, "number"))]
     # Python's own raises TypeError where this raises FrozenInstanceError, if the class has slots, too.
     seen += [outcome(lambda: setattr(second, "new", 4)) is None, hasattr(second, "__dict__")]

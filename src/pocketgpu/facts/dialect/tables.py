@@ -273,6 +273,8 @@ class Tables:
     folder: str
     loaded: dict[str, list[Entry]] = field(default_factory=dict)
     """Tables that have been read, by name."""
+    _named: dict[str, dict[str, Entry]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """Rows by name, of tables that others borrow rows from."""
 
     def read(self, name: str) -> list[Entry]:
         """The head rows of `NAME.tsv`, without changes."""
@@ -312,8 +314,8 @@ class Tables:
         other = next((word[1:] for word in entry["marks"].split() if word[0] == "="), "")
         if not other:
             return entry
-        names = set(names_of(entry[column]))
-        origin = next(one for one in self.read(other) if not names.isdisjoint(names_of(one[column])))
+        by_name = self._by_name(other, column)
+        origin = next(by_name[name] for name in names_of(entry[column]) if name in by_name)
         own = {name: cell for name, cell in entry.cells.items() if cell}
         # Aliases belong to one block only. The array of a row with a list of names applies to that list.
         left_out = {"aliases", "also"} | ({"array"} if "{" in origin[column] else set())
@@ -322,6 +324,16 @@ class Tables:
         rows = [{**under.pop(row["field"], {}), **{k: v for k, v in row.items() if v}} for row in entry.rows]
         cells = {**rest, **own, "marks": f"{origin['marks']} {entry['marks']}"}
         return Entry(cells, (*rows, *under.values()))
+
+    def _by_name(self, table: str, column: str) -> dict[str, Entry]:
+        """The head rows of a table by each of their names."""
+        found = self._named.get(table)
+        if found is None:
+            found = self._named[table] = {}
+            for entry in self.read(table):
+                for name in names_of(entry[column]):
+                    found.setdefault(name, entry)
+        return found
 
     # What rows share
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from pocketgpu.facts.dialect.registers import Bank, Field, Register, RegisterBlock, Slot
+from pocketgpu.facts.dialect.registers import Bank, Field, LateFields, Register, RegisterBlock, Slot
 from pocketgpu.facts.dialect.tables import Entry, Row, apart, count_of, expand, parse_array, parse_marks
 from pocketgpu.facts.n3ds import TABLES
 
@@ -78,7 +78,7 @@ class _RegisterRow:
             slot.offset,
             slot.names[0],
             tuple(slot.names[1:]),
-            self._fields(slot.number),
+            LateFields(lambda: self._fields(slot.number)),
             int(self._text(entry["reset"] or "0", slot.number), 0),
             marks.access,
             int(entry["writable"] or "0xffffffff", 0),

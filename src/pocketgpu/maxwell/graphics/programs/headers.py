@@ -40,10 +40,11 @@ FLAT, PERSPECTIVE, LINEAR = _KINDS.CONSTANT, _KINDS.PERSPECTIVE, _KINDS.SCREEN_L
 def _words(structure: BitStructure, kind: str, parts: Iterable[tuple[int, int, int]]) -> Iterator[tuple[int, BitField]]:
     """(address, field) of each word of a map."""
     parts = sorted(parts, reverse=True)
-    for one in structure.elements():
-        if kind in one.name and not any(level in one.name for level in _LEVELS):
-            first, address, bits = next(part for part in parts if part[0] <= one.lo)
-            yield address + 4 * ((one.lo - first) // bits), one
+    for field in structure:
+        if kind in field.name and not any(level in field.name for level in _LEVELS):
+            for one in field.elements():
+                first, address, bits = next(part for part in parts if part[0] <= one.lo)
+                yield address + 4 * ((one.lo - first) // bits), one
 
 
 _VTG_INPUTS = tuple(_words(SPH["VTG"], "IMAP", _VTG_IN))

@@ -10,7 +10,7 @@ import math
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
-from typing import ClassVar, overload
+from typing import ClassVar
 
 from pocketgpu.facts.dialect.certainty import Certainty as Certainty
 from pocketgpu.facts.dialect.values import Values
@@ -248,44 +248,6 @@ class Field:
         if self.type == "smag" and raw < 0:
             return (limit >> 1) | -raw
         return raw & (limit - 1)
-
-
-class LateFields(Sequence[Field]):
-    """Fields that are made at their first use: most registers of a start are asked for their reset value only."""
-
-    __slots__ = ("_made", "_make")
-
-    def __init__(self, make: Callable[[], tuple[Field, ...]]) -> None:
-        self._make = make
-        self._made: tuple[Field, ...] | None = None
-
-    @property
-    def _fields(self) -> tuple[Field, ...]:
-        if self._made is None:
-            self._made = self._make()
-        return self._made
-
-    def __repr__(self) -> str:
-        return repr(self._fields)
-
-    def __len__(self) -> int:
-        return len(self._fields)
-
-    def __iter__(self) -> Iterator[Field]:
-        return iter(self._fields)
-
-    @overload
-    def __getitem__(self, key: int) -> Field: ...
-    @overload
-    def __getitem__(self, key: slice) -> tuple[Field, ...]: ...
-    def __getitem__(self, key: int | slice) -> Field | tuple[Field, ...]:
-        return self._fields[key]
-
-    def __eq__(self, other: object) -> bool:
-        return self._fields == (other._fields if isinstance(other, LateFields) else other)
-
-    def __hash__(self) -> int:
-        return hash(self._fields)
 
 
 @dataclass(frozen=True, slots=True)

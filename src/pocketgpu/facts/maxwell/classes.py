@@ -19,6 +19,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
+from operator import attrgetter
 from typing import Final
 
 from pocketgpu.facts.dialect.registers import Bank, Field, Register
@@ -104,7 +105,7 @@ class MethodBlock:
     def _slots(self) -> tuple[_Slot, ...]:
         """The places of all methods, by word. No method is made for this: a class has up to 800."""
         found = [slot for entry in TABLES.entries(self.name, "method") for slot in _slots(self, entry)]
-        return tuple(sorted(found, key=lambda slot: slot.offset))
+        return tuple(sorted(found, key=attrgetter("offset")))
 
     @cached_property
     def methods(self) -> tuple[Method, ...]:
@@ -189,17 +190,21 @@ class MethodBlock:
         return len(self._slots)
 
 
+_NO_ARRAY: Final = Array((), 0)
+
+
 class _Slot:
     """The place of a method: what finds it, and the method itself, which is made at its first use."""
 
     __slots__ = ("_block", "_entry", "_index", "_made", "aliases", "array", "name", "offset")
 
-    def __init__(self, block: MethodBlock, entry: Entry, name: str, index: int | None, offset: int) -> None:
+    def __init__(
+        self, block: MethodBlock, entry: Entry, index: int, name: str, aliases: tuple[str, ...],
+        offset: int, array: Array,
+    ) -> None:  # fmt: skip
         """index: the number of the name in a row with a list of names."""
         self._block, self._entry, self._index = block, entry, index
-        self.name, self.offset = name, offset
-        self.array = parse_array(entry["array"]) if index is None else Array((), 0)
-        self.aliases = tuple(entry["aliases"].split(",")) if entry["aliases"] else ()
+        self.name, self.aliases, self.offset, self.array = name, aliases, offset, array
         self._made: Method | None = None
 
     @property
@@ -215,7 +220,7 @@ class _Slot:
         return self._made
 
     def _make(self) -> Method:
-        block, entry, index, array = self._block, self._entry, self._index or 0, self.array
+        block, entry, index, array = self._block, self._entry, self._index, self.array
         marks = parse_marks(entry["marks"])
         certainty, source = TABLES.source(marks.source, block.header)
         return Method(
@@ -240,9 +245,13 @@ def _words(offset: int, count: int, stride: int) -> range:
 
 def _slots(block: MethodBlock, entry: Entry) -> Iterator[_Slot]:
     """The place of a row's method, or of all methods of a list of names."""
-    names, stride = names_of(entry["method"]), parse_array(entry["array"]).stride
+    cells = entry.cells
+    names, array, aliases = names_of(cells["method"]), parse_array(cells.get("array", "")), cells.get("aliases", "")
+    offset = entry.offsets[0]
+    stride, array = (array.stride, _NO_ARRAY) if len(names) > 1 else (0, array)
+    others = tuple(aliases.split(",")) if aliases else ()
     for index, name in enumerate(names):
-        yield _Slot(block, entry, name, index if len(names) > 1 else None, (entry.offsets[0] + index * stride) // 4)
+        yield _Slot(block, entry, index, name, others, (offset + index * stride) // 4, array)
 
 
 B197: Final = MethodBlock(0xB197, "MAXWELL_B", "3D", "clb197.h")

@@ -14,7 +14,7 @@ from pocketgpu.events import EventLog
 from pocketgpu.guests.kernel.blocks import MemoryBlock
 from pocketgpu.guests.kernel.handles import Handles
 from pocketgpu.guests.kernel.memory import PAGE, AddressSpace, Area, Permission
-from pocketgpu.guests.kernel.objects import KernelObject, Mutex, Timer
+from pocketgpu.guests.kernel.objects import KernelObject, Mutex, Timer, Waitable
 from pocketgpu.guests.kernel.processor import Fault, Processor
 from pocketgpu.guests.kernel.report import Registers, Step, ThreadState, Tracer, end_text
 from pocketgpu.guests.kernel.threads import Scheduler, Thread, TlsBlocks
@@ -51,10 +51,16 @@ class Machine(Protocol):
         ...
 
 
-class Process(KernelObject):
-    """The program itself, for handles."""
+class Process(Waitable):
+    """The program itself, for handles. It is signalled when its state changes, which it does not live to see."""
 
     kind = "process"
+
+    def signalled(self, thread: Thread) -> bool:
+        return False
+
+    def taken(self, thread: Thread) -> None:
+        """Nobody gets through."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,6 +119,8 @@ class Waits:
         for one in dict.fromkeys(wait.objects):
             one.waiters.remove(thread)
         self.scheduler.make_ready(thread)
+        if wait.owner is not None:
+            self.inherit(wait.owner)
         wait.woken(thread, index)
         for listener in self.listeners:
             listener.thread_woken(thread)
@@ -157,6 +159,25 @@ class Waits:
         waiting = self.waiting_for(address)
         for one in waiting if count < 0 else waiting[:count]:
             self.resume(one, 0)
+
+    # -- priorities -------------------------------------------------------------------------------------------------
+    def set_priority(self, thread: Thread, priority: int) -> None:
+        """Another priority for a thread, by its program."""
+        thread.own_priority = priority
+        self.inherit(thread)
+
+    def inherit(self, thread: Thread) -> None:
+        """Let a thread have the best priority of its own and of those who wait for a mutex that it has; and so on with
+        the one for which it waits itself."""
+        for _ in range(len(self.scheduler.threads)):  # threads may wait for each other
+            waiting = [one for one in self.scheduler.threads if one.wait is not None and one.wait.owner is thread]
+            priority = min([thread.own_priority, *(one.priority for one in waiting)])
+            if priority == thread.priority:
+                return
+            thread.priority = priority
+            if thread.wait is None or thread.wait.owner is None:
+                return
+            thread = thread.wait.owner
 
     # -- timers -----------------------------------------------------------------------------------------------------
     def set_timer(self, timer: Timer, first: int, interval: int) -> None:

@@ -29,6 +29,10 @@ _MODULES: Final = (events, locks, memory, system, threads)
 """Importing them registers their calls."""
 CURRENT_THREAD: Final = 0xFFFF8000
 CURRENT_PROCESS: Final = 0xFFFF8001
+SLICED: Final = 59
+"""The priority whose threads take turns by time on the cores of programs. Source: libnx's thread.h."""
+SLICE: Final = 10_000_000
+"""Nanoseconds of such a turn."""
 UNKNOWN_BYTES: Final = 64
 """Values of the trial kernel's answer to a command that it does not have."""
 
@@ -77,6 +81,10 @@ class SwitchKernel(Kernel):
             self.call_ticks = layout.CALL_COST
         self.checks_pages = machine.choices["guest.page_states"] == "kept"
         """Whether pages that are lent or of another kind are refused."""
+        self.inherits = machine.choices["guest.priorities"] == "inherited"
+        """Whether a thread that has a mutex gets the priority of a better one that waits for it."""
+        if not self.scheduler.first_come:
+            self.scheduler.slices = SLICED, self.time.ticks(SLICE)
         self.exceptions = Exceptions(self)
         self.space.join = self._joined
         self.space.followers += [processor, _Sharing(machine)]

@@ -20,12 +20,13 @@ from pocketgpu.guests.switch.abi import layout
 from pocketgpu.guests.switch.abi.cmif import CmifAnswer, CmifRequest, Interface
 from pocketgpu.guests.switch.abi.pages import Kind
 from pocketgpu.guests.switch.abi.results import Result
-from pocketgpu.guests.switch.calls import events, locks, memory, register, system, threads
+from pocketgpu.guests.switch.calls import events, locks, memory, ports, register, system, threads
 from pocketgpu.guests.switch.exceptions import Exceptions
 from pocketgpu.guests.switch.pages import PageUses, RamPages
+from pocketgpu.guests.switch.ports import ServerPort
 from pocketgpu.maxwell.gm20b import GM20B
 
-_MODULES: Final = (events, locks, memory, system, threads)
+_MODULES: Final = (events, locks, memory, ports, system, threads)
 """Importing them registers their calls."""
 CURRENT_THREAD: Final = 0xFFFF8000
 CURRENT_PROCESS: Final = 0xFFFF8001
@@ -56,7 +57,8 @@ class SwitchKernel(Kernel):
 
     machine: its GPU. ram: the program's memory, a part of the GPU's; `Area.physical` is an offset in the arena of both.
     free_ram: its pages that are not mapped, by offset from its start. uses: what mapped pages are used for. heap: bytes
-    of the heap. ports: of ConnectToNamedPort. services: of `sm:`, by name. pointer_buffer_size: what sessions say about
+    of the heap. ports: of ConnectToNamedPort. services: of `sm:`, by name.
+    own_ports, own_services: those that the program has made itself. pointer_buffer_size: what sessions say about
     themselves; clients send buffers up to this size as pointers. process_id: the program's.
     """
 
@@ -73,6 +75,8 @@ class SwitchKernel(Kernel):
         self.heap = 0
         self.ports: dict[str, Interface] = {}
         self.services: dict[str, Interface] = {}
+        self.own_ports: dict[str, ServerPort] = {}
+        self.own_services: dict[str, ServerPort] = {}
         self.process_id = layout.PROCESS_ID
         tells_size = machine.choices["guest.pointer_buffers"] == "console"
         self.pointer_buffer_size = layout.POINTER_BUFFER if tells_size else 0

@@ -89,9 +89,6 @@ SVC(svc_control_code_memory, 0x4C)
 SVC(svc_create_shared_memory, 0x50)
 SVC(svc_map_transfer_memory, 0x51)
 SVC(svc_unmap_transfer_memory, 0x52)
-SVC(svc_create_port, 0x70)
-SVC(svc_manage_named_port, 0x71)
-SVC(svc_connect_to_port, 0x72)
 
 /* Text for a debugger. */
 void say(const char *text);

@@ -1,6 +1,7 @@
 /* Ports and sessions of the program itself: a thread answers messages of another one.
  *
  * Messages have no header of a command: data[0] is the number of what is wanted. */
+#include "kernel_calls.h"
 #include "services.h"
 
 enum { REQUEST = 4, ECHO = 1, SUM, FILL, SIGNAL, GIVE, HANG_UP, SLOW };

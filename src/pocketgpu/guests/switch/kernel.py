@@ -20,13 +20,13 @@ from pocketgpu.guests.switch.abi import layout
 from pocketgpu.guests.switch.abi.cmif import CmifAnswer, CmifRequest, Interface
 from pocketgpu.guests.switch.abi.pages import Kind
 from pocketgpu.guests.switch.abi.results import Result
-from pocketgpu.guests.switch.calls import events, locks, memory, ports, register, system, threads
+from pocketgpu.guests.switch.calls import code, events, locks, memory, ports, processes, register, system, threads
 from pocketgpu.guests.switch.exceptions import Exceptions
 from pocketgpu.guests.switch.pages import PageUses, RamPages
 from pocketgpu.guests.switch.ports import ServerPort
 from pocketgpu.maxwell.gm20b import GM20B
 
-_MODULES: Final = (events, locks, memory, ports, system, threads)
+_MODULES: Final = (code, events, locks, memory, ports, processes, system, threads)
 """Importing them registers their calls."""
 CURRENT_THREAD: Final = 0xFFFF8000
 CURRENT_PROCESS: Final = 0xFFFF8001
@@ -113,17 +113,26 @@ class SwitchKernel(Kernel):
         """
         if kind is None:
             kind = Kind.MODULE_DATA if permission & Permission.WRITE else Kind.MODULE_CODE
+        found = self.zeros(size, after)
+        if found is None:
+            raise AddressError(base, size, "no memory is left")
+        view, offset = found
+        try:
+            return self.space.map(Area(base, size, permission, name, view, kind, offset))
+        except AddressError:
+            self.free_ram.give_back(offset - self.ram.offset, size)
+            raise
+
+    def zeros(self, size: int, after: int | None = None) -> tuple[memoryview, int] | None:
+        """Memory that nothing else has: its bytes, which are zero, and their offset in the arena; None if there is not
+        as much in one piece. after: see `map_ram`."""
         place = self.free_ram.take(size, after) if after is not None else None
         if place is None and (place := self.free_ram.take(size)) is None:
-            raise AddressError(base, size, "no memory is left")
+            return None
         offset = self.ram.offset + place
         data = self.machine.memory.arena[offset : offset + size]
         data[: max(0, self.free_ram.used_up_to - place)] = 0
-        try:
-            return self.space.map(Area(base, size, permission, name, data.data, kind, offset))
-        except AddressError:
-            self.free_ram.give_back(place, size)
-            raise
+        return data.data, offset
 
     def _joined(self, one: Area, other: Area) -> memoryview | None:
         """The bytes of two areas that follow each other in the RAM, too."""

@@ -32,6 +32,8 @@ _REASONS: Final = {
     5: "a library is to be unloaded", 6: "a library was unloaded", 7: "C++ exception",
 }  # fmt: skip
 _RESULT_SIZE: Final = 4
+_PREEMPTION: Final = 0x36
+"""The only call of which GetInfo tells whether it is permitted."""
 
 
 # -- handles ----------------------------------------------------------------------------------------------------------
@@ -58,6 +60,12 @@ def get_process_id(kernel: SwitchKernel, thread: Thread, handle: int) -> Reply:
 def get_system_tick(kernel: SwitchKernel, thread: Thread) -> Reply:
     thread.answer[0] = kernel.counter
     return None
+
+
+class ResourceLimit(KernelObject):
+    """What a program may have of something, for handles."""
+
+    kind = "resource limit"
 
 
 class Info(IntEnum):
@@ -88,6 +96,7 @@ class Info(IntEnum):
     IS_APPLICATION = 23
     FREE_THREADS = 24
     THREAD_TICKS = 25
+    IS_CALL_PERMITTED = 26
     ALIAS_EXTRA = 28
 
 
@@ -110,7 +119,11 @@ def get_info(kernel: SwitchKernel, thread: Thread, type: int, handle: int, subty
     one: KernelObject | None = kernel.object_of(thread, handle)
     if info is Info.THREAD_TICKS:
         return (Result.OK, one.executed) if isinstance(one, Thread) else Result.INVALID_HANDLE
-    if info in (Info.DEBUGGER, Info.RESOURCE_LIMIT, Info.IDLE_TICKS, Info.ENTROPY):
+    if info is Info.RESOURCE_LIMIT and not handle and not subtype:
+        return kernel.give(ResourceLimit())
+    if info is Info.IS_CALL_PERMITTED and not handle:
+        return (Result.OK, 1) if subtype == _PREEMPTION else Result.INVALID_COMBINATION
+    if info in (Info.DEBUGGER, Info.RESOURCE_LIMIT, Info.IDLE_TICKS, Info.ENTROPY, Info.IS_CALL_PERMITTED):
         if handle:
             return Result.INVALID_HANDLE
         if subtype >= _ENTROPY_WORDS if info is Info.ENTROPY else subtype and info is not Info.IDLE_TICKS:

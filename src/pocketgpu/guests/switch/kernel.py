@@ -19,11 +19,11 @@ from pocketgpu.guests.switch import start
 from pocketgpu.guests.switch.abi import layout
 from pocketgpu.guests.switch.abi.cmif import CmifAnswer, CmifRequest, Interface
 from pocketgpu.guests.switch.abi.pages import Kind
+from pocketgpu.guests.switch.abi.ports import ServerPort
 from pocketgpu.guests.switch.abi.results import Result
 from pocketgpu.guests.switch.calls import code, events, locks, memory, ports, processes, register, system, threads
 from pocketgpu.guests.switch.exceptions import Exceptions
 from pocketgpu.guests.switch.pages import PageUses, RamPages
-from pocketgpu.guests.switch.ports import ServerPort
 from pocketgpu.maxwell.gm20b import GM20B
 
 _MODULES: Final = (code, events, locks, memory, ports, processes, system, threads)

@@ -12,12 +12,19 @@ from pocketgpu.guests.kernel.threads import CANCELLED, Thread
 from pocketgpu.guests.kernel.timeline import NANOSECONDS
 from pocketgpu.guests.switch.abi.hipc import MESSAGE_SIZE
 from pocketgpu.guests.switch.abi.pages import wrong_range
+from pocketgpu.guests.switch.abi.ports import (
+    MOST_SESSIONS,
+    ClientPort,
+    ClientSession,
+    ServerPort,
+    ServerSession,
+    session,
+)
 from pocketgpu.guests.switch.abi.results import Result
 from pocketgpu.guests.switch.abi.sessions import ServiceSession, handle_message
 from pocketgpu.guests.switch.abi.transfer import Mailbox, RefusedError
 from pocketgpu.guests.switch.calls.events import MOST_OBJECTS, waitables
 from pocketgpu.guests.switch.calls.register import Reply, call
-from pocketgpu.guests.switch.ports import MOST_SESSIONS, ClientPort, ClientSession, ServerPort, ServerSession, session
 
 if TYPE_CHECKING:
     from pocketgpu.guests.switch.kernel import SwitchKernel

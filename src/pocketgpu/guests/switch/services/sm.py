@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from pocketgpu.guests.switch.abi.cmif import CmifAnswer, CmifRequest, Interface, command
+from pocketgpu.guests.switch.abi.ports import MOST_SESSIONS, ServerPort
 from pocketgpu.guests.switch.abi.results import Result
 from pocketgpu.guests.switch.abi.sessions import Form
-from pocketgpu.guests.switch.ports import MOST_SESSIONS, ServerPort
 
 NAME_BYTES: Final = 8
 MOST_SERVICES: Final = 64

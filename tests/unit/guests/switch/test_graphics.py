@@ -42,6 +42,21 @@ freed 327680
 blocked 1
 done
 """
+WINDOWS = """
+one buffer, frames 4
+not ours 22
+detached 0
+none left 19
+not modelled 22
+given back 0
+reached 0
+at once 5
+timed out 5
+after ms 30
+released 0
+after ms 20
+done
+"""
 SCENE = """
 chip 1200b
 class b197
@@ -90,6 +105,13 @@ def test_pictures_that_the_processor_draws() -> None:
         numbers = [one.frame for one in app.console.vblanks if one.presents]
         assert numbers == sorted(set(numbers)) and numbers[-1] == app.present_count - 1, "as in a recording"
         assert len(numbers) < app.present_count, "two are shown at once before the first buffers go"
+
+
+def test_windows_and_waits_that_are_rare() -> None:
+    with ended("windows.nro") as app:
+        assert text_of(app) == WINDOWS
+        assert [one.message.partition(" of ")[0] for one in app.console.events] == ["code 5 DETACH_NEXT_BUFFER"]
+        assert app.screen.array[0, 0].tolist() == [200, 0, 0] and app.present_count == 6
 
 
 def test_pictures_that_the_gpu_draws() -> None:

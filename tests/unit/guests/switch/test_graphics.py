@@ -123,6 +123,13 @@ def test_pictures_that_the_gpu_draws() -> None:
         assert {ORANGE, BLUE} <= inside
 
 
+def test_text_that_the_gpu_draws() -> None:
+    with ended("gputext.nro") as app:
+        lines = app.console_text["screen"].splitlines()
+        assert lines[:3] == ["Drawn by the GPU:", "", "  {Quartz} ~ 50 %"] and lines[-1] == "the end.".rjust(20)
+        assert len(lines) == 11 and not app.console.events
+
+
 def test_a_channel_that_waits_for_ever_does_not_stop_the_program() -> None:
     with ended("scene.nro", "hang", frames=600) as app:
         assert text_of(app).endswith(HANG)

@@ -281,8 +281,9 @@ class Arena:
         return [page for page in some if page in full or page in held]
 
     def used(self, pages: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Those of some pages, in order, that the host has memory for; the others are zero, and reading them would take
-        the most time of a snapshot or a comparison. All of them where the host does not tell, or says nothing of what was just made."""
+        """Those of some pages, in order, that the host has memory for. The others are zero, and reading them would take
+        the most time of a snapshot or a comparison. All of them where the host does not tell, or says nothing of what
+        was just made."""
         first, count = int(pages[0]), int(pages[-1] - pages[0]) + 1
         try:
             with open(_PAGE_MAP, "rb", buffering=0) as file:

@@ -86,7 +86,9 @@ static void make_memory(void) {
         ((u32 *)(data + TEXTURE))[n] = (n / 4 + n / TEXELS / 4) % 2 ? 0xFF20C0FFu : 0xFFC04020u;
 }
 
+static void (*before_kickoff)(void);
 static u32 kickoff(u32 *from, u32 increments, u32 *got) {
+    if (before_kickoff) before_kickoff();
     u64 entry = (data_at + (u64)((u8 *)from - data)) | (u64)(at - from) << 42;
     struct { u64 address; u32 count, flags, fence[2]; } one = {0, 1, 4 | (increments ? 1u << 8 : 0), {0, increments}};
     u32 result = nv_control2(channel, NV_RW(0x481B, 0x18), &one, &entry, 8);

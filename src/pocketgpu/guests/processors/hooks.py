@@ -1,5 +1,6 @@
 """Hooks in machine code: one counts the instructions of each block and stops the processor at a budget, one stops it
-at interrupts, such as supervisor calls, one answers reads of the counter of 64-bit ARM. A block of one instruction of
+at interrupts, such as supervisor calls, one answers reads of the counter of 64-bit ARM, one notes which lines of its
+cache a program writes back. A block of one instruction of
 Thumb counts as one, so that loops of it end too.
 
 A hook in Python for each block would take nine tenths of the time. These are compiled once and kept in the cache of
@@ -16,6 +17,7 @@ from pocketgpu.lanes import machine_code
 _BLOCK: Final = "guest_block"
 _INTERRUPT: Final = "guest_interrupt"
 _READ: Final = "guest_system_read"
+_FLUSH: Final = "guest_flush"
 
 
 class HookState(ctypes.Structure):
@@ -139,6 +141,79 @@ answer:
 """
 
 
+CACHE_LINE: Final = 64
+"""Bytes of a line of a Cortex-A57's caches."""
+ROOM: Final = 16384
+"""Lines that are noted before the processor stops."""
+_MARGIN: Final = 2048
+"""Lines that a block may write back after that; one has fewer instructions."""
+
+
+class FlushState(ctypes.Structure):
+    """What the hook for caches shares with Python: `count` lines, each with its address and the bytes that it had.
+
+    limit: where the hook for blocks has its limit; 0 there ends the piece with the next block. read: the library's
+    function that reads memory.
+    """
+
+    _fields_ = (
+        ("count", ctypes.c_int64), ("limit", ctypes.c_void_p), ("read", ctypes.c_void_p),
+        ("lines", ctypes.c_uint8 * ((ROOM + _MARGIN) * (8 + CACHE_LINE))),
+    )  # fmt: skip
+
+
+_CACHES, _CLEANS = 7, (10, 11, 12, 13, 14)
+"""CRn of cache instructions, with op1 3 and op2 1; CRm: dc cvac, cvau, cvap, cvadp, civac."""
+_VALUE_AT: Final = 24
+"""Of the instruction's address in Unicorn's description."""
+_FLUSH_TEXT: Final = f"""
+define i32 @{_FLUSH}(ptr %uc, i32 %register, ptr %system, ptr %state) {{
+entry:
+  {_field("crn")}
+  {_field("crm")}
+  {_field("op1")}
+  {_field("op2")}
+  %caches = icmp eq i32 %crn, {_CACHES}
+  %user = icmp eq i32 %op1, {_USER}
+  %one = icmp eq i32 %op2, 1
+  %both = and i1 %caches, %user
+  %all = and i1 %both, %one
+  br i1 %all, label %which, label %done
+which:
+  switch i32 %crm, label %done [ {" ".join(f"i32 {one}, label %clean" for one in _CLEANS)} ]
+clean:
+  %value_at = getelementptr i8, ptr %system, i64 {_VALUE_AT}
+  %address = load i64, ptr %value_at
+  %line = and i64 %address, {-CACHE_LINE}
+  %count = load i64, ptr %state
+  %inside = icmp slt i64 %count, {ROOM + _MARGIN}
+  br i1 %inside, label %note, label %done
+note:
+  %offset = mul i64 %count, {8 + CACHE_LINE}
+  %lines = getelementptr i8, ptr %state, i64 {FlushState.lines.offset}
+  %record = getelementptr i8, ptr %lines, i64 %offset
+  store i64 %line, ptr %record
+  %bytes = getelementptr i8, ptr %record, i64 8
+  %read_at = getelementptr i8, ptr %state, i64 {FlushState.read.offset}
+  %read_fn = load ptr, ptr %read_at
+  %wrong = call i32 %read_fn(ptr %uc, i64 %line, ptr %bytes, i64 {CACHE_LINE})
+  %good = icmp eq i32 %wrong, 0
+  %more = zext i1 %good to i64
+  %sum = add i64 %count, %more
+  store i64 %sum, ptr %state
+  %full = icmp sge i64 %sum, {ROOM}
+  br i1 %full, label %stop, label %done
+stop:
+  %limit_at = getelementptr i8, ptr %state, i64 {FlushState.limit.offset}
+  %limit = load ptr, ptr %limit_at
+  store i64 0, ptr %limit
+  br label %done
+done:
+  ret i32 0
+}}
+"""
+
+
 def block_hook() -> int:
     """The address of the hook for blocks."""
     return machine_code.load(_BLOCK, _BLOCK_TEXT)[0]
@@ -152,3 +227,8 @@ def interrupt_hook() -> int:
 def system_read_hook() -> int:
     """The address of the hook for `mrs` of 64-bit ARM: the counter is the kernel's time."""
     return machine_code.load(_READ, _READ_TEXT)[0]
+
+
+def flush_hook() -> int:
+    """The address of the hook for cache instructions of 64-bit ARM, whose state is a `FlushState`."""
+    return machine_code.load(_FLUSH, _FLUSH_TEXT)[0]

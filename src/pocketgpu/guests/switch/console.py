@@ -93,6 +93,7 @@ class SwitchConsole(Console[GM20B, SwitchKernel, Input]):
         return self.display.has_new
 
     def take_presents(self) -> Mapping[str, Present]:
+        self.machine.log.clear()  # nobody reads it here, and long runs must not fill the memory
         return self.display.vblank(self.kernel.time.now)
 
     def number_present(self, shown: Mapping[str, object]) -> tuple[int, int]:

@@ -27,9 +27,9 @@ from pocketgpu.guests.app import App
 from pocketgpu.guests.n3ds.kernel import N3DSKernel
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.model.rules import Found
+from pocketgpu.inspect.model.stale import Stale, trace_of
 from pocketgpu.inspect.rules.n3ds.record import Read
 from pocketgpu.inspect.rules.n3ds.watch import Watch
-from pocketgpu.inspect.rules.stale import Stale, trace_of
 from pocketgpu.pica.core.observer import Run
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.wording import counted

@@ -33,7 +33,7 @@ from pocketgpu.guests.switch.console import SwitchConsole
 from pocketgpu.guests.switch.display.display import Present
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.model.rules import Found
-from pocketgpu.inspect.rules.stale import Stale, trace_of
+from pocketgpu.inspect.model.stale import Stale, trace_of
 from pocketgpu.inspect.rules.switch.watch import Watch
 from pocketgpu.maxwell.engines.common.base import Engine
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch

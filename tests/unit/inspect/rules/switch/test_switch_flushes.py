@@ -13,7 +13,7 @@ from pocketgpu.guests import App, run
 from pocketgpu.guests.processors.hooks import ROOM
 from pocketgpu.guests.processors.unicorn_arm64 import UnicornArm64
 from pocketgpu.guests.switch.console import SwitchConsole
-from pocketgpu.inspect.rules.stale import Stale
+from pocketgpu.inspect.model.stale import Stale
 from pocketgpu.inspect.rules.switch.flushes import FlushWatch
 
 pytest.importorskip("unicorn", reason="needs the extra 'guest'")

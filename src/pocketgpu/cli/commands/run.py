@@ -47,7 +47,9 @@ PICTURES = (ALL, "presented", "last")
 @click.option("--input", "script", metavar="FILE", help="Play an input script: keys, touch and so on, frame by frame.")
 @click.option("--press", multiple=True, metavar="KEYS@FRAMES", help="Hold keys: A@30-32, UP+B@40; may be repeated.")
 @click.option("--text", is_flag=True, help="Show what the program has printed, its screens' text too.")
-@click.option("--font", metavar="FILE", help="The 3DS's system font: a dump, or a .bcfnt file.  [a free one]")
+@click.option(
+    "--font", metavar="FILE", help="The system's font: for a 3DS a dump or a .bcfnt, for a Switch a .ttf or .otf."
+)
 @click.option("--elf", "symbols", metavar="FILE", help="The ELF of a .3dsx or .nro, for names.  [the .elf beside it]")
 @click.option("--arg", "arguments", multiple=True, metavar="TEXT", help="An argument for the program; may be repeated.")
 @threads_option

@@ -47,7 +47,8 @@ class SwitchConsole(Console[GM20B, SwitchKernel, Input]):
         "syncpoint_increments", "constbuf_binds", "macro_calls", "macro_steps", "methods", "words",
     )  # fmt: skip
 
-    def __init__(self, processor: Processor, machine: GM20B, card: Files) -> None:
+    def __init__(self, processor: Processor, machine: GM20B, card: Files, font: bytes | None = None) -> None:
+        """font: a file with the shared font; None for a free one."""
         kernel = SwitchKernel(processor, machine)
         super().__init__(machine, kernel, card, Input())
         self.hid, self.fs = Hid(kernel), FileSystemProxy(kernel, card)
@@ -56,7 +57,7 @@ class SwitchConsole(Console[GM20B, SwitchKernel, Input]):
         self.applet = Applet(kernel, display.new_layer)
         services: list[Interface] = [self.hid, self.fs, Apm(kernel, self.applet), Settings(kernel), self.nvdrv]
         services += [ApplicationProxies(kernel, self.applet), AppletProxies(kernel, self.applet)]
-        services += [SystemSettings(kernel), SharedFont(kernel), *time_services(kernel, self.clocks)]
+        services += [SystemSettings(kernel), SharedFont(kernel, font), *time_services(kernel, self.clocks)]
         services += [AudioOutManager(kernel), *(Vi(kernel, display, name) for name in _VI)]
         kernel.services.update({name: one for one in services for name in (one.name, *one.also)})
         kernel.ports["sm:"] = ServiceManager(kernel)
@@ -92,6 +93,7 @@ class SwitchConsole(Console[GM20B, SwitchKernel, Input]):
         return self.display.has_new
 
     def take_presents(self) -> Mapping[str, Present]:
+        self.machine.log.clear()  # nobody reads it here, and long runs must not fill the memory
         return self.display.vblank(self.kernel.time.now)
 
     def number_present(self, shown: Mapping[str, object]) -> tuple[int, int]:

@@ -177,6 +177,12 @@ def _switch_services() -> Iterator[Choice]:
         normal="the trial kernel: 0, as without the dock",
     )
     yield named(
+        "guest.wave_buffers",
+        "A wave buffer for the Switch's sound renderer that it cannot read: in no memory pool, or with too few bytes.",
+        waits="not documented: its voice plays no further until the memory is attached, and the update tells an error",
+        played="its time passes in silence, and the update tells an error",
+    )
+    yield named(
         "guest.date",
         "The date at which programs of the Switch start.",
         set="2026-01-01 00:00 UTC, on a console whose clock was set",

@@ -18,7 +18,8 @@ from pocketgpu.guests.switch.display.display import SCREEN, Display, Present
 from pocketgpu.guests.switch.kernel import SwitchKernel
 from pocketgpu.guests.switch.services.apm import Apm
 from pocketgpu.guests.switch.services.applet import Applet, AppletProxies, ApplicationProxies
-from pocketgpu.guests.switch.services.audout import AudioOutManager
+from pocketgpu.guests.switch.services.audio.audout import AudioOutManager
+from pocketgpu.guests.switch.services.audio.audren import AudioRendererManager
 from pocketgpu.guests.switch.services.fs import FileSystemProxy
 from pocketgpu.guests.switch.services.hid import Hid
 from pocketgpu.guests.switch.services.hid_input import Input
@@ -39,7 +40,7 @@ _VI: Final = ("vi:m", "vi:s", "vi:u")
 
 class SwitchConsole(Console[GM20B, SwitchKernel, Input]):
     """The console. hid, fs, nvdrv: its services of these names. display: what shows pictures. applet: what it tells its
-    program. clocks: what time it is."""
+    program. clocks: what time it is. renderers: where programs get sound renderers."""
 
     screen_names, controls, console_font = (SCREEN,), CONTROLS, console_fonts.SWITCH
     counted = (
@@ -57,7 +58,8 @@ class SwitchConsole(Console[GM20B, SwitchKernel, Input]):
         services: list[Interface] = [self.hid, self.fs, Apm(kernel, self.applet), Settings(kernel), self.nvdrv]
         services += [ApplicationProxies(kernel, self.applet), AppletProxies(kernel, self.applet)]
         services += [SystemSettings(kernel), SharedFont(kernel), *time_services(kernel, self.clocks)]
-        services += [AudioOutManager(kernel), *(Vi(kernel, display, name) for name in _VI)]
+        self.renderers = AudioRendererManager(kernel, self._is_docked)
+        services += [AudioOutManager(kernel), self.renderers, *(Vi(kernel, display, name) for name in _VI)]
         kernel.services.update({name: one for one in services for name in (one.name, *one.also)})
         kernel.ports["sm:"] = ServiceManager(kernel)
         if machine.choices["guest.mode"] == "docked":
@@ -66,6 +68,9 @@ class SwitchConsole(Console[GM20B, SwitchKernel, Input]):
             display.at_present = self.vblank
         else:
             kernel.time.at(kernel.time.now + layout.VSYNC, self._vblank)
+
+    def _is_docked(self) -> bool:
+        return self.applet.docked
 
     def _vblank(self, tick: int) -> None:
         self.kernel.time.at(tick + layout.VSYNC, self._vblank)
@@ -83,6 +88,7 @@ class SwitchConsole(Console[GM20B, SwitchKernel, Input]):
         else:
             self.hid.docked = control == DOCKED
             self.applet.set_docked(self.hid.docked)
+            self.renderers.device_changed()
 
     def take_input(self) -> None:
         self.hid.update(self.input)

@@ -1,6 +1,6 @@
 """Result codes of the kernel and of services: the module in bits 0 to 8, the description above.
 
-Source: libnx's result.h, and the headers of its services.
+Source: libnx's result.h, and the headers of its services; switchbrew Error codes.
 """
 
 from __future__ import annotations
@@ -85,8 +85,14 @@ class Result(IntEnum):
     NO_TIME = code(_TIME, 902)
     NO_TIME_ZONE = code(_TIME, 989)
     NO_SOUND_DEVICE = code(_AUDIO, 1)
+    SOUND_OPERATION_FAILED = code(_AUDIO, 2)
     BAD_SAMPLE_RATE = code(_AUDIO, 3)
     SOUND_BUFFER_TOO_SMALL = code(_AUDIO, 4)
+    OUT_OF_SOUND_RESOURCES = code(_AUDIO, 5)
     TOO_MANY_SOUND_BUFFERS = code(_AUDIO, 8)
     BAD_CHANNEL_COUNT = code(_AUDIO, 10)
+    INVALID_UPDATE = code(_AUDIO, 41)
+    NO_MEMORY_POOL = code(_AUDIO, 42)
+    SOUND_NOT_SUPPORTED = code(_AUDIO, 513)
+    BAD_SOUND_HANDLE = code(_AUDIO, 1536)
     INVALID_NPAD_ID = code(_HID, 710)

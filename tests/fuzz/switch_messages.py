@@ -72,9 +72,28 @@ class Episode:
                 service = service.to_domain()
             self.services.append(service)
         self.voices = r.choice((1, 2, 8))
+        self.often: list[Service] = []
+        """Services that are asked more often than by chance."""
         if r.random() < 0.5:
             manager = self.client.service("audren:u")
-            self.services.append(open_renderer(self.client, manager, parameters(self.voices)))
+            self.often.append(open_renderer(self.client, manager, parameters(self.voices)))
+            self.services += self.often
+        if r.random() < 0.5:
+            self.open_applets()
+        self.console.answers += r.choice(([], ["text", None, "", "a\nb" * 3000]))
+
+    def open_applets(self) -> None:
+        """What creates library applets, an applet and a storage."""
+        def got(one: Service, number: int, data: bytes, *handles: int) -> Service:
+            reply = one.ask(number, data, handles=handles, pid=bool(handles), out_objects=1, size=0)
+            return reply.objects[0]
+
+        proxy = got(self.client.service("appletOE").to_domain(), 0, bytes(8), self.client.process)
+        creator = got(proxy, 11, b"")
+        applets = [got(creator, 0, struct.pack("<II", self.r.randrange(0x0A, 0x14), self.r.choice((0, 3))))]
+        storages = [got(creator, 10, struct.pack("<q", size)) for size in (0, 0x20, 0x4C8, 0x1018)]
+        self.services += [creator, *applets, *storages]
+        self.often += [creator, *applets * 3, *storages]
 
     # -- what is sent -----------------------------------------------------------------------------------------------
     def number(self) -> int:
@@ -135,7 +154,8 @@ class Episode:
             return head + struct.pack("<8x4I", 0x49434653, 0, r.randrange(6), 0) + self.data()
         commands = found.commands if found is not None and r.random() < 0.95 else (r.randrange(300),)
         handles = [r.choice((self.client.process, r.choice(self.kernel.handles.numbers()), 0, self.number()))]
-        objects = [one for one in self.services if one.handle == service.handle and one.id][: r.choice((0, 0, 1))]
+        objects = [one for one in self.services if one.handle == service.handle and one.id]
+        objects = r.sample(objects, min(len(objects), r.choice((0, 1))))
         number, buffers = r.choice(commands or (0,)), self.buffers()
         if found is not None and found.name == "IAudioRenderer" and r.random() < 0.7:
             number, buffers = r.choice((10, 10, 5)), self.update()
@@ -158,12 +178,15 @@ class Episode:
         """One message; whether the program goes on."""
         r, client, kernel = self.r, self.client, self.kernel
         service = r.choice(self.services[-20:] if r.random() < 0.5 else self.services)
+        if self.often and r.random() < 0.2:
+            service = r.choice(self.often)
         message = self.message(service)
         thread = client.thread
         kernel.space.write(thread.tls, message.ljust(0x100, b"\0")[:0x100])
         session = kernel.handles.get(service.handle)
         if not isinstance(session, ServiceSession):
-            self.services.remove(service)
+            self.services = [one for one in self.services if one is not service]
+            self.often = [one for one in self.often if one is not service]
             return bool(self.services)
         thread.answer = {}
         started = time.perf_counter()

@@ -100,8 +100,8 @@ def _services() -> Iterator[Choice]:
     yield named(
         "guest.applets",
         "Whether the HOME menu and library applets, such as the keyboard, are there.",
-        answered="3dbrew NS and APT Services: they are; a script answers for the player",
-        absent="the trial kernel: a program waits for them forever",
+        answered="3dbrew NS and APT Services, switchbrew: they are; a script answers for the player",
+        absent="the 3DS's trial kernel: a program waits for them forever; on the Switch none can be created",
     )
     yield named(
         "guest.controller",

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from pocketgpu.facts import console_font as console_fonts
-from pocketgpu.facts.switch.enumerations import FOCUS
+from pocketgpu.guests.input.controls import ANSWERING
 from pocketgpu.guests.input.player import Actions
 from pocketgpu.guests.kernel.console import Console
 from pocketgpu.guests.kernel.files import Files
@@ -23,6 +23,7 @@ from pocketgpu.guests.switch.services.audio.audren import AudioRendererManager
 from pocketgpu.guests.switch.services.fs import FileSystemProxy
 from pocketgpu.guests.switch.services.hid import Hid
 from pocketgpu.guests.switch.services.hid_input import Input
+from pocketgpu.guests.switch.services.lm import LogService
 from pocketgpu.guests.switch.services.nvdrv.service import NvDrv
 from pocketgpu.guests.switch.services.pl import SharedFont
 from pocketgpu.guests.switch.services.settings import Settings, SystemSettings
@@ -50,16 +51,18 @@ class SwitchConsole(Console[GM20B, SwitchKernel, Input]):
 
     def __init__(self, processor: Processor, machine: GM20B, card: Files) -> None:
         kernel = SwitchKernel(processor, machine)
-        super().__init__(machine, kernel, card, Input())
-        self.hid, self.fs = Hid(kernel), FileSystemProxy(kernel, card)
-        self.nvdrv, self.clocks = NvDrv(kernel), Clocks(kernel)
-        self.display = display = Display(kernel, self.nvdrv.driver)
+        self.nvdrv = nvdrv = NvDrv(kernel)
+        self.display = display = Display(kernel, nvdrv.driver)
         self.applet = Applet(kernel, display.new_layer)
+        super().__init__(machine, kernel, card, Input(), self.applet.answers)
+        self.hid, self.fs = Hid(kernel), FileSystemProxy(kernel, card)
+        self.clocks = Clocks(kernel)
         services: list[Interface] = [self.hid, self.fs, Apm(kernel, self.applet), Settings(kernel), self.nvdrv]
         services += [ApplicationProxies(kernel, self.applet), AppletProxies(kernel, self.applet)]
         services += [SystemSettings(kernel), SharedFont(kernel), *time_services(kernel, self.clocks)]
         self.renderers = AudioRendererManager(kernel, self._is_docked)
-        services += [AudioOutManager(kernel), self.renderers, *(Vi(kernel, display, name) for name in _VI)]
+        services += [AudioOutManager(kernel), self.renderers, LogService(kernel)]
+        services += [Vi(kernel, display, name) for name in _VI]
         kernel.services.update({name: one for one in services for name in (one.name, *one.also)})
         kernel.ports["sm:"] = ServiceManager(kernel)
         if machine.choices["guest.mode"] == "docked":
@@ -84,7 +87,9 @@ class SwitchConsole(Console[GM20B, SwitchKernel, Input]):
         if control == CLOSE:
             self.applet.close()
         elif control == HOME:
-            self.applet.set_focus(self.applet.focus != FOCUS.IN_FOCUS)
+            self.applet.open_home(not self.applet.home_open)
+        elif control in ANSWERING:
+            self.applet.library.answer(str(values[0]) if values else None)
         else:
             self.hid.docked = control == DOCKED
             self.applet.set_docked(self.hid.docked)

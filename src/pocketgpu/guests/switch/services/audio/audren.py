@@ -147,6 +147,7 @@ class AudioRenderer(Interface):
         self.pools = MemoryPools()
         self.voices = [Voice(parameters["sample_rate"]) for _ in range(self.counts["voices"])]
         self.playing: list[Voice] = []
+        self._known_voices = [b""] * len(self.voices)
         self.sinks: dict[int, tuple[int, int]] = {}
         self.written: dict[int, int] = {}
         self.time_limit, self.voice_drop = _ALL_TIME, _NORMAL
@@ -186,23 +187,30 @@ class AudioRenderer(Interface):
         try:
             data = self.kernel.space.read(given.address, min(given.size, update_size(INPUTS, counts)))
             update = Update(data, counts, revision)
-            self._check(update)
+            changed = self._changed_voices(update)
+            self._check(update, changed)
         except MalformedUpdate:
             return CmifAnswer(result=Result.INVALID_UPDATE)
         self._take_pools(update, answer)
-        self._take_voices(update, answer)
+        self._take_voices(changed)
+        self._tell_voices(answer)
         self._take_sinks(update, answer, request)
         request.output(answer.finished())
         return CmifAnswer()
 
-    def _check(self, update: Update) -> None:
+    def _changed_voices(self, update: Update) -> dict[int, Record]:
+        """Those of which the update says something else than the one before."""
+        found = ((n, data) for n, data in update.raw("voice_in") if data != self._known_voices[n])
+        return {number: AUDREN.make("voice_in", data) for number, data in found}
+
+    def _check(self, update: Update, voices: Mapping[int, Record]) -> None:
         """Whether voices, mixes and sinks name others that there are.
 
         :raises MalformedUpdate: they do not.
         """
         mixes = self.counts["mixes"]
-        for number, voice in update.records("voice_in", "used"):
-            if voice is None:
+        for number, voice in voices.items():
+            if not voice["used"]:
                 continue
             channels = voice["channel_count"]
             if channels > MOST_CHANNELS or any(one >= len(self.voices) for one in voice.numbers("channels")[:channels]):
@@ -239,17 +247,17 @@ class AudioRenderer(Interface):
             return False
         return True
 
-    def _take_voices(self, update: Update, answer: UpdateAnswer) -> None:
+    def _take_voices(self, changed: Mapping[int, Record]) -> None:
+        for number, record in changed.items():
+            again = self.voices[number].take(record)
+            self._known_voices[number] = b"" if again else bytes(record.data)
+        self.playing = [voice for voice in self.voices if voice.used]
+
+    def _tell_voices(self, answer: UpdateAnswer) -> None:
         waits = self.kernel.machine.choices["guest.wave_buffers"] == "waits"
-        self.playing = []
-        for number, record in update.records("voice_in", "used"):
-            voice = self.voices[number]
-            if record is None:
-                if voice.used:
-                    voice.reset()
+        for number, voice in enumerate(self.voices):
+            if not voice.used:
                 continue
-            voice.take(record)
-            self.playing.append(voice)
             for one in voice.queue_coming(self.pools, waits=waits):
                 code = Result.NO_MEMORY_POOL if one.fits else Result.INVALID_UPDATE
                 answer.errors.append((code, one.address))

@@ -55,13 +55,17 @@ class Update:
         """All bytes of a kind of record."""
         return self._sections[record]
 
+    def raw(self, record: str) -> Iterator[tuple[int, bytes]]:
+        """Number and bytes of each record."""
+        data, size = self._sections[record], AUDREN.size(record)
+        for number, place in enumerate(range(0, len(data), size)):
+            yield number, data[place : place + size]
+
     def records(self, record: str, used: str = "") -> Iterator[tuple[int, Record | None]]:
         """Number and record of each; None for those whose field `used` is 0, which costs less."""
-        data, size = self._sections[record], AUDREN.size(record)
         at = AUDREN.layouts[record].fields[used].offset if used else None
-        for number, place in enumerate(range(0, len(data), size)):
-            empty = at is not None and not data[place + at]
-            yield number, None if empty else AUDREN.make(record, data[place : place + size])
+        for number, data in self.raw(record):
+            yield number, None if at is not None and not data[at] else AUDREN.make(record, data)
 
 
 class UpdateAnswer:

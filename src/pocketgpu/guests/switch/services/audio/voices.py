@@ -90,22 +90,26 @@ class Voice:
         self._place = self._fraction = 0
 
     # -- what the program wants -------------------------------------------------------------------------------------
-    def take(self, record: Record) -> None:
-        """What an update says of the voice; then `queue_coming` is called."""
+    def take(self, record: Record) -> bool:
+        """What an update says of the voice; then `queue_coming` is called.
+
+        :returns: whether the same would change something once more.
+        """
         if record["new"] or not record["used"]:
             self.reset()
         self.used = bool(record["used"])
         if not self.used:
-            return
+            return False
         state = record["state"]
         if state == VoiceState.STOPPED != self.state:
             self._stop()
         self.state, self.speed = state, _speed(record, self.rate)
-        buffers, size = record.part("wave_buffers"), AUDREN.size("wave_buffer")
+        buffers, size, again = record.part("wave_buffers"), AUDREN.size("wave_buffer"), bool(record["new"])
         for place in range(WAVE_BUFFERS):
             one = AUDREN.make("wave_buffer", buffers[place * size : (place + 1) * size])
             if not one["sent"]:
-                self.coming[place] = _wave_buffer(one, record)
+                self.coming[place], again = _wave_buffer(one, record), True
+        return again
 
     def _stop(self) -> None:
         """All that was queued counts as played."""

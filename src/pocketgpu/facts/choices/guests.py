@@ -106,8 +106,8 @@ def _services() -> Iterator[Choice]:
     yield named(
         "guest.applets",
         "Whether the HOME menu and library applets, such as the keyboard, are there.",
-        answered="3dbrew NS and APT Services: they are; a script answers for the player",
-        absent="the trial kernel: a program waits for them forever",
+        answered="3dbrew NS and APT Services, switchbrew: they are; a script answers for the player",
+        absent="the 3DS's trial kernel: a program waits for them forever; on the Switch none can be created",
     )
     yield named(
         "guest.controller",
@@ -181,6 +181,12 @@ def _switch_services() -> Iterator[Choice]:
         "What a Switch in its dock says of its performance.",
         docked="libnx's apm.h: 1, boost",
         normal="the trial kernel: 0, as without the dock",
+    )
+    yield named(
+        "guest.wave_buffers",
+        "A wave buffer for the Switch's sound renderer that it cannot read: in no memory pool, or with too few bytes.",
+        waits="not documented: its voice plays no further until the memory is attached, and the update tells an error",
+        played="its time passes in silence, and the update tells an error",
     )
     yield named(
         "guest.date",

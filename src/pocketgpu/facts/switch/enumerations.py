@@ -23,3 +23,5 @@ FOCUS: Final = TABLES.values("focus")
 LANGUAGE: Final = TABLES.values("language")
 """Languages, and their codes as texts."""
 REGION: Final = TABLES.values("region")
+LOG_PIECE: Final = TABLES.values("log_piece")
+"""Pieces of a message to lm."""

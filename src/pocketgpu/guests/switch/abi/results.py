@@ -1,6 +1,6 @@
 """Result codes of the kernel and of services: the module in bits 0 to 8, the description above.
 
-Source: libnx's result.h, and the headers of its services.
+Source: libnx's result.h, and the headers of its services; switchbrew Error codes.
 """
 
 from __future__ import annotations
@@ -10,12 +10,17 @@ from typing import Final
 
 _DESCRIPTION_SHIFT: Final = 9
 _KERNEL, _FS, _CMIF, _HIPC, _SM = 1, 2, 10, 11, 21
-_SETTINGS, _VI, _TIME, _APPLET, _APM, _AUDIO, _HID = 105, 114, 116, 128, 148, 153, 202
+_SETTINGS, _VI, _TIME, _ACCOUNT, _APPLET, _APM, _AUDIO, _HID = 105, 114, 116, 124, 128, 148, 153, 202
 
 
 def code(module: int, description: int) -> int:
     """The result code of a module's description."""
     return module | description << _DESCRIPTION_SHIFT
+
+
+def parts_of(result: int) -> tuple[int, int]:
+    """Module and description of a result code."""
+    return result & (1 << _DESCRIPTION_SHIFT) - 1, result >> _DESCRIPTION_SHIFT
 
 
 class Result(IntEnum):
@@ -74,6 +79,7 @@ class Result(IntEnum):
     OUT_OF_DOMAINS = code(_HIPC, 200)
     NOT_A_DOMAIN = code(_HIPC, 491)
     DOMAIN_OBJECT_NOT_FOUND = code(_HIPC, 492)
+    CANCELLED_BY_USER = code(_ACCOUNT, 1)
     VI_OPERATION_FAILED = code(_VI, 1)
     VI_NOT_FOUND = code(_VI, 7)
     ALREADY_REGISTERED = code(_SM, 4)
@@ -83,6 +89,8 @@ class Result(IntEnum):
     BAD_LANGUAGE = code(_SETTINGS, 625)
     NO_DATA = code(_APPLET, 2)
     NO_MESSAGES = code(_APPLET, 3)
+    APPLET_CANCELLED = code(_APPLET, 22)
+    BAD_STORAGE = code(_APPLET, 503)
     NO_FATAL_SECTION = code(_APPLET, 512)
     BAD_PERFORMANCE_MODE = code(_APM, 1)
     MAY_NOT_SET_TIME = code(_TIME, 1)
@@ -91,8 +99,14 @@ class Result(IntEnum):
     NO_TIME = code(_TIME, 902)
     NO_TIME_ZONE = code(_TIME, 989)
     NO_SOUND_DEVICE = code(_AUDIO, 1)
+    SOUND_OPERATION_FAILED = code(_AUDIO, 2)
     BAD_SAMPLE_RATE = code(_AUDIO, 3)
     SOUND_BUFFER_TOO_SMALL = code(_AUDIO, 4)
+    OUT_OF_SOUND_RESOURCES = code(_AUDIO, 5)
     TOO_MANY_SOUND_BUFFERS = code(_AUDIO, 8)
     BAD_CHANNEL_COUNT = code(_AUDIO, 10)
+    INVALID_UPDATE = code(_AUDIO, 41)
+    NO_MEMORY_POOL = code(_AUDIO, 42)
+    SOUND_NOT_SUPPORTED = code(_AUDIO, 513)
+    BAD_SOUND_HANDLE = code(_AUDIO, 1536)
     INVALID_NPAD_ID = code(_HID, 710)

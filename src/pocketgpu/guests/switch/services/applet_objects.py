@@ -295,7 +295,7 @@ class AudioController(Interface):
 
     @command(4)
     def set_transparent_volume_rate(self, request: CmifRequest) -> CmifAnswer:
-        """How loud the program is while an applet is in front; no applet is started here."""
+        """How loud the program is while an applet is in front."""
         return CmifAnswer()
 
 
@@ -314,19 +314,3 @@ class ProcessWindingController(Interface):
     def get_launch_reason(self, request: CmifRequest) -> CmifAnswer:
         """By somebody, not by the end of an applet that it had started itself."""
         return CmifAnswer(bytes(4))
-
-
-class LibraryAppletCreator(Interface):
-    """Starts applets. None can be started here, so none is ever left."""
-
-    name = "ILibraryAppletCreator"
-
-    @command(1)
-    def terminate_all_library_applets(self, request: CmifRequest) -> CmifAnswer:
-        return CmifAnswer()
-
-    @command(2)
-    def are_any_library_applets_left(self, request: CmifRequest) -> CmifAnswer:
-        return CmifAnswer(bytes(1))
-
-

@@ -23,3 +23,7 @@ FOCUS: Final = TABLES.values("focus")
 LANGUAGE: Final = TABLES.values("language")
 """Languages, and their codes as texts."""
 REGION: Final = TABLES.values("region")
+RESULT_MODULE: Final = TABLES.values("result_module")
+"""Modules of result codes; their names as texts."""
+LIBNX_ERROR: Final = TABLES.values("libnx_error")
+"""Descriptions of libnx's own result codes; its names as texts."""

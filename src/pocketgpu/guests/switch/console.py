@@ -16,14 +16,19 @@ from pocketgpu.guests.switch.abi.cmif import Interface
 from pocketgpu.guests.switch.controls import CLOSE, CONTROLS, DOCKED, HOME, input_of
 from pocketgpu.guests.switch.display.display import SCREEN, Display, Present
 from pocketgpu.guests.switch.kernel import SwitchKernel
+from pocketgpu.guests.switch.services.account import AdministratorAccounts, ApplicationAccounts, SystemAccounts
 from pocketgpu.guests.switch.services.apm import Apm
 from pocketgpu.guests.switch.services.applet import Applet, AppletProxies, ApplicationProxies
 from pocketgpu.guests.switch.services.audout import AudioOutManager
+from pocketgpu.guests.switch.services.battery import Battery
 from pocketgpu.guests.switch.services.fs import FileSystemProxy
+from pocketgpu.guests.switch.services.hardware import Backlight, ModuleClocks, Temperatures
 from pocketgpu.guests.switch.services.hid import Hid
 from pocketgpu.guests.switch.services.hid_input import Input
+from pocketgpu.guests.switch.services.network import Network
 from pocketgpu.guests.switch.services.nvdrv.service import NvDrv
 from pocketgpu.guests.switch.services.pl import SharedFont
+from pocketgpu.guests.switch.services.security import ConsoleConfiguration, Fatal, RandomNumbers, RandomService
 from pocketgpu.guests.switch.services.settings import Settings, SystemSettings
 from pocketgpu.guests.switch.services.sm import ServiceManager
 from pocketgpu.guests.switch.services.times import Clocks, time_services
@@ -39,7 +44,7 @@ _VI: Final = ("vi:m", "vi:s", "vi:u")
 
 class SwitchConsole(Console[GM20B, SwitchKernel, Input]):
     """The console. hid, fs, nvdrv: its services of these names. display: what shows pictures. applet: what it tells its
-    program. clocks: what time it is."""
+    program. clocks: what time it is. battery: its power."""
 
     screen_names, controls, console_font = (SCREEN,), CONTROLS, console_fonts.SWITCH
     counted = (
@@ -58,6 +63,13 @@ class SwitchConsole(Console[GM20B, SwitchKernel, Input]):
         services += [ApplicationProxies(kernel, self.applet), AppletProxies(kernel, self.applet)]
         services += [SystemSettings(kernel), SharedFont(kernel), *time_services(kernel, self.clocks)]
         services += [AudioOutManager(kernel), *(Vi(kernel, display, name) for name in _VI)]
+        self.battery = Battery(kernel, self.applet)
+        if machine.choices["guest.services"] == "console":
+            numbers = RandomNumbers()
+            services += [ApplicationAccounts(kernel), SystemAccounts(kernel), AdministratorAccounts(kernel)]
+            services += [self.battery, Backlight(kernel), Temperatures(kernel), ModuleClocks(kernel, self.applet)]
+            services += [RandomService(kernel, numbers), ConsoleConfiguration(kernel, numbers)]
+            services += [Network(kernel), Fatal(kernel)]
         kernel.services.update({name: one for one in services for name in (one.name, *one.also)})
         kernel.ports["sm:"] = ServiceManager(kernel)
         if machine.choices["guest.mode"] == "docked":
@@ -83,6 +95,7 @@ class SwitchConsole(Console[GM20B, SwitchKernel, Input]):
         else:
             self.hid.docked = control == DOCKED
             self.applet.set_docked(self.hid.docked)
+            self.battery.charger_changed()
 
     def take_input(self) -> None:
         self.hid.update(self.input)

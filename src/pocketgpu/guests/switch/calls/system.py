@@ -14,7 +14,7 @@ from pocketgpu.guests.kernel.service import Session
 from pocketgpu.guests.kernel.threads import State, Thread
 from pocketgpu.guests.switch.abi import layout
 from pocketgpu.guests.switch.abi.pages import wrong_range
-from pocketgpu.guests.switch.abi.results import Result
+from pocketgpu.guests.switch.abi.results import Result, result_text
 from pocketgpu.guests.switch.abi.sessions import ServiceSession, handle_message
 from pocketgpu.guests.switch.calls.register import Reply, call
 from pocketgpu.guests.switch.calls.threads import ALL_CORES
@@ -172,7 +172,7 @@ def stop(kernel: SwitchKernel, thread: Thread, reason: int, address: int, size: 
     text = _REASONS.get(reason, f"reason {reason:#x}")
     if size == _RESULT_SIZE:
         with suppress(AddressError):
-            text += f", result {kernel.space.word(address):#x}"
+            text += f", result {result_text(kernel.space.word(address))}"
     kernel.finish(End("break", f"{text}, thread {thread.number}"))
     return None
 

@@ -24,9 +24,12 @@ def code(module: int, description: int) -> int:
 
 
 def result_text(result: int) -> str:
-    """A result code as consoles show it, and what it means: "0x3d59 (2345-0030, libnx: InitFail_SM)"."""
+    """A result code as consoles show it, and what it means: "0x3d59 (2345-0030, libnx: InitFail_SM)". A small number
+    without a description is no such code, but what a program returned: "0x1"."""
     module = result & (1 << _MODULE_BITS) - 1
     description = result >> _MODULE_BITS & (1 << _DESCRIPTION_BITS) - 1
+    if not description:
+        return f"{result:#x}"
     parts = [RESULT_MODULE.get(module, "")]
     if module == RESULT_MODULE.LIBNX:
         parts.append(LIBNX_ERROR.get(description, ""))

@@ -222,7 +222,7 @@ def test_an_error_that_is_only_reported(talk: Talk) -> None:
     ("code", "text"),
     [
         (0xE15, "0xe15 (2021-0007, sm)"), (0x4B59, "0x4b59 (2345-0037, libnx: IncompatSysVer)"),
-        (0x1FFF59, "0x1fff59 (2345-4095, libnx)"), (0x27FF, "0x27ff (2511-0019)"),
+        (0x1FFF59, "0x1fff59 (2345-4095, libnx)"), (0x27FF, "0x27ff (2511-0019)"), (1, "0x1"),
     ],
 )  # fmt: skip
 def test_result_codes_in_words(code: int, text: str) -> None:

@@ -72,7 +72,8 @@ class Thread(Waitable):
     """A thread, which others can wait for. priority: lower numbers are better. tls: address of its thread-local
     storage. registers: the first registers at its last call. answer: registers as they will be when it goes on, by the
     processor's numbers. paused: it is not to run. cancelled: its next wait ends at once. core, cores: the core that it
-    prefers, and a bit for each that it may have; they are only told. context: the processor's own."""
+    prefers, and a bit for each that it may have; threads that prefer different ones take turns. context: the
+    processor's own."""
 
     kind = "thread"
 

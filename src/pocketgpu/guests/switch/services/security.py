@@ -27,6 +27,12 @@ class RandomNumbers:
         self.drawn += 1
         return hashlib.shake_128(self.drawn.to_bytes(8, "little")).digest(size)
 
+    def fill(self, request: CmifRequest) -> CmifAnswer:
+        """Answer a request for as many as its buffer has room for."""
+        if request.outputs:
+            request.output(self.draw(request.outputs[0].size))
+        return CmifAnswer()
+
 
 class RandomService(Interface):
     """`csrng`."""
@@ -39,9 +45,7 @@ class RandomService(Interface):
 
     @command(0)
     def get_random_bytes(self, request: CmifRequest) -> CmifAnswer:
-        if request.outputs:
-            request.output(self.numbers.draw(request.outputs[0].size))
-        return CmifAnswer()
+        return self.numbers.fill(request)
 
 
 CONFIGURATION: Final = {1: 0, 2: 0, 5: 0, 6: 1, 7: 0, 10: 1, 11: 0, 12: 0, 13: 0, 14: 0}
@@ -67,9 +71,7 @@ class ConsoleConfiguration(Interface):
 
     @command(7)
     def generate_random_bytes(self, request: CmifRequest) -> CmifAnswer:
-        if request.outputs:
-            request.output(self.numbers.draw(request.outputs[0].size))
-        return CmifAnswer()
+        return self.numbers.fill(request)
 
     @command(11)
     def is_development(self, request: CmifRequest) -> CmifAnswer:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from pocketgpu.cli.parts.outcome import ExitCode, Outcome
 from pocketgpu.cli.parts.replay import Shown, make_directory, median, write_screens
 from pocketgpu.errors import PocketGPUError, UsageError
 from pocketgpu.events import Event
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from pocketgpu.late_dataclass import dataclass
 
 
 class Span(Enum):

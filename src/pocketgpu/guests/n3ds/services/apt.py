@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
@@ -23,6 +22,7 @@ from pocketgpu.guests.n3ds.abi import layout
 from pocketgpu.guests.n3ds.abi.messages import Answer, Request, Service, command
 from pocketgpu.guests.n3ds.abi.results import Result
 from pocketgpu.guests.n3ds.services.applets import Applets, Id
+from pocketgpu.late_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pocketgpu.guests.n3ds.kernel import N3DSKernel

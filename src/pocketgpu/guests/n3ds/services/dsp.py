@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum, IntFlag
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +20,7 @@ from pocketgpu.guests.kernel.objects import Event, Reset
 from pocketgpu.guests.kernel.timeline import Due
 from pocketgpu.guests.n3ds.abi import layout
 from pocketgpu.guests.n3ds.abi.messages import Answer, Request, Service, command
+from pocketgpu.late_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pocketgpu.guests.n3ds.kernel import N3DSKernel

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -31,6 +31,7 @@ from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.model.rules import Found
 from pocketgpu.inspect.rules.n3ds.record import Read
 from pocketgpu.inspect.rules.n3ds.watch import Watch
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.observer import Run
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.wording import counted

@@ -3,7 +3,6 @@ nvidia/ioctl/nvhost-ctrl.c."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pocketgpu.facts.dialect.records import Record
@@ -11,6 +10,7 @@ from pocketgpu.facts.switch.nvdrv import NvError
 from pocketgpu.guests.kernel.objects import Event, Reset
 from pocketgpu.guests.switch.services.nvdrv.device import Device, request
 from pocketgpu.guests.switch.services.nvdrv.driver import SYNCPOINTS
+from pocketgpu.late_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pocketgpu.guests.switch.services.nvdrv.driver import NvDriver

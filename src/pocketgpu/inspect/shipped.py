@@ -82,8 +82,9 @@ def make(workers: int | None, seconds: float | None, say: Callable[[str], None])
             say(f"compiling code for pictures of the {console}, once: {so_far}")
 
         since = monotonic()
-        found = making.images(room, host(), workers or os.cpu_count() or 1, report, share)
+        have = archive.images(room)
+        found = making.images(room, host(), workers or os.cpu_count() or 1, report, share, have)
         left -= monotonic() - since
-        archive.keep(room, archive.encode(found))
+        archive.keep(room, archive.encode(have | found))
     archive.forget()
     return state(monotonic() - begun)

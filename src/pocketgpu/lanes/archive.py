@@ -99,6 +99,11 @@ def _files(room: str) -> Iterator[tuple[str, bytes]]:
         yield "cache", kept
 
 
+def images(room: str) -> dict[str, bytes]:
+    """The images of the file that is used, by recipe."""
+    return next((found for _, data in _files(room) if (found := decode(data))), {})
+
+
 @cache
 def _table(room: str) -> tuple[str, dict[str, int]]:
     """Where the file of a room is, and the addresses of its kernels by recipe."""
@@ -126,5 +131,5 @@ def place(room: str) -> str:
 
 
 def forget() -> None:
-    """Look for files anew; code that is loaded stays."""
+    """Look for files again; code that is loaded stays."""
     _table.cache_clear()

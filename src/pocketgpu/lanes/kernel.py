@@ -103,15 +103,24 @@ def is_shipped(kernel: Kernel, static: dict[str, Any]) -> bool:
     return _shipped(kernel, kernel.lanes or machine_code.best_lanes(), static) is not None
 
 
-def make_image(kernel: Kernel, static: dict[str, Any]) -> tuple[str, bytes]:
-    """A specialisation made for `target.host()`, which must be a level: its recipe and its image.
+def recipe_of(kernel: Kernel, static: dict[str, Any]) -> str:
+    """The name of a specialisation that is made ahead of time for `target.host()`.
 
-    :raises LaneError: it can have no recipe.
+    :raises LaneError: it can have none.
     """
     lanes = kernel.lanes or machine_code.best_lanes()
     recipe = recipes.of(kernel, lanes, static, machine_code.stamp(compiler=False))
     if recipe is None:
         raise LaneError(f"{kernel} is not part of the package, or its static values have no names")
+    return recipe
+
+
+def make_image(kernel: Kernel, static: dict[str, Any]) -> tuple[str, bytes]:
+    """A specialisation made for `target.host()`, which must be a level: its recipe and its image.
+
+    :raises LaneError: it can have no recipe.
+    """
+    recipe, lanes = recipe_of(kernel, static), kernel.lanes or machine_code.best_lanes()
     with machine_code.lock:
         return recipe, code_image.from_object(machine_code.compile_object(kernel.trace(lanes, static)))
 

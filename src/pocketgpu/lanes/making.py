@@ -9,14 +9,14 @@ needed ones first.
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from functools import cache
 from importlib import import_module
 from time import monotonic
 from typing import Any, Final
 
-from pocketgpu.lanes.kernel import Kernel, is_shipped, make_image
+from pocketgpu.lanes.kernel import Kernel, is_shipped, make_image, recipe_of
 from pocketgpu.lanes.target import Target, making_for
 
 Code = tuple[Kernel, dict[str, Any]]
@@ -38,20 +38,24 @@ def _one(room: str, number: int, target: Target) -> tuple[str, bytes]:
 
 
 def images(
-    room: str, target: Target, workers: int, report: Report | None = None, seconds: float = float("inf")
-) -> dict[str, bytes]:
+    room: str, target: Target, workers: int, report: Report | None = None, seconds: float = float("inf"),
+    have: Collection[str] = (),
+) -> dict[str, bytes]:  # fmt: skip
     """Images of a room's kernels by recipe, the same for any number of workers.
 
     :param seconds: after these no more kernels are begun; those that are most needed are made by then.
+    :param have: recipes of kernels that are not wanted.
     """
-    end, total = monotonic() + seconds, len(listed(room))
+    with making_for(target):
+        wanted = [number for number, code in enumerate(listed(room)) if recipe_of(*code) not in have]
+    end, total = monotonic() + seconds, len(wanted)
     found: dict[str, bytes] = {}
     with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
         begun: set[Future[tuple[str, bytes]]] = set()
         number = 0
         while begun or number < total:
             while number < total and len(begun) <= workers and monotonic() < end:
-                begun.add(pool.submit(_one, room, number, target))
+                begun.add(pool.submit(_one, room, wanted[number], target))
                 number += 1
             if not begun:
                 break

@@ -59,7 +59,8 @@ def kernels() -> Iterator[Code]:
     for format in TEXTURE_FORMATS:
         yield decode_texture, {"format": int(format), **usual}
     for same in TRANSFER_FORMAT:
-        yield detile_rows, {"input": int(same), "output": int(same)}
+        if same != TRANSFER_FORMAT.RGBA8:
+            yield detile_rows, {"input": int(same), "output": int(same)}
         yield convert_rows, _conversion(same, same, (False, True), (0, 0))
         for scale in ((1, 0), (1, 1)):
             yield convert_rows, _conversion(TRANSFER_FORMAT.RGBA8, same, (True, False), scale)

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from pocketgpu.lanes import archive, background, code_image, machine_code, object_cache, recipes
+from pocketgpu.lanes import archive, background, machine_code, object_cache, recipes
 from pocketgpu.lanes.llvm_eval import LLVMLang
 from pocketgpu.lanes.numpy_eval import ArenaViews, NumpyLang
 from pocketgpu.lanes.values import F32, I32, I64, LaneError, Type, Value
@@ -121,8 +121,7 @@ def make_image(kernel: Kernel, static: dict[str, Any]) -> tuple[str, bytes]:
     :raises LaneError: it can have no recipe.
     """
     recipe, lanes = recipe_of(kernel, static), kernel.lanes or machine_code.best_lanes()
-    with machine_code.lock:
-        return recipe, code_image.from_object(machine_code.compile_object(kernel.trace(lanes, static)))
+    return recipe, machine_code.image_of(kernel.trace(lanes, static))
 
 
 def _address(kernel: Kernel, lanes: int, static: dict[str, Any]) -> int:

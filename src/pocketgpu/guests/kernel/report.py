@@ -61,6 +61,20 @@ class Registers:
         return [*rows, f"{self.flags_name} {self.flags:08x}  {self.flags_text}"]
 
 
+@dataclass(frozen=True, slots=True)
+class VectorRegisters:
+    """Vector registers of a thread of 64-bit ARM. values: 32 numbers of 128 bits. control, status: FPCR and FPSR. own:
+    TPIDR_EL0, which programs may write."""
+
+    values: tuple[int, ...]
+    control: int
+    status: int
+    own: int
+
+    def __repr__(self) -> str:
+        return f"<VectorRegisters: {len(self.values)}>"
+
+
 class Found(Enum):
     """How a place of a back trace was found."""
 

@@ -123,6 +123,9 @@ class RecordedGuest:
     def registers(self, thread: Thread) -> None:
         """A recording has those of calls only."""
 
+    def vectors(self, thread: Thread) -> None:
+        """A recording has none."""
+
     def watch(self, base: int, size: int, told: Callable[[int], None]) -> Callable[[], None]:
         """A recording has no stores."""
         return lambda: None

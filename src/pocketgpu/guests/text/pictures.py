@@ -58,6 +58,13 @@ class Cells:
         return cls((rows, columns), [row.tobytes() for row in patterns], numbers)
 
     @property
+    def flat_share(self) -> float:
+        """The share of cells with something in them that have two colours; 0 if all are blank."""
+        blank = np.array([not any(glyph) for glyph in self.glyphs] + [False])
+        filled = self.numbers[~blank[self.numbers]]
+        return float((filled >= 0).mean()) if filled.size else 0.0
+
+    @property
     def seen(self) -> list[bytes]:
         """The patterns that a cell has, without the blank one, in the colour that has fewer pixels: a glyph leaves
         more than half of its cell free."""

@@ -81,6 +81,8 @@ class SwitchRecord:
     """Words of constant buffers that programs read and nobody wrote: text, and address of the draw."""
     whys: Callable[[str], Funnel] | None = None
     """Answers of the debugger about draws."""
+    live: list[Found] | None = None
+    """What a run of the program read of bytes that it had not written back; None for a capture alone."""
 
     def faults_of(self, id: str) -> Iterator[Found]:
         """The faults of draws that belong to a rule."""

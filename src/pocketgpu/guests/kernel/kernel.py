@@ -6,7 +6,7 @@ A console's kernel adds its supervisor calls: a method for each number, which se
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, Protocol
 
 from pocketgpu.displayed import line_of
@@ -20,6 +20,7 @@ from pocketgpu.guests.kernel.report import Registers, Step, ThreadState, Tracer,
 from pocketgpu.guests.kernel.threads import Scheduler, Thread, TlsBlocks
 from pocketgpu.guests.kernel.timeline import Timeline
 from pocketgpu.guests.kernel.waits import Waits
+from pocketgpu.late_dataclass import dataclass
 
 TURN: Final = 100_000
 """Nanoseconds that threads of a core run while those of another one could, too."""

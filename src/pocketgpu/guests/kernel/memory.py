@@ -13,9 +13,11 @@ import mmap
 import struct
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import IntFlag
 from typing import Protocol
+
+from pocketgpu.late_dataclass import dataclass
 
 PAGE = 4096
 MOST_AREAS = 1024

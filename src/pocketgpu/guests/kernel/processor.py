@@ -11,13 +11,13 @@ executes code.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
 from pocketgpu.guests.kernel.memory import Area
 from pocketgpu.guests.kernel.report import Registers, VectorRegisters
 from pocketgpu.guests.kernel.threads import Thread
+from pocketgpu.late_dataclass import dataclass
 
 
 class Wrong(StrEnum):

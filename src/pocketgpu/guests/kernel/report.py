@@ -12,12 +12,12 @@ Both consoles fill the same types; what is theirs are the registers' names and t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final, Protocol
 
 from pocketgpu.displayed import plain
 from pocketgpu.guests.symbols.places import Place
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
 _COLUMN: Final = 4

@@ -9,12 +9,12 @@ Each thread has a block of thread-local storage (TLS), a small piece of memory a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
 
 from pocketgpu.guests.kernel.objects import Waitable
 from pocketgpu.guests.kernel.timeline import Due
+from pocketgpu.late_dataclass import dataclass
 
 CANCELLED: Final = -1
 """The index of a wait that another thread has ended."""

@@ -156,12 +156,18 @@ class Engine:
         """The address of the function that sets a register."""
         return ctypes.cast(self._library.uc_reg_write, ctypes.c_void_p).value or 0
 
+    @property
+    def read_function(self) -> int:
+        """The address of the function that reads memory."""
+        return ctypes.cast(self._library.uc_mem_read, ctypes.c_void_p).value or 0
+
     def add_native_hook(
         self, kind: int, address: int, state: ctypes.Structure, instruction: int | None = None
-    ) -> None:  # fmt: skip
-        """A hook in machine code; it gets the address of `state`. instruction: where the kind is of instructions."""
+    ) -> int:  # fmt: skip
+        """A hook in machine code; it gets the address of `state`. instruction: where the kind is of instructions. The
+        number of the hook."""
         more = () if instruction is None else (ctypes.c_int(instruction),)
-        self._hook(kind, ctypes.c_void_p(address), ctypes.cast(ctypes.byref(state), ctypes.c_void_p), more=more)
+        return self._hook(kind, ctypes.c_void_p(address), ctypes.cast(ctypes.byref(state), ctypes.c_void_p), more=more)
 
     def on_invalid(self, kind: int, function: Callable[[int, int], None]) -> None:
         """Call a function with kind and address of an access that is not possible; the processor stops then."""

@@ -17,13 +17,13 @@ import lzma
 import os
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from pocketgpu.errors import UsageError
 from pocketgpu.guests.kernel.memory import AddressSpace, Area
 from pocketgpu.guests.kernel.processor import Stop
 from pocketgpu.guests.kernel.threads import Thread
+from pocketgpu.late_dataclass import dataclass
 
 Line = Mapping[str, Any]
 

@@ -11,10 +11,15 @@ it is mapped.
 
 from __future__ import annotations
 
+import ctypes
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import gcd
-from typing import Final
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pocketgpu.guests.backtrace.arm64 import registers_of
 from pocketgpu.guests.kernel.memory import PAGE, Permission, host_memory
@@ -22,7 +27,15 @@ from pocketgpu.guests.kernel.processor import Fault, Stop, Wrong
 from pocketgpu.guests.kernel.report import Registers, VectorRegisters
 from pocketgpu.guests.kernel.threads import Thread
 from pocketgpu.guests.processors.engine import Engine
-from pocketgpu.guests.processors.hooks import new_code_hook, system_read_hook
+from pocketgpu.guests.processors.hooks import (
+    CACHE_LINE,
+    ROOM,
+    FlushState,
+    HookState,
+    flush_hook,
+    new_code_hook,
+    system_read_hook,
+)
 from pocketgpu.guests.processors.library import constants, load
 from pocketgpu.guests.processors.unicorn import ARGUMENTS, UnicornProcessor
 
@@ -52,11 +65,12 @@ _VECTORS: Final = 32
 _CALL_AT, _CALL_MASK = 5, 0xFFFF
 """The number of a supervisor call, in its instruction."""
 _WORD: Final = 4
-_LINE: Final = 64
-"""Bytes of a line of the caches, as CTR_EL0 says."""
 _STACK_ALIGNMENT: Final = 16
 _STACK_AT: Final = ARGUMENTS + 2
 """Where the stack pointer is among the registers of a stop."""
+_FLUSHED: Final = np.dtype([("address", "<u8"), ("data", "u1", CACHE_LINE)])
+"""A line of the cache."""
+ToldLines: TypeAlias = Callable[[NDArray[np.uint64], NDArray[np.uint8]], None]
 
 
 class UnicornArm64(UnicornProcessor):
@@ -84,6 +98,7 @@ class UnicornArm64(UnicornProcessor):
         engine.add_native_hook(const.UC_HOOK_INSN, system_read_hook(), self._state, arm.UC_ARM64_INS_MRS)
         engine.add_native_hook(const.UC_HOOK_INSN, new_code_hook(), self._state, arm.UC_ARM64_INS_SYS)
         self._new_code = self._forget_new_code
+        self._flushes: tuple[FlushState, ToldLines] | None = None
         self._clean = self._program_level()
 
     def _program_level(self) -> bytes:
@@ -103,6 +118,42 @@ class UnicornArm64(UnicornProcessor):
             engine.write(number, 0)
         engine.unmap(_SOMEWHERE, PAGE)
         return engine.save()
+
+    # -- caches -----------------------------------------------------------------------------------------------------
+    def follow_flushes(self, told: ToldLines) -> Callable[[], None]:
+        """Call `told` with the lines of the cache that the program writes back, in order, after each piece that it
+        runs: their addresses, and their bytes of shape (lines, 64), which are only valid meanwhile. The returned
+        function ends that."""
+        engine = self._engine
+        state = FlushState(0, ctypes.addressof(self._state) + HookState.limit.offset, engine.read_function)
+        hook = engine.add_native_hook(self._const.UC_HOOK_INSN, flush_hook(), state, self._arm.UC_ARM64_INS_SYS)
+        engine.forget_code()
+        self._flushes = state, told
+
+        def end() -> None:
+            engine.remove_hook(hook)
+            engine.forget_code()
+            self._flushes = None
+
+        return end
+
+    def run(self, thread: Thread, budget: int, now: int) -> Stop:
+        if self._flushes is None:
+            return super().run(thread, budget, now)
+        state, told = self._flushes
+        passed = 0
+        while True:
+            stop = super().run(thread, budget - passed, now + passed)
+            full = state.count >= ROOM
+            if state.count:
+                lines = np.frombuffer(state.lines, _FLUSHED, state.count)
+                told(lines["address"], lines["data"])
+                state.count = 0
+            if not full or stop.call is not None or stop.fault is not None:
+                return replace(stop, used=passed + stop.used)
+            passed += self._state.used  # it stopped to have its lines taken, and goes on as if it had not
+            if passed >= budget:
+                return Stop(passed)
 
     def _set_first(self, entry: int, argument: int, stack: int, tls: int) -> None:
         arm = self._arm
@@ -133,7 +184,7 @@ class UnicornArm64(UnicornProcessor):
 
     def _forget_new_code(self) -> None:
         """Code was written in some lines: translate it again, wherever it is mapped to be executed."""
-        low, high = self._state.first // _LINE * _LINE, self._state.last // _LINE * _LINE + _LINE
+        low, high = self._state.first & -CACHE_LINE, (self._state.last & -CACHE_LINE) + CACHE_LINE
         self._state.last = 0
         areas = list(self._mapped.values())
         places = [(max(low, one.base), min(high, one.end), one) for one in areas]

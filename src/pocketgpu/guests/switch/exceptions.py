@@ -7,13 +7,13 @@ of the call lie in a block of thread-local storage. Source: libnx's exception.s 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from pocketgpu.guests.kernel.processor import Fault, Wrong
 from pocketgpu.guests.kernel.program import Program
 from pocketgpu.guests.switch.abi.exceptions import FRAME_SIZE, ExceptionFrame, entering, exception_of
 from pocketgpu.guests.switch.abi.results import Result
+from pocketgpu.late_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pocketgpu.guests.kernel.threads import Thread

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
 from pocketgpu.guests.kernel.processor import Fault, Wrong
 from pocketgpu.guests.kernel.report import Registers
+from pocketgpu.late_dataclass import dataclass
 
 _LAYOUT: Final = struct.Struct("<9Q3Q4IQ")
 FRAME_SIZE: Final = _LAYOUT.size

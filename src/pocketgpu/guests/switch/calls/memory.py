@@ -351,6 +351,8 @@ def unmap_transfer_memory(kernel: SwitchKernel, thread: Thread, handle: int, add
 # -- caches -----------------------------------------------------------------------------------------------------------
 @call("FlushEntireDataCache")
 def flush_all(kernel: SwitchKernel, thread: Thread) -> Reply:
+    for area in kernel.space:
+        kernel.flushed(area.base, area.size)
     return Result.OK
 
 

@@ -97,7 +97,7 @@ def test_whoever_came_first() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_what_always_holds(seed: int) -> None:
-    """Who runs is ready and on a core that it may have; on its core none is better, but for one that lets others run."""
+    """Who runs is ready, on a core that it may have; there none is better, but for one that lets others run."""
     r = random.Random(seed)
     scheduler, threads = made(*((r.randrange(57, 61), 0, r.choice((1, 1, 3, 7))) for _ in range(6)))
     scheduler.slices = 59, 500

@@ -112,7 +112,7 @@ class UnicornArm64(UnicornProcessor):
         values = _SYSTEM, _COUNTERS, _SOMEWHERE + size - _WORD
         for number, value in zip(self._numbers, values, strict=False):
             engine.write(number, value)
-        self._state.limit = _MANY
+        self._state.limit = self._state.budget = _MANY
         engine.start(_SOMEWHERE, _NOWHERE)
         for number in self._numbers[: len(values)]:
             engine.write(number, 0)
@@ -185,7 +185,8 @@ class UnicornArm64(UnicornProcessor):
     def _forget_new_code(self) -> None:
         """Code was written in some lines: translate it again, wherever it is mapped to be executed."""
         low, high = self._state.first & -CACHE_LINE, (self._state.last & -CACHE_LINE) + CACHE_LINE
-        self._state.last = 0
+        self._state.last = self._state.fresh = 0
+        self._state.limit = self._state.budget
         areas = list(self._mapped.values())
         places = [(max(low, one.base), min(high, one.end), one) for one in areas]
         written = [

@@ -34,14 +34,16 @@ class HookState(ctypes.Structure):
     it. interrupt: the number of the last interrupt. now: the tick at which `used` was 0. up, down: the counter is ticks
     * up / down. rate: the counter's steps in a second. write: the library's function that sets a register. place: what
     the counter is read into. first, last: the lowest and the highest address of code that was written since `last` was
-    set to 0. fresh: whether some was since the last block began.
+    set to 0. fresh: whether some was since the last block began. flush, flush_state: the function that notes which
+    lines are written back, if somebody follows them; Unicorn calls one hook for an instruction, not two.
     """
 
     _fields_ = (
         ("used", ctypes.c_int64), ("limit", ctypes.c_int64), ("stop", ctypes.c_void_p), ("interrupt", ctypes.c_int64),
         ("now", ctypes.c_int64), ("up", ctypes.c_int64), ("down", ctypes.c_int64), ("rate", ctypes.c_int64),
         ("write", ctypes.c_void_p), ("place", ctypes.c_int64), ("first", ctypes.c_uint64), ("last", ctypes.c_uint64),
-        ("budget", ctypes.c_int64), ("fresh", ctypes.c_int64),
+        ("budget", ctypes.c_int64), ("fresh", ctypes.c_int64), ("flush", ctypes.c_void_p),
+        ("flush_state", ctypes.c_void_p),
     )  # fmt: skip
 
 
@@ -193,6 +195,16 @@ entry:
   %code = and i1 %cache, %line
   br i1 %code, label %told, label %other
 other:
+  {_at("flush", "flush_at")}
+  %flush_fn = load ptr, ptr %flush_at
+  %follows = icmp ne ptr %flush_fn, null
+  br i1 %follows, label %flush, label %done
+flush:
+  {_at("flush_state", "flush_state_at")}
+  %flush_state = load ptr, ptr %flush_state_at
+  %told_too = call i32 %flush_fn(ptr %uc, i32 %register, ptr %system, ptr %flush_state)
+  br label %done
+done:
   ret i32 0
 told:
   %value_at = getelementptr i8, ptr %system, i64 {_VALUE_AT}

@@ -126,13 +126,12 @@ class UnicornArm64(UnicornProcessor):
         function ends that."""
         engine = self._engine
         state = FlushState(0, ctypes.addressof(self._state) + HookState.limit.offset, engine.read_function)
-        hook = engine.add_native_hook(self._const.UC_HOOK_INSN, flush_hook(), state, self._arm.UC_ARM64_INS_SYS)
-        engine.forget_code()
+        self._state.flush_state = ctypes.addressof(state)
+        self._state.flush = flush_hook()
         self._flushes = state, told
 
         def end() -> None:
-            engine.remove_hook(hook)
-            engine.forget_code()
+            self._state.flush = None
             self._flushes = None
 
         return end

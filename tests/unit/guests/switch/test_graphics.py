@@ -263,3 +263,45 @@ def test_memory_that_only_the_display_sees_has_a_size() -> None:
     assert isinstance(first[0], Map) and first[1] == Unmap(first[0].id)
     log = trace_of(contents)
     assert isinstance(log, PgcLog) and set(log.handles.values()) == {first[0].size}
+
+
+@pytest.mark.parametrize("by", ["the processor", "another channel"])
+def test_a_channel_waits_across_presents(by: str) -> None:
+    """A picture is shown while its channel waits; what comes after that lets it go on, in the replay, too."""
+    nv = NvClient()
+    nv.kernel.steps = 1
+    recorder = SwitchRecorder(nv.driver, nv.display)
+    device, space = nv.open("/dev/nvmap"), nv.open("/dev/nvhost-as-gpu")
+    channels = [nv.open("/dev/nvhost-gpu") for _ in range(2)]
+    for one in channels:
+        nv.control(space, "BindChannel", channel=one)
+        assert nv.control(one, "AllocGpfifoEx2", entries=4)[0] == 0
+    surface = Surface(16, 16, block_height=None, pitch=256)
+    handle = nv.memory(device, 0x4000)
+    address = nv.control(space, "MapBufferEx", handle=handle)[1]["offset"]
+    semaphore, commands = address + 0x2000, 0x3000
+    nv.connect()
+    for slot in range(2):
+        nv.set_buffer(slot, handle, 0x1000 * slot, surface)
+
+    def submit(channel: int, at: int, buffer: PushBuffer) -> None:
+        nv.kernel.space.write(MEMORY + at, buffer.words.tobytes())
+        nv.kernel.steps += 1
+        nv.kernel.memory_differs()
+        entry = pack_entry(address + at, len(buffer.words)).to_bytes(8, "little")
+        assert nv.control(channel, "KickoffPb", entry, entries=1)[0] == 0
+
+    wait = PushBuffer().semaphore_acquire(semaphore, 1)
+    submit(channels[0], commands, wait.inline(address, bytes([80]) * 64).inline(address + 0x1000, bytes([80]) * 64))
+    pictures = []
+    for number in range(2):
+        assert nv.show(nv.take()[1]) == 0
+        nv.display.vblank(number)
+        pictures.append(nv.display.screens["screen"].array.copy())
+        if by == "the processor":
+            nv.kernel.space.write(MEMORY + 0x2000, b"\1")
+            submit(channels[0], commands + 0x800, PushBuffer().inline(address + 0x2800, bytes(64)))
+        else:
+            submit(channels[1], commands + 0x800, PushBuffer().semaphore_release(semaphore, 1))
+    assert [one[0, 0, 0] for one in pictures] == [0, 80] and not nv.kernel.machine.events
+    assert replayed(recorder.contents({})) == pictures[1].tobytes()

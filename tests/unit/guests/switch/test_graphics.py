@@ -16,6 +16,7 @@ from pocketgpu.capture.formats.pgc.contents import Contents, Map, Present, Store
 from pocketgpu.capture.formats.pgc.decoder import parse
 from pocketgpu.capture.formats.pgc.encoder import encode
 from pocketgpu.capture.formats.pgc.traces import PgcLog, trace_of
+from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell.pushbuffers import pack_entry
 from pocketgpu.guests.switch.recorder import SwitchRecorder
 from pocketgpu.maxwell.display.present import Surface
@@ -55,6 +56,7 @@ timed out 5
 after ms 30
 released 0
 after ms 20
+a part 0
 done
 """
 SCENE = """
@@ -111,7 +113,7 @@ def test_windows_and_waits_that_are_rare() -> None:
     with ended("windows.nro") as app:
         assert text_of(app) == WINDOWS
         assert [one.message.partition(" of ")[0] for one in app.console.events] == ["code 5 DETACH_NEXT_BUFFER"]
-        assert app.screen.array[0, 0].tolist() == [200, 0, 0] and app.present_count == 6
+        assert app.screen.array.shape == (35, 27, 3) and app.present_count == 7, "turned"
 
 
 def test_pictures_that_the_gpu_draws() -> None:
@@ -143,7 +145,7 @@ def test_the_data_of_the_scene_is_made_again(capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr().out == (PROGRAMS / "scene_data.h").read_text()
 
 
-@pytest.mark.parametrize("name", ["framebuffer.nro", "scene.nro"])
+@pytest.mark.parametrize("name", ["framebuffer.nro", "scene.nro", "windows.nro"])
 def test_a_replay_shows_what_the_run_showed(name: str) -> None:
     live: list[np.ndarray] = []
     with pocketgpu.run(PROGRAMS / name, record=True) as app:
@@ -164,6 +166,16 @@ def test_a_replay_shows_what_the_run_showed(name: str) -> None:
     rest = iter([frame.screens["screen"].array.tobytes() for frame in capture.render()])
     assert len(live) >= 3 and all(one.tobytes() in rest for one in live), "in this order"
     assert next(rest, None) is None
+
+
+def test_questions_about_a_part_of_a_surface() -> None:
+    with ended("windows.nro", record=True) as app:
+        run = pocketgpu.debug(app.capture())
+        colour = "#" + app.screen.array[4, 3].tobytes().hex()
+    assert run.why("f6/px3,4").to_json()["hex"] == colour
+    assert run.events(6)[-1].title.endswith("is shown, from pixel 5,3 on")
+    with pytest.raises(UsageError, match="no pixel 27,4"):
+        run.why("f6/px27,4")
 
 
 def test_what_a_recording_of_the_scene_holds() -> None:

@@ -229,6 +229,8 @@ class BufferQueue:
         """What of a buffer is shown: all of it if the rectangle is empty or begins outside."""
         left, top, right, bottom = (max(one[name], 0) for name in ("left", "top", "right", "bottom"))
         width, height, transform = min(right, whole.width), min(bottom, whole.height), one["transform"] & _TRANSFORMS
+        if min(one["left"], one["top"]) < 0 or (right, bottom) != (width, height):
+            self._bad("a crop reaches out of its buffer, which a console may refuse")
         if left >= width or top >= height:
             left, top, width, height = 0, 0, whole.width, whole.height
         return Surface(width, height, whole.format, whole.block_height, whole.stride, transform, left, top)

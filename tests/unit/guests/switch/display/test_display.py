@@ -146,6 +146,8 @@ def test_a_crop_anywhere(block_height: int | None) -> None:
         window.show(window.take()[1], left=left, top=top, right=right, bottom=bottom)
         window.vblank()
         assert np.array_equal(window.display.screens["screen"].array, shown)
+        outside = left < 0 or right > 64 or bottom > 32
+        assert [one.id for one in window.kernel.events.drain()] == ["guest.buffer"] * outside
 
 
 @pytest.mark.parametrize(("format", "name", "data", "colour"), [

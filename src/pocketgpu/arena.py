@@ -18,13 +18,13 @@ import contextlib
 import mmap
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
 PAGE_SHIFT = 12
@@ -389,7 +389,8 @@ class _SharedPages:
                     changed.append(np.flatnonzero(differs & (self.copied[part] == versions[part])) + at)
         new = pages[self.copied[pages] < 0]
         if len(new):
-            self._known = np.union1d(self._known, new)
+            # Pages without a copy are not known yet. (`np.union1d` imports NumPy's masked arrays, 6 ms.)
+            self._known = np.sort(np.concatenate((self._known, new)))
         self.copied[pages] = versions[pages]
         self._looked[pages] = epoch
         return np.concatenate(changed) if changed else pages[:0]

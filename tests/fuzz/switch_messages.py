@@ -23,6 +23,7 @@ if __name__ == "__main__":
     root = Path(__file__).resolve().parents[2]
     sys.path[:0] = [str(root / "src"), str(root / "tests")]
 
+from support.audren_client import VoiceIn, Wishes, open_renderer, parameters, wave
 from support.cmif_client import MEMORY, MEMORY_SIZE, CmifClient, Idle, In, Out, Service
 
 from pocketgpu.facts.choices.guests import STRICT_SWITCH
@@ -70,6 +71,29 @@ class Episode:
             if name in ("appletOE", "appletAE", "fsp-srv") or r.random() < 0.1:
                 service = service.to_domain()
             self.services.append(service)
+        self.voices = r.choice((1, 2, 8))
+        self.often: list[Service] = []
+        """Services that are asked more often than by chance."""
+        if r.random() < 0.5:
+            manager = self.client.service("audren:u")
+            self.often.append(open_renderer(self.client, manager, parameters(self.voices)))
+            self.services += self.often
+        if r.random() < 0.5:
+            self.open_applets()
+        self.console.answers += r.choice(([], ["text", None, "", "a\nb" * 3000]))
+
+    def open_applets(self) -> None:
+        """What creates library applets, an applet and a storage."""
+        def got(one: Service, number: int, data: bytes, *handles: int) -> Service:
+            reply = one.ask(number, data, handles=handles, pid=bool(handles), out_objects=1, size=0)
+            return reply.objects[0]
+
+        proxy = got(self.client.service("appletOE").to_domain(), 0, bytes(8), self.client.process)
+        creator = got(proxy, 11, b"")
+        applets = [got(creator, 0, struct.pack("<II", self.r.randrange(0x0A, 0x14), self.r.choice((0, 3))))]
+        storages = [got(creator, 10, struct.pack("<q", size)) for size in (0, 0x20, 0x4C8, 0x1018)]
+        self.services += [creator, *applets, *storages]
+        self.often += [creator, *applets * 3, *storages]
 
     # -- what is sent -----------------------------------------------------------------------------------------------
     def number(self) -> int:
@@ -94,6 +118,23 @@ class Episode:
                 found.append(Out(r.choice((0, 1, 8, 0x40, 0x100, 0x310, 0x1000)), r.choice((*_KINDS, "fixed"))))
         return found
 
+    def update(self) -> list[In | Out]:
+        """Buffers of an update for a sound renderer: wave buffers and memory by chance, some of it damaged."""
+        r, wishes = self.r, Wishes(self.voices)
+        for number in range(self.voices):
+            places = [MEMORY + r.choice((0, 0x10000, self.number())) for _ in range(4)]
+            waves = [wave(place, self.number() & 0xFFFF, loops=r.random() < 0.2) for place in places]
+            wishes.voices[number] = VoiceIn(
+                waves[: r.randrange(5)], r.random() < 0.3, r.random() < 0.8, r.choice((0, 0, 1, 2, 9)),
+                r.choice((2, 2, 6, 0)), self.number(), r.choice((1, 2, 6)), r.choice((1.0, 0.5, -1.0, 1e20)),
+            )  # fmt: skip
+            wishes.pools[number] = (MEMORY + r.choice((0, 0x1000, 8)), r.choice((0x1000, 0x100000, 0)), r.randrange(8))
+        data = bytearray(bytes(wishes))
+        if r.random() < 0.3:
+            for _ in range(r.choice((1, 1, 8))):
+                data[r.randrange(len(data))] = r.randrange(256)
+        return [Out(wishes.room), Out(0), In(bytes(data))]
+
     def interface(self, service: Service) -> Interface | None:
         """Who answers."""
         session = self.kernel.handles.get(service.handle)
@@ -113,10 +154,14 @@ class Episode:
             return head + struct.pack("<8x4I", 0x49434653, 0, r.randrange(6), 0) + self.data()
         commands = found.commands if found is not None and r.random() < 0.95 else (r.randrange(300),)
         handles = [r.choice((self.client.process, r.choice(self.kernel.handles.numbers()), 0, self.number()))]
-        objects = [one for one in self.services if one.handle == service.handle and one.id][: r.choice((0, 0, 1))]
+        objects = [one for one in self.services if one.handle == service.handle and one.id]
+        objects = r.sample(objects, min(len(objects), r.choice((0, 1))))
+        number, buffers = r.choice(commands or (0,)), self.buffers()
+        if found is not None and found.name == "IAudioRenderer" and r.random() < 0.7:
+            number, buffers = r.choice((10, 10, 5)), self.update()
         try:
             made = self.client.request(
-                service, r.choice(commands or (0,)), self.data(), self.buffers(), handles[: r.choice((0, 1, 1))],
+                service, number, self.data(), buffers, handles[: r.choice((0, 1, 1))],
                 objects if service.id else [], r.random() < 0.5, r.choice((0, 0, 0, 1)),
             )  # fmt: skip
         except AssertionError:  # it does not fit
@@ -133,12 +178,15 @@ class Episode:
         """One message; whether the program goes on."""
         r, client, kernel = self.r, self.client, self.kernel
         service = r.choice(self.services[-20:] if r.random() < 0.5 else self.services)
+        if self.often and r.random() < 0.2:
+            service = r.choice(self.often)
         message = self.message(service)
         thread = client.thread
         kernel.space.write(thread.tls, message.ljust(0x100, b"\0")[:0x100])
         session = kernel.handles.get(service.handle)
         if not isinstance(session, ServiceSession):
-            self.services.remove(service)
+            self.services = [one for one in self.services if one is not service]
+            self.often = [one for one in self.often if one is not service]
             return bool(self.services)
         thread.answer = {}
         started = time.perf_counter()
@@ -152,6 +200,8 @@ class Episode:
         self.take_objects(service)
         if r.random() < 0.05:
             kernel.time.pass_ticks(r.randrange(1 << 24))
+            while (due := kernel.time.take_due()) is not None:
+                due.action(due.tick)
             self.console.vblank(kernel.time.now)
         if r.random() < 0.02 and len(self.services) > 3:
             closed = r.choice(self.services[3:])

@@ -150,6 +150,7 @@ STAND_INS: dict[str, Callable[[Path], None]] = {
     "vertex.shbin": _vertex,
     "kernel.sass": lambda path: shutil.copy(ROOT / "tests/unit/cli/sources/kernel.sass", path) and None,
     "messages.nro": lambda path: shutil.copy(ROOT / "tests/guests/switch/system.nro", path) and None,
+    "applets.nro": lambda path: shutil.copy(ROOT / "tests/guests/switch/applets.nro", path) and None,
     "keyboard.elf": lambda path: shutil.copy(ROOT / "tests/guests/n3ds/applets.elf", path) and None,
     "squares.sass": _shown_in("docs/guides/kernels.md", "squares.sass"),
     "squares.txt": _shown_in("docs/guides/kernels.md", "squares.txt"),

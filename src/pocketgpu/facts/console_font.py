@@ -11,7 +11,6 @@ of programs whose text is known. A font has 256 glyphs; those that nobody printe
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 from typing import Final
@@ -19,6 +18,7 @@ from typing import Final
 from pocketgpu.facts.dialect.tables import Tables
 from pocketgpu.facts.n3ds import TABLES as N3DS_TABLES
 from pocketgpu.facts.switch import TABLES as SWITCH_TABLES
+from pocketgpu.late_dataclass import dataclass
 
 WIDTH: Final = 8
 HEIGHT: Final = 8

@@ -13,12 +13,12 @@ import platform
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final
 
 from pocketgpu.errors import UsageError
+from pocketgpu.late_dataclass import dataclass
 
 LEVELS: Final = {
     "x86-64-v2": "cx16 lahf_lm popcnt pni ssse3 sse4_1 sse4_2",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from pocketgpu.cli.parts.outcome import ExitCode, Outcome
 from pocketgpu.cli.parts.replay import Shown, make_directory, median, write_screens
 from pocketgpu.errors import PocketGPUError, UsageError
 from pocketgpu.events import Event
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def run(outcome: Outcome, /, program: str, **given: Any) -> None:
     finally:
         if expected is not None:
             outcome.extra["expect"] = expected.to_dict()
-            expected.write(options.junit, options.report, program)
+            expected.write(options.junit, options.report, program, "run")
     reached = goal is None or goal()
     if limit is None and goal is None and app.end is None:
         message = f"the run ended after {guests.LIMIT} frames; --frames or --until says when it shall end"

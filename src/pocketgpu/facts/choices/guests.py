@@ -59,6 +59,12 @@ def _kernel() -> Iterator[Choice]:
         creation="the Switch's trial kernel: the one that was made first",
     )
     yield named(
+        "guest.priorities",
+        "The priority of a thread of the Switch that has a mutex for which a better one waits.",
+        inherited="that of the better one, as long as that waits; GetThreadPriority tells it",
+        own="the trial kernel: always the one that the program gave it",
+    )
+    yield named(
         "guest.page_states",
         "Whether the Switch's kernel checks and tells what pages are used for.",
         kept="switchbrew SVC: pages that are lent are out of reach, wrong ranges are errors, QueryMemory tells all",
@@ -100,8 +106,8 @@ def _services() -> Iterator[Choice]:
     yield named(
         "guest.applets",
         "Whether the HOME menu and library applets, such as the keyboard, are there.",
-        answered="3dbrew NS and APT Services: they are; a script answers for the player",
-        absent="the trial kernel: a program waits for them forever",
+        answered="3dbrew NS and APT Services, switchbrew: they are; a script answers for the player",
+        absent="the 3DS's trial kernel: a program waits for them forever; on the Switch none can be created",
     )
     yield named(
         "guest.controller",
@@ -177,6 +183,12 @@ def _switch_services() -> Iterator[Choice]:
         normal="the trial kernel: 0, as without the dock",
     )
     yield named(
+        "guest.wave_buffers",
+        "A wave buffer for the Switch's sound renderer that it cannot read: in no memory pool, or with too few bytes.",
+        waits="not documented: its voice plays no further until the memory is attached, and the update tells an error",
+        played="its time passes in silence, and the update tells an error",
+    )
+    yield named(
         "guest.date",
         "The date at which programs of the Switch start.",
         set="2026-01-01 00:00 UTC, on a console whose clock was set",
@@ -192,8 +204,8 @@ STRICT: Final[Mapping[str, str]] = {
 """The values of the trial kernel that answered the 3DS's conversations."""
 STRICT_SWITCH: Final[Mapping[str, str]] = {
     "guest.call_time": "none", "guest.scheduling": "first-come", "guest.wait_order": "creation",
-    "guest.page_states": "simple", "guest.clock": "presents", "guest.pads": "few",
+    "guest.priorities": "own", "guest.page_states": "simple", "guest.clock": "presents", "guest.pads": "few",
     "guest.pointer_buffers": "none", "guest.unknown_switch_command": "zeros", "guest.date": "zero",
-    "guest.settings": "zeros", "guest.performance_mode": "normal",
+    "guest.settings": "zeros", "guest.performance_mode": "normal", "guest.services": "few",
 }  # fmt: skip
 """The values of the one that answered the Switch's."""

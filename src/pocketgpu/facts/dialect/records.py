@@ -14,22 +14,24 @@ A table has a head row for each record, and a row for each field:
         count	0x00	u32	1
         id	0x04	u32*4/8		Four of them, 8 bytes apart.
 
-Types are u8, u16, u32, u64, s8, s32, s64; `u32*4` is an array, `u32*4/8` one whose elements are 8 bytes apart;
-`text*16` is a text of up to 16 units of UTF-16, and `bytes*16` is 16 bytes. The column "value" is what a new record
-holds.
+Types are u8, u16, u32, u64, s8, s16, s32, s64, f32; `u32*4` is an array, `u32*4/8` one whose elements are 8 bytes
+apart; `text*16` is a text of up to 16 units of UTF-16, and `bytes*16` is 16 bytes. The column "value" is what a new
+record holds.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
 from pocketgpu.facts.dialect.tables import Entry, Tables
+from pocketgpu.late_dataclass import dataclass
 
-_FORMATS: Final = {"u8": "B", "s8": "b", "u16": "H", "u32": "I", "s32": "i", "u64": "Q", "s64": "q"}
+_FORMATS: Final = {
+    "u8": "B", "s8": "b", "u16": "H", "s16": "h", "u32": "I", "s32": "i", "u64": "Q", "s64": "q", "f32": "f",
+}  # fmt: skip
 _TEXT, _BYTES = "text", "bytes"
 
 
@@ -79,6 +81,12 @@ class Record:
     def __setitem__(self, field: str, value: int) -> None:
         one = self.layout.fields[field]
         struct.pack_into(f"<{one.format}", self.data, one.offset, value)
+
+    def real(self, field: str) -> float:
+        """A number with a fraction."""
+        one = self.layout.fields[field]
+        value: float = struct.unpack_from(f"<{one.format}", self.data, one.offset)[0]
+        return value
 
     def numbers(self, field: str) -> tuple[int, ...]:
         """All elements of an array."""

@@ -6,8 +6,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+from typing import Final
+
+from pocketgpu.late_dataclass import dataclass
 
 
 class Span(Enum):
@@ -62,3 +64,8 @@ class Controls:
     def find(self, name: str) -> Control | None:
         """A control by name."""
         return next((one for one in self.others if one.name == name), None)
+
+
+ANSWERS: Final = (Control("text", Span.ONCE, text=True), Control("cancel", Span.ONCE))
+"""What every console has: what a player says to the keyboard and the like, or that nothing is said."""
+ANSWERING: Final = tuple(one.name for one in ANSWERS)

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Protocol, TypeVar
 
 from pocketgpu.events import Event, EventLog
 from pocketgpu.facts.console_font import ConsoleFont
-from pocketgpu.guests.input.controls import Controls
+from pocketgpu.guests.input.answers import Answers
+from pocketgpu.guests.input.controls import ANSWERING, Controls
 from pocketgpu.guests.input.player import Actions, Player
 from pocketgpu.guests.input.script import Statement
 from pocketgpu.guests.kernel.files import Files
 from pocketgpu.guests.kernel.kernel import Kernel
 from pocketgpu.guests.kernel.program import Program
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pictures import ShownArray
 
 if TYPE_CHECKING:
@@ -124,12 +126,13 @@ class Console(Generic[M, K, I]):
     controls: ClassVar[Controls]
     console_font: ClassVar[ConsoleFont]
 
-    def __init__(self, machine: M, kernel: K, card: Files, rest: I, answers: list[str | None] | None = None) -> None:
+    def __init__(self, machine: M, kernel: K, card: Files, rest: I, answers: Answers) -> None:
         self.machine, self.kernel, self.card = machine, kernel, card
         self.player = Player(self.controls)
         self.held: dict[int, I] = {}
         self.input = rest
-        self.answers = [] if answers is None else answers
+        self.answers = answers.given
+        answers.later = self._answers_later
         self.closes_at: int | None = None
         self.vblanks: list[Vblank] = []
         self.present_count = 0
@@ -137,6 +140,10 @@ class Console(Generic[M, K, I]):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.frame_count} frames, {self.present_count} presents>"
+
+    def _answers_later(self) -> bool:
+        """Whether the script answers a keyboard that waits now."""
+        return any(one.control in ANSWERING and one.first >= self.frame_count for one in self.player.statements)
 
     # -- what a console adds ----------------------------------------------------------------------------------------
     def input_of(self, actions: Actions) -> I:

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pocketgpu.facts import console_font as console_fonts
+from pocketgpu.guests.input.controls import ANSWERING
 from pocketgpu.guests.input.player import Actions
 from pocketgpu.guests.kernel.blocks import MemoryBlock
 from pocketgpu.guests.kernel.console import Console
 from pocketgpu.guests.kernel.files import Files
 from pocketgpu.guests.kernel.processor import Processor
 from pocketgpu.guests.n3ds.abi import layout
-from pocketgpu.guests.n3ds.controls import ANSWERS, BUTTONS, CONTROLS, input_of
+from pocketgpu.guests.n3ds.controls import BUTTONS, CONTROLS, input_of
 from pocketgpu.guests.n3ds.kernel import N3DSKernel
 from pocketgpu.guests.n3ds.services.apt import Apt
 from pocketgpu.guests.n3ds.services.cfg import Config
@@ -62,7 +63,6 @@ class N3DSConsole(Console[N3DS, N3DSKernel, Input]):
             view = machine.memory.view(layout.FONT_PHYSICAL, layout.FONT_SIZE).data
             machine.memory.write(layout.FONT_PHYSICAL, font)
             kernel.font = MemoryBlock("shared font", view, layout.FONT, layout.FONT_PHYSICAL)
-        self.apt.answers_later = self._answers_later
         kernel.time.at(layout.VBLANK, self._vblank)
         self._own_hid_clock = machine.choices["guest.hid_clock"] == "four-ms"
         if self._own_hid_clock:
@@ -104,11 +104,7 @@ class N3DSConsole(Console[N3DS, N3DSKernel, Input]):
         return input_of(actions)
 
     def do_once(self, control: str, values: Sequence[float | str]) -> None:
-        if control in ANSWERS:
+        if control in ANSWERING:
             self.apt.answer(str(values[0]) if values else None)
         else:
             self.apt.press(BUTTONS[control])
-
-    def _answers_later(self) -> bool:
-        """Whether the script answers an applet that waits now."""
-        return any(one.control in ANSWERS and one.first >= self.frame_count for one in self.player.statements)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pocketgpu.guests.input.controls import Control, Controls, Span, Value
+from pocketgpu.guests.input.controls import ANSWERS, Control, Controls, Span, Value
 from pocketgpu.guests.input.player import Actions
 from pocketgpu.guests.n3ds.services.hid import DEGREE, GRAVITY, KEYS, Input
 
@@ -23,15 +23,14 @@ CONTROLS: Final = Controls(
         Control("volume", Span.LASTING, (Value("position", 0, 1),)),
         Control("acceleration", Span.HELD, tuple(Value(axis, -4, 4) for axis in "xyz")),
         Control("rotation", Span.HELD, tuple(Value(axis, -2000, 2000) for axis in "xyz")),
-        Control("text", Span.ONCE, text=True),
-        *(Control(name, Span.ONCE) for name in ("cancel", "close", "home", "power", "lid")),
+        *ANSWERS,
+        *(Control(name, Span.ONCE) for name in ("close", "home", "power", "lid")),
     ),
 )
 """circle: 1 is the edge. slider: of the 3D effect. acceleration: in those of the earth; a console that lies on a table
-has 0,-1,0. rotation: degrees in a second. text, cancel: for the keyboard and the like. close: what the HOME menu does
+has 0,-1,0. rotation: degrees in a second. close: what the HOME menu does
 to a program. lid: it is closed and opened again."""
 TOUCH, CIRCLE, SLIDER, VOLUME, ACCELERATION, ROTATION, *_ = (one.name for one in CONTROLS.others)
-ANSWERS: Final = ("text", "cancel")
 BUTTONS: Final = {"close": "CLOSE", "home": "HOME", "power": "POWER", "lid": "SLEEP"}
 """What the program is signalled, by control."""
 

@@ -1,7 +1,7 @@
 """Hooks in machine code: one counts the instructions of each block and stops the processor at a budget, one stops it
-at interrupts, such as supervisor calls, one answers reads of the counter of 64-bit ARM, one notes which lines of its
-cache a program writes back. A block of one instruction of
-Thumb counts as one, so that loops of it end too.
+at interrupts, such as supervisor calls. For 64-bit ARM, one answers reads of the counter, one stops it where a
+program says that it has written code, and one notes which lines of its cache a program writes back. A block of one
+instruction of Thumb counts as one, so that loops of it end too.
 
 A hook in Python for each block would take nine tenths of the time. These are compiled once and kept in the cache of
 kernels.
@@ -17,6 +17,7 @@ from pocketgpu.lanes import machine_code
 _BLOCK: Final = "guest_block"
 _INTERRUPT: Final = "guest_interrupt"
 _READ: Final = "guest_system_read"
+_NEW_CODE: Final = "guest_new_code"
 _FLUSH: Final = "guest_flush"
 
 
@@ -26,13 +27,14 @@ class HookState(ctypes.Structure):
     used: instructions since it was set to 0. limit: where the processor stops. stop: the library's function that stops
     it. interrupt: the number of the last interrupt. now: the tick at which `used` was 0. up, down: the counter is ticks
     * up / down. rate: the counter's steps in a second. write: the library's function that sets a register. place: what
-    the counter is read into.
+    the counter is read into. first, last: the lowest and the highest address of code that was written since `last` was
+    set to 0.
     """
 
     _fields_ = (
         ("used", ctypes.c_int64), ("limit", ctypes.c_int64), ("stop", ctypes.c_void_p), ("interrupt", ctypes.c_int64),
         ("now", ctypes.c_int64), ("up", ctypes.c_int64), ("down", ctypes.c_int64), ("rate", ctypes.c_int64),
-        ("write", ctypes.c_void_p), ("place", ctypes.c_int64),
+        ("write", ctypes.c_void_p), ("place", ctypes.c_int64), ("first", ctypes.c_uint64), ("last", ctypes.c_uint64),
     )  # fmt: skip
 
 
@@ -140,6 +142,48 @@ answer:
 }}
 """
 
+_CACHE, _INSTRUCTION_LINE = 7, 3 << 7 | 5 << 3 | 1
+"""CRn of cache instructions; op1, CRm and op2 of `ic ivau`."""
+_VALUE_AT: Final = 24
+"""Where Unicorn's description of a system instruction has its operand."""
+_NEW_CODE_TEXT: Final = f"""
+declare i64 @llvm.umin.i64(i64, i64)
+declare i64 @llvm.umax.i64(i64, i64)
+
+define i32 @{_NEW_CODE}(ptr %uc, i32 %register, ptr %system, ptr %state) {{
+entry:
+  {_field("crn")}
+  {_field("crm")}
+  {_field("op2")}
+  {_field("op1")}
+  %row = shl i32 %crm, 3
+  %both = or i32 %row, %op2
+  %level = shl i32 %op1, 7
+  %which = or i32 %level, %both
+  %cache = icmp eq i32 %crn, {_CACHE}
+  %line = icmp eq i32 %which, {_INSTRUCTION_LINE}
+  %code = and i1 %cache, %line
+  br i1 %code, label %told, label %other
+other:
+  ret i32 0
+told:
+  %value_at = getelementptr i8, ptr %system, i64 {_VALUE_AT}
+  %address = load i64, ptr %value_at
+  {_at("first", "first_at")}
+  {_at("last", "last_at")}
+  %first = load i64, ptr %first_at
+  %last = load i64, ptr %last_at
+  %none = icmp eq i64 %last, 0
+  %before = select i1 %none, i64 -1, i64 %first
+  %low = call i64 @llvm.umin.i64(i64 %before, i64 %address)
+  %high = call i64 @llvm.umax.i64(i64 %last, i64 %address)
+  store i64 %low, ptr %first_at
+  store i64 %high, ptr %last_at
+  {_STOP}
+  ret i32 0
+}}
+"""
+
 
 CACHE_LINE: Final = 64
 """Bytes of a line of a Cortex-A57's caches."""
@@ -162,10 +206,8 @@ class FlushState(ctypes.Structure):
     )  # fmt: skip
 
 
-_CACHES, _CLEANS = 7, (10, 11, 12, 13, 14)
-"""CRn of cache instructions, with op1 3 and op2 1; CRm: dc cvac, cvau, cvap, cvadp, civac."""
-_VALUE_AT: Final = 24
-"""Of the instruction's address in Unicorn's description."""
+_CLEANS: Final = (10, 11, 12, 13, 14)
+"""CRm of cache instructions with op1 3 and op2 1: dc cvac, cvau, cvap, cvadp, civac."""
 _FLUSH_TEXT: Final = f"""
 define i32 @{_FLUSH}(ptr %uc, i32 %register, ptr %system, ptr %state) {{
 entry:
@@ -173,7 +215,7 @@ entry:
   {_field("crm")}
   {_field("op1")}
   {_field("op2")}
-  %caches = icmp eq i32 %crn, {_CACHES}
+  %caches = icmp eq i32 %crn, {_CACHE}
   %user = icmp eq i32 %op1, {_USER}
   %one = icmp eq i32 %op2, 1
   %both = and i1 %caches, %user
@@ -227,6 +269,11 @@ def interrupt_hook() -> int:
 def system_read_hook() -> int:
     """The address of the hook for `mrs` of 64-bit ARM: the counter is the kernel's time."""
     return machine_code.load(_READ, _READ_TEXT)[0]
+
+
+def new_code_hook() -> int:
+    """The address of the hook for `sys` of 64-bit ARM: `ic ivau` says where code was written."""
+    return machine_code.load(_NEW_CODE, _NEW_CODE_TEXT)[0]
 
 
 def flush_hook() -> int:

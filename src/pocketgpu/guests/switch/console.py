@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from pocketgpu.facts import console_font as console_fonts
-from pocketgpu.facts.switch.enumerations import FOCUS
+from pocketgpu.guests.input.controls import ANSWERING
 from pocketgpu.guests.input.player import Actions
 from pocketgpu.guests.kernel.console import Console
 from pocketgpu.guests.kernel.files import Files
@@ -16,14 +16,21 @@ from pocketgpu.guests.switch.abi.cmif import Interface
 from pocketgpu.guests.switch.controls import CLOSE, CONTROLS, DOCKED, HOME, input_of
 from pocketgpu.guests.switch.display.display import SCREEN, Display, Present
 from pocketgpu.guests.switch.kernel import SwitchKernel
+from pocketgpu.guests.switch.services.account import AdministratorAccounts, ApplicationAccounts, SystemAccounts
 from pocketgpu.guests.switch.services.apm import Apm
 from pocketgpu.guests.switch.services.applet import Applet, AppletProxies, ApplicationProxies
-from pocketgpu.guests.switch.services.audout import AudioOutManager
+from pocketgpu.guests.switch.services.audio.audout import AudioOutManager
+from pocketgpu.guests.switch.services.audio.audren import AudioRendererManager
+from pocketgpu.guests.switch.services.battery import Battery
 from pocketgpu.guests.switch.services.fs import FileSystemProxy
+from pocketgpu.guests.switch.services.hardware import Backlight, ModuleClocks, Temperatures
 from pocketgpu.guests.switch.services.hid import Hid
 from pocketgpu.guests.switch.services.hid_input import Input
+from pocketgpu.guests.switch.services.lm import LogService
+from pocketgpu.guests.switch.services.network import Network
 from pocketgpu.guests.switch.services.nvdrv.service import NvDrv
 from pocketgpu.guests.switch.services.pl import SharedFont
+from pocketgpu.guests.switch.services.security import ConsoleConfiguration, Fatal, RandomNumbers, RandomService
 from pocketgpu.guests.switch.services.settings import Settings, SystemSettings
 from pocketgpu.guests.switch.services.sm import ServiceManager
 from pocketgpu.guests.switch.services.times import Clocks, time_services
@@ -39,7 +46,7 @@ _VI: Final = ("vi:m", "vi:s", "vi:u")
 
 class SwitchConsole(Console[GM20B, SwitchKernel, Input]):
     """The console. hid, fs, nvdrv: its services of these names. display: what shows pictures. applet: what it tells its
-    program. clocks: what time it is."""
+    program. clocks: what time it is. battery: its power. renderers: where programs get sound renderers."""
 
     screen_names, controls, console_font = (SCREEN,), CONTROLS, console_fonts.SWITCH
     counted = (
@@ -50,15 +57,25 @@ class SwitchConsole(Console[GM20B, SwitchKernel, Input]):
     def __init__(self, processor: Processor, machine: GM20B, card: Files, font: bytes | None = None) -> None:
         """font: a file with the shared font; None for a free one."""
         kernel = SwitchKernel(processor, machine)
-        super().__init__(machine, kernel, card, Input())
-        self.hid, self.fs = Hid(kernel), FileSystemProxy(kernel, card)
-        self.nvdrv, self.clocks = NvDrv(kernel), Clocks(kernel)
-        self.display = display = Display(kernel, self.nvdrv.driver)
+        self.nvdrv = nvdrv = NvDrv(kernel)
+        self.display = display = Display(kernel, nvdrv.driver)
         self.applet = Applet(kernel, display.new_layer)
+        super().__init__(machine, kernel, card, Input(), self.applet.answers)
+        self.hid, self.fs = Hid(kernel), FileSystemProxy(kernel, card)
+        self.clocks = Clocks(kernel)
         services: list[Interface] = [self.hid, self.fs, Apm(kernel, self.applet), Settings(kernel), self.nvdrv]
         services += [ApplicationProxies(kernel, self.applet), AppletProxies(kernel, self.applet)]
         services += [SystemSettings(kernel), SharedFont(kernel, font), *time_services(kernel, self.clocks)]
-        services += [AudioOutManager(kernel), *(Vi(kernel, display, name) for name in _VI)]
+        self.renderers = AudioRendererManager(kernel, self._is_docked)
+        services += [AudioOutManager(kernel), self.renderers, LogService(kernel)]
+        services += [Vi(kernel, display, name) for name in _VI]
+        self.battery = Battery(kernel, self.applet)
+        if machine.choices["guest.services"] == "console":
+            numbers = RandomNumbers()
+            services += [ApplicationAccounts(kernel), SystemAccounts(kernel), AdministratorAccounts(kernel)]
+            services += [self.battery, Backlight(kernel), Temperatures(kernel), ModuleClocks(kernel, self.applet)]
+            services += [RandomService(kernel, numbers), ConsoleConfiguration(kernel, numbers)]
+            services += [Network(kernel), Fatal(kernel)]
         kernel.services.update({name: one for one in services for name in (one.name, *one.also)})
         kernel.ports["sm:"] = ServiceManager(kernel)
         if machine.choices["guest.mode"] == "docked":
@@ -67,6 +84,9 @@ class SwitchConsole(Console[GM20B, SwitchKernel, Input]):
             display.at_present = self.vblank
         else:
             kernel.time.at(kernel.time.now + layout.VSYNC, self._vblank)
+
+    def _is_docked(self) -> bool:
+        return self.applet.docked
 
     def _vblank(self, tick: int) -> None:
         self.kernel.time.at(tick + layout.VSYNC, self._vblank)
@@ -80,10 +100,14 @@ class SwitchConsole(Console[GM20B, SwitchKernel, Input]):
         if control == CLOSE:
             self.applet.close()
         elif control == HOME:
-            self.applet.set_focus(self.applet.focus != FOCUS.IN_FOCUS)
+            self.applet.open_home(not self.applet.home_open)
+        elif control in ANSWERING:
+            self.applet.library.answer(str(values[0]) if values else None)
         else:
             self.hid.docked = control == DOCKED
             self.applet.set_docked(self.hid.docked)
+            self.renderers.device_changed()
+            self.battery.charger_changed()
 
     def take_input(self) -> None:
         self.hid.update(self.input)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from pocketgpu.facts.switch.hid import BUTTONS, STICK
-from pocketgpu.guests.input.controls import Control, Controls, Span, Value
+from pocketgpu.guests.input.controls import ANSWERS, Control, Controls, Span, Value
 from pocketgpu.guests.input.player import Actions
 from pocketgpu.guests.switch.services.hid_input import HEIGHT, WIDTH, Input, Vector
 
@@ -24,6 +24,7 @@ CONTROLS: Final = Controls(
         Control(RIGHT_STICK, Span.HELD, _PUSH),
         Control(ACCELERATION, Span.HELD, tuple(Value(axis, -8, 8) for axis in "xyz")),
         Control(ROTATION, Span.HELD, tuple(Value(axis, -2000, 2000) for axis in "xyz")),
+        *ANSWERS,
         *(Control(name, Span.ONCE) for name in (CLOSE, HOME, DOCKED, HANDHELD)),
     ),
 )

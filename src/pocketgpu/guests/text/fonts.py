@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Final, NamedTuple
 
 import numpy as np
+
+from pocketgpu.late_dataclass import dataclass
 
 _BYTE: Final = 8
 _COMMONEST: Final = " etaoinshrdlcumwfgypbvkjxqz,."

@@ -9,13 +9,13 @@ such as a scene, has no text; nor has one without a letter or digit, as edges of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.guests.text.fonts import Font
+from pocketgpu.late_dataclass import dataclass
 
 UNKNOWN: Final = "\N{REPLACEMENT CHARACTER}"
 """A cell that is no glyph."""

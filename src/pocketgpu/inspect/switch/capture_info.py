@@ -7,7 +7,7 @@ are in memory when their submission begins.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -19,6 +19,7 @@ from pocketgpu.errors import NoPictureError
 from pocketgpu.inspect.model.inventory import Doubt, Feature, Inventory, Use
 from pocketgpu.inspect.switch import doubts as maxwell_doubts
 from pocketgpu.inspect.switch.method_use import ClassUse, MethodUse
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.host.channel import Channel
 from pocketgpu.maxwell.host.observer import Observer
@@ -99,7 +100,7 @@ class _Collector(Observer):
     def submitted(self, channel: Channel, number: int, entries: NDArray[np.uint64]) -> None:
         """Count a submission, and note the words of its segments."""
         submission, frame = self._log.submissions[number], self.frame
-        frame.submissions += 1
+        frame.submissions += len(submission.entries) > 0
         frame.segments += len(submission.entries)
         frame.loads += len(submission.updates)
         frame.load_bytes += sum(len(self._log.chunks[update].data) for update in submission.updates)

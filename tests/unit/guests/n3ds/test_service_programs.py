@@ -166,7 +166,7 @@ def test_applets_are_answered_by_the_script_at_its_frames() -> None:
         app.play(APPLETS)
         app.frames(34)
         # The keyboard waits for a better text.
-        assert lines(app.debug_text)[-1] == "is it good bad" and not app.console.applets.scripted
+        assert lines(app.debug_text)[-1] == "is it good bad" and not app.console.applets.answers.scripted
         app.frames(90)
         assert app.end is not None and app.end.why == "exit" and app.frame_count == 91
         assert lines(app.debug_text) == [
@@ -186,7 +186,7 @@ def test_applets_are_answered_by_the_script_at_its_frames() -> None:
 
 def test_answers_can_be_given_before() -> None:
     with guests.run(PROGRAMS / "applets.elf") as app:
-        app.console.applets.answers += ["first", None]
+        app.console.answers += ["first", None]
         app.frames(5)
         assert lines(app.debug_text)[1:15] == [*BEFORE, *left(2, "first"), *BEFORE, *left(1, "")]
         assert lines(app.debug_text)[-1] == "ready"

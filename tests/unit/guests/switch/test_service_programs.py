@@ -133,3 +133,40 @@ def test_the_font_of_our_program_is_made_by_the_script(tmp_path: Path) -> None:
     source = PROGRAMS.parents[2] / "src"
     subprocess.run([sys.executable, str(script)], check=True, env={"PYTHONPATH": str(source)})
     assert (folder / "fonts.h").read_bytes() == (PROGRAMS / "fonts.h").read_bytes()
+
+
+# -- sound and applets ------------------------------------------------------------------------------------------------
+def test_voices_and_buffers_take_their_time() -> None:
+    with pocketgpu.run(PROGRAMS / "sound.nro", raises=True) as app:
+        app.until(lambda: app.end is not None)
+        assert app.end is not None and app.end.well
+        assert app.debug_text.splitlines() == [
+            "pool 5", "consumed 1", "milliseconds 100", "consumed 2", "milliseconds 150", "played 7200", "looped 14400",
+            "while paused 0", "new 0", "pool 3", "errors 1", "error 5499", "wrong 5299", "stopped ea01",
+            "DeviceOut channels 2", "released 1", "milliseconds 10", "released 1", "milliseconds 30", "heard 1440",
+        ]  # fmt: skip
+
+
+def test_applets_are_answered_by_the_script_at_its_frames() -> None:
+    with pocketgpu.run(PROGRAMS / "applets.nro", raises=True) as app:
+        app.play('5: text "hello"\n8: text "bad"\n12: text "better"')
+        app.frames(5)
+        assert app.debug_text == "", "the keyboard waits"
+        app.frames(6)
+        point = app.checkpoint()
+        first = ["result 0", "cancelled 0", "text hello", "again mine 1", "asked bad"]
+        assert app.debug_text.splitlines() == first
+        for _ in range(2):
+            app.until(lambda: app.end is not None)
+            assert app.end is not None and app.end.well and app.frame_count == 13
+            assert app.debug_text.splitlines() == [
+                *first, "asked better", "result 0", "cancelled 0", "text better", "again mine 1", "result 0",
+                "cancelled 1", "text ", "again mine 1", "status 0", "logged", "audin:u e15",
+            ]  # fmt: skip
+            told = [one.message for one in app.console.kernel.events if one.id == "guest.applet"]
+            assert told == [
+                "the program does not accept the text: short",
+                "the keyboard found no answer in the script and was cancelled",
+                "the program shows an error: no cheese",
+            ]
+            app.restore(point)

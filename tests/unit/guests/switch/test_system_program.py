@@ -14,7 +14,7 @@ PROGRAM = Path(__file__).resolve().parents[3] / "guests" / "switch" / "system.nr
 SCRIPT = "5: docked\n8: home\n9: home\n12: handheld\n20: close"
 ASKED = ["en-US", "17.0.0", "time 1767225600", "year 2026", "UTC", "font 100", "large 1", "focus 1"]
 TOLD = [
-    "message 31", "performance 1", "message 30", "docked 1", "message 15", "focus 2", "message 15", "focus 1",
+    "message 31", "performance 1", "message 30", "docked 1", "message 15", "focus 3", "message 15", "focus 1",
     "message 31", "performance 0", "message 30", "docked 0", "message 4", "no more 680",
 ]  # fmt: skip
 

@@ -1,21 +1,20 @@
 """Library applets, which programs start for a while: the keyboard, the error display, the Mii selector.
 
-    console.applets.answers.append("hello")  # for the next keyboard
-    console.applets.answers.append(None)     # cancelled
+    console.answers.append("hello")  # for the next keyboard
+    console.answers.append(None)     # cancelled
 
-Answers of a script come at their frame; an applet waits for one. If none is going to come, the applet is cancelled, and
-an event says so. It ends as soon as it is answered: its screens are not drawn.
+An applet ends as soon as it is answered: its screens are not drawn.
 Source: libctru's swkbd.c, error.c, miiselector.c; 3dbrew's pages of the applets.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from enum import IntEnum
 from typing import Final
 
 from pocketgpu.events import EventLog
 from pocketgpu.facts.applets import Applet
+from pocketgpu.guests.input.answers import Answers
 from pocketgpu.guests.kernel.blocks import MemoryBlock
 
 _FEW_DIGITS: Final = 1 << 0
@@ -80,35 +79,20 @@ _ERROR_CLOSED: Final = 1
 
 
 class Applets:
-    """The applets of a console. answers: what the player is going to say to them, beside what a script says; None
-    cancels. block: the shared memory of the keyboard. asked: whether it has asked the program about a text."""
+    """The applets of a console. answers: what the player says to them. block: the shared memory of the keyboard. asked:
+    whether it has asked the program about a text."""
 
     def __init__(self, events: EventLog) -> None:
-        self.answers: list[str | None] = []
-        self.scripted: deque[str | None] = deque()
-        self._used = 0
-        self._events = events
+        self.answers = Answers(events)
         self.block: MemoryBlock | None = None
         self.asked = False
 
     def __repr__(self) -> str:
-        return f"<Applets: {len(self.answers)} answers>"
-
-    def _tell(self, text: str) -> None:
-        self._events.report("warning", "guest.applet", text)
-
-    def _next(self, who: str) -> str | None:
-        if self.scripted:
-            return self.scripted.popleft()
-        if self._used < len(self.answers):
-            self._used += 1
-            return self.answers[self._used - 1]
-        self._tell(f"{who} found no answer in the script and was cancelled")
-        return None
+        return f"<Applets: {self.answers}>"
 
     def asks(self, applet: int) -> bool:
-        """Whether an applet needs an answer that has not been given."""
-        return applet in (Id.KEYBOARD, Id.MII_SELECTOR) and not self.scripted and self._used >= len(self.answers)
+        """Whether an applet needs an answer that comes later."""
+        return applet in (Id.KEYBOARD, Id.MII_SELECTOR) and self.answers.must_wait
 
     def run(self, applet: int, data: bytes, block: MemoryBlock | None) -> tuple[bytes, bool]:
         """Start an applet with a program's data and shared memory.
@@ -124,15 +108,15 @@ class Applets:
         if applet == Id.MII_SELECTOR:
             return self._mii(Applet("mii", data)), True
         name = Id(applet).name.lower().replace("_", " ") if applet in tuple(Id) else f"{applet:#x}"
-        self._tell(f"the applet {name} is not modelled and was left at once")
+        self.answers.tell(f"the applet {name} is not modelled and was left at once")
         return data, True
 
     # -- the keyboard -----------------------------------------------------------------------------------------------
     def _keyboard(self, state: Applet) -> tuple[bytes, bool]:
         hint = state.text("hint")
-        text = self._next(f"the keyboard{f' ({hint})' if hint else ''}")
+        text = self.answers.next(f"the keyboard{f' ({hint})' if hint else ''}")
         if text is not None and not self._accepted(state, text):
-            self._tell(f"the keyboard does not accept {text!r}, so it was cancelled")
+            self.answers.tell(f"the keyboard does not accept {text!r}, so it was cancelled")
             text = None
         if text is None:
             cancelled = _CANCELLED[min(state["buttons"], 2)]
@@ -172,7 +156,7 @@ class Applets:
         self.asked = False
         state = Applet("keyboard", data)
         if state["check"] == Check.AGAIN:
-            self._tell(f"the program does not accept the text: {state.text('check_text')}")
+            self.answers.tell(f"the program does not accept the text: {state.text('check_text')}")
             return None
         if state["check"] == Check.CLOSE:
             state["result"] = KeyboardResult.BANNED
@@ -182,13 +166,13 @@ class Applets:
     def _error(self, state: Applet) -> bytes:
         """The error becomes an event; a player can only close it."""
         text = state.text("text") or f"code {state['code']:#010x}"
-        self._tell(f"the program shows an error: {text}")
+        self.answers.tell(f"the program shows an error: {text}")
         state["result"] = _ERROR_CLOSED
         return bytes(state.data)
 
     def _mii(self, state: Applet) -> bytes:
         """A Mii with the name that the script says, else none."""
-        name = self._next("the Mii selector")
+        name = self.answers.next("the Mii selector")
         found = Applet("mii_answer")
         found["cancelled"], found["guest"] = int(name is None), 0xFFFFFFFF
         if name is not None:

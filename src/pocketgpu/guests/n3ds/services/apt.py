@@ -8,8 +8,6 @@ shown. Source: 3dbrew NS and APT Services; libctru's apt.c.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
@@ -23,6 +21,7 @@ from pocketgpu.guests.n3ds.abi import layout
 from pocketgpu.guests.n3ds.abi.messages import Answer, Request, Service, command
 from pocketgpu.guests.n3ds.abi.results import Result
 from pocketgpu.guests.n3ds.services.applets import Applets, Id
+from pocketgpu.late_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pocketgpu.guests.n3ds.kernel import N3DSKernel
@@ -76,8 +75,7 @@ class Parameter:
 
 
 class Apt(Service):
-    """One for all three names. notify, resume: the events of the program. applets: what it can start. answers_later:
-    says whether an answer for an applet is going to come."""
+    """One for all three names. notify, resume: the events of the program. applets: what it can start."""
 
     name, also = "APT:U", ("APT:A", "APT:S")
 
@@ -94,7 +92,6 @@ class Apt(Service):
         self._asked_to_sleep = False
         self._applet = 0
         self._waiting: tuple[bytes, MemoryBlock | None] | None = None
-        self.answers_later: Callable[[], bool] | None = None
 
     # -- from outside -----------------------------------------------------------------------------------------------
     def press(self, button: str) -> None:
@@ -312,12 +309,12 @@ class Apt(Service):
     def _wait_for_answer(self, data: bytes, block: MemoryBlock | None) -> None:
         """Run the applet; later, if it needs an answer that comes later."""
         self._waiting = data, block
-        if not (self.applets.asks(self._applet) and self.answers_later is not None and self.answers_later()):
+        if not self.applets.asks(self._applet):
             self._run_applet()
 
     def answer(self, text: str | None) -> None:
         """What the player says to the applet that waits, or else to the next one. None cancels it."""
-        self.applets.scripted.append(text)
+        self.applets.answers.scripted.append(text)
         self._run_applet()
 
     def _run_applet(self) -> None:

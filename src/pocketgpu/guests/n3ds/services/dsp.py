@@ -9,17 +9,15 @@ Source: libctru's ndsp.c and ndsp-channel.c; 3dbrew DSP Services.
 from __future__ import annotations
 
 import math
-from collections import deque
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from enum import IntEnum, IntFlag
 from typing import TYPE_CHECKING, Final
 
 from pocketgpu.facts import dsp
 from pocketgpu.guests.kernel.objects import Event, Reset
-from pocketgpu.guests.kernel.timeline import Due
+from pocketgpu.guests.kernel.sound import FrameClock, SoundQueue
 from pocketgpu.guests.n3ds.abi import layout
 from pocketgpu.guests.n3ds.abi.messages import Answer, Request, Service, command
+from pocketgpu.late_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pocketgpu.guests.n3ds.kernel import N3DSKernel
@@ -34,7 +32,6 @@ DATA_MEMORY: Final = 0x40000
 SECOND_COPY: Final = 0x20000
 _AUDIO_PIPE: Final = 2
 _QUEUED, _BUFFERS_AT = 4, 0x4C
-_MOST_QUEUED: Final = 256
 _FASTEST: Final = 1 << 16
 _STATUS: Final = ("playing", "changed", "sync", "position", "sequence", "last")
 _NOTHING: Final[tuple[int, ...]] = ()
@@ -69,55 +66,41 @@ class Buffer:
     loops: bool
 
 
-@dataclass(slots=True)
 class Channel:
-    """What a channel plays. position: samples of its buffer that have been played."""
+    """What a channel plays. rate: samples of its sounds for one of a frame. last: sequence of the sound that has ended.
+    changed: whether it plays another one than in the frame before, or none."""
 
-    playing: bool = False
-    rate: float = 1.0
-    sync: int = 0
-    queue: deque[Buffer] = field(default_factory=deque)
-    now: Buffer | None = None
-    position: float = 0.0
-    last: int = 0
-    changed: bool = False
+    def __init__(self) -> None:
+        self.playing, self.changed = False, False
+        self.rate, self.sync, self.last = 1.0, 0, 0
+        self.queue: SoundQueue[Buffer] = SoundQueue()
+
+    def __repr__(self) -> str:
+        return f"<Channel: {'playing' if self.playing else 'silent'}, {len(self.queue)} buffers>"
 
     @property
     def status(self) -> tuple[int, ...]:
         """What the program can read of it: playing, changed, sync, position, sequence, last."""
-        sequence = self.now.sequence if self.now else 0
-        return int(self.playing), int(self.changed), self.sync, int(self.position), sequence, self.last
-
-    def clear(self) -> None:
-        """Forget all buffers."""
-        self.queue.clear()
-        self.now, self.position = None, 0.0
-
-    def add(self, buffers: Sequence[Buffer]) -> None:
-        """More to play; a program that adds far more than it plays loses the rest."""
-        self.queue.extend(buffers[: max(0, _MOST_QUEUED - len(self.queue))])
+        queue = self.queue
+        sequence = queue.now.sequence if queue.now else 0
+        return int(self.playing), int(self.changed), self.sync, int(queue.position), sequence, self.last
 
     def play(self, samples: int) -> None:
         """Let samples pass."""
-        if not self.playing:
-            return
-        rest = samples * self.rate
-        while True:
-            if self.now is None:
-                if not self.queue:
-                    self.playing, self.changed, self.position = False, True, 0.0
-                    return
-                self.now, self.position, self.changed = self.queue.popleft(), 0.0, True
-            left = self.now.samples - self.position
-            if rest < left:
-                self.position += rest
-                return
-            rest -= max(left, 0.0)
-            self.last = self.now.sequence
-            if self.now.loops and self.now.samples > 0:
-                self.position = math.fmod(rest, self.now.samples)
-                return
-            self.now = None
+        if self.playing and self.queue.play(samples * self.rate, self) is not None:
+            self.playing, self.changed = False, True
+
+    def begun(self, sound: Buffer) -> None:
+        """Of its queue."""
+        self.changed = True
+
+    def repeated(self, sound: Buffer) -> None:
+        """Of its queue."""
+        self.last = sound.sequence
+
+    def ended(self, sound: Buffer) -> None:
+        """Of its queue."""
+        self.last = sound.sequence
 
 
 class Dsp(Service):
@@ -133,7 +116,7 @@ class Dsp(Service):
         self.channels = [Channel() for _ in range(CHANNELS)]
         self._pipe = bytearray()
         self._written = [[_NOTHING] * CHANNELS for _ in range(2)]
-        self._due: Due | None = None
+        self.clock = FrameClock(kernel.time, FRAME_TICKS, self._frame)
         self._counters = [0, 0]
 
     # -- the program of the processor -------------------------------------------------------------------------------
@@ -143,7 +126,7 @@ class Dsp(Service):
 
     @command(0x12)
     def unload_component(self, request: Request) -> Answer:
-        self._stop()
+        self.clock.stop()
         return Answer()
 
     @command(0x15)
@@ -175,7 +158,7 @@ class Dsp(Service):
                 self._pipe[:] = b"".join(word.to_bytes(2, "little") for word in words)
                 self._start()
             elif state in (State.STOP, State.SLEEP):
-                self._stop()
+                self.clock.stop()
         return Answer()
 
     @command(0x10)
@@ -199,7 +182,7 @@ class Dsp(Service):
     @command(0x1)
     def recv_data(self, request: Request) -> Answer:
         """Whether the processor's program has stopped."""
-        return Answer(values=(int(self._due is None),))
+        return Answer(values=(int(not self.clock.running),))
 
     @command(0x2)
     @command(0x4)
@@ -226,25 +209,18 @@ class Dsp(Service):
 
     # -- frames -----------------------------------------------------------------------------------------------------
     def _start(self) -> None:
-        self._stop()
         self.channels = [Channel() for _ in range(CHANNELS)]
         self._counters = [0, 0]
         self._written = [[_NOTHING] * CHANNELS for _ in range(2)]
-        self._due = self.kernel.time.after(FRAME_TICKS, self._frame)
+        self.clock.start()
         if self.event is not None:
             self.kernel.signal(self.event)
-
-    def _stop(self) -> None:
-        if self._due is not None:
-            self._due.cancelled = True
-            self._due = None
 
     def _place(self, structure: int, copy: int) -> int:
         return DATA_MEMORY + 2 * dsp.ADDRESSES[structure] + SECOND_COPY * copy
 
-    def _frame(self, tick: int) -> None:
+    def _frame(self) -> None:
         """Play a frame: read the newer copy of the program's settings, write the other copy of the status."""
-        self._due = self.kernel.time.at(tick + FRAME_TICKS, self._frame)
         self.frames += 1
         view = self._memory
         counters = [int(dsp.read(view, self._place(dsp.FRAME, copy), "frame", "counter")) for copy in (0, 1)]
@@ -272,25 +248,25 @@ class Dsp(Service):
             return
         dsp.write(view, place, "channel", "flags", 0)
         if changes & Change.RESET:
-            channel.clear()
+            channel.queue.clear()
             channel.playing = False
         if changes & Change.SYNC:
             sync = int(dsp.read(view, place, "channel", "sync"))
             if sync != channel.sync:
-                channel.clear()
+                channel.queue.clear()
             channel.sync = sync
         if changes & Change.RATE:
             rate = dsp.read(view, place, "channel", "rate")
             channel.rate = rate if math.isfinite(rate) and 0 <= rate <= _FASTEST else 1.0
         if changes & Change.FIRST_BUFFER:
             loops = bool(int(dsp.read(view, place, "channel", "loops")) & 2)
-            channel.add([_buffer(view, place, "channel", loops)])
+            channel.queue.add([_buffer(view, place, "channel", loops)])
         if changes & Change.QUEUE:
             active = int(dsp.read(view, place, "channel", "active"))
             dsp.write(view, place, "channel", "active", 0)
             places = [place + _BUFFERS_AT + dsp.SIZES["buffer"] * one for one in range(_QUEUED) if active >> one & 1]
             found = [_buffer(view, at, "buffer", bool(dsp.read(view, at, "buffer", "loops"))) for at in places]
-            channel.add(sorted(found, key=lambda one: one.sequence - channel.last & 0xFFFF))
+            channel.queue.add(sorted(found, key=lambda one: one.sequence - channel.last & 0xFFFF))
         if changes & Change.PLAYING:
             channel.playing = bool(int(dsp.read(view, place, "channel", "playing")) & 0xFF)
 

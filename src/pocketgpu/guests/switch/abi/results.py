@@ -1,6 +1,6 @@
 """Result codes of the kernel and of services: the module in bits 0 to 8, the description above.
 
-Source: libnx's result.h, and the headers of its services.
+Source: libnx's result.h, and the headers of its services; switchbrew Error codes.
 """
 
 from __future__ import annotations
@@ -8,14 +8,38 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Final
 
-_DESCRIPTION_SHIFT: Final = 9
-_KERNEL, _FS, _CMIF, _HIPC, _SM = 1, 2, 10, 11, 21
-_SETTINGS, _VI, _TIME, _APPLET, _APM, _AUDIO, _HID = 105, 114, 116, 128, 148, 153, 202
+from pocketgpu.facts.switch.enumerations import LIBNX_ERROR, RESULT_MODULE
+
+_MODULE_BITS: Final = 9
+_DESCRIPTION_BITS: Final = 13
+_FIRST_SHOWN: Final = 2000
+"""Of modules, as consoles show them."""
+_KERNEL, _FS, _CMIF, _HIPC, _SM, _SPL, _PCV = 1, 2, 10, 11, 21, 26, 30
+_SETTINGS, _NIFM, _VI, _TIME, _ACCOUNT, _APPLET, _APM, _AUDIO, _HID = 105, 110, 114, 116, 124, 128, 148, 153, 202
 
 
 def code(module: int, description: int) -> int:
     """The result code of a module's description."""
-    return module | description << _DESCRIPTION_SHIFT
+    return module | description << _MODULE_BITS
+
+
+def result_text(result: int) -> str:
+    """A result code as consoles show it, and what it means: "0x3d59 (2345-0030, libnx: InitFail_SM)". A small number
+    without a description is no such code, but what a program returned: "0x1"."""
+    module, description = parts_of(result)
+    if not description:
+        return f"{result:#x}"
+    parts = [RESULT_MODULE.get(module, "")]
+    if module == RESULT_MODULE.LIBNX:
+        parts.append(LIBNX_ERROR.get(description, ""))
+    meaning = ": ".join(part for part in parts if part)
+    shown = f"{_FIRST_SHOWN + module}-{description:04}"
+    return f"{result:#x} ({shown}, {meaning})" if meaning else f"{result:#x} ({shown})"
+
+
+def parts_of(result: int) -> tuple[int, int]:
+    """Module and description of a result code."""
+    return result & (1 << _MODULE_BITS) - 1, result >> _MODULE_BITS & (1 << _DESCRIPTION_BITS) - 1
 
 
 class Result(IntEnum):
@@ -46,8 +70,12 @@ class Result(IntEnum):
     NOT_FOUND = code(_KERNEL, 121)
     BUSY = code(_KERNEL, 122)
     SESSION_CLOSED = code(_KERNEL, 123)
+    NOT_HANDLED = code(_KERNEL, 124)
     INVALID_STATE = code(_KERNEL, 125)
+    PORT_CLOSED = code(_KERNEL, 131)
     LIMIT_REACHED = code(_KERNEL, 132)
+    MESSAGE_TOO_LARGE = code(_KERNEL, 260)
+    INVALID_PROCESS_ID = code(_KERNEL, 517)
     PATH_NOT_FOUND = code(_FS, 1)
     PATH_EXISTS = code(_FS, 2)
     FOLDER_NOT_EMPTY = code(_FS, 8)
@@ -70,13 +98,24 @@ class Result(IntEnum):
     OUT_OF_DOMAINS = code(_HIPC, 200)
     NOT_A_DOMAIN = code(_HIPC, 491)
     DOMAIN_OBJECT_NOT_FOUND = code(_HIPC, 492)
+    CANCELLED_BY_USER = code(_ACCOUNT, 1)
     VI_OPERATION_FAILED = code(_VI, 1)
     VI_NOT_FOUND = code(_VI, 7)
+    ALREADY_REGISTERED = code(_SM, 4)
+    OUT_OF_SERVICES = code(_SM, 5)
     BAD_SERVICE_NAME = code(_SM, 6)
     NOT_REGISTERED = code(_SM, 7)
+    BAD_CONFIGURATION_ITEM = code(_SPL, 2)
+    NO_SUCH_DEVICE = code(_PCV, 1)  # the description is a guess
+    NO_SETTING = code(_SETTINGS, 11)
     BAD_LANGUAGE = code(_SETTINGS, 625)
+    NOT_CONNECTED = code(_NIFM, 106)
+    RADIO_IS_OFF = code(_NIFM, 1111)
+    NO_USER = code(_ACCOUNT, 100)
     NO_DATA = code(_APPLET, 2)
     NO_MESSAGES = code(_APPLET, 3)
+    APPLET_CANCELLED = code(_APPLET, 22)
+    BAD_STORAGE = code(_APPLET, 503)
     NO_FATAL_SECTION = code(_APPLET, 512)
     BAD_PERFORMANCE_MODE = code(_APM, 1)
     MAY_NOT_SET_TIME = code(_TIME, 1)
@@ -85,8 +124,14 @@ class Result(IntEnum):
     NO_TIME = code(_TIME, 902)
     NO_TIME_ZONE = code(_TIME, 989)
     NO_SOUND_DEVICE = code(_AUDIO, 1)
+    SOUND_OPERATION_FAILED = code(_AUDIO, 2)
     BAD_SAMPLE_RATE = code(_AUDIO, 3)
     SOUND_BUFFER_TOO_SMALL = code(_AUDIO, 4)
+    OUT_OF_SOUND_RESOURCES = code(_AUDIO, 5)
     TOO_MANY_SOUND_BUFFERS = code(_AUDIO, 8)
     BAD_CHANNEL_COUNT = code(_AUDIO, 10)
+    INVALID_UPDATE = code(_AUDIO, 41)
+    NO_MEMORY_POOL = code(_AUDIO, 42)
+    SOUND_NOT_SUPPORTED = code(_AUDIO, 513)
+    BAD_SOUND_HANDLE = code(_AUDIO, 1536)
     INVALID_NPAD_ID = code(_HID, 710)

@@ -5,7 +5,6 @@ it and gives back the one that it showed before. Source: libnx's gfx/buffer_prod
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from struct import pack
 from typing import TYPE_CHECKING, Final, Protocol
@@ -16,6 +15,7 @@ from pocketgpu.facts.switch import display as facts
 from pocketgpu.facts.switch.display import RECORDS, Code, PixelLayout, Query, Status
 from pocketgpu.guests.kernel.objects import Event, Reset
 from pocketgpu.guests.switch.abi.parcel import ParcelReader, flat
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.display.present import Surface
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ goes on to the next 60th of a second.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
 from pocketgpu.capture.formats.pgc.numbers import SCREENS
@@ -21,6 +20,7 @@ from pocketgpu.facts.switch.display import DISPLAY_SYNCPOINT
 from pocketgpu.guests.kernel.objects import Event, Reset
 from pocketgpu.guests.switch.abi import layout
 from pocketgpu.guests.switch.display.buffer_queue import BufferQueue, Fence, Queued
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.display.present import Surface, to_picture
 from pocketgpu.pictures import Screen
 

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from pocketgpu.facts.switch.enumerations import APPLET_MESSAGE, FOCUS, OPERATION_MODE
+from pocketgpu.guests.input.answers import Answers
 from pocketgpu.guests.kernel.objects import Event, Reset
 from pocketgpu.guests.switch.abi.cmif import CmifAnswer, CmifRequest, Interface, command
 from pocketgpu.guests.switch.abi.results import Result
@@ -33,11 +34,11 @@ from pocketgpu.guests.switch.services.applet_objects import (
     AudioController,
     CommonStateGetter,
     DisplayController,
-    LibraryAppletCreator,
     ProcessWindingController,
     SelfController,
     WindowController,
 )
+from pocketgpu.guests.switch.services.library_applets.accessors import LibraryAppletCreator, LibraryApplets
 
 if TYPE_CHECKING:
     from pocketgpu.guests.switch.kernel import SwitchKernel
@@ -49,15 +50,18 @@ MOST_MESSAGES: Final = 256
 class Applet:
     """What the console knows of its program, and tells it.
 
-    docked: whether the console is in its dock. focus: a value of FOCUS. messages: those that the program has not taken.
+    docked: whether the console is in its dock. home_open: whether the HOME menu is in front of the program. covered:
+    whether a library applet is. messages: those that the program has not taken. answers: what a player says to applets.
     message_event: on while there are some. mode_event: signalled when the console is put into its dock or taken out.
     settings: what the program has set, by the name of the command. make_layer: makes a layer of the display, and gives
-    its id. layers: those that the program has asked for.
+    its id. layers: those that the program has asked for. library: the library applets that it can start.
     """
 
     def __init__(self, kernel: SwitchKernel, make_layer: Callable[[], int | None] | None = None) -> None:
         self.kernel, self.make_layer = kernel, make_layer
-        self.docked, self.focus = False, FOCUS.IN_FOCUS
+        self.docked = self.home_open = self.covered = False
+        self.answers = Answers(kernel.events)
+        self.library = LibraryApplets(kernel, self.answers, self.set_covered)
         self.messages: deque[int] = deque()
         self.message_event = Event(Reset.STICKY, "applet messages")
         self.mode_event = Event(Reset.STICKY, "operation mode")
@@ -89,14 +93,28 @@ class Applet:
             self.send(APPLET_MESSAGE.OPERATION_MODE)
         self.kernel.signal(self.mode_event)
 
-    def set_focus(self, focused: bool) -> None:
-        """Take the focus away from the program, as when the HOME menu is opened, or give it back."""
-        focus = FOCUS.IN_FOCUS if focused else FOCUS.OUT_OF_FOCUS
-        if focus != self.focus:
-            self.focus = focus
+    def open_home(self, open: bool) -> None:
+        """Open the HOME menu, or close it: the program loses the focus, or has it again."""
+        before, self.home_open = self.focus, open
+        self._tell_focus(before)
+
+    def set_covered(self, covered: bool) -> None:
+        """A library applet comes in front of the program, or goes."""
+        before, self.covered = self.focus, covered
+        self._tell_focus(before)
+
+    def _tell_focus(self, before: int) -> None:
+        if self.focus != before:
             self.send(APPLET_MESSAGE.FOCUS)
 
     # -- what the program asks --------------------------------------------------------------------------------------
+    @property
+    def focus(self) -> int:
+        """Whether the program has the player's attention: a value of FOCUS."""
+        if self.home_open:
+            return FOCUS.BACKGROUND
+        return FOCUS.OUT_OF_FOCUS if self.covered else FOCUS.IN_FOCUS
+
     @property
     def operation_mode(self) -> int:
         """Where the console is."""
@@ -163,7 +181,7 @@ class _Proxy(Interface):
 
     @command(11)
     def get_library_applet_creator(self, request: CmifRequest) -> CmifAnswer:
-        return self.given(LibraryAppletCreator)
+        return CmifAnswer(objects=(LibraryAppletCreator(self.kernel, self.applet.library),))
 
     @command(1000)
     def get_debug_functions(self, request: CmifRequest) -> CmifAnswer:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pocketgpu.events import Event as MachineEvent
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.model.funnel import Funnel
 from pocketgpu.inspect.model.inventory import Doubt
 from pocketgpu.inspect.model.rules import Found
+from pocketgpu.late_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

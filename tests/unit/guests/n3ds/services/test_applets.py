@@ -15,7 +15,7 @@ def typed(text: str | None, **fields: int) -> tuple[int, str, list[str]]:
     """How a keyboard is left: its result as signed number, its text, the messages."""
     events = EventLog()
     applets = Applets(events)
-    applets.answers.append(text)
+    applets.answers.given.append(text)
     state = Applet("keyboard")
     for name, value in ({"buttons": 1, "max_length": 8} | fields).items():
         state[name] = value

@@ -5,44 +5,16 @@ from __future__ import annotations
 import struct
 
 import pytest
-from support.cmif_client import CmifClient, Idle, Service
+from support.applet_talk import Talk
 
 from pocketgpu.facts.switch.services import command_name
-from pocketgpu.guests.kernel.files import MemoryFiles
-from pocketgpu.guests.kernel.objects import Event
 from pocketgpu.guests.switch.abi.results import Result
-from pocketgpu.guests.switch.console import SwitchConsole
 from pocketgpu.guests.switch.services.applet import MOST_MESSAGES
 from pocketgpu.guests.switch.services.applet_functions import ApplicationFunctions
 from pocketgpu.guests.switch.services.applet_objects import AppletObject, SelfController
-from pocketgpu.maxwell.gm20b import GM20B
 
 EXIT, FOCUS, OPERATION_MODE, PERFORMANCE_MODE = 4, 15, 30, 31
 STATE, SELF, WINDOW, AUDIO, FUNCTIONS = 0, 1, 2, 3, 20
-
-
-class Talk(CmifClient):
-    """A program that has opened a proxy."""
-
-    def __init__(self, service: str = "appletOE", number: int = 0) -> None:
-        self.console = SwitchConsole(Idle(), GM20B(), MemoryFiles({}))
-        super().__init__(kernel=self.console.kernel)
-        self.applet = self.console.applet
-        self.root = self.service(service).to_domain()
-        self.proxy = self.got(self.root, number, data=bytes(8), process=True)
-
-    def got(self, service: Service, number: int, data: bytes = b"", process: bool = False) -> Service:
-        """An object that a command gives."""
-        handles = [self.process] if process else []
-        reply = service.ask(number, data, handles=handles, pid=process, out_objects=1, size=0)
-        assert (reply.call, reply.result) == (0, 0)
-        return reply.objects[0]
-
-    def event(self, service: Service, number: int) -> Event:
-        """An event that a command gives."""
-        found = self.object(service.ask(number).copies[0])
-        assert isinstance(found, Event)
-        return found
 
 
 @pytest.fixture
@@ -55,14 +27,14 @@ def test_messages_are_there_while_their_event_is_on(talk: Talk) -> None:
     event = talk.event(state, 0)
     assert not event.on and state.ask(1).result == 0x680
     talk.applet.close()
-    talk.applet.set_focus(False)
+    talk.applet.open_home(True)
     assert event.on
     assert state.ask(1).values("I") == (EXIT,) and event.on
     assert state.ask(1).values("I") == (FOCUS,) and not event.on
     assert state.ask(1).result == 0x680
-    assert state.ask(9).values("B") == (2,)
-    talk.applet.set_focus(True)
-    talk.applet.set_focus(True)
+    assert state.ask(9).values("B") == (3,)
+    talk.applet.open_home(False)
+    talk.applet.open_home(False)
     assert state.ask(1).values("I") == (FOCUS,) and not event.on
 
 
@@ -175,11 +147,9 @@ def test_the_others_an_application_has(talk: Talk) -> None:
     winding, creator = talk.got(talk.proxy, 10), talk.got(talk.proxy, 11)
     assert winding.ask(0).data == bytes(4)
     assert creator.ask(2).values("B") == (0,) and creator.ask(1).result == 0
-    assert creator.ask(0, bytes(8)).result == Result.UNKNOWN_COMMAND
     talk.got(talk.proxy, 4)
     assert talk.got(talk.proxy, 1000).ask(0).result == Result.UNKNOWN_COMMAND
     told = " ".join(str(one) for one in talk.kernel.events.drain())
-    assert "ILibraryAppletCreator: CreateLibraryApplet" in told
     assert "IDebugFunctions: NotifyMessageToHomeMenuForDebug" in told
 
 

@@ -3,15 +3,15 @@ nvidia/ioctl/nvhost-ctrl.c."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pocketgpu.facts.dialect.records import Record
 from pocketgpu.facts.switch.nvdrv import NvError
-from pocketgpu.guests.kernel.kernel import FOREVER
 from pocketgpu.guests.kernel.objects import Event, Reset
+from pocketgpu.guests.kernel.waits import FOREVER
 from pocketgpu.guests.switch.services.nvdrv.device import Device, Later, request
 from pocketgpu.guests.switch.services.nvdrv.driver import SYNCPOINTS
+from pocketgpu.late_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pocketgpu.guests.switch.services.nvdrv.driver import NvDriver

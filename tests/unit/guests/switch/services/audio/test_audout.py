@@ -11,7 +11,7 @@ from pocketgpu.guests.kernel.objects import Event
 from pocketgpu.guests.switch.abi import layout
 from pocketgpu.guests.switch.abi.cmif import CmifAnswer, Interface
 from pocketgpu.guests.switch.abi.results import Result
-from pocketgpu.guests.switch.services.audout import RATE, AudioOutManager
+from pocketgpu.guests.switch.services.audio.audout import RATE, AudioOutManager
 
 MILLISECOND = layout.CLOCK // 1000
 

@@ -1,0 +1,1 @@
+"""Sound of the Switch: outputs, and the renderer."""

@@ -95,7 +95,7 @@ def _anywhere(self: HostFolder, path: str) -> Path:
 def test_the_fuzzer_notices_a_card_that_is_open_to_all_sides(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(HostFolder, "_place", _anywhere)
     with pytest.raises(AssertionError, match="episode"):
-        load("switch_calls").run(8000, seed=5)
+        load("switch_calls").run(8000, seed=2)
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,8 @@ from common import ROOT, Report, machine, show
 
 HERE = Path(__file__).resolve().parent
 NAMES = (
-    "pixels", "shapes", "features", "shader", "draws", "startup", "captures", "layouts", "textures", "sampling",
-    "channel", "decode", "sass", "vertices", "output", "draws_switch", "llvmpipe", "inspect_3ds",
+    "pixels", "shapes", "features", "shader", "draws", "startup", "first_picture", "captures", "layouts", "textures",
+    "sampling", "channel", "decode", "sass", "vertices", "output", "draws_switch", "llvmpipe", "inspect_3ds",
     "inspect_switch", "guests",
 )  # fmt: skip
 OUT = ROOT / "build" / "bench.json"

@@ -18,13 +18,13 @@ import contextlib
 import mmap
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
 PAGE_SHIFT = 12
@@ -274,15 +274,16 @@ class Arena:
         """Pages without those that are zero and not held as anything else: most of what a program may write."""
         if self._shared is None or not some:
             return some
-        pages = self._used(np.array(some))
+        pages = self.used(np.array(some))
         rows = self.arena[: self.guest_end].view(np.uint64).reshape(-1, PAGE_SIZE // 8)
         runs = np.split(pages, np.flatnonzero(np.diff(pages) != 1) + 1) if len(pages) else []
         full = {page for run in runs for page in run[rows[run[0] : run[-1] + 1].any(axis=1)].tolist()}
         return [page for page in some if page in full or page in held]
 
-    def _used(self, pages: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Those of some pages, in order, that the host has memory for; the others are zero, and reading them would take
-        the most time of a snapshot. All of them where the host does not tell, or says nothing of what was just made."""
+    def used(self, pages: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Those of some pages, in order, that the host has memory for. The others are zero, and reading them would take
+        the most time of a snapshot or a comparison. All of them where the host does not tell, or says nothing of what
+        was just made."""
         first, count = int(pages[0]), int(pages[-1] - pages[0]) + 1
         try:
             with open(_PAGE_MAP, "rb", buffering=0) as file:
@@ -388,7 +389,8 @@ class _SharedPages:
                     changed.append(np.flatnonzero(differs & (self.copied[part] == versions[part])) + at)
         new = pages[self.copied[pages] < 0]
         if len(new):
-            self._known = np.union1d(self._known, new)
+            # Pages without a copy are not known yet. (`np.union1d` imports NumPy's masked arrays, 6 ms.)
+            self._known = np.sort(np.concatenate((self._known, new)))
         self.copied[pages] = versions[pages]
         self._looked[pages] = epoch
         return np.concatenate(changed) if changed else pages[:0]

@@ -7,10 +7,11 @@ events are merged and the log is bounded, so that a program with an error in eve
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from pocketgpu.displayed import line_of
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
 EventKind = Literal["warning", "fault", "hang"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from io import BytesIO
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.displayed import Displayed, picture_html, title_html
+from pocketgpu.late_dataclass import dataclass
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -28,11 +28,12 @@ import operator
 import os
 import shlex
 from collections.abc import Generator, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
+
+from pocketgpu.late_dataclass import dataclass
 
 # NumPy and the package are loaded by the first test that uses them: other test runs start no slower.
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from pocketgpu.guests.kernel.files import HostFolder
 from pocketgpu.guests.kernel.memory import Permission
 from pocketgpu.guests.kernel.program import Program, Segment
 from pocketgpu.guests.kernel.service import Session
-from pocketgpu.guests.kernel.threads import Thread
+from pocketgpu.guests.kernel.threads import State, Thread
 from pocketgpu.guests.switch.abi import layout
 from pocketgpu.guests.switch.abi.sessions import Domain
 from pocketgpu.guests.switch.console import SwitchConsole
@@ -40,7 +40,9 @@ _BASES = (0, 0x1000, CODE, DATA, HEAP, HEAP + layout.HEAP_SIZE, STACKS, layout.T
 _SIZES = (0, 1, 4, 8, 0x10, 0x100, 0x1000, 0x1000, 0x2000, 0x10000, 0x40000, 0x200000, 0x1000000, 0x18000000, 1 << 31,
           1 << 32, (1 << 64) - 0x1000, (1 << 64) - 1)  # fmt: skip
 _NAMES = (b"sm:\0", b"nothing\0", b"", b"x" * 40, b"\xff\xfe\0", b"sm:")
-_ADDRESSES = ("address", "source", "text", "name", "handles", "result", "key", "mutex", "stack", "entry", "context")
+_ADDRESSES = ("address", "source", "text", "name", "handles", "result", "key", "mutex", "stack", "entry", "context",
+              "ids")  # fmt: skip
+_HANDLES = ("thread", "event", "block", "handle", "process", "session", "owner", "own", "code", "port", "limit")
 _CLOSING = ("ExitProcess", "Break", "ExitThread")
 _OPEN = ((0, struct.pack("<Q", 0)), (1, b""), (100, b""), (0, b""), (20, b""), (18, b""))
 """Commands with which many services give an object."""
@@ -94,7 +96,7 @@ class SwitchEpisode(Episode):
         r = self.r
         if r.random() < 0.04:
             return self.number()
-        if name in ("thread", "event", "block", "handle", "process", "session", "owner", "own", "code"):
+        if name in _HANDLES:
             return self.handle()
         if name in _ADDRESSES:
             return self.address() & ~3 if r.random() < 0.9 else self.address()
@@ -104,7 +106,11 @@ class SwitchEpisode(Episode):
             return self.nanoseconds()
         if name == "count":
             return r.choice((0, 1, 2, 3, 64, 65, 0xFFFFFFFF))
-        if name in ("permission", "kind", "activity", "type", "value", "mask", "subtype"):
+        if name == "reply":
+            return r.choice((0, 0, *self.known("server session")[-4:]))
+        if name in ("most", "light", "operation", "resource", "debug"):
+            return r.choice((0, 0, 1, 2, 3, 4, 5, 0x7FFFFFFF, 0xFFFFFFFF))
+        if name in ("permission", "other", "kind", "activity", "type", "value", "mask", "subtype"):
             return r.choice((0, 1, 2, 3, 5, 8, 0x10, 20, 0xFFFFFFFF))
         if name in ("priority", "core"):
             return r.choice((0x2C, 0x2B, 0x3B, 0, 1, 2, 0x40, 0xFFFFFFFE, 0xFFFFFFFD))
@@ -116,21 +122,29 @@ class SwitchEpisode(Episode):
         if known.name in _CLOSING and r.random() < 0.98:
             known = CALLS[GET_ID]
         self.set_registers(thread, known)
-        if known.name == "ConnectToNamedPort":
+        if known.name in ("ConnectToNamedPort", "ManageNamedPort"):
             self.store(DATA, r.choice(_NAMES))
             thread.registers[1] = r.choice((DATA, DATA, self.address()))
-        if known.name == "WaitSynchronization":
-            self.store(DATA, b"".join(self.handle().to_bytes(8, "little")[:4] for _ in range(r.choice((1, 2, 64)))))
-            thread.registers[1] = r.choice((DATA, DATA, self.address()))
+        if known.name in ("WaitSynchronization", "ReplyAndReceive", "ReplyAndReceiveWithUserBuffer"):
+            self.store(DATA, b"".join(self.waited().to_bytes(8, "little")[:4] for _ in range(r.choice((1, 2, 64)))))
+            at = next(one.low for one in known.arguments if one.name == "handles")
+            thread.registers[at] = r.choice((DATA, DATA, self.address()))
+        if known.name.startswith("ReplyAndReceive") and r.random() < 0.7:
+            self.send(thread, r.choice((0, 4)), 0, b"", 0)
         if known.name == "ArbitrateLock":
             owner = self.handle() & 0x3FFFFFFF
             thread.registers[0] = owner
             self.store(thread.registers[1], (owner | 0x40000000).to_bytes(4, "little"))
             if r.random() < 0.8:
                 return self.any_wait(thread)
-        if known.name.startswith(("Wait", "Sleep")):
+        if known.name.startswith(("Wait", "Sleep", "ReplyAndReceive")):
             self.keep_one_awake(thread, known)
         return known.number
+
+    def waited(self) -> int:
+        """A handle to wait for; often one of a session or port of the program itself."""
+        own = (*self.known("server session"), *self.known("server port"))
+        return self.r.choice(own) if self.r.random() < 0.6 else self.handle()
 
     def any_wait(self, thread: Thread) -> int:
         """A short sleep."""
@@ -140,6 +154,8 @@ class SwitchEpisode(Episode):
     # -- messages -----------------------------------------------------------------------------------------------------
     def message(self, thread: Thread, wanted: tuple[str, int] | None = None) -> int:
         r = self.r
+        if r.random() < 0.05:
+            return self.own_message(thread)
         sessions = self.known("session")
         handle = r.choice(sessions[-40:] if r.random() < 0.7 else sessions) if r.random() < 0.95 else self.handle()
         if wanted is not None:
@@ -165,6 +181,16 @@ class SwitchEpisode(Episode):
             self.send(thread, r.choice((2, 5, 5, 5, 7, 15, 16, 17, r.randrange(1 << 16))), r.randrange(6), b"", 0)
             return SEND
         self.send(thread, 4, command, self.arguments(name), number)
+        return SEND
+
+    def own_message(self, thread: Thread) -> int:
+        """A message to another thread of the program; not by the last one that could answer."""
+        others = [one for one in self.kernel.scheduler.threads if one is not thread and one.state is State.READY]
+        if not others and self.r.random() < 0.9:
+            return self.any_wait(thread)
+        thread.registers = [self.r.choice(self.known("client session")), *(self.number() for _ in range(7))]
+        self.send(thread, self.r.choice((0, 4, 5, 16)), self.r.randrange(6), b"", 0)
+        self.counts["to itself"] += 1
         return SEND
 
     def arguments(self, name: str) -> bytes:

@@ -50,10 +50,13 @@ class NvClient:
         return int(number)
 
     def raw(self, device: int, number: int, data: bytes, more: bytes = b"", direction: int = 3) -> tuple[int, bytes]:
-        """Any request: error and the bytes that came back."""
+        """Any request: error and the bytes that came back. One that waits ends with a time-out."""
         word = direction << 30 | len(data) << 16 | number
         inputs = [data, more] if more else [data]
-        answer = self.asker.ask(self.service, 11 if more else 1, "<II", device, word, inputs=inputs, room=len(data))
+        answer = self.asker.send(self.service, 11 if more else 1, "<II", device, word, inputs=inputs, room=len(data))
+        if answer is None:
+            self.kernel.resume(self.asker.thread, None)
+            return NvError.TIMEOUT, self.asker.output(len(data))
         return int.from_bytes(answer.data, "little"), self.asker.output(len(data))
 
     def control(self, device: int, name: str, more: bytes = b"", **fields: int) -> tuple[int, Record]:

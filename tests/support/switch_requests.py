@@ -34,7 +34,17 @@ class Asker:
         self, service: Interface, command: int, format: str = "<", *values: int | bytes, inputs: Sequence[bytes] = (),
         room: int = 0,
     ) -> CmifAnswer:  # fmt: skip
-        """Send a request. inputs: bytes of the input buffers. room: size of the output buffer."""
+        """Send a request that is answered at once. inputs: bytes of the input buffers. room: size of the output
+        buffer."""
+        answer = self.send(service, command, format, *values, inputs=inputs, room=room)
+        assert answer is not None
+        return answer
+
+    def send(
+        self, service: Interface, command: int, format: str = "<", *values: int | bytes, inputs: Sequence[bytes] = (),
+        room: int = 0,
+    ) -> CmifAnswer | None:  # fmt: skip
+        """Send a request; None: the thread waits for its answer."""
         at, buffers = INPUTS, []
         for data in inputs:
             self.kernel.space.write(at, data)
@@ -44,9 +54,7 @@ class Asker:
         request = CmifRequest(
             self.kernel, self.thread, command, struct.pack(format, *values), inputs=buffers, outputs=outputs
         )
-        answer = service.handle(request)
-        assert answer is not None
-        return answer
+        return service.handle(request)
 
     def output(self, size: int) -> bytes:
         """What was stored in the output buffer."""

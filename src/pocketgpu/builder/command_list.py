@@ -9,7 +9,6 @@ Source: 3dbrew GPU/Internal Registers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Self, TypeAlias
 
@@ -23,6 +22,7 @@ from pocketgpu.errors import UsageError
 from pocketgpu.facts.pica import ATTRIBUTES, IMMEDIATE_INDEX, LOADER_STEP, PICA
 from pocketgpu.facts.pica_enums import ATTRIBUTE_TYPE, COLOR_FORMAT, COMPONENT
 from pocketgpu.facts.vertices import ELEMENT_BYTES, NIBBLES, skipped_bytes
+from pocketgpu.late_dataclass import dataclass
 
 Operand: TypeAlias = str | tuple[str, str]
 """A combiner's operand: the name of its source, or source and modifier, such as ("texture 0", "1 - rgb")."""

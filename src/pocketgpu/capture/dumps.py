@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from pocketgpu.errors import NoPictureError, UsageError
 from pocketgpu.facts.external import EXTERNAL, LCD, USER_OFFSET
 from pocketgpu.facts.memory_map import FCRAM, FCRAM_NEW_SIZE, find
 from pocketgpu.facts.pica import LIST_ALIGNMENT, PICA, START_LIST
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.gsp.address_map import AddressMap
 from pocketgpu.wording import counted
 

@@ -110,6 +110,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line with `arguments` (default: those of the process) and return the exit code."""
     if arguments is None:
         gc.set_threshold(_GARBAGE)
+        # NumPy's library of linear algebra would start a thread for each core when it is loaded. What is used of it
+        # here needs none.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     words = list(sys.argv[1:] if arguments is None else arguments)
     if f"_{_PROGRAM.upper()}_COMPLETE" in os.environ:
         importlib.import_module("pocketgpu.cli.parts.bash")

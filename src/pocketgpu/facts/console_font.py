@@ -11,7 +11,6 @@ of programs whose text is known. A font has 256 glyphs; those that nobody printe
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 from typing import Final
@@ -19,6 +18,7 @@ from typing import Final
 from pocketgpu.facts.dialect.tables import Tables
 from pocketgpu.facts.n3ds import TABLES as N3DS_TABLES
 from pocketgpu.facts.switch import TABLES as SWITCH_TABLES
+from pocketgpu.late_dataclass import dataclass
 
 WIDTH: Final = 8
 HEIGHT: Final = 8
@@ -48,16 +48,23 @@ def doubled(glyph: bytes) -> bytes:
     return b"".join(2 * row.to_bytes(2, "big") for row in wide)
 
 
+def taller(glyph: bytes) -> bytes:
+    """A glyph of 8 columns with each row twice."""
+    return b"".join(bytes((row, row)) for row in glyph)
+
+
 @dataclass(frozen=True)
 class ConsoleFont:
     """The font of a console. width, height: of a glyph, in pixels. lines: rows that an underline and the like fill.
-    half: the same font in half the size, for glyphs that the table lacks."""
+    half: the same font in half the size, for glyphs that the table lacks. Without a table of its own, all are made of
+    that one. others: of other sizes, which programs may bring for a console that the GPU draws."""
 
-    tables: Tables
+    tables: Tables | None
     width: int
     height: int
     lines: tuple[int, ...] = ()
     half: ConsoleFont | None = None
+    others: tuple[ConsoleFont, ...] = ()
 
     def __repr__(self) -> str:
         return f"<ConsoleFont {self.width}x{self.height}: {len(self.glyphs)} glyphs>"
@@ -65,14 +72,19 @@ class ConsoleFont:
     @cached_property
     def glyphs(self) -> Mapping[int, bytes]:
         """Glyphs by code."""
-        found = {} if self.half is None else {code: doubled(one) for code, one in self.half.glyphs.items()}
-        found |= {int(row["code"], 0): bytes.fromhex(row["glyph"]) for row in self.tables.read("console_font")}
+        grown = doubled if self.width > WIDTH else taller
+        found = {} if self.half is None else {code: grown(one) for code, one in self.half.glyphs.items()}
+        rows = self.tables.read("console_font") if self.tables is not None else ()
+        found |= {int(row["code"], 0): bytes.fromhex(row["glyph"]) for row in rows}
         return MappingProxyType(dict(sorted(found.items())))
 
 
 N3DS: Final = ConsoleFont(N3DS_TABLES, WIDTH, HEIGHT, (UNDERLINE, CROSSED_OUT))
-SWITCH: Final = ConsoleFont(SWITCH_TABLES, 16, 16, half=N3DS)
-"""All glyphs that are known of both are the same, with doubled pixels. Which rows libnx fills for an underline is not
-known here."""
+TALL: Final = ConsoleFont(None, WIDTH, 2 * HEIGHT, half=N3DS)
+"""No program's font, but like many of 8x16: enough to tell which glyph is which."""
+SWITCH: Final = ConsoleFont(SWITCH_TABLES, 16, 16, (15, 7), half=N3DS, others=(TALL, N3DS))
+"""All glyphs that are known of both are the same, with doubled pixels. An underline fills the last row, and a line
+through the text row 7: libnx's console_sw.c. The taller of the other sizes comes first, as a half of such a glyph may
+be taken for one of 8x8."""
 GLYPHS: Final = N3DS.glyphs
 """Glyphs of the 3DS by code."""

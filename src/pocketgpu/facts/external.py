@@ -9,12 +9,12 @@ The tables are n3ds/external.tsv and n3ds/lcd.tsv with their parts. Reset values
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from pocketgpu.facts.dialect.registers import Bank, RegisterBlock
 from pocketgpu.facts.n3ds.blocks import block
 from pocketgpu.facts.pica_enums import INTERLACE
+from pocketgpu.late_dataclass import dataclass
 
 USER_OFFSET: Final = 0x0EB00000
 """Virtual address of a device register in a program, minus its physical address."""

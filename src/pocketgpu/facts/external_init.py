@@ -8,7 +8,6 @@ without a value there has its reset value.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 from typing import Final
@@ -18,6 +17,7 @@ from pocketgpu.facts.dialect.tables import Entry, Row, count_of, expand
 from pocketgpu.facts.external import EXTERNAL, WIKI
 from pocketgpu.facts.n3ds import TABLES
 from pocketgpu.facts.pica import PICA
+from pocketgpu.late_dataclass import dataclass
 
 _WHOLE: Final = 0xFFFFFFFF
 

@@ -9,8 +9,9 @@ Source: 3dbrew GPU/Internal Registers and GPU/External Registers, GPU/Textures.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from pocketgpu.late_dataclass import dataclass
 
 Kind = Literal["color", "depth", "etc1"]
 

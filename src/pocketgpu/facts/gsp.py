@@ -10,7 +10,6 @@ Source: 3dbrew GSP Shared Memory, GSP Services and the pages of the calls; what 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -19,6 +18,7 @@ from pocketgpu.facts.dialect.tables import Entry
 from pocketgpu.facts.memory_map import FCRAM, FCRAM_NEW_SIZE, KIB, MIB, VRAM
 from pocketgpu.facts.n3ds import TABLES
 from pocketgpu.facts.n3ds.structures import structure
+from pocketgpu.late_dataclass import dataclass
 
 SHARED_PAGE: Final = "3dbrew GSP Shared Memory"
 SERVICES_PAGE: Final = "3dbrew GSP Services"

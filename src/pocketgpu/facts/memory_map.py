@@ -5,8 +5,9 @@ The allocator, the register front end and the tools all use this map.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from pocketgpu.late_dataclass import dataclass
 
 MIB: Final = 1 << 20
 KIB: Final = 1 << 10

@@ -9,11 +9,11 @@ The rows are in n3ds/service_commands.tsv. What the services do is in pocketgpu.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 
 from pocketgpu.facts.n3ds import TABLES
+from pocketgpu.late_dataclass import dataclass
 
 _COMMAND_SHIFT = 16
 

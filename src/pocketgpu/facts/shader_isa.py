@@ -5,9 +5,8 @@ Source: 3dbrew GPU/Shader Instruction Set, for numbers and field positions.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pocketgpu.facts.pica_enums import SEMANTIC
+from pocketgpu.late_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ affect when an interrupt comes, never the final contents of memory.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from pocketgpu.facts.dialect.registers import Certainty
+from pocketgpu.late_dataclass import dataclass
 
 CPU_CLOCK: Final = 268_111_856
 """Cycles per second. Source: 3dbrew GPU/External Registers (VTotal), GBATEK."""

@@ -50,7 +50,8 @@ def run(
     :param path: a .3dsx file of the 3DS, a .nro of the Switch, or an .elf or .axf of one of them. An ELF finds the
         read-only files of the .3dsx or .nro of the same name beside it.
     :param sd: a folder that the program finds as its memory card. writable: whether it may change it.
-    :param font: for the 3DS: a dump of the console's shared font, or a .bcfnt file; by default a free font.
+    :param font: of the console's system; by default a free one. For the 3DS a dump of the console's shared font, or a
+        .bcfnt file; for the Switch a .ttf or .otf file.
     :param threads: number of drawing threads; any number gives the same bytes.
     :param switches: named choices and their values.
     :param record: follow the run from its start, so that `App.capture` need not run the program a second time.

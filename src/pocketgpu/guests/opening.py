@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -19,6 +18,7 @@ from pocketgpu.guests.kernel.console import Console, RunOptions
 from pocketgpu.guests.kernel.files import Files
 from pocketgpu.guests.kernel.program import Program
 from pocketgpu.guests.symbols.elf import MAGIC, ElfError, read_elf
+from pocketgpu.late_dataclass import dataclass
 
 LARGEST: Final = 1 << 30
 """Bytes of a program's file, with its read-only files."""

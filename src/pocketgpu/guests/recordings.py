@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pocketgpu.capture.formats import first_bytes
 from pocketgpu.guests.opening import package
 
 if TYPE_CHECKING:
@@ -22,16 +21,6 @@ USUAL_FRAMES: Final = 60
 about neighbours share a recording."""
 _MOST: Final = 4
 """A program that presents less than once in so many frames is not waited for."""
-
-
-def is_program(path: str | os.PathLike[str]) -> bool:
-    """Whether a file is a program, by its first bytes; False for what cannot be read."""
-    try:
-        with open(path, "rb") as file:
-            head = file.read(first_bytes.PROGRAM_BYTES)
-    except (OSError, ValueError):
-        return False
-    return first_bytes.of_program(head)
 
 
 def opened(

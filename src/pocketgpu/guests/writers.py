@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from pocketgpu.guests.kernel.kernel import Kernel
 from pocketgpu.guests.kernel.memory import Area
 from pocketgpu.guests.kernel.report import Step
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
 MOST: Final = 4096

@@ -12,10 +12,11 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 PACKAGES: Final = ("numpy", "llvmlite", "pillow", "zstandard", "rich", "click")
 """Required packages, by their names for pip."""
 
-_FEATURES: Final = ("sse2", "sse4.2", "avx", "avx2", "fma", "f16c", "bmi2", "avx512f", "neon", "asimd", "fp16")
+_FEATURES: Final = (
+    "sse2", "sse4.2", "sse4_2", "avx", "avx2", "fma", "f16c", "bmi2", "avx512f", "neon", "asimd", "fp16",
+)  # fmt: skip
 """CPU features that are named, of the hundred that LLVM lists."""
 
 _OURS: Final = re.compile(r"[0-9a-f]{40}\.o|\.new-.*")
@@ -104,7 +107,7 @@ def _compiler() -> Check:
     from pocketgpu.lanes import machine_code
 
     target = machine_code.target()
-    have = {word[1:] for word in str(target["features"]).split(",") if word.startswith("+")}
+    have = set(target["features"])
     shown = [name for name in _FEATURES if name in have]
     text = f"LLVM {target['llvm']} for {target['cpu']} ({target['triple']}): {' '.join(shown) or 'no vector features'}"
     data = {key: target[key] for key in ("llvm", "cpu", "triple")} | {"features": sorted(have)}

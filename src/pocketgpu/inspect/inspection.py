@@ -49,9 +49,13 @@ def debug(
 
 def _opened(path: str | os.PathLike[str]) -> Capture:
     from pocketgpu.capture import open as open_capture
-    from pocketgpu.guests import recordings
+    from pocketgpu.capture.formats.first_bytes import is_program
 
-    return recordings.opened(path) if recordings.is_program(path) else open_capture(path)
+    if is_program(path):
+        from pocketgpu.guests import recordings
+
+        return recordings.opened(path)
+    return open_capture(path)
 
 
 def _said_of(registers: Mapping[int, int], kind: int, program: Program | None) -> list[str]:

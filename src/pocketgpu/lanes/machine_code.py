@@ -1,8 +1,11 @@
-"""From IR text to machine code in this process, through the on-disk object cache.
+"""From IR text to machine code in this process, through the on-disk cache.
 
-The execution engine lives as long as the process: callables and handles point into its code. One lock guards the whole
-path, because llvmlite serialises every LLVM call anyway. A fork waits for the lock. So a child process never inherits
-LLVM in the middle of its work, nor a lock that no thread of the child would release.
+Code is made for the target of this process (`target.py`). Where that is a level of x86-64, LLVM's object becomes an
+image at once (`code_image.py`): loading one needs no LLVM. Elsewhere LLVM's own engine loads objects.
+
+Code stays as long as the process. One lock guards the whole path, because llvmlite serialises every LLVM call anyway.
+A fork waits for the lock. So a child process never inherits LLVM in the middle of its work, nor a lock that no thread
+of the child would release.
 """
 
 from __future__ import annotations
@@ -11,12 +14,14 @@ import hashlib
 import os
 import threading
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from pocketgpu.lanes import background, object_cache
+from pocketgpu.lanes import background, code_image, object_cache
+from pocketgpu.lanes.target import Target, host
 
-_ABI = 1  # raise when the meaning of a kernel's IR or its calling convention changes
+_ABI = 2  # raise when the meaning of a kernel's IR, its calling convention or the form of images changes
 HURRIED = "; few passes"
 """The first line of a text that is to be compiled quickly."""
 _FEW_PASSES = ("simplify_cfg", "sroa", "instruction_combine", "simplify_cfg", "aggressive_dce")
@@ -31,15 +36,6 @@ class RefusedError(Exception):
     """LLVM found the IR text wrong; the message is LLVM's own."""
 
 
-def _machine(llvm: Any) -> Any:
-    """A target machine for this CPU. Default relocation with the JIT code model: the pair that MCJIT links right
-    even when an object refers to an external symbol."""
-    target = llvm.Target.from_triple(llvm.get_process_triple())
-    return target.create_target_machine(
-        cpu=_state["cpu"], features=_state["features"], opt=2, jit=True, reloc="default", codemodel="jitdefault"
-    )
-
-
 def _start() -> Any:
     """Start LLVM once; returns llvmlite.binding."""
     if "llvm" not in _state:
@@ -47,75 +43,60 @@ def _start() -> Any:
 
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
-        _state["cpu"] = llvm.get_host_cpu_name()
-        _state["features"] = llvm.get_host_cpu_features().flatten()
-        _state["triple"] = llvm.get_process_triple()
-        _state["machine"] = _machine(llvm)
-        _state["engine"] = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(llvm))
-        _state["layout"] = str(_state["machine"].target_data)
-        stamp = (llvm.llvm_version_info, _state["cpu"], _state["features"], _state["triple"], _ABI)
-        _state["stamp"] = repr(stamp).encode()
         _state["llvm"] = llvm
     return _state["llvm"]
 
 
-@cache  # and so without waiting for a compilation at work
-def best_lanes() -> int:
-    """Lanes that kernels get here unless they fix their number: results never depend on it, speed does.
-
-    Measured: eight are best with AVX2, sixteen with AVX-512 (one and a half times as fast there).
-    """
-    with lock:
-        _start()
-        return 16 if "+avx512vl" in _state["features"].split(",") else 8
+@cache
+def _machine(goal: Target) -> Any:
+    """A target machine. LLVM's engine links objects right that have the default relocation with the JIT code model."""
+    llvm = _start()
+    kind = {"reloc": "pic", "codemodel": "small"} if goal.level else {"reloc": "default", "codemodel": "jitdefault"}
+    target = llvm.Target.from_triple(llvm.get_process_triple())
+    return target.create_target_machine(cpu=goal.cpu, features=goal.features, opt=2, jit=not goal.level, **kind)
 
 
 @cache
-def _gathers_quickly() -> bool:
-    """Whether this CPU has a fast gather instruction: Intel's, without the mitigation of "gather data sampling"."""
-    try:
-        maker = Path("/proc/cpuinfo").read_text().partition("vendor_id")[2].partition("\n")[0]
-        leak = Path("/sys/devices/system/cpu/vulnerabilities/gather_data_sampling").read_text()
-    except OSError:
-        return False
-    return "GenuineIntel" in maker and leak.startswith("Not affected")
+def _engine() -> Any:
+    """LLVM's own engine, for systems without images."""
+    llvm = _start()
+    return llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine.__wrapped__(host()))  # it owns its machine
+
+
+def best_lanes() -> int:
+    """Lanes that kernels get here unless they fix their number."""
+    return host().lanes
 
 
 def fast_gather(lanes: int) -> bool:
-    """Whether the gather instruction is faster than scalar loads for this number of lanes.
-
-    Measured: with AVX-512 by a quarter of the time of a texture-heavy kernel; with AVX2 there is no difference.
-    """
-    return lanes >= 16 and best_lanes() >= 16 and _gathers_quickly()
+    """Whether the gather instruction is faster than scalar loads for this number of lanes."""
+    return lanes >= 16 and host().gathers
 
 
-@cache
 def fused() -> bool:
-    """Whether this CPU multiplies and adds with one rounding: every 64-bit ARM CPU does, others report it."""
-    with lock:
-        _start()
-        return "+fma" in _state["features"].split(",") or _state["triple"].startswith(("aarch64", "arm64"))
+    """Whether code may multiply and add with one rounding by an instruction."""
+    return host().fused
 
 
 def target() -> dict[str, Any]:
     """What the code is made for: cpu, features, triple, LLVM version."""
     with lock:
         llvm = _start()
-        return {"cpu": _state["cpu"], "features": _state["features"], "triple": _state["triple"],
+        return {"cpu": host().cpu, "features": host().instructions, "triple": llvm.get_process_triple(),
                 "llvm": ".".join(map(str, llvm.llvm_version_info))}  # fmt: skip
 
 
 def compile_object(text: str) -> bytes:
     """Machine code (an object file) for one module of IR text."""
-    llvm = _start()
+    llvm, machine = _start(), _machine(host())
     # Without the data layout the optimizer would not know the integer widths and alignments of this CPU.
-    head = f'target datalayout = "{_state["layout"]}"\ntarget triple = "{_state["triple"]}"\n'
+    head = f'target datalayout = "{machine.target_data}"\ntarget triple = "{llvm.get_process_triple()}"\n'
     try:
         module = llvm.parse_assembly(head + text)
         module.verify()
     except RuntimeError as error:
         raise RefusedError(str(error)) from None
-    builder = llvm.create_pass_builder(_state["machine"], llvm.create_pipeline_tuning_options(2))
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(2))
     if text.startswith(HURRIED):
         # They take a fifth of the time of all passes. Long code without branches is as fast.
         passes = llvm.create_new_module_pass_manager()
@@ -124,29 +105,41 @@ def compile_object(text: str) -> bytes:
     else:
         passes = builder.getModulePassManager()
     passes.run(module, builder)
-    return bytes(_state["machine"].emit_object(module))
+    return bytes(machine.emit_object(module))
 
 
 def _key(text: str) -> str:
-    return hashlib.blake2b(text.encode() + _state["stamp"], digest_size=20).hexdigest()
+    return hashlib.blake2b(text.encode() + stamp(), digest_size=20).hexdigest()
 
 
-def stamp() -> bytes:
-    """What cached code depends on besides its text: the CPU, the version of LLVM."""
-    if "stamp" not in _state:
-        with lock:
-            _start()
-    return bytes(_state["stamp"])
+@cache
+def _compiler() -> bytes:
+    """The version of llvmlite, which says which LLVM it holds, without importing it."""
+    found = find_spec("llvmlite")
+    try:
+        return (Path(found.origin).parent / "_version.py").read_bytes() if found and found.origin else b""
+    except OSError:
+        return b""
+
+
+@cache
+def _stamp(goal: Target) -> bytes:
+    return repr((_ABI, goal.cpu, goal.features, goal.level, goal.gathers)).encode()
+
+
+def stamp(compiler: bool = True) -> bytes:
+    """What code depends on besides its text: what it is made for and, where it does not come with the package, its
+    compiler."""
+    return _stamp(host()) + (_compiler() if compiler else b"")
 
 
 def known(name: str, key: str) -> int | None:
-    """The address of function `name` of the object called `key`, if it is in this process or in the disk cache."""
+    """The address of function `name` of the code called `key`, if it is in this process or in the disk cache."""
     if key not in _loaded:
         data = object_cache.read(key)
         if data is None:
             return None
         with lock:
-            _start()
             _link(name, key, data)
     return _loaded[key]
 
@@ -155,25 +148,37 @@ def load(name: str, text: str) -> tuple[int, str]:
     """Address and key of function `name` of a module of IR text: from this process, the disk cache or the compiler."""
     background.in_use()
     with lock:
-        _start()
         key = _key(text)
         address = known(name, key)
         if address is None:
-            data = compile_object(text.replace(f"@{name}(", f"@{name}_{key}(", 1))
+            data = _make(name, key, text)
             object_cache.write(key, data)
             address = _link(name, key, data)
             background.in_use()
         return address, key
 
 
+def _make(name: str, key: str, text: str) -> bytes:
+    """What the cache holds: an image, or an object whose function has a name of its own."""
+    if host().level:
+        return code_image.from_object(compile_object(text))
+    return compile_object(text.replace(f"@{name}(", f"@{name}_{key}(", 1))
+
+
 def _link(name: str, key: str, data: bytes) -> int:
-    """Put an object into the process; the lock is held."""
+    """Put code into the process; the lock is held."""
     if key not in _loaded:
-        engine = _state["engine"]
-        engine.add_object_file(_state["llvm"].ObjectFileRef.from_data(data))
-        engine.finalize_object()
-        address = int(engine.get_function_address(f"{name}_{key}"))
-        if not address:
-            raise RuntimeError(f"the compiled object of kernel {name} lacks its function; clear the kernel cache")
-        _loaded[key] = address
+        _loaded[key] = code_image.load([data])[0] if host().level else _address(f"{name}_{key}", data)
     return _loaded[key]
+
+
+def _address(name: str, data: bytes) -> int:
+    """The address of a function of an object, by LLVM's engine."""
+    llvm = _start()
+    engine = _engine()
+    engine.add_object_file(llvm.ObjectFileRef.from_data(data))
+    engine.finalize_object()
+    address = int(engine.get_function_address(name))
+    if not address:
+        raise RuntimeError(f"the compiled object of kernel {name} lacks its function; clear the kernel cache")
+    return address

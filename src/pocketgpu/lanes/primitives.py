@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from pocketgpu.lanes.values import Array, Type, Value, Var
+from pocketgpu.late_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

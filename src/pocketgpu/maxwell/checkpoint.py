@@ -8,10 +8,10 @@ cache that compares memory or registers.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pocketgpu.arena import Snapshot
+from pocketgpu.late_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pocketgpu.maxwell.host.channel import Channel, ChannelState

@@ -7,13 +7,13 @@ decoded textures) is not saved: it is found again by contents and versions.
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.arena import Snapshot
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.layout import (
     BANKS,
     CONTROL,

@@ -58,6 +58,8 @@ int main(void) {
     else if (what && equal(what, "jump")) __asm__ volatile("mov x20, #0x20\nmov x3, #0x60\nblr x3" ::: "x20", "x3", "x30");
     else if (what && equal(what, "odd")) __asm__ volatile("mov x20, #0x20\nadr x3, .+6\nbr x3" ::: "x20", "x3");
     else if (what && equal(what, "store")) __asm__ volatile("mov x20, #0x20\nmov x3, #0x60\nstr x3, [x3]" ::: "x20", "x3");
+    else if (what && equal(what, "stack"))
+        __asm__ volatile("mov x20, #0x20\nmov x3, sp\nsub sp, sp, #8\nmov x0, xzr\nsvc #0x0B\nmov sp, x3" ::: "x0", "x3", "x20", "memory");
     else if (what && equal(what, "breakpoint")) __asm__ volatile("brk #1");
     else if (what && equal(what, "return")) say_hex("result", svc_return_from_exception(0, 0, 0, 0, 0, 0, 0));
     else say_hex("loaded", wrong_load(0x8));

@@ -15,7 +15,7 @@ from pocketgpu.builder.values import encode_register
 from pocketgpu.facts.maxwell import B06F, B197
 from pocketgpu.facts.maxwell.headers import TIC, TSC
 
-WIDTH, HEIGHT, TEXELS = 320, 180, 16
+WIDTH, HEIGHT, TEXELS, FONT_TEXELS = 320, 180, 16, 256
 VERTEX = "ALD.128 R0, a[0x80]\nALD.64 R4, a[0x90]\nAST.128 a[0x70], R0\nAST.64 a[0x80], R4\nEXIT"
 PIXEL = """
     IPA.PASS R5, a[0x7c], RZ
@@ -29,6 +29,9 @@ HEADER = {
     "COMPONENTS": 8, "R_DATA_TYPE": 2, "G_DATA_TYPE": 2, "B_DATA_TYPE": 2, "A_DATA_TYPE": 2, "X_SOURCE": 2,
     "Y_SOURCE": 3, "Z_SOURCE": 4, "W_SOURCE": 5, "WIDTH_MINUS_ONE": TEXELS - 1, "HEIGHT_MINUS_ONE": TEXELS - 1,
     "NORMALIZED_COORDS": 1, "TEXTURE_TYPE": 1, "HEADER_VERSION": 2, "PITCH_BITS20TO5": 4 * TEXELS >> 5,
+}  # fmt: skip
+FONT = {
+    "WIDTH_MINUS_ONE": FONT_TEXELS - 1, "HEIGHT_MINUS_ONE": FONT_TEXELS - 1, "PITCH_BITS20TO5": 4 * FONT_TEXELS >> 5
 }  # fmt: skip
 METHODS = (
     "SET_COLOR_TARGET_A", "SET_COLOR_TARGET_WIDTH", "SET_COLOR_CLEAR_VALUE", "CLEAR_SURFACE",
@@ -81,6 +84,9 @@ def main() -> None:
     print(f"enum {{ ADDRESS_LOW = {place[0]}, ADDRESS_HIGH = {place[1]} }};")
     print(array("texture_header", texture))
     print(array("sampler", TSC.pack({"MAG_FILTER": 2, "MIN_FILTER": 2})))
+    print(f"enum {{ FONT_TEXELS = {FONT_TEXELS} }};")
+    print(array("font_header", words(struct.pack("<8I", *TIC["PITCH"].pack(HEADER | FONT)))))
+    print(array("nearest_sampler", TSC.pack({"MAG_FILTER": 1, "MIN_FILTER": 1})))
     print(array("vertex_program", words(shader("vertex", VERTEX).image)))
     print(array("pixel_program", words(shader("pixel", PIXEL).image)))
     state = PushBuffer().plain_state().viewport(0, 0, WIDTH, HEIGHT)

@@ -86,7 +86,9 @@ static void make_memory(void) {
         ((u32 *)(data + TEXTURE))[n] = (n / 4 + n / TEXELS / 4) % 2 ? 0xFF20C0FFu : 0xFFC04020u;
 }
 
+static void (*before_kickoff)(void);
 static u32 kickoff(u32 *from, u32 increments, u32 *got) {
+    if (before_kickoff) before_kickoff();
     u64 entry = (data_at + (u64)((u8 *)from - data)) | (u64)(at - from) << 42;
     struct { u64 address; u32 count, flags, fence[2]; } one = {0, 1, 4 | (increments ? 1u << 8 : 0), {0, increments}};
     u32 result = nv_control2(channel, NV_RW(0x481B, 0x18), &one, &entry, 8);
@@ -109,26 +111,14 @@ static u32 wait_fence(u32 id, u32 value, s32 microseconds) {
     return result;
 }
 
-static void draw(u32 number, u32 slot, const struct fences *before) {
-    static const float corners[3][2] = {{-0.8f, -0.8f}, {0.8f, -0.8f}, {0.0f, 0.8f}}, texels[3][2] = {{0, 0}, {1, 0}, {0, 1}};
-    float *vertex = (float *)(data + VERTICES);
-    for (u32 n = 0; n < 3; n++, vertex += 6) {
-        vertex[0] = corners[n][0] * (1.0f - 0.2f * (float)(number % FRAMES)), vertex[1] = corners[n][1];
-        vertex[2] = 0, vertex[3] = 1;
-        vertex[4] = texels[n][0], vertex[5] = texels[n][1];
-    }
-    u32 *start = at = (u32 *)(data + COMMANDS + 0x1000 * (number % FRAMES));
-    for (u32 n = 0; n < before->count; n++) {
-        set(HOST_SYNCPOINTA, before->pairs[n][1]);
-        set(HOST_SYNCPOINTB, WAIT_SYNCPOINT | before->pairs[n][0] << SYNCPOINT_SHIFT);
-    }
-    set(HOST_SET_OBJECT, CLASS_3D);
+/* All state of a draw but its vertices; the picture has one colour. */
+static void set_up(u32 slot, float red, float green, float blue) {
     for (u32 n = 0; n < sizeof state / 4; n++) *at++ = state[n];
     set_address(SET_COLOR_TARGET_A, images_at + slot * IMAGE);
     method(SET_COLOR_TARGET_WIDTH, 2);
     *at++ = WIDTH, *at++ = HEIGHT;
     method(SET_COLOR_CLEAR_VALUE, 4);
-    *at++ = bits(0.25f * (float)(number % FRAMES)), *at++ = bits(0.5f), *at++ = bits(0.25f), *at++ = bits(1.0f);
+    *at++ = bits(red), *at++ = bits(green), *at++ = bits(blue), *at++ = bits(1.0f);
     set(CLEAR_SURFACE, CLEAR_ALL);
     set_address(SET_PROGRAM_REGION_A, code_at);
     u32 vertex_stage = PIPELINE_STRIDE, pixel_stage = 5 * PIPELINE_STRIDE;
@@ -147,6 +137,23 @@ static void draw(u32 number, u32 slot, const struct fences *before) {
     method(SET_TEX_SAMPLER_POOL_A, 3);
     *at++ = (u32)((data_at + SAMPLERS) >> 32), *at++ = (u32)(data_at + SAMPLERS), *at++ = 0;
     set(SET_BINDLESS_TEXTURE, 0);
+}
+
+static void draw(u32 number, u32 slot, const struct fences *before) {
+    static const float corners[3][2] = {{-0.8f, -0.8f}, {0.8f, -0.8f}, {0.0f, 0.8f}}, texels[3][2] = {{0, 0}, {1, 0}, {0, 1}};
+    float *vertex = (float *)(data + VERTICES);
+    for (u32 n = 0; n < 3; n++, vertex += 6) {
+        vertex[0] = corners[n][0] * (1.0f - 0.2f * (float)(number % FRAMES)), vertex[1] = corners[n][1];
+        vertex[2] = 0, vertex[3] = 1;
+        vertex[4] = texels[n][0], vertex[5] = texels[n][1];
+    }
+    u32 *start = at = (u32 *)(data + COMMANDS + 0x1000 * (number % FRAMES));
+    for (u32 n = 0; n < before->count; n++) {
+        set(HOST_SYNCPOINTA, before->pairs[n][1]);
+        set(HOST_SYNCPOINTB, WAIT_SYNCPOINT | before->pairs[n][0] << SYNCPOINT_SHIFT);
+    }
+    set(HOST_SET_OBJECT, CLASS_3D);
+    set_up(slot, 0.25f * (float)(number % FRAMES), 0.5f, 0.25f);
     set_address(SET_VERTEX_STREAM_A_LOCATION_A, data_at + VERTICES);
     set_address(SET_VERTEX_STREAM_LIMIT_A_A, data_at + VERTICES + 3 * 24 - 1);
     set(SET_VERTEX_ARRAY_START, 0);

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import pocketgpu
+from pocketgpu.capture.formats.first_bytes import is_program
 from pocketgpu.guests import recordings
 from pocketgpu.lanes import object_cache
 
@@ -15,17 +16,17 @@ SHOWN = PROGRAMS / "framebuffers.elf"
 
 
 def test_programs_are_known_by_their_first_bytes(tmp_path: Path) -> None:
-    assert recordings.is_program(SHOWN)
+    assert is_program(SHOWN)
     for name, data in (
         ("cubin", b"\x7fELF" + bytes(14) + b"\xbe\x00" + bytes(40)), ("empty", b""), ("text", b"3DS"),
     ):  # fmt: skip
         (tmp_path / name).write_bytes(data)
-        assert not recordings.is_program(tmp_path / name), name
+        assert not is_program(tmp_path / name), name
     (tmp_path / "x").write_bytes(b"3DSX" + bytes(40))
-    assert recordings.is_program(tmp_path / "x")
-    assert recordings.is_program(PROGRAMS.parent / "switch" / "hello.nro")
-    assert recordings.is_program(PROGRAMS.parent / "switch" / "hello.elf")
-    assert not recordings.is_program(tmp_path / "absent") and not recordings.is_program("-")
+    assert is_program(tmp_path / "x")
+    assert is_program(PROGRAMS.parent / "switch" / "hello.nro")
+    assert is_program(PROGRAMS.parent / "switch" / "hello.elf")
+    assert not is_program(tmp_path / "absent") and not is_program("-")
 
 
 def test_a_recording_is_kept_for_the_next_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -316,7 +316,7 @@ def test_a_damaged_kernel_is_compiled_again(place: Path, monkeypatch: pytest.Mon
     keys: list[str] = []
     read = object_cache.read
     monkeypatch.setattr(object_cache, "read", lambda key: keys.append(key) or read(key))  # type: ignore[func-returns-value]
-    monkeypatch.setattr(machine_code, "compile_object", lambda text: b"never loaded")
+    monkeypatch.setattr(machine_code, "_make", lambda *text: b"never loaded")
     monkeypatch.setattr(machine_code, "_loaded", {})
     # Find the key under which this kernel would be stored, without loading anything.
     with monkeypatch.context() as patch, pytest.raises(LookupError):

@@ -9,12 +9,13 @@ Source: NVIDIA's public header of QMDs, through facts/maxwell.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.dialect.registers import Value
 from pocketgpu.facts.maxwell.headers import QMD
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
 QMD_BYTES = 256

@@ -16,12 +16,12 @@ Computed addresses and all other properties of the header must be given.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.dialect.registers import Value
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.graphics.programs.headers import FLAT, HEADER_SIZE, LINEAR, PERSPECTIVE, packed
 from pocketgpu.maxwell.sass.isa.assembler import assemble
 from pocketgpu.maxwell.sass.isa.decoder import decode_program

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell.formats import COLOR_TARGET, PixelLayout
+from pocketgpu.late_dataclass import dataclass
 
 GOB_WIDTH: Final = 64
 GOB_HEIGHT: Final = 8

@@ -5,13 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, cast
 
 from pocketgpu.capture.driver.checkpoints import BUDGET, INTERVAL, Checkpoint, Checkpoints, Kept, Position
 from pocketgpu.displayed import line_of, picture_html, table_html, title_html
 from pocketgpu.errors import NoPictureError, UsageError
 from pocketgpu.events import Event, EventLog
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted, one_of
 
 if TYPE_CHECKING:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Generic, Protocol, TypeVar
 
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
 INTERVAL = 0.008

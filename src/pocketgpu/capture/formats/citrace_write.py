@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -27,6 +26,7 @@ from pocketgpu.capture.formats.citrace import (
 from pocketgpu.capture.formats.first_bytes import CITRACE
 from pocketgpu.capture.formats.n3ds_trace import SECTIONS, InitialState
 from pocketgpu.errors import UsageError
+from pocketgpu.late_dataclass import dataclass
 
 _WIDTH_CODES = {8: 0xD1, 16: 0xD2, 32: 0xD3, 64: 0xD4}
 _PACKINGS = {".xz": "xz", ".zst": "zstd", ".gz": "gzip"}

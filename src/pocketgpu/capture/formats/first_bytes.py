@@ -5,6 +5,7 @@ This module imports no reader, so that opening a file imports the reader of its 
 
 from __future__ import annotations
 
+import os
 from typing import Final
 
 PGC: Final = b"\x89PGC\r\n\x1a\n"
@@ -54,6 +55,15 @@ def of_switch_program(data: bytes) -> bool:
 def of_program(data: bytes) -> bool:
     """Whether a file's bytes begin like a program of a console."""
     return of_3ds_program(data) or of_switch_program(data)
+
+
+def is_program(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is a program, by its first bytes; False for what cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return of_program(file.read(PROGRAM_BYTES))
+    except (OSError, ValueError):
+        return False
 
 
 __all__ = [

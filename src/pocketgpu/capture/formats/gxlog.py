@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -39,6 +38,7 @@ from pocketgpu.facts.external import EXTERNAL, EXTERNAL_BANK, LCD, LCD_BANK
 from pocketgpu.facts.external_init import CORE_START, start_writes
 from pocketgpu.facts.gsp import ENTRY_WORDS, AddressRange, command_of
 from pocketgpu.facts.pica import PICA
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.gsp.address_map import AddressMap
 from pocketgpu.pica.gsp.framebuffers import swap_writes
 from pocketgpu.pica.gsp.gsp_machine import Refused, Translator

@@ -15,7 +15,6 @@ import io
 import zipfile
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
 import numpy as np
@@ -28,6 +27,7 @@ from pocketgpu.events import Event, sized
 from pocketgpu.facts.maxwell.formats import SHOWN, shown_layout
 from pocketgpu.facts.maxwell.page_kinds import KINDS, kind_number
 from pocketgpu.facts.maxwell.pushbuffers import MOST_WORDS, pack_entry, segment_of
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.facts.memory_map import FCRAM, FCRAM_NEW_SIZE
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import agreed, counted
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ origin is valid only while the byte still has the value that came from it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +16,7 @@ from pocketgpu.arena import PAGE_SHIFT, PAGE_SIZE
 from pocketgpu.capture.driver.switch import SwitchDriver
 from pocketgpu.capture.formats.pgc.contents import digest
 from pocketgpu.facts.maxwell.formats import PixelLayout
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.compute.queue_metadata import QMD_BYTES
 from pocketgpu.maxwell.engines.threed import vertices
 from pocketgpu.maxwell.formats.texture_header import TextureHeader

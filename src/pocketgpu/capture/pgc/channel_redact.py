@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +13,7 @@ from pocketgpu.capture.formats.pgc.contents import Contents, Event, FrameContent
 from pocketgpu.capture.pgc.channel_origins import LOST, Origin, Origins
 from pocketgpu.capture.pgc.texture_noise import noise
 from pocketgpu.facts.maxwell.formats import PixelLayout
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.memory.page_table import PHYSICAL
 
 if TYPE_CHECKING:

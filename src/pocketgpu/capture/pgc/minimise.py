@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from pocketgpu.capture.driver import drive
@@ -31,6 +31,7 @@ from pocketgpu.capture.pgc.one_draw import one_draw
 from pocketgpu.capture.pgc.verify import pictures_of
 from pocketgpu.displayed import line_of
 from pocketgpu.errors import NoPictureError, PocketGPUError
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:

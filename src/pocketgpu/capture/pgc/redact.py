@@ -7,7 +7,7 @@ one is a texture as well. Bytes that are also used as vertices, indices or comma
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -21,6 +21,7 @@ from pocketgpu.capture.pgc.verify import with_pictures
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.formats import EXTERNAL_FORMATS
 from pocketgpu.facts.pica import PICA
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.layout import KIND_ARRAYS, KIND_ELEMENTS
 from pocketgpu.pica.core.observer import Run, Undrawn
 from pocketgpu.pica.front.packets import DrawPackets

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pocketgpu.capture.formats.pgc import numbers as F
@@ -11,6 +11,7 @@ from pocketgpu.capture.formats.pgc.contents import Contents, FrameContents, dige
 from pocketgpu.capture.formats.pgc.traces import SelfTesting
 from pocketgpu.displayed import line_of
 from pocketgpu.errors import CaptureError
+from pocketgpu.late_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pocketgpu.capture.replay import Capture, Frame

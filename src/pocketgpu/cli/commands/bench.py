@@ -8,7 +8,7 @@ first-touch page faults of the system.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,6 +17,7 @@ from pocketgpu.cli.parts import terminal
 from pocketgpu.cli.parts.options import capture_argument, debug_option, json_option, set_option, threads_option
 from pocketgpu.cli.parts.outcome import Outcome
 from pocketgpu.cli.parts.replay import describe_frame, frames_of, open_capture
+from pocketgpu.late_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pocketgpu.capture.driver.base import Measure

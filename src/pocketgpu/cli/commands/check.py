@@ -14,6 +14,7 @@ from pocketgpu.cli.parts.replay import open_capture
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pocketgpu.guests import App
     from pocketgpu.inspect.model.rules import Rule
     from pocketgpu.inspect.rules.checker import Report
 
@@ -46,8 +47,7 @@ def check(
     memory that nothing wrote, units in conflict, and more. The exit code is 1 if there is a finding of severity
     "error".
     """
-    from pocketgpu import guests
-    from pocketgpu.guests import recordings
+    from pocketgpu.capture.formats.first_bytes import is_program
     from pocketgpu.inspect.rules.checker import check as run
     from pocketgpu.inspect.rules.checker import choose
     from pocketgpu.inspect.rules.registry import RULES
@@ -66,7 +66,7 @@ def check(
         progress.show("reading")
         report = run(
             opened, rules, progress=lambda index: progress.show(f"frame {index + 1} of {opened.frame_count}"),
-            program=guests.run(capture) if recordings.is_program(capture) else None,
+            program=_program(capture) if is_program(capture) else None,
         )  # fmt: skip
     finally:
         terminal.clear_progress()
@@ -76,6 +76,12 @@ def check(
         _write_junit(junit, capture, report)
     if report.failed:
         raise click.exceptions.Exit(ExitCode.FINDINGS)
+
+
+def _program(path: str) -> App:
+    from pocketgpu import guests
+
+    return guests.run(path)
 
 
 def _rules(rules: Sequence[Rule]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -14,6 +13,7 @@ from pocketgpu.cli.parts import terminal
 from pocketgpu.cli.parts.options import debug_option, json_option, set_option, threads_option
 from pocketgpu.cli.parts.outcome import Outcome
 from pocketgpu.errors import CaptureError
+from pocketgpu.late_dataclass import dataclass
 
 
 @dataclass(frozen=True)

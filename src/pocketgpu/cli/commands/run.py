@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from pocketgpu.cli.parts.outcome import ExitCode, Outcome
 from pocketgpu.cli.parts.replay import Shown, make_directory, median, write_screens
 from pocketgpu.errors import PocketGPUError, UsageError
 from pocketgpu.events import Event
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
@@ -47,7 +47,9 @@ PICTURES = (ALL, "presented", "last")
 @click.option("--input", "script", metavar="FILE", help="Play an input script: keys, touch and so on, frame by frame.")
 @click.option("--press", multiple=True, metavar="KEYS@FRAMES", help="Hold keys: A@30-32, UP+B@40; may be repeated.")
 @click.option("--text", is_flag=True, help="Show what the program has printed, its screens' text too.")
-@click.option("--font", metavar="FILE", help="The 3DS's system font: a dump, or a .bcfnt file.  [a free one]")
+@click.option(
+    "--font", metavar="FILE", help="The system's font: for a 3DS a dump or a .bcfnt, for a Switch a .ttf or .otf."
+)
 @click.option("--elf", "symbols", metavar="FILE", help="The ELF of a .3dsx or .nro, for names.  [the .elf beside it]")
 @click.option("--arg", "arguments", multiple=True, metavar="TEXT", help="An argument for the program; may be repeated.")
 @threads_option

@@ -36,7 +36,7 @@ def why(outcome: Outcome, capture: str, address: str, every: bool, choices: dict
     Of a program (app.3dsx, app.nro, app.elf) it also names the function that queued the draw, or filled the memory, and
     its source line, as far as there are symbols.
     """
-    from pocketgpu.guests import recordings
+    from pocketgpu.capture.formats.first_bytes import is_program
     from pocketgpu.inspect.inspection import debug
     from pocketgpu.inspect.model.address import Address
 
@@ -47,7 +47,7 @@ def why(outcome: Outcome, capture: str, address: str, every: bool, choices: dict
     answer = run.why(wanted, every)
     outcome.extra["why"] = answer.to_json()
     lines = list(answer.conclusion)
-    if recordings.is_program(capture):
+    if is_program(capture):
         lines += _queued(outcome, capture, run, answer)
     outcome.show = lambda: terminal.say("\n".join([*lines, "", *answer.details()]))
 

@@ -11,7 +11,6 @@ import struct
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import NoPictureError, UsageError
+from pocketgpu.late_dataclass import dataclass
 
 if TYPE_CHECKING:
     from PIL.Image import Image

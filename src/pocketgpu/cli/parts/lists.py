@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,6 +14,7 @@ from pocketgpu.cli.parts.options import MemoryRange, parse_memory_range, parsed
 from pocketgpu.cli.parts.outcome import Outcome
 from pocketgpu.cli.parts.replay import make_directory, write_file
 from pocketgpu.errors import UsageError
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:

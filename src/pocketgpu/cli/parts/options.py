@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import click
 
 from pocketgpu.cli.parts import complete
 from pocketgpu.cli.parts.outcome import Outcome
+from pocketgpu.late_dataclass import dataclass
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")

@@ -28,10 +28,14 @@ def open_capture(path: str, about: str | int | FrameSpan | None = None) -> Captu
     about: the place that is asked about, so that a program runs until there: a frame, frames, or an address.
     """
     from pocketgpu import capture
-    from pocketgpu.guests import recordings
+    from pocketgpu.capture.formats.first_bytes import is_program
 
     try:
-        return recordings.opened(path, _frames(about)) if recordings.is_program(path) else capture.open(path)
+        if is_program(path):
+            from pocketgpu.guests import recordings
+
+            return recordings.opened(path, _frames(about))
+        return capture.open(path)
     except OSError as error:
         raise CaptureError(
             f"cannot read the capture: {error.strerror or error}",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pocketgpu.cli.parts import files
 from pocketgpu.errors import CaptureError, UsageError
+from pocketgpu.late_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.shaders.files import ShaderModule, ShaderProgram

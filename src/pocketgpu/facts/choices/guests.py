@@ -59,6 +59,12 @@ def _kernel() -> Iterator[Choice]:
         creation="the Switch's trial kernel: the one that was made first",
     )
     yield named(
+        "guest.priorities",
+        "The priority of a thread of the Switch that has a mutex for which a better one waits.",
+        inherited="that of the better one, as long as that waits; GetThreadPriority tells it",
+        own="the trial kernel: always the one that the program gave it",
+    )
+    yield named(
         "guest.page_states",
         "Whether the Switch's kernel checks and tells what pages are used for.",
         kept="switchbrew SVC: pages that are lent are out of reach, wrong ranges are errors, QueryMemory tells all",
@@ -198,7 +204,7 @@ STRICT: Final[Mapping[str, str]] = {
 """The values of the trial kernel that answered the 3DS's conversations."""
 STRICT_SWITCH: Final[Mapping[str, str]] = {
     "guest.call_time": "none", "guest.scheduling": "first-come", "guest.wait_order": "creation",
-    "guest.page_states": "simple", "guest.clock": "presents", "guest.pads": "few",
+    "guest.priorities": "own", "guest.page_states": "simple", "guest.clock": "presents", "guest.pads": "few",
     "guest.pointer_buffers": "none", "guest.unknown_switch_command": "zeros", "guest.date": "zero",
     "guest.settings": "zeros", "guest.performance_mode": "normal",
 }  # fmt: skip

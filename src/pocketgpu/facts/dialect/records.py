@@ -23,11 +23,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
 from pocketgpu.facts.dialect.tables import Entry, Tables
+from pocketgpu.late_dataclass import dataclass
 
 _FORMATS: Final = {
     "u8": "B", "s8": "b", "u16": "H", "s16": "h", "u32": "I", "s32": "i", "u64": "Q", "s64": "q", "f32": "f",

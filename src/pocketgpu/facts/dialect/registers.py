@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import ClassVar
 
 from pocketgpu.facts.dialect.certainty import Certainty as Certainty
 from pocketgpu.facts.dialect.values import Values
+from pocketgpu.late_dataclass import dataclass
 
 Value = int | float | bool
 """A decoded field: bool for "bool", float for the float and fixed-point types, int for all others."""
@@ -274,7 +274,7 @@ class Register:
     offset: int
     name: str
     aliases: tuple[str, ...] = ()
-    fields: tuple[Field, ...] = ()
+    fields: Sequence[Field] = ()
     reset: int = 0
     access: str = "rw"
     writable: int = 0xFFFFFFFF

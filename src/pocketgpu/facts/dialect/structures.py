@@ -13,12 +13,13 @@ of `facts/dialect/tables.py`: a head row for a structure (structure, bits), a ro
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar
 
 from pocketgpu.facts.dialect.registers import Field, Value
 from pocketgpu.facts.dialect.tables import Tables, apart
+from pocketgpu.late_dataclass import dataclass
 
 Data = Any
 """A structure: int, bytes, bytearray, memoryview, or 32-bit words as an array or sequence."""

@@ -8,11 +8,11 @@ and `s` has 64 with a sign.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
 from pocketgpu.facts.dialect.tables import Tables
+from pocketgpu.late_dataclass import dataclass
 
 _WORD: Final = 0xFFFFFFFF
 _LONG: Final = 0xFFFFFFFFFFFFFFFF

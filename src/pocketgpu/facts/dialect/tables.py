@@ -56,14 +56,16 @@ A folder of tables may also have:
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
 from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
 from pocketgpu.facts.dialect.certainty import Certainty
+from pocketgpu.facts.dialect.late import Late
 from pocketgpu.facts.dialect.registers import Field
 from pocketgpu.facts.dialect.values import Named, Values
+from pocketgpu.late_dataclass import dataclass
 
 Row = Mapping[str, str]
 """Cells by the name of their column."""
@@ -134,7 +136,7 @@ class Entry:
     """
 
     cells: Row
-    rows: tuple[Row, ...]
+    rows: Sequence[Row]
     base: int = 0
     prefix: str = ""
     element: int = 0
@@ -163,18 +165,21 @@ def parse(path: str, text: str) -> list[Entry]:
     head, *rest = lines
     columns = head.split("\t")
     row_columns: list[str] = []
-    entries: list[tuple[Row, list[Row]]] = []
+    entries: list[tuple[Row, list[str]]] = []
     for line in rest:
-        cells = line.split("\t")
-        if cells[0]:
-            entries.append((dict(zip(columns, cells, strict=False)), []))
+        if line[0] != "\t":
+            entries.append((dict(zip(columns, line.split("\t"), strict=False)), []))
         elif not row_columns:
-            row_columns = cells
+            row_columns = line.split("\t")
         elif not entries:
             raise ValueError(f"{path}: a row without a head: {line.strip()}")
         else:
-            entries[-1][1].append(dict(zip(row_columns, cells, strict=False)))
-    return [Entry(cells, tuple(rows)) for cells, rows in entries]
+            entries[-1][1].append(line)
+    return [Entry(cells, _late_rows(row_columns, lines) if lines else ()) for cells, lines in entries]
+
+
+def _late_rows(columns: Sequence[str], lines: Sequence[str]) -> Late[Row]:
+    return Late(lambda: tuple([dict(zip(columns, line.split("\t"), strict=False)) for line in lines]))
 
 
 @lru_cache(4096)
@@ -256,6 +261,12 @@ def count_of(text: str) -> int:
 
 def names_of(text: str) -> list[str]:
     """All names in a cell with braces; the cell itself without."""
+    if "{" not in text:
+        return [text]
+    parts = _lists(text)
+    if len(parts) == 3:
+        before, items, after = parts
+        return [f"{before}{item}{after}" for item in items]
     return [expand(text, index) for index in range(count_of(text))]
 
 
@@ -272,6 +283,8 @@ class Tables:
     folder: str
     loaded: dict[str, list[Entry]] = field(default_factory=dict)
     """Tables that have been read, by name."""
+    _named: dict[str, dict[str, Entry]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """Rows by name, of tables that others borrow rows from."""
 
     def read(self, name: str) -> list[Entry]:
         """The head rows of `NAME.tsv`, without changes."""
@@ -311,16 +324,24 @@ class Tables:
         other = next((word[1:] for word in entry["marks"].split() if word[0] == "="), "")
         if not other:
             return entry
-        names = set(names_of(entry[column]))
-        origin = next(one for one in self.read(other) if not names.isdisjoint(names_of(one[column])))
+        by_name = self._by_name(other, column)
+        origin = next(by_name[name] for name in names_of(entry[column]) if name in by_name)
         own = {name: cell for name, cell in entry.cells.items() if cell}
         # Aliases belong to one block only. The array of a row with a list of names applies to that list.
         left_out = {"aliases", "also"} | ({"array"} if "{" in origin[column] else set())
         rest = {name: cell for name, cell in origin.cells.items() if name not in left_out}
-        under = {row["field"]: row for row in origin.rows}
-        rows = [{**under.pop(row["field"], {}), **{k: v for k, v in row.items() if v}} for row in entry.rows]
         cells = {**rest, **own, "marks": f"{origin['marks']} {entry['marks']}"}
-        return Entry(cells, (*rows, *under.values()))
+        return Entry(cells, Late(lambda: _joined(entry.rows, origin.rows)) if entry.rows else origin.rows)
+
+    def _by_name(self, table: str, column: str) -> dict[str, Entry]:
+        """The head rows of a table by each of their names."""
+        found = self._named.get(table)
+        if found is None:
+            found = self._named[table] = {}
+            for entry in self.read(table):
+                for name in names_of(entry[column]):
+                    found.setdefault(name, entry)
+        return found
 
     # What rows share
 
@@ -361,7 +382,7 @@ class Tables:
         return Source(certainty, source.replace("{page}", page))
 
     @cached_property
-    def groups(self) -> Mapping[str, tuple[Row, ...]]:
+    def groups(self) -> Mapping[str, Sequence[Row]]:
         """Groups of fields by name."""
         return {entry["group"]: entry.rows for entry in self.read("groups")}
 
@@ -404,6 +425,13 @@ class Tables:
             row_of = (name, lo, width, type_, get("unit", ""), values, doc, view, source, certainty, int(step or "1"))
             found.append(FieldRow(*row_of, array.elements, array.stride))
         return found
+
+
+def _joined(own: Iterable[Row], others: Iterable[Row]) -> tuple[Row, ...]:
+    """The field rows of a row that borrows: its own first, completed; then the others."""
+    under = {row["field"]: row for row in others}
+    rows = [{**under.pop(row["field"], {}), **{k: v for k, v in row.items() if v}} for row in own]
+    return (*rows, *under.values())
 
 
 def apart(fields: Sequence[FieldRow]) -> list[FieldRow]:

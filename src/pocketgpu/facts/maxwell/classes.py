@@ -17,13 +17,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
+from operator import attrgetter
 from typing import Final
 
 from pocketgpu.facts.dialect.registers import Bank, Field, Register
 from pocketgpu.facts.dialect.tables import Array, Entry, Tables, apart, expand, names_of, parse_array, parse_marks
 from pocketgpu.facts.dialect.values import Values
+from pocketgpu.late_dataclass import dataclass
 
 WORDS: Final = 0x1000
 """Words of a class's method space; a method's word number has 12 bits."""
@@ -78,7 +80,7 @@ class Method(Register):
 
     def words(self) -> range:
         """The word of every element."""
-        return range(self.offset, self.offset + max(self.count * self.stride, 1), self.stride or 1)
+        return _words(self.offset, self.count, self.stride)
 
 
 class MethodBlock:
@@ -100,22 +102,32 @@ class MethodBlock:
         return f"MethodBlock({self.name}, {self.title})"
 
     @cached_property
+    def _slots(self) -> tuple[_Slot, ...]:
+        """The places of all methods, by word. No method is made for this: a class has up to 800."""
+        found = [slot for entry in TABLES.entries(self.name, "method") for slot in _slots(self, entry)]
+        return tuple(sorted(found, key=attrgetter("offset")))
+
+    @cached_property
     def methods(self) -> tuple[Method, ...]:
         """All methods, by word; an array is one method."""
-        found = [method for entry in TABLES.entries(self.name, "method") for method in _methods(self, entry)]
-        return tuple(sorted(found, key=lambda method: method.offset))
+        return tuple(slot.method for slot in self._slots)
+
+    @property
+    def places(self) -> Iterator[tuple[str, range]]:
+        """Name and words of all methods, by word."""
+        return ((slot.name, slot.words) for slot in self._slots)
 
     @cached_property
-    def _at(self) -> dict[int, tuple[Method, int]]:
-        return {word: (method, index) for method in self.methods for index, word in enumerate(method.words())}
+    def _at(self) -> dict[int, tuple[_Slot, int]]:
+        return {word: (slot, index) for slot in self._slots for index, word in enumerate(slot.words)}
 
     @cached_property
-    def _by_name(self) -> dict[str, Method]:
-        names = {method.name.upper(): method for method in self.methods}
-        for method in self.methods:
-            for alias in method.aliases:
+    def _by_name(self) -> dict[str, _Slot]:
+        names = {slot.name.upper(): slot for slot in self._slots}
+        for slot in self._slots:
+            for alias in slot.aliases:
                 # On the page a pair of words has one name, which means its first word here.
-                names.setdefault(alias.upper(), method)
+                names.setdefault(alias.upper(), slot)
         return names
 
     def __getitem__(self, key: int | str) -> Method:
@@ -135,17 +147,19 @@ class MethodBlock:
             return None if found is None else found[0](found[1]) if found[0].stride else found[0]
         plain = self._by_name.get(key.upper())
         if plain is not None:
-            return plain
+            return plain.method
         match = re.fullmatch(r"(\w+?)[(\[](\d{1,3})[)\]]", key) or re.fullmatch(r"([A-Za-z]\D*)(\d{1,3})(\D*)", key)
         if match is None:
             return None
         name = match[1] if match.lastindex == 2 else f"{match[1]}N{match[3]}"
-        array = self._by_name.get(name.upper())
+        slot = self._by_name.get(name.upper())
+        array = None if slot is None else slot.method
         return array(int(match[2])) if array is not None and int(match[2]) < array.count and array.stride else None
 
     def at(self, word: int) -> tuple[Method, int] | None:
         """The method at a word and the number of the element (0 without an array), or None."""
-        return self._at.get(word)
+        found = self._at.get(word)
+        return None if found is None else (found[0].method, found[1])
 
     def find(self, text: str) -> list[Method]:
         """Methods whose official name or alias contains `text`, in upper or lower case."""
@@ -173,33 +187,71 @@ class MethodBlock:
         return iter(self.methods)
 
     def __len__(self) -> int:
-        return len(self.methods)
+        return len(self._slots)
 
 
-def _methods(block: MethodBlock, entry: Entry) -> Iterator[Method]:
-    """The method of a row, or all methods of a list of names."""
-    marks = parse_marks(entry["marks"])
-    certainty, source = TABLES.source(marks.source, block.header)
-    shape, stride = array = parse_array(entry["array"])
-    names = names_of(entry["method"])
-    if len(names) > 1:
-        shape, array = (), Array((), 0)
-    for index, name in enumerate(names):
-        fields = apart(TABLES.fields(entry.rows, index if len(names) > 1 else 0, block.header))
-        yield Method(
+_NO_ARRAY: Final = Array((), 0)
+
+
+class _Slot:
+    """The place of a method: what finds it, and the method itself, which is made at its first use."""
+
+    __slots__ = ("_block", "_entry", "_index", "_made", "aliases", "array", "name", "offset")
+
+    def __init__(
+        self, block: MethodBlock, entry: Entry, index: int, name: str, aliases: tuple[str, ...],
+        offset: int, array: Array,
+    ) -> None:  # fmt: skip
+        """index: the number of the name in a row with a list of names."""
+        self._block, self._entry, self._index = block, entry, index
+        self.name, self.aliases, self.offset, self.array = name, aliases, offset, array
+        self._made: Method | None = None
+
+    @property
+    def words(self) -> range:
+        """The word of every element."""
+        return _words(self.offset, self.array.elements, self.array.stride // 4)
+
+    @property
+    def method(self) -> Method:
+        """The method; an array is one method."""
+        if self._made is None:
+            self._made = self._make()
+        return self._made
+
+    def _make(self) -> Method:
+        block, entry, index, array = self._block, self._entry, self._index, self.array
+        marks = parse_marks(entry["marks"])
+        certainty, source = TABLES.source(marks.source, block.header)
+        return Method(
             block=block.bank,
-            offset=(entry.offsets[0] + index * stride) // 4,
-            name=name,
-            aliases=tuple(entry["aliases"].split(",")) if entry["aliases"] else (),
-            fields=tuple(row.field for row in fields),
+            offset=self.offset,
+            name=self.name,
+            aliases=self.aliases,
+            fields=tuple(row.field for row in apart(TABLES.fields(entry.rows, index, block.header))),
             trigger=marks.trigger,
             source=source,
             certainty=certainty,
             doc=expand(entry["doc"], index),
             count=array.elements,
             stride=array.stride // 4,
-            shape=shape if len(shape) > 1 else (),
+            shape=array.shape if len(array.shape) > 1 else (),
         )
+
+
+def _words(offset: int, count: int, stride: int) -> range:
+    return range(offset, offset + max(count * stride, 1), stride or 1)
+
+
+def _slots(block: MethodBlock, entry: Entry) -> Iterator[_Slot]:
+    """The place of a row's method, or of all methods of a list of names."""
+    cells = entry.cells
+    names, array, aliases = names_of(cells["method"]), parse_array(cells.get("array", "")), cells.get("aliases", "")
+    offset = entry.offsets[0]
+    stride, array = (array.stride, _NO_ARRAY) if len(names) > 1 else (0, array)
+    others = tuple(aliases.split(",")) if aliases else ()
+    for index, name in enumerate(names):
+        yield _Slot(block, entry, index, name, others, (offset + index * stride) // 4, array)
 
 
 B197: Final = MethodBlock(0xB197, "MAXWELL_B", "3D", "clb197.h")

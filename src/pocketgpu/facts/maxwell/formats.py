@@ -11,12 +11,12 @@ by an underscore are consecutive in memory, letters without underscores are writ
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
 from pocketgpu.facts.dialect.tables import parse_bits
 from pocketgpu.facts.maxwell.classes import TABLES
+from pocketgpu.late_dataclass import dataclass
 
 
 class Component(NamedTuple):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from pocketgpu.facts.dialect.late import Late
 from pocketgpu.facts.dialect.registers import Bank, Field, Register, RegisterBlock, Slot
-from pocketgpu.facts.dialect.tables import Entry, Row, apart, count_of, expand, parse_array, parse_marks
+from pocketgpu.facts.dialect.tables import Entry, Row, apart, count_of, expand, names_of, parse_array, parse_marks
 from pocketgpu.facts.n3ds import TABLES
 
 _COMMA = re.compile(r",(?![^{]*\})")
@@ -65,8 +66,8 @@ class _RegisterRow:
             texts += [entry.prefix + text for text in _COMMA.split(entry["also"])]
         if also and self.marks.known:
             texts = [each for text in texts for each in (text, also + text)]
-        for number, offset in enumerate(self.offsets):
-            names = [self._text(text, number) if "{" in text else text for text in texts]
+        columns = [self._texts(text) for text in texts]
+        for number, (offset, *names) in enumerate(zip(self.offsets, *columns, strict=True)):
             yield Slot(offset, names, make, number)
 
     def register(self, slot: Slot) -> Register:
@@ -78,7 +79,7 @@ class _RegisterRow:
             slot.offset,
             slot.names[0],
             tuple(slot.names[1:]),
-            self._fields(slot.number),
+            Late(lambda: self._fields(slot.number)),
             int(self._text(entry["reset"] or "0", slot.number), 0),
             marks.access,
             int(entry["writable"] or "0xffffffff", 0),
@@ -92,6 +93,15 @@ class _RegisterRow:
     def _element(self, number: int) -> int:
         """The index into lists in braces; for a row that is not an array, the number of its part."""
         return number if len(self.offsets) > 1 else self.entry.element
+
+    def _texts(self, text: str) -> Sequence[str]:
+        """A cell for each element."""
+        count = len(self.offsets)
+        if "{" not in text:
+            return [text] * count
+        if count > 1 and "{id}" not in text:
+            return names_of(text)
+        return [self._text(text, number) for number in range(count)]
 
     def _text(self, text: str, number: int) -> str:
         if "{id}" in text:

@@ -9,13 +9,13 @@ The rows are in nvdrv.tsv. What the requests do is in pocketgpu.guests.switch.se
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
 from pocketgpu.facts.dialect.records import RecordLayout, RecordTable
 from pocketgpu.facts.switch import TABLES
 from pocketgpu.facts.switch.structures import structure
+from pocketgpu.late_dataclass import dataclass
 
 RECORDS: Final = RecordTable(TABLES, "nvdrv")
 REQUEST: Final = structure("NV_REQUEST")

@@ -10,10 +10,10 @@ is followed, and every search is bounded.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from pocketgpu.guests.kernel.report import Found, Step
 from pocketgpu.guests.symbols.places import Place
+from pocketgpu.late_dataclass import dataclass
 
 MOST_STEPS = 256
 

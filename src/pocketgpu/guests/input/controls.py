@@ -6,9 +6,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final
+
+from pocketgpu.late_dataclass import dataclass
 
 
 class Span(Enum):

@@ -10,10 +10,11 @@ from __future__ import annotations
 import heapq
 from bisect import insort
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pocketgpu.guests.input.controls import Controls, Span
 from pocketgpu.guests.input.script import KEYS, Statement
+from pocketgpu.late_dataclass import dataclass
 
 
 @dataclass(slots=True)

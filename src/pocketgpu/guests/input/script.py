@@ -21,12 +21,12 @@ import math
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from pocketgpu.errors import CaptureError, UsageError
 from pocketgpu.guests.input.controls import Control, Controls, Span, Value
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
 KEYS: Final = "keys"

@@ -10,7 +10,6 @@ part of it: what the program has written there stays written.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from pocketgpu.displayed import line_of
@@ -18,6 +17,7 @@ from pocketgpu.errors import UsageError
 from pocketgpu.guests.kernel.host_pages import HostPages
 from pocketgpu.guests.kernel.kernel import Kernel
 from pocketgpu.guests.kernel.state import State
+from pocketgpu.late_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pocketgpu.capture.driver.checkpoints import Kept

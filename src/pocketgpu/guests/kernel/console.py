@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Protocol, TypeVar
 
 from pocketgpu.events import Event, EventLog
@@ -19,6 +19,7 @@ from pocketgpu.guests.input.script import Statement
 from pocketgpu.guests.kernel.files import Files
 from pocketgpu.guests.kernel.kernel import Kernel
 from pocketgpu.guests.kernel.program import Program
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pictures import ShownArray
 
 if TYPE_CHECKING:

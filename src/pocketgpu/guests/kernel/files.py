@@ -12,10 +12,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path, PurePosixPath
 from typing import Final, Protocol
+
+from pocketgpu.late_dataclass import dataclass
 
 MOST_BYTES: Final = (1 << 32) - 1
 """Of one file, as on a card with FAT32."""

@@ -1,4 +1,4 @@
-"""What kernels of both consoles do: run threads, let them wait, wake them, let time pass.
+"""What kernels of both consoles do: run threads and let time pass. Waits are in `waits.py`.
 
 A console's kernel adds its supervisor calls: a method for each number, which sets the thread's answer or makes it wait.
 """
@@ -6,7 +6,7 @@ A console's kernel adds its supervisor calls: a method for each number, which se
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, Protocol
 
 from pocketgpu.displayed import line_of
@@ -14,18 +14,16 @@ from pocketgpu.events import EventLog
 from pocketgpu.guests.kernel.blocks import MemoryBlock
 from pocketgpu.guests.kernel.handles import Handles
 from pocketgpu.guests.kernel.memory import PAGE, AddressSpace, Area, Permission
-from pocketgpu.guests.kernel.objects import Event, KernelObject, Mutex, Reset, Timer, Waitable
+from pocketgpu.guests.kernel.objects import KernelObject, Mutex, Timer, Waitable
 from pocketgpu.guests.kernel.processor import Fault, Processor
 from pocketgpu.guests.kernel.report import Registers, Step, ThreadState, Tracer, end_text
-from pocketgpu.guests.kernel.threads import CANCELLED, Scheduler, State, Thread, TlsBlocks, Wait, Word
-from pocketgpu.guests.kernel.timeline import Due, Timeline
+from pocketgpu.guests.kernel.threads import Scheduler, Thread, TlsBlocks
+from pocketgpu.guests.kernel.timeline import Timeline
+from pocketgpu.guests.kernel.waits import Waits
+from pocketgpu.late_dataclass import dataclass
 
-SHORTEST_PERIOD: Final = 10_000
-"""Nanoseconds between two repetitions of a timer, at least: no console would get much else done either."""
 TURN: Final = 100_000
 """Nanoseconds that threads of a core run while those of another one could, too."""
-FOREVER: Final = -1
-"""A timeout that never comes."""
 _MOST_TOLD: Final = 1000
 """Kinds of unknown things that are told with a count."""
 MOST_TEXT: Final = 16 << 20
@@ -54,10 +52,16 @@ class Machine(Protocol):
         ...
 
 
-class Process(KernelObject):
-    """The program itself, for handles."""
+class Process(Waitable):
+    """The program itself, for handles. It is signalled when its state changes, which it does not live to see."""
 
     kind = "process"
+
+    def signalled(self, thread: Thread) -> bool:
+        return False
+
+    def taken(self, thread: Thread) -> None:
+        """Nobody gets through."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,31 +115,7 @@ class End:
 WAITS_FOREVER: Final = "waits forever"
 
 
-class Listener(Protocol):
-    """Who follows a kernel: recorders, traces, tests."""
-
-    def call_starts(self, thread: Thread, number: int) -> None:
-        """A thread makes a supervisor call; its registers are set."""
-        ...
-
-    def call_ended(self, thread: Thread, number: int) -> None:
-        """The call is done, or the thread waits."""
-        ...
-
-    def thread_woken(self, thread: Thread) -> None:
-        """A thread that waited is ready."""
-        ...
-
-    def event_starts(self, due: Due) -> None:
-        """Something that was due is about to happen: a VBlank, the end of a wait, a timer."""
-        ...
-
-    def event_ended(self, due: Due) -> None:
-        """It has happened."""
-        ...
-
-
-class Kernel:
+class Kernel(Waits):
     """One process on one console. Consoles derive from it.
 
     calls: their supervisor calls by number. call_ticks: how long a call takes, so that a program that only makes calls
@@ -154,16 +134,15 @@ class Kernel:
     def __init__(
         self, processor: Processor, space: AddressSpace, timeline: Timeline, machine: Machine, tls: TlsBlocks
     ) -> None:
-        self.processor, self.space, self.time, self.tls = processor, space, timeline, tls
         first_come = machine.choices["guest.scheduling"] == "first-come"
-        self.scheduler = Scheduler(max(1, timeline.ticks(TURN)), first_come)
+        scheduler = Scheduler(max(1, timeline.ticks(TURN)), first_come)
+        super().__init__(timeline, scheduler, by_arrival=machine.choices["guest.wait_order"] == "arrival")
+        self.processor, self.space, self.tls = processor, space, tls
         self.handles = Handles()
         self.blocks: dict[int, MemoryBlock] = {}
         self.process, self.events, self.text = Process(), EventLog(), bytearray()
-        self.listeners: list[Listener] = []
         self.flush_listeners: list[Callable[[int, int], None]] = []
         self._choices, self._memory = machine.choices, machine.memory
-        self._by_arrival = machine.choices["guest.wait_order"] == "arrival"
         self._told: dict[tuple[str, str], str] = {}
         self.end: End | None = None
         self.current: Thread | None = None
@@ -384,151 +363,6 @@ class Kernel:
         """Locks that a thread holds."""
         return [one for one in self.handles.objects() if isinstance(one, Mutex) and one.owner is thread]
 
-    # -- waiting ----------------------------------------------------------------------------------------------------
-    def wait(
-        self, thread: Thread, objects: Sequence[Waitable], woken: Callable[[Thread, int | None], None], *,
-        all: bool = False, nanoseconds: int = FOREVER,
-    ) -> bool:  # fmt: skip
-        """Let a thread wait for objects; True if it need not. `woken` sets its answer: it gets the object's index (0
-        for all of them), None for a timeout, or CANCELLED."""
-        if (index := self._through(thread, objects, all)) is not None:
-            woken(thread, index)
-            if self.scheduler.first_come:
-                self.scheduler.give_way(thread)
-            return True
-        if nanoseconds == 0:
-            woken(thread, None)
-            return True
-        if thread.cancelled:
-            thread.cancelled = False
-            woken(thread, CANCELLED)
-            return True
-        wait = self.sleep(thread, nanoseconds, woken, objects, all)
-        wait.can_cancel = True
-        return False
-
-    def cancel(self, thread: Thread) -> None:
-        """End a thread's wait for objects, or its next one that does not end at once."""
-        if thread.wait is not None and thread.wait.can_cancel:
-            self.resume(thread, CANCELLED)
-        else:
-            thread.cancelled = True
-
-    @staticmethod
-    def _through(thread: Thread, objects: Sequence[Waitable], all: bool) -> int | None:
-        if all:
-            if objects and not [one for one in objects if not one.signalled(thread)]:
-                for one in objects:
-                    one.taken(thread)
-                return 0
-            return None
-        for index, one in enumerate(objects):
-            if one.signalled(thread):
-                one.taken(thread)
-                return index
-        return None
-
-    def sleep(
-        self, thread: Thread, nanoseconds: int, woken: Callable[[Thread, int | None], None],
-        objects: Sequence[Waitable] = (), all: bool = False, address: int | None = None,
-    ) -> Wait:  # fmt: skip
-        """Let a thread wait, for a time or forever."""
-        wait = Wait(objects, all, self.scheduler.next_order(), woken, address=address)
-        if nanoseconds >= 0:
-            wait.due = self.time.after(self.time.ticks(nanoseconds), _Timeout(self, thread, wait).come, thread)
-        for one in dict.fromkeys(objects):
-            one.waiters.append(thread)
-        thread.state, thread.wait = State.WAITING, wait
-        return wait
-
-    def resume(self, thread: Thread, index: int | None) -> None:
-        """A waiting thread goes on."""
-        wait = thread.wait
-        assert wait is not None
-        if wait.due is not None:
-            wait.due.cancelled = True
-        for one in dict.fromkeys(wait.objects):
-            one.waiters.remove(thread)
-        self.scheduler.make_ready(thread)
-        wait.woken(thread, index)
-        for listener in self.listeners:
-            listener.thread_woken(thread)
-
-    def wake(self, one: Waitable) -> None:
-        """Let those through who wait for an object that may be signalled now."""
-        for thread in sorted(one.waiters, key=self._wait_rank):
-            wait = thread.wait
-            if wait is None or not one.signalled(thread):
-                continue
-            index = self._through(thread, wait.objects, wait.all)
-            if index is not None:
-                self.resume(thread, index)
-
-    def signal(self, event: Event) -> None:
-        """Signal an event or a timer."""
-        event.on = True
-        self.wake(event)
-        if event.reset is Reset.PULSE:
-            event.on = False
-
-    def waiting_for(self, address: int, word: Word = Word.PLAIN) -> list[Thread]:
-        """Threads that wait for a word in memory, the best first."""
-        found = [
-            one for one in self.scheduler.threads
-            if one.wait is not None and one.wait.address == address and one.wait.word is word
-        ]  # fmt: skip
-        return sorted(found, key=self._wait_rank)
-
-    def _wait_rank(self, thread: Thread) -> tuple[int, int]:
-        assert thread.wait is not None
-        return thread.priority, thread.wait.order if self._by_arrival else thread.number
-
-    def wake_address(self, address: int, count: int) -> None:
-        """Let threads go on that wait for a word: `count` of them, the best first, or all if it is negative."""
-        waiting = self.waiting_for(address)
-        for one in waiting if count < 0 else waiting[:count]:
-            self.resume(one, 0)
-
-    # -- timers -----------------------------------------------------------------------------------------------------
-    def set_timer(self, timer: Timer, first: int, interval: int) -> None:
-        """Let a timer fire after some nanoseconds, and again after each interval; 0 for once."""
-        self.cancel_timer(timer)
-        timer.on = False
-        timer.interval = self.time.ticks(max(interval, SHORTEST_PERIOD)) if interval > 0 else 0
-        timer.due = self.time.after(max(1, self.time.ticks(first)), _Firing(self, timer).come, timer)
-
-    def cancel_timer(self, timer: Timer) -> None:
-        """A timer that is not to fire any more."""
-        if timer.due is not None:
-            timer.due.cancelled = True
-            timer.due = None
-
 
 MOST_AT_ONCE: Final = 1 << 24
 """Instructions that a thread runs without a look at the time, where nothing is due."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Timeout:
-    """The end of a wait by time."""
-
-    kernel: Kernel
-    thread: Thread
-    wait: Wait
-
-    def come(self, tick: int) -> None:
-        if self.thread.wait is self.wait:
-            self.kernel.resume(self.thread, None)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Firing:
-    """A timer at its time."""
-
-    kernel: Kernel
-    timer: Timer
-
-    def come(self, tick: int) -> None:
-        timer = self.timer
-        timer.due = self.kernel.time.at(tick + timer.interval, self.come, timer) if timer.interval else None
-        self.kernel.signal(timer)

@@ -13,9 +13,11 @@ import mmap
 import struct
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import IntFlag
 from typing import Protocol
+
+from pocketgpu.late_dataclass import dataclass
 
 PAGE = 4096
 MOST_AREAS = 1024
@@ -139,13 +141,17 @@ class AddressSpace:
         """
         self._change(base, size, lambda piece: None)
 
-    def protect(self, base: int, size: int, permission: Permission) -> None:
-        """Other permissions for a range.
+    def protect(self, base: int, size: int, permission: Permission, state: int | None = None) -> None:
+        """Other permissions for a range. state: it is of another kind, too.
 
         :raises AddressError: not all of it is mapped, or there would be too many pieces.
         """
         self._covered(base, size)
-        self._change(base, size, lambda piece: replace(piece, permission=permission))
+
+        def changed(piece: Area) -> Area:
+            return replace(piece, permission=permission, state=piece.state if state is None else state)
+
+        self._change(base, size, changed)
 
     def _change(self, base: int, size: int, make: Callable[[Area], Area | None]) -> None:
         """Replace each area of a range by up to three: what is before, what `make` gives for the part inside, what is

@@ -11,13 +11,13 @@ executes code.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
 from pocketgpu.guests.kernel.memory import Area
-from pocketgpu.guests.kernel.report import Registers
+from pocketgpu.guests.kernel.report import Registers, VectorRegisters
 from pocketgpu.guests.kernel.threads import Thread
+from pocketgpu.late_dataclass import dataclass
 
 
 class Wrong(StrEnum):
@@ -31,6 +31,8 @@ class Wrong(StrEnum):
     JUMP_FORBIDDEN = "jump that is not allowed"
     MISALIGNED = "misaligned access"
     MISALIGNED_JUMP = "misaligned jump"
+    MISALIGNED_STACK = "misaligned stack pointer"
+    BAD_CALL = "supervisor call that does not exist"
     UNDEFINED = "undefined instruction"
     BREAKPOINT = "breakpoint"
 
@@ -48,7 +50,7 @@ class Fault:
 @dataclass(frozen=True, slots=True)
 class Stop:
     """Why a piece of a thread ended. used: instructions executed. call: the number of a supervisor call; None if the
-    budget was used up or there was a fault."""
+    budget was used up or there was a fault. fault: what was wrong; a call is not made then."""
 
     used: int
     call: int | None = None
@@ -68,6 +70,10 @@ class Processor(Protocol):
 
     def registers(self, thread: Thread) -> Registers | None:
         """All registers of a thread as they are now; None if this processor has none."""
+        ...
+
+    def vectors(self, thread: Thread) -> VectorRegisters | None:
+        """Vector registers of a thread, for a kernel that tells them to programs; None if this processor has none."""
         ...
 
     def watch(self, base: int, size: int, told: Callable[[int], None]) -> Callable[[], None]:

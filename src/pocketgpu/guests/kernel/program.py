@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar, Protocol
 
 from pocketgpu.guests.kernel.memory import Permission
@@ -15,6 +15,7 @@ from pocketgpu.guests.symbols.debug import DebugInfo
 from pocketgpu.guests.symbols.elf import Function
 from pocketgpu.guests.symbols.frames import FrameSource
 from pocketgpu.guests.symbols.places import Place, Symbols
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _NEAR: Final = 32
 """Words between two changes that are stored with them: a store of their own would take more."""
+_MANY: Final = 4096
+"""Pages from which on it pays to ask the host which of them it has memory for."""
 _compare = ctypes.CDLL(None).memcmp
 _compare.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
 
@@ -58,6 +60,8 @@ class MemoryRecorder:
             return
         self._compared = self._runner.steps
         pages = np.flatnonzero(self._shared)
+        if len(pages) > _MANY:
+            pages = self._arena.used(pages)  # what nobody has touched is as it was: zero
         for run in np.split(pages, np.flatnonzero(np.diff(pages) > 1) + 1):
             if len(run):
                 self._compare(int(run[0]) << PAGE_SHIFT, (int(run[-1]) + 1) << PAGE_SHIFT)

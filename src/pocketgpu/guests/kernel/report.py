@@ -12,12 +12,12 @@ Both consoles fill the same types; what is theirs are the registers' names and t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final, Protocol
 
 from pocketgpu.displayed import plain
 from pocketgpu.guests.symbols.places import Place
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
 _COLUMN: Final = 4
@@ -59,6 +59,20 @@ class Registers:
         across = max(1, _COLUMN * 32 // self.bits)
         rows = ["  ".join(cells[at : at + across]) for at in range(0, len(cells), across)]
         return [*rows, f"{self.flags_name} {self.flags:08x}  {self.flags_text}"]
+
+
+@dataclass(frozen=True, slots=True)
+class VectorRegisters:
+    """Vector registers of a thread of 64-bit ARM. values: 32 numbers of 128 bits. control, status: FPCR and FPSR. own:
+    TPIDR_EL0, which programs may write."""
+
+    values: tuple[int, ...]
+    control: int
+    status: int
+    own: int
+
+    def __repr__(self) -> str:
+        return f"<VectorRegisters: {len(self.values)}>"
 
 
 class Found(Enum):

@@ -21,7 +21,6 @@ import re
 import struct
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from pathlib import PurePath
@@ -32,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import PocketGPUError
+from pocketgpu.late_dataclass import dataclass
 
 _ATOMS: Final = (
     int, float, complex, str, bytes, range, slice, type(None), type(Ellipsis), type(NotImplemented), type, Enum,

@@ -14,8 +14,10 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
+
+from pocketgpu.late_dataclass import dataclass
 
 Action: TypeAlias = Callable[[int], None]
 """Called with the tick at which it was due."""

@@ -14,7 +14,6 @@ import lzma
 import os
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.errors import CaptureError
 from pocketgpu.guests.n3ds.abi import layout
+from pocketgpu.late_dataclass import dataclass
 
 _PACKAGED: Final = Path(__file__).parents[2] / "data" / "system_font.bcfnt.xz"
 HEADER: Final = 0x80

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from pocketgpu.facts.formats import RGB565
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.display.screens import Bytes
 from pocketgpu.pica.memory import surface
 from pocketgpu.pictures import ShownArray

@@ -15,7 +15,7 @@ _EVERYWHERE: Final = (ctypes.c_uint64(1), ctypes.c_uint64(0))
 """Begin after end: a hook for all addresses."""
 _WRITE: Final = 1
 _CPU_MODEL: Final = 7
-_FLUSH_CODE: Final = 10
+_FORGET_RANGE, _FLUSH_CODE = 9, 10
 _ARGUMENTS_AT, _DIRECTION_AT = 26, 30
 _INVALID = ctypes.CFUNCTYPE(
     ctypes.c_bool, ctypes.c_void_p, ctypes.c_int, ctypes.c_uint64, ctypes.c_int, ctypes.c_int64, ctypes.c_void_p
@@ -78,10 +78,24 @@ class Engine:
         control = _FLUSH_CODE | _WRITE << _DIRECTION_AT
         self._check(self._library.uc_ctl(self._handle, ctypes.c_int(control)))
 
+    def forget_range(self, begin: int, end: int) -> None:
+        """Translate the code of a range again; the processor must not run meanwhile."""
+        control = _FORGET_RANGE | 2 << _ARGUMENTS_AT | _WRITE << _DIRECTION_AT
+        place = ctypes.c_uint64(begin), ctypes.c_uint64(end)
+        self._check(self._library.uc_ctl(self._handle, ctypes.c_int(control), *place))
+
     # -- registers --------------------------------------------------------------------------------------------------
     def batch(self, numbers: Sequence[int]) -> Batch:
         """Registers to be read together."""
         return Batch(self._library, self._handle, numbers)
+
+    def read_wide(self, numbers: Sequence[int]) -> list[int]:
+        """Registers of 128 bits."""
+        values = (ctypes.c_uint64 * (2 * len(numbers)))()
+        first = ctypes.addressof(values)
+        places = (ctypes.c_void_p * len(numbers))(*(first + 16 * n for n in range(len(numbers))))
+        self._library.uc_reg_read_batch(self._handle, (ctypes.c_int * len(numbers))(*numbers), places, len(numbers))
+        return [values[n] | values[n + 1] << 64 for n in range(0, len(values), 2)]
 
     def read(self, register: int) -> int:
         """One register."""
@@ -142,12 +156,18 @@ class Engine:
         """The address of the function that sets a register."""
         return ctypes.cast(self._library.uc_reg_write, ctypes.c_void_p).value or 0
 
+    @property
+    def read_function(self) -> int:
+        """The address of the function that reads memory."""
+        return ctypes.cast(self._library.uc_mem_read, ctypes.c_void_p).value or 0
+
     def add_native_hook(
         self, kind: int, address: int, state: ctypes.Structure, instruction: int | None = None
-    ) -> None:  # fmt: skip
-        """A hook in machine code; it gets the address of `state`. instruction: where the kind is of instructions."""
+    ) -> int:  # fmt: skip
+        """A hook in machine code; it gets the address of `state`. instruction: where the kind is of instructions. The
+        number of the hook."""
         more = () if instruction is None else (ctypes.c_int(instruction),)
-        self._hook(kind, ctypes.c_void_p(address), ctypes.cast(ctypes.byref(state), ctypes.c_void_p), more=more)
+        return self._hook(kind, ctypes.c_void_p(address), ctypes.cast(ctypes.byref(state), ctypes.c_void_p), more=more)
 
     def on_invalid(self, kind: int, function: Callable[[int, int], None]) -> None:
         """Call a function with kind and address of an access that is not possible; the processor stops then."""

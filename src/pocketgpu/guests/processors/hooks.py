@@ -1,6 +1,7 @@
 """Hooks in machine code: one counts the instructions of each block and stops the processor at a budget, one stops it
-at interrupts, such as supervisor calls, one answers reads of the counter of 64-bit ARM. A block of one instruction of
-Thumb counts as one, so that loops of it end too.
+at interrupts, such as supervisor calls. For 64-bit ARM, one answers reads of the counter, one stops it where a
+program says that it has written code, and one notes which lines of its cache a program writes back. A block of one
+instruction of Thumb counts as one, so that loops of it end too.
 
 A hook in Python for each block would take nine tenths of the time. These are compiled once and kept in the cache of
 kernels.
@@ -16,6 +17,8 @@ from pocketgpu.lanes import machine_code
 _BLOCK: Final = "guest_block"
 _INTERRUPT: Final = "guest_interrupt"
 _READ: Final = "guest_system_read"
+_NEW_CODE: Final = "guest_new_code"
+_FLUSH: Final = "guest_flush"
 
 
 class HookState(ctypes.Structure):
@@ -24,13 +27,14 @@ class HookState(ctypes.Structure):
     used: instructions since it was set to 0. limit: where the processor stops. stop: the library's function that stops
     it. interrupt: the number of the last interrupt. now: the tick at which `used` was 0. up, down: the counter is ticks
     * up / down. rate: the counter's steps in a second. write: the library's function that sets a register. place: what
-    the counter is read into.
+    the counter is read into. first, last: the lowest and the highest address of code that was written since `last` was
+    set to 0.
     """
 
     _fields_ = (
         ("used", ctypes.c_int64), ("limit", ctypes.c_int64), ("stop", ctypes.c_void_p), ("interrupt", ctypes.c_int64),
         ("now", ctypes.c_int64), ("up", ctypes.c_int64), ("down", ctypes.c_int64), ("rate", ctypes.c_int64),
-        ("write", ctypes.c_void_p), ("place", ctypes.c_int64),
+        ("write", ctypes.c_void_p), ("place", ctypes.c_int64), ("first", ctypes.c_uint64), ("last", ctypes.c_uint64),
     )  # fmt: skip
 
 
@@ -138,6 +142,119 @@ answer:
 }}
 """
 
+_CACHE, _INSTRUCTION_LINE = 7, 3 << 7 | 5 << 3 | 1
+"""CRn of cache instructions; op1, CRm and op2 of `ic ivau`."""
+_VALUE_AT: Final = 24
+"""Where Unicorn's description of a system instruction has its operand."""
+_NEW_CODE_TEXT: Final = f"""
+declare i64 @llvm.umin.i64(i64, i64)
+declare i64 @llvm.umax.i64(i64, i64)
+
+define i32 @{_NEW_CODE}(ptr %uc, i32 %register, ptr %system, ptr %state) {{
+entry:
+  {_field("crn")}
+  {_field("crm")}
+  {_field("op2")}
+  {_field("op1")}
+  %row = shl i32 %crm, 3
+  %both = or i32 %row, %op2
+  %level = shl i32 %op1, 7
+  %which = or i32 %level, %both
+  %cache = icmp eq i32 %crn, {_CACHE}
+  %line = icmp eq i32 %which, {_INSTRUCTION_LINE}
+  %code = and i1 %cache, %line
+  br i1 %code, label %told, label %other
+other:
+  ret i32 0
+told:
+  %value_at = getelementptr i8, ptr %system, i64 {_VALUE_AT}
+  %address = load i64, ptr %value_at
+  {_at("first", "first_at")}
+  {_at("last", "last_at")}
+  %first = load i64, ptr %first_at
+  %last = load i64, ptr %last_at
+  %none = icmp eq i64 %last, 0
+  %before = select i1 %none, i64 -1, i64 %first
+  %low = call i64 @llvm.umin.i64(i64 %before, i64 %address)
+  %high = call i64 @llvm.umax.i64(i64 %last, i64 %address)
+  store i64 %low, ptr %first_at
+  store i64 %high, ptr %last_at
+  {_STOP}
+  ret i32 0
+}}
+"""
+
+
+CACHE_LINE: Final = 64
+"""Bytes of a line of a Cortex-A57's caches."""
+ROOM: Final = 16384
+"""Lines that are noted before the processor stops."""
+_MARGIN: Final = 2048
+"""Lines that a block may write back after that; one has fewer instructions."""
+
+
+class FlushState(ctypes.Structure):
+    """What the hook for caches shares with Python: `count` lines, each with its address and the bytes that it had.
+
+    limit: where the hook for blocks has its limit; 0 there ends the piece with the next block. read: the library's
+    function that reads memory.
+    """
+
+    _fields_ = (
+        ("count", ctypes.c_int64), ("limit", ctypes.c_void_p), ("read", ctypes.c_void_p),
+        ("lines", ctypes.c_uint8 * ((ROOM + _MARGIN) * (8 + CACHE_LINE))),
+    )  # fmt: skip
+
+
+_CLEANS: Final = (10, 11, 12, 13, 14)
+"""CRm of cache instructions with op1 3 and op2 1: dc cvac, cvau, cvap, cvadp, civac."""
+_FLUSH_TEXT: Final = f"""
+define i32 @{_FLUSH}(ptr %uc, i32 %register, ptr %system, ptr %state) {{
+entry:
+  {_field("crn")}
+  {_field("crm")}
+  {_field("op1")}
+  {_field("op2")}
+  %caches = icmp eq i32 %crn, {_CACHE}
+  %user = icmp eq i32 %op1, {_USER}
+  %one = icmp eq i32 %op2, 1
+  %both = and i1 %caches, %user
+  %all = and i1 %both, %one
+  br i1 %all, label %which, label %done
+which:
+  switch i32 %crm, label %done [ {" ".join(f"i32 {one}, label %clean" for one in _CLEANS)} ]
+clean:
+  %value_at = getelementptr i8, ptr %system, i64 {_VALUE_AT}
+  %address = load i64, ptr %value_at
+  %line = and i64 %address, {-CACHE_LINE}
+  %count = load i64, ptr %state
+  %inside = icmp slt i64 %count, {ROOM + _MARGIN}
+  br i1 %inside, label %note, label %done
+note:
+  %offset = mul i64 %count, {8 + CACHE_LINE}
+  %lines = getelementptr i8, ptr %state, i64 {FlushState.lines.offset}
+  %record = getelementptr i8, ptr %lines, i64 %offset
+  store i64 %line, ptr %record
+  %bytes = getelementptr i8, ptr %record, i64 8
+  %read_at = getelementptr i8, ptr %state, i64 {FlushState.read.offset}
+  %read_fn = load ptr, ptr %read_at
+  %wrong = call i32 %read_fn(ptr %uc, i64 %line, ptr %bytes, i64 {CACHE_LINE})
+  %good = icmp eq i32 %wrong, 0
+  %more = zext i1 %good to i64
+  %sum = add i64 %count, %more
+  store i64 %sum, ptr %state
+  %full = icmp sge i64 %sum, {ROOM}
+  br i1 %full, label %stop, label %done
+stop:
+  %limit_at = getelementptr i8, ptr %state, i64 {FlushState.limit.offset}
+  %limit = load ptr, ptr %limit_at
+  store i64 0, ptr %limit
+  br label %done
+done:
+  ret i32 0
+}}
+"""
+
 
 def block_hook() -> int:
     """The address of the hook for blocks."""
@@ -152,3 +269,13 @@ def interrupt_hook() -> int:
 def system_read_hook() -> int:
     """The address of the hook for `mrs` of 64-bit ARM: the counter is the kernel's time."""
     return machine_code.load(_READ, _READ_TEXT)[0]
+
+
+def new_code_hook() -> int:
+    """The address of the hook for `sys` of 64-bit ARM: `ic ivau` says where code was written."""
+    return machine_code.load(_NEW_CODE, _NEW_CODE_TEXT)[0]
+
+
+def flush_hook() -> int:
+    """The address of the hook for cache instructions of 64-bit ARM, whose state is a `FlushState`."""
+    return machine_code.load(_FLUSH, _FLUSH_TEXT)[0]

@@ -17,13 +17,13 @@ import lzma
 import os
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from pocketgpu.errors import UsageError
 from pocketgpu.guests.kernel.memory import AddressSpace, Area
 from pocketgpu.guests.kernel.processor import Stop
 from pocketgpu.guests.kernel.threads import Thread
+from pocketgpu.late_dataclass import dataclass
 
 Line = Mapping[str, Any]
 
@@ -122,6 +122,9 @@ class RecordedGuest:
 
     def registers(self, thread: Thread) -> None:
         """A recording has those of calls only."""
+
+    def vectors(self, thread: Thread) -> None:
+        """A recording has none."""
 
     def watch(self, base: int, size: int, told: Callable[[int], None]) -> Callable[[], None]:
         """A recording has no stores."""

@@ -11,7 +11,7 @@ from typing import Final
 
 from pocketgpu.guests.kernel.memory import Area, Permission
 from pocketgpu.guests.kernel.processor import Fault, Stop, Wrong
-from pocketgpu.guests.kernel.report import Registers
+from pocketgpu.guests.kernel.report import Registers, VectorRegisters
 from pocketgpu.guests.kernel.threads import Thread
 from pocketgpu.guests.processors.engine import Engine
 from pocketgpu.guests.processors.hooks import HookState, block_hook, interrupt_hook
@@ -34,21 +34,26 @@ class UnicornProcessor:
         count them from 0, with the flags as the last.
     :param pc: the number of the program counter; flags: of the status register.
     :param nowhere: an address at which the processor would stop by itself.
+    :param also: further registers to read at each stop; they follow the flags in `_values`.
     """
 
     bits: int
     """Of a register."""
 
-    def __init__(self, engine: Engine, general: Sequence[int], pc: int, flags: int, nowhere: int) -> None:
+    def __init__(
+        self, engine: Engine, general: Sequence[int], pc: int, flags: int, nowhere: int, also: Sequence[int] = ()
+    ) -> None:
         self._const = const = constants("unicorn_const")
         self._engine, self._nowhere = engine, nowhere
         self._numbers = [*general, flags]
-        self._batch = engine.batch([*general[:ARGUMENTS], pc, flags])
+        self._batch = engine.batch([*general[:ARGUMENTS], pc, flags, *also])
         self._values = self._batch.values
         self._all = engine.batch(self._numbers)
         self._mask = (1 << self.bits) - 1
         self._pc = pc
         self._mapped: dict[int, Area] = {}
+        self._new_code: Callable[[], None] | None = None
+        """For an architecture whose programs say that they have written code; called where `HookState.last` is set."""
         self._pieces = Pieces(engine)
         self._last: Thread | None = None
         self._code: Area | None = None
@@ -82,6 +87,10 @@ class UnicornProcessor:
     def _failed(self, begin: int, problem: str) -> Stop:
         """What an interrupt or an error of Unicorn means; `_fault` describes a wrong access."""
         raise NotImplementedError
+
+    def _wrong_state(self) -> Fault | None:
+        """What is wrong with the registers where the processor stopped by a call or at its budget."""
+        return None
 
     # -- memory -----------------------------------------------------------------------------------------------------
     def mapped(self, area: Area) -> None:
@@ -147,6 +156,9 @@ class UnicornProcessor:
         *values, flags = values
         return self._described(values, flags)
 
+    def vectors(self, thread: Thread) -> VectorRegisters | None:
+        return None
+
     def watch(self, base: int, size: int, told: Callable[[int], None]) -> Callable[[], None]:
         hook = self._engine.on_write(self._const.UC_HOOK_MEM_WRITE, base, base + size, told)
         return lambda: self._engine.remove_hook(hook)
@@ -166,14 +178,22 @@ class UnicornProcessor:
         begin = values[ARGUMENTS]
         problem = self._engine.start(self._begin(begin, values[ARGUMENTS + 1]), self._nowhere)
         self._batch.read()
+        while state.last and self._new_code is not None:
+            self._new_code()
+            if problem or state.interrupt != NO_INTERRUPT or state.used >= budget or values[ARGUMENTS] == self._nowhere:
+                break
+            problem = self._engine.start(self._begin(values[ARGUMENTS], values[ARGUMENTS + 1]), self._nowhere)
+            self._batch.read()
         pc = values[ARGUMENTS]
         if state.interrupt == SVC:
             thread.registers = list(values[:ARGUMENTS])
-            return Stop(state.used, self._call_number(pc, values[ARGUMENTS + 1]))
+            return Stop(state.used, self._call_number(pc, values[ARGUMENTS + 1]), self._wrong_state())
         if problem or state.interrupt != NO_INTERRUPT:
             return self._failed(begin, problem)
         if pc == self._nowhere:
             return Stop(state.used, fault=Fault(Wrong.JUMP_NOWHERE, pc, pc))
+        if (fault := self._wrong_state()) is not None:
+            return Stop(state.used, fault=fault)
         # A processor that stops before its budget waits for an interrupt (wfi), which comes with what is due next.
         return Stop(max(state.used, budget))
 

@@ -49,7 +49,8 @@ class SwitchConsole(Console[GM20B, SwitchKernel, Input]):
         "syncpoint_increments", "constbuf_binds", "macro_calls", "macro_steps", "methods", "words",
     )  # fmt: skip
 
-    def __init__(self, processor: Processor, machine: GM20B, card: Files) -> None:
+    def __init__(self, processor: Processor, machine: GM20B, card: Files, font: bytes | None = None) -> None:
+        """font: a file with the shared font; None for a free one."""
         kernel = SwitchKernel(processor, machine)
         self.nvdrv = nvdrv = NvDrv(kernel)
         self.display = display = Display(kernel, nvdrv.driver)
@@ -59,7 +60,7 @@ class SwitchConsole(Console[GM20B, SwitchKernel, Input]):
         self.clocks = Clocks(kernel)
         services: list[Interface] = [self.hid, self.fs, Apm(kernel, self.applet), Settings(kernel), self.nvdrv]
         services += [ApplicationProxies(kernel, self.applet), AppletProxies(kernel, self.applet)]
-        services += [SystemSettings(kernel), SharedFont(kernel), *time_services(kernel, self.clocks)]
+        services += [SystemSettings(kernel), SharedFont(kernel, font), *time_services(kernel, self.clocks)]
         self.renderers = AudioRendererManager(kernel, self._is_docked)
         services += [AudioOutManager(kernel), self.renderers, LogService(kernel)]
         services += [Vi(kernel, display, name) for name in _VI]
@@ -103,6 +104,7 @@ class SwitchConsole(Console[GM20B, SwitchKernel, Input]):
         return self.display.has_new
 
     def take_presents(self) -> Mapping[str, Present]:
+        self.machine.log.clear()  # nobody reads it here, and long runs must not fill the memory
         return self.display.vblank(self.kernel.time.now)
 
     def number_present(self, shown: Mapping[str, object]) -> tuple[int, int]:

@@ -7,13 +7,13 @@ of the call lie in a block of thread-local storage. Source: libnx's exception.s 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from pocketgpu.guests.kernel.processor import Fault
+from pocketgpu.guests.kernel.processor import Fault, Wrong
 from pocketgpu.guests.kernel.program import Program
 from pocketgpu.guests.switch.abi.exceptions import FRAME_SIZE, ExceptionFrame, entering, exception_of
 from pocketgpu.guests.switch.abi.results import Result
+from pocketgpu.late_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pocketgpu.guests.kernel.threads import Thread
@@ -73,10 +73,15 @@ class Exceptions:
         return True
 
     def returned(self, thread: Thread, result: int) -> Result | None:
-        """ReturnFromException; None if the thread goes on elsewhere, or the program has ended."""
+        """ReturnFromException; None if the thread goes on elsewhere, or the program has ended. Without an exception it
+        is a call that does not exist."""
         kernel, running = self._kernel, self._running
         if running is None or running.thread is not thread or self._block is None:
-            return Result.INVALID_STATE
+            registers = kernel.processor.registers(thread)
+            if registers is None:
+                return Result.INVALID_STATE
+            kernel.faulted(thread, Fault(Wrong.BAD_CALL, registers.pc, registers.pc))
+            return None
         self._running = None
         if result == Result.OK:
             at = self._block + kernel.tls.size - _ROOM

@@ -19,16 +19,21 @@ from pocketgpu.guests.switch import start
 from pocketgpu.guests.switch.abi import layout
 from pocketgpu.guests.switch.abi.cmif import CmifAnswer, CmifRequest, Interface
 from pocketgpu.guests.switch.abi.pages import Kind
+from pocketgpu.guests.switch.abi.ports import ServerPort
 from pocketgpu.guests.switch.abi.results import Result
-from pocketgpu.guests.switch.calls import events, locks, memory, register, system, threads
+from pocketgpu.guests.switch.calls import code, events, locks, memory, ports, processes, register, system, threads
 from pocketgpu.guests.switch.exceptions import Exceptions
 from pocketgpu.guests.switch.pages import PageUses, RamPages
 from pocketgpu.maxwell.gm20b import GM20B
 
-_MODULES: Final = (events, locks, memory, system, threads)
+_MODULES: Final = (code, events, locks, memory, ports, processes, system, threads)
 """Importing them registers their calls."""
 CURRENT_THREAD: Final = 0xFFFF8000
 CURRENT_PROCESS: Final = 0xFFFF8001
+SLICED: Final = 59
+"""The priority whose threads take turns by time on the cores of programs. Source: libnx's thread.h."""
+SLICE: Final = 10_000_000
+"""Nanoseconds of such a turn."""
 UNKNOWN_BYTES: Final = 64
 """Values of the trial kernel's answer to a command that it does not have."""
 
@@ -52,7 +57,8 @@ class SwitchKernel(Kernel):
 
     machine: its GPU. ram: the program's memory, a part of the GPU's; `Area.physical` is an offset in the arena of both.
     free_ram: its pages that are not mapped, by offset from its start. uses: what mapped pages are used for. heap: bytes
-    of the heap. ports: of ConnectToNamedPort. services: of `sm:`, by name. pointer_buffer_size: what sessions say about
+    of the heap. ports: of ConnectToNamedPort. services: of `sm:`, by name.
+    own_ports, own_services: those that the program has made itself. pointer_buffer_size: what sessions say about
     themselves; clients send buffers up to this size as pointers. process_id: the program's.
     """
 
@@ -69,6 +75,8 @@ class SwitchKernel(Kernel):
         self.heap = 0
         self.ports: dict[str, Interface] = {}
         self.services: dict[str, Interface] = {}
+        self.own_ports: dict[str, ServerPort] = {}
+        self.own_services: dict[str, ServerPort] = {}
         self.process_id = layout.PROCESS_ID
         tells_size = machine.choices["guest.pointer_buffers"] == "console"
         self.pointer_buffer_size = layout.POINTER_BUFFER if tells_size else 0
@@ -77,6 +85,10 @@ class SwitchKernel(Kernel):
             self.call_ticks = layout.CALL_COST
         self.checks_pages = machine.choices["guest.page_states"] == "kept"
         """Whether pages that are lent or of another kind are refused."""
+        self.inherits = machine.choices["guest.priorities"] == "inherited"
+        """Whether a thread that has a mutex gets the priority of a better one that waits for it."""
+        if not self.scheduler.first_come:
+            self.scheduler.slices = SLICED, self.time.ticks(SLICE)
         self.exceptions = Exceptions(self)
         self.space.join = self._joined
         self.space.followers += [processor, _Sharing(machine)]
@@ -101,17 +113,26 @@ class SwitchKernel(Kernel):
         """
         if kind is None:
             kind = Kind.MODULE_DATA if permission & Permission.WRITE else Kind.MODULE_CODE
+        found = self.zeros(size, after)
+        if found is None:
+            raise AddressError(base, size, "no memory is left")
+        view, offset = found
+        try:
+            return self.space.map(Area(base, size, permission, name, view, kind, offset))
+        except AddressError:
+            self.free_ram.give_back(offset - self.ram.offset, size)
+            raise
+
+    def zeros(self, size: int, after: int | None = None) -> tuple[memoryview, int] | None:
+        """Memory that nothing else has: its bytes, which are zero, and their offset in the arena; None if there is not
+        as much in one piece. after: see `map_ram`."""
         place = self.free_ram.take(size, after) if after is not None else None
         if place is None and (place := self.free_ram.take(size)) is None:
-            raise AddressError(base, size, "no memory is left")
+            return None
         offset = self.ram.offset + place
         data = self.machine.memory.arena[offset : offset + size]
         data[: max(0, self.free_ram.used_up_to - place)] = 0
-        try:
-            return self.space.map(Area(base, size, permission, name, data.data, kind, offset))
-        except AddressError:
-            self.free_ram.give_back(place, size)
-            raise
+        return data.data, offset
 
     def _joined(self, one: Area, other: Area) -> memoryview | None:
         """The bytes of two areas that follow each other in the RAM, too."""

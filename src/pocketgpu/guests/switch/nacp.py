@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from pocketgpu.late_dataclass import dataclass
 
 SIZE: Final = 0x4000
 _TITLE: Final = struct.Struct("<512s256s")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -22,6 +21,7 @@ from pocketgpu.capture.formats.pgc.contents import Contents, Event, FrameContent
 from pocketgpu.capture.formats.pgc.numbers import FULL_COVERAGE, PICTURES_COVERED
 from pocketgpu.facts.maxwell.page_kinds import KINDS
 from pocketgpu.guests.kernel.recorder import MemoryRecorder
+from pocketgpu.late_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pocketgpu.guests.switch.display.display import Display, Present

@@ -11,10 +11,11 @@ Source: the ELF specification, "Tool Interface Standard"; ELF for the ARM Archit
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 from functools import cached_property
 from typing import Final, NamedTuple
+
+from pocketgpu.late_dataclass import dataclass
 
 MAGIC: Final = b"\x7fELF"
 MOST_BYTES: Final = 1 << 29

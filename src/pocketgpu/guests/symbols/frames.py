@@ -13,9 +13,10 @@ import io
 import struct
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Protocol
+
+from pocketgpu.late_dataclass import dataclass
 
 _HEADER: Final = struct.Struct("<BBBBi")
 """Version; how the pointer, the count and the table are stored; the pointer."""

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Protocol
 
 from pocketgpu.displayed import plain
 from pocketgpu.guests.symbols.elf import Function
+from pocketgpu.late_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Final, NamedTuple
 
 import numpy as np
+
+from pocketgpu.late_dataclass import dataclass
 
 _BYTE: Final = 8
 _COMMONEST: Final = " etaoinshrdlcumwfgypbvkjxqz,."
@@ -38,12 +40,19 @@ class Font:
     height: int
     characters: Mapping[bytes, str]
     lines: Sequence[int] = ()
-    _lined: dict[tuple[int, bytes], str] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _lined: dict[tuple[tuple[int, ...], bytes], str] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def __post_init__(self) -> None:
-        for row in self.lines:
+        for rows in self._line_sets():
             for glyph, character in self.characters.items():
-                self._lined.setdefault((row, self._filled(glyph, row)), character)
+                self._lined.setdefault((rows, self._filled(glyph, rows)), character)
+
+    def _line_sets(self) -> list[tuple[int, ...]]:
+        """Which rows may be filled together: each, then all."""
+        every = tuple(self.lines)
+        return [*((row,) for row in every), *([every] if len(every) > 1 else [])]
 
     def __repr__(self) -> str:
         return f"<Font {self.width}x{self.height}: {len(self.characters)} glyphs>"
@@ -71,14 +80,16 @@ class Font:
         """The character of a glyph, underlined or not; None if it is not of this font."""
         found = self.characters.get(glyph)
         if found is None:
-            for row in self.lines:
-                if self._filled(glyph, row) == glyph and (found := self._lined.get((row, glyph))) is not None:
+            for rows in self._line_sets():
+                if self._filled(glyph, rows) == glyph and (found := self._lined.get((rows, glyph))) is not None:
                     return found
         return found
 
-    def _filled(self, glyph: bytes, row: int) -> bytes:
+    def _filled(self, glyph: bytes, rows: Sequence[int]) -> bytes:
         size = self.width // 8
-        return glyph[: row * size] + b"\xff" * size + glyph[(row + 1) * size :]
+        for row in rows:
+            glyph = glyph[: row * size] + b"\xff" * size + glyph[(row + 1) * size :]
+        return glyph
 
 
 class Order(Enum):

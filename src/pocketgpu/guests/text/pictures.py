@@ -9,13 +9,13 @@ such as a scene, has no text; nor has one without a letter or digit, as edges of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.guests.text.fonts import Font
+from pocketgpu.late_dataclass import dataclass
 
 UNKNOWN: Final = "\N{REPLACEMENT CHARACTER}"
 """A cell that is no glyph."""
@@ -56,6 +56,13 @@ class Cells:
         numbers = numbers.reshape(-1).astype(np.int64)
         numbers[~simple] = -1
         return cls((rows, columns), [row.tobytes() for row in patterns], numbers)
+
+    @property
+    def flat_share(self) -> float:
+        """The share of cells with something in them that have two colours; 0 if all are blank."""
+        blank = np.array([not any(glyph) for glyph in self.glyphs] + [False])
+        filled = self.numbers[~blank[self.numbers]]
+        return float((filled >= 0).mean()) if filled.size else 0.0
 
     @property
     def seen(self) -> list[bytes]:

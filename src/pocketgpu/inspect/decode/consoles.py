@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from pocketgpu.inspect.decode.rows import Rows
 from pocketgpu.inspect.decode.stream import Stream
+from pocketgpu.late_dataclass import dataclass
 
 Choices = Mapping[str, str] | None
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -46,6 +46,7 @@ from pocketgpu.inspect.decode.rows import (
 from pocketgpu.inspect.decode.select import place_of
 from pocketgpu.inspect.decode.stream import GPFIFO, ISSUED_WRITES, JUMPED, KINDS, PUSHBUFFER
 from pocketgpu.inspect.decode.uniforms import uniforms_of
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:

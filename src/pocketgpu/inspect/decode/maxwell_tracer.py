@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 
 import numpy as np
@@ -16,6 +16,7 @@ from pocketgpu.inspect.decode.rows import ROW, Rows
 from pocketgpu.inspect.decode.stream import Stream
 from pocketgpu.inspect.decode.tracer import TracerArena, finish_draws
 from pocketgpu.lanes import Engine
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.host.layout import CHANNEL, CHANNEL_COUNT, CHANNEL_LAYOUT, FILE_WORDS, FILES, MACROS, WorkLayout
 from pocketgpu.maxwell.host.pushbuffer import PARSE_CHOICES
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final
 
@@ -21,6 +20,7 @@ from pocketgpu.inspect.decode.rows import (
     LCD_BLOCK,
     PICA_BLOCK,
 )
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.host.layout import CLASS_FILES
 from pocketgpu.wording import counted
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -18,6 +17,7 @@ from pocketgpu.inspect.decode.rows import Rows, Words
 from pocketgpu.inspect.decode.stream import Stream
 from pocketgpu.inspect.decode.tracer import TracerArena, finish_draws
 from pocketgpu.lanes import Engine
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.layout import REGISTER_COUNT, WorkLayout
 from pocketgpu.pica.front.command_list import WALK_CHOICES, effect_table
 

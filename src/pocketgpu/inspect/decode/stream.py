@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.decode.rows import Rows, Words
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
 KINDS: Final = ("list", "writes", "gx", "gpfifo", "pushbuffer")

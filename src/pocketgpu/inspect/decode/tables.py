@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -35,6 +34,7 @@ from pocketgpu.inspect.decode.rows import (
     effect_names,
 )
 from pocketgpu.inspect.decode.select import place_of
+from pocketgpu.late_dataclass import dataclass
 
 if TYPE_CHECKING:
     import nanoarrow

@@ -11,7 +11,6 @@ Source: 3dbrew GPU/Internal Registers, GPUREG_VSH_FLOATUNIFORM_INDEX; pica/front
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
@@ -22,6 +21,7 @@ from pocketgpu.displayed import Displayed
 from pocketgpu.facts.dialect.registers import decode_float
 from pocketgpu.facts.pica import FLOAT_UNIFORMS, PICA
 from pocketgpu.inspect.decode.rows import IMMEDIATE, PARAMETER, PICA_BLOCK, Rows
+from pocketgpu.late_dataclass import dataclass
 
 _UNITS: Final = {"VSH": "vertex", "GSH": "geometry"}
 _INTEGERS: Final = 4

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from pocketgpu.inspect.model.event import Event, Range
 from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.inspect.model.moment import Moment
 from pocketgpu.inspect.pictures.comparing import as_pixels, compare
+from pocketgpu.late_dataclass import dataclass
 
 DRAWN = ("draw", "fill", "clear", "transfer", "copy", "upload", "launch")
 """Kinds of events that write pixels."""

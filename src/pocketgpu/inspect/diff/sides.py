@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from pocketgpu.inspect.model.changes import Change, change, changes_between
 from pocketgpu.inspect.model.event import Event
 from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.inspect.pictures.comparing import as_pixels
+from pocketgpu.late_dataclass import dataclass
 
 
 @dataclass

@@ -15,11 +15,12 @@ Pixels of a draw's target have x and y as the viewport counts them. A file name 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Self
 
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.displayed import Displayed
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
 SCREENS = ("top", "top-right", "bottom", "screen")

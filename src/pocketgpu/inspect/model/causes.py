@@ -8,13 +8,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.answer import Answer
 from pocketgpu.inspect.model.displayed import Displayed
 from pocketgpu.inspect.model.wording import counted
+from pocketgpu.late_dataclass import dataclass
 
 MOST_SHOWN = 3
 """Causes that the conclusion names; the details have all."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from pocketgpu.facts.dialect.registers import Register
 from pocketgpu.facts.lookup import register_named
 from pocketgpu.inspect.model.displayed import Displayed
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
 MOST_FIELDS = 6

@@ -7,7 +7,7 @@ begins, a draw, a fill, a copy, a launch, a picture is shown. Draws are events t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from html import escape
 from typing import Any
 
@@ -18,6 +18,7 @@ from pocketgpu.displayed import MOST_ROWS, plain, table_html, title_html
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.displayed import Displayed
 from pocketgpu.inspect.model.wording import counted
+from pocketgpu.late_dataclass import dataclass
 
 KINDS = {
     "load": "the processor writes memory",

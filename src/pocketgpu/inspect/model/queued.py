@@ -12,7 +12,6 @@ they are.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from pocketgpu.inspect.model.address import Address
@@ -20,6 +19,7 @@ from pocketgpu.inspect.model.answer import Answer
 from pocketgpu.inspect.model.displayed import Displayed
 from pocketgpu.inspect.model.event import Event
 from pocketgpu.inspect.model.inspection import Inspection
+from pocketgpu.late_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pocketgpu.guests import App

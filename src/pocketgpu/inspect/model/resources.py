@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from pocketgpu.displayed import picture_html, title_html
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.displayed import Displayed
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pictures import png_bytes
 from pocketgpu.wording import counted
 

@@ -6,11 +6,12 @@ primitives or fragments. For one fragment, one entered, and one or none passed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pocketgpu.inspect.model.displayed import Displayed
 from pocketgpu.inspect.model.wording import agreed
+from pocketgpu.late_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -8,10 +8,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from pocketgpu.displayed import table_html
 from pocketgpu.inspect.model.displayed import Displayed
+from pocketgpu.late_dataclass import dataclass
 
 PARTS = ("culling", "depth", "stencil", "blending", "scissor", "viewport", "targets", "textures", "programs")
 """What a summary has, in order."""

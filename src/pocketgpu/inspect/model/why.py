@@ -7,7 +7,7 @@ history. A touch by a draw has fragments, each with the stages that it reached.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
 from pocketgpu.displayed import text_html
@@ -16,6 +16,7 @@ from pocketgpu.inspect.model.answer import Answer
 from pocketgpu.inspect.model.displayed import Displayed
 from pocketgpu.inspect.model.event import Event, Range
 from pocketgpu.inspect.model.stage import Stage
+from pocketgpu.late_dataclass import dataclass
 
 MOST_NAMES = 12
 """Most draws that a line names as not covering the pixel."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
@@ -15,6 +14,7 @@ from pocketgpu.facts.pica import PICA
 from pocketgpu.facts.pica_enums import GEOMETRY_STAGE
 from pocketgpu.inspect.model.resources import Program
 from pocketgpu.inspect.n3ds.targets import RegisterWords
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.layout import BANK_INDEX, BANKS
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.shader.disassembler import disassemble

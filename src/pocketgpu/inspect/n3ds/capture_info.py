@@ -7,7 +7,7 @@ once. The time is that of loads and lists.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from pocketgpu.facts.pica_enums import GEOMETRY_STAGE
 from pocketgpu.inspect.model.inventory import Inventory
 from pocketgpu.inspect.n3ds import doubts, features
 from pocketgpu.inspect.n3ds.draw_state import DrawStates
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.observer import Run, Undrawn
 from pocketgpu.pica.front.packets import DrawPackets
 

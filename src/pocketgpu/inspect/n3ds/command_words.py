@@ -7,7 +7,6 @@ those of all entries after the previous draw, up to and including the entry that
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from pocketgpu.facts.list_entry import header_of, length_of
 from pocketgpu.facts.pica import LIST_ALIGNMENT, PICA
 from pocketgpu.inspect.model.event import Range, Words
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.memory.guest import GuestMemory
 
 _DATA = frozenset(PICA[f"FIXEDATTRIB_DATA{i}"].offset for i in range(3))

@@ -5,7 +5,7 @@ Events of processor loads get a digest of the bytes. Only the frame that was rec
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import blake2b
 
 import numpy as np
@@ -15,6 +15,7 @@ from pocketgpu.facts.pica import PICA
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.n3ds.fifo_tables import NAMES
 from pocketgpu.inspect.n3ds.recorder import Recorder
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.layout import BANKS, REGISTER_COUNT
 from pocketgpu.pica.core.observer import Run
 from pocketgpu.pica.front.command_list import EFFECT_NAMES, EFFECT_TABLE

@@ -7,7 +7,6 @@ uniforms) are left out. Array operations count equal rows, and Python code runs 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -24,6 +23,7 @@ from pocketgpu.facts.pica_enums import (
     TEXENV_SOURCE,
 )
 from pocketgpu.facts.vertices import ELEMENT_BYTES, component_field, format_fields, skipped_bytes
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.layout import KIND_ARRAYS, KIND_ELEMENTS, KIND_IMMEDIATE
 from pocketgpu.pica.core.registers import field
 from pocketgpu.pica.fragment.combiners import STAGES, USES

@@ -7,13 +7,14 @@ must leave the same bytes. If there are too many tiles, some are chosen, spread 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.inspect.n3ds.targets import RegisterWords, buffer_formats
 from pocketgpu.lanes import Engine, Value
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.layout import PACKET, TRIANGLE
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.engines.transfer import tile_order

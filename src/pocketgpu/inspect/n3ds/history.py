@@ -7,7 +7,7 @@ old bytes back and the draw runs as always. Both must leave the same bytes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +18,7 @@ from pocketgpu.facts.pica_enums import GEOMETRY_STAGE
 from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
 from pocketgpu.inspect.n3ds.targets import RegisterWords, buffer_formats, untiled
 from pocketgpu.lanes import Engine, Value
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.layout import PACKET, TRIANGLE
 from pocketgpu.pica.core.observer import Run
 from pocketgpu.pica.core.registers import StaticRegisters

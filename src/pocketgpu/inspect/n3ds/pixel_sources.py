@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from pocketgpu.errors import UsageError
@@ -12,6 +11,7 @@ from pocketgpu.facts.pica_enums import INTERLACE
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.model.why import Shown
 from pocketgpu.inspect.n3ds.targets import untiled
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.display.lcd import fill_colour
 from pocketgpu.pica.display.screens import BOTTOM_WIDTH, HEIGHT, TOP_WIDTH, WIDE_WIDTH, pixel_bits
 from pocketgpu.pica.engines.transfer import Move, external_format, tile_order

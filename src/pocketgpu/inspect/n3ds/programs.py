@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from pocketgpu.facts.shader_isa import F1C, TEMPORARIES, UNIFORMS, components, descriptor, selected
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.shader.program import ENDED, HUNG, Exit, Node, ProgramGraph, TooComplex, opcode
 
 Component = tuple[int, int]

@@ -7,7 +7,7 @@ frame are available long before its picture, and their numbers do not depend on 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any
 
@@ -21,6 +21,7 @@ from pocketgpu.facts.gsp import REQUEST_DMA
 from pocketgpu.facts.lookup import register_at
 from pocketgpu.inspect.model.event import Event, Pass, Range
 from pocketgpu.inspect.n3ds.command_words import ListWords, pieces_of
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.layout import KIND_ELEMENTS, KIND_IMMEDIATE
 from pocketgpu.pica.core.observer import Run, Undrawn
 from pocketgpu.pica.core.registers import StaticRegisters, select_fields

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from pocketgpu.displayed import line_of, picture_html, title_html
 from pocketgpu.events import sized
 from pocketgpu.facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS, RGBA8, PixelFormat
 from pocketgpu.facts.pica_enums import FRAGMENT_MODE
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.engines.transfer import tile_order
 from pocketgpu.pica.front.draw_target import color_format

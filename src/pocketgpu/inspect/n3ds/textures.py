@@ -6,7 +6,6 @@ The texels are those of the machine's own texture cache, so a picture here is wh
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +16,7 @@ from pocketgpu.facts.pica import PICA
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.model.resources import Texture, TextureFacts
 from pocketgpu.inspect.n3ds.targets import RegisterWords
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.pica.texture.units import CUBE_TYPES

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +11,7 @@ from pocketgpu.inspect.model.stage import Loss
 from pocketgpu.lanes import Value
 from pocketgpu.lanes.numpy_eval import ArenaViews, NumpyLang
 from pocketgpu.lanes.values import F32, I64
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.pica.primitives.assembly import USER_PLANE, Setup
 

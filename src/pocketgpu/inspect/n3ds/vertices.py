@@ -8,7 +8,6 @@ emits are read from there.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from pocketgpu.facts.shader_isa import SEMANTICS
 from pocketgpu.inspect.model.vertices import Attribute, Vertices
 from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
 from pocketgpu.inspect.n3ds.targets import RegisterWords
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.layout import (
     CHUNK,
     CONTROL,

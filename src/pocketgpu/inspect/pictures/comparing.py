@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pictures import png_bytes, to_image
 from pocketgpu.wording import counted
 

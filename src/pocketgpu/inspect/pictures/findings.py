@@ -8,10 +8,10 @@ from __future__ import annotations
 import base64
 import html
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Self
 
 from pocketgpu.inspect.pictures.comparing import Comparison, Pixels, compare, difference, to_png
+from pocketgpu.late_dataclass import dataclass
 
 OURS, GOLDEN, DIFFERENCE = "ours", "golden", "difference"
 

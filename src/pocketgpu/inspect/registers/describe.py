@@ -11,7 +11,6 @@ import difflib
 import re
 import textwrap
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from pocketgpu.displayed import Displayed, table_html, title_html
@@ -22,6 +21,7 @@ from pocketgpu.facts.lookup import BLOCKS, physical, register_at, register_named
 from pocketgpu.facts.lookup import search as search_tables
 from pocketgpu.facts.maxwell import CLASSES, Method
 from pocketgpu.facts.pica import COUNT, PICA
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
 CERTAINTY_TEXT: Final[Mapping[Certainty, str]] = {

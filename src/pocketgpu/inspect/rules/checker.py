@@ -8,13 +8,13 @@ for finding in report.findings:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from pocketgpu.displayed import table_html, title_html
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.displayed import Displayed
 from pocketgpu.inspect.model.rules import SEVERITIES, Found, Rule, RuleFinding
+from pocketgpu.late_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
@@ -88,8 +88,8 @@ def check(
     program: App | None = None,
 ) -> Report:
     """Run a capture and apply the rules of its console. progress: called after each frame. frame: the only frame that
-    rules look at, None: all frames. program: the program of which this is the capture: one of the 3DS is run a second
-    time, so that rules see what it flushes.
+    rules look at, None: all frames. program: the program of which this is the capture: it is run a second time, so
+    that rules see what it flushes.
 
     :raises NoPictureError: the capture has nothing to run.
     """
@@ -105,8 +105,14 @@ def check(
     return Report(chosen, tuple(findings))
 
 
-def _flushes_of(program: App, frames: int) -> list[Found]:
+def _flushes_3ds(program: App, frames: int) -> list[Found]:
     from pocketgpu.inspect.rules.n3ds.flushes import flushes_of
+
+    return flushes_of(program, frames)
+
+
+def _flushes_switch(program: App, frames: int) -> list[Found]:
+    from pocketgpu.inspect.rules.switch.flushes import flushes_of
 
     return flushes_of(program, frames)
 
@@ -123,7 +129,9 @@ def _watch_switch(capture: Capture, evaluator: str, progress: Callable[[int], No
     return watch(capture, evaluator, progress, frame)
 
 
-_RUNNING: Mapping[str, Callable[[App, int], list[Found]]] = {"3DS": _flushes_of}
+_RUNNING: Mapping[str, Callable[[App, int], list[Found]]] = {
+    "3DS": _flushes_3ds, "Switch": _flushes_switch
+}  # fmt: skip
 """Consoles whose rules watch a running program, and what they find. Memory that a Switch's GPU uses is usually mapped
 without a cache."""
 _WATCHING: Final = {"3DS": _watch_3ds, "Switch": _watch_switch}

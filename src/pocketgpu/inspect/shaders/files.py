@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pocketgpu.control_flow import Block, dot
 from pocketgpu.errors import CaptureError, UsageError
 from pocketgpu.facts.shader_isa import OPDESC_FIELDS
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.compute.kernel_text import read_kernels
 from pocketgpu.maxwell.sass import Program, decode_program
 from pocketgpu.maxwell.sass.files.dksh import DkshProgram, read_dksh

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from pocketgpu.displayed import Displayed
 from pocketgpu.inspect.stepping.register_values import FORMATS, Value
 from pocketgpu.inspect.stepping.step import Step
+from pocketgpu.late_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -7,8 +7,8 @@ operations.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.sass.isa.operand import PT, RZ
 from pocketgpu.maxwell.sass.program import registers
 from pocketgpu.maxwell.sass.program.registers import FLAGS_BIT, PREDICATE_BIT

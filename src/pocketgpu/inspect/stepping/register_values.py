@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 import struct
-from dataclasses import dataclass
 from typing import Any
+
+from pocketgpu.late_dataclass import dataclass
 
 FORMATS = {"f32": ("f", 1), "f64": ("d", 1), "f16x2": ("e", 2)}
 """Types that are floats: the letter for `struct`, and how many floats a value has."""

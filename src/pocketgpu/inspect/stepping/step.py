@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pocketgpu.displayed import Displayed
 from pocketgpu.inspect.stepping.register_values import Value, grouped
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
 

@@ -6,7 +6,7 @@ import struct
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +15,7 @@ from pocketgpu.errors import UsageError
 from pocketgpu.inspect.stepping.births import Birth, births
 from pocketgpu.inspect.stepping.register_values import Value
 from pocketgpu.inspect.stepping.step import Step
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
 COPY_EVERY = 64

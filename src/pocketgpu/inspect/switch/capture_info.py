@@ -7,7 +7,7 @@ are in memory when their submission begins.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -19,6 +19,7 @@ from pocketgpu.errors import NoPictureError
 from pocketgpu.inspect.model.inventory import Doubt, Feature, Inventory, Use
 from pocketgpu.inspect.switch import doubts as maxwell_doubts
 from pocketgpu.inspect.switch.method_use import ClassUse, MethodUse
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.host.channel import Channel
 from pocketgpu.maxwell.host.observer import Observer

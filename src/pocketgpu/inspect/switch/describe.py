@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import blake2b
 from typing import Any
 
@@ -15,6 +15,7 @@ from pocketgpu.inspect.model.event import Range, Words
 from pocketgpu.inspect.model.wording import counted
 from pocketgpu.inspect.switch.passes import TargetKey
 from pocketgpu.inspect.switch.surfaces import Surface, shown_surface, surface_of, targets_of
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common.action_log import Blit, Clear, Copy, Report, Upload
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.compute.launch import Launch

@@ -7,12 +7,12 @@ method writes, so they are one table: class, method, which values matter, which 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
 from pocketgpu.facts.maxwell import A140, B0B5, B06F, B1C0, B197, MethodBlock
 from pocketgpu.inspect.model.inventory import Doubt
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.sampling.records import FETCH, SAMPLE
 
 Test = Callable[[int], bool]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pocketgpu.inspect.model.stage import Loss, Stage
 from pocketgpu.inspect.model.why import PROGRAM
 from pocketgpu.inspect.switch.lane_trace import Instruction, number_text
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
 

@@ -8,7 +8,7 @@ machine draws the whole draw as always.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any
 
@@ -28,6 +28,7 @@ from pocketgpu.inspect.switch.block_runs import (
 )
 from pocketgpu.inspect.switch.lane_trace import Instruction, LaneTracer
 from pocketgpu.inspect.switch.watched import Watch
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.graphics.draw.plans import PIXEL, Plan
 from pocketgpu.maxwell.graphics.records import BLOCK_HEIGHT, BLOCK_WIDTH, FRAGMENTS, LANE_X, LANE_Y, SHAPE
 from pocketgpu.maxwell.host.observer import Observer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.lanes import Value
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.sass.isa.decoder import decode_program
 from pocketgpu.maxwell.sass.isa.disassembler import instruction_text
 from pocketgpu.maxwell.sass.isa.operand import PT, RZ

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import Any, Final
 
@@ -24,6 +24,7 @@ from pocketgpu.inspect.decode.rows import Rows
 from pocketgpu.inspect.decode.stream import PUSHBUFFER, SUBMISSION, StreamBuilder
 from pocketgpu.inspect.model.inventory import Doubt, Use
 from pocketgpu.inspect.switch import doubts
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.host.channel import Channel
 from pocketgpu.maxwell.host.layout import CLASS_OF_FILE, FILES, HOST_FILE

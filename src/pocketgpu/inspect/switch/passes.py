@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pocketgpu.inspect.model.event import Event, Pass
+from pocketgpu.late_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from pocketgpu.inspect.model.stage import Loss
 from pocketgpu.inspect.switch.causes import empty_scissor, target_size
 from pocketgpu.inspect.switch.viewports import column, vertex_output, viewports_of
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.graphics.draw.plans import Plan
 from pocketgpu.maxwell.graphics.output.targets import Target

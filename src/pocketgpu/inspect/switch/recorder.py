@@ -7,7 +7,6 @@ for comparisons, as drivers map the same bytes at several addresses.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from pocketgpu.inspect.model.event import Event, Range, Words
 from pocketgpu.inspect.switch import describe
 from pocketgpu.inspect.switch.passes import Passes
 from pocketgpu.inspect.switch.surfaces import Surface
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.compute.launch import Launch
 from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.maxwell.gm20b import GM20B

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,6 +15,7 @@ from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.maxwell.headers import TSC, as_number, numbers_of
 from pocketgpu.inspect.model.resources import ConstantBuffer, Program, Texture, TextureFacts
 from pocketgpu.inspect.shaders.files import ShaderProgram, open_shader
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common.constants import GROUPS, Binding
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
 from pocketgpu.maxwell.engines.threed.draws import STAGES, Draw, Shader

@@ -8,7 +8,7 @@ and both must have written the same pages.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pocketgpu.arena import PAGE_SHIFT, PAGE_SIZE
@@ -19,6 +19,7 @@ from pocketgpu.inspect.model.event import Event
 from pocketgpu.inspect.switch.lane_trace import Instruction, LaneTracer
 from pocketgpu.inspect.switch.watched import Watch
 from pocketgpu.lanes import Value
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
 from pocketgpu.maxwell.host.observer import Observer, Order, RunGrid
 from pocketgpu.maxwell.sass.launch.code import Code

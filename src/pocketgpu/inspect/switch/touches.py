@@ -7,12 +7,13 @@ also give the source bytes. So a pixel is followed back to the surfaces that wer
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from pocketgpu.inspect.switch.recorder import Recorder, TickTrace
 from pocketgpu.inspect.switch.surfaces import Surface
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common.action_log import Blit, Clear, Copy
 from pocketgpu.maxwell.engines.threed.draws import Draw
 

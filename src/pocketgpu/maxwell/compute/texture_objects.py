@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +23,7 @@ from pocketgpu.displayed import line_of, table_html
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell.formats import TEXTURE, PixelLayout
 from pocketgpu.facts.maxwell.headers import HANDLE, TIC, TSC, BitStructure
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.formats.arrays import to_rgba8
 from pocketgpu.maxwell.formats.channels import CHANNELS, texture_types
 from pocketgpu.maxwell.memory.blocklinear import MipLayout, detile, mip_layout, tile

@@ -6,7 +6,6 @@ left out. Source: the notes of the recordings; libnx, for the formats of its win
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from pocketgpu.errors import UsageError
 from pocketgpu.events import sized
 from pocketgpu.facts.maxwell.formats import SHOWN, shown_layout
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.formats.arrays import picture
 from pocketgpu.maxwell.memory.blocklinear import Layout, detile
 from pocketgpu.pictures import ShownArray

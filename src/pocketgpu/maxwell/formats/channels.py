@@ -6,7 +6,7 @@ A colour is four vectors of f32, red to alpha; for integer formats these are the
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 
 from pocketgpu.errors import UsageError
@@ -14,6 +14,7 @@ from pocketgpu.facts.dialect.values import Values
 from pocketgpu.facts.maxwell import B197, TIC
 from pocketgpu.facts.maxwell.formats import Component, PixelLayout
 from pocketgpu.lanes import Lang, Value
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.formats.components import (
     ABSENT,
     INTEGERS,

@@ -10,13 +10,13 @@ round to a code (`Rounding`). Source: OpenGL and Direct3D 11 for the meaning of 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property, partial
 from typing import Final
 
 from pocketgpu.errors import UsageError
 from pocketgpu.lanes import F64, Lang, Value
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.formats.small_floats import float_of, float_to
 from pocketgpu.maxwell.formats.srgb import decode_srgb, encode_srgb
 from pocketgpu.maxwell.formats.words import Number

@@ -10,7 +10,6 @@ after conversion, the blocks of small levels, the distance of layers.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -22,6 +21,7 @@ from pocketgpu.facts.choices import DEFAULTS
 from pocketgpu.facts.maxwell.formats import TEXTURE, PixelLayout
 from pocketgpu.facts.maxwell.headers import TIC, Data, as_number, tic_of
 from pocketgpu.lanes import Engine
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.formats import arrays
 from pocketgpu.maxwell.formats.channels import texture_types
 from pocketgpu.maxwell.formats.samples import sample_grids

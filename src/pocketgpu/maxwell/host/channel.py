@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.facts.maxwell import SUBCHANNELS
 from pocketgpu.facts.maxwell.pushbuffers import ENTRY, segment_of
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.host import pushbuffer
 from pocketgpu.maxwell.host.dispatch import CODE, block_of
 from pocketgpu.maxwell.host.layout import (

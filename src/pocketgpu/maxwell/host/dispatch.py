@@ -63,11 +63,11 @@ def code_table(choices: Mapping[str, str]) -> NDArray[np.uint8]:
         if block is None:
             continue
         inline = "LOAD_INLINE_DATA" in block
-        for method in block:
-            code = _NATIVE.get(method.name, "falcon" if method.name.startswith("SET_FALCON") else "plain")
+        for name, words in block.places:
+            code = _NATIVE.get(name, "falcon" if name.startswith("SET_FALCON") else "plain")
             if code == "inline_launch" and not inline:
                 code = "plain"  # the copy engine's method of that name
-            for word in method.words():
+            for word in words:
                 if word < HOST_WORDS and file != HOST_FILE:
                     continue
                 stored = code

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from pocketgpu.errors import UsageError
 from pocketgpu.lanes import I32, Engine, Lang, Value, kernel
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.host.layout import CHANNEL, CHANNEL_LAYOUT, FILE_WORDS, MME_WORDS
 from pocketgpu.maxwell.host.pushbuffer import FALCONS, ODD, SCRATCH, ChannelState
 from pocketgpu.maxwell.mme import interpreter

@@ -17,13 +17,13 @@ exception of an observer ends `GM20B.submit`; only after one from `stopped` can 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu import observer
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.memory.places import Offsets, Places
 
 if TYPE_CHECKING:

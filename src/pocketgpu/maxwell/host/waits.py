@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.host.syncpoints import Syncpoints
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 

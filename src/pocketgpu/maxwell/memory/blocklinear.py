@@ -10,7 +10,6 @@ mip levels and layers, except for one (the choice memory.block_depth_base).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.arena import Bytes
 from pocketgpu.errors import UsageError
+from pocketgpu.late_dataclass import dataclass
 
 GOB_WIDTH = 64
 GOB_HEIGHT = 8

@@ -12,7 +12,7 @@ driver and is not modelled.
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -21,6 +21,7 @@ from pocketgpu.arena import PAGE_SHIFT, PAGE_SIZE, Arena, Buffer, Bytes, flat
 from pocketgpu.displayed import line_of
 from pocketgpu.errors import GuestMemoryError, UsageError
 from pocketgpu.facts.maxwell import page_kinds
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.memory import page_table
 from pocketgpu.maxwell.memory.page_table import ADDRESS_SPACE, TABLE_SHIFT, TABLE_SIZE, TABLE_WORDS
 from pocketgpu.wording import counted

@@ -12,7 +12,7 @@ documented.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from pocketgpu.arena import PAGE_SIZE, Bytes
 from pocketgpu.errors import UsageError
 from pocketgpu.lanes import I32, I64, U8, Engine, Lang, Value, kernel
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.memory import page_table
 from pocketgpu.maxwell.memory.blocklinear import GOB_HEIGHT, GOB_SIZE, GOB_WIDTH, Layout
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pocketgpu.facts.maxwell import B197
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.mme import isa, text
 from pocketgpu.maxwell.mme.assembler import encode
 from pocketgpu.maxwell.mme.isa import FIELDS, METHOD_ADDRESS, METHOD_STEP, NOP, OPERATION_AT, REGISTER_FIELDS, RESULTS

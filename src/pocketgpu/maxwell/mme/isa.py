@@ -10,10 +10,10 @@ about it; its document on the MME of Turing GPUs describes another instruction s
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from pocketgpu.facts.dialect.registers import Field
 from pocketgpu.lanes import Lang, Value
+from pocketgpu.late_dataclass import dataclass
 
 REGISTERS = 8  # register 0 reads 0 and keeps nothing
 

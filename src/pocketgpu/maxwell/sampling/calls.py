@@ -8,9 +8,9 @@ code generators for the order of operands.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.sampling import records as r
 from pocketgpu.maxwell.sampling.records import Call, SurfaceCall, packed
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from pocketgpu.lanes import F32, I32, I64, Lang, Type, Value
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.sampling.records import BOOK, ENTRY_WORDS, GOOD, HASH, PROBES, RECORD, TABLE_BITS, V_HANDLE
 from pocketgpu.maxwell.sass.thread_memory.access import note_fault
 from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, BLOCK, LAUNCH, NO_TEXTURE, SCRATCH, VECTOR

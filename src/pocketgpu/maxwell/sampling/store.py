@@ -17,7 +17,6 @@ import hashlib
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -27,6 +26,7 @@ from pocketgpu.errors import PocketGPUError, UsageError
 from pocketgpu.facts.choices import DEFAULTS
 from pocketgpu.facts.maxwell.headers import numbers_of
 from pocketgpu.lanes import I32, Engine
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.formats.srgb import CODES, linear_words
 from pocketgpu.maxwell.formats.texture_header import TextureHeader
 from pocketgpu.maxwell.host.observer import Observer, TextureRead

@@ -13,10 +13,10 @@ Source: OpenGL extension KHR_texture_compression_astc_hdr, sections C.2.7 to C.2
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from pocketgpu.lanes import I32, Lang, Value
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.textures.astc_colours import ERROR, ends
 from pocketgpu.maxwell.textures.astc_integers import (
     COLOURS,

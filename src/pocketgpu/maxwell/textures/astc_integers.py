@@ -9,10 +9,10 @@ Source: OpenGL extension KHR_texture_compression_astc_hdr, sections C.2.12, C.2.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from pocketgpu.lanes import Lang, Value
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.textures.block_bits import Words, low_bits, read
 
 PLAIN, TRITS, QUINTS = 0, 1, 2

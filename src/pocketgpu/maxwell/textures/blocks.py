@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -18,6 +17,7 @@ from pocketgpu.arena import PAGE_SIZE, Bytes
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell.formats import PixelLayout
 from pocketgpu.lanes import I32, I64, Engine, Lang, Value, kernel
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.textures import astc, bc, bc6h, bc7, etc2
 from pocketgpu.maxwell.textures.sink import TEXEL_BYTES, TexelSink
 

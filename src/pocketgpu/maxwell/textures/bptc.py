@@ -5,10 +5,10 @@ Source: Khronos Data Format Specification, BPTC Compressed Texture Image Formats
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from pocketgpu.lanes import Lang, Value
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.textures.block_bits import Words, lookup, low_bits, read
 
 # Texel i belongs to the second of two subsets if bit i is set.

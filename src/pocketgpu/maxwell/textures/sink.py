@@ -6,10 +6,10 @@ as many blocks as there are lanes: lanes without a block write there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from pocketgpu.lanes import F32, I32, Lang, Value
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.textures.block_bits import interleave
 
 TEXEL_BYTES: Final = {"unorm8": 4, "float": 16}

@@ -7,10 +7,9 @@ work area; `Struct` names the 32-bit words of a record.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pocketgpu.facts.pica import COUNT, FLOAT_UNIFORMS, LIGHT_TABLES
 from pocketgpu.facts.pica_enums import PROCTEX_TABLE
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.struct_words import Struct
 
 REGISTER_COUNT = COUNT

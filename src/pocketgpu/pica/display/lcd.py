@@ -6,9 +6,9 @@ Source: 3dbrew LCD Registers, GPU/External Registers.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from pocketgpu.facts.external import EXTERNAL, LCD
+from pocketgpu.late_dataclass import dataclass
 
 ReadRegister = Callable[[int], int]
 

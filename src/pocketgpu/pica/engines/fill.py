@@ -6,13 +6,13 @@ Source: 3dbrew GPU/External Registers, "Memory Fill"; the end of a 24-bit fill i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from pocketgpu.facts.pica_enums import FILL_WIDTH
 from pocketgpu.lanes import I32, I64, Engine, Lang, Value, kernel
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.memory.guest import GuestMemory
 
 BYTES = FILL_WIDTH.in_order({"BITS_16": 2, "BITS_24": 3, "BITS_32": 4, "BITS_24_3": 3})

@@ -7,7 +7,7 @@ choices (transfer.*, texture_copy.*).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.formats import EXTERNAL_FORMATS, PixelFormat
 from pocketgpu.facts.pica_enums import TRANSFER_FORMAT, TRANSFER_SCALE
 from pocketgpu.lanes import I32, I64, Engine, Lang, Value, kernel
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.fragment.state import BLOCK32
 from pocketgpu.pica.memory.guest import GuestMemory
 from pocketgpu.pica.memory.pixels import (

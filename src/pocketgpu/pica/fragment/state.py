@@ -8,7 +8,6 @@ static state of one specialised kernel.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -25,6 +24,7 @@ from pocketgpu.facts.pica_enums import (
     TEXTURE_TYPE,
     WRAP,
 )
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.registers import StaticRegisters, field, select_fields
 from pocketgpu.pica.fragment import combiners, lighting_state
 from pocketgpu.pica.texture.units import PROCTEX_LINEAR, SAMPLED_TYPES, SHADOW_TYPES

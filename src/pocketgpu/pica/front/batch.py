@@ -11,7 +11,7 @@ time.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property, partial
 from time import perf_counter
 from typing import Any
@@ -22,6 +22,7 @@ from pocketgpu.events import EventKind, EventLog
 from pocketgpu.facts.choices import departures
 from pocketgpu.facts.pica_enums import GEOMETRY_MODE, GEOMETRY_STAGE
 from pocketgpu.lanes import Engine
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.layout import CONTROL as C
 from pocketgpu.pica.core.layout import (
     GEOMETRY,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 from pocketgpu.facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS, RGBA8, PixelFormat
 from pocketgpu.facts.pica_enums import COLOR_FORMAT, FRAGMENT_MODE, SCISSOR
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.memory.guest import GuestMemory
 

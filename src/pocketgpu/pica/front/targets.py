@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.arena import Readable
 from pocketgpu.facts.formats import PixelFormat
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.memory import surface
 
 _SCREEN_ROW = 240

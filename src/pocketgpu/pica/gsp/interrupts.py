@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from pocketgpu.facts.gsp import (
     ALREADY_HELD,
@@ -23,6 +22,7 @@ from pocketgpu.facts.gsp import (
     OK,
     Result,
 )
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.gsp.gsp_machine import Refused
 from pocketgpu.pica.gsp.shared_memory import SharedMemory
 

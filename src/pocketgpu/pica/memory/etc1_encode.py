@@ -11,11 +11,12 @@ Source: OES_compressed_ETC1_RGB8_texture; 3dbrew GPU/Internal Registers for byte
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from pocketgpu.late_dataclass import dataclass
 
 Ints: TypeAlias = NDArray[np.int32]
 

@@ -10,7 +10,6 @@ Source: 3dbrew GPU/External Registers (LCD source framebuffer setup); GBATEK for
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -19,6 +18,7 @@ from pocketgpu.events import EventKind
 from pocketgpu.facts.external import EXTERNAL, shows_both
 from pocketgpu.facts.memory_map import VRAM
 from pocketgpu.facts.pica_enums import DMA_SIZE, INTERLACE
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.display.screens import ColorTable, fetch_rows, pixel_bits, row_colors
 from pocketgpu.pica.memory.guest import GuestMemory
 from pocketgpu.pica.pdc.mode import SCREENS, WORDS, Beat, DisplayMode, display_mode

@@ -14,7 +14,7 @@ with 800 lines.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -23,6 +23,7 @@ from pocketgpu.displayed import line_of
 from pocketgpu.facts.choices import DEFAULTS
 from pocketgpu.facts.external import EXTERNAL, shows_both
 from pocketgpu.facts.timing import CPU_CLOCK, FAST_PIXEL_DIVIDER, PIXEL_DIVIDER
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.pdc.mode_warnings import problems
 from pocketgpu.pica.pdc.problem import Problem
 

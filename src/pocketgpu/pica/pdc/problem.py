@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pocketgpu.displayed import Displayed
+from pocketgpu.late_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -9,13 +9,13 @@ Source: 3dbrew GPU/External Registers (timing registers, scan line output modes,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.facts.pica_enums import INTERLACE
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.pdc.mode import DisplayMode
 
 PIXELS = 240

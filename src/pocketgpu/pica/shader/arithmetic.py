@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from pocketgpu.facts.shader_isa import Opcode
 from pocketgpu.lanes import F32, Lang, Value, Var
 from pocketgpu.lanes.elementary import exp2, log2
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.shader.shader_choices import Rules
 
 # LITP limits the magnitude of the shininess to this.

@@ -35,7 +35,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
@@ -57,6 +57,7 @@ from pocketgpu.facts.shader_isa import (
     Opcode,
     components,
 )
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
 UNUSED = 0x1F

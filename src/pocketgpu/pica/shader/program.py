@@ -22,9 +22,10 @@ Source: 3dbrew GPU/Shader Instruction Set, "Control Flow"; where it is unclear, 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from pocketgpu.facts.shader_isa import CALL_DEPTH, F0, IF_DEPTH, INVERTS, LOOP_DEPTH, OPCODES, Opcode, opcode_number
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.shader.limits import INSTRUCTION_LIMIT
 from pocketgpu.pica.shader.shader_choices import DEFAULT_RULES, Rules
 

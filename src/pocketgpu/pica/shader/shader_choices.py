@@ -7,10 +7,10 @@ affects code.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from pocketgpu.facts.choices import choose
 from pocketgpu.facts.shader_isa import OPCODE_AT, number_of
+from pocketgpu.late_dataclass import dataclass
 
 END_WORD = number_of("END") << OPCODE_AT
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pocketgpu.errors import CaptureError, UsageError
 from pocketgpu.facts.dialect.registers import decode_float, encode_float
+from pocketgpu.late_dataclass import dataclass
 
 MAGIC = b"DVLB"
 TYPES = ("vertex", "geometry")

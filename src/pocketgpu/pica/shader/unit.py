@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, cached_property
 from typing import Any
 
@@ -23,6 +23,7 @@ from pocketgpu.displayed import line_of, table_html, text_html
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.shader_isa import EMITTED, OPCODE_AT, number_of
 from pocketgpu.lanes import I32, I64, Engine, Lang, Value, kernel, run_once
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.layout import CHUNK, CONTROL, PACKET_REGISTERS, PACKET_SIZE
 from pocketgpu.pica.core.registers import register_id
 from pocketgpu.pica.shader.emission import ENTRY_ROWS, LOG_BYTES, LOG_ENTRIES

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from pocketgpu.facts.choices import departures
 from pocketgpu.facts.formats import TEXTURE_FORMATS
 from pocketgpu.facts.pica_enums import TEXTURE_FORMAT
 from pocketgpu.lanes import Engine
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.layout import WorkLayout
 from pocketgpu.pica.core.registers import field
 from pocketgpu.pica.memory.guest import GuestMemory

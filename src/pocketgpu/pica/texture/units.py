@@ -11,11 +11,11 @@ and filter precision are not documented (see the choices).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from pocketgpu.facts.pica_enums import FILTER, PROCTEX_FILTER, TEXTURE_TYPE, WRAP
 from pocketgpu.lanes import I32, Lang, Value
 from pocketgpu.lanes.elementary import quick_log2 as log2
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.layout import PACKET
 from pocketgpu.pica.core.registers import Flag, LiveRegisters, Number, State, field
 

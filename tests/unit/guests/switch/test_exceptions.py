@@ -41,7 +41,8 @@ def test_a_handler_goes_on_behind_the_instruction() -> None:
     ("what", "kind", "syndrome", "address"),
     [
         ("load", "101", "92000007", "8"), ("store", "101", "92000047", "60"), ("undefined", "104", "2000000", "0"),
-        ("jump", "100", "82000007", "60"), ("odd", "102", "8a000000", None),
+        ("jump", "100", "82000007", "60"), ("odd", "102", "8a000000", None), ("stack", "103", "9a000000", "0"),
+        ("return", "301", "56000000", "0"),
     ],
 )  # fmt: skip
 def test_a_handler_is_told_what_was_wrong(what: str, kind: str, syndrome: str, address: str | None) -> None:
@@ -49,7 +50,7 @@ def test_a_handler_is_told_what_was_wrong(what: str, kind: str, syndrome: str, a
     assert end.well and end.text == "the program returned 0x9"
     assert (text["kind"], text["syndrome"]) == (kind, syndrome)
     assert int(text["address"], 16) % 4 == 2 if address is None else text["address"] == address
-    assert text["passed"] == "5678" and text["x20 stayed"] == "20"
+    assert text["passed"] == "5678" and (text["x20 stayed"] == "20" or what == "return")
     assert what != "load" or text["x1"] == "11"
 
 
@@ -93,9 +94,16 @@ def test_breakpoints_are_not_for_programs() -> None:
     assert end.text.startswith("breakpoint at 0x71000") and text == {}
 
 
-def test_a_return_without_an_exception() -> None:
-    _, end, text = ran("skip", "return")
-    assert end.well and text == {"result": "fa01", "calls": "0"}
+@pytest.mark.parametrize("choice", ["handler", "end"])
+def test_a_return_without_an_exception_is_no_call(choice: str) -> None:
+    _, end, _ = ran("unhandled", "return", choice=choice)
+    assert end.text.startswith("supervisor call that does not exist at 0x71000") and end.thread == 1
+
+
+def test_a_misaligned_stack_pointer_is_noticed_at_a_call() -> None:
+    _, end, _ = ran("unhandled", "stack")
+    assert end.text.startswith("misaligned stack pointer at 0x30000f") and end.trace[0].place.function == "main"
+    assert end.fault is not None and end.fault.address % 16 == 8
 
 
 def test_frames() -> None:

@@ -42,6 +42,21 @@ freed 327680
 blocked 1
 done
 """
+WINDOWS = """
+one buffer, frames 4
+not ours 22
+detached 0
+none left 19
+not modelled 22
+given back 0
+reached 0
+at once 5
+timed out 5
+after ms 30
+released 0
+after ms 20
+done
+"""
 SCENE = """
 chip 1200b
 class b197
@@ -92,6 +107,13 @@ def test_pictures_that_the_processor_draws() -> None:
         assert len(numbers) < app.present_count, "two are shown at once before the first buffers go"
 
 
+def test_windows_and_waits_that_are_rare() -> None:
+    with ended("windows.nro") as app:
+        assert text_of(app) == WINDOWS
+        assert [one.message.partition(" of ")[0] for one in app.console.events] == ["code 5 DETACH_NEXT_BUFFER"]
+        assert app.screen.array[0, 0].tolist() == [200, 0, 0] and app.present_count == 6
+
+
 def test_pictures_that_the_gpu_draws() -> None:
     with ended("scene.nro") as app:
         assert text_of(app) == SCENE and not app.console.events
@@ -99,6 +121,13 @@ def test_pictures_that_the_gpu_draws() -> None:
         assert picture[5, 5].tolist() == [0xBF, 0x80, 0x40]
         inside = {tuple(one) for one in picture[60:158, 130:190].reshape(-1, 3).tolist()}
         assert {ORANGE, BLUE} <= inside
+
+
+def test_text_that_the_gpu_draws() -> None:
+    with ended("gputext.nro") as app:
+        lines = app.console_text["screen"].splitlines()
+        assert lines[:3] == ["Drawn by the GPU:", "", "  {Quartz} ~ 50 %"] and lines[-1] == "the end.".rjust(20)
+        assert len(lines) == 11 and not app.console.events
 
 
 def test_a_channel_that_waits_for_ever_does_not_stop_the_program() -> None:

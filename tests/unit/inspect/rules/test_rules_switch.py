@@ -263,8 +263,13 @@ def test_words_that_no_load_wrote_but_the_pushbuffer() -> None:
     assert unset(("LOAD_CONSTANT_BUFFER_OFFSET", 20), ("LOAD_CONSTANT_BUFFER(0)", 0))
 
 
+OF_PROGRAMS = ("switch.cache-stale",)
+"""Rules that recordings cannot break; their tests are in switch/test_switch_flushes.py."""
+
+
 def test_every_rule_has_a_case() -> None:
-    assert [case.rule for case in CASES] == [one.id for one in RULES if one.console == "Switch"] == [*kept()]
+    rules = [one.id for one in RULES if one.console == "Switch" and one.id not in OF_PROGRAMS]
+    assert [case.rule for case in CASES] == rules == [*kept()]
 
 
 if __name__ == "__main__":

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.facts.gsp import AddressRange
+from pocketgpu.late_dataclass import dataclass
 
 Words: TypeAlias = NDArray[np.uint32]
 Pieces: TypeAlias = tuple[bytes, ...]

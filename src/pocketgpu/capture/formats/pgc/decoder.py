@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 import zlib
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -33,6 +32,7 @@ from pocketgpu.errors import CaptureError
 from pocketgpu.events import sized
 from pocketgpu.facts.choices import DEFAULTS
 from pocketgpu.facts.gsp import AddressRange
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.gsp.address_map import AddressMap
 from pocketgpu.pica.gsp.framebuffers import swap_writes
 from pocketgpu.pica.gsp.gsp_machine import Refused, Translator

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
+
+from pocketgpu.late_dataclass import dataclass
 
 VERSION: Final = 1
 HEADER_SIZE: Final = 16

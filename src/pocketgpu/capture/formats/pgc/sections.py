@@ -6,7 +6,6 @@ import lzma
 import struct
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -28,6 +27,7 @@ from pocketgpu.capture.formats.pgc.numbers import (
     VERSION,
 )
 from pocketgpu.errors import CaptureError, UsageError
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
 _HEAD = struct.Struct("<BBII")

@@ -29,10 +29,11 @@ A line of `enums.tsv` lists an enumeration from value 0. `(RN)` has a name but i
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any, Final
+
+from pocketgpu.late_dataclass import dataclass
 
 Word = Any
 """An instruction word: a number, or an array of uint64."""

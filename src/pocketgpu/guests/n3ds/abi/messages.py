@@ -12,12 +12,13 @@ Source: 3dbrew IPC; libctru's ipc.h.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
 from pocketgpu.guests.kernel.objects import KernelObject
 from pocketgpu.guests.kernel.service import Commands, Session, command
 from pocketgpu.guests.n3ds.abi.results import Result
+from pocketgpu.late_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pocketgpu.guests.kernel.threads import Thread

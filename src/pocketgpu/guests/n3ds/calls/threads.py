@@ -67,7 +67,7 @@ def set_thread_priority(kernel: N3DSKernel, thread: Thread, handle: int, priorit
         return Result.INVALID_HANDLE
     if priority > LOWEST_PRIORITY:
         return Result.OUT_OF_RANGE
-    one.priority = priority
+    kernel.set_priority(one, priority)
     return Result.OK
 
 

@@ -8,7 +8,6 @@ shown. Source: 3dbrew NS and APT Services; libctru's apt.c.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
@@ -22,6 +21,7 @@ from pocketgpu.guests.n3ds.abi import layout
 from pocketgpu.guests.n3ds.abi.messages import Answer, Request, Service, command
 from pocketgpu.guests.n3ds.abi.results import Result
 from pocketgpu.guests.n3ds.services.applets import Applets, Id
+from pocketgpu.late_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pocketgpu.guests.n3ds.kernel import N3DSKernel

@@ -9,7 +9,6 @@ Source: libctru's ndsp.c and ndsp-channel.c; 3dbrew DSP Services.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +17,7 @@ from pocketgpu.guests.kernel.objects import Event, Reset
 from pocketgpu.guests.kernel.sound import FrameClock, SoundQueue
 from pocketgpu.guests.n3ds.abi import layout
 from pocketgpu.guests.n3ds.abi.messages import Answer, Request, Service, command
+from pocketgpu.late_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pocketgpu.guests.n3ds.kernel import N3DSKernel

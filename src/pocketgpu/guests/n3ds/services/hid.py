@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pocketgpu.guests.kernel.blocks import MemoryBlock
@@ -11,6 +10,7 @@ from pocketgpu.guests.kernel.memory import PAGE, host_memory
 from pocketgpu.guests.kernel.objects import Event, Reset
 from pocketgpu.guests.n3ds.abi import pages
 from pocketgpu.guests.n3ds.abi.messages import Answer, Request, Service, command
+from pocketgpu.late_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pocketgpu.guests.n3ds.kernel import N3DSKernel

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from pocketgpu.guests.kernel.objects import KernelObject
 from pocketgpu.guests.kernel.service import Commands, command
 from pocketgpu.guests.switch.abi.results import Result
+from pocketgpu.late_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pocketgpu.guests.kernel.threads import Thread

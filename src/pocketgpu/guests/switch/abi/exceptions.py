@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
 from pocketgpu.guests.kernel.processor import Fault, Wrong
 from pocketgpu.guests.kernel.report import Registers
+from pocketgpu.late_dataclass import dataclass
 
 _LAYOUT: Final = struct.Struct("<9Q3Q4IQ")
 FRAME_SIZE: Final = _LAYOUT.size
@@ -32,16 +32,24 @@ class Kind(IntEnum):
     INSTRUCTION = 0x100
     DATA = 0x101
     MISALIGNED_PC = 0x102
+    MISALIGNED_STACK = 0x103
     TRAP = 0x104
+    BAD_CALL = 0x301
 
 
 class _Class(IntEnum):
     """The exception class in a syndrome."""
 
     UNKNOWN = 0x00
+    CALL = 0x15
     INSTRUCTION = 0x20
     MISALIGNED_PC = 0x22
     DATA = 0x24
+    MISALIGNED_STACK = 0x26
+
+
+_WITHOUT_ADDRESS: Final = (_Class.UNKNOWN, _Class.CALL, _Class.MISALIGNED_STACK)
+"""Classes that leave FAR_EL1 alone."""
 
 
 _KINDS: Final[Mapping[str, tuple[Kind, _Class, int]]] = {
@@ -53,9 +61,12 @@ _KINDS: Final[Mapping[str, tuple[Kind, _Class, int]]] = {
     Wrong.READ_FORBIDDEN: (Kind.DATA, _Class.DATA, _NOT_ALLOWED),
     Wrong.WRITE_FORBIDDEN: (Kind.DATA, _Class.DATA, _NOT_ALLOWED | _WRITE),
     Wrong.MISALIGNED: (Kind.DATA, _Class.DATA, _MISALIGNED),
+    Wrong.MISALIGNED_STACK: (Kind.MISALIGNED_STACK, _Class.MISALIGNED_STACK, 0),
     Wrong.UNDEFINED: (Kind.TRAP, _Class.UNKNOWN, 0),
+    Wrong.BAD_CALL: (Kind.BAD_CALL, _Class.CALL, 0),
 }  # fmt: skip
-"""By `Fault.what`: kind, class, and the rest of the syndrome. Breakpoints are not given to programs."""
+"""By `Fault.what`: kind, class, and the rest of the syndrome. Breakpoints are not given to programs, as
+switchbrew SVC (Exception handling) and libnx's thread_context.h say; nor is `Break`, which ends them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +109,7 @@ def exception_of(fault: Fault, registers: Registers) -> tuple[Kind, ExceptionFra
     values = registers.values
     frame = ExceptionFrame(
         values[:_GENERAL], values[_LR], values[_SP], values[_PC], registers.flags & _CONDITIONS,
-        family << _CLASS_AT | _LONG_INSTRUCTION | rest, fault.address if family is not _Class.UNKNOWN else 0,
+        family << _CLASS_AT | _LONG_INSTRUCTION | rest, 0 if family in _WITHOUT_ADDRESS else fault.address,
     )  # fmt: skip
     return kind, frame
 

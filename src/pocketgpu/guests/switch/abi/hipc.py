@@ -43,7 +43,8 @@ class MalformedMessage(ValueError):
 
 
 class Message:
-    """A message that a program sends. data: its bytes, and what follows them in the same memory.
+    """A message that a program sends. data: its bytes, and what follows them in the same memory. size: how many are the
+    message's. one_list: `lists` has one place for all pointers, else one for each by its index.
 
     :raises MalformedMessage: it does not fit.
     """
@@ -54,9 +55,11 @@ class Message:
         special = self._take(SPECIAL_HEADER) if MESSAGE_HEADER["special"].raw(header) else 0
         self.type = MESSAGE_HEADER["type"].raw(header)
         self.has_pid = bool(SPECIAL_HEADER["send_pid"].raw(special))
-        self._skip(_PID_BYTES if self.has_pid else 0)
+        self.pid_at = self._skip(_PID_BYTES if self.has_pid else 0)
+        self.handles_at = self._at
         self.copies = self._words(SPECIAL_HEADER["copy_handles"].raw(special))
         self.moves = self._words(SPECIAL_HEADER["move_handles"].raw(special))
+        self.statics_at = self._at
         self.statics = [_static(one) for one in self._several(STATIC_DESCRIPTOR, header, "send_statics")]
         self.sent = [_buffer(one) for one in self._several(BUFFER_DESCRIPTOR, header, "send_buffers")]
         self.received = [_buffer(one) for one in self._several(BUFFER_DESCRIPTOR, header, "receive_buffers")]
@@ -64,8 +67,10 @@ class Message:
         self.data_start, self.data_words = self._at, MESSAGE_HEADER["data_words"].raw(header)
         self._skip(WORD * self.data_words)
         mode = MESSAGE_HEADER["receive_mode"].raw(header)
+        self.one_list = mode == _FIRST_COUNT
         count = mode - _FIRST_COUNT if mode > _FIRST_COUNT else int(mode == _FIRST_COUNT)
         self.lists = [_receive(self._take(RECEIVE_DESCRIPTOR)) for _ in range(count)]
+        self.size = self._at
 
     def __repr__(self) -> str:
         return f"<Message type {self.type}, {self.data_words} data words>"
@@ -142,6 +147,15 @@ def _is_null(one: Buffer) -> bool:
 
 def _static(number: int) -> Buffer:
     return Buffer(_address(STATIC_DESCRIPTOR, number), STATIC_DESCRIPTOR["size"].raw(number))
+
+
+def static_descriptor(index: int, address: int, size: int) -> bytes:
+    """An X descriptor."""
+    values = {
+        "index": index, "size": size, "address_low": address & (1 << _BITS_ABOVE) - 1,
+        "address_mid": address >> _BITS_ABOVE & 0xF, "address_high": address >> _HIGH_BITS,
+    }  # fmt: skip
+    return struct.pack("<2I", *STATIC_DESCRIPTOR.pack(values))
 
 
 def _buffer(number: int) -> Buffer:

@@ -24,9 +24,16 @@ class Kind(IntEnum):
     MODULE_DATA = 0x09
     STACK = 0x0B
     THREAD_LOCAL = 0x0C
+    TRANSFERRED_ALONE = 0x0D
+    """The program cannot reach it meanwhile."""
     TRANSFERRED = 0x0E
+    OF_PROCESS = 0x0F
+    """Code that is mapped a second time, to be written."""
     OUTSIDE = 0x10
     """Beyond the address space."""
+    CODE_RUN = 0x14
+    CODE_WRITTEN = 0x15
+    """The two sides of code memory."""
 
 
 class Use(IntFlag):

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Final
 
@@ -33,6 +32,7 @@ from pocketgpu.guests.switch.abi.hipc import (
     answer_size,
 )
 from pocketgpu.guests.switch.abi.results import Result
+from pocketgpu.late_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pocketgpu.guests.kernel.threads import Thread

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from pocketgpu.guests.kernel.kernel import Process
 from pocketgpu.guests.kernel.objects import Event, KernelObject, Reset, Waitable
 from pocketgpu.guests.kernel.threads import CANCELLED, Thread
 from pocketgpu.guests.switch.abi.results import Result
@@ -67,7 +68,10 @@ def clear_event(kernel: SwitchKernel, thread: Thread, handle: int) -> Reply:
 
 @call("ResetSignal")
 def reset_signal(kernel: SwitchKernel, thread: Thread, handle: int) -> Reply:
+    """Of a process, too: that is signalled when it ends."""
     event = kernel.object_of(thread, handle)
+    if isinstance(event, Process):
+        return Result.INVALID_STATE
     if not isinstance(event, Event):
         return Result.INVALID_HANDLE
     if not event.on:
@@ -82,13 +86,23 @@ def _woken(thread: Thread, index: int | None) -> None:
     thread.answer.update({0: code, 1: index if index is not None and code is Result.OK else 0})
 
 
+def waitables(kernel: SwitchKernel, handles: int, count: int) -> list[Waitable] | None:
+    """The objects of a list of handles in memory; None if one is wrong. Handles that every thread has without asking
+    are wrong here.
+
+    :raises AddressError: the program does not have that memory.
+    """
+    found = [kernel.handles.get(number) for number in kernel.space.words(handles, count)]
+    objects = [one for one in found if isinstance(one, Waitable)]
+    return objects if len(objects) == count else None
+
+
 @call("WaitSynchronization")
 def wait_synchronization(kernel: SwitchKernel, thread: Thread, handles: int, count: int, nanoseconds: int) -> Reply:
     if count > MOST_OBJECTS:
         return Result.OUT_OF_RANGE
-    found = [kernel.object_of(thread, number) for number in kernel.space.words(handles, count)]
-    objects = [one for one in found if isinstance(one, Waitable)]
-    if len(objects) != count:
+    objects = waitables(kernel, handles, count)
+    if objects is None:
         return Result.INVALID_HANDLE
     kernel.wait(thread, objects, _woken, nanoseconds=nanoseconds)
     return None

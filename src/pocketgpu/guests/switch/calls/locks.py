@@ -11,7 +11,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
 from pocketgpu.guests.kernel.memory import AddressError
-from pocketgpu.guests.kernel.threads import Thread, Word
+from pocketgpu.guests.kernel.threads import Thread, Wait, Word
 from pocketgpu.guests.switch.abi.results import Result
 from pocketgpu.guests.switch.calls.register import Reply, call
 
@@ -42,15 +42,20 @@ def arbitrate_lock(kernel: SwitchKernel, thread: Thread, owner: int, address: in
         return Result.INVALID_MEMORY_STATE
     if word != owner | WAITERS:
         return Result.OK
-    if not isinstance(kernel.object_of(thread, owner), Thread):
+    holder = kernel.object_of(thread, owner)
+    if not isinstance(holder, Thread):
         return Result.INVALID_HANDLE
-    _wait_for_mutex(kernel, thread, address, own)
+    wait = kernel.sleep(thread, _ALL, _woken, address=address)
+    wait.word, wait.tag = Word.MUTEX, own
+    _waits_for(kernel, wait, holder)
     return None
 
 
-def _wait_for_mutex(kernel: SwitchKernel, thread: Thread, address: int, own: int) -> None:
-    wait = kernel.sleep(thread, _ALL, _woken, address=address)
-    wait.word, wait.tag = Word.MUTEX, own
+def _waits_for(kernel: SwitchKernel, wait: Wait, owner: Thread) -> None:
+    """A wait for a mutex that a thread has: its priority is passed on."""
+    if kernel.inherits:
+        wait.owner = owner
+        kernel.inherit(owner)
 
 
 def _hand_on(kernel: SwitchKernel, address: int) -> None:
@@ -66,6 +71,12 @@ def _hand_on(kernel: SwitchKernel, address: int) -> None:
     kernel.space.set_words(address, word)
     if waiting:
         kernel.resume(waiting[0], 0)
+    for one in waiting[1:]:
+        if one.wait is not None and (before := one.wait.owner) is not None:
+            one.wait.owner = waiting[0]
+            kernel.inherit(before)
+    if waiting[1:]:
+        kernel.inherit(waiting[0])
 
 
 @call("ArbitrateUnlock")
@@ -127,8 +138,9 @@ def _let_have_mutex(kernel: SwitchKernel, thread: Thread) -> None:
         return
     if owner == 0:
         kernel.resume(thread, 0)
-    elif isinstance(kernel.object_of(thread, owner & ~WAITERS), Thread):
+    elif isinstance(holder := kernel.object_of(thread, owner & ~WAITERS), Thread):
         wait.address, wait.word, wait.order = wait.mutex, Word.MUTEX, kernel.scheduler.next_order()
+        _waits_for(kernel, wait, holder)
     else:
         kernel.resume(thread, 0)
         thread.answer[0] = Result.INVALID_STATE

@@ -1,5 +1,4 @@
-"""Handles, ports, messages, questions about the system, and the end of a program. Source: libnx's svc.h, switchbrew
-SVC."""
+"""Handles, questions about the system, and the end of a program. Source: libnx's svc.h, switchbrew SVC."""
 
 from __future__ import annotations
 
@@ -10,12 +9,9 @@ from typing import TYPE_CHECKING, Final
 from pocketgpu.guests.kernel.kernel import End, Process
 from pocketgpu.guests.kernel.memory import AddressError
 from pocketgpu.guests.kernel.objects import KernelObject
-from pocketgpu.guests.kernel.service import Session
 from pocketgpu.guests.kernel.threads import State, Thread
 from pocketgpu.guests.switch.abi import layout
-from pocketgpu.guests.switch.abi.pages import wrong_range
 from pocketgpu.guests.switch.abi.results import Result
-from pocketgpu.guests.switch.abi.sessions import ServiceSession, handle_message
 from pocketgpu.guests.switch.calls.register import Reply, call
 from pocketgpu.guests.switch.calls.threads import ALL_CORES
 
@@ -24,7 +20,6 @@ if TYPE_CHECKING:
 
 MOST_TEXT: Final = 1 << 16
 PROGRAM_ID: Final = 0x01000000_00001000
-_PORT_NAME: Final = 12
 _PRIORITIES: Final = 0x0FFFFFFF_F0000000
 """A bit for each priority that an application may have: 28 to 59."""
 _ENTROPY: Final = 0x9E3779B97F4A7C15
@@ -37,6 +32,8 @@ _REASONS: Final = {
     5: "a library is to be unloaded", 6: "a library was unloaded", 7: "C++ exception",
 }  # fmt: skip
 _RESULT_SIZE: Final = 4
+_PREEMPTION: Final = 0x36
+"""The only call of which GetInfo tells whether it is permitted."""
 
 
 # -- handles ----------------------------------------------------------------------------------------------------------
@@ -58,37 +55,17 @@ def get_process_id(kernel: SwitchKernel, thread: Thread, handle: int) -> Reply:
     return (Result.OK, kernel.process_id) if isinstance(one, Process | Thread) else Result.INVALID_HANDLE
 
 
-# -- ports and messages -----------------------------------------------------------------------------------------------
-@call("ConnectToNamedPort")
-def connect_to_named_port(kernel: SwitchKernel, thread: Thread, name: int) -> Reply:
-    text = kernel.space.text(name, _PORT_NAME)
-    if len(text) >= _PORT_NAME:
-        return Result.OUT_OF_RANGE
-    server = kernel.ports.get(text)
-    return Result.NOT_FOUND if server is None else kernel.give(ServiceSession(server))
-
-
-@call("SendSyncRequest")
-def send_sync_request(kernel: SwitchKernel, thread: Thread, handle: int) -> Reply:
-    session = kernel.object_of(thread, handle)
-    return handle_message(kernel, thread, session) if isinstance(session, Session) else Result.INVALID_HANDLE
-
-
-@call("SendSyncRequestWithUserBuffer")
-def send_sync_request_with_buffer(kernel: SwitchKernel, thread: Thread, address: int, size: int, handle: int) -> Reply:
-    if wrong := wrong_range(address, size):
-        return wrong
-    session = kernel.object_of(thread, handle)
-    if not isinstance(session, Session):
-        return Result.INVALID_HANDLE
-    return handle_message(kernel, thread, session, address, size)
-
-
 # -- questions --------------------------------------------------------------------------------------------------------
 @call("GetSystemTick")
 def get_system_tick(kernel: SwitchKernel, thread: Thread) -> Reply:
     thread.answer[0] = kernel.counter
     return None
+
+
+class ResourceLimit(KernelObject):
+    """What a program may have of something, for handles."""
+
+    kind = "resource limit"
 
 
 class Info(IntEnum):
@@ -119,6 +96,7 @@ class Info(IntEnum):
     IS_APPLICATION = 23
     FREE_THREADS = 24
     THREAD_TICKS = 25
+    IS_CALL_PERMITTED = 26
     ALIAS_EXTRA = 28
 
 
@@ -141,7 +119,11 @@ def get_info(kernel: SwitchKernel, thread: Thread, type: int, handle: int, subty
     one: KernelObject | None = kernel.object_of(thread, handle)
     if info is Info.THREAD_TICKS:
         return (Result.OK, one.executed) if isinstance(one, Thread) else Result.INVALID_HANDLE
-    if info in (Info.DEBUGGER, Info.RESOURCE_LIMIT, Info.IDLE_TICKS, Info.ENTROPY):
+    if info is Info.RESOURCE_LIMIT and not handle and not subtype:
+        return kernel.give(ResourceLimit())
+    if info is Info.IS_CALL_PERMITTED and not handle:
+        return (Result.OK, 1) if subtype == _PREEMPTION else Result.INVALID_COMBINATION
+    if info in (Info.DEBUGGER, Info.RESOURCE_LIMIT, Info.IDLE_TICKS, Info.ENTROPY, Info.IS_CALL_PERMITTED):
         if handle:
             return Result.INVALID_HANDLE
         if subtype >= _ENTROPY_WORDS if info is Info.ENTROPY else subtype and info is not Info.IDLE_TICKS:

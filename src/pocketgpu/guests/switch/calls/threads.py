@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Final
 
+from pocketgpu.guests.kernel.report import VectorRegisters
 from pocketgpu.guests.kernel.threads import State, Thread
 from pocketgpu.guests.switch.abi.results import Result
 from pocketgpu.guests.switch.calls.register import Reply, call
@@ -20,12 +21,12 @@ _DEFAULT_CORE: Final = -2
 _KEEP_CORE: Final = -3
 _ANY_CORE: Final = -1
 _GIVE_WAY, _GIVE_TO_OTHER_CORES, _GIVE_TO_ALL = 0, -1, -2
-_YIELD_NS: Final = 10_000
-"""How long a thread leaves out that lets those of other cores run: here all have one core."""
 _CONTEXT: Final = struct.Struct("<29QQQQQI4x512sIIQ")
 """ThreadContext: x0 to x28, fp, lr, sp, pc, flags, vector registers, their control and state, TPIDR_EL0."""
-_GENERAL: Final = 29
-_VECTORS: Final = bytes(512)
+_GENERAL, _NOT_IN_CALLS = 29, 19
+"""General registers of a context; how many of them are not told of a thread that is in a supervisor call."""
+_VECTOR_BYTES: Final = 16
+_NO_VECTORS: Final = VectorRegisters((0,) * 32, 0, 0, 0)
 
 
 def _signed(value: int) -> int:
@@ -44,7 +45,7 @@ def create_thread(
     made = kernel.make_thread(priority, entry, argument, stack, starts=False)
     if made is None:
         return Result.LIMIT_REACHED
-    made.core = max(wanted, 0)
+    made.core = made.preferred = max(wanted, 0)
     made.cores = 1 << made.core
     reply = kernel.give(made)
     if not isinstance(reply, tuple):
@@ -76,8 +77,10 @@ def sleep_thread(kernel: SwitchKernel, thread: Thread, nanoseconds: int) -> Repl
         kernel.sleep(thread, nanoseconds, _slept)
     elif nanoseconds == _GIVE_WAY:
         kernel.scheduler.give_way(thread)
-    elif nanoseconds in (_GIVE_TO_OTHER_CORES, _GIVE_TO_ALL):
-        kernel.sleep(thread, _YIELD_NS, _slept)
+    elif nanoseconds == _GIVE_TO_OTHER_CORES:
+        kernel.scheduler.give_way_to_cores(thread)
+    elif nanoseconds == _GIVE_TO_ALL:
+        kernel.scheduler.give_way_to_all(thread, kernel.time.now)
     return None
 
 
@@ -88,6 +91,7 @@ def _slept(thread: Thread, index: int | None) -> None:
 # -- properties -------------------------------------------------------------------------------------------------------
 @call("GetThreadPriority")
 def get_thread_priority(kernel: SwitchKernel, thread: Thread, handle: int) -> Reply:
+    """The priority that counts, which is that of a better thread while that waits for this one's mutex."""
     one = kernel.object_of(thread, handle)
     return (Result.OK, one.priority) if isinstance(one, Thread) else Result.INVALID_HANDLE
 
@@ -99,7 +103,7 @@ def set_thread_priority(kernel: SwitchKernel, thread: Thread, handle: int, prior
         return Result.INVALID_PRIORITY
     if not isinstance(one, Thread):
         return Result.INVALID_HANDLE
-    one.priority = priority
+    kernel.set_priority(one, priority)
     return Result.OK
 
 
@@ -108,7 +112,7 @@ def get_thread_core_mask(kernel: SwitchKernel, thread: Thread, handle: int) -> R
     one = kernel.object_of(thread, handle)
     if not isinstance(one, Thread):
         return Result.INVALID_HANDLE
-    return Result.OK, one.core & 0xFFFFFFFF, one.cores
+    return Result.OK, one.preferred & 0xFFFFFFFF, one.cores
 
 
 @call("SetThreadCoreMask")
@@ -127,16 +131,18 @@ def set_thread_core_mask(kernel: SwitchKernel, thread: Thread, handle: int, core
     if not isinstance(one, Thread):
         return Result.INVALID_HANDLE
     if wanted == _KEEP_CORE:
-        if one.core >= 0 and not mask >> one.core & 1:
+        if one.preferred >= 0 and not mask >> one.preferred & 1:
             return Result.INVALID_COMBINATION
-        wanted = one.core
-    one.core, one.cores = wanted, mask
+        wanted = one.preferred
+    one.preferred, one.cores = wanted, mask
+    if not mask >> one.core & 1:
+        one.core = wanted if wanted >= 0 else mask.bit_length() - 1
     return Result.OK
 
 
 @call("GetCurrentProcessorNumber")
 def get_current_processor_number(kernel: SwitchKernel, thread: Thread) -> Reply:
-    return max(thread.core, 0)
+    return thread.core
 
 
 @call("GetThreadId")
@@ -163,7 +169,7 @@ def set_thread_activity(kernel: SwitchKernel, thread: Thread, handle: int, activ
 
 @call("GetThreadContext3")
 def get_thread_context(kernel: SwitchKernel, thread: Thread, context: int, handle: int) -> Reply:
-    """Vector registers are told as zeros."""
+    """Of a thread that is in a call, x0 to x18 are not told: they are the kernel's then."""
     one = kernel.object_of(thread, handle)
     if not isinstance(one, Thread):
         return Result.INVALID_HANDLE
@@ -175,6 +181,11 @@ def get_thread_context(kernel: SwitchKernel, thread: Thread, context: int, handl
     if registers is None:
         return Result.INVALID_STATE
     general = registers.values[:_GENERAL]
+    if one.wait is not None or one.answer:
+        general = (0,) * _NOT_IN_CALLS + general[_NOT_IN_CALLS:]
     more = (registers.values[_GENERAL], registers.values[_GENERAL + 1], registers["sp"], registers.pc)
-    kernel.space.write(context, _CONTEXT.pack(*general, *more, registers.flags & 0xFFFFFFFF, _VECTORS, 0, 0, 0))
+    vectors = kernel.processor.vectors(one) or _NO_VECTORS
+    wide = b"".join(value.to_bytes(_VECTOR_BYTES, "little") for value in vectors.values)
+    flags, last = registers.flags & 0xFFFFFFFF, (vectors.control, vectors.status, vectors.own)
+    kernel.space.write(context, _CONTEXT.pack(*general, *more, flags, wide, *last))
     return Result.OK

@@ -5,7 +5,6 @@ it and gives back the one that it showed before. Source: libnx's gfx/buffer_prod
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from struct import pack
 from typing import TYPE_CHECKING, Final, Protocol
@@ -16,6 +15,7 @@ from pocketgpu.facts.switch import display as facts
 from pocketgpu.facts.switch.display import RECORDS, Code, PixelLayout, Query, Status
 from pocketgpu.guests.kernel.objects import Event, Reset
 from pocketgpu.guests.switch.abi.parcel import ParcelReader, flat
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.display.present import Surface
 
 if TYPE_CHECKING:
@@ -103,9 +103,11 @@ class BufferQueue:
         one = self.waiting.pop(0)
         before, self.shown = self.shown, one
         one.slot.state = SlotState.SHOWN
-        if before is not None and self.slots.get(before.slot.number) is before.slot:
-            self.fences[before.slot.number] = fence
-            self._free(before.slot)
+        # A program with a single buffer has it back while it is shown: it draws what the screen shows.
+        left = one.slot if len(self.slots) == 1 else before.slot if before is not None else None
+        if left is not None and left.state is SlotState.SHOWN and self.slots.get(left.number) is left:
+            self.fences[left.number] = fence
+            self._free(left)
         return one
 
     def _free(self, slot: Slot) -> None:
@@ -138,9 +140,7 @@ class BufferQueue:
         number, has = parcel.number(), parcel.number()
         if not 0 <= number < facts.SLOTS:
             return b""
-        before = self.slots.pop(number, None)
-        if before is not None:
-            self.waiting = [one for one in self.waiting if one.slot is not before]
+        self._forget(number)
         if has:
             head = parcel.flattened("GraphicBuffer")
             made = self._made(number, head) if head is not None else None
@@ -150,6 +150,26 @@ class BufferQueue:
                 self.slots[number] = made
         self._told()
         return b""
+
+    def _forget(self, number: int) -> Slot | None:
+        """The queue has a buffer no longer, and shows it no more if it still waits."""
+        before = self.slots.pop(number, None)
+        if before is not None:
+            self.waiting = [one for one in self.waiting if one.slot is not before]
+            self.fences.pop(number, None)
+        return before
+
+    def _detach(self, parcel: ParcelReader) -> bytes:
+        """The program takes a buffer back for good, one that it has: older libraries do before they disconnect."""
+        number = parcel.number()
+        slot = self.slots.get(number)
+        if slot is None:
+            return _status(Status.BAD_VALUE)
+        if slot.state is not SlotState.DEQUEUED:
+            return _status(Status.BAD_VALUE)
+        self._forget(number)
+        self._told()
+        return _status(Status.OK)
 
     def _made(self, number: int, head: Record) -> Slot | None:
         """A slot of what a program says of a buffer; None if nothing can be shown of it."""
@@ -268,6 +288,7 @@ _METHODS: Final[dict[int, Callable[[BufferQueue, ParcelReader], bytes]]] = {
     Code.DEQUEUE_BUFFER: BufferQueue._dequeue,
     Code.QUEUE_BUFFER: BufferQueue._queue,
     Code.CANCEL_BUFFER: BufferQueue._cancel,
+    Code.DETACH_BUFFER: BufferQueue._detach,
     Code.QUERY: BufferQueue._query,
     Code.CONNECT: BufferQueue._connect,
     Code.DISCONNECT: BufferQueue._disconnect,

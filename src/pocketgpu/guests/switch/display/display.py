@@ -13,7 +13,6 @@ goes on to the next 60th of a second.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
 from pocketgpu.capture.formats.pgc.numbers import SCREENS
@@ -21,6 +20,7 @@ from pocketgpu.facts.switch.display import DISPLAY_SYNCPOINT
 from pocketgpu.guests.kernel.objects import Event, Reset
 from pocketgpu.guests.switch.abi import layout
 from pocketgpu.guests.switch.display.buffer_queue import BufferQueue, Fence, Queued
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.display.present import Surface, to_picture
 from pocketgpu.pictures import Screen
 
@@ -53,11 +53,14 @@ class Follower(Protocol):
 
 @dataclass(slots=True, eq=False)
 class Layer:
-    """A layer. open: whether a program has opened it."""
+    """A layer. open: whether a program has opened it. z: of several layers that show something, the screen has the one
+    with the highest z; of equal ones, the newest. present: what it shows."""
 
     id: int
     queue: BufferQueue
     open: bool = False
+    z: int = 0
+    present: Present | None = None
 
 
 class Display:
@@ -99,10 +102,19 @@ class Display:
 
     def remove_layer(self, id: int) -> bool:
         """A layer is gone; whether there was one."""
-        layer = self.layers.pop(id, None)
+        layer = self.layers.get(id)
         if layer is not None:
             self._leaving(layer.queue)
+            del self.layers[id]
         return layer is not None
+
+    def _layer_of(self, queue: BufferQueue) -> Layer:
+        return next(one for one in self.layers.values() if one.queue is queue)
+
+    def _on_top(self) -> Layer | None:
+        """The layer that is on the screen; it covers the others."""
+        showing = (one for one in self.layers.values() if one.present is not None)
+        return max(showing, key=lambda one: (one.z, one.id), default=None)
 
     # -- presents ---------------------------------------------------------------------------------------------------
     def _queued(self, queue: BufferQueue) -> None:
@@ -142,9 +154,11 @@ class Display:
         one = queue.show_next((DISPLAY_SYNCPOINT, syncpoints[DISPLAY_SYNCPOINT]))
         assert one.number is not None, "only presents are shown"
         queue.shown_at = self.vblanks
-        self._shown = Present(one.number, self.kernel.time.now, one.surface, one.place, one.fences)
-        self._new[SCREEN] = self._shown
-        self._left = None
+        layer = self._layer_of(queue)
+        layer.present = Present(one.number, self.kernel.time.now, one.surface, one.place, one.fences)
+        if self._on_top() is layer:
+            self._shown, self._left = layer.present, None
+            self._new[SCREEN] = layer.present
         self._driver.go_on()
 
     @property
@@ -153,9 +167,19 @@ class Display:
         return 0 if self._shown is None else self._shown.number + 1
 
     def _leaving(self, queue: BufferQueue) -> None:
-        """The buffers of a queue go: what was presented is shown before, and its picture stays."""
+        """The buffers of a queue go: what was presented is shown before. The screen has the next layer then; without
+        one, the picture stays."""
         self._show_all(queue)
-        self._left = self.screens.get(SCREEN)
+        layer = self._layer_of(queue)
+        if self._on_top() is layer:
+            left = self.screens.get(SCREEN)
+            layer.present = None
+            top = self._on_top()
+            if top is None:
+                self._left = left
+            else:
+                self._shown, self._left = top.present, None
+        layer.present = None
 
     def vblank(self, tick: int) -> Mapping[str, Present]:
         """A VBlank: queues go on. What is newly shown since the last one, by screen."""

@@ -7,7 +7,6 @@ choice `guest.controller` says, as player 1 or, of the console itself, as "handh
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pocketgpu.facts.dialect.records import Record
@@ -31,6 +30,7 @@ from pocketgpu.guests.switch.abi.cmif import CmifAnswer, CmifRequest, Interface,
 from pocketgpu.guests.switch.abi.results import Result
 from pocketgpu.guests.switch.services.hid_input import Input
 from pocketgpu.guests.switch.services.hid_rings import Ring
+from pocketgpu.late_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pocketgpu.guests.switch.kernel import SwitchKernel

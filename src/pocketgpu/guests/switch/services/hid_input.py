@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from pocketgpu.facts.switch.hid import STICK, STICK_BUTTONS
+from pocketgpu.late_dataclass import dataclass
 
 WIDTH, HEIGHT = 1280, 720
 """Of the touch screen."""

@@ -7,10 +7,12 @@ them: it has Latin, Greek and Cyrillic letters and many signs, but no Chinese, n
 from __future__ import annotations
 
 import lzma
+import os
 import struct
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from pocketgpu.errors import CaptureError
 from pocketgpu.guests.kernel.blocks import MemoryBlock
 from pocketgpu.guests.kernel.memory import host_memory
 from pocketgpu.guests.switch.abi.cmif import CmifAnswer, CmifRequest, Interface, command
@@ -24,27 +26,47 @@ FONT_AT: Final = 8
 TYPES: Final = 6
 """Standard, two for simplified Chinese, traditional Chinese, Korean, the console's own signs."""
 _LOADED: Final = 1
+_BEGINNINGS: Final = (b"\0\1\0\0", b"true", b"OTTO")
+"""Of files with TrueType or PostScript outlines. Source: the OpenType specification, Font File."""
 _PACKAGED: Final = Path(__file__).parents[3] / "data" / "switch_font.ttf.xz"
 
 
-def shared_font() -> bytes:
-    """The font of this package, as a TrueType file."""
-    return lzma.decompress(_PACKAGED.read_bytes())
+def shared_font(path: str | os.PathLike[str] | None = None) -> bytes:
+    """A font as a TrueType or OpenType file, by default the one of this package.
+
+    :raises CaptureError: the file cannot be read, is no font of these kinds, or is larger than the memory for it.
+    """
+    if path is None:
+        return lzma.decompress(_PACKAGED.read_bytes())
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(SHARED_BYTES - FONT_AT + 1)
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise CaptureError(f"cannot be read: {reason}", file=str(path)) from None
+    if not data.startswith(_BEGINNINGS):
+        hint = "Take a .ttf or .otf file; fonts of a console are encrypted."
+        raise CaptureError("not a TrueType or OpenType font", file=str(path), hint=hint)
+    if len(data) > SHARED_BYTES - FONT_AT:
+        raise CaptureError("the font is larger than the memory for it", file=str(path))
+    return data
 
 
 class SharedFont(Interface):
-    """The service. block: the shared memory; it is filled when somebody asks."""
+    """The service. block: the shared memory; it is filled when somebody asks. font: a file's bytes, None for the font
+    of this package."""
 
     name, also = "pl:u", ("pl:s",)
 
-    def __init__(self, kernel: SwitchKernel) -> None:
+    def __init__(self, kernel: SwitchKernel, font: bytes | None = None) -> None:
         super().__init__(kernel)
         self.block: MemoryBlock | None = None
         self.size = 0
+        self._font = font
 
     def _filled(self) -> MemoryBlock:
         if self.block is None:
-            data = shared_font()
+            data = shared_font() if self._font is None else self._font
             self.block, self.size = MemoryBlock("shared font", host_memory(SHARED_BYTES)), len(data)
             self.block.view[FONT_AT : FONT_AT + len(data)] = data
         return self.block

@@ -19,6 +19,8 @@ _DISPLAY: Final = 1
 """The id of the only display."""
 _NAMES: Final = ("Default", "Internal")
 _NAME: Final = "64s"
+LOWEST_Z, HIGHEST_Z = 0, 255
+"""Of layers."""
 _SCALING_MODES: Final = (2, 4)
 """By number of ConvertScalingMode: to the screen's size, or keeping the shape."""
 
@@ -68,7 +70,7 @@ class _WithDisplay(Interface):
         return CmifAnswer(result=Result.OK if gone else Result.VI_NOT_FOUND)
 
     def accept(self, request: CmifRequest) -> CmifAnswer:
-        """Where a layer is and how it is scaled: the picture of the only layer is shown as it is."""
+        """Where a layer is and how it is scaled: the picture of the layer on top is shown as it is."""
         return CmifAnswer()
 
 
@@ -113,6 +115,7 @@ class ApplicationDisplay(_WithDisplay):
 
     @command(1102)
     def resolution(self, request: CmifRequest) -> CmifAnswer:
+        """The same in the dock, as on a console: programs go by the operation mode."""
         return CmifAnswer(pack("<qq", WIDTH, HEIGHT))
 
     @command(2020)
@@ -162,24 +165,40 @@ class SystemDisplay(_WithDisplay):
 
     @command(1200)
     def lowest_z(self, request: CmifRequest) -> CmifAnswer:
-        return CmifAnswer(pack("<q", 0))
+        return CmifAnswer(pack("<q", LOWEST_Z))
 
     @command(1202)
     def highest_z(self, request: CmifRequest) -> CmifAnswer:
-        return CmifAnswer(pack("<q", 255))
+        return CmifAnswer(pack("<q", HIGHEST_Z))
 
     @command(1203)
     def logical_resolution(self, request: CmifRequest) -> CmifAnswer:
         return CmifAnswer(pack("<ii", WIDTH, HEIGHT))
 
+    @command(1204)
     @command(2201)
     @command(2203)
-    @command(2205)
     @command(2207)
     @command(2209)
     def place_layer(self, request: CmifRequest) -> CmifAnswer:
-        """SetLayerPosition, SetLayerSize, SetLayerZ, SetLayerVisibility, SetLayerAlpha."""
+        """SetDisplayMagnification, SetLayerPosition, SetLayerSize, SetLayerVisibility, SetLayerAlpha."""
         return self.accept(request)
+
+    @command(2204)
+    def layer_z(self, request: CmifRequest) -> CmifAnswer:
+        layer = self.display.layers.get(request.values("Q")[0])
+        return CmifAnswer(result=Result.VI_NOT_FOUND) if layer is None else CmifAnswer(pack("<q", layer.z))
+
+    @command(2205)
+    def set_layer_z(self, request: CmifRequest) -> CmifAnswer:
+        id, z = request.values("Qq")
+        layer = self.display.layers.get(id)
+        if layer is None:
+            return CmifAnswer(result=Result.VI_NOT_FOUND)
+        if not LOWEST_Z <= z <= HIGHEST_Z:
+            return CmifAnswer(result=Result.VI_OPERATION_FAILED)
+        layer.z = z
+        return CmifAnswer()
 
     @command(2312)
     def create_stray_layer(self, request: CmifRequest) -> CmifAnswer:
@@ -204,8 +223,18 @@ class ManagerDisplay(_WithDisplay):
     def create_stray_layer(self, request: CmifRequest) -> CmifAnswer:
         return self.stray_layer(request)
 
+    @command(1102)
+    def resolution(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(pack("<qq", WIDTH, HEIGHT))
+
+    @command(4201)
+    @command(4203)
+    @command(4205)
     @command(6000)
+    @command(6001)
     @command(6002)
+    @command(7000)
     def stack_layer(self, request: CmifRequest) -> CmifAnswer:
-        """AddToLayerStack, SetLayerVisibility."""
+        """SetDisplayAlpha, SetDisplayLayerStack, SetDisplayPowerState, AddToLayerStack, RemoveFromLayerStack,
+        SetLayerVisibility, SetContentVisibility."""
         return self.accept(request)

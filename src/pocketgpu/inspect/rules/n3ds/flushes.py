@@ -17,18 +17,17 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.displayed import line_of
 from pocketgpu.guests.app import App
-from pocketgpu.guests.kernel.report import Step
 from pocketgpu.guests.n3ds.kernel import N3DSKernel
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.model.rules import Found
+from pocketgpu.inspect.model.stale import Stale, trace_of
 from pocketgpu.inspect.rules.n3ds.record import Read
 from pocketgpu.inspect.rules.n3ds.watch import Watch
 from pocketgpu.pica.core.observer import Run
@@ -36,43 +35,6 @@ from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.wording import counted
 
 CACHE_LINE: Final = 32
-MOST_CALLERS: Final = 3
-"""Functions that a finding names: the library's own, and who called it."""
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Stale:
-    """Bytes that somebody read and that were not flushed.
-
-    at: the event, or the frame of a display. kind, what: who read them, such as "texture" and "texture unit 0".
-    address: of the first one, physical. size: how many. count: how often they were read. trace: the function that let
-    the GPU work the first time, with its callers; empty for a display.
-    """
-
-    at: str
-    kind: str
-    what: str
-    address: int
-    size: int
-    count: int = 1
-    trace: tuple[Step, ...] = ()
-
-    def __str__(self) -> str:
-        functions = " < ".join(str(one) for one in self.trace[:MOST_CALLERS])
-        by = f"; by {functions}" if functions else ""
-        were = "was" if self.size == 1 else "were"
-        times = f", {counted(self.count, 'time')}" if self.count > 1 else ""
-        what = f"{self.what} reads {counted(self.size, 'byte')} at {self.address:#010x}"
-        return f"{self.at}: {what} that {were} written and not flushed{times}{by}"
-
-    @property
-    def finding(self) -> Found:
-        """It as a rule's finding, at its frame: a live run has no events for what the processor writes."""
-        message = str(replace(self, count=1)).removeprefix(f"{self.at}: ")
-        return Found(message, self.at.partition("/")[0], self.count)
-
-    def __repr__(self) -> str:
-        return line_of(self, str(self))
 
 
 class FlushWatch(Watch):
@@ -159,15 +121,8 @@ class FlushWatch(Watch):
             return
         shown = kind == "display"
         at = f"f{len(self.frames) - 1}" if shown else self.here
-        self._known[key] = Stale(at, kind, what, address, size, trace=() if shown else self._trace())
+        self._known[key] = Stale(at, kind, what, address, size, trace=() if shown else trace_of(self._kernel))
 
-    def _trace(self) -> tuple[Step, ...]:
-        """Where the thread is that made the call."""
-        kernel = self._kernel
-        registers = None if kernel.current is None else kernel.processor.registers(kernel.current)
-        if registers is None or kernel.tracer is None:
-            return ()
-        return kernel.tracer.trace(registers, in_call=True)
 
 
 def flushes_of(program: App, frames: int) -> list[Found]:
@@ -179,4 +134,4 @@ def flushes_of(program: App, frames: int) -> list[Found]:
     return [one.finding for one in watch.found]
 
 
-__all__ = ["CACHE_LINE", "MOST_CALLERS", "FlushWatch", "Stale", "flushes_of"]
+__all__ = ["CACHE_LINE", "FlushWatch", "Stale", "flushes_of"]

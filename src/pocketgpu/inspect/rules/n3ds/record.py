@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from pocketgpu.events import Event as MachineEvent
@@ -13,6 +13,7 @@ from pocketgpu.facts.pica_enums import BLEND_EQUATION, BLEND_FACTOR, LOGIC_OP
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.model.rules import Found
 from pocketgpu.inspect.n3ds.draw_state import BRIGHT, LIGHT_COLORS, DrawState
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.registers import field as register_field
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ upload can make. A mark that a draw's program would read was never overwritten.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -16,6 +15,7 @@ from pocketgpu.capture.driver import drive
 from pocketgpu.facts.pica_enums import GEOMETRY_MODE, GEOMETRY_STAGE
 from pocketgpu.inspect.n3ds.programs import Program
 from pocketgpu.inspect.n3ds.targets import RegisterWords
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.observer import Run, Undrawn
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.front.packets import DrawPackets

@@ -133,3 +133,20 @@ _MACRO_IDS = (
 )
 def macro(record: SwitchRecord) -> Iterable[Found]:
     return record.findings_of(*_MACRO_IDS)
+
+
+@RULES.rule(
+    "switch.cache-stale",
+    "the GPU or the display reads what the processor wrote without writing its cache back",
+    severity="warning",
+    confidence="documented",
+    source="libnx, arm/cache.h and nvidia/map.c; deko3d, DkMemBlockFlags_CpuCached",
+    explanation=(
+        "The GPU does not see the processor's cache, and reads older data. Only memory that the program caches is "
+        "looked at: CPU-cached blocks of deko3d, libnx's framebuffers. It is found for programs (app.nro, app.elf), "
+        "which are run a second time and watched, byte by byte; recordings have no cache instructions."
+    ),
+    hint="Call armDCacheFlush or dkMemBlockFlushCpuCache after writing, or make the block uncached.",
+)
+def cache_stale(record: SwitchRecord) -> Iterable[Found]:
+    return record.live or ()

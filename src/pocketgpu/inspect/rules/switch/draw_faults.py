@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -27,6 +26,7 @@ from pocketgpu.inspect.switch.causes import (
 )
 from pocketgpu.inspect.switch.resources import textures
 from pocketgpu.inspect.switch.surfaces import targets_of
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common.read_cache import ReadCache
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.threed.draws import Draw

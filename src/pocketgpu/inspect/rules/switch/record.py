@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pocketgpu.events import Event as MachineEvent
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.model.funnel import Funnel
 from pocketgpu.inspect.model.inventory import Doubt
 from pocketgpu.inspect.model.rules import Found
+from pocketgpu.late_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,8 @@ class SwitchRecord:
     """Words of constant buffers that programs read and nobody wrote: text, and address of the draw."""
     whys: Callable[[str], Funnel] | None = None
     """Answers of the debugger about draws."""
+    live: list[Found] | None = None
+    """What a run of the program read of bytes that it had not written back; None for a capture alone."""
 
     def faults_of(self, id: str) -> Iterator[Found]:
         """The faults of draws that belong to a rule."""

@@ -10,11 +10,12 @@ Source: deko3d, memory blocks have no contents at first.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from pocketgpu.capture.driver import drive
 from pocketgpu.inspect.model.event import Range
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.graphics.draw.plans import Plan

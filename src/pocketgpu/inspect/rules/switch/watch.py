@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from pocketgpu.capture import Capture
     from pocketgpu.capture.formats.mxcap import ChannelLog, ChunkRecord, Present
     from pocketgpu.inspect.switch.inspection import SwitchInspection
+    from pocketgpu.maxwell.graphics.draw.plans import Plan
 
 MOST_TRIED = 64
 """Most different grids that are run twice."""
@@ -52,7 +53,7 @@ _NAMED_BANKS = 16
 _STAGES = ("vertex A", "vertex", "tessellation control", "tessellation evaluation", "geometry", "pixel")
 
 
-class _Watch(Observer):
+class Watch(Observer):
     """The observer of a check: it is called for each draw and each grid."""
 
     wants_draws = True
@@ -180,15 +181,19 @@ class _Watch(Observer):
     def draw(self, draw: Draw, run: Callable[[], None]) -> None:
         """Note what a draw reads, and its targets."""
         at = f"f{self.frame}/d{self.draws - 1}"
-        self._note_inputs(draw, at)
+        self.note_inputs(draw, at)
+        self._note_draw(draw, at, self.textures_of(run))
+
+    def textures_of(self, run: Callable[[], None]) -> tuple[Range, ...]:
+        """Make a draw: the texels that it sampled."""
         textures = self.machine.textures
         textures.forget()
         before = textures.generation
         run()
-        used = textures.used if textures.generation != before else []
-        self._note_draw(draw, at, tuple(Range(*span) for span in used))
+        return tuple(Range(*span) for span in textures.used) if textures.generation != before else ()
 
-    def _note_inputs(self, draw: Draw, at: str) -> None:
+    def note_inputs(self, draw: Draw, at: str) -> None:
+        """Note the indices and vertices that a draw reads."""
         state = draw.state
         if draw.index_bytes:
             where = Range(
@@ -209,11 +214,8 @@ class _Watch(Observer):
     def _note_draw(self, draw: Draw, at: str, textures: tuple[Range, ...]) -> None:
         for texture in textures:
             self.note_read("texture", "texture", texture, at)
-        unbound = []
         drawing = self.machine.drawing
-        plan = drawing.plan
-        if plan is not None and set(plan.programs) != {shader.stage for shader in draw.shaders}:
-            plan = None  # of an earlier draw: this one was refused
+        plan = self._plan_of(draw)
         viewports = (0,) if plan is None else used_viewports(self.machine.memory, plan)
         faults = self._faults.of(draw, plan, viewports)
         shapes = passed = -1
@@ -227,17 +229,7 @@ class _Watch(Observer):
             if plan.output.tests:
                 passed = drawing.passed
             self.suspects.note(self.machine, draw, plan, _STAGES, (self.frame, self.draws - 1, at))
-        groups = {shader.stage: shader.group for shader in draw.shaders}
-        for number, program in (plan.programs if plan is not None else {}).items():
-            bindings = draw.constants[groups.get(number, 0)]
-            # A program that computes the number of a bank may read any of them, but probably does not read all.
-            for slot in program.constants if len(program.constants) <= _NAMED_BANKS else ():
-                binding = bindings[slot] if slot < len(bindings) else None
-                if binding is None:
-                    unbound.append((_STAGES[number], slot))
-                else:
-                    where = Range(binding.address, min(binding.size, program.constants[slot]))
-                    self.note_read("constants", f"constant buffer {slot} of the {_STAGES[number]} program", where, at)
+        unbound = self.note_constants(draw, at)
         stages = tuple(_STAGES[shader.stage] for shader in draw.shaders)
         targets = _targets(draw.state)
         for name, where in targets:
@@ -249,6 +241,29 @@ class _Watch(Observer):
         self.record.draws.append(
             SwitchDraw(at, stages, targets, textures, tuple(unbound), faults, shapes, passed)
         )
+
+    def _plan_of(self, draw: Draw) -> Plan | None:
+        """How a draw was made; None if it was refused."""
+        plan = self.machine.drawing.plan
+        if plan is not None and set(plan.programs) != {shader.stage for shader in draw.shaders}:
+            return None  # of an earlier draw
+        return plan
+
+    def note_constants(self, draw: Draw, at: str) -> list[tuple[str, int]]:
+        """Note the constants that a draw's programs read: (stage, slot) of those that are not bound."""
+        plan, unbound = self._plan_of(draw), []
+        groups = {shader.stage: shader.group for shader in draw.shaders}
+        for number, program in (plan.programs if plan is not None else {}).items():
+            bindings = draw.constants[groups.get(number, 0)]
+            # A program that computes the number of a bank may read any of them, but probably does not read all.
+            for slot in program.constants if len(program.constants) <= _NAMED_BANKS else ():
+                binding = bindings[slot] if slot < len(bindings) else None
+                if binding is None:
+                    unbound.append((_STAGES[number], slot))
+                else:
+                    where = Range(binding.address, min(binding.size, program.constants[slot]))
+                    self.note_read("constants", f"constant buffer {slot} of the {_STAGES[number]} program", where, at)
+        return unbound
 
     def take(self) -> None:
         """Keep records of engines and events of the machine."""
@@ -300,7 +315,7 @@ def watch(
     if not log.submissions:
         raise NoPictureError("the capture has no submissions", location=capture.path, hint="Record until it draws.")
     machine = SwitchDriver.make_machine(log, evaluator=evaluator)
-    watch = _Watch(len(machine.memory.page_versions))
+    watch = Watch(len(machine.memory.page_versions))
     driver = SwitchDriver(log, machine, watch.loaded)
     machine.observe(watch)
     for index in range(log.frame_count + bool(log.tail) if frame is None else frame + 1):
@@ -345,4 +360,4 @@ class _Asked:
         return found
 
 
-__all__ = ["watch"]
+__all__ = ["Watch", "watch"]

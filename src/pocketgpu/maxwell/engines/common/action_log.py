@@ -7,7 +7,7 @@ Records use the console's terms: GPU addresses, formats by name, rectangles in p
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from pocketgpu.late_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ a remapping copy needs one table for columns and one for rows, and its kernel ne
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pocketgpu.errors import UsageError
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.memory.blocklinear import MAX_BLOCK_LOG2, Layout
 from pocketgpu.maxwell.memory.page_table import ADDRESS_SPACE
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common.base import Registers
 
 _MAX_CHANGES = 256

@@ -7,11 +7,11 @@ to them are lost, and there is a fault event.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common.base import EngineHost
 
 MAX_BYTES = 1 << 30

@@ -6,7 +6,6 @@ no version at all, with the same fields at the same places.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.facts.maxwell import B1C0
 from pocketgpu.facts.maxwell.headers import QMD, BitStructure, as_number
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common.constants import Binding
 from pocketgpu.maxwell.engines.common.snapshots import RegisterSnapshot
 from pocketgpu.maxwell.engines.common.state import State

@@ -15,7 +15,7 @@ overlapping copies is not known: rows are copied in ascending order.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -23,6 +23,7 @@ import numpy as np
 
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B0B5
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common import conditions, semaphores
 from pocketgpu.maxwell.engines.common.action_log import Copy
 from pocketgpu.maxwell.engines.common.base import Engine, EngineHost, Registers

@@ -6,12 +6,11 @@ of columns for the source and one for the target; each side has a table of rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.lanes import I32, I64, Lang, Value, kernel
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common.base import EngineHost
 from pocketgpu.maxwell.engines.common.slices import Plane
 from pocketgpu.maxwell.engines.common.windows import Scratch, Window

@@ -9,7 +9,6 @@ rasteriser disabled is a choice (clear.raster_disabled).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -17,6 +16,7 @@ import numpy as np
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.maxwell.formats import COLOR_TARGET, DEPTH, PixelLayout
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common import conditions
 from pocketgpu.maxwell.engines.common.action_log import Clear
 from pocketgpu.maxwell.engines.common.base import EngineHost, Registers

@@ -8,7 +8,7 @@ Source: class header B197; simulators agree on the numbers of vertices and of in
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.facts.maxwell import B197
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common.base import Registers
 from pocketgpu.maxwell.engines.common.constants import Bindings
 from pocketgpu.maxwell.engines.common.snapshots import RegisterSnapshot

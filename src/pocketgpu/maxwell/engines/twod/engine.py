@@ -15,7 +15,7 @@ Source: class header cl902d.h; for positions, two drivers (deko3d CENTER, Mesa C
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -27,6 +27,7 @@ from pocketgpu.events import EventKind, sized
 from pocketgpu.facts.maxwell import TWOD
 from pocketgpu.facts.maxwell.formats import TWOD as FORMATS
 from pocketgpu.facts.maxwell.formats import PixelLayout
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common import conditions
 from pocketgpu.maxwell.engines.common.action_log import Blit
 from pocketgpu.maxwell.engines.common.base import Engine, EngineHost, Registers

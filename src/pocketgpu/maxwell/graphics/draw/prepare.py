@@ -8,13 +8,13 @@ are looked up in memory. All of it reads one `RecordingState`, which has in the 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B197
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common.base import EngineHost
 from pocketgpu.maxwell.engines.common.constants import Binding
 from pocketgpu.maxwell.engines.common.read_cache import ReadCache

@@ -11,7 +11,6 @@ them are removed when mappings have changed, when rooms of programs have moved, 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 from pocketgpu.arena import PAGE_SHIFT
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.lanes import Engine
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common import conditions
 from pocketgpu.maxwell.engines.common.base import Registers
 from pocketgpu.maxwell.engines.common.constants import Binding

@@ -8,7 +8,7 @@ Source: class header B197 and the Python model in `engines.threed.vertices`.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, field
 from functools import cache
 from typing import Any
 
@@ -19,6 +19,7 @@ from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.maxwell.formats import VERTEX
 from pocketgpu.lanes import Engine
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common.read_cache import ReadCache
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.threed import topology

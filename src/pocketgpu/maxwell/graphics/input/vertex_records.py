@@ -7,8 +7,7 @@ which holds its shaded vertex; several places can share one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.graphics.records import (
     LINE_LIST,
     PATCH_LIST,

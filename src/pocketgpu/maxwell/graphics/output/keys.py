@@ -6,9 +6,9 @@ The record has a word for each field, with the same name in capitals: both kinds
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from pocketgpu.lanes import I32, Lang, Value
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.formats.channels import Channels
 from pocketgpu.maxwell.formats.words import Number
 

@@ -10,10 +10,10 @@ A block with all its bytes belongs to one thread; so a `WideBlock` may store unc
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 
 from pocketgpu.lanes import I32, Lang, Value
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.formats.samples import sample_place
 from pocketgpu.maxwell.formats.words import Number, Words, load, store, unit_of, words_of
 from pocketgpu.maxwell.graphics.output.records import SURFACE

@@ -7,7 +7,6 @@ its name in the table of facts.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.lanes import Kernel
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.formats.channels import (
     CHANNELS,

@@ -6,10 +6,9 @@ layers is a register (in words), so there may be gaps between a target's layers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.maxwell.formats import COLOR_TARGET, DEPTH, PixelLayout
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.threed.clear import COLOR_FORMATS, LAYOUTS, THIRD_DIMENSIONS
 from pocketgpu.maxwell.graphics.records import MAX_TARGETS, TARGET

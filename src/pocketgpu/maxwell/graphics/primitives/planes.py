@@ -13,10 +13,10 @@ homogeneous coordinates"): clipping makes no new attributes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeVar
 
 from pocketgpu.lanes import F32, F64, I32, Lang, Value
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.graphics.primitives.assembled import (
     AT,
     CORNER_VECTORS,

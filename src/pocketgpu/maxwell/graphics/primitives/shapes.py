@@ -8,9 +8,8 @@ Sources: class header B197; OpenGL 4.6, 14.4 (points), 14.5 (lines), 14.6 (polyg
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pocketgpu.lanes import F32, I32, Lang, Value, Var
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.graphics.primitives.assembled import (
     LAYER,
     SIZE,

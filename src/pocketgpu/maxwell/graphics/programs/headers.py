@@ -8,13 +8,13 @@ Source: NVIDIA's public description of the Kepler shader program header; the bit
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.facts.maxwell.headers import SPH, BitField, BitStructure, as_number
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.graphics.records import MAP_WORDS, MAX_TARGETS, PAGE_DUMP, PAGE_SLOTS, PAGE_ZERO
 from pocketgpu.maxwell.sass.stages.stage import CONTROL, PIXEL, VERTEX, VIEWPORT_MASK
 from pocketgpu.maxwell.sass.thread_memory.work import VECTOR
@@ -40,10 +40,11 @@ FLAT, PERSPECTIVE, LINEAR = _KINDS.CONSTANT, _KINDS.PERSPECTIVE, _KINDS.SCREEN_L
 def _words(structure: BitStructure, kind: str, parts: Iterable[tuple[int, int, int]]) -> Iterator[tuple[int, BitField]]:
     """(address, field) of each word of a map."""
     parts = sorted(parts, reverse=True)
-    for one in structure.elements():
-        if kind in one.name and not any(level in one.name for level in _LEVELS):
-            first, address, bits = next(part for part in parts if part[0] <= one.lo)
-            yield address + 4 * ((one.lo - first) // bits), one
+    for field in structure:
+        if kind in field.name and not any(level in field.name for level in _LEVELS):
+            for one in field.elements():
+                first, address, bits = next(part for part in parts if part[0] <= one.lo)
+                yield address + 4 * ((one.lo - first) // bits), one
 
 
 _VTG_INPUTS = tuple(_words(SPH["VTG"], "IMAP", _VTG_IN))

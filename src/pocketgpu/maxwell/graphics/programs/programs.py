@@ -8,7 +8,6 @@ the last draw is kept.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from pocketgpu.errors import UsageError
 from pocketgpu.events import EventLog
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.lanes import Engine
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common.constants import Binding
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.graphics.programs.headers import HEADER_SIZE, Header

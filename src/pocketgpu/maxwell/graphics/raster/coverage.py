@@ -6,9 +6,8 @@ lower eight bits (rounded down) the sign is the same, and the rest fits 32 bits 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pocketgpu.lanes import F32, I32, I64, Lang, Value
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.graphics.primitives.assembled import SUBPIXEL_BITS, SUBPIXELS
 from pocketgpu.maxwell.graphics.primitives.shapes import margin
 from pocketgpu.maxwell.graphics.records import BLOCK_HEIGHT, BLOCK_WIDTH, LANE_X, LANE_Y, RASTER, SHAPE

@@ -8,13 +8,13 @@ Sources: class header B197; drivers, where headers only have names.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.facts.maxwell import B197
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common.read_cache import ReadCache
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.formats.samples import sample_count

@@ -11,13 +11,13 @@ strips, which are left out.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.facts.maxwell.headers import SPH
 from pocketgpu.lanes import I32, Engine, Lang, Value, kernel
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.threed.topology import last_provokes
 from pocketgpu.maxwell.graphics import records

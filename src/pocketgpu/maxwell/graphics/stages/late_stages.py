@@ -8,13 +8,13 @@ written or drawn.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.lanes import Engine, Kernel
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common.report import Counters
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.graphics.input.vertex_records import MAX_PATCH, TOPOLOGIES

@@ -9,11 +9,11 @@ registers and the vertices of a patch are those of the vertex program.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from pocketgpu.lanes import F32, I32, Engine, Lang, Value, kernel
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.threed.topology import last_provokes
 from pocketgpu.maxwell.graphics import records

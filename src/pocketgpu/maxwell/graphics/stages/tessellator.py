@@ -14,10 +14,10 @@ downwards). Source: OpenGL 4.6, "Tessellation Primitive Generation", and the Dir
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.lanes import BOOL, F32, I32, Array, Lang, Value
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.graphics.records import (
     FLAG_BEGINS,
     FLAG_EDGE0,

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pocketgpu.errors import CaptureError
+from pocketgpu.late_dataclass import dataclass
 
 MAGIC = b"DKSH"
 STAGES = ("vertex", "fragment", "geometry", "tess_ctrl", "tess_eval", "compute")

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
 from functools import cached_property
 
 from pocketgpu.errors import CaptureError
+from pocketgpu.late_dataclass import dataclass
 
 MAGIC = b"\x7fELF"
 MACHINE_CUDA = 190

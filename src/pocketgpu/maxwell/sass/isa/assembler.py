@@ -22,10 +22,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pocketgpu.displayed import line_of
 from pocketgpu.facts.maxwell.sass import CONTROL, CONTROL_BITS
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.sass.isa.bundles import NO_BARRIER, NOP, label_offset, offset_of
 from pocketgpu.maxwell.sass.isa.decoder import SassError
 from pocketgpu.maxwell.sass.isa.encoder import encode, wrong_place

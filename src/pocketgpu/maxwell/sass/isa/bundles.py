@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pocketgpu.facts.maxwell.sass import CONTROL
+from pocketgpu.late_dataclass import dataclass
 
 WORD = 8
 """Bytes of an instruction, and of a control word."""

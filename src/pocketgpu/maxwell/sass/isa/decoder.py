@@ -37,9 +37,16 @@ class SassError(UsageError):
 def _by_top_byte() -> tuple[tuple[Form, ...], ...]:
     """For each top byte the rows that can fit, those with most fixed bits first."""
     ordered = sorted(FORMS.values(), key=lambda form: (-form.mask.bit_count(), form.index))
-    return tuple(
-        tuple(form for form in ordered if not (top ^ form.value >> 56) & (form.mask >> 56) & 0xFF) for top in range(256)
-    )
+    fits: tuple[list[Form], ...] = tuple([] for _ in range(256))
+    for form in ordered:
+        fixed, free = form.value & form.mask, ~form.mask >> 56 & 0xFF
+        some = free
+        while True:  # every value of the bits that the row leaves free, down to none of them
+            fits[fixed >> 56 | some].append(form)
+            if not some:
+                break
+            some = (some - 1) & free
+    return tuple(tuple(forms) for forms in fits)
 
 
 @cache
@@ -59,7 +66,7 @@ def match(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.int16]:
         return np.array(numbers, np.int16).reshape(words.shape)
     rows = np.full(words.shape, REFUSED, np.int16)
     tops = (words >> np.uint64(56)).astype(np.uint8)
-    for top in np.unique(tops):
+    for top in np.flatnonzero(np.bincount(tops)):
         places = np.nonzero(tops == top)[0]
         for form in _by_top_byte()[top]:
             if not len(places):

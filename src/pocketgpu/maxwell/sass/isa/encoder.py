@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from pocketgpu.facts.maxwell.sass import FORMS, GUARD, Bits, Form, Modifier
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.sass.isa.decoder import SassError, find_form
 from pocketgpu.maxwell.sass.isa.kind import alternation
 from pocketgpu.maxwell.sass.isa.operand import PT

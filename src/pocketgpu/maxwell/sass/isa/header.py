@@ -20,10 +20,11 @@ import difflib
 import re
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar
 
 from pocketgpu.displayed import line_of
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.sass.files.elf import PARAMETER_BASE, Cubin, Kernel
 from pocketgpu.maxwell.sass.isa.decoder import SassError
 from pocketgpu.wording import counted

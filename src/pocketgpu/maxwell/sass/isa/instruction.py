@@ -13,11 +13,11 @@ Operands and modifiers are made on first use, so decoding a program is cheap as 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pocketgpu.facts.maxwell.sass import GUARD, Form
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.sass.isa.bundles import Control, index_of
 from pocketgpu.maxwell.sass.isa.disassembler import instruction_text
 from pocketgpu.maxwell.sass.isa.operand import UNGUARDED, Label, Operand, Pred

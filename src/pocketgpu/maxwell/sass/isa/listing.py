@@ -9,9 +9,10 @@ With control fields the text is complete: the assembler makes the same bytes of 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pocketgpu.facts.maxwell.sass import CONTROL
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.sass.files.elf import IndirectBranch, Symbol
 from pocketgpu.maxwell.sass.isa.bundles import BUNDLE, WORD, Control, label_offset
 from pocketgpu.maxwell.sass.isa.disassembler import bare_text, guard_text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from pocketgpu.late_dataclass import dataclass
 
 RZ = 255
 """The register that reads as 0 and keeps nothing."""

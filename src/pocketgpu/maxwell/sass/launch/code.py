@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.sass.isa.bundles import index_at, offset_of
 from pocketgpu.maxwell.sass.isa.decoder import decode_program
 from pocketgpu.maxwell.sass.isa.disassembler import instruction_text

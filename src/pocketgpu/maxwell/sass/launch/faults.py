@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pocketgpu.displayed import line_of
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
 NEAR = 1 << 20

@@ -7,8 +7,9 @@ bytes that change back, give the same code, which is not compiled again.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.maxwell.sass.launch.code import Code
 from pocketgpu.maxwell.sass.program.gather import gather

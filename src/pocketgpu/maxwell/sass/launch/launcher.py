@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from time import perf_counter
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from pocketgpu.errors import UsageError
 from pocketgpu.events import EventLog
 from pocketgpu.lanes import Engine
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.maxwell.sampling.store import MIN_AREA, Textures
 from pocketgpu.maxwell.sass.isa.bundles import index_at

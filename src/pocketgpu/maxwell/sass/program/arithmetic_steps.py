@@ -7,8 +7,9 @@ what is different.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.sass.isa.operand import PT, Imm, Pred
 from pocketgpu.maxwell.sass.program.step_reader import Reader
 from pocketgpu.maxwell.sass.program.steps import WHOLE_QUAD, OperandSource, Predicate

@@ -6,9 +6,9 @@ Blocks are cut wherever control can arrive or leave.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.sass.program.control import ENDS, PUSHES, STOPS, divides
 from pocketgpu.maxwell.sass.program.registers import reads, registers_from, surely_writes, writes
 from pocketgpu.maxwell.sass.program.steps import Step

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.facts.maxwell.sass import FORMS
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.sass.isa.bundles import BUNDLE, NOP, WORD, index_of, offset_of
 from pocketgpu.maxwell.sass.isa.decoder import REFUSED, SassError, decode, match, split
 from pocketgpu.maxwell.sass.isa.instruction import Instruction

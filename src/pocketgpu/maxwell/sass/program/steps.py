@@ -6,9 +6,10 @@ Forms with the same meaning are the same step: FADD32I is an FADD, LOP32I a LOP.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pocketgpu.facts.maxwell.sass import ENUMS
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.sampling.calls import TextureCall
 from pocketgpu.maxwell.sass.isa.operand import PT, RZ, Const, Indirect
 

@@ -8,10 +8,11 @@ modifiers are numbers known while tracing; in the interpreter they are scalars r
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pocketgpu.lanes import BOOL, I32, Lang, Value
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.sass.semantics.known import Flag
 
 LANES = 32

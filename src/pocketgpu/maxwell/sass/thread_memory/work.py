@@ -7,9 +7,9 @@ a block can wait while others run.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.struct_words import Struct
 
 LANES = 32

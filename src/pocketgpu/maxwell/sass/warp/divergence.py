@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum, auto
 
 from pocketgpu.lanes import Lang, Value
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.sass.isa.bundles import BUNDLE, WORD
 from pocketgpu.maxwell.sass.program.control import StackEntry
 from pocketgpu.maxwell.sass.semantics.known import Flag, both, opposite

@@ -7,9 +7,8 @@ the quick form has no calls, and values can stay in the registers of the host.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pocketgpu.lanes import I32, Lang, Value
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.memory import page_table
 from pocketgpu.maxwell.sass.isa.operand import RZ
 from pocketgpu.maxwell.sass.program.registers import words_of, writes

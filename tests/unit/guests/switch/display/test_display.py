@@ -180,6 +180,52 @@ def test_a_buffer_can_be_given_back_and_taken_away() -> None:
     window.transact(Code.SET_PREALLOCATED_BUFFER, struct.pack("<II", 70, 0))
 
 
+def test_a_single_buffer_comes_back_while_it_is_shown() -> None:
+    window = Window(1)
+    for number in range(3):
+        assert window.take() == (FREE, 0, min(number, 1))
+        window.fill(0, 10 * number)
+        window.show(0)
+        assert window.take()[0] == FULL and window.vblank() == [number] and window.colour == 10 * number
+
+
+def test_a_buffer_that_the_program_has_can_be_detached() -> None:
+    window = Window()
+
+    def detach(slot: int) -> int:
+        return int(struct.unpack("<i", window.transact(Code.DETACH_BUFFER, struct.pack("<I", slot)))[0])
+
+    assert detach(0) == detach(7) == Status.BAD_VALUE, "it is in the queue; there is none"
+    assert window.take() == (FREE, 0, 0) and detach(0) == 0 and list(window.queue.slots) == [1]
+    assert window.take() == (FREE, 1, 0) and detach(1) == 0 and window.take()[0] == Status.NO_INIT
+
+
+def test_the_layer_on_top_is_on_the_screen() -> None:
+    window = Window()
+    above = window.display.new_layer()
+    assert above is not None
+    system, first = SystemDisplay(window.kernel, window.display), window.layer
+    assert window.asker.ask(system, 2205, "<Qq", above, 5).result == 0
+    assert window.asker.ask(system, 2205, "<Qq", above, 256).result == Result.VI_OPERATION_FAILED
+    assert window.asker.ask(system, 2205, "<Qq", 77, 5).result == Result.VI_NOT_FOUND
+    assert window.asker.ask(system, 2204, "<Q", above).data == struct.pack("<q", 5)
+    window.fill(0, 10)
+    window.show(window.take()[1])
+    assert window.vblank() == [0] and window.colour == 10
+    window.layer = above
+    window.connect()
+    window.set_buffer(0, window.handle, window.size, SURFACE)
+    window.fill(1, 90)
+    window.show(window.take()[1])
+    assert window.vblank() == [1] and window.colour == 90
+    window.layer = first
+    assert window.take() == (FREE, 1, 0) and window.show(1) == 0
+    assert window.vblank() == [] and window.colour == 90, "it is covered"
+    window.fill(1, 20)
+    window.display.remove_layer(above)
+    assert window.colour == 20
+
+
 def test_what_a_program_asks_of_the_queue() -> None:
     window = Window()
 
@@ -190,7 +236,7 @@ def test_what_a_program_asks_of_the_queue() -> None:
     assert window.connect() == Status.BAD_VALUE, "it is connected"
     assert struct.unpack("<Ii", window.transact(Code.REQUEST_BUFFER, struct.pack("<I", 1))) == (0, 0)
     assert struct.unpack("<Ii", window.transact(Code.REQUEST_BUFFER, struct.pack("<I", 5)))[1] == Status.BAD_VALUE
-    assert struct.unpack("<i", window.transact(4, b"")) == (Status.BAD_VALUE,)
+    assert struct.unpack("<i", window.transact(Code.SET_BUFFER_COUNT, b"")) == (Status.BAD_VALUE,)
     assert struct.unpack("<i", window.transact(1, b"", "nobody".encode("utf-16-le"))) == (Status.BAD_VALUE,)
     assert len(list(window.kernel.events)) == 2
 

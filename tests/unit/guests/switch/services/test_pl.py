@@ -11,10 +11,11 @@ from types import ModuleType
 import pytest
 from support.cmif_client import CmifClient, Idle, Out
 
+from pocketgpu.errors import CaptureError
 from pocketgpu.guests.kernel.blocks import MemoryBlock
 from pocketgpu.guests.kernel.files import MemoryFiles
 from pocketgpu.guests.switch.console import SwitchConsole
-from pocketgpu.guests.switch.services.pl import TYPES, shared_font
+from pocketgpu.guests.switch.services.pl import SHARED_BYTES, TYPES, shared_font
 from pocketgpu.maxwell.gm20b import GM20B
 
 ROOT = Path(__file__).parents[5]
@@ -88,3 +89,24 @@ def test_the_font_is_made_again(tool: ModuleType, tmp_path: Path) -> None:
     for code, number in new.items():
         assert made.width(number) == original.width(old[code])
         assert made.glyph(number)[:10] == original.glyph(old[code])[:10], hex(code)
+
+
+def test_another_font(tmp_path: Path) -> None:
+    other = tmp_path / "other.otf"
+    other.write_bytes(b"OTTO" + bytes(range(200)))
+    client = CmifClient(kernel=SwitchConsole(Idle(), GM20B(), MemoryFiles({}), shared_font(other)).kernel)
+    service = client.service("pl:u")
+    block = client.object(service.ask(4).copies[0])
+    assert isinstance(block, MemoryBlock)
+    assert service.ask(2, bytes(4)).values("I") == (204,) and bytes(block.view[8:212]) == other.read_bytes()
+
+
+@pytest.mark.parametrize(("data", "message"), [
+    (None, "cannot be read"), (b"\x7f\x18" * 40, "not a TrueType"), (b"OTTO" + bytes(SHARED_BYTES), "larger than"),
+])  # fmt: skip
+def test_files_that_are_no_font(tmp_path: Path, data: bytes | None, message: str) -> None:
+    path = tmp_path / "font"
+    if data is not None:
+        path.write_bytes(data)
+    with pytest.raises(CaptureError, match=message):
+        shared_font(path)

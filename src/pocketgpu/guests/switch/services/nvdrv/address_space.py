@@ -5,7 +5,7 @@ The machine has one address space; all that a program opens are the same one. So
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
 from pocketgpu.errors import UsageError
@@ -15,6 +15,7 @@ from pocketgpu.facts.switch.nvdrv import MapFlag, NvError
 from pocketgpu.guests.kernel.memory import PAGE
 from pocketgpu.guests.switch.services.nvdrv.addresses import STEP
 from pocketgpu.guests.switch.services.nvdrv.device import Device, request
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.memory.page_table import ADDRESS_SPACE
 
 if TYPE_CHECKING:

@@ -32,7 +32,9 @@ _ERROR_NOTIFIER: Final = 3
 _EVENTS: Final = (1, 2, _ERROR_NOTIFIER)
 _NOTIFIED: Final = 0xFFFF
 _TIMED_OUT, _ILLEGAL, _PAGE_FAULT = 8, 13, 31
-"""Codes of errors. Source: NVIDIA's public nvgpu.h."""
+"""Codes of errors in notifications. Source: NVIDIA's public nvgpu.h."""
+_KINDS: Final = {_PAGE_FAULT: 1, _ILLEGAL: 2, _TIMED_OUT: 4}
+"""What GetErrorInfo calls them; 3 is of rejected lists. Source: deko3d's gpu_error.cpp."""
 
 
 class GpuChannel(Device):
@@ -131,7 +133,7 @@ class GpuChannel(Device):
     @request("GetErrorInfo")
     def error_info(self, one: Record) -> NvError:
         one.data[: one.layout.size] = one.layout.start
-        one["type"] = self._error[1] if self._error is not None else 0
+        one["type"] = _KINDS[self._error[1]] if self._error is not None else 0
         return NvError.SUCCESS
 
     @request("GetErrorNotification")

@@ -3,19 +3,22 @@ nvidia/ioctl/nvhost-ctrl.c."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pocketgpu.facts.dialect.records import Record
 from pocketgpu.facts.switch.nvdrv import NvError
 from pocketgpu.guests.kernel.objects import Event, Reset
-from pocketgpu.guests.switch.services.nvdrv.device import Device, request
+from pocketgpu.guests.kernel.waits import FOREVER
+from pocketgpu.guests.switch.services.nvdrv.device import Device, Later, request
 from pocketgpu.guests.switch.services.nvdrv.driver import SYNCPOINTS
+from pocketgpu.late_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pocketgpu.guests.switch.services.nvdrv.driver import NvDriver
 
 _SLOTS: Final = 64
+_MICROSECOND: Final = 1000
+"""In nanoseconds."""
 _SLOT_MASK: Final = 0xFF
 _ASYNC_EVENT: Final = 1 << 28
 """In numbers of events: the slot is in the low bits. Without it, too."""
@@ -39,10 +42,14 @@ class HostControl(Device):
     def __init__(self, driver: NvDriver, fd: int) -> None:
         super().__init__(driver, fd)
         self._slots: dict[int, _Slot] = {}
+        self._waits: list[tuple[Event, int, int]] = []
+        """Threads that wait in a request: their events, and the syncpoint and value of each."""
         driver.controls.append(self)
 
     def closed(self) -> None:
         self.driver.controls.remove(self)
+        for event, _, _ in tuple(self._waits):
+            self.driver.kernel.signal(event)
 
     def event(self, number: int) -> Event | None:
         slot = self._slots.get(number & _SLOT_MASK)
@@ -54,6 +61,12 @@ class HostControl(Device):
             if slot.waits is not None and self.driver.gpu.syncpoints.reached(*slot.waits):
                 slot.waits = None
                 self.driver.kernel.signal(slot.event)
+        for event, id, threshold in tuple(self._waits):
+            if self.driver.gpu.syncpoints.reached(id, threshold):
+                self.driver.kernel.signal(event)
+
+    def waited(self, event: Event) -> None:
+        self._waits = [one for one in self._waits if one[0] is not event]
 
     # -- syncpoints -------------------------------------------------------------------------------------------------
     @request("SyncptRead")
@@ -72,11 +85,18 @@ class HostControl(Device):
         return NvError.SUCCESS
 
     @request("SyncptWait")
-    def wait(self, one: Record) -> NvError:
-        """Waiting is for events: what is not reached by now is a time-out."""
-        if one["id"] >= SYNCPOINTS:
+    def wait(self, one: Record) -> NvError | Later:
+        """The caller waits in the request."""
+        id, threshold, timeout = one["id"], one["threshold"], one["timeout"]
+        if id >= SYNCPOINTS:
             return NvError.BAD_PARAMETER
-        return NvError.SUCCESS if self.driver.reached(one["id"], one["threshold"]) else NvError.TIMEOUT
+        if self.driver.reached(id, threshold):
+            return NvError.SUCCESS
+        if timeout == 0:
+            return NvError.TIMEOUT
+        event = Event(Reset.STICKY, f"syncpoint {id} at {threshold}")
+        self._waits.append((event, id, threshold))
+        return Later(event, timeout * _MICROSECOND if timeout > 0 else FOREVER)
 
     # -- events -----------------------------------------------------------------------------------------------------
     @request("EventRegister")

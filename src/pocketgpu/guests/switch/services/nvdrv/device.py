@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pocketgpu.facts.dialect.records import Record
@@ -37,6 +38,15 @@ def request(*names: str) -> Callable[[_F], _F]:
     return mark
 
 
+@dataclass(frozen=True, slots=True)
+class Later:
+    """A request is answered when an event is on; with a time-out if that takes too long. nanoseconds: -1 for no
+    limit."""
+
+    event: Event
+    nanoseconds: int
+
+
 class Device:
     """An opened device. path: its name. fd: its number."""
 
@@ -46,7 +56,7 @@ class Device:
         self.driver, self.fd = driver, fd
         members = [getattr(type(self), name) for name in dir(type(self))]
         named = {name: one for one in members if callable(one) for name in _METHODS.get(one, ())}
-        self._handlers: dict[int, tuple[NvRequest, Callable[..., NvError]]] = {
+        self._handlers: dict[int, tuple[NvRequest, Callable[..., NvError | Later]]] = {
             number: (known, named[known.name])
             for (path, number), known in REQUESTS.items()
             if path == self.path and known.name in named
@@ -55,7 +65,7 @@ class Device:
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.fd}>"
 
-    def control(self, number: int, data: bytes, more: bytes, thread: Thread) -> tuple[NvError, bytes]:
+    def control(self, number: int, data: bytes, more: bytes, thread: Thread) -> tuple[NvError | Later, bytes]:
         """Do what a request asks for. number: with its type. data: its record. more: of a second buffer. The record as
         it is then comes back."""
         found = self._handlers.get(number)
@@ -75,6 +85,9 @@ class Device:
     def event(self, number: int) -> Event | None:
         """An event of the device, that programs wait for."""
         return None
+
+    def waited(self, event: Event) -> None:
+        """Nobody waits for an event of `Later` any more."""
 
     def closed(self) -> None:
         """The program has closed it."""

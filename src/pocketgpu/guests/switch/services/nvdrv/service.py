@@ -10,12 +10,13 @@ from pocketgpu.guests.switch.abi.cmif import CmifAnswer, CmifRequest, Interface,
 from pocketgpu.guests.switch.services.nvdrv.address_space import AddressSpace
 from pocketgpu.guests.switch.services.nvdrv.channel import GpuChannel
 from pocketgpu.guests.switch.services.nvdrv.control import HostControl
-from pocketgpu.guests.switch.services.nvdrv.device import Device
+from pocketgpu.guests.switch.services.nvdrv.device import Device, Later
 from pocketgpu.guests.switch.services.nvdrv.driver import NvDriver
 from pocketgpu.guests.switch.services.nvdrv.gpu_control import GpuControl
 from pocketgpu.guests.switch.services.nvdrv.nvmap import NvMap
 
 if TYPE_CHECKING:
+    from pocketgpu.guests.kernel.threads import Thread
     from pocketgpu.guests.switch.kernel import SwitchKernel
 
 _DEVICES: Final = {one.path: one for one in (NvMap, AddressSpace, GpuControl, GpuChannel, HostControl)}
@@ -64,7 +65,7 @@ class NvDrv(Interface):
     @command(1)
     @command(11)
     @command(12)
-    def ioctl(self, request: CmifRequest) -> CmifAnswer:
+    def ioctl(self, request: CmifRequest) -> CmifAnswer | None:
         """Ioctl, Ioctl2 (a second buffer goes in), Ioctl3 (a second one comes out, which no request fills)."""
         fd, word = request.values("II")
         device = self.devices.get(fd)
@@ -81,7 +82,19 @@ class NvDrv(Interface):
         error, data = device.control(number, data.ljust(size, b"\0"), more, request.thread)
         if REQUEST["reads"].raw(word) and request.outputs:
             request.output(data[:size])
+        if isinstance(error, Later):
+            self._wait(request, device, error)
+            return None
         return self._error(error)
+
+    def _wait(self, request: CmifRequest, device: Device, later: Later) -> None:
+        """The caller waits for its answer."""
+
+        def ended(thread: Thread, index: int | None) -> None:
+            device.waited(later.event)
+            request.answer(self._error(NvError.SUCCESS if index == 0 else NvError.TIMEOUT))
+
+        self.kernel.wait(request.thread, [later.event], ended, nanoseconds=later.nanoseconds)
 
     @command(2)
     def close(self, request: CmifRequest) -> CmifAnswer:

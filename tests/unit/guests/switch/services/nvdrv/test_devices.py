@@ -272,7 +272,8 @@ def test_faults_are_told_to_the_program() -> None:
     assert gpu.control(gpu.channel, "GetErrorNotification")[1]["status"] == 0
     assert gpu.submit(PushBuffer().semaphore_acquire(0x7000, 1).words.tolist(), address, place) == 0
     assert isinstance(event, Event) and event.on
-    assert gpu.control(gpu.channel, "GetErrorInfo")[1]["type"] == 31
+    assert gpu.control(gpu.channel, "GetErrorInfo")[1]["type"] == 1, "a page fault"
+    assert gpu.control(gpu.channel, "GetErrorNotification")[1]["code"] == 31
 
 
 def test_channels_are_limited_and_used_again() -> None:

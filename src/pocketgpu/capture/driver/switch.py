@@ -364,7 +364,8 @@ class SwitchPlayer(Player[SwitchDriver]):
         with suppress(UsageError):  # `submit` will report the error
             # The channel exists before its first word runs, so that its registers can be compared.
             self.machine.channel(self.driver.channel_of(self.trace.submissions[self._number].channel))
-        self._count(SUBMISSION, self._number)
+        if len(self.trace.submissions[self._number].entries):  # else it only has what the processor wrote
+            self._count(SUBMISSION, self._number)
 
     def _submit(self) -> None:
         self._phase = "run_on"

@@ -98,7 +98,7 @@ def run(outcome: Outcome, /, program: str, **given: Any) -> None:
     finally:
         if expected is not None:
             outcome.extra["expect"] = expected.to_dict()
-            expected.write(options.junit, options.report, program)
+            expected.write(options.junit, options.report, program, "run")
     reached = goal is None or goal()
     if limit is None and goal is None and app.end is None:
         message = f"the run ended after {guests.LIMIT} frames; --frames or --until says when it shall end"

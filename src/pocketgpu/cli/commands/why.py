@@ -60,6 +60,6 @@ def _queued(outcome: Outcome, program: str, run: Inspection, answer: Answer) -> 
     cause = queued.cause_of(answer)
     if cause is None:
         return []
-    found = queued.queued_by(guests.run(program), run, cause)
+    found = queued.queued_by(guests.run(program), run, cause, answer)
     outcome.extra["queued_by"] = found.to_json()
     return [f"  {found}"]

@@ -163,8 +163,8 @@ class Expected:
         """Note an error that ends the rendering, so that CI shows it."""
         self.cases.append(Case(Path(capture).name, "render", 0.0, error.message, str(error), kind="error"))
 
-    def write(self, junit_file: str | None, report: str | None, capture: str) -> None:
-        """Write the JUnit file and the report, if requested."""
+    def write(self, junit_file: str | None, report: str | None, capture: str, command: str = "render") -> None:
+        """Write the JUnit file and the report, if requested. command: what made the pictures."""
         from pocketgpu.inspect.pictures.report_folder import write_report
 
         cases = list(self.cases)
@@ -178,7 +178,7 @@ class Expected:
                 number = self._findings[finding][0]
                 cases[number] = replace(cases[number], attachment=str(path))
         if junit_file is not None:
-            write_file(Path(junit_file), junit(f"pocketgpu render {Path(capture).name}", cases), "--junit")
+            write_file(Path(junit_file), junit(f"pocketgpu {command} {Path(capture).name}", cases), "--junit")
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON data of the whole comparison."""

@@ -206,6 +206,6 @@ STRICT_SWITCH: Final[Mapping[str, str]] = {
     "guest.call_time": "none", "guest.scheduling": "first-come", "guest.wait_order": "creation",
     "guest.priorities": "own", "guest.page_states": "simple", "guest.clock": "presents", "guest.pads": "few",
     "guest.pointer_buffers": "none", "guest.unknown_switch_command": "zeros", "guest.date": "zero",
-    "guest.settings": "zeros", "guest.performance_mode": "normal",
+    "guest.settings": "zeros", "guest.performance_mode": "normal", "guest.services": "few",
 }  # fmt: skip
 """The values of the one that answered the Switch's."""

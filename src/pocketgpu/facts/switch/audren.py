@@ -8,12 +8,12 @@ The rows are in switch/audren.tsv. What the renderer does is in pocketgpu.guests
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
 from pocketgpu.facts.dialect.records import RecordTable
 from pocketgpu.facts.switch import TABLES
+from pocketgpu.late_dataclass import dataclass
 
 AUDREN: Final = RecordTable(TABLES, "audren")
 """The records."""

@@ -25,3 +25,7 @@ LANGUAGE: Final = TABLES.values("language")
 REGION: Final = TABLES.values("region")
 LOG_PIECE: Final = TABLES.values("log_piece")
 """Pieces of a message to lm."""
+RESULT_MODULE: Final = TABLES.values("result_module")
+"""Modules of result codes; their names as texts."""
+LIBNX_ERROR: Final = TABLES.values("libnx_error")
+"""Descriptions of libnx's own result codes; its names as texts."""

@@ -7,12 +7,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 from pocketgpu.guests.kernel.objects import Event, Reset, Timer, Waitable
 from pocketgpu.guests.kernel.threads import CANCELLED, Scheduler, State, Thread, Wait, Word
 from pocketgpu.guests.kernel.timeline import Due, Timeline
+from pocketgpu.late_dataclass import dataclass
 
 SHORTEST_PERIOD: Final = 10_000
 """Nanoseconds between two repetitions of a timer, at least: no console would get much else done either."""

@@ -16,16 +16,21 @@ from pocketgpu.guests.switch.abi.cmif import Interface
 from pocketgpu.guests.switch.controls import CLOSE, CONTROLS, DOCKED, HOME, input_of
 from pocketgpu.guests.switch.display.display import SCREEN, Display, Present
 from pocketgpu.guests.switch.kernel import SwitchKernel
+from pocketgpu.guests.switch.services.account import AdministratorAccounts, ApplicationAccounts, SystemAccounts
 from pocketgpu.guests.switch.services.apm import Apm
 from pocketgpu.guests.switch.services.applet import Applet, AppletProxies, ApplicationProxies
 from pocketgpu.guests.switch.services.audio.audout import AudioOutManager
 from pocketgpu.guests.switch.services.audio.audren import AudioRendererManager
+from pocketgpu.guests.switch.services.battery import Battery
 from pocketgpu.guests.switch.services.fs import FileSystemProxy
+from pocketgpu.guests.switch.services.hardware import Backlight, ModuleClocks, Temperatures
 from pocketgpu.guests.switch.services.hid import Hid
 from pocketgpu.guests.switch.services.hid_input import Input
 from pocketgpu.guests.switch.services.lm import LogService
+from pocketgpu.guests.switch.services.network import Network
 from pocketgpu.guests.switch.services.nvdrv.service import NvDrv
 from pocketgpu.guests.switch.services.pl import SharedFont
+from pocketgpu.guests.switch.services.security import ConsoleConfiguration, Fatal, RandomNumbers, RandomService
 from pocketgpu.guests.switch.services.settings import Settings, SystemSettings
 from pocketgpu.guests.switch.services.sm import ServiceManager
 from pocketgpu.guests.switch.services.times import Clocks, time_services
@@ -41,7 +46,7 @@ _VI: Final = ("vi:m", "vi:s", "vi:u")
 
 class SwitchConsole(Console[GM20B, SwitchKernel, Input]):
     """The console. hid, fs, nvdrv: its services of these names. display: what shows pictures. applet: what it tells its
-    program. clocks: what time it is. renderers: where programs get sound renderers."""
+    program. clocks: what time it is. battery: its power. renderers: where programs get sound renderers."""
 
     screen_names, controls, console_font = (SCREEN,), CONTROLS, console_fonts.SWITCH
     counted = (
@@ -64,6 +69,13 @@ class SwitchConsole(Console[GM20B, SwitchKernel, Input]):
         self.renderers = AudioRendererManager(kernel, self._is_docked)
         services += [AudioOutManager(kernel), self.renderers, LogService(kernel)]
         services += [Vi(kernel, display, name) for name in _VI]
+        self.battery = Battery(kernel, self.applet)
+        if machine.choices["guest.services"] == "console":
+            numbers = RandomNumbers()
+            services += [ApplicationAccounts(kernel), SystemAccounts(kernel), AdministratorAccounts(kernel)]
+            services += [self.battery, Backlight(kernel), Temperatures(kernel), ModuleClocks(kernel, self.applet)]
+            services += [RandomService(kernel, numbers), ConsoleConfiguration(kernel, numbers)]
+            services += [Network(kernel), Fatal(kernel)]
         kernel.services.update({name: one for one in services for name in (one.name, *one.also)})
         kernel.ports["sm:"] = ServiceManager(kernel)
         if machine.choices["guest.mode"] == "docked":
@@ -95,6 +107,7 @@ class SwitchConsole(Console[GM20B, SwitchKernel, Input]):
             self.hid.docked = control == DOCKED
             self.applet.set_docked(self.hid.docked)
             self.renderers.device_changed()
+            self.battery.charger_changed()
 
     def take_input(self) -> None:
         self.hid.update(self.input)

@@ -12,6 +12,7 @@ from pocketgpu.guests.kernel.memory import PAGE, AddressError, Permission
 from pocketgpu.guests.kernel.program import Program
 from pocketgpu.guests.switch.abi import layout
 from pocketgpu.guests.switch.abi.pages import Kind
+from pocketgpu.guests.switch.abi.results import result_text
 from pocketgpu.guests.switch.abi.start_block import NEXT_PATH, NEXT_PATH_ROOM, start_block
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def farewell(kernel: SwitchKernel, thread: Thread) -> str:
     next."""
     registers = kernel.processor.registers(thread)
     result = registers["x0"] & RESULT_BITS if registers is not None else 0
-    said = [f"the program returned {result:#x}"] if result else []
+    said = [f"the program returned {result_text(result)}"] if result else []
     try:
         following = kernel.space.text(NEXT_PATH, NEXT_PATH_ROOM)
     except AddressError:

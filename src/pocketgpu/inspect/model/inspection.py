@@ -198,9 +198,9 @@ class Inspection(ABC):
         return []
 
     @abstractmethod
-    def stored_by(self, app: App, event: Event) -> Written | None:
+    def stored_by(self, app: App, event: Event, answer: Answer | None = None) -> Written | None:
         """The stores of a program that made the words of an event, or its bytes, from a second run of the program; None
-        if there are none. `queued_by` gives them with the event.
+        if there are none. `queued_by` gives them with the event. answer: about a pixel, whose bytes the event stored.
 
         :raises UsageError: the program may find other files in a second run.
         """

@@ -55,15 +55,16 @@ class Queued(Displayed):
         }
 
 
-def queued_by(app: App, run: Inspection, place: Address | str) -> Queued:
+def queued_by(app: App, run: Inspection, place: Address | str, answer: Answer | None = None) -> Queued:
     """The function that queued the work of an event, with its callers.
 
     :param app: the program, which has run until the event or further, or a new one with the same input.
     :param run: its capture.
+    :param answer: about a pixel, whose bytes the event stored.
     :raises UsageError: there is no such event, or the program may find other files in a second run.
     """
     event = run.event(place)
-    return Queued(event, run.stored_by(app, event))
+    return Queued(event, run.stored_by(app, event, answer))
 
 
 def cause_of(answer: Answer) -> str | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pocketgpu.displayed import line_of
 from pocketgpu.guests.kernel.report import Step
 from pocketgpu.inspect.model.rules import Found
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from pocketgpu.capture.formats.n3ds_trace import N3DSTrace
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.pica import PICA
 from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.answer import Answer
 from pocketgpu.inspect.model.changes import Change, changes_between
 from pocketgpu.inspect.model.event import Event, Pass, Range
 from pocketgpu.inspect.model.inspection import FrameAnswer, Inspection, as_address, of_frame, refuse_unshown
@@ -268,7 +269,7 @@ class N3dsInspection(Inspection):
         last = {(one.unit, one.name): one for one in uniforms_of(rows).values()}
         return list(last.values())
 
-    def stored_by(self, app: App, event: Event) -> Written | None:
+    def stored_by(self, app: App, event: Event, answer: Answer | None = None) -> Written | None:
         from pocketgpu.inspect.n3ds.queued import stored_by
 
         return stored_by(app, self, event)

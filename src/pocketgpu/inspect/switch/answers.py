@@ -129,7 +129,9 @@ class PixelAnswers:
             one = ShownSurface(1, 1, inspection.log.presents[address.frame].format, None)
             red, green, blue = to_picture(value[0], one)[0, 0].tolist()
             assert address.pixel is not None
-            found.color, found.shown = (red, green, blue), Shown("screen", *address.pixel, place)
+            seen = bool(inspection.log.presents[address.frame].gpu_va)
+            reason = "" if seen else "counted from the start of the picture, which the GPU does not see"
+            found.color, found.shown = (red, green, blue), Shown("screen", *address.pixel, place, reason)
         if not found.fragments and not (found.way and found.way[-1].event.draw is not None):
             player.go(player.at(tick))
             found.missing = self._missing(found, tick, surface_address)

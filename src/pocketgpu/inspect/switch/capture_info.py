@@ -100,7 +100,7 @@ class _Collector(Observer):
     def submitted(self, channel: Channel, number: int, entries: NDArray[np.uint64]) -> None:
         """Count a submission, and note the words of its segments."""
         submission, frame = self._log.submissions[number], self.frame
-        frame.submissions += 1
+        frame.submissions += len(submission.entries) > 0
         frame.segments += len(submission.entries)
         frame.loads += len(submission.updates)
         frame.load_bytes += sum(len(self._log.chunks[update].data) for update in submission.updates)

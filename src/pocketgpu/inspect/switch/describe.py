@@ -79,7 +79,9 @@ def show(present: Present, frame: int) -> Description:
         "address": f"{present.gpu_va:#x}", "width": present.width, "height": present.height, "format": present.format,
         "transform": present.transform,
     }  # fmt: skip
-    title = f"{sized(present.width, present.height)} {present.format} at {present.gpu_va:#x} is shown"
+    unseen = present.handle is not None and not present.gpu_va
+    where = "in memory that the GPU does not see" if unseen else f"at {present.gpu_va:#x}"
+    title = f"{sized(present.width, present.height)} {present.format} {where} is shown"
     return Description("show", title, facts, reads=(Range(surface.address, present.size),))
 
 

@@ -50,6 +50,7 @@ class SwitchInspection(Inspection):
         driver = drive(self.log, switches=choices, evaluator=evaluator)
         self.player = SwitchPlayer(driver, self.recorder.note)
         self.recorder.machine = self.player.machine
+        self.recorder.backings = lambda: driver.backings
         self._pixels = PixelAnswers(self)
 
     # -- events -------------------------------------------------------------------------------------------------------
@@ -181,10 +182,10 @@ class SwitchInspection(Inspection):
         decoded = decode(self.capture)
         return decoded.json_lines(decoded.select([str(event.address)]))
 
-    def stored_by(self, app: App, event: Event) -> Written | None:
+    def stored_by(self, app: App, event: Event, answer: Answer | None = None) -> Written | None:
         from pocketgpu.inspect.switch.queued import stored_by
 
-        return stored_by(app, event)
+        return stored_by(app, self.log, event, answer)
 
     def why(self, place: Address | str, every: bool = False) -> Answer:
         """Why a pixel has its colour: of the picture ("f1/px200,120"), or of a draw's first target right after the

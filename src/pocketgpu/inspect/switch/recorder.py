@@ -7,14 +7,15 @@ for comparisons, as drivers map the same bytes at several addresses.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.arena import PAGE_SHIFT, PAGE_SIZE
 from pocketgpu.capture.driver.switch import LOAD, SHOW, SUBMISSION
-from pocketgpu.capture.formats.mxcap import ChannelLog
+from pocketgpu.capture.formats.mxcap import ChannelLog, ChunkRecord
 from pocketgpu.errors import PocketGPUError
 from pocketgpu.facts.maxwell import CLASSES
 from pocketgpu.facts.maxwell.pushbuffers import segment_of
@@ -28,6 +29,9 @@ from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.host.channel import Channel
 from pocketgpu.maxwell.host.layout import CLASS_FILES
+
+if TYPE_CHECKING:
+    from pocketgpu.maxwell.memory.gpu_memory import Backing
 
 Spans = tuple[tuple[int, int], ...]
 """(arena offset, size in bytes) of ranges of memory."""
@@ -89,6 +93,8 @@ class Recorder:
         self.first: list[int] = []
         """For each frame, how many ticks come before it."""
         self.machine: GM20B | None = None
+        self.backings: Callable[[], Mapping[int, Backing]] = dict
+        """Memory by handle, now."""
         self._frame = -1
         self._draws = 0
         self._open = False
@@ -122,8 +128,20 @@ class Recorder:
     def _load(self, number: int) -> None:
         chunks = [self.log.chunks[update] for update in self.log.submissions[number].updates]
         found = describe.load(chunks, number)
-        self._add(found, LOAD, number)
+        self._add(found, LOAD, number, written=self._stored(chunks))
         self._versions = self._now()
+
+    def _stored(self, chunks: Sequence[ChunkRecord]) -> Spans:
+        """Where the processor wrote. Memory that the GPU does not see, as that of pictures that a program draws itself,
+        has no address: its handle says where it is."""
+        spans: list[tuple[int, int]] = []
+        for one in chunks:
+            backing = self.backings().get(one.handle) if one.handle is not None else None
+            if backing is not None:
+                spans.append((backing.offset + one.offset, len(one.data)))
+            else:
+                spans += self.spans((Range(one.gpu_va, len(one.data)),))
+        return tuple(spans)
 
     def _submission(self, number: int) -> None:
         machine = self.machine
@@ -172,7 +190,7 @@ class Recorder:
     # -- events -------------------------------------------------------------------------------------------------------
     def _add(
         self, found: describe.Description, what: Any, record: Any, changes: tuple[RegisterChange, ...] = (),
-        channel: int = -1, draw: int | None = None,
+        channel: int = -1, draw: int | None = None, written: Spans | None = None,
     ) -> None:  # fmt: skip
         events = self.events[self._frame]
         event = Event(
@@ -188,7 +206,8 @@ class Recorder:
         sources = ((one.address, memory.offset_of(one.address, one.size), one.size) for one in found.reads)
         self.traces.append(
             TickTrace(
-                event, what, record, self.spans(found.writes), changes, channel, surfaces,
+                event, what, record, self.spans(found.writes) if written is None else written, changes, channel,
+                surfaces,
                 tuple((va, at, size) for va, at, size in sources if at is not None), found.plan,
             )
         )  # fmt: skip

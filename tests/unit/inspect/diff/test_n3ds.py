@@ -307,7 +307,7 @@ class _Other(Inspection):
     def seek(self, place: Address | str) -> Moment:
         return _OtherMoment(self, as_address(place))
 
-    def stored_by(self, app: Any, event: Event) -> None:
+    def stored_by(self, app: Any, event: Event, answer: Any = None) -> None:
         raise NotImplementedError
 
     def why(self, place: Address | str) -> Any:

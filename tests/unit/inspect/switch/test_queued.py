@@ -13,7 +13,8 @@ from pocketgpu.inspect.model.queued import queued_by
 
 pytest.importorskip("unicorn", reason="needs the extra 'guest'")
 
-PROGRAM = Path(__file__).resolve().parents[3] / "guests" / "switch" / "scene.nro"
+PROGRAMS = Path(__file__).resolve().parents[3] / "guests" / "switch"
+PROGRAM = PROGRAMS / "scene.nro"
 
 
 def test_words_and_bytes_have_the_function_that_stored_them() -> None:
@@ -44,3 +45,24 @@ def test_why_names_the_function(capsys: pytest.CaptureFixture[str]) -> None:
     answer = json.loads(capsys.readouterr().out)
     assert answer["queued_by"]["address"] == "f1/d0"
     assert [one["function"].split("+")[0] for one in answer["queued_by"]["trace"]] == ["main", "start"]
+
+
+@pytest.mark.parametrize(("frame", "x", "y", "function"), [(0, 100, 10, "print"), (1, 100, 100, "main")])
+def test_a_pixel_that_the_processor_drew(
+    frame: int, x: int, y: int, function: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The GPU does not see that memory: its place in the handle is followed."""
+    assert main(["why", str(PROGRAMS / "console.nro"), f"f{frame}/px{x},{y}", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert [one["event"] for one in answer["why"]["events"]] == [f"f{frame}/e0"] and answer["why"]["proved"]
+    assert answer["queued_by"]["trace"][0]["function"].startswith(f"{function}+")
+    assert "which the GPU does not see" in answer["why"]["screen"]["reason"]
+
+
+def test_pictures_that_the_processor_drew_have_no_submissions() -> None:
+    app = pocketgpu.run(PROGRAMS / "console.nro", record=True)
+    app.frames(6)
+    run = pocketgpu.debug(app.capture())
+    assert [[one.kind for one in run.events(frame)] for frame in (0, 1)] == [["load", "show"]] * 2
+    filled = queued_by(app, run, "f1/e0").written
+    assert filled is not None and filled.trace[0].place.function == "main"

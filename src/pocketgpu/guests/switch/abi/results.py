@@ -8,19 +8,38 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Final
 
-_DESCRIPTION_SHIFT: Final = 9
-_KERNEL, _FS, _CMIF, _HIPC, _SM = 1, 2, 10, 11, 21
-_SETTINGS, _VI, _TIME, _ACCOUNT, _APPLET, _APM, _AUDIO, _HID = 105, 114, 116, 124, 128, 148, 153, 202
+from pocketgpu.facts.switch.enumerations import LIBNX_ERROR, RESULT_MODULE
+
+_MODULE_BITS: Final = 9
+_DESCRIPTION_BITS: Final = 13
+_FIRST_SHOWN: Final = 2000
+"""Of modules, as consoles show them."""
+_KERNEL, _FS, _CMIF, _HIPC, _SM, _SPL, _PCV = 1, 2, 10, 11, 21, 26, 30
+_SETTINGS, _NIFM, _VI, _TIME, _ACCOUNT, _APPLET, _APM, _AUDIO, _HID = 105, 110, 114, 116, 124, 128, 148, 153, 202
 
 
 def code(module: int, description: int) -> int:
     """The result code of a module's description."""
-    return module | description << _DESCRIPTION_SHIFT
+    return module | description << _MODULE_BITS
+
+
+def result_text(result: int) -> str:
+    """A result code as consoles show it, and what it means: "0x3d59 (2345-0030, libnx: InitFail_SM)". A small number
+    without a description is no such code, but what a program returned: "0x1"."""
+    module, description = parts_of(result)
+    if not description:
+        return f"{result:#x}"
+    parts = [RESULT_MODULE.get(module, "")]
+    if module == RESULT_MODULE.LIBNX:
+        parts.append(LIBNX_ERROR.get(description, ""))
+    meaning = ": ".join(part for part in parts if part)
+    shown = f"{_FIRST_SHOWN + module}-{description:04}"
+    return f"{result:#x} ({shown}, {meaning})" if meaning else f"{result:#x} ({shown})"
 
 
 def parts_of(result: int) -> tuple[int, int]:
     """Module and description of a result code."""
-    return result & (1 << _DESCRIPTION_SHIFT) - 1, result >> _DESCRIPTION_SHIFT
+    return result & (1 << _MODULE_BITS) - 1, result >> _MODULE_BITS & (1 << _DESCRIPTION_BITS) - 1
 
 
 class Result(IntEnum):
@@ -86,7 +105,13 @@ class Result(IntEnum):
     OUT_OF_SERVICES = code(_SM, 5)
     BAD_SERVICE_NAME = code(_SM, 6)
     NOT_REGISTERED = code(_SM, 7)
+    BAD_CONFIGURATION_ITEM = code(_SPL, 2)
+    NO_SUCH_DEVICE = code(_PCV, 1)  # the description is a guess
+    NO_SETTING = code(_SETTINGS, 11)
     BAD_LANGUAGE = code(_SETTINGS, 625)
+    NOT_CONNECTED = code(_NIFM, 106)
+    RADIO_IS_OFF = code(_NIFM, 1111)
+    NO_USER = code(_ACCOUNT, 100)
     NO_DATA = code(_APPLET, 2)
     NO_MESSAGES = code(_APPLET, 3)
     APPLET_CANCELLED = code(_APPLET, 22)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pocketgpu.facts.switch.structures import STATIC_DESCRIPTOR
@@ -21,6 +20,7 @@ from pocketgpu.guests.switch.abi.cmif import Buffer
 from pocketgpu.guests.switch.abi.hipc import MalformedMessage, Message, static_descriptor
 from pocketgpu.guests.switch.abi.results import Result
 from pocketgpu.guests.switch.abi.sessions import MOST_BYTES
+from pocketgpu.late_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pocketgpu.guests.kernel.threads import Thread

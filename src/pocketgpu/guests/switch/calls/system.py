@@ -11,7 +11,7 @@ from pocketgpu.guests.kernel.memory import AddressError
 from pocketgpu.guests.kernel.objects import KernelObject
 from pocketgpu.guests.kernel.threads import State, Thread
 from pocketgpu.guests.switch.abi import layout
-from pocketgpu.guests.switch.abi.results import Result
+from pocketgpu.guests.switch.abi.results import Result, result_text
 from pocketgpu.guests.switch.calls.register import Reply, call
 from pocketgpu.guests.switch.calls.threads import ALL_CORES
 
@@ -154,7 +154,7 @@ def stop(kernel: SwitchKernel, thread: Thread, reason: int, address: int, size: 
     text = _REASONS.get(reason, f"reason {reason:#x}")
     if size == _RESULT_SIZE:
         with suppress(AddressError):
-            text += f", result {kernel.space.word(address):#x}"
+            text += f", result {result_text(kernel.space.word(address))}"
     kernel.finish(End("break", f"{text}, thread {thread.number}"))
     return None
 

@@ -13,7 +13,7 @@ from pocketgpu.guests.kernel.kernel import End
 from pocketgpu.guests.kernel.objects import Event, Reset
 from pocketgpu.guests.switch.abi.cmif import CmifAnswer, CmifRequest, Interface, command
 from pocketgpu.guests.switch.abi.results import Result
-from pocketgpu.guests.switch.services.applet_objects import AppletObject
+from pocketgpu.guests.switch.services.applet_objects import HANDHELD_PICTURE, AppletObject
 from pocketgpu.guests.switch.services.settings import language_code
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ ALBUM: Final = 0x0F
 """Number of the album among applets: homebrew that is no application is started in its place."""
 ALL_FOREGROUND: Final = 0
 _NO_PROGRAM: Final = -1
+DISPLAY_VERSION: Final = "1.0.0"
+_VERSION_BYTES: Final = 0x10
 
 
 class ApplicationFunctions(AppletObject):
@@ -82,6 +84,40 @@ class ApplicationFunctions(AppletObject):
         self.kernel.finish(End("exit"))
         return CmifAnswer()
 
+    @command(23)
+    def get_display_version(self, request: CmifRequest) -> CmifAnswer:
+        """Of the program that homebrew was started in the place of."""
+        return CmifAnswer(DISPLAY_VERSION.encode().ljust(_VERSION_BYTES, b"\0"))
+
+    @command(20)
+    @command(26)
+    @command(28)
+    @command(35)
+    def ask_for_save_data(self, request: CmifRequest) -> CmifAnswer:
+        """Saved data, which the program has none of: see `fsp-srv`."""
+        return CmifAnswer(result=Result.TARGET_NOT_FOUND)
+
+    @command(70)
+    @command(71)
+    @command(72)
+    def switch_off(self, request: CmifRequest) -> CmifAnswer:
+        """Off, off and on again, asleep: each of them ends the run."""
+        self.kernel.finish(End("exit", "the console is switched off"))
+        return CmifAnswer()
+
+    @command(100)
+    @command(101)
+    @command(102)
+    def show_copyright(self, request: CmifRequest) -> CmifAnswer:
+        """A picture that would be in pictures of the album."""
+        return CmifAnswer()
+
+    @command(110)
+    @command(111)
+    def query_application_play_statistics(self, request: CmifRequest) -> CmifAnswer:
+        """How many of the titles that the program names were played."""
+        return CmifAnswer(struct.pack("<i", 0))
+
     @command(123)
     def get_previous_program_index(self, request: CmifRequest) -> CmifAnswer:
         """There was no other program of the same application before."""
@@ -122,13 +158,32 @@ class AppletCommonFunctions(AppletObject):
     """Of all applets."""
 
     name = "IAppletCommonFunctions"
-    formats: ClassVar[Mapping[int, str]] = {0: "I", 50: "B", 70: "i"}
+    formats: ClassVar[Mapping[int, str]] = {0: "I", 50: "B", 70: "i", 80: "B", 81: "B"}
 
     @command(0)
     @command(50)
     @command(70)
+    @command(80)
+    @command(81)
     def set(self, request: CmifRequest) -> CmifAnswer:
         return self.kept(request)
+
+    @command(40)
+    def get_display_logical_resolution(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(struct.pack("<2i", *HANDHELD_PICTURE))
+
+    @command(42)
+    def set_display_magnification(self, request: CmifRequest) -> CmifAnswer:
+        """Left, top, width, height of the part that is shown larger; pictures here are those of the program."""
+        return CmifAnswer()
+
+    @command(52)
+    @command(60)
+    @command(61)
+    @command(62)
+    def is_state(self, request: CmifRequest) -> CmifAnswer:
+        """No button is blocked, no curtain drawn; the console is neither hot nor empty."""
+        return CmifAnswer(struct.pack("<B", False))
 
     @command(51)
     def get_home_button_double_click_enabled(self, request: CmifRequest) -> CmifAnswer:

@@ -15,12 +15,14 @@ from pocketgpu.guests.kernel.kernel import End
 from pocketgpu.guests.kernel.objects import Event, Reset
 from pocketgpu.guests.switch.abi.cmif import CmifAnswer, CmifRequest, Interface, command
 from pocketgpu.guests.switch.abi.results import Result
+from pocketgpu.guests.switch.services.apm import DEFAULT_CONFIGURATIONS
 
 if TYPE_CHECKING:
     from pocketgpu.guests.switch.kernel import SwitchKernel
     from pocketgpu.guests.switch.services.applet import Applet
 
 WORLD: Final = 1
+_VR_MODE: Final = "SetVrModeEnabled"
 HANDHELD_PICTURE, DOCKED_PICTURE = (1280, 720), (1920, 1080)
 
 
@@ -45,7 +47,7 @@ class CommonStateGetter(AppletObject):
     """What happens to the program."""
 
     name = "ICommonStateGetter"
-    formats: ClassVar[Mapping[int, str]] = {66: "I", 90: "B", 100: "B"}
+    formats: ClassVar[Mapping[int, str]] = {51: "B", 52: "B", 64: "I", 66: "I", 90: "B", 100: "B"}
 
     def __init__(self, kernel: SwitchKernel, applet: Applet) -> None:
         super().__init__(kernel, applet)
@@ -107,9 +109,18 @@ class CommonStateGetter(AppletObject):
         return CmifAnswer(struct.pack("<B", self.applet.focus))
 
     @command(50)
+    def is_vr_mode_enabled(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(struct.pack("<B", bool(self.applet.settings.get(_VR_MODE, 0))))
+
+    @command(53)
+    @command(54)
+    def begin_or_end_vr_mode(self, request: CmifRequest) -> CmifAnswer:
+        """53: the display shows a picture for each eye, by the program's own drawing; 54: no more."""
+        self.applet.settings[_VR_MODE] = int(request.command == 53)
+        return CmifAnswer()
+
     @command(55)
-    def is_in_a_section(self, request: CmifRequest) -> CmifAnswer:
-        """Neither is a headset used, nor are controllers updated."""
+    def is_in_controller_firmware_update_section(self, request: CmifRequest) -> CmifAnswer:
         return CmifAnswer(struct.pack("<B", False))
 
     @command(60)
@@ -135,10 +146,21 @@ class CommonStateGetter(AppletObject):
     def get_hdcp_authentication_state_change_event(self, request: CmifRequest) -> CmifAnswer:
         return CmifAnswer(copies=(self.authenticated,))
 
+    @command(51)
+    @command(52)
+    @command(64)
     @command(90)
     @command(100)
     def set(self, request: CmifRequest) -> CmifAnswer:
         return self.kept(request)
+
+    @command(68)
+    def get_built_in_display_type(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(struct.pack("<i", 0))
+
+    @command(91)
+    def get_current_performance_configuration(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(struct.pack("<I", DEFAULT_CONFIGURATIONS[self.applet.performance_mode]))
 
     @command(300)
     def get_settings_platform_region(self, request: CmifRequest) -> CmifAnswer:
@@ -229,6 +251,22 @@ class SelfController(AppletObject):
         """The console would not go to sleep for some time; here it never does."""
         return CmifAnswer()
 
+    @command(60)
+    @command(110)
+    @command(120)
+    def accept(self, request: CmifRequest) -> CmifAnswer:
+        """When the display is dimmed, what goes with pictures of the album, a picture for it: it has no album."""
+        return CmifAnswer()
+
+    @command(66)
+    def get_current_illuminance(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(struct.pack("<f", 0))
+
+    @command(71)
+    def get_current_illuminance_ex(self, request: CmifRequest) -> CmifAnswer:
+        """Whether it is too bright to be measured, and how bright."""
+        return CmifAnswer(struct.pack("<If", False, 0))
+
     @command(67)
     def is_illuminance_available(self, request: CmifRequest) -> CmifAnswer:
         """Nothing measures how bright it is around the console."""
@@ -260,8 +298,11 @@ class WindowController(AppletObject):
 
     @command(10)
     @command(11)
+    @command(12)
+    @command(20)
+    @command(21)
     def take_or_give_foreground_rights(self, request: CmifRequest) -> CmifAnswer:
-        """No other program could have them."""
+        """No other program could have them, or the GPU's time."""
         return CmifAnswer()
 
 

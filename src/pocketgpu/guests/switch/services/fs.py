@@ -10,6 +10,7 @@ import struct
 from typing import TYPE_CHECKING, Final
 
 from pocketgpu.guests.kernel.files import Entry, FileError, Files
+from pocketgpu.guests.kernel.objects import Event, Reset
 from pocketgpu.guests.switch.abi.cmif import CmifAnswer, CmifRequest, Interface, command
 from pocketgpu.guests.switch.abi.results import Result
 from pocketgpu.guests.switch.services.fs_objects import (
@@ -53,16 +54,38 @@ class FileSystemProxy(Interface):
         return CmifAnswer(objects=(FileSystem(self.kernel, self.card),))
 
     @command(2)
+    @command(7)
     @command(8)
+    @command(11)
+    @command(12)
+    @command(30)
+    @command(31)
     @command(51)
     @command(52)
     @command(53)
+    @command(110)
     @command(200)
+    @command(201)
     @command(202)
     @command(203)
     def open_absent(self, request: CmifRequest) -> CmifAnswer:
-        """File systems and data of titles, and saved data: a program that was started from the card has none."""
+        """File systems and data of titles, saved data, and the console's own memory: a program that was started
+        from the card finds none."""
         return CmifAnswer(result=Result.TARGET_NOT_FOUND)
+
+    @command(60)
+    @command(61)
+    @command(62)
+    @command(67)
+    @command(68)
+    def open_save_data_info_reader(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(objects=(SaveDataInfoReader(self.kernel),))
+
+    @command(500)
+    @command(501)
+    def open_detection_event_notifier(self, request: CmifRequest) -> CmifAnswer:
+        """Of the memory card, of game cards: none is put in or taken out."""
+        return CmifAnswer(objects=(EventNotifier(self.kernel),))
 
     @command(400)
     def open_device_operator(self, request: CmifRequest) -> CmifAnswer:
@@ -86,6 +109,30 @@ class FileSystemProxy(Interface):
         return CmifAnswer()
 
 
+class SaveDataInfoReader(Interface):
+    """A list of saved data: there is none."""
+
+    name = "ISaveDataInfoReader"
+
+    @command(0)
+    def read(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(struct.pack("<q", 0))
+
+
+class EventNotifier(Interface):
+    """Gives an event. card: it, which is never signalled."""
+
+    name = "IEventNotifier"
+
+    def __init__(self, kernel: SwitchKernel) -> None:
+        super().__init__(kernel)
+        self.card = Event(Reset.STICKY, "card")
+
+    @command(0)
+    def get_event_handle(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(copies=(self.card,))
+
+
 class DeviceOperator(Interface):
     """Slots of the console: the memory card is in, a game card is not."""
 
@@ -94,6 +141,14 @@ class DeviceOperator(Interface):
     @command(0)
     def is_sd_card_inserted(self, request: CmifRequest) -> CmifAnswer:
         return CmifAnswer(b"\1")
+
+    @command(3)
+    def get_sd_card_user_area_size(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(struct.pack("<q", _TOTAL))
+
+    @command(4)
+    def get_sd_card_protected_area_size(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(struct.pack("<q", 0))
 
     @command(200)
     def is_game_card_inserted(self, request: CmifRequest) -> CmifAnswer:

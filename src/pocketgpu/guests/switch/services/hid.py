@@ -52,6 +52,12 @@ _LAMPS: Final = (1, 3, 7, 15, 9, 5, 13, 6)
 _DRIFT_STANDARD: Final = 1
 """How the zero of the motion sensors is followed."""
 
+_BLUETOOTH, _RAIL, _USB = 1, 2, 3
+_WAYS: Final = {
+    "full_key": _USB, "handheld": _RAIL, "joy_dual": _BLUETOOTH, "joy_left": _BLUETOOTH, "joy_right": _BLUETOOTH
+}  # fmt: skip
+"""How a controller talks to the console, by the ring of its buttons."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
@@ -114,7 +120,7 @@ class Hid(Interface):
         self._changed: dict[int, Event] = {}
         self._sensing: list[str] = []
         self._active: list[str] = []
-        self._fusion, self._drift_mode = True, _DRIFT_STANDARD
+        self._fusion, self._drift_mode, self._strength = True, _DRIFT_STANDARD, 1.0
         self._here = False
         view = self.block.view
         self._pad_at = place("shared_memory", "npads") + self._kind.place * HID.size("npad")
@@ -249,14 +255,38 @@ class Hid(Interface):
 
     @command(32)
     @command(91)
+    @command(92)
     @command(300)
     @command(301)
     @command(302)
+    @command(303)
+    @command(304)
+    @command(305)
+    @command(306)
+    @command(307)
+    @command(310)
+    @command(401)
     @command(1002)
     def accept(self, request: CmifRequest) -> CmifAnswer:
-        """Lock keys of a keyboard, gestures, the console's own sensor, how the touch screen works: nothing is known of
-        them here, as of a console that nobody moves."""
+        """Lock keys of a keyboard, gestures, the console's own sensors, USB, how the touch screen works: nothing is
+        known of them here, as of a console that nobody moves."""
         return CmifAnswer()
+
+    @command(308)
+    def set_seven_six_axis_sensor_fusion_strength(self, request: CmifRequest) -> CmifAnswer:
+        (self._strength,) = request.values("f")
+        return CmifAnswer()
+
+    @command(309)
+    def get_seven_six_axis_sensor_fusion_strength(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(struct.pack("<f", self._strength))
+
+    @command(83)
+    @command(400)
+    @command(402)
+    def is_it_so(self, request: CmifRequest) -> CmifAnswer:
+        """No new firmware for sensors, no controller of which a program would have to know that it is on USB."""
+        return CmifAnswer(struct.pack("<B", False))
 
     # -- motion -----------------------------------------------------------------------------------------------------
     def _sensor(self, request: CmifRequest) -> str | None:
@@ -286,6 +316,16 @@ class Hid(Interface):
     @command(69)
     def enable_six_axis_sensor_fusion(self, request: CmifRequest) -> CmifAnswer:
         self._fusion = bool(request.data[:1].strip(b"\0"))
+        return CmifAnswer()
+
+    @command(70)
+    @command(72)
+    @command(73)
+    @command(75)
+    @command(76)
+    @command(78)
+    def set_up_sensors(self, request: CmifRequest) -> CmifAnswer:
+        """How what they measure is put together: scripts say what they tell."""
         return CmifAnswer()
 
     @command(79)
@@ -379,9 +419,24 @@ class Hid(Interface):
     @command(130)
     @command(132)
     @command(134)
+    @command(135)
+    @command(136)
     def arrange(self, request: CmifRequest) -> CmifAnswer:
         """How halves are put together, and what a stick's middle is: there is one controller, which stays as it is."""
         return CmifAnswer()
+
+    @command(133)
+    def set_npad_joy_assignment_mode_single_with_destination(self, request: CmifRequest) -> CmifAnswer:
+        """Whether a half has become another controller, and which: it has not."""
+        return CmifAnswer(struct.pack("<B3xI", False, 0))
+
+    @command(403)
+    def has_battery(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(struct.pack("<B", self._here))
+
+    @command(405)
+    def get_npad_interface_type(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(struct.pack("<B", _WAYS[self._kind.ring]))
 
     @command(128)
     def set_npad_handheld_activation_mode(self, request: CmifRequest) -> CmifAnswer:
@@ -415,8 +470,10 @@ class Hid(Interface):
     @command(201)
     @command(204)
     @command(206)
+    @command(207)
     @command(209)
     @command(210)
+    @command(212)
     def vibrate(self, request: CmifRequest) -> CmifAnswer:
         """Nobody feels it."""
         return CmifAnswer()
@@ -424,6 +481,11 @@ class Hid(Interface):
     @command(202)
     def get_actual_vibration_value(self, request: CmifRequest) -> CmifAnswer:
         return CmifAnswer(_STILL)
+
+    @command(208)
+    def get_actual_vibration_gc_erm_command(self, request: CmifRequest) -> CmifAnswer:
+        """Of a controller of the GameCube: its motor stands still."""
+        return CmifAnswer(struct.pack("<Q", 0))
 
     @command(203)
     def create_active_vibration_device_list(self, request: CmifRequest) -> CmifAnswer:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from pocketgpu.facts.switch.enumerations import LANGUAGE, REGION
 from pocketgpu.guests.switch.abi.cmif import CmifAnswer, CmifRequest, Interface, command
 from pocketgpu.guests.switch.abi.results import Result
+from pocketgpu.guests.switch.services.times import ZONE, ZONE_BYTES
 
 if TYPE_CHECKING:
     from pocketgpu.guests.switch.kernel import SwitchKernel
@@ -20,6 +21,7 @@ NICKNAME: Final = "pocketgpu"
 NICKNAME_BYTES: Final = 0x80
 SERIAL_BYTES: Final = 0x18
 CODE_BYTES: Final = 8
+_MEMORY_CARD, _FIRST_MODEL, _ENGLISH_US, _WORLD = 1, 1, 1, 1
 OLD_LANGUAGES: Final = 15
 """How many the first command for them tells; programs that ask a later one get all."""
 _FIRMWARE: Final = struct.Struct("<4B4B32s64s24s128s")
@@ -107,11 +109,59 @@ class SystemSettings(Interface):
         """The light one."""
         return CmifAnswer(struct.pack("<I", 0))
 
+    @command(7)
+    @command(25)
+    @command(27)
+    @command(45)
     @command(47)
+    @command(60)
     @command(62)
+    @command(65)
+    @command(69)
+    @command(73)
+    @command(88)
+    @command(95)
+    @command(103)
+    @command(179)
+    @command(186)
     def get_flag(self, request: CmifRequest) -> CmifAnswer:
-        """Neither a console for a shop, nor one for developers."""
+        """Off: the lock screen, reports, downloads; a console for a shop or for developers; radio and network; zoom."""
         return CmifAnswer(struct.pack("<B", False))
+
+    @command(99)
+    def get_battery_percentage_flag(self, request: CmifRequest) -> CmifAnswer:
+        """Whether the HOME menu shows how full the battery is."""
+        return CmifAnswer(struct.pack("<B", True))
+
+    @command(35)
+    def get_vibration_master_volume(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(struct.pack("<f", 1))
+
+    @command(37)
+    @command(38)
+    def get_settings_item_value(self, request: CmifRequest) -> CmifAnswer:
+        """Settings of programs of the system, by two names: there are none."""
+        return CmifAnswer(result=Result.NO_SETTING)
+
+    @command(53)
+    def get_device_time_zone_location_name(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(ZONE.encode().ljust(ZONE_BYTES, b"\0"))
+
+    @command(63)
+    def get_primary_album_storage(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(struct.pack("<I", _MEMORY_CARD))
+
+    @command(79)
+    def get_product_model(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(struct.pack("<i", _FIRST_MODEL))
+
+    @command(136)
+    def get_keyboard_layout(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(struct.pack("<I", _ENGLISH_US))
+
+    @command(183)
+    def get_platform_region(self, request: CmifRequest) -> CmifAnswer:
+        return CmifAnswer(struct.pack("<I", _WORLD))
 
     @command(68)
     def get_serial_number(self, request: CmifRequest) -> CmifAnswer:

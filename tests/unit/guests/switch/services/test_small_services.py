@@ -46,11 +46,11 @@ def test_a_service_by_both_protocols(talk: Talk) -> None:
 def test_absent_services_are_refused(talk: Talk, tipc: bool) -> None:
     manager = talk.open_port("sm:")
     ask = manager.tipc if tipc else manager.ask
-    assert ask(1, b"nifm:u\0\0").result == 0xE15
+    assert ask(1, b"bsd:u\0\0\0").result == 0xE15
     assert ask(1, b"\xff\xfe\0").result == 0xE15
     assert ask(1, bytes(8)).result == Result.BAD_SERVICE_NAME
     events = [str(one) for one in talk.kernel.events.drain()]
-    assert any("the service nifm:u is absent here" in one for one in events) and len(events) == 2
+    assert any("the service bsd:u is absent here" in one for one in events) and len(events) == 2
 
 
 def test_programs_offer_no_services(talk: Talk) -> None:

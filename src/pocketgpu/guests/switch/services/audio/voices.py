@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from pocketgpu.facts.dialect.records import Record
@@ -25,6 +24,7 @@ from pocketgpu.facts.switch.audren import (
     VoiceState,
 )
 from pocketgpu.guests.kernel.sound import SoundQueue
+from pocketgpu.late_dataclass import dataclass
 
 _ONE: Final = 1 << 15
 """Speeds are counted in parts of it."""

@@ -10,13 +10,13 @@ Source: libnx's applets/*.c; switchbrew Software Keyboard, Error Applet.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from pocketgpu.facts.dialect.records import Record
 from pocketgpu.facts.switch.applets import APPLETS, FORBIDDEN, AppletId, ErrorType, Verdict
 from pocketgpu.guests.input.answers import Answers
 from pocketgpu.guests.switch.abi.results import Result, parts_of
+from pocketgpu.late_dataclass import dataclass
 
 _SYSTEM_CODES: Final = 2000
 """What is added to a module in codes that people read."""

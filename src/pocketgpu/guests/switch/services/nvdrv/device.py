@@ -12,12 +12,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pocketgpu.facts.dialect.records import Record
 from pocketgpu.facts.switch.nvdrv import REQUESTS, NvError, NvRequest
 from pocketgpu.guests.kernel.objects import Event
+from pocketgpu.late_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pocketgpu.guests.kernel.threads import Thread

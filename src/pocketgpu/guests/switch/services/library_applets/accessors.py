@@ -182,7 +182,7 @@ class LibraryAppletAccessor(Interface):
     def start(self, request: CmifRequest) -> CmifAnswer:
         """The first storage has the arguments that all applets have."""
         if self.program is None:
-            inputs = [bytes(one.view) for one in self.inputs[1:]]
+            inputs = [one.view for one in self.inputs[1:]]
             self.program = program(self.id, self.applets.around, inputs, in_front=self.in_front)
             self.applets.started(self)
             self.go_on()
@@ -208,26 +208,25 @@ class LibraryAppletAccessor(Interface):
     @command(100)
     @command(102)
     def push_in_data(self, request: CmifRequest) -> CmifAnswer:
-        return self._push(request)
-
-    @command(103)
-    def push_interactive_in_data(self, request: CmifRequest) -> CmifAnswer:
-        """The program answers a question of the applet."""
-        answer = self._push(request)
-        if answer.result == Result.OK and self.program is not None and not self.done:
-            said = self.program.told(bytes(self.inputs[-1].view))
-            if said is None:
-                self.go_on()
-            else:
-                self._says(said)
-        return answer
-
-    def _push(self, request: CmifRequest) -> CmifAnswer:
         one = request.objects[0] if request.objects else None
         if not isinstance(one, Storage) or len(self.inputs) >= MOST_STORAGES:
             return CmifAnswer(result=Result.BAD_STORAGE)
         hold(one)
         self.inputs.append(one)
+        return CmifAnswer()
+
+    @command(103)
+    def push_interactive_in_data(self, request: CmifRequest) -> CmifAnswer:
+        """The program answers a question of the applet."""
+        one = request.objects[0] if request.objects else None
+        if not isinstance(one, Storage):
+            return CmifAnswer(result=Result.BAD_STORAGE)
+        if self.program is not None and not self.done:
+            said = self.program.told(one.view)
+            if said is None:
+                self.go_on()
+            else:
+                self._says(said)
         return CmifAnswer()
 
     @command(101)

@@ -48,7 +48,7 @@ class LibraryProgram:
     title = ""
     asks = False
 
-    def __init__(self, around: Surroundings, inputs: Sequence[bytes]) -> None:
+    def __init__(self, around: Surroundings, inputs: Sequence[memoryview]) -> None:
         self.answers, self.users, self.inputs = around.answers, around.users, inputs
 
     def __repr__(self) -> str:
@@ -56,15 +56,14 @@ class LibraryProgram:
 
     def _input(self, record: str) -> Record:
         """What came first, as a record."""
-        data = self.inputs[0] if self.inputs else b""
-        return APPLETS.make(record, data[: APPLETS.size(record)])
+        return APPLETS.make(record, bytes(self.inputs[0][: APPLETS.size(record)]) if self.inputs else b"")
 
     def run(self) -> Said:
         """The player answers, if it asks."""
         raise NotImplementedError
 
-    def told(self, data: bytes) -> Said | None:
-        """The program has answered a question; None if the player has to say something again."""
+    def told(self, data: memoryview) -> Said | None:
+        """The program says something, mostly to a question; None if the player has to say something again."""
         return Said((), done=False)
 
 
@@ -73,9 +72,9 @@ class Keyboard(LibraryProgram):
 
     title, asks = "keyboard", True
 
-    def __init__(self, around: Surroundings, inputs: Sequence[bytes]) -> None:
+    def __init__(self, around: Surroundings, inputs: Sequence[memoryview]) -> None:
         super().__init__(around, inputs)
-        self._text = ""
+        self._text, self._asked = "", False
         self._config = self._input("keyboard")
 
     @property
@@ -101,6 +100,7 @@ class Keyboard(LibraryProgram):
         self._text = units.decode("utf-16-le", "ignore")
         if not config["check"]:
             return self._left(self._text)
+        self._asked = True
         question, data = APPLETS.make("keyboard_question"), self._encoded(self._text)
         question["size"] = len(data)
         question.set_part("text", data)
@@ -120,8 +120,11 @@ class Keyboard(LibraryProgram):
         answer.set_part("text", self._encoded(text))
         return Said((bytes(answer.data),))
 
-    def told(self, data: bytes) -> Said | None:
-        verdict = APPLETS.make("keyboard_verdict", data[: APPLETS.size("keyboard_verdict")])
+    def told(self, data: memoryview) -> Said | None:
+        if not self._asked:
+            return Said((), done=False)
+        self._asked = False
+        verdict = APPLETS.make("keyboard_verdict", bytes(data[: APPLETS.size("keyboard_verdict")]))
         if verdict["verdict"] == Verdict.GOOD:
             return self._left(self._text)
         code = "utf-8" if self._config["utf8"] else "utf-16-le"
@@ -191,7 +194,7 @@ class ControllerSupport(LibraryProgram):
 class UnknownApplet(LibraryProgram):
     """One that is not modelled: it is left at once, without an answer."""
 
-    def __init__(self, around: Surroundings, inputs: Sequence[bytes], title: str) -> None:
+    def __init__(self, around: Surroundings, inputs: Sequence[memoryview], title: str) -> None:
         super().__init__(around, inputs)
         self.title = title
 
@@ -206,7 +209,7 @@ _PROGRAMS: Final[Mapping[int, type[LibraryProgram]]] = {
 }  # fmt: skip
 
 
-def program(applet: int, around: Surroundings, inputs: Sequence[bytes], *, in_front: bool) -> LibraryProgram:
+def program(applet: int, around: Surroundings, inputs: Sequence[memoryview], *, in_front: bool) -> LibraryProgram:
     """The applet with a number. in_front: whether it covers the program; the keyboard can also be a part of its
     picture (inline)."""
     kind = _PROGRAMS.get(applet)

@@ -124,6 +124,7 @@ def test_a_program_checks_the_text() -> None:
     talk = AppletTalk()
     talk.console.answers += ["bad", "better", "good"]
     keyboard = talk.created(KEYBOARD, config(check=True))
+    talk.push(keyboard, bytes(0x7D8), 103)  # nobody has asked
     questions, changed = talk.event(keyboard, 106), talk.event(keyboard, 0)
     keyboard.ask(10)
     for text, verdict in (("bad", 1), ("better", 3), ("good", 0)):
@@ -167,6 +168,17 @@ def test_users_and_controllers() -> None:
     controller = talk.created(CONTROLLER, bytes(0x14), bytes(0x21C))
     controller.ask(10)
     assert talk.popped(controller) == struct.pack("<b3xII", 1, 0, 0)
+
+
+def test_queues_of_an_applet_have_an_end() -> None:
+    talk = AppletTalk()
+    keyboard, one = talk.got(talk.creator, 0, struct.pack("<II", KEYBOARD, 0)), talk.storage(b"x")
+    assert [keyboard.ask(100, objects=[one]).result for _ in range(65)] == [0] * 64 + [Result.BAD_STORAGE]
+    assert {keyboard.ask(103, objects=[one]).result for _ in range(100)} == {0}
+    one.close()
+    assert talk.applet.library.budget.used == 1
+    keyboard.close()
+    assert talk.applet.library.budget.used == 0
 
 
 def test_other_applets_are_left_at_once() -> None:

@@ -20,7 +20,6 @@ from pocketgpu.guests.input.answers import Answers
 from pocketgpu.guests.kernel.objects import Event, Reset
 from pocketgpu.guests.switch.abi.cmif import CmifAnswer, CmifRequest, Interface, command
 from pocketgpu.guests.switch.abi.results import Result
-from pocketgpu.guests.switch.services.account import NICKNAME, USER
 from pocketgpu.guests.switch.services.applet_functions import (
     AppletCommonFunctions,
     ApplicationCreator,
@@ -62,7 +61,7 @@ class Applet:
         self.kernel, self.make_layer = kernel, make_layer
         self.docked = self.home_open = self.covered = False
         self.answers = Answers(kernel.events)
-        self.library = LibraryApplets(kernel, self.answers, {NICKNAME: USER}, self.set_covered)
+        self.library = LibraryApplets(kernel, self.answers, self.set_covered)
         self.messages: deque[int] = deque()
         self.message_event = Event(Reset.STICKY, "applet messages")
         self.mode_event = Event(Reset.STICKY, "operation mode")

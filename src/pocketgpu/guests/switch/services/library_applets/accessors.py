@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import struct
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from pocketgpu.facts.switch.applets import AppletMode
@@ -17,7 +17,7 @@ from pocketgpu.guests.kernel.objects import Event, Reset
 from pocketgpu.guests.switch.abi.cmif import CmifAnswer, CmifRequest, Interface, command
 from pocketgpu.guests.switch.abi.results import Result
 from pocketgpu.guests.switch.abi.sessions import hold, release
-from pocketgpu.guests.switch.services.library_applets.programs import LibraryProgram, Said, Surroundings, program
+from pocketgpu.guests.switch.services.library_applets.programs import LibraryProgram, Said, program
 from pocketgpu.guests.switch.services.library_applets.storages import Budget, LentStorage, OwnStorage, Storage
 
 if TYPE_CHECKING:
@@ -29,14 +29,11 @@ _IN_FRONT: Final = (AppletMode.ALL_FOREGROUND, AppletMode.ALL_FOREGROUND_HIDDEN)
 
 
 class LibraryApplets:
-    """The library applets of a console. answers: what the player says to them. users: ids by name. cover: is told
-    whether some applet is in front of the program. running: those that were started and have not ended."""
+    """The library applets of a console. answers: what the player says to them. cover: is told whether some applet is in
+    front of the program. running: those that were started and have not ended."""
 
-    def __init__(
-        self, kernel: SwitchKernel, answers: Answers, users: Mapping[str, bytes], cover: Callable[[bool], None]
-    ) -> None:
+    def __init__(self, kernel: SwitchKernel, answers: Answers, cover: Callable[[bool], None]) -> None:
         self.kernel, self.answers, self.cover = kernel, answers, cover
-        self.around = Surroundings(answers, users)
         self.budget = Budget()
         self.running: list[LibraryAppletAccessor] = []
 
@@ -183,7 +180,7 @@ class LibraryAppletAccessor(Interface):
         """The first storage has the arguments that all applets have."""
         if self.program is None:
             inputs = [one.view for one in self.inputs[1:]]
-            self.program = program(self.id, self.applets.around, inputs, in_front=self.in_front)
+            self.program = program(self.id, self.applets.answers, inputs, in_front=self.in_front)
             self.applets.started(self)
             self.go_on()
         return CmifAnswer()

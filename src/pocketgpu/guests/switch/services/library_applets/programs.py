@@ -1,6 +1,6 @@
 """What library applets do: they take what a program hands them, ask the player, and answer.
 
-    keyboard = Keyboard(Surroundings(answers, {}), [config])
+    keyboard = Keyboard(answers, [arguments, config])
     keyboard.run().outputs  # the answer for the program
 
 They end as soon as they are answered: nothing of them is drawn.
@@ -33,14 +33,6 @@ class Said:
     result: int = Result.OK
 
 
-@dataclass(frozen=True)
-class Surroundings:
-    """What applets find. answers: what the player says. users: ids of those who use the console, by name."""
-
-    answers: Answers
-    users: Mapping[str, bytes]
-
-
 class LibraryProgram:
     """A library applet. inputs: what its program has handed it, without the arguments that all have. asks: whether it
     needs the player's answer."""
@@ -48,8 +40,8 @@ class LibraryProgram:
     title = ""
     asks = False
 
-    def __init__(self, around: Surroundings, inputs: Sequence[memoryview]) -> None:
-        self.answers, self.users, self.inputs = around.answers, around.users, inputs
+    def __init__(self, answers: Answers, inputs: Sequence[memoryview]) -> None:
+        self.answers, self.inputs = answers, inputs
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.title}>"
@@ -72,8 +64,8 @@ class Keyboard(LibraryProgram):
 
     title, asks = "keyboard", True
 
-    def __init__(self, around: Surroundings, inputs: Sequence[memoryview]) -> None:
-        super().__init__(around, inputs)
+    def __init__(self, answers: Answers, inputs: Sequence[memoryview]) -> None:
+        super().__init__(answers, inputs)
         self._text, self._asked = "", False
         self._config = self._input("keyboard")
 
@@ -162,21 +154,17 @@ def _utf8(record: Record) -> str:
 
 
 class PlayerSelect(LibraryProgram):
-    """The list of users: the player's answer is the name of one, or empty for nobody, where a program allows that."""
+    """The list of users: the player's answer is a name, whose bytes are the user's id, as there are no accounts."""
 
     title, asks = "player select", True
 
     def run(self) -> Said:
         name = self.answers.next("the list of users")
-        answer, nobody = APPLETS.make("user_answer"), name == "" and self._input("users")["may_skip"]
-        if name is not None and name not in self.users and not nobody:
-            known = ", ".join(map(repr, self.users))
-            self.answers.tell(f"there is no user {name!r} in the list, which has {known}, so it was cancelled")
-            name = None
+        answer = APPLETS.make("user_answer")
         if name is None:
             answer["result"] = Result.CANCELLED_BY_USER
-        elif not nobody:
-            answer.set_part("user", self.users[name])
+        else:
+            answer.set_part("user", name.encode("utf-8", "replace") or b"\1")
         return Said((bytes(answer.data),))
 
 
@@ -194,8 +182,8 @@ class ControllerSupport(LibraryProgram):
 class UnknownApplet(LibraryProgram):
     """One that is not modelled: it is left at once, without an answer."""
 
-    def __init__(self, around: Surroundings, inputs: Sequence[memoryview], title: str) -> None:
-        super().__init__(around, inputs)
+    def __init__(self, answers: Answers, inputs: Sequence[memoryview], title: str) -> None:
+        super().__init__(answers, inputs)
         self.title = title
 
     def run(self) -> Said:
@@ -209,13 +197,13 @@ _PROGRAMS: Final[Mapping[int, type[LibraryProgram]]] = {
 }  # fmt: skip
 
 
-def program(applet: int, around: Surroundings, inputs: Sequence[memoryview], *, in_front: bool) -> LibraryProgram:
+def program(applet: int, answers: Answers, inputs: Sequence[memoryview], *, in_front: bool) -> LibraryProgram:
     """The applet with a number. in_front: whether it covers the program; the keyboard can also be a part of its
     picture (inline)."""
     kind = _PROGRAMS.get(applet)
     if kind is Keyboard and not in_front:
-        return UnknownApplet(around, inputs, "inline keyboard")
+        return UnknownApplet(answers, inputs, "inline keyboard")
     if kind is None:
         name = AppletId(applet).name.lower().replace("_", " ") if applet in tuple(AppletId) else f"{applet:#x}"
-        return UnknownApplet(around, inputs, name)
-    return kind(around, inputs)
+        return UnknownApplet(answers, inputs, name)
+    return kind(answers, inputs)

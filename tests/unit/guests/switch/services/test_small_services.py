@@ -53,9 +53,14 @@ def test_absent_services_are_refused(talk: Talk, tipc: bool) -> None:
     assert any("the service bsd:u is absent here" in one for one in events) and len(events) == 2
 
 
-def test_programs_offer_no_services(talk: Talk) -> None:
-    assert talk.open_port("sm:").ask(2, b"mine\0\0\0\0").result == Result.UNKNOWN_COMMAND
-    assert "sm:: RegisterService" in str(talk.kernel.events.drain()[0])
+def test_programs_may_offer_services(talk: Talk) -> None:
+    manager, name = talk.open_port("sm:"), b"mine\0\0\0\0"
+    offered = manager.ask(2, name + struct.pack("<2I", 0, 4))
+    assert offered.result == 0 and len(offered.moves) == 1
+    assert manager.ask(2, name + struct.pack("<2I", 0, 4)).result == Result.ALREADY_REGISTERED
+    assert manager.ask(2, b"psm\0\0\0\0\0" + struct.pack("<2I", 0, 4)).result == Result.ALREADY_REGISTERED
+    assert manager.ask(2, b"more\0\0\0\0" + struct.pack("<2I", 0, 0)).result == Result.OUT_OF_RANGE
+    assert manager.ask(3, name).result == 0 and manager.ask(3, name).result == Result.NOT_REGISTERED
 
 
 # -- apm --------------------------------------------------------------------------------------------------------------

@@ -15,11 +15,9 @@ from typing import Final
 from pocketgpu.facts.dialect.records import Record
 from pocketgpu.facts.switch.applets import APPLETS, FORBIDDEN, AppletId, ErrorType, Verdict
 from pocketgpu.guests.input.answers import Answers
-from pocketgpu.guests.switch.abi.results import Result, parts_of
+from pocketgpu.guests.switch.abi.results import Result, shown_code
+from pocketgpu.guests.switch.abi.users import USER
 from pocketgpu.late_dataclass import dataclass
-
-_SYSTEM_CODES: Final = 2000
-"""What is added to a module in codes that people read."""
 
 
 @dataclass(frozen=True)
@@ -144,8 +142,7 @@ class ErrorDisplay(LibraryProgram):
             return "the licence"
         text = _utf8(error) if kind == ErrorType.SYSTEM else ""
         if kind == ErrorType.CODE and error["has_result"]:
-            module, description = parts_of(error["result"])
-            return f"code {_SYSTEM_CODES + module:04}-{description:04}"
+            return f"code {shown_code(error['result'])}"
         return text or f"code {error['code']:04}-{error['description']:04}"
 
 
@@ -154,17 +151,17 @@ def _utf8(record: Record) -> str:
 
 
 class PlayerSelect(LibraryProgram):
-    """The list of users: the player's answer is a name, whose bytes are the user's id, as there are no accounts."""
+    """The list of users: the player picks the only one, whatever the answer says, or cancels."""
 
     title, asks = "player select", True
 
     def run(self) -> Said:
-        name = self.answers.next("the list of users")
+        picked = self.answers.next("the list of users") is not None
         answer = APPLETS.make("user_answer")
-        if name is None:
-            answer["result"] = Result.CANCELLED_BY_USER
+        if picked:
+            answer.set_part("user", USER)
         else:
-            answer.set_part("user", name.encode("utf-8", "replace") or b"\1")
+            answer["result"] = Result.CANCELLED_BY_USER
         return Said((bytes(answer.data),))
 
 

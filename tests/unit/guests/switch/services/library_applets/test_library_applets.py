@@ -15,6 +15,7 @@ from pocketgpu.guests.kernel.memory import host_memory
 from pocketgpu.guests.kernel.objects import Event
 from pocketgpu.guests.kernel.state import State
 from pocketgpu.guests.switch.abi.results import Result
+from pocketgpu.guests.switch.abi.users import USER
 from pocketgpu.guests.switch.services.library_applets.storages import MOST_BYTES
 
 CONTROLLER, ERROR, USERS, KEYBOARD = 0x0C, 0x0E, 0x10, 0x11
@@ -154,7 +155,7 @@ def test_the_error_display_is_closed() -> None:
 def test_users_and_controllers() -> None:
     talk = AppletTalk()
     talk.console.answers += ["Anna", None]
-    for result, user in ((0, b"Anna"), (1 << 9 | 124, b"")):
+    for result, user in ((0, USER), (1 << 9 | 124, b"")):
         users = talk.created(USERS, bytes(0xA0))
         users.ask(10)
         assert talk.popped(users) == struct.pack("<I4x16s", result, user)

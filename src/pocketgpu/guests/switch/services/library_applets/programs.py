@@ -151,17 +151,18 @@ def _utf8(record: Record) -> str:
 
 
 class PlayerSelect(LibraryProgram):
-    """The list of users: the player picks the only one, whatever the answer says, or cancels."""
+    """The list of users: the player picks the only one, whatever the answer says, or cancels. An empty answer is nobody
+    where the program allows that."""
 
     title, asks = "player select", True
 
     def run(self) -> Said:
-        picked = self.answers.next("the list of users") is not None
+        name, nobody = self.answers.next("the list of users"), self._input("users")["may_skip"]
         answer = APPLETS.make("user_answer")
-        if picked:
-            answer.set_part("user", USER)
-        else:
+        if name is None:
             answer["result"] = Result.CANCELLED_BY_USER
+        elif name or not nobody:
+            answer.set_part("user", USER)
         return Said((bytes(answer.data),))
 
 

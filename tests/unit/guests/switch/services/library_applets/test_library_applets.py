@@ -154,9 +154,9 @@ def test_the_error_display_is_closed() -> None:
 
 def test_users_and_controllers() -> None:
     talk = AppletTalk()
-    talk.console.answers += ["Anna", None]
-    for result, user in ((0, USER), (1 << 9 | 124, b"")):
-        users = talk.created(USERS, bytes(0xA0))
+    talk.console.answers += ["Anna", None, "", ""]
+    for result, user, may_skip in ((0, USER, 1), (1 << 9 | 124, b"", 1), (0, b"", 1), (0, USER, 0)):
+        users = talk.created(USERS, bytes(0x94) + bytes([may_skip]) + bytes(11))
         users.ask(10)
         assert talk.popped(users) == struct.pack("<I4x16s", result, user)
     controller = talk.created(CONTROLLER, bytes(0x14), bytes(0x21C))

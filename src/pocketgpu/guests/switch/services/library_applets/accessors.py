@@ -17,7 +17,8 @@ from pocketgpu.guests.kernel.objects import Event, Reset
 from pocketgpu.guests.switch.abi.cmif import CmifAnswer, CmifRequest, Interface, command
 from pocketgpu.guests.switch.abi.results import Result
 from pocketgpu.guests.switch.abi.sessions import hold, release
-from pocketgpu.guests.switch.services.library_applets.programs import LibraryProgram, Said, program
+from pocketgpu.guests.switch.services.library_applets.library_program import LibraryProgram, Said
+from pocketgpu.guests.switch.services.library_applets.programs import program
 from pocketgpu.guests.switch.services.library_applets.storages import Budget, LentStorage, OwnStorage, Storage
 
 if TYPE_CHECKING:
@@ -223,6 +224,7 @@ class LibraryAppletAccessor(Interface):
             if said is None:
                 self.go_on()
             else:
+                self.waits &= self.program.asks
                 self._says(said)
         return CmifAnswer()
 

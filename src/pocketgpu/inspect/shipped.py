@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from time import monotonic
 from typing import Any
 
 from pocketgpu.errors import UsageError
 from pocketgpu.lanes import archive, making, object_cache
 from pocketgpu.lanes.target import LEVELS, host
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
 

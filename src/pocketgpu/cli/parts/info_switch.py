@@ -25,7 +25,9 @@ def report(outcome: Outcome) -> str:
     ]
     if capture["source"]:
         parts.append(capture["source"])
-    parts += ["", info_tables.frames(outcome, _FRAME_COUNTS), "", _classes(extra["classes"])]
+    parts += ["", info_tables.frames(outcome, _FRAME_COUNTS)]
+    if extra["classes"]:  # a program may draw with the processor alone
+        parts += ["", _classes(extra["classes"])]
     macros = extra["macros"]
     if macros["calls"]:
         calls = ", ".join(f"{number}: {count}" for number, count in macros["calls"].items())
@@ -49,7 +51,7 @@ def report(outcome: Outcome) -> str:
                 shown.append((f"... {hidden} more", "", "", ""))
             columns = [(title, False), ("", False), ("times", True), ("first", False)]
             parts += ["", terminal.format_table(columns, shown)]
-    if not extra["unknown_methods"]:
+    if extra["classes"] and not extra["unknown_methods"]:
         parts += ["", "every method is known"]
     parts += [*info_tables.doubts(outcome), "", terminal.format_warnings(outcome.warnings)]
     return "\n".join(parts)

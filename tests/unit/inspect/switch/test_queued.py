@@ -66,3 +66,10 @@ def test_pictures_that_the_processor_drew_have_no_submissions() -> None:
     assert [[one.kind for one in run.events(frame)] for frame in (0, 1)] == [["load", "show"]] * 2
     filled = queued_by(app, run, "f1/e0").written
     assert filled is not None and filled.trace[0].place.function == "main"
+
+
+def test_info_about_a_program_that_the_processor_draws_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", str(PROGRAMS / "console.nro")]) == 0
+    shown = capsys.readouterr().out
+    assert "present   RGB565_UNORM 640x360" in shown
+    assert "submissions" not in shown and "every method" not in shown and "most of them" not in shown

@@ -165,6 +165,9 @@ class SwitchEpisode(Episode):
         favoured = wanted[0] if wanted is not None else r.choice(_FAVOURED) if r.random() < 0.12 else None
         if favoured is not None:
             handle = next((one for one in sessions if self.server_name(one) == favoured), handle)
+        elif r.random() < 0.15:  # what reaches files of the host
+            name = r.choice(("fsp-srv", "IFileSystem", "IFileSystem", "IFile", "IDirectory"))
+            handle = r.choice([one for one in sessions if self.server_name(one) == name] or [handle])
         session = self.kernel.handles.get(handle)
         server = session.server if isinstance(session, Session) else None
         number = 0

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MOST_RENDERERS: Final = 2
 """That are open at a time."""
 _WORK: Final = struct.Struct("<QQ")
-"""Behind the parameters: size of the work buffer, the program's id."""
+"""After the parameters: size of the work buffer, the program's id."""
 _WORK_AT: Final = 0x38
 
 

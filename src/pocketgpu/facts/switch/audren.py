@@ -1,7 +1,7 @@
 """The sound renderer of the Switch: records of its updates, and their order.
 
     AUDREN.make("voice_in", data)["state"]
-    INPUTS[1].record, INPUTS[1].count  # "memory_pool_in", "memory_pools"
+    sections("in")[1].record  # "memory_pool_in"
 
 The rows are in switch/audren.tsv. What the renderer does is in pocketgpu.guests.switch.services.audio.
 """
@@ -9,6 +9,7 @@ The rows are in switch/audren.tsv. What the renderer does is in pocketgpu.guests
 from __future__ import annotations
 
 from enum import IntEnum
+from functools import cache
 from typing import Final
 
 from pocketgpu.facts.dialect.records import RecordTable
@@ -30,18 +31,15 @@ class Section:
     size: int
 
 
-def _sections(direction: str) -> tuple[Section, ...]:
+@cache
+def sections(direction: str) -> tuple[Section, ...]:
+    """Sections of an update ("in"), or of its answer ("out"), in their order."""
     return tuple(
         Section(row["record"], row["section"], row["count"], int(row["size"], 0))
         for row in TABLES.read("audren")
         if row["direction"] == direction
     )
 
-
-INPUTS: Final = _sections("in")
-"""Sections of an update, in their order."""
-OUTPUTS: Final = _sections("out")
-"""Sections of its answer."""
 
 RATES: Final = {48000: 240, 32000: 160}
 """Sample rates, and samples of a frame."""

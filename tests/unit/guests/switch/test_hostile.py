@@ -63,7 +63,7 @@ def _anywhere(self: HostFolder, path: str) -> Path:
 def test_the_fuzzer_notices_a_card_that_is_open_to_all_sides(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(HostFolder, "_place", _anywhere)
     with pytest.raises(AssertionError, match="episode"):
-        load("switch_calls").run(60000, seed=4)  # far fewer are needed; how many changes with each new service
+        load("switch_calls").run(60000, seed=4)  # it ends at the first find
 
 
 @pytest.mark.parametrize(

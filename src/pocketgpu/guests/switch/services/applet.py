@@ -38,7 +38,7 @@ from pocketgpu.guests.switch.services.applet_objects import (
     SelfController,
     WindowController,
 )
-from pocketgpu.guests.switch.services.library_applets.accessors import LibraryAppletCreator, LibraryApplets
+from pocketgpu.guests.switch.services.library_applets.creator import LibraryAppletCreator, LibraryApplets
 
 if TYPE_CHECKING:
     from pocketgpu.guests.switch.kernel import SwitchKernel

@@ -9,21 +9,18 @@ Header and sections are in facts/switch/audren.tsv.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final
 
 from pocketgpu.facts.dialect.records import Record
-from pocketgpu.facts.switch.audren import AUDREN, INPUTS, MOST_ERRORS, OUTPUTS, Section
-
-HEADER: Final = AUDREN.size("header")
+from pocketgpu.facts.switch.audren import AUDREN, MOST_ERRORS, sections
 
 
 class MalformedUpdate(ValueError):
     """The sizes or numbers of an update are wrong."""
 
 
-def update_size(sections: tuple[Section, ...], counts: Mapping[str, int]) -> int:
-    """Bytes of an update or an answer with its header. counts: of records, by parameter."""
-    return HEADER + sum(one.size * counts[one.count] for one in sections)
+def update_size(direction: str, counts: Mapping[str, int]) -> int:
+    """Bytes of an update ("in") or an answer ("out") with its header. counts: of records, by parameter."""
+    return AUDREN.size("header") + sum(one.size * counts[one.count] for one in sections(direction))
 
 
 class Update:
@@ -33,15 +30,15 @@ class Update:
     """
 
     def __init__(self, data: bytes, counts: Mapping[str, int], revision: int) -> None:
-        size = update_size(INPUTS, counts)
+        size = update_size("in", counts)
         if len(data) < size:
             raise MalformedUpdate(f"{len(data)} bytes instead of {size}")
-        header = AUDREN.make("header", data[:HEADER])
+        at = AUDREN.size("header")
+        header = AUDREN.make("header", data[:at])
         if header["revision"] != revision or header["total"] != size:
             raise MalformedUpdate("another revision or size")
         self._sections: dict[str, bytes] = {}
-        at = HEADER
-        for one in INPUTS:
+        for one in sections("in"):
             length = one.size * counts[one.count]
             if header[one.field] != length:
                 raise MalformedUpdate(f"{header[one.field]} bytes of {one.field} instead of {length}")
@@ -72,17 +69,17 @@ class UpdateAnswer:
     """What the renderer says. errors: results, and the addresses they are about."""
 
     def __init__(self, counts: Mapping[str, int], revision: int) -> None:
-        self.size = update_size(OUTPUTS, counts)
+        self.size = update_size("out", counts)
         self.data = bytearray(self.size)
         self.errors: list[tuple[int, int]] = []
-        header, at = AUDREN.make("header"), HEADER
+        header, at = AUDREN.make("header"), AUDREN.size("header")
         header["revision"], header["total"] = revision, self.size
         self._places: dict[str, int] = {}
-        for one in OUTPUTS:
+        for one in sections("out"):
             length = one.size * counts[one.count]
             header[one.field], self._places[one.record] = length, at
             at += length
-        self.data[:HEADER] = header.data
+        self.data[: len(header.data)] = header.data
 
     def __repr__(self) -> str:
         return f"<UpdateAnswer: {self.size} bytes, {len(self.errors)} errors>"

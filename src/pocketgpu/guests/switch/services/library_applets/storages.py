@@ -6,7 +6,7 @@ Source: libnx's services/applet.c; switchbrew Applet Manager services.
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pocketgpu.guests.kernel.blocks import MemoryBlock
 from pocketgpu.guests.switch.abi.cmif import CmifAnswer, CmifRequest, Interface, command
@@ -15,26 +15,7 @@ from pocketgpu.guests.switch.abi.sessions import hold, release
 
 if TYPE_CHECKING:
     from pocketgpu.guests.switch.kernel import SwitchKernel
-
-MOST_BYTES: Final = 16 << 20
-"""Of all storages at a time that are no memory of the program."""
-
-
-class Budget:
-    """Bytes of the host that storages take."""
-
-    def __init__(self) -> None:
-        self.used = 0
-
-    def __repr__(self) -> str:
-        return f"<Budget: {self.used} of {MOST_BYTES} bytes used>"
-
-    def take(self, size: int) -> bool:
-        """Use some more; whether there is room."""
-        if not 0 <= size <= MOST_BYTES - self.used:
-            return False
-        self.used += size
-        return True
+    from pocketgpu.guests.switch.services.library_applets.creator import Budget
 
 
 class Storage(Interface):

@@ -16,7 +16,7 @@ from pocketgpu.guests.kernel.objects import Event
 from pocketgpu.guests.kernel.state import State
 from pocketgpu.guests.switch.abi.results import Result
 from pocketgpu.guests.switch.abi.users import USER
-from pocketgpu.guests.switch.services.library_applets.storages import MOST_BYTES
+from pocketgpu.guests.switch.services.library_applets.creator import MOST_BYTES
 
 CONTROLLER, ERROR, USERS, KEYBOARD = 0x0C, 0x0E, 0x10, 0x11
 CANCELLED = 22 << 9 | 128

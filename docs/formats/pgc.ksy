@@ -46,6 +46,7 @@ enums:
     0x24: syncpoint
     0x25: present
     0x26: map_part
+    0x27: present_part
   picture_form:
     0: same
     1: digest
@@ -138,6 +139,7 @@ types:
             'record_type::syncpoint': syncpoint
             'record_type::present': present
             'record_type::map_part': map_part
+            'record_type::present_part': present_part
   varint:
     doc: Groups of seven bits, lowest first; at most ten of them.
     seq:
@@ -388,3 +390,11 @@ types:
       - id: syncpoint_value
         type: varint
         if: has_fence != 0
+  present_part:
+    seq:
+      - id: surface
+        type: present
+      - id: left
+        type: varint
+      - id: top
+        type: varint

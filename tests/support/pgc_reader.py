@@ -166,3 +166,6 @@ class Reader:
         stride, (transform, fenced) = self.varint(), self.take("BB")
         fence = (self.varint(), self.varint()) if fenced else None
         return address, place, handle, offset, width, height, format, layout, block, stride, transform, fence
+
+    def _record_27(self) -> Any:
+        return *self._record_25(), self.varint(), self.varint()

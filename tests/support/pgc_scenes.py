@@ -71,7 +71,8 @@ def scene_switch(frames: int = 3) -> Contents:
             Store(None, 0, 0x7F_FFFF_F000, (b"the same", b"bytes")),
             Submit(5, entry),
             Present(
-                0x5_0000_0000, None if n else 70, 0 if n else 512, 16, 8, n, True, 2, 64, n & 7, (8, 65) if n else None
+                0x5_0000_0000, None if n else 70, 0 if n else 512, 16, 8, n, True, 2, 64, n & 7, (8, 65) if n else None,
+                *((3, 5) if n == 1 else ()),
             ),
         )
         contents.frames.append(FrameContents(events, {0: picture(n, 12)} if n else None))

@@ -13,6 +13,14 @@ static void flush(const void *from, u64 size) {
         __asm__ volatile("dc civac, %0" :: "r"(at) : "memory");
     __asm__ volatile("dsb sy" ::: "memory");
 }
+/* More commands: 64 bytes are copied by the copy engine. */
+enum { COPY_ENGINE = 4, SUBCHANNEL_SHIFT = 13, OFFSETS = 0x100, LAUNCH = 0xC0, PITCH_TO_PITCH = 0x182 };
+static void copy_bytes(u64 from, u64 to) {
+    method(COPY_ENGINE << SUBCHANNEL_SHIFT | OFFSETS, 8);
+    *at++ = (u32)(from >> 32), *at++ = (u32)from, *at++ = (u32)(to >> 32), *at++ = (u32)to;
+    *at++ = LINE, *at++ = LINE, *at++ = LINE, *at++ = 1;
+    set(COPY_ENGINE << SUBCHANNEL_SHIFT | LAUNCH, PITCH_TO_PITCH);
+}
 /* Called when all of a picture but its flushes is done. */
 static void forget(void) {
     u32 *texel = (u32 *)(data + TEXTURE) + 5, *commands = (u32 *)data;
@@ -21,7 +29,9 @@ static void forget(void) {
         flush(data + LINE, DATA - LINE);
         return;
     }
+    if (equal(step, "a copy")) copy_bytes(data_at + VERTICES + 0x800, data_at + VERTICES + 0x3000);
     flush(data, DATA);
+    if (equal(step, "a copy")) data[VERTICES + 0x807] ^= 1;
     if (equal(step, "a texel")) *texel ^= 0x00FF0000;
     if (equal(step, "a vertex")) ((u8 *)(data + VERTICES))[2] ^= 0x80;
     if (equal(step, "same bytes")) *(volatile u32 *)commands = *(volatile u32 *)commands;
@@ -53,7 +63,7 @@ static void show(const char *name, u32 number) {
 
 int main(void) {
     static const char *const steps[] = {
-        "all flushed", "a texel", "flushed later", "a vertex", "same bytes", "the list", "uncached", "a call", "a picture",
+        "all flushed", "a texel", "flushed later", "a vertex", "same bytes", "the list", "uncached", "a call", "a copy", "a picture",
         "a picture, flushed"};
     nv_start();
     open_all();

@@ -3,7 +3,7 @@
 #include "services.h"
 
 enum { WIDTH = 64, HEIGHT = 32, PITCH = 4 * WIDTH, SIZE = PITCH * 128, RGBA8 = 1, BLOCK_LOG2 = 4 };
-enum { CANCEL = 8, DETACH = 4, QUERY = 9, DETACH_NEXT = 5, TIMED_OUT = 5, SYNCPOINT = 100 };
+enum { QUEUE = 7, CANCEL = 8, DETACH = 4, QUERY = 9, DETACH_NEXT = 5, TIMED_OUT = 5, SYNCPOINT = 100 };
 static u8 *pixels;
 static u32 memory_id, control;
 static const struct fences none = {0};
@@ -60,6 +60,19 @@ static void give_back(void) {
     check((u32)window_show(slot, 2, 0, &none), "QUEUE");
 }
 
+/* A part of a buffer, mirrored and turned. */
+static void part(void) {
+    u32 slot, answer[5] = {0, 0, 0, 0, 0xFF};
+    struct fences fences;
+    check((u32)window_wait(&slot, &fences), "DEQUEUE");
+    for (u32 n = 0; n < SIZE / 4; n++) ((u32 *)(pixels + slot * SIZE))[n] = 0xFF000000u | n * 0x10305;
+    u32 data[3 + 0x54 / 4] = {slot, 0x54, 0}, *one = data + 3;
+    one[3] = 5, one[4] = 3, one[5] = 40, one[6] = 30, one[8] = 5, one[11] = 1;
+    window_ask(QUEUE, data, sizeof data, answer, 20);
+    say_number("a part", answer[4]);
+    svc_sleep_x(100000000, 0, 0, 0, 0, 0, 0);
+}
+
 /* A wait in the request, which another thread ends, or the time. */
 static void later(u64 count) {
     u32 id = SYNCPOINT;
@@ -93,6 +106,7 @@ int main(void) {
     one_buffer();
     give_back();
     waits();
+    part();
     check((u32)window_disconnect(), "DISCONNECT");
     window_close();
     say("done\n");

@@ -6,9 +6,10 @@ of the log: mappings come and go between submissions, those of one handle show t
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from itertools import islice
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from pocketgpu.maxwell.display.present import to_picture
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.host.channel import Channel
 from pocketgpu.maxwell.host.observer import Observer
+from pocketgpu.maxwell.host.waits import SemaphoreWait
 from pocketgpu.pictures import Screen
 from pocketgpu.wording import counted
 
@@ -38,6 +40,9 @@ COUNTS = (
     "constbuf_binds", "macro_calls", "macro_steps", "methods", "words",
 )  # fmt: skip
 """The machine's counts in each frame. Shaded pixels are not counted."""
+
+PATIENCE = 180
+"""Frames that a channel may wait: a console resets it after 3 seconds."""
 
 LOAD, SUBMISSION, SHOW = "load", "submission", "show"
 """Kinds of events besides the records of engines."""
@@ -110,7 +115,7 @@ class SwitchDriver(Driver[GM20B]):
         for number in self.trace.submissions_of(self.frame):
             self.prepare(number)
             self.submit(number)
-        self.machine.finish()
+        self.finish()
         milliseconds = 1000.0 * (perf_counter() - start)
         self.end_frame()
         counts = {name: count - counted[name] for name, count in self.totals().items()}
@@ -123,9 +128,41 @@ class SwitchDriver(Driver[GM20B]):
             self.prepare(number)
             self.submit(number)
             yield number
-        self.machine.finish()
+        self.finish()
         if not rest:
             self.end_frame()
+
+    def finish(self) -> None:
+        """Do all that can be done in the current frame. A channel that waits for a later frame goes on waiting; if
+        nothing later can release it, it is reported and its work dropped."""
+        self.machine.run()
+        waiting = [one for one in self.machine.channels.values() if one.waiting is not None]
+        if not any(map(self._may_go_on, waiting)):
+            self.machine.finish()
+
+    def _may_go_on(self, channel: Channel) -> bool:
+        """Whether something that comes after this frame may release a channel: another channel, or the processor."""
+        trace, wait = self.trace, channel.waiting
+        done = trace.submissions_of(self.frame).stop if self.frame < self.frame_count else len(trace.submissions)
+        since = bisect_left(trace.presents, channel.submission, key=lambda one: one.after)
+        if self.frame - since >= PATIENCE:
+            return False
+        word = self.machine.memory.offset_of(wait.address, 4) if isinstance(wait, SemaphoreWait) else None
+        for one in islice(trace.submissions, done, None):
+            if self.channels.get(one.channel) != channel.id:
+                return True
+            if word is not None and any(self._stores(trace.chunks[update], word) for update in one.updates):
+                return True
+        return False
+
+    def _stores(self, chunk: ChunkRecord, offset: int) -> bool:
+        """Whether the processor stores to a place in the arena, as far as memory is mapped now."""
+        size, handle = len(chunk.data), chunk.handle
+        if handle is None:
+            spans = self.machine.memory.spans(chunk.gpu_va, size)
+        else:
+            spans = [(self.backings[handle].offset + chunk.offset if handle in self.backings else None, size)]
+        return any(start is not None and start <= offset < start + length for start, length in spans)
 
     def end_frame(self) -> None:
         """Show the current frame."""
@@ -378,7 +415,7 @@ class SwitchPlayer(Player[SwitchDriver]):
         self._phase = "prepare"
 
     def _finish(self) -> None:
-        self.machine.finish()
+        self.driver.finish()
         self._phase = "show"
         if self.driver.frame >= self.driver.frame_count:
             self._phase = "over"

@@ -102,7 +102,8 @@ class Present:
     """A surface that was presented after submission `after` (-1: before any) had run.
 
     stride: bytes of a row. fence: (syncpoint, value) that the program waited for, if known. transform: bit 0 mirrors
-    left and right, bit 1 top and bottom, bit 2 turns a quarter to the right.
+    left and right, bit 1 top and bottom, bit 2 turns a quarter to the right. left, top: pixels of width and height that
+    are left out of the picture.
     """
 
     after: int
@@ -118,6 +119,8 @@ class Present:
     size: int
     transform: int
     fence: tuple[int, int] | None
+    left: int = 0
+    top: int = 0
 
     @property
     def row(self) -> int:

@@ -165,5 +165,6 @@ def channel_contents(log: ChannelLog) -> Contents:
 def _present(present: Shown) -> Present:
     return Present(
         present.gpu_va, present.handle, present.offset, present.width, present.height, FORMATS.index(present.format),
-        present.block_linear, present.block_height_log2, present.stride, present.transform, present.fence,
+        present.block_linear, present.block_height_log2, present.stride, present.transform, present.fence, present.left,
+        present.top,
     )  # fmt: skip

@@ -112,7 +112,7 @@ class UnicornArm64(UnicornProcessor):
         values = _SYSTEM, _COUNTERS, _SOMEWHERE + size - _WORD
         for number, value in zip(self._numbers, values, strict=False):
             engine.write(number, value)
-        self._state.limit = _MANY
+        self._state.limit = self._state.budget = _MANY
         engine.start(_SOMEWHERE, _NOWHERE)
         for number in self._numbers[: len(values)]:
             engine.write(number, 0)
@@ -126,13 +126,12 @@ class UnicornArm64(UnicornProcessor):
         function ends that."""
         engine = self._engine
         state = FlushState(0, ctypes.addressof(self._state) + HookState.limit.offset, engine.read_function)
-        hook = engine.add_native_hook(self._const.UC_HOOK_INSN, flush_hook(), state, self._arm.UC_ARM64_INS_SYS)
-        engine.forget_code()
+        self._state.flush_state = ctypes.addressof(state)
+        self._state.flush = flush_hook()
         self._flushes = state, told
 
         def end() -> None:
-            engine.remove_hook(hook)
-            engine.forget_code()
+            self._state.flush = None
             self._flushes = None
 
         return end
@@ -185,7 +184,8 @@ class UnicornArm64(UnicornProcessor):
     def _forget_new_code(self) -> None:
         """Code was written in some lines: translate it again, wherever it is mapped to be executed."""
         low, high = self._state.first & -CACHE_LINE, (self._state.last & -CACHE_LINE) + CACHE_LINE
-        self._state.last = 0
+        self._state.last = self._state.fresh = 0
+        self._state.limit = self._state.budget
         areas = list(self._mapped.values())
         places = [(max(low, one.base), min(high, one.end), one) for one in areas]
         written = [

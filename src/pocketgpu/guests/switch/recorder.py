@@ -252,7 +252,7 @@ class _Handles:
         return pgc.Present(
             one.address, handle, offset, surface.width, surface.height, FORMATS.index(surface.format),
             surface.block_linear, surface.block_height_log2, surface.stride, surface.transform,
-            fences[0] if fences else None,
+            fences[0] if fences else None, surface.left, surface.top,
         )  # fmt: skip
 
     def sizes(self, parts: Iterable[Iterable[Event]]) -> Iterator[Event]:

@@ -30,7 +30,7 @@ def _surface_pixel(present: Present, address: Address) -> tuple[int, int]:
     """
     assert address.pixel is not None
     x, y = address.pixel
-    width, height = present.width, present.height
+    width, height = present.width - present.left, present.height - present.top
     upright = (height, width) if present.transform & TURN else (width, height)
     if not (x < upright[0] and y < upright[1]):
         raise UsageError(
@@ -42,7 +42,7 @@ def _surface_pixel(present: Present, address: Address) -> tuple[int, int]:
         y = height - 1 - y
     if present.transform & FLIP_X:
         x = width - 1 - x
-    return x, y
+    return x + present.left, y + present.top
 
 
 class PixelAnswers:

@@ -75,13 +75,15 @@ def submission(number: int, entries: int) -> Description:
 def show(present: Present, frame: int) -> Description:
     """A surface that is shown."""
     surface = shown_surface(present)
+    width, height = present.width - present.left, present.height - present.top
     facts = {
-        "address": f"{present.gpu_va:#x}", "width": present.width, "height": present.height, "format": present.format,
+        "address": f"{present.gpu_va:#x}", "width": width, "height": height, "format": present.format,
         "transform": present.transform,
     }  # fmt: skip
     unseen = present.handle is not None and not present.gpu_va
     where = "in memory that the GPU does not see" if unseen else f"at {present.gpu_va:#x}"
-    title = f"{sized(present.width, present.height)} {present.format} {where} is shown"
+    part = f", from pixel {present.left},{present.top} on" if present.left or present.top else ""
+    title = f"{sized(width, height)} {present.format} {where} is shown{part}"
     return Description("show", title, facts, reads=(Range(surface.address, present.size),))
 
 

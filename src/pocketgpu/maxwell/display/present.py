@@ -24,7 +24,8 @@ FLIP_X, FLIP_Y, TURN = 1, 2, 4
 
 
 class Shown(Protocol):
-    """The part of a surface that `to_picture` reads. stride: bytes of a row; row: those of them that are pixels."""
+    """The part of a surface that `to_picture` reads. stride: bytes of a row; row: those of them that are pixels. left,
+    top: pixels of width and height that are not in the picture."""
 
     @property
     def width(self) -> int: ...
@@ -50,12 +51,19 @@ class Shown(Protocol):
     @property
     def transform(self) -> int: ...
 
+    @property
+    def left(self) -> int: ...
+
+    @property
+    def top(self) -> int: ...
+
 
 @dataclass(frozen=True)
 class Surface:
     """A surface to be presented. format: RGBA8, BGRA8, RGBX8, BGRX8 or RGB565, with or without a suffix such as _UNORM.
 
-    block_height: log2 of GOBs in a block, None for plain rows. pitch: bytes of a row, 0 for those of its pixels.
+    block_height: log2 of GOBs in a block, None for plain rows. pitch: bytes of a row, 0 for those of its pixels. left,
+    top: pixels of width and height that are left out of the picture.
 
     :raises UsageError: an unknown format, or invalid numbers.
     """
@@ -66,6 +74,8 @@ class Surface:
     block_height: int | None = 4
     pitch: int = 0
     transform: int = 0
+    left: int = 0
+    top: int = 0
 
     def __post_init__(self) -> None:
         try:
@@ -75,6 +85,8 @@ class Surface:
             raise UsageError(f"no surface of format {self.format!r} can be shown", hint=f"Known: {known}.") from None
         if not (0 < self.width <= 1 << 14 and 0 < self.height <= 1 << 14):
             raise UsageError(f"a surface of {sized(self.width, self.height)} pixels cannot be shown")
+        if not (0 <= self.left < self.width and 0 <= self.top < self.height):
+            raise UsageError(f"nothing of a surface is left without {sized(self.left, self.top)} pixels")
         if self.pitch and not self.row <= self.pitch <= 1 << 20:
             raise UsageError(f"rows of {self.row} bytes of pixels do not fit a stride of {self.pitch}")
         if self.block_height is not None and not 0 <= self.block_height <= 5:
@@ -121,7 +133,7 @@ def to_picture(data: bytes, surface: Shown) -> NDArray[np.uint8]:
         shape, strides = (surface.height, surface.row), (surface.stride, 1)
         rows = np.lib.stride_tricks.as_strided(raw, shape, strides, writeable=False)
     rows = np.ascontiguousarray(rows[:, : surface.row])
-    pixels = picture(rows, shown_layout(surface.format), count=3)
+    pixels = picture(rows, shown_layout(surface.format), count=3)[surface.top :, surface.left :]
     if surface.transform & FLIP_X:
         pixels = pixels[:, ::-1]
     if surface.transform & FLIP_Y:

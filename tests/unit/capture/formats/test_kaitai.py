@@ -75,6 +75,9 @@ def check(contents: Contents, data: bytes) -> None:
         elif isinstance(event, Submit):
             assert (body.channel.value, body.entries) == (event.channel, event.entries.tolist())
         elif isinstance(event, Present):
+            part = (body.left.value, body.top.value) if name == "present_part" else (0, 0)
+            assert part == (event.left, event.top)
+            body = body.surface if name == "present_part" else body
             assert (body.width.value, body.height.value, body.format) == (event.width, event.height, event.format)
             fence = (body.syncpoint.value, body.syncpoint_value.value) if body.has_fence else None
             assert (body.stride.value, body.transform, fence) == (event.stride, event.transform, event.fence)
@@ -96,7 +99,7 @@ def test_every_record(scene: Any) -> None:
     kinds = {record.type for record in records_of(data)}
     mine = {F.ABOUT, F.COVERAGE, F.STATE, F.FRAME}
     both = {F.LOAD, F.WRITES, F.WRITE8, F.WRITE16, F.GX, F.SWAP, F.TRANSLATE}
-    switch = {F.MAP, F.MAP_PART, F.UNMAP, F.STORE, F.SUBMIT, F.SYNCPOINT, F.PRESENT}
+    switch = {F.MAP, F.MAP_PART, F.UNMAP, F.STORE, F.SUBMIT, F.SYNCPOINT, F.PRESENT, F.PRESENT_PART}
     assert kinds - mine == (both if scene is scene_3ds else switch)
 
 

@@ -58,9 +58,10 @@ def as_record(event: Event) -> tuple[int, Any]:
             return 0x23, (event.channel, tuple(event.entries.tolist()))
         case Present():
             place = (0, 0) if event.handle is None else (1, event.handle)
-            return 0x25, (
+            part = (event.left, event.top) if event.left or event.top else ()
+            return 0x27 if part else 0x25, (
                 event.gpu_va, *place, event.offset, event.width, event.height, event.format,
-                int(event.block_linear), event.block_height_log2, event.stride, event.transform, event.fence,
+                int(event.block_linear), event.block_height_log2, event.stride, event.transform, event.fence, *part,
             )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from pocketgpu.capture.formats.pgc.contents import Contents, Map, Present, Store
 from pocketgpu.capture.formats.pgc.decoder import parse
 from pocketgpu.capture.formats.pgc.encoder import encode
 from pocketgpu.capture.formats.pgc.traces import PgcLog, trace_of
+from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell.pushbuffers import pack_entry
 from pocketgpu.guests.switch.recorder import SwitchRecorder
 from pocketgpu.maxwell.display.present import Surface
@@ -55,6 +56,7 @@ timed out 5
 after ms 30
 released 0
 after ms 20
+a part 0
 done
 """
 SCENE = """
@@ -111,7 +113,7 @@ def test_windows_and_waits_that_are_rare() -> None:
     with ended("windows.nro") as app:
         assert text_of(app) == WINDOWS
         assert [one.message.partition(" of ")[0] for one in app.console.events] == ["code 5 DETACH_NEXT_BUFFER"]
-        assert app.screen.array[0, 0].tolist() == [200, 0, 0] and app.present_count == 6
+        assert app.screen.array.shape == (35, 27, 3) and app.present_count == 7, "turned"
 
 
 def test_pictures_that_the_gpu_draws() -> None:
@@ -143,7 +145,7 @@ def test_the_data_of_the_scene_is_made_again(capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr().out == (PROGRAMS / "scene_data.h").read_text()
 
 
-@pytest.mark.parametrize("name", ["framebuffer.nro", "scene.nro"])
+@pytest.mark.parametrize("name", ["framebuffer.nro", "scene.nro", "windows.nro"])
 def test_a_replay_shows_what_the_run_showed(name: str) -> None:
     live: list[np.ndarray] = []
     with pocketgpu.run(PROGRAMS / name, record=True) as app:
@@ -164,6 +166,16 @@ def test_a_replay_shows_what_the_run_showed(name: str) -> None:
     rest = iter([frame.screens["screen"].array.tobytes() for frame in capture.render()])
     assert len(live) >= 3 and all(one.tobytes() in rest for one in live), "in this order"
     assert next(rest, None) is None
+
+
+def test_questions_about_a_part_of_a_surface() -> None:
+    with ended("windows.nro", record=True) as app:
+        run = pocketgpu.debug(app.capture())
+        colour = "#" + app.screen.array[4, 3].tobytes().hex()
+    assert run.why("f6/px3,4").to_json()["hex"] == colour
+    assert run.events(6)[-1].title.endswith("is shown, from pixel 5,3 on")
+    with pytest.raises(UsageError, match="no pixel 27,4"):
+        run.why("f6/px27,4")
 
 
 def test_what_a_recording_of_the_scene_holds() -> None:
@@ -263,3 +275,45 @@ def test_memory_that_only_the_display_sees_has_a_size() -> None:
     assert isinstance(first[0], Map) and first[1] == Unmap(first[0].id)
     log = trace_of(contents)
     assert isinstance(log, PgcLog) and set(log.handles.values()) == {first[0].size}
+
+
+@pytest.mark.parametrize("by", ["the processor", "another channel"])
+def test_a_channel_waits_across_presents(by: str) -> None:
+    """A picture is shown while its channel waits; what comes after that lets it go on, in the replay, too."""
+    nv = NvClient()
+    nv.kernel.steps = 1
+    recorder = SwitchRecorder(nv.driver, nv.display)
+    device, space = nv.open("/dev/nvmap"), nv.open("/dev/nvhost-as-gpu")
+    channels = [nv.open("/dev/nvhost-gpu") for _ in range(2)]
+    for one in channels:
+        nv.control(space, "BindChannel", channel=one)
+        assert nv.control(one, "AllocGpfifoEx2", entries=4)[0] == 0
+    surface = Surface(16, 16, block_height=None, pitch=256)
+    handle = nv.memory(device, 0x4000)
+    address = nv.control(space, "MapBufferEx", handle=handle)[1]["offset"]
+    semaphore, commands = address + 0x2000, 0x3000
+    nv.connect()
+    for slot in range(2):
+        nv.set_buffer(slot, handle, 0x1000 * slot, surface)
+
+    def submit(channel: int, at: int, buffer: PushBuffer) -> None:
+        nv.kernel.space.write(MEMORY + at, buffer.words.tobytes())
+        nv.kernel.steps += 1
+        nv.kernel.memory_differs()
+        entry = pack_entry(address + at, len(buffer.words)).to_bytes(8, "little")
+        assert nv.control(channel, "KickoffPb", entry, entries=1)[0] == 0
+
+    wait = PushBuffer().semaphore_acquire(semaphore, 1)
+    submit(channels[0], commands, wait.inline(address, bytes([80]) * 64).inline(address + 0x1000, bytes([80]) * 64))
+    pictures = []
+    for number in range(2):
+        assert nv.show(nv.take()[1]) == 0
+        nv.display.vblank(number)
+        pictures.append(nv.display.screens["screen"].array.copy())
+        if by == "the processor":
+            nv.kernel.space.write(MEMORY + 0x2000, b"\1")
+            submit(channels[0], commands + 0x800, PushBuffer().inline(address + 0x2800, bytes(64)))
+        else:
+            submit(channels[1], commands + 0x800, PushBuffer().semaphore_release(semaphore, 1))
+    assert [one[0, 0, 0] for one in pictures] == [0, 80] and not nv.kernel.machine.events
+    assert replayed(recorder.contents({})) == pictures[1].tobytes()

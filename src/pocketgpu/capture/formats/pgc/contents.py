@@ -111,6 +111,8 @@ class Present:
     stride: int
     transform: int
     fence: tuple[int, int] | None
+    left: int = 0
+    top: int = 0
 
 
 Event: TypeAlias = Load | Writes | Narrow | Gx | Swap | Map | Unmap | Store | Submit | Present

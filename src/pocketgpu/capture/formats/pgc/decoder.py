@@ -132,6 +132,7 @@ class _Decoder:
             "Switch": {
                 F.MAP: self.map, F.UNMAP: self.unmap, F.STORE: self.store, F.SUBMIT: self.submit,
                 F.SYNCPOINT: self.syncpoint, F.PRESENT: self.present, F.MAP_PART: self.map_part,
+                F.PRESENT_PART: self.present_part,
             },
         }  # fmt: skip
         self.readers = common | of_consoles[header.console]
@@ -393,6 +394,13 @@ class _Decoder:
             raise _Bad("the capture has too many syncpoints")
 
     def present(self) -> None:
+        self.surface(part=False)
+
+    def present_part(self) -> None:
+        self.surface(part=True)
+
+    def surface(self, part: bool) -> None:
+        """A surface that is shown, or the part of it below and to the right of a pixel."""
         if self.presented:
             raise _Bad("a second PRESENT in a frame")
         va = self.varint(_VA_END, "an address")
@@ -405,5 +413,11 @@ class _Decoder:
         stride = self.varint(1 << 20, "bytes of a row")
         transform, fenced = self.u8(8, "a transform"), self.u8(2, "a fence")
         fence = (self.varint(1 << 32), self.varint(1 << 32)) if fenced else None
+        left = self.varint(width, "pixels at the left") if part else 0
+        top = self.varint(height, "pixels at the top") if part else 0
         self.presented = True
-        self.add(Present(va, handle, offset, width, height, format, bool(layout), block, stride, transform, fence))
+        self.add(
+            Present(
+                va, handle, offset, width, height, format, bool(layout), block, stride, transform, fence, left, top
+            )
+        )  # fmt: skip

@@ -155,7 +155,9 @@ class _Encoder:
         fields += [bytes((event.format, int(event.block_linear), event.block_height_log2)), varint(event.stride)]
         fields.append(bytes((event.transform, int(event.fence is not None))))
         fields += map(varint, event.fence or ())
-        self.record(F.PRESENT, *fields)
+        part = event.left or event.top
+        fields += map(varint, (event.left, event.top) if part else ())
+        self.record(F.PRESENT_PART if part else F.PRESENT, *fields)
 
     def data(self, address: int, pieces: Sequence[bytes]) -> bytes:
         """Bytes for `address`, in pieces that can match equal ones elsewhere."""

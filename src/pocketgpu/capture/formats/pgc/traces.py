@@ -307,7 +307,8 @@ class _ChannelLogBuilder:
         handle = event.handle if event.handle in self._handles else None
         return Shown(
             len(self.submissions) - 1, event.gpu_va, handle, event.offset, event.width, event.height, format,
-            event.block_linear, event.block_height_log2, stride, size, event.transform, event.fence,
+            event.block_linear, event.block_height_log2, stride, size, event.transform, event.fence, event.left,
+            event.top,
         )  # fmt: skip
 
 

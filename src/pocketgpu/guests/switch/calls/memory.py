@@ -86,6 +86,8 @@ def set_memory_attribute(kernel: SwitchKernel, thread: Thread, address: int, siz
     if not kernel.is_all(address, size, (*OWN, Kind.STACK)) or kernel.uses.any(address, size) & Use.LENT:
         return Result.INVALID_MEMORY_STATE
     kernel.uses.set(address, size, mask, value)
+    if mask & Use.UNCACHED and not value & Use.UNCACHED:
+        kernel.flushed(address, size)  # what was written until now went to memory
     return Result.OK
 
 

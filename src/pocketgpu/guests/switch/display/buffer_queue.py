@@ -226,16 +226,14 @@ class BufferQueue:
         return self._output(Status.OK)
 
     def _surface(self, whole: Surface, one: Record) -> Surface:
-        """What of a buffer is shown."""
-        left, top, right, bottom = (one[name] for name in ("left", "top", "right", "bottom"))
-        width, height = whole.width, whole.height
-        if right > left and bottom > top:
-            if left or top:
-                self._bad("a crop that does not begin at the upper left corner is not modelled: all is shown")
-            else:
-                width, height = min(right, width), min(bottom, height)
-        transform = one["transform"] & _TRANSFORMS
-        return Surface(width, height, whole.format, whole.block_height, whole.stride, transform)
+        """What of a buffer is shown: all of it if the rectangle is empty or begins outside."""
+        left, top, right, bottom = (max(one[name], 0) for name in ("left", "top", "right", "bottom"))
+        width, height, transform = min(right, whole.width), min(bottom, whole.height), one["transform"] & _TRANSFORMS
+        if min(one["left"], one["top"]) < 0 or (right, bottom) != (width, height):
+            self._bad("a crop reaches out of its buffer, which a console may refuse")
+        if left >= width or top >= height:
+            left, top, width, height = 0, 0, whole.width, whole.height
+        return Surface(width, height, whole.format, whole.block_height, whole.stride, transform, left, top)
 
     def _cancel(self, parcel: ParcelReader) -> bytes:
         slot = self.slots.get(parcel.number())

@@ -137,27 +137,27 @@ class FlushWatch(Watch):
     def showing(self, present: Present) -> None:
         """The display is about to show a buffer."""
         self._before[:] = self._memory.page_versions  # the GPU does nothing now
-        places = np.arange(present.place, present.place + present.surface.size)
-        self._look("display", "the display", places, f"f{present.number}", self._program_address)
+        at = f"f{present.number}"
+        self._look("display", "the display", present.place, present.surface.size, at, self._program_address)
         self.frame = present.number + 1
 
     # -- reads ------------------------------------------------------------------------------------------------------
     def _look(
+        self, kind: str, what: str, offset: int, size: int, at: str, address_of: Callable[[int], int | None]
+    ) -> None:
+        """Find bytes of a range of the arena that are not as the GPU sees them."""
+        part = slice(offset, offset + size)
+        self._found(kind, what, np.flatnonzero(self._memory.arena[part] != self._behind[part]) + offset, at, address_of)
+
+    def _found(
         self, kind: str, what: str, places: NDArray[np.int64], at: str, address_of: Callable[[int], int | None]
     ) -> None:
-        """Find bytes that are not as the GPU sees them. places: arena offsets."""
-        arena = self._memory.arena
-        if len(places) and int(places[-1]) - int(places[0]) == len(places) - 1:
-            part = slice(int(places[0]), int(places[-1]) + 1)
-            differs = arena[part] != self._behind[part]
-        else:
-            differs = arena[places] != self._behind[places]
-        found = places[differs]
-        if len(found):
-            pages, which = np.unique(found >> PAGE_SHIFT, return_inverse=True)
-            found = found[self._cached(pages)[which]]
-        if len(found):
-            self._note(kind, what, at, address_of(int(found[0])) or 0, len(found))
+        """Bytes are not as the GPU sees them, which is right where nothing is cached. places: arena offsets."""
+        if len(places):
+            pages, which = np.unique(places >> PAGE_SHIFT, return_inverse=True)
+            places = places[self._cached(pages)[which]]
+        if len(places):
+            self._note(kind, what, at, address_of(int(places[0])) or 0, len(places))
 
     def _cached(self, pages: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which pages the program caches, and the GPU has not written since it began its work."""
@@ -186,17 +186,18 @@ class FlushWatch(Watch):
     def note_read(self, kind: str, what: str, range_: Range, at: str) -> None:
         for offset, size in self._memory.spans(range_.address, min(range_.size, _MOST)):
             if offset is not None:
-                self._look(kind, what, np.arange(offset, offset + size), at, self.address_of)
+                self._look(kind, what, offset, size, at, self.address_of)
 
     def _note_places(self, what: str, source: Places) -> None:
         for some in source.offsets(self._memory):
-            self._look("copy", what, some[some >= 0].reshape(-1), self.here, self.address_of)
+            places = some[some >= 0]
+            places = places[self._memory.arena[places] != self._behind[places]]
+            self._found("copy", what, places, self.here, self.address_of)
 
     # -- what the GPU does --------------------------------------------------------------------------------------------
     def segments_read(self, channel: Channel, number: int, segments: Sequence[Segment]) -> None:
         for offset, words in (piece for one in segments for piece in one.pieces):
-            at = np.arange(offset, offset + 4 * words)
-            self._look("pushbuffer", "a pushbuffer", at, f"f{self.frame}", self.address_of)
+            self._look("pushbuffer", "a pushbuffer", offset, 4 * words, f"f{self.frame}", self.address_of)
 
     def draw(self, draw: Draw, run: Callable[[], None]) -> None:
         at = f"f{self.frame}/d{self.draws - 1}"

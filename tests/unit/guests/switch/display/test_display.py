@@ -14,7 +14,7 @@ from pocketgpu.guests.kernel.objects import Event
 from pocketgpu.guests.switch.abi import layout
 from pocketgpu.guests.switch.abi.results import Result
 from pocketgpu.guests.switch.services.vi import ApplicationDisplay, ManagerDisplay, SystemDisplay, Vi
-from pocketgpu.maxwell.display.present import Surface
+from pocketgpu.maxwell.display.present import Surface, to_picture
 
 SURFACE = Surface(64, 32, block_height=0, pitch=256)
 SIZE = SURFACE.size
@@ -132,12 +132,22 @@ def test_crop_and_transform() -> None:
     assert picture.shape == (16, 32, 3) and picture[0, 31, 0] == 200 and not picture[:, :31].any()
 
 
-def test_a_crop_elsewhere_is_told() -> None:
-    window = Window(1)
-    window.show(window.take()[1], left=8, right=32, bottom=16)
-    window.vblank()
-    assert window.display.screens["screen"].array.shape == (32, 64, 3)
-    assert [one.id for one in window.kernel.events] == ["guest.buffer"]
+@pytest.mark.parametrize("block_height", [None, 1])
+def test_a_crop_anywhere(block_height: int | None) -> None:
+    surface = Surface(64, 32, block_height=block_height, pitch=256)
+    window = Window(1, surface)
+    bytes_ = np.random.default_rng(1).integers(0, 256, window.size, np.uint8)
+    window.kernel.machine.memory.arena[window.place : window.place + window.size] = bytes_
+    whole = to_picture(bytes_[: surface.size].tobytes(), surface)
+    for left, top, right, bottom, shown in (
+        (8, 3, 40, 16, whole[3:16, 8:40]), (63, 31, 99, 99, whole[31:, 63:]), (-5, 0, 7, 5, whole[:5, :7]),
+        (64, 0, 99, 9, whole), (9, 9, 9, 20, whole), (0, 0, 0, 0, whole),
+    ):  # fmt: skip
+        window.show(window.take()[1], left=left, top=top, right=right, bottom=bottom)
+        window.vblank()
+        assert np.array_equal(window.display.screens["screen"].array, shown)
+        outside = left < 0 or right > 64 or bottom > 32
+        assert [one.id for one in window.kernel.events.drain()] == ["guest.buffer"] * outside
 
 
 @pytest.mark.parametrize(("format", "name", "data", "colour"), [

@@ -28,7 +28,8 @@ EXPECTED = {
     "the list": [("pushbuffer", 0x600010004, 1)],
     "uncached": [],
     "a call": [],
-    "a picture": [("display", 0x2100122000, 32)],
+    "a copy": [("copy", 0x600020807, 1)],
+    "a picture": [("display", 0x2100172000, 32)],
     "a picture, flushed": [],
 }
 """By step of flushes.c: what is read stale, the first byte, and how many."""
@@ -55,7 +56,7 @@ def test_each_step_is_found_and_nothing_else() -> None:
     assert names == ["request", "control", "kickoff", "draw", "main", "start"]
     assert "a texture reads 1 byte at 0x600021016 that was written and not flushed; by request+" in str(texel)
     assert "main+" in str(texel) and "flushes.c:" in str(texel) and str(texel).startswith("f1/d0: ")
-    assert repr(watch) == "<FlushWatch: 4 findings>"
+    assert repr(watch) == "<FlushWatch: 5 findings>"
 
 
 def test_watching_changes_nothing() -> None:
@@ -109,4 +110,4 @@ def test_check_takes_a_program_and_tells_what_it_forgot(capsys: pytest.CaptureFi
     assert main(["check", program, "--rule", "switch.cache-stale"]) == 0
     out = capsys.readouterr().out
     assert "f1: a texture reads 1 byte at 0x600021016 that was written and not flushed; by request+" in out
-    assert out.count("[switch.cache-stale]") == 4 and "4 warnings (1 rule" in out
+    assert out.count("[switch.cache-stale]") == 5 and "5 warnings (1 rule" in out

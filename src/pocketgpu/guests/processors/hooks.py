@@ -197,11 +197,13 @@ class FlushState(ctypes.Structure):
     """What the hook for caches shares with Python: `count` lines, each with its address and the bytes that it had.
 
     limit: where the hook for blocks has its limit; 0 there ends the piece with the next block. read: the library's
-    function that reads memory.
+    function that reads memory. other, about: another hook for such instructions and its state, as the library calls one
+    only.
     """
 
     _fields_ = (
-        ("count", ctypes.c_int64), ("limit", ctypes.c_void_p), ("read", ctypes.c_void_p),
+        ("count", ctypes.c_int64), ("limit", ctypes.c_void_p), ("read", ctypes.c_void_p), ("other", ctypes.c_void_p),
+        ("about", ctypes.c_void_p),
         ("lines", ctypes.c_uint8 * ((ROOM + _MARGIN) * (8 + CACHE_LINE))),
     )  # fmt: skip
 
@@ -251,7 +253,12 @@ stop:
   store i64 0, ptr %limit
   br label %done
 done:
-  ret i32 0
+  %other_at = getelementptr i8, ptr %state, i64 {FlushState.other.offset}
+  %other_fn = load ptr, ptr %other_at
+  %about_at = getelementptr i8, ptr %state, i64 {FlushState.about.offset}
+  %about = load ptr, ptr %about_at
+  %skip = call i32 %other_fn(ptr %uc, i32 %register, ptr %system, ptr %about)
+  ret i32 %skip
 }}
 """
 

@@ -96,7 +96,7 @@ class UnicornArm64(UnicornProcessor):
         self._state.up, self._state.down, self._state.rate = counter // common, clock // common, counter
         self._state.write = engine.write_function
         engine.add_native_hook(const.UC_HOOK_INSN, system_read_hook(), self._state, arm.UC_ARM64_INS_MRS)
-        engine.add_native_hook(const.UC_HOOK_INSN, new_code_hook(), self._state, arm.UC_ARM64_INS_SYS)
+        self._cache_hook = self._follow_caches(new_code_hook(), self._state)
         self._new_code = self._forget_new_code
         self._flushes: tuple[FlushState, ToldLines] | None = None
         self._clean = self._program_level()
@@ -120,18 +120,25 @@ class UnicornArm64(UnicornProcessor):
         return engine.save()
 
     # -- caches -----------------------------------------------------------------------------------------------------
+    def _follow_caches(self, hook: int, state: ctypes.Structure) -> int:
+        """Call a hook at cache instructions; the library calls one of several only."""
+        return self._engine.add_native_hook(self._const.UC_HOOK_INSN, hook, state, self._arm.UC_ARM64_INS_SYS)
+
     def follow_flushes(self, told: ToldLines) -> Callable[[], None]:
         """Call `told` with the lines of the cache that the program writes back, in order, after each piece that it
         runs: their addresses, and their bytes of shape (lines, 64), which are only valid meanwhile. The returned
         function ends that."""
         engine = self._engine
-        state = FlushState(0, ctypes.addressof(self._state) + HookState.limit.offset, engine.read_function)
-        hook = engine.add_native_hook(self._const.UC_HOOK_INSN, flush_hook(), state, self._arm.UC_ARM64_INS_SYS)
+        about = ctypes.addressof(self._state)
+        state = FlushState(0, about + HookState.limit.offset, engine.read_function, new_code_hook(), about)
+        engine.remove_hook(self._cache_hook)
+        self._cache_hook = self._follow_caches(flush_hook(), state)
         engine.forget_code()
         self._flushes = state, told
 
         def end() -> None:
-            engine.remove_hook(hook)
+            engine.remove_hook(self._cache_hook)
+            self._cache_hook = self._follow_caches(new_code_hook(), self._state)
             engine.forget_code()
             self._flushes = None
 

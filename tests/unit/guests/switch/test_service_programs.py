@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import pocketgpu
-from pocketgpu.errors import NoPictureError, UsageError
+from pocketgpu.errors import CaptureError, NoPictureError, UsageError
 
 pytest.importorskip("unicorn", reason="needs the extra 'guest'")
 
@@ -107,8 +107,8 @@ def test_a_controller_is_a_choice() -> None:
             assert app.until_text(style), controller
 
 
-def test_the_font_of_the_other_console_is_refused() -> None:
-    with pytest.raises(UsageError, match="no font"):
+def test_a_font_that_is_none_is_refused() -> None:
+    with pytest.raises(CaptureError, match="not a TrueType or OpenType font"):
         pocketgpu.run(PROGRAMS / "input.nro", font=PROGRAMS / "input.nro")
 
 

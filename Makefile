@@ -8,6 +8,7 @@
 # make oracle all evaluators, tiers and thread counts on whole recordings of both consoles (ORACLE="FILE ..."; without,
 #             the samples and all of POCKETGPU_RECORDINGS, which takes long)
 # make bench  all benchmarks (BENCH="pixels draws" for some), into build/bench.json
+# make wheel  the package with code compiled ahead of time for Linux on x86-64, into dist/
 # make docs   the site, into build/docs/
 # make clean  remove what was built and cached; make distclean removes .venv as well
 #
@@ -18,10 +19,11 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test quick conformance mutants lint fuzz oracle bench docs clean distclean
+.PHONY: demo test quick conformance mutants lint fuzz oracle bench wheel docs clean distclean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.ready-run
+	$(BIN)/pocketgpu cache make --seconds 15
 	$(BIN)/pocketgpu demo --out build/demo
 
 test: lint
@@ -73,6 +75,10 @@ bench: $(VENV)/.ready-run
 lint: $(VENV)/.ready-test
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+wheel: $(VENV)/.ready-test
+	$(BIN)/python tools/make_kernels.py
+	$(BIN)/python -m hatchling build -t wheel
 
 docs: $(VENV)/.ready-docs
 	$(BIN)/sphinx-build --fail-on-warning --keep-going -b html docs build/docs

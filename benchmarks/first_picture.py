@@ -23,9 +23,7 @@ A breakdown is of a start that times its own phases; each moment belongs to the 
 from __future__ import annotations
 
 import argparse
-import builtins
 import functools
-import importlib
 import json
 import os
 import shutil
@@ -33,117 +31,17 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
+from common import ROOT, SHARED, Report, Series, ratio, run, turns
+from phases import PHASES
+
+HERE = Path(__file__).resolve().parent
 COLD_REPEAT = 2
 PATIENCE = 300.0
-PHASES = (
-    "python", "import", "open", "machine", "trace", "compile", "load", "replay", "scan-out", "PNG", "rest", "exit",
-)  # fmt: skip
-TIMED = {
-    "pocketgpu.capture": {"open": "open"},
-    "pocketgpu.guests": {"run": "open"},
-    "pocketgpu.pica.n3ds": {"N3DS.__init__": "machine"},
-    "pocketgpu.maxwell.gm20b": {"GM20B.__init__": "machine"},
-    "pocketgpu.lanes.kernel": {"Kernel.trace": "trace", "Engine.get": "load"},
-    "pocketgpu.lanes.machine_code": {"compile_object": "compile"},
-    "pocketgpu.capture.driver.n3ds": {"N3DSDriver.play_frame": "replay", "N3DSDriver.shown": "scan-out"},
-    "pocketgpu.capture.driver.switch": {"SwitchDriver.play_frame": "replay", "SwitchDriver.shown": "scan-out"},
-    "pocketgpu.guests.app": {"App.frames": "replay", "App.screens": "scan-out"},
-    "pocketgpu.pictures": {"png_bytes": "PNG", "to_image": "PNG"},
-}
-"""What is timed once its module is imported: function, method or property, and the phase that it belongs to."""
 
 
-# -- in the process that is measured ------------------------------------------------------------------------------
-class Clock:
-    """Seconds by phase. `enter` begins one inside another, `leave` goes back to the one around it."""
-
-    def __init__(self) -> None:
-        self.seconds = dict.fromkeys(PHASES, 0.0)
-        self.around = ["rest"]
-        self.since = perf_counter()
-
-    def enter(self, phase: str) -> None:
-        self.charge()
-        self.around.append(phase)
-
-    def leave(self) -> None:
-        self.charge()
-        self.around.pop()
-
-    def charge(self) -> None:
-        now = perf_counter()
-        self.seconds[self.around[-1]] += now - self.since
-        self.since = now
-
-    def timed(self, phase: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(function)
-        def run(*args: Any, **named: Any) -> Any:
-            self.enter(phase)
-            try:
-                return function(*args, **named)
-            finally:
-                self.leave()
-
-        return run
-
-
-class Imports:
-    """Times imports, and everything in TIMED as soon as its module is there."""
-
-    def __init__(self, clock: Clock) -> None:
-        self.clock, self.waiting, self.depth = clock, dict(TIMED), 0
-        self.own = builtins.__import__
-
-    def __call__(self, *args: Any, **named: Any) -> Any:
-        if self.depth:
-            return self.own(*args, **named)
-        self.depth += 1
-        self.clock.enter("import")
-        try:
-            return self.own(*args, **named)
-        finally:
-            self.depth -= 1
-            self.install()
-            self.clock.leave()
-
-    def install(self) -> None:
-        for name in [name for name in self.waiting if hasattr(sys.modules.get(name), "__file__")]:
-            for path, phase in self.waiting.pop(name).items():
-                place: Any = sys.modules[name]
-                *owners, last = path.split(".")
-                for one in owners:
-                    place = getattr(place, one)
-                found = vars(place)[last]
-                if isinstance(found, property):
-                    assert found.fget is not None
-                    setattr(place, last, property(self.clock.timed(phase, found.fget)))
-                else:
-                    setattr(place, last, self.clock.timed(phase, found))
-
-
-def within(report: str, words: list[str]) -> int:
-    """Run the command line and write the seconds of each phase to a file: 'python' and 'exit' as moments."""
-    first = perf_counter()
-    clock = Clock()
-    imports = Imports(clock)
-    builtins.__import__ = imports
-    importlib.import_module = clock.timed("import", importlib.import_module)
-    sys.argv = ["pocketgpu", *words]
-    from pocketgpu.cli import main
-
-    code = main()
-    clock.charge()
-    Path(report).write_text(json.dumps(clock.seconds | {"python": first, "exit": perf_counter()}), encoding="utf-8")
-    return code
-
-
-# -- in the process that measures ---------------------------------------------------------------------------------
 class Starter:
     """Starts the program with a kernel cache of its own."""
 
@@ -180,7 +78,7 @@ class Starter:
         """Seconds of a start that times its phases; they are noted under `name`."""
         if cold:
             shutil.rmtree(self.kernels, ignore_errors=True)
-        begin, end = self._run(__file__, "--within", str(self.phases), *words, "--out", str(self.out))
+        begin, end = self._run(str(HERE / "phases.py"), str(self.phases), *words, "--out", str(self.out))
         found: dict[str, float] = json.loads(self.phases.read_text(encoding="utf-8"))
         # The clock of both processes is the same on Linux, macOS and Windows: it counts from the start of the system.
         found |= {"python": found["python"] - begin, "exit": end - found["exit"]}
@@ -206,9 +104,7 @@ def cases(folder: Path) -> dict[str, tuple[list[str], float, float]]:
     return found
 
 
-def measure(report: Any, arguments: argparse.Namespace) -> None:
-    from common import SHARED, Series, ratio, turns
-
+def measure(report: Report, arguments: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder:
         starter = Starter(Path(folder))
         found = cases(SHARED / "captures")
@@ -234,8 +130,4 @@ def measure(report: Any, arguments: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--within"]:
-        sys.exit(within(sys.argv[2], sys.argv[3:]))
-    from common import run
-
     run("first_picture", measure, repeat=10)

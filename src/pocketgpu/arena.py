@@ -236,18 +236,23 @@ class Arena:
 
     def changed_since(self, snapshot: Snapshot) -> list[int]:
         """Pages whose bytes may differ from those in `snapshot`."""
+        pages: list[int] = self._changed_since(snapshot).tolist()
+        return pages
+
+    def _changed_since(self, snapshot: Snapshot) -> NDArray[np.int64]:
+        """The same as an array: of all that a program may write it has 100,000 pages."""
         now, then = self.page_versions, snapshot.versions
         changed = now != 0 if snapshot.era != self._era else now != then
         shared = self._shared
         if shared is not None and (snapshot is not self._last or self.epoch != shared.epoch_of_last):
             changed |= shared.pages
-        return np.flatnonzero(changed).tolist()
+        return np.flatnonzero(changed)
 
     def snapshot(self) -> Snapshot:
         """Keep the contents of all guest memory; costs time and space for pages changed since the previous one."""
         pages = dict(self._last.pages)
         differ = []
-        for page in self._not_empty(self.changed_since(self._last), pages):
+        for page in self._not_empty(self._changed_since(self._last), pages):
             start = page << PAGE_SHIFT
             now = self._map[start : start + PAGE_SIZE]
             if pages.get(page, _ZERO_PAGE) == now:
@@ -270,15 +275,18 @@ class Arena:
         if self._shared is not None:
             self._shared.epoch_of_last = self.epoch
 
-    def _not_empty(self, some: list[int], held: Mapping[int, bytes]) -> list[int]:
+    def _not_empty(self, some: NDArray[np.int64], held: Mapping[int, bytes]) -> list[int]:
         """Pages without those that are zero and not held as anything else: most of what a program may write."""
-        if self._shared is None or not some:
-            return some
-        pages = self.used(np.array(some))
+        if self._shared is None or not len(some):
+            return list(map(int, some))
+        pages = self.used(some)
         rows = self.arena[: self.guest_end].view(np.uint64).reshape(-1, PAGE_SIZE // 8)
         runs = np.split(pages, np.flatnonzero(np.diff(pages) != 1) + 1) if len(pages) else []
-        full = {page for run in runs for page in run[rows[run[0] : run[-1] + 1].any(axis=1)].tolist()}
-        return [page for page in some if page in full or page in held]
+        found = np.zeros(len(self.page_versions), np.bool_)
+        found[list(held)] = True
+        for run in runs:
+            found[run] |= rows[run[0] : run[-1] + 1].any(axis=1)
+        return list(map(int, some[found[some]]))
 
     def used(self, pages: NDArray[np.int64]) -> NDArray[np.int64]:
         """Those of some pages, in order, that the host has memory for. The others are zero, and reading them would take

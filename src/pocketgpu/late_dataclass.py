@@ -13,7 +13,7 @@ the other methods are functions that every class shares. For the type checker th
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from operator import attrgetter, ge, gt, le, lt
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any
@@ -43,20 +43,20 @@ Getter = Callable[[Any], tuple[Any, ...]]
 
 def _add_methods(cls: type, show: bool, eq: bool, order: bool, frozen: bool, slots: bool) -> None:
     """The methods that the options ask for; those that the class has itself stay."""
-    own = cls.__dict__
+    own, fields = cls.__dict__, dataclasses.fields(cls)
     has_hash = "__hash__" in own and not (own["__hash__"] is None and "__eq__" in own)
     methods: dict[str, Any] = {"__init__": _Init(cls, frozen)}
     if show:
         methods["__repr__"] = fields_repr
     if eq:
-        get = _getter([one.name for one in dataclasses.fields(cls) if one.compare])
+        get = _getter([one.name for one in fields if one.compare])
         methods["__eq__"] = _equal(get)
         if order:
             methods |= {f"__{compare.__name__}__": _ordered(get, compare) for compare in (lt, le, gt, ge)}
         if not has_hash:
-            methods["__hash__"] = _hash(cls) if frozen else None
+            methods["__hash__"] = _hash(fields) if frozen else None
     if frozen:
-        names = frozenset(one.name for one in dataclasses.fields(cls))
+        names = frozenset([one.name for one in fields])
         methods["__setattr__"], methods["__delattr__"] = _guards(cls, names)
         if slots:
             methods |= {"__getstate__": _state, "__setstate__": _set_state}
@@ -152,9 +152,8 @@ def _ordered(get: Getter, compare: Callable[[Any, Any], Any]) -> Any:
     return ordered
 
 
-def _hash(cls: type) -> Any:
-    used = [one for one in dataclasses.fields(cls) if (one.compare if one.hash is None else one.hash)]
-    get = _getter([one.name for one in used])
+def _hash(fields: Iterable[dataclasses.Field[Any]]) -> Any:
+    get = _getter([one.name for one in fields if (one.compare if one.hash is None else one.hash)])
 
     def __hash__(self: Any) -> int:
         return hash(get(self))

@@ -46,6 +46,8 @@ _HANDLES = ("thread", "event", "block", "handle", "process", "session", "owner",
 _CLOSING = ("ExitProcess", "Break", "ExitThread")
 _OPEN = ((0, struct.pack("<Q", 0)), (1, b""), (100, b""), (0, b""), (20, b""), (18, b""))
 """Commands with which many services give an object."""
+_FAVOURED = ("nvdrv", "IFileSystem", "IFile")
+"""Servers with arguments that are worth many tries."""
 _ENDS = "fatal:u"
 """Whoever asks it for anything ends the program: not at the start."""
 
@@ -160,9 +162,12 @@ class SwitchEpisode(Episode):
             return self.own_message(thread)
         sessions = self.known("session")
         handle = r.choice(sessions[-40:] if r.random() < 0.7 else sessions) if r.random() < 0.95 else self.handle()
-        favoured = wanted[0] if wanted is not None else "nvdrv" if r.random() < 0.05 else None
+        favoured = wanted[0] if wanted is not None else r.choice(_FAVOURED) if r.random() < 0.12 else None
         if favoured is not None:
             handle = next((one for one in sessions if self.server_name(one) == favoured), handle)
+        elif r.random() < 0.15:  # what reaches files of the host
+            name = r.choice(("fsp-srv", "IFileSystem", "IFileSystem", "IFile", "IDirectory"))
+            handle = r.choice([one for one in sessions if self.server_name(one) == name] or [handle])
         session = self.kernel.handles.get(handle)
         server = session.server if isinstance(session, Session) else None
         number = 0

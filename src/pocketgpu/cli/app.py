@@ -56,7 +56,7 @@ COMMANDS = {
     "shader": "Disassemble, assemble, explain and run shaders of both consoles.",
     "switches": "List what --set NAME=VALUE can choose.",
     "doctor": "Check this installation and what it runs on.",
-    "cache": "Show or empty the folder of compiled code.",
+    "cache": "Show, fill or empty the folder of compiled code.",
     "completion": "Let the shell complete commands, options and values with the Tab key.",
 }
 

@@ -59,6 +59,7 @@ def examine() -> list[Check]:
         ("packages", _packages),
         ("compiler", _compiler),
         ("cache", _cache),
+        ("kernels", _kernels),
         ("self-test", _self_test),
     ):
         try:
@@ -194,6 +195,18 @@ def _cache() -> Check:
     if not state.exists:
         return Check("cache", "ok", f"{state.folder} (made when first needed)", data=data)
     return Check("cache", "ok", f"{state.folder}: {state.entries} kernels, {in_words(state.bytes)}", data=data)
+
+
+def _kernels() -> Check:
+    from pocketgpu.inspect import shipped
+
+    state = shipped.state()
+    if state.made == state.listed:
+        return Check("kernels", "ok", state.text, data=state.to_dict())
+    hint = "Others are compiled when they are first needed." + (
+        " 'pocketgpu cache make' compiles them now." if state.target else ""
+    )
+    return Check("kernels", "note", state.text, hint, state.to_dict())
 
 
 def _writable(folder: Path) -> bool:

@@ -7,7 +7,7 @@ An image is position-independent code with its constants. Loading it needs nothi
 half as long as NumPy's. The cache and the package hold images on Linux with x86-64; on other systems LLVM loads objects
 (`machine_code.py`).
 
-Code of LLVM may call a few functions of the C library. An image has a jump for each of them, behind the code, and its
+Code of LLVM may call a few functions of the C library. An image has a jump for each of them, after the code, and its
 address is filled in when it is loaded.
 """
 

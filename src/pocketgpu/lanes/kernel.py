@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from pocketgpu.lanes import background, machine_code, object_cache, recipes
+from pocketgpu.lanes import archive, background, machine_code, object_cache, recipes
 from pocketgpu.lanes.llvm_eval import LLVMLang
 from pocketgpu.lanes.numpy_eval import ArenaViews, NumpyLang
 from pocketgpu.lanes.values import F32, I32, I64, LaneError, Type, Value
@@ -92,8 +92,43 @@ def _evaluate(kernel: Kernel, k: NumpyLang, args: Sequence[Any], static: dict[st
     k.check_closed()
 
 
+def _shipped(kernel: Kernel, lanes: int, static: dict[str, Any]) -> int | None:
+    """Address of a specialisation that was made ahead of time."""
+    recipe = recipes.of(kernel, lanes, static, machine_code.stamp(compiler=False))
+    return archive.find(recipes.room(kernel), recipe) if recipe else None
+
+
+def is_shipped(kernel: Kernel, static: dict[str, Any]) -> bool:
+    """Whether a specialisation was made ahead of time."""
+    return _shipped(kernel, kernel.lanes or machine_code.best_lanes(), static) is not None
+
+
+def recipe_of(kernel: Kernel, static: dict[str, Any]) -> str:
+    """The name of a specialisation that is made ahead of time for `target.host()`.
+
+    :raises LaneError: it can have none.
+    """
+    lanes = kernel.lanes or machine_code.best_lanes()
+    recipe = recipes.of(kernel, lanes, static, machine_code.stamp(compiler=False))
+    if recipe is None:
+        raise LaneError(f"{kernel} is not part of the package, or its static values have no names")
+    return recipe
+
+
+def make_image(kernel: Kernel, static: dict[str, Any]) -> tuple[str, bytes]:
+    """A specialisation made for `target.host()`, which must be a level: its recipe and its image.
+
+    :raises LaneError: it can have no recipe.
+    """
+    recipe, lanes = recipe_of(kernel, static), kernel.lanes or machine_code.best_lanes()
+    return recipe, machine_code.image_of(kernel.trace(lanes, static))
+
+
 def _address(kernel: Kernel, lanes: int, static: dict[str, Any]) -> int:
     """Address of a specialisation's machine code: found by its recipe, or else made by tracing the kernel."""
+    address = _shipped(kernel, lanes, static)
+    if address is not None:
+        return address
     recipe = recipes.of(kernel, lanes, static, machine_code.stamp())
     key = recipes.find(recipe) if recipe else None
     address = machine_code.known(kernel.name, key) if key else None
@@ -176,6 +211,8 @@ class Engine:
         if key in self._got or self.evaluator == "numpy" or key in _addresses:
             return True
         lanes = kernel.lanes or machine_code.best_lanes()
+        if _shipped(kernel, lanes, static) is not None:
+            return True
         recipe = recipes.of(kernel, lanes, static, machine_code.stamp())
         known = recipes.find(recipe) if recipe else None
         return known is not None and object_cache.read(known) is not None

@@ -158,6 +158,17 @@ def load(name: str, text: str) -> tuple[int, str]:
         return address, key
 
 
+def image_of(text: str) -> bytes:
+    """The image of a module of IR text, from the disk cache or the compiler; the target is a level."""
+    with lock:
+        key = _key(text)
+        data = object_cache.read(key)
+        if data is None:
+            data = code_image.from_object(compile_object(text))
+            object_cache.write(key, data)
+        return data
+
+
 def _make(name: str, key: str, text: str) -> bytes:
     """What the cache holds: an image, or an object whose function has a name of its own."""
     if host().level:

@@ -90,6 +90,11 @@ def of(kernel: Kernel, lanes: int, static: dict[str, Any], stamp: bytes) -> str 
     return hashlib.blake2b(stand + stamp + name.encode(), digest_size=20).hexdigest()
 
 
+def room(kernel: Kernel) -> str:
+    """The room of the package that a kernel is of: "pica", "maxwell", ..."""
+    return kernel.body.__module__.split(".")[1]
+
+
 def find(recipe: str) -> str | None:
     """The key of the object that a recipe led to."""
     data = object_cache.read(recipe)

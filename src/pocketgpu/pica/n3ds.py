@@ -37,7 +37,6 @@ from pocketgpu.pica.display.lcd import Backlight, backlight
 from pocketgpu.pica.engines.fill import MemoryFill
 from pocketgpu.pica.engines.transfer import Move, TransferEngine
 from pocketgpu.pica.external.registers import ExternalRegisters
-from pocketgpu.pica.external.timed import TimedRegisters
 from pocketgpu.pica.front.batch import DrawRunner
 from pocketgpu.pica.front.draws import Core3D
 from pocketgpu.pica.front.targets import RenderTarget
@@ -49,6 +48,7 @@ from pocketgpu.pictures import Screen
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
+    from pocketgpu.pica.external.timed import TimedRegisters
     from pocketgpu.pica.front.packets import DrawPackets
     from pocketgpu.pica.gsp import Gsp
 
@@ -140,7 +140,11 @@ class N3DS(Observed[Observer]):
         self._switched_on = (timing, new)
         units = (self._core, self._fill, self._transfer)
         parts = (self.memory, self._engine, *units, self.events, self.stats, self.choices)
-        self._timed = TimedRegisters(*parts) if timing == "emulated" else None
+        self._timed: TimedRegisters | None = None
+        if timing == "emulated":
+            from pocketgpu.pica.external.timed import TimedRegisters  # captures have no time, and do without
+
+            self._timed = TimedRegisters(*parts)
         self._external = self._timed or ExternalRegisters(*parts)
         self._external.set_model(new)
         self._external.observers = self.observers

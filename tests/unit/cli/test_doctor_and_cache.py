@@ -25,7 +25,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_doctor_finds_this_installation_well(capsys: Any) -> None:
     assert main(["doctor", "--json"]) == 0
     checks = {check["name"]: check for check in json.loads(capsys.readouterr().out)["checks"]}
-    assert list(checks) == ["pocketgpu", "python", "system", "packages", "compiler", "cache", "self-test"]
+    assert list(checks) == ["pocketgpu", "python", "system", "packages", "compiler", "cache", "kernels", "self-test"]
     assert not any(check["state"] == "problem" for check in checks.values())
     assert checks["packages"]["versions"]["numpy"] == np.__version__
     assert checks["self-test"]["different"] == 0 and checks["compiler"]["cpu"]

@@ -20,6 +20,7 @@ PROGRAMS = {
     "n3ds": ["scene.elf", "console.elf"],
     "switch": [f"{name}.nro" for name in (
         "scene", "console", "framebuffer", "compute", "input", "files", "objects", "sessions", "code", "priorities",
+        "sound", "applets",
     )],
 }  # fmt: skip
 RUN = """

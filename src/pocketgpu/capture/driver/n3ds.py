@@ -21,7 +21,6 @@ from pocketgpu.errors import GuestMemoryError
 from pocketgpu.facts.memory_map import FCRAM, FCRAM_NEW_SIZE
 from pocketgpu.pica.core.observer import Observer, Run
 from pocketgpu.pica.front.packets import DrawPackets
-from pocketgpu.pica.gsp.address_map import AddressMap
 from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.pictures import Screen
 from pocketgpu.wording import counted
@@ -62,6 +61,8 @@ class N3DSDriver(Driver[N3DS]):
         if trace.tables:
             machine.load_tables(trace.tables)
         if trace.virt_to_phys:
+            from pocketgpu.pica.gsp.address_map import AddressMap  # with the rest of gsp, which other traces do not use
+
             machine.gsp.virt_to_phys = AddressMap(trace.virt_to_phys)
 
     # -- frames -------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""`pocketgpu cache`: the folder where code compiled for this processor is kept between runs."""
+"""`pocketgpu cache`: code compiled for this processor, which is kept between runs and can be made ahead of time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pocketgpu.errors import UsageError
 
 @click.group(no_args_is_help=True)
 def cache() -> None:
-    """Show or empty the folder of compiled code.
+    """Show, fill or empty the folder of compiled code.
 
     POCKETGPU_CACHE names another folder; POCKETGPU_CACHE=off does without.
     """
@@ -61,3 +61,23 @@ def clear(outcome: Outcome) -> None:
     outcome.extra["cache"] = health.cache_state().to_dict() | {"removed": files, "removed_bytes": size}
     what = f"removed {files} {'file' if files == 1 else 'files'}, {health.in_words(size)}"
     outcome.show = lambda: terminal.say(f"{what}, from {state.folder}" if state.folder else "the cache is off")
+
+
+@cache.command()
+@click.option("--seconds", type=click.FloatRange(0), help="Begin no more kernels after this time.")
+@click.option("--workers", type=click.IntRange(1), help="Processes that compile. [default: one for each core]")
+@json_option
+@debug_option
+@click.pass_obj
+def make(outcome: Outcome, seconds: float | None, workers: int | None) -> None:
+    """Compile now what most captures need, so that first pictures come at once.
+
+    A package for Linux with x86-64 has this code already.
+    """
+    from pocketgpu.inspect import shipped
+
+    progress = terminal.Progress()
+    state = shipped.make(workers, seconds, lambda text: progress.show(text))
+    terminal.clear_progress()
+    outcome.extra["kernels"] = state.to_dict()
+    outcome.show = lambda: terminal.say(state.text)

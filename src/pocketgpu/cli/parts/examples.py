@@ -63,6 +63,7 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
     "doctor": ("doctor",),
     "cache info": ("cache info",),
     "cache clear": ("cache clear",),
+    "cache make": ("cache make --seconds 1",),
     "completion show": ("completion show bash",),
     "completion install": ("completion install bash",),
 }

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import sys
 import time
 from collections.abc import Iterable, Sequence
@@ -89,8 +88,14 @@ def format_table(columns: Sequence[tuple[str, bool]], rows: Iterable[Sequence[st
 
     live = _is_terminal(sys.stdout)
     bold = live and not os.environ.get("NO_COLOR")
-    lines = lay_out(columns, rows, footer, shutil.get_terminal_size().columns if live else PIPED_WIDTH)
+    lines = lay_out(columns, rows, footer, _width() if live else PIPED_WIDTH)
     return "\n".join(click.style(line, bold=True) if strong and bold else line for line, strong in lines)
+
+
+def _width() -> int:
+    import shutil  # with all its archive formats it takes 2 ms to import
+
+    return shutil.get_terminal_size().columns
 
 
 def format_warnings(warnings: Sequence[dict[str, Any]]) -> str:

@@ -42,6 +42,10 @@ class Late(Sequence[T], Generic[T]):
     def __getitem__(self, key: int | slice) -> T | tuple[T, ...]:
         return self._items[key]
 
+    def __reduce__(self) -> tuple[type, tuple[tuple[T, ...]]]:
+        """A copy or a pickle is the tuple."""
+        return tuple, (self._items,)
+
     def __eq__(self, other: object) -> bool:
         return self._items == (other._items if isinstance(other, Late) else other)
 

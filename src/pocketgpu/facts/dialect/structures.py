@@ -48,7 +48,15 @@ class BitField(Field):
     def __call__(self, index: int) -> BitField:
         if not 0 <= index < self.count or not self.stride:
             raise IndexError(f"{self.name} has no element {index}")
-        return replace(self, name=f"{self.name}({index})", lo=self.lo + index * self.stride, count=1, stride=0)
+        name, lo = self._place(index)
+        return replace(self, name=name, lo=lo, count=1, stride=0)
+
+    def _place(self, index: int) -> tuple[str, int]:
+        return f"{self.name}({index})", self.lo + index * self.stride
+
+    def places(self) -> list[tuple[str, int]]:
+        """Name and lowest bit of each element, or of the field itself if it is not an array."""
+        return [self._place(index) for index in range(self.count)] if self.stride else [(self.name, self.lo)]
 
     def raw(self, word: Data) -> int:
         """The bits of the field, shifted down; `word` is the whole structure."""

@@ -79,6 +79,53 @@ class Verdict(IntEnum):
     SILENT = 3
 
 
+class InlineCommand(IntEnum):
+    """What a program tells a keyboard within its picture. Source: libnx's applets/swkbd.h."""
+
+    FINALIZE = 0x4
+    SET_USER_WORDS = 0x6
+    SET_DICTIONARY = 0x7
+    CALC = 0xA
+    SET_DICTIONARIES = 0xB
+    UNSET_DICTIONARIES = 0xC
+    CHANGED_TEXT_V2 = 0xD
+    MOVED_CURSOR_V2 = 0xE
+
+
+class InlineChange(IntFlag):
+    """Bits of `changes`. Source: libnx's applets/swkbd.h, swkbd.c."""
+
+    APPEAR = 1 << 2
+    DISAPPEAR = 1 << 7
+
+
+class InlineReply(IntEnum):
+    """What it says. Source: libnx's applets/swkbd.h."""
+
+    READY = 0x0
+    CHANGED = 0x2
+    DECIDED = 0x5
+    CANCELLED = 0x6
+    CHANGED_UTF8 = 0x7
+    DECIDED_UTF8 = 0x9
+    UNSET_DICTIONARIES = 0xC
+    CHANGED_V2 = 0xD
+    CHANGED_UTF8_V2 = 0xF
+
+
+class InlineState(IntEnum):
+    """How it is shown. Source: libnx's applets/swkbd.h."""
+
+    READY = 1
+    SHOWN = 3
+    GOING = 4
+
+
+INLINE_TEXT: Final = 0x3EC
+"""Bytes of a text in its replies. Source: libnx's applets/swkbd.c."""
+INLINE_TEXT_UTF8: Final = 0x7D4
+
+
 class ErrorType(IntEnum):
     """Of errors that are shown. Source: libnx's applets/error.c."""
 

@@ -185,6 +185,7 @@ class Scheduler:
 
     def give_way_to_all(self, thread: Thread, now: int) -> None:
         """For a turn, all others go first, worse ones too."""
+        self.give_way(thread)
         thread.away = now + self.turn
         self._end_turn()
 

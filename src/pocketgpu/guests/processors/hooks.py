@@ -1,7 +1,10 @@
 """Hooks in machine code: one counts the instructions of each block and stops the processor at a budget, one stops it
-at interrupts, such as supervisor calls. For 64-bit ARM, one answers reads of the counter, one stops it where a
-program says that it has written code, and one notes which lines of its cache a program writes back. A block of one
-instruction of Thumb counts as one, so that loops of it end too.
+at interrupts, such as supervisor calls. For 64-bit ARM, one answers reads of the counter, one notes where a program
+says that it has written code, and one notes which lines of its cache a program writes back. A block of one instruction
+of Thumb counts as one, so that loops of it end too.
+
+Programs say that they have written code for many lines, in a loop. So the processor stops at the first block that says
+nothing of the kind, and at once where that code would run.
 
 A hook in Python for each block would take nine tenths of the time. These are compiled once and kept in the cache of
 kernels.
@@ -14,6 +17,8 @@ from typing import Final
 
 from pocketgpu.lanes import machine_code
 
+CACHE_LINE: Final = 64
+"""Bytes of a line of a Cortex-A57's caches."""
 _BLOCK: Final = "guest_block"
 _INTERRUPT: Final = "guest_interrupt"
 _READ: Final = "guest_system_read"
@@ -24,17 +29,21 @@ _FLUSH: Final = "guest_flush"
 class HookState(ctypes.Structure):
     """What the hooks share with Python.
 
-    used: instructions since it was set to 0. limit: where the processor stops. stop: the library's function that stops
+    used: instructions since it was set to 0. budget: where the processor stops. limit: where it looks whether it stops;
+    the budget, or 0 after something that is to be dealt with. stop: the library's function that stops
     it. interrupt: the number of the last interrupt. now: the tick at which `used` was 0. up, down: the counter is ticks
     * up / down. rate: the counter's steps in a second. write: the library's function that sets a register. place: what
     the counter is read into. first, last: the lowest and the highest address of code that was written since `last` was
-    set to 0.
+    set to 0. fresh: whether some was since the last block began. flush, flush_state: the function that notes which
+    lines are written back, if somebody follows them; Unicorn calls one hook for an instruction, not two.
     """
 
     _fields_ = (
         ("used", ctypes.c_int64), ("limit", ctypes.c_int64), ("stop", ctypes.c_void_p), ("interrupt", ctypes.c_int64),
         ("now", ctypes.c_int64), ("up", ctypes.c_int64), ("down", ctypes.c_int64), ("rate", ctypes.c_int64),
         ("write", ctypes.c_void_p), ("place", ctypes.c_int64), ("first", ctypes.c_uint64), ("last", ctypes.c_uint64),
+        ("budget", ctypes.c_int64), ("fresh", ctypes.c_int64), ("flush", ctypes.c_void_p),
+        ("flush_state", ctypes.c_void_p),
     )  # fmt: skip
 
 
@@ -59,10 +68,31 @@ entry:
   {_at("limit", "limit_at")}
   %limit = load i64, ptr %limit_at
   %over = icmp sge i64 %used, %limit
-  br i1 %over, label %stop, label %go
+  br i1 %over, label %look, label %go
 go:
   store i64 %sum, ptr %state
   ret void
+look:
+  {_at("budget", "budget_at")}
+  %budget = load i64, ptr %budget_at
+  %up = icmp sge i64 %used, %budget
+  br i1 %up, label %stop, label %written
+written:
+  {_at("first", "first_at")}
+  {_at("last", "last_at")}
+  {_at("fresh", "fresh_at")}
+  %first = load i64, ptr %first_at
+  %last = load i64, ptr %last_at
+  %fresh = load i64, ptr %fresh_at
+  store i64 0, ptr %fresh_at
+  %begin = and i64 %first, {-CACHE_LINE}
+  %end = add i64 %last, {CACHE_LINE}
+  %after = icmp uge i64 %address, %begin
+  %before = icmp ult i64 %address, %end
+  %inside = and i1 %after, %before
+  %old = icmp eq i64 %fresh, 0
+  %now = or i1 %inside, %old
+  br i1 %now, label %stop, label %go
 stop:
   {_STOP}
   ret void
@@ -165,6 +195,16 @@ entry:
   %code = and i1 %cache, %line
   br i1 %code, label %told, label %other
 other:
+  {_at("flush", "flush_at")}
+  %flush_fn = load ptr, ptr %flush_at
+  %follows = icmp ne ptr %flush_fn, null
+  br i1 %follows, label %flush, label %done
+flush:
+  {_at("flush_state", "flush_state_at")}
+  %flush_state = load ptr, ptr %flush_state_at
+  %told_too = call i32 %flush_fn(ptr %uc, i32 %register, ptr %system, ptr %flush_state)
+  br label %done
+done:
   ret i32 0
 told:
   %value_at = getelementptr i8, ptr %system, i64 {_VALUE_AT}
@@ -179,14 +219,15 @@ told:
   %high = call i64 @llvm.umax.i64(i64 %last, i64 %address)
   store i64 %low, ptr %first_at
   store i64 %high, ptr %last_at
-  {_STOP}
+  {_at("fresh", "fresh_at")}
+  store i64 1, ptr %fresh_at
+  {_at("limit", "limit_at")}
+  store i64 0, ptr %limit_at
   ret i32 0
 }}
 """
 
 
-CACHE_LINE: Final = 64
-"""Bytes of a line of a Cortex-A57's caches."""
 ROOM: Final = 16384
 """Lines that are noted before the processor stops."""
 _MARGIN: Final = 2048
@@ -197,13 +238,11 @@ class FlushState(ctypes.Structure):
     """What the hook for caches shares with Python: `count` lines, each with its address and the bytes that it had.
 
     limit: where the hook for blocks has its limit; 0 there ends the piece with the next block. read: the library's
-    function that reads memory. other, about: another hook for such instructions and its state, as the library calls one
-    only.
+    function that reads memory.
     """
 
     _fields_ = (
-        ("count", ctypes.c_int64), ("limit", ctypes.c_void_p), ("read", ctypes.c_void_p), ("other", ctypes.c_void_p),
-        ("about", ctypes.c_void_p),
+        ("count", ctypes.c_int64), ("limit", ctypes.c_void_p), ("read", ctypes.c_void_p),
         ("lines", ctypes.c_uint8 * ((ROOM + _MARGIN) * (8 + CACHE_LINE))),
     )  # fmt: skip
 
@@ -253,12 +292,7 @@ stop:
   store i64 0, ptr %limit
   br label %done
 done:
-  %other_at = getelementptr i8, ptr %state, i64 {FlushState.other.offset}
-  %other_fn = load ptr, ptr %other_at
-  %about_at = getelementptr i8, ptr %state, i64 {FlushState.about.offset}
-  %about = load ptr, ptr %about_at
-  %skip = call i32 %other_fn(ptr %uc, i32 %register, ptr %system, ptr %about)
-  ret i32 %skip
+  ret i32 0
 }}
 """
 

@@ -174,7 +174,7 @@ class UnicornProcessor:
             thread.answer = {}
         self._fault = None
         self._pieces.bring_up_to_date()
-        state.used, state.limit, state.interrupt, state.now = 0, budget, NO_INTERRUPT, now
+        state.used, state.limit, state.budget, state.interrupt, state.now = 0, budget, budget, NO_INTERRUPT, now
         begin = values[ARGUMENTS]
         problem = self._engine.start(self._begin(begin, values[ARGUMENTS + 1]), self._nowhere)
         self._batch.read()

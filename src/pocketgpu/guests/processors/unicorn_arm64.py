@@ -96,7 +96,7 @@ class UnicornArm64(UnicornProcessor):
         self._state.up, self._state.down, self._state.rate = counter // common, clock // common, counter
         self._state.write = engine.write_function
         engine.add_native_hook(const.UC_HOOK_INSN, system_read_hook(), self._state, arm.UC_ARM64_INS_MRS)
-        self._cache_hook = self._follow_caches(new_code_hook(), self._state)
+        engine.add_native_hook(const.UC_HOOK_INSN, new_code_hook(), self._state, arm.UC_ARM64_INS_SYS)
         self._new_code = self._forget_new_code
         self._flushes: tuple[FlushState, ToldLines] | None = None
         self._clean = self._program_level()
@@ -112,7 +112,7 @@ class UnicornArm64(UnicornProcessor):
         values = _SYSTEM, _COUNTERS, _SOMEWHERE + size - _WORD
         for number, value in zip(self._numbers, values, strict=False):
             engine.write(number, value)
-        self._state.limit = _MANY
+        self._state.limit = self._state.budget = _MANY
         engine.start(_SOMEWHERE, _NOWHERE)
         for number in self._numbers[: len(values)]:
             engine.write(number, 0)
@@ -120,26 +120,18 @@ class UnicornArm64(UnicornProcessor):
         return engine.save()
 
     # -- caches -----------------------------------------------------------------------------------------------------
-    def _follow_caches(self, hook: int, state: ctypes.Structure) -> int:
-        """Call a hook at cache instructions; the library calls one of several only."""
-        return self._engine.add_native_hook(self._const.UC_HOOK_INSN, hook, state, self._arm.UC_ARM64_INS_SYS)
-
     def follow_flushes(self, told: ToldLines) -> Callable[[], None]:
         """Call `told` with the lines of the cache that the program writes back, in order, after each piece that it
         runs: their addresses, and their bytes of shape (lines, 64), which are only valid meanwhile. The returned
         function ends that."""
         engine = self._engine
-        about = ctypes.addressof(self._state)
-        state = FlushState(0, about + HookState.limit.offset, engine.read_function, new_code_hook(), about)
-        engine.remove_hook(self._cache_hook)
-        self._cache_hook = self._follow_caches(flush_hook(), state)
-        engine.forget_code()
+        state = FlushState(0, ctypes.addressof(self._state) + HookState.limit.offset, engine.read_function)
+        self._state.flush_state = ctypes.addressof(state)
+        self._state.flush = flush_hook()
         self._flushes = state, told
 
         def end() -> None:
-            engine.remove_hook(self._cache_hook)
-            self._cache_hook = self._follow_caches(new_code_hook(), self._state)
-            engine.forget_code()
+            self._state.flush = None
             self._flushes = None
 
         return end
@@ -192,7 +184,8 @@ class UnicornArm64(UnicornProcessor):
     def _forget_new_code(self) -> None:
         """Code was written in some lines: translate it again, wherever it is mapped to be executed."""
         low, high = self._state.first & -CACHE_LINE, (self._state.last & -CACHE_LINE) + CACHE_LINE
-        self._state.last = 0
+        self._state.last = self._state.fresh = 0
+        self._state.limit = self._state.budget
         areas = list(self._mapped.values())
         places = [(max(low, one.base), min(high, one.end), one) for one in areas]
         written = [

@@ -49,6 +49,11 @@ CHOICES = (
 )  # fmt: skip
 """The choices that affect textures."""
 _OF_KERNELS = ("texture.fraction", "texture.gradient_order", "texture.fetch_outside")
+
+
+def kernel_choices(choices: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """The static value `choices` of KERNELS."""
+    return tuple((name, choices[name]) for name in _OF_KERNELS)
 MIN_AREA = 1 << 20
 
 
@@ -138,8 +143,7 @@ class Textures:
         self._copies: dict[bytes, _TexelCopy] = {}
         self._lock = threading.RLock()
         self.errors: list[BaseException] = []
-        chosen = tuple((name, choices[name]) for name in _OF_KERNELS)
-        self._static: dict[str, Any] = {"choices": chosen}
+        self._static: dict[str, Any] = {"choices": kernel_choices(choices)}
         self._write_book()
 
     def _write_book(self) -> None:

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 import pytest
 
 from pocketgpu.guests.kernel.memory import Area, Permission, host_memory
-from pocketgpu.guests.kernel.processor import Stop
+from pocketgpu.guests.kernel.processor import Stop, Wrong
 from pocketgpu.guests.kernel.threads import Thread
+from pocketgpu.guests.processors.engine import Engine
 from pocketgpu.guests.processors.unicorn_arm64 import UnicornArm64
 from pocketgpu.guests.switch.abi import layout
 
@@ -202,3 +203,92 @@ def test_two_runs_stop_at_the_same_places() -> None:
         return found
 
     assert places() == places()
+
+
+# -- code that is written ---------------------------------------------------------------------------------------------
+WRITTEN = 0x4200000000
+MOV_W0_1, MOV_W0_2, RET = 0x52800020, 0x52800040, 0xD65F03C0
+CALLS_TWICE = [
+    0xD63F0020,  # blr x1
+    0x2A0003F5,  # mov w21, w0
+    0xB9000043,  # str w3, [x2]
+    0xD50B7524,  # 1: ic ivau, x4
+    0x91010084,  # add x4, x4, #64
+    0xEB05009F,  # cmp x4, x5
+    0x54FFFFA3,  # b.lo 1b
+    0xD5033B9F,  # dsb ish
+    0xD5033FDF,  # isb
+    0xD63F0020,  # blr x1
+    svc(1),
+]
+WRITES_AHEAD = [
+    0xB9000043,  # 1: str w3, [x2]
+    0xD50B7521,  # ic ivau, x1
+    0xD5033B9F,  # dsb ish
+    0xD5033FDF,  # isb
+    MOV_W0_1,
+    0x2A0603E3,  # mov w3, w6
+    0xF10004E7,  # subs x7, x7, #1
+    0x54FFFF21,  # b.ne 1b
+    svc(2),
+]
+
+
+def written_elsewhere(words: Sequence[int]) -> Bench:
+    """A bench whose page of code is shown a second time, to be written."""
+    bench = Bench(words)
+    read, write = Permission.READ, Permission.WRITE
+    bench.processor.unmapped(CODE, 0x1000)
+    bench.processor.mapped(Area(CODE, 0x1000, read | Permission.EXECUTE, "code", bench.code, physical=0x8000))
+    bench.processor.mapped(Area(WRITTEN, 0x1000, read | write, "written", bench.code, physical=0x8000))
+    return bench
+
+
+@pytest.mark.parametrize("told", [CODE, WRITTEN])
+def test_code_written_at_another_address_runs_once_the_program_says_so(
+    told: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For many lines the processor stops once, and instructions are counted as if it had not."""
+    bench = written_elsewhere(CALLS_TWICE)
+    bench.put(0x800, [MOV_W0_1, RET])
+    thread = bench.thread()
+    starts = 0
+    start = Engine.start
+
+    def counted(self: Engine, begin: int, end: int) -> str:
+        nonlocal starts
+        starts += 1
+        return start(self, begin, end)
+
+    monkeypatch.setattr(Engine, "start", counted)
+    lines = 10_000
+    thread.answer = {1: CODE + 0x800, 2: WRITTEN + 0x800, 3: MOV_W0_2, 4: told + 0x800, 5: told + 0x800 + 64 * lines}
+    assert bench.run(thread) == Stop(9 + 4 * lines + 2, 1)
+    assert bench.processor.registers(thread)["x21"] == 1 and thread.registers[0] == 2
+    assert starts == 2
+
+
+def test_code_that_is_written_just_ahead() -> None:
+    bench = written_elsewhere(WRITES_AHEAD)
+    thread = bench.thread()
+    thread.answer = {1: CODE + 16, 2: WRITTEN + 16, 3: MOV_W0_1, 6: MOV_W0_2, 7: 3}
+    assert bench.run(thread) == Stop(25, 2) and thread.registers[0] == 2
+
+
+def test_a_misaligned_stack_pointer_is_a_fault_at_a_call_and_at_the_end_of_a_budget() -> None:
+    bench = Bench([NOP, B_BACK_4, svc(3)])
+    for at, budget in ((8, MANY), (0, 100)):
+        thread = bench.thread(at)
+        thread.answer = {31: DATA + 0xFF8}
+        fault = bench.run(thread, budget).fault
+        assert fault is not None and (fault.what, fault.address) == (Wrong.MISALIGNED_STACK, DATA + 0xFF8)
+
+
+def test_vector_registers() -> None:
+    bench = Bench([0x4F00E620, 0x4F03E6FF, svc(1)])  # movi v0.16b, #0x11; movi v31.16b, #0x77
+    first, second = bench.thread(), bench.thread(8)
+    bench.run(first)
+    bench.run(second)
+    found = bench.processor.vectors(first)
+    assert found.values[0] == int("11" * 16, 16) and found.values[31] == int("77" * 16, 16)
+    assert not any(found.values[1:31]) and bench.processor.vectors(second).values == (0,) * 32

@@ -107,7 +107,7 @@ def test_a_controller_is_a_choice() -> None:
             assert app.until_text(style), controller
 
 
-def test_a_font_that_is_none_is_refused() -> None:
+def test_a_file_that_is_no_font_is_refused() -> None:
     with pytest.raises(CaptureError, match="not a TrueType or OpenType font"):
         pocketgpu.run(PROGRAMS / "input.nro", font=PROGRAMS / "input.nro")
 

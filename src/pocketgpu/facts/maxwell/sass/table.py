@@ -28,11 +28,13 @@ A line of `enums.tsv` lists an enumeration from value 0. `(RN)` has a name but i
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Sequence
 from functools import cache, cached_property
-from importlib.resources import files
 from typing import Any, Final
 
+from pocketgpu.facts.dialect.late import Late
 from pocketgpu.late_dataclass import dataclass
 
 Word = Any
@@ -214,8 +216,8 @@ class Form:
     value: int
     mask: int
     guarded: bool
-    modifiers: tuple[Modifier, ...]
-    operands: tuple[OperandField, ...]
+    modifiers: Sequence[Modifier]
+    operands: Sequence[OperandField]
 
     def operand(self, role: str) -> OperandField:
         """The operand of a role such as "a". Raises KeyError if the form has none."""
@@ -275,8 +277,9 @@ _WORD_CONSTANT: Final = Bits.parse("38:34,33:20")
 
 def rows(name: str) -> list[list[str]]:
     """The rows of a table in this folder, without its heading."""
-    text = files(__package__).joinpath(name).read_text(encoding="utf-8")
-    return [line.split("\t") for line in text.splitlines()[1:] if line and not line.startswith("#")]
+    # Not importlib.resources: importing that costs more than reading the table.
+    with open(os.path.join(os.path.dirname(__file__), name), encoding="utf-8") as file:
+        return [line.split("\t") for line in file.read().splitlines()[1:] if line and not line.startswith("#")]
 
 
 @cache  # forms share most of these texts
@@ -331,8 +334,8 @@ def _form(index: int, row: list[str]) -> Form:
         int(value, 16),
         int(mask, 16),
         guard == "P",
-        tuple(_modifier(one) for one in modifiers.split()) if modifiers != "-" else (),
-        tuple(_operand(one) for one in re.split(r";\s*", operands)) if operands != "-" else (),
+        Late(lambda: tuple(map(_modifier, modifiers.split()))) if modifiers != "-" else (),
+        Late(lambda: tuple(map(_operand, re.split(r";\s*", operands)))) if operands != "-" else (),
     )
 
 

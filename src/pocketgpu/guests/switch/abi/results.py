@@ -26,18 +26,23 @@ def code(module: int, description: int) -> int:
 def result_text(result: int) -> str:
     """A result code as consoles show it, and what it means: "0x3d59 (2345-0030, libnx: InitFail_SM)". A small number
     without a description is no such code, but what a program returned: "0x1"."""
-    module, description = parts_of(result)
+    module, description = _parts_of(result)
     if not description:
         return f"{result:#x}"
     parts = [RESULT_MODULE.get(module, "")]
     if module == RESULT_MODULE.LIBNX:
         parts.append(LIBNX_ERROR.get(description, ""))
     meaning = ": ".join(part for part in parts if part)
-    shown = f"{_FIRST_SHOWN + module}-{description:04}"
-    return f"{result:#x} ({shown}, {meaning})" if meaning else f"{result:#x} ({shown})"
+    return f"{result:#x} ({shown_code(result)}, {meaning})" if meaning else f"{result:#x} ({shown_code(result)})"
 
 
-def parts_of(result: int) -> tuple[int, int]:
+def shown_code(result: int) -> str:
+    """A result code as people read it on a console: "2345-0030"."""
+    module, description = _parts_of(result)
+    return f"{_FIRST_SHOWN + module}-{description:04}"
+
+
+def _parts_of(result: int) -> tuple[int, int]:
     """Module and description of a result code."""
     return result & (1 << _MODULE_BITS) - 1, result >> _MODULE_BITS & (1 << _DESCRIPTION_BITS) - 1
 

@@ -24,7 +24,7 @@ _GIVE_WAY, _GIVE_TO_OTHER_CORES, _GIVE_TO_ALL = 0, -1, -2
 _CONTEXT: Final = struct.Struct("<29QQQQQI4x512sIIQ")
 """ThreadContext: x0 to x28, fp, lr, sp, pc, flags, vector registers, their control and state, TPIDR_EL0."""
 _GENERAL, _NOT_IN_CALLS = 29, 19
-"""General registers of a context; how many of them are not told of a thread that is in a supervisor call."""
+"""General registers of a context; how many of them are 0 for a thread that is in a supervisor call."""
 _VECTOR_BYTES: Final = 16
 _NO_VECTORS: Final = VectorRegisters((0,) * 32, 0, 0, 0)
 

@@ -13,11 +13,9 @@ from typing import Final
 from pocketgpu.guests.kernel.timeline import START_DATE
 from pocketgpu.guests.switch.abi.cmif import CmifAnswer, CmifRequest, Interface, command
 from pocketgpu.guests.switch.abi.results import Result
+from pocketgpu.guests.switch.abi.users import NICKNAME, NOBODY, USER
 
 MOST_USERS: Final = 8
-USER: Final = struct.pack("<2Q", 0x1000_0000_0000_0001, 0)
-NOBODY: Final = bytes(len(USER))
-NICKNAME: Final = "Player"
 _PROFILE: Final = struct.pack("<16sQ32s", USER, START_DATE, NICKNAME.encode())
 """User, when the profile was changed, name."""
 _USER_DATA: Final = struct.pack("<2IB119x", 0, 1, 0)

@@ -69,7 +69,7 @@ def text_of(data: bytes) -> bytes:
 
 
 def _pieces(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Kinds and bytes; a piece that ends behind the data is cut."""
+    """Kinds and bytes; a piece that ends past the end of the data is cut."""
     at = 0
     while at < len(data):
         kind, at = _number(data, at)

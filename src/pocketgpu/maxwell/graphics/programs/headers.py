@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.facts.maxwell.headers import SPH, BitField, BitStructure, as_number
+from pocketgpu.facts.maxwell.headers import SPH, BitStructure, as_number
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.graphics.records import MAP_WORDS, MAX_TARGETS, PAGE_DUMP, PAGE_SLOTS, PAGE_ZERO
 from pocketgpu.maxwell.sass.stages.stage import CONTROL, PIXEL, VERTEX, VIEWPORT_MASK
@@ -37,14 +38,27 @@ FLAT, PERSPECTIVE, LINEAR = _KINDS.CONSTANT, _KINDS.PERSPECTIVE, _KINDS.SCREEN_L
 """Interpolation of a pixel program's input."""
 
 
-def _words(structure: BitStructure, kind: str, parts: Iterable[tuple[int, int, int]]) -> Iterator[tuple[int, BitField]]:
-    """(address, field) of each word of a map."""
+class _Word(NamedTuple):
+    """A word of attribute space, and the bits of a map that tell about it."""
+
+    address: int
+    name: str
+    lo: int
+    width: int
+
+    def raw(self, number: int) -> int:
+        """What a header, as a number, has in these bits."""
+        return number >> self.lo & (1 << self.width) - 1
+
+
+def _words(structure: BitStructure, kind: str, parts: Iterable[tuple[int, int, int]]) -> Iterator[_Word]:
+    """The words of a map."""
     parts = sorted(parts, reverse=True)
     for field in structure:
         if kind in field.name and not any(level in field.name for level in _LEVELS):
-            for one in field.elements():
-                first, address, bits = next(part for part in parts if part[0] <= one.lo)
-                yield address + 4 * ((one.lo - first) // bits), one
+            for name, lo in field.places():
+                first, address, bits = next(part for part in parts if part[0] <= lo)
+                yield _Word(address + 4 * ((lo - first) // bits), name, lo, field.width)
 
 
 _VTG_INPUTS = tuple(_words(SPH["VTG"], "IMAP", _VTG_IN))
@@ -140,14 +154,14 @@ class Header:
         FLAT to LINEAR; 1 where that does not matter.
         """
         table = _PS_INPUTS if self.structure is SPH["PS"] else _VTG_INPUTS
-        return {address: raw for address, one in table if (raw := one.raw(self.number))}
+        return {one.address: raw for one in table if (raw := one.raw(self.number))}
 
     @cached_property
     def outputs(self) -> tuple[int, ...]:
         """Addresses of the output words, ascending; none for pixels."""
         if self.structure is SPH["PS"]:
             return ()
-        found = [address for address, one in _VTG_OUTPUTS if one.raw(self.number)]
+        found = [one.address for one in _VTG_OUTPUTS if one.raw(self.number)]
         return tuple(sorted({*found, *([VIEWPORT_MASK] if self.number >> _VIEWPORT_MASK_BIT & 1 else [])}))
 
     # -- pixels -----------------------------------------------------------------------------------------------------
@@ -235,7 +249,7 @@ def packed(stage: int, inputs: Mapping[int, int], outputs: Iterable[int], fields
         (() if pixel else _VTG_OUTPUTS, dict.fromkeys(outputs, 1)),
     )
     for table, wanted in tables:
-        values |= {one.name: min(wanted[a], (1 << one.width) - 1) for a, one in table if a in wanted}
+        values |= {one.name: min(wanted[one.address], (1 << one.width) - 1) for one in table if one.address in wanted}
     image = b"".join(word.to_bytes(4, "little") for word in SPH["PS" if pixel else "VTG"].pack(values))
     if pixel or VIEWPORT_MASK not in tables[1][1]:
         return image

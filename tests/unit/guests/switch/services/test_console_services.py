@@ -13,9 +13,9 @@ from pocketgpu.guests.kernel.files import MemoryFiles
 from pocketgpu.guests.kernel.objects import Event
 from pocketgpu.guests.kernel.timeline import START_DATE
 from pocketgpu.guests.switch.abi.results import Result, result_text
+from pocketgpu.guests.switch.abi.users import USER
 from pocketgpu.guests.switch.console import SwitchConsole
 from pocketgpu.guests.switch.controls import DOCKED, HANDHELD
-from pocketgpu.guests.switch.services.account import USER
 from pocketgpu.maxwell.gm20b import GM20B
 
 

@@ -53,9 +53,22 @@ def test_absent_services_are_refused(talk: Talk, tipc: bool) -> None:
     assert any("the service bsd:u is absent here" in one for one in events) and len(events) == 2
 
 
-def test_programs_offer_no_services(talk: Talk) -> None:
-    assert talk.open_port("sm:").ask(2, b"mine\0\0\0\0").result == Result.UNKNOWN_COMMAND
-    assert "sm:: RegisterService" in str(talk.kernel.events.drain()[0])
+def test_services_that_a_program_offers_itself(talk: Talk) -> None:
+    """Its threads find them; see sessions.c. Names are few, and services of the console stay what they are."""
+    manager = talk.open_port("sm:")
+    wanted = struct.pack("<8sII", b"mine", 0, 3)
+    assert manager.ask(2, wanted).result == Result.OK
+    assert manager.ask(2, wanted).result == Result.ALREADY_REGISTERED
+    for name, light, most, result in (
+        (b"", 0, 1, Result.BAD_SERVICE_NAME), (b"hid", 0, 1, Result.ALREADY_REGISTERED),
+        (b"other", 1, 1, Result.OUT_OF_RANGE), (b"other", 0, 0, Result.OUT_OF_RANGE),
+    ):  # fmt: skip
+        assert manager.ask(2, struct.pack("<8sII", name, light, most)).result == result
+    results = [manager.ask(2, struct.pack("<8sII", b"s%d" % n, 0, 1)).result for n in range(70)]
+    assert results.count(Result.OUT_OF_SERVICES) == 7
+    assert manager.ask(3, b"mine\0\0\0\0").result == Result.OK
+    assert manager.ask(3, b"mine\0\0\0\0").result == Result.NOT_REGISTERED
+    assert manager.ask(3, b"hid\0\0\0\0\0").result == Result.NOT_REGISTERED
 
 
 # -- apm --------------------------------------------------------------------------------------------------------------

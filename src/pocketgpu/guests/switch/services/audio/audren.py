@@ -44,7 +44,7 @@ MOST_RENDERERS: Final = 2
 _STARTED, _STOPPED = 0, 1
 _PAGE: Final = 0x1000
 _WORK: Final = struct.Struct("<QQ")
-"""Behind the parameters: size of the work buffer, the program's id."""
+"""After the parameters: size of the work buffer, the program's id."""
 _WORK_AT: Final = 0x38
 _MIX_SAMPLE: Final = 4
 """Bytes of a sample in a mix buffer."""

@@ -119,7 +119,7 @@ class Voice:
         self.played = self._fraction = 0
 
     def queue_coming(self, pools: MemoryPools, *, waits: bool) -> Iterator[WaveBuffer]:
-        """Queue what has its turn. waits: whether wave buffers that cannot be read stay behind, until they can.
+        """Queue what has its turn. waits: whether wave buffers that cannot be read stay where they are, until they can.
 
         :returns: those that cannot be read.
         """

@@ -17,7 +17,8 @@ from pocketgpu.guests.kernel.objects import Event, Reset
 from pocketgpu.guests.switch.abi.cmif import CmifAnswer, CmifRequest, Interface, command
 from pocketgpu.guests.switch.abi.results import Result
 from pocketgpu.guests.switch.abi.sessions import hold, release
-from pocketgpu.guests.switch.services.library_applets.programs import LibraryProgram, Said, program
+from pocketgpu.guests.switch.services.library_applets.library_program import LibraryProgram, Said
+from pocketgpu.guests.switch.services.library_applets.programs import program
 from pocketgpu.guests.switch.services.library_applets.storages import Budget, LentStorage, OwnStorage, Storage
 
 if TYPE_CHECKING:
@@ -179,7 +180,7 @@ class LibraryAppletAccessor(Interface):
     def start(self, request: CmifRequest) -> CmifAnswer:
         """The first storage has the arguments that all applets have."""
         if self.program is None:
-            inputs = [bytes(one.view) for one in self.inputs[1:]]
+            inputs = [one.view for one in self.inputs[1:]]
             self.program = program(self.id, self.applets.answers, inputs, in_front=self.in_front)
             self.applets.started(self)
             self.go_on()
@@ -205,26 +206,26 @@ class LibraryAppletAccessor(Interface):
     @command(100)
     @command(102)
     def push_in_data(self, request: CmifRequest) -> CmifAnswer:
-        return self._push(request)
-
-    @command(103)
-    def push_interactive_in_data(self, request: CmifRequest) -> CmifAnswer:
-        """The program answers a question of the applet."""
-        answer = self._push(request)
-        if answer.result == Result.OK and self.program is not None and not self.done:
-            said = self.program.told(bytes(self.inputs[-1].view))
-            if said is None:
-                self.go_on()
-            else:
-                self._says(said)
-        return answer
-
-    def _push(self, request: CmifRequest) -> CmifAnswer:
         one = request.objects[0] if request.objects else None
         if not isinstance(one, Storage) or len(self.inputs) >= MOST_STORAGES:
             return CmifAnswer(result=Result.BAD_STORAGE)
         hold(one)
         self.inputs.append(one)
+        return CmifAnswer()
+
+    @command(103)
+    def push_interactive_in_data(self, request: CmifRequest) -> CmifAnswer:
+        """The program answers a question of the applet."""
+        one = request.objects[0] if request.objects else None
+        if not isinstance(one, Storage):
+            return CmifAnswer(result=Result.BAD_STORAGE)
+        if self.program is not None and not self.done:
+            said = self.program.told(one.view)
+            if said is None:
+                self.go_on()
+            else:
+                self.waits &= self.program.asks
+                self._says(said)
         return CmifAnswer()
 
     @command(101)

@@ -6,7 +6,7 @@ import struct
 
 import pytest
 from support.applet_talk import AppletTalk
-from support.cmif_client import In, Out
+from support.cmif_client import In, Out, Service
 
 from pocketgpu.guests.input.script import parse
 from pocketgpu.guests.kernel.blocks import MemoryBlock
@@ -15,6 +15,7 @@ from pocketgpu.guests.kernel.memory import host_memory
 from pocketgpu.guests.kernel.objects import Event
 from pocketgpu.guests.kernel.state import State
 from pocketgpu.guests.switch.abi.results import Result
+from pocketgpu.guests.switch.abi.users import USER
 from pocketgpu.guests.switch.services.library_applets.storages import MOST_BYTES
 
 CONTROLLER, ERROR, USERS, KEYBOARD = 0x0C, 0x0E, 0x10, 0x11
@@ -124,6 +125,7 @@ def test_a_program_checks_the_text() -> None:
     talk = AppletTalk()
     talk.console.answers += ["bad", "better", "good"]
     keyboard = talk.created(KEYBOARD, config(check=True))
+    talk.push(keyboard, bytes(0x7D8), 103)  # nobody has asked
     questions, changed = talk.event(keyboard, 106), talk.event(keyboard, 0)
     keyboard.ask(10)
     for text, verdict in (("bad", 1), ("better", 3), ("good", 0)):
@@ -152,9 +154,9 @@ def test_the_error_display_is_closed() -> None:
 
 def test_users_and_controllers() -> None:
     talk = AppletTalk()
-    talk.console.answers += ["Anna", None]
-    for result, user in ((0, b"Anna"), (1 << 9 | 124, b"")):
-        users = talk.created(USERS, bytes(0xA0))
+    talk.console.answers += ["Anna", None, "", ""]
+    for result, user, may_skip in ((0, USER, 1), (1 << 9 | 124, b"", 1), (0, b"", 1), (0, USER, 0)):
+        users = talk.created(USERS, bytes(0x94) + bytes([may_skip]) + bytes(11))
         users.ask(10)
         assert talk.popped(users) == struct.pack("<I4x16s", result, user)
     controller = talk.created(CONTROLLER, bytes(0x14), bytes(0x21C))
@@ -162,16 +164,92 @@ def test_users_and_controllers() -> None:
     assert talk.popped(controller) == struct.pack("<b3xII", 1, 0, 0)
 
 
+def test_queues_of_an_applet_have_an_end() -> None:
+    talk = AppletTalk()
+    keyboard, one = talk.got(talk.creator, 0, struct.pack("<II", KEYBOARD, 0)), talk.storage(b"x")
+    assert [keyboard.ask(100, objects=[one]).result for _ in range(65)] == [0] * 64 + [Result.BAD_STORAGE]
+    assert {keyboard.ask(103, objects=[one]).result for _ in range(100)} == {0}
+    one.close()
+    assert talk.applet.library.budget.used == 1
+    keyboard.close()
+    assert talk.applet.library.budget.used == 0
+
+
 def test_other_applets_are_left_at_once() -> None:
     talk = AppletTalk()
-    for id, mode in ((0x13, 0), (0x99, 0), (KEYBOARD, 3)):
-        other = talk.created(id, b"data", mode=mode)
+    for id in (0x13, 0x99):
+        other = talk.created(id, b"data")
         changed = talk.event(other, 0)
         assert other.ask(10).result == 0 and changed.on
         assert other.ask(30).result == CANCELLED and other.ask(101).result == Result.NO_DATA
         assert other.ask(160, bytes(8), pid=True).values("Q") == (0,)
-    assert told(talk) == [f"the applet {name} is not modelled and was left at once" for name in (
-        "web", "0x99", "inline keyboard")]  # fmt: skip
+    assert told(talk) == [f"the applet {name} is not modelled and was left at once" for name in ("web", "0x99")]
+
+
+def calc(changes: int, most: int = -1, *, utf8: bool = True) -> bytes:
+    """A command to the keyboard within a picture: the record of libnx's swkbd.h."""
+    data = bytearray(0x4A0)
+    struct.pack_into("<HxxQ", data, 4, len(data), changes)
+    struct.pack_into("<2i", data, 0x40, most, -1)
+    data[0x45C] = utf8
+    return struct.pack("<I", 0xA) + bytes(data)
+
+
+def replied(talk: AppletTalk, keyboard: Service) -> list[tuple[int, int, bytes]]:
+    """State, type and rest of all that the keyboard says."""
+    event, found = talk.event(keyboard, 106), []
+    while event.on:
+        data = talk.popped(keyboard, 104)
+        found.append((*struct.unpack_from("<2I", data), data[8:]))
+    return found
+
+
+def test_a_keyboard_within_the_picture() -> None:
+    talk = AppletTalk()
+    talk.console.answers += ["h\u00e9llo", "abc"]
+    keyboard = talk.created(KEYBOARD, bytes(8), mode=3)
+    assert keyboard.ask(60).result == 0 and keyboard.ask(160, bytes(8), pid=True).values("Q") == (0,)
+    assert keyboard.ask(10).result == 0 and talk.applet.focus == 1, "the program stays in front"
+    assert replied(talk, keyboard) == [(1, 0, b"")]
+    talk.push(keyboard, calc(1 << 5), 103)
+    assert replied(talk, keyboard) == [], "it has not appeared"
+    talk.push(keyboard, calc(1 << 2), 103)
+    text = "h\u00e9llo".encode()
+    assert replied(talk, keyboard) == [
+        (3, 7, text.ljust(0x7D4, b"\0") + struct.pack("<I3i", 5, -1, -1, 5)),
+        (4, 9, text.ljust(0x7D4, b"\0") + struct.pack("<I", 5)),
+    ]
+    talk.push(keyboard, struct.pack("<IB", 0xD, 1), 103)
+    talk.push(keyboard, calc(1 << 2, most=2, utf8=False), 103)
+    text = "ab".encode("utf-16-le").ljust(0x3EC, b"\0")
+    assert replied(talk, keyboard) == [
+        (3, 0xD, text + struct.pack("<I3ix", 2, -1, -1, 2)), (4, 5, text + struct.pack("<I", 2)),
+    ]  # fmt: skip
+    talk.push(keyboard, calc(1 << 2), 103)
+    assert replied(talk, keyboard) == [(4, 6, b"")]
+    assert told(talk) == ["the inline keyboard found no answer in the script and was cancelled"]
+    talk.push(keyboard, struct.pack("<I", 0xC), 103)
+    assert replied(talk, keyboard) == [(1, 0xC, b"")]
+    assert keyboard.ask(1).values("B") == (0,)
+    talk.push(keyboard, struct.pack("<I", 4), 103)
+    assert keyboard.ask(1).values("B") == (1,) and keyboard.ask(30).result == 0
+
+
+def test_a_keyboard_within_the_picture_waits_for_the_script() -> None:
+    talk = AppletTalk()
+    talk.console.play(parse('2: text "late"\n4: text "later"', talk.console.controls))
+    keyboard = talk.created(KEYBOARD, bytes(8), mode=1)
+    keyboard.ask(10)
+    talk.push(keyboard, calc(1 << 2), 103)
+    assert len(replied(talk, keyboard)) == 1
+    for _ in range(3):
+        talk.console.vblank(talk.kernel.time.now)
+    assert [(state, kind) for state, kind, _ in replied(talk, keyboard)] == [(3, 7), (4, 9)]
+    talk.push(keyboard, calc(1 << 2), 103)
+    talk.push(keyboard, calc(1 << 7), 103)
+    for _ in range(3):
+        talk.console.vblank(talk.kernel.time.now)
+    assert replied(talk, keyboard) == [], "it has gone again"
 
 
 @pytest.mark.parametrize("command", [20, 25, 1])

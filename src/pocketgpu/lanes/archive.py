@@ -1,0 +1,135 @@
+"""Kernels made ahead of time: a file for each target and GPU, with the package or in the cache.
+
+    data/kernels/x86-64-v3.pica.kernels       general code of the 3DS for processors with AVX2
+
+A file has the images of many kernels, compressed together, and a table from recipes to images. A recipe names the
+source that a kernel was traced from (`recipes.py`). The head of a file names that source too, so a file of other source
+is not even unpacked. All code of a file is put into memory when its first kernel is asked for, which takes a few
+milliseconds; its digest is verified before.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import struct
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from pocketgpu.lanes import code_image, object_cache, recipes
+from pocketgpu.lanes.target import host
+
+SHIPPED: Final = Path(__file__).resolve().parents[1] / "data" / "kernels"
+"""Where the files of the package are. A clone has none; `pocketgpu cache make` writes into the cache."""
+SUFFIX: Final = ".kernels"
+_MAGIC: Final = b"pgpukrn1"
+_SOURCE: Final = 20
+_DIGEST: Final = 32
+_HEAD: Final = len(_MAGIC) + _SOURCE + _DIGEST
+_COUNTS: Final = struct.Struct("<II")  # recipes, images
+_RECIPE: Final = struct.Struct("<20sI")  # a recipe, the number of its image
+_SIZE: Final = struct.Struct("<I")  # bytes of an image
+_LEVEL: Final = 19
+"""How hard zstd tries. Files are written once."""
+
+
+def file_name(room: str) -> str:
+    """The name of the file with the kernels of a room of the package, for the target of this process."""
+    return f"{host().name}.{room}{SUFFIX}"
+
+
+def encode(images: Mapping[str, bytes]) -> bytes:
+    """The bytes of a file. images: by recipe. Equal images are kept once; the order does not matter."""
+    from zstandard import ZstdCompressor
+
+    distinct = sorted(set(images.values()))
+    numbers = {image: number for number, image in enumerate(distinct)}
+    table = b"".join(_RECIPE.pack(bytes.fromhex(recipe), numbers[images[recipe]]) for recipe in sorted(images))
+    sizes = b"".join(_SIZE.pack(len(image)) for image in distinct)
+    body = _COUNTS.pack(len(images), len(distinct)) + table + sizes + b"".join(distinct)
+    packed = ZstdCompressor(level=_LEVEL).compress(body)
+    return _MAGIC + _source() + hashlib.blake2b(packed, digest_size=_DIGEST).digest() + packed
+
+
+def _source() -> bytes:
+    return recipes.source() or bytes(_SOURCE)
+
+
+def decode(data: bytes) -> dict[str, bytes]:
+    """The images of a file by recipe; none if it is damaged or of other source."""
+    from zstandard import ZstdDecompressor, ZstdError
+
+    head, packed = data[:_HEAD], data[_HEAD:]
+    if head != _MAGIC + _source() + hashlib.blake2b(packed, digest_size=_DIGEST).digest():
+        return {}
+    try:
+        body = ZstdDecompressor().decompress(packed)
+    except ZstdError:
+        return {}
+    recipes, count = _COUNTS.unpack_from(body)
+    at = _COUNTS.size
+    table = list(_RECIPE.iter_unpack(body[at : at + recipes * _RECIPE.size]))
+    at += recipes * _RECIPE.size
+    sizes = [size for (size,) in _SIZE.iter_unpack(body[at : at + count * _SIZE.size])]
+    at += count * _SIZE.size
+    images = []
+    for size in sizes:
+        images.append(body[at : at + size])
+        at += size
+    return {recipe.hex(): images[number] for recipe, number in table}
+
+
+def _key(room: str) -> str:
+    """The key of a file in the cache."""
+    return hashlib.blake2b(_MAGIC + _source() + file_name(room).encode(), digest_size=20).hexdigest()
+
+
+def keep(room: str, data: bytes) -> None:
+    """Keep a file in the cache; processes that begin later use it."""
+    object_cache.write(_key(room), data)
+
+
+def _files(room: str) -> Iterator[tuple[str, bytes]]:
+    with contextlib.suppress(OSError):
+        yield "package", (SHIPPED / file_name(room)).read_bytes()
+    kept = object_cache.read(_key(room))
+    if kept is not None:
+        yield "cache", kept
+
+
+def images(room: str) -> dict[str, bytes]:
+    """The images of the file that is used, by recipe."""
+    return next((found for _, data in _files(room) if (found := decode(data))), {})
+
+
+@cache
+def _table(room: str) -> tuple[str, dict[str, int]]:
+    """Where the file of a room is, and the addresses of its kernels by recipe."""
+    if host().level:
+        for place, data in _files(room):
+            images = decode(data)
+            distinct = sorted(set(images.values()))
+            try:
+                addresses = dict(zip(distinct, code_image.load(distinct), strict=True)) if distinct else {}
+            except (code_image.UnloadableError, OSError):
+                continue
+            if addresses:
+                return place, {recipe: addresses[image] for recipe, image in images.items()}
+    return "", {}
+
+
+def find(room: str, recipe: str) -> int | None:
+    """The address of a kernel that was made ahead of time."""
+    return _table(room)[1].get(recipe)
+
+
+def place(room: str) -> str:
+    """Where the kernels of a room come from: "package", "cache", or "" if there are none."""
+    return _table(room)[0]
+
+
+def forget() -> None:
+    """Look for files again; code that is loaded stays."""
+    _table.cache_clear()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from pocketgpu.displayed import line_of
 from pocketgpu.guests.kernel.report import Step
+from pocketgpu.inspect.model.displayed import Displayed
 from pocketgpu.inspect.model.rules import Found
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
@@ -19,7 +19,7 @@ MOST_CALLERS: Final = 3
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Stale:
+class Stale(Displayed):
     """Bytes that somebody read and that were not flushed.
 
     at: the event, or the frame of a display. kind, what: who read them, such as "texture" and "texture unit 0".
@@ -50,10 +50,6 @@ class Stale:
         """It as a rule's finding, at its frame: a live run has no events for what the processor writes."""
         message = str(replace(self, count=1)).removeprefix(f"{self.at}: ")
         return Found(message, self.at.partition("/")[0], self.count)
-
-    def __repr__(self) -> str:
-        return line_of(self, str(self))
-
 
 def trace_of(kernel: Kernel) -> tuple[Step, ...]:
     """Where the thread is whose call lets the GPU work, with its callers; empty where that is not known."""

@@ -17,6 +17,7 @@ from pocketgpu.inspect.inspection import Inspection, examine
 from pocketgpu.inspect.model.causes import Cause
 from pocketgpu.inspect.model.displayed import MOST_LETTERS, Displayed
 from pocketgpu.inspect.model.queued import Queued
+from pocketgpu.inspect.model.stale import Stale
 from pocketgpu.inspect.rules.checker import check
 from pocketgpu.late_dataclass import fields_repr
 
@@ -74,7 +75,7 @@ def shown() -> list[Any]:
         found += [moment, moment.summary, moment.textures, moment.programs, moment.constants, moment.index_buffer]
         found += [moment.vertex_buffers, moment.vertices, moment.mesh(), moment.changes("reset")]
         found += [texture.facts for texture in moment.textures.values()]
-        found += [Queued(run.event("f0/d1"), None)]
+        found += [Queued(run.event("f0/d1"), None), Stale("f0/d1", "texture", "texture unit 0", 0x18000000, 64)]
         found += [run.why("f0"), Cause("f0/d0", "the scissor keeps nothing", "scissor.empty", 90, "pocketgpu why")]
     return found
 

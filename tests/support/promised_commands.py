@@ -51,6 +51,7 @@ COMMANDS: dict[str, str] = {
     "switches": "--json --debug",
     "doctor": "--json --debug",
     "cache info": "--json --debug",
+    "cache make": "--seconds --workers --json --debug",
     "cache clear": "--json --debug",
     "completion install": "SHELL --json --debug",
     "completion show": "SHELL --json --debug",
@@ -101,4 +102,5 @@ JSON_KEYS: dict[str, str] = {
     "shader step {3ds} f0/d0/v1": "trace frames warnings",
     "doctor": "checks frames warnings",
     "cache info": "cache frames warnings",
+    "cache make": "frames kernels warnings",
 }

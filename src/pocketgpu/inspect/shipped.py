@@ -64,12 +64,13 @@ def state(seconds: float | None = None) -> ShippedState:
 
 
 def make(workers: int | None, seconds: float | None, say: Callable[[str], None]) -> ShippedState:
-    """Compile what is missing and keep it in the cache. say: is told how far it is.
+    """Compile what is missing and keep it in the cache; where nothing is made ahead of time, do nothing.
 
-    :raises UsageError: the cache is off or not used, or code for this processor cannot be made ahead of time.
+    :param say: is told how far it is.
+    :raises UsageError: the cache is off or not used.
     """
     if not host().level:
-        raise UsageError(f"code is made ahead of time for Linux on {', '.join(LEVELS)} only")
+        return state()
     if object_cache.folder() is None:
         raise UsageError("there is no cache to keep code in", hint="Set POCKETGPU_CACHE to a folder of your own.")
     begun, left = monotonic(), float("inf") if seconds is None else seconds

@@ -102,5 +102,5 @@ JSON_KEYS: dict[str, str] = {
     "shader step {3ds} f0/d0/v1": "trace frames warnings",
     "doctor": "checks frames warnings",
     "cache info": "cache frames warnings",
-    "cache make": "frames kernels warnings",
+    "cache make --seconds 1": "frames kernels warnings",
 }

@@ -29,6 +29,11 @@ OTHERS = [
     "normal_mapping", "proctex", "textured_cube_f60",
 ]  # fmt: skip
 """Compared with their references elsewhere (docs/agreement.md), or in a test of their own."""
+ALIKE = {
+    "both_screens", "multiple_buf", "textured_cube_rgba8888", "textured_cube_rgb565", "textured_cube_hilo88",
+    "textured_cube_l4", "textured_cube_f60", "ed_flip",
+}  # fmt: skip
+"""Their draws have the states of another one's, with another format of texture or target."""
 CLOSE, SHARE, EDGE = 2, 0.995, 24
 
 
@@ -140,9 +145,9 @@ def test_any_number_of_threads_and_every_run_give_the_same_bytes(shared_dir: Pat
         assert everything(shared_dir, name, threads=threads) == first, threads
 
 
-@pytest.mark.parametrize("name", [*CAPTURES, *OTHERS])
+@pytest.mark.parametrize("name", [name for name in (*CAPTURES, *OTHERS) if name not in ALIKE])
 def test_both_evaluators_give_the_same_bytes(shared_dir: Path, name: str) -> None:
-    """The first frame, memory (render target included) and pictures."""
+    """The first frame, memory (render target included) and pictures. `make oracle` does all frames of all recordings."""
     machine = everything(shared_dir, name, frames=range(1))
     oracle = everything(shared_dir, name, frames=range(1), evaluator="numpy")
     assert machine == oracle

@@ -147,7 +147,7 @@ def test_any_number_of_threads_and_every_run_give_the_same_bytes(shared_dir: Pat
 
 @pytest.mark.parametrize("name", [name for name in (*CAPTURES, *OTHERS) if name not in ALIKE])
 def test_both_evaluators_give_the_same_bytes(shared_dir: Path, name: str) -> None:
-    """The first frame, memory (render target included) and pictures. `make oracle` does all frames of all recordings."""
+    """The first frame: memory (render target included) and pictures. `make oracle` plays all frames of all of them."""
     machine = everything(shared_dir, name, frames=range(1))
     oracle = everything(shared_dir, name, frames=range(1), evaluator="numpy")
     assert machine == oracle

@@ -16,8 +16,11 @@ from pocketgpu.facts.maxwell.pushbuffers import FORMS, HEADER, HOST_WORDS, TERTI
 from pocketgpu.lanes import I32, I64, U8, Lang, Value, Var, kernel
 from pocketgpu.maxwell.host.dispatch import CODES
 from pocketgpu.maxwell.host.layout import (
+    BOUND,
     CHANNEL,
     CHANNEL_LAYOUT,
+    CONSTANT_GROUPS,
+    CONSTANT_SLOTS,
     COUNTER,
     FILE_SIZE,
     FRONT_END_FILES,
@@ -56,6 +59,8 @@ SCRATCH = _WORD("SET_MME_SHADOW_SCRATCH")
 FALCONS = range(_WORD("SET_FALCON00"), _WORD("SET_FALCON31") + 1)
 """Calls of the front end's firmware."""
 _SELECTOR_UPPER, _SELECTOR_LOWER = _WORD("SET_CONSTANT_BUFFER_SELECTOR_B"), _WORD("SET_CONSTANT_BUFFER_SELECTOR_C")
+_SELECTOR_SIZE = B197["SET_CONSTANT_BUFFER_SELECTOR_A"]
+_BIND = B197["BIND_GROUP_CONSTANT_BUFFER"]
 CONSTANT_OFFSET = B197["LOAD_CONSTANT_BUFFER_OFFSET"]
 LINE_LENGTH, LINE_COUNT = _WORD("LINE_LENGTH_IN"), _WORD("LINE_COUNT")
 _SHADOW_MODE = B197["SET_MME_SHADOW_RAM_CONTROL"]["MODE"]
@@ -125,6 +130,7 @@ class _MethodWrite:
             "shadow_control": self.shadow_control,
             "falcon": self.falcon,
             "constant": lambda: parser.constant(file, value),
+            "bind": self.bind,
             "inline_launch": lambda: parser.launch_inline(file, word, value),
             "inline_data": lambda: parser.inline_data(file, word, value, self.from_macro),
             "macro": self.macro,
@@ -212,6 +218,11 @@ class _MethodWrite:
             self.k.store(I32, at, 1)
         self.state.count("falcon_register_writes")
 
+    def bind(self) -> None:
+        """Bind the selected constant buffer to a slot of a group, or nothing."""
+        self.both()
+        self.parser.bind(self.file, self.word, self.value)
+
     def macro(self) -> None:
         if not self.from_macro:
             self.plain()
@@ -278,11 +289,33 @@ class Parser:
             k.invoke(k.load(I64, state.at("QUICK_CALL")), record, k.low32(self.base))
             self.status.value = state.get("QUICK_RESULT")
 
+    def selected(self, file: Value) -> tuple[Value, Value]:
+        """The address of the selected constant buffer: its upper and lower word."""
+        k = self.k
+        upper = k.load(I32, self.place(file, _SELECTOR_UPPER)).bits(0, page_table.ADDRESS_BITS - 32)
+        return upper, k.load(I32, self.place(file, _SELECTOR_LOWER))
+
+    def bind(self, file: Value, word: Value, value: Value) -> None:
+        """Bind the selected constant buffer as it is now; later changes of the selector do not change the binding."""
+        k = self.k
+        slot_field, valid_field = _BIND["SHADER_SLOT"], _BIND["VALID"]
+        slot = value.bits(slot_field.lo, slot_field.width)
+        valid = value.bits(valid_field.lo, valid_field.width) != 0
+        size_field = _SELECTOR_SIZE["SIZE"]
+        size = k.load(I32, self.place(file, _SELECTOR_SIZE.word)).bits(size_field.lo, size_field.width)
+        group = k.i32(0)
+        for n in range(1, CONSTANT_GROUPS):
+            group = k.select(word == _BIND.word + n * _BIND.stride, n, group)
+        at = k.to_i64((group * CONSTANT_SLOTS + slot) * BOUND.size) + (self.base + CHANNEL_LAYOUT.bound)
+        upper, lower = self.selected(file)
+        for n, found in enumerate((k.i32(1), lower, upper, size)):
+            k.store(I32, at + 4 * n, k.select(valid, found, 0))
+        self.state.count("constbuf_binds")
+
     def constant(self, file: Value, value: Value) -> None:
         """A word for the selected constant buffer, at the offset that advances by itself."""
         k, state = self.k, self.state
-        upper = k.load(I32, self.place(file, _SELECTOR_UPPER)).bits(0, page_table.ADDRESS_BITS - 32)
-        lower = k.load(I32, self.place(file, _SELECTOR_LOWER))
+        upper, lower = self.selected(file)
         at = self.place(file, CONSTANT_OFFSET.word)
         field = CONSTANT_OFFSET.fields[0]
         offset = k.load(I32, at).bits(field.lo, field.width)

@@ -56,4 +56,3 @@ class Calls:
         function = ctypes.CFUNCTYPE(None)(engine.get_function_address("frame"))
         function.keeps = (engine, self._kept)  # type: ignore[attr-defined]
         return function
-

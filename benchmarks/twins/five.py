@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from twins.scene import CONSTANT_FLOATS, VERTEX_FLOATS, Array, Draw, Pass, Scene, State, Stencil, Target
 
 SIZE = (1280, 720)
@@ -33,10 +34,9 @@ def _sphere(columns: int, rows: int) -> Array:
 def _perspective() -> Array:
     """From a camera that looks along -z, with depth 0 to 1."""
     near, far, high = 0.5, 20.0, 1.7
-    return np.array(
-        [[high / ASPECT, 0, 0, 0], [0, high, 0, 0], [0, 0, far / (near - far), near * far / (near - far)], [0, 0, -1, 0]],
-        np.float32,
-    )
+    slope = far / (near - far)
+    rows = [[high / ASPECT, 0, 0, 0], [0, high, 0, 0], [0, 0, slope, near * slope], [0, 0, -1, 0]]
+    return np.array(rows, np.float32)
 
 
 _SCREEN = _vertices(

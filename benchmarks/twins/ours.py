@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from twins.programs import PROGRAMS
-from twins.scene import CONSTANT_FLOATS, VERTEX_FLOATS, Draw, Pass, Scene, State, Target
 
 import pocketgpu
 from pocketgpu.builder.maxwell import MaxwellCaptureBuilder, PushBuffer, Surface
 from pocketgpu.capture.formats.mxcap import ChannelLog
+from twins.programs import PROGRAMS
+from twins.scene import CONSTANT_FLOATS, VERTEX_FLOATS, Draw, Pass, Scene, State, Target
 
 FORMATS = {"RGBA8": "A8B8G8R8", "RGBA16F": "RF16_GF16_BF16_AF16"}
 KINDS = {"RGBA8": (np.uint8, "unorm"), "RGBA16F": (np.float16, "float")}
@@ -42,7 +42,8 @@ class Recording:
         self.constants = put(rows)
         self.matrix = put(np.ascontiguousarray(scene.matrix, "<f4").tobytes().ljust(ROW, b"\0"))
         self.handles, self.pushed = put(bytes(ROW)), put(bytes(ROW))
-        self.programs = {name: self._images(name) for name in {draw.program for one in scene.passes for draw in one.draws}}
+        used = {draw.program for one in scene.passes for draw in one.draws}
+        self.programs = {name: self._images(name) for name in sorted(used)}
         self.surfaces = {name: self._surface(target) for name, target in scene.targets.items()}
         self.depths = {name: self._surface(target) for name, target in scene.targets.items()}
         self._describe()
@@ -80,8 +81,9 @@ class Recording:
         self.pools = (*map(self.capture.put, pools), len(headers) - 1)
 
     # -- a frame ----------------------------------------------------------------------------------------------------
-    def frame(self, draws: bool = True, rasters: bool = True, resolves: bool = True) -> PushBuffer:
-        """The commands of a frame. draws, rasters, resolves: False leaves these parts out."""
+    def frame(self, draws: bool = True, pixels: bool = True, resolves: bool = True) -> PushBuffer:
+        """The commands of a frame. draws, resolves: False leaves these parts out. pixels: False draws nothing, by a
+        scissor of no size."""
         pb = PushBuffer().bind("3D").plain_state()
         pb.texture_pools(*self.pools).stream(0, self.vertices, 4 * VERTEX_FLOATS)
         for n in range(3):
@@ -89,7 +91,8 @@ class Recording:
         for stage in ("vertex", "pixel"):
             pb.constants(stage, 2, self.pushed if self.scene.pushed else self.constants, ROW)
         pb.constants("vertex", 1, self.matrix, ROW).constants("pixel", 0, self.handles, ROW)
-        pb.method("SET_RASTER_ENABLE", int(rasters))
+        if not pixels:
+            pb.scissor((0, 0, 0, 0))
         for one in self.scene.passes:
             self._pass(pb, one, draws)
         if self.scene.resolve is not None and resolves:
@@ -111,11 +114,11 @@ class Recording:
         pb.method("SET_CT_SELECT", TARGET_COUNT=len(one.targets), **order)
         for slot, name in enumerate(one.targets):
             pb.render_target(slot, self.surfaces[name])
-        pb.method("SET_SURFACE_CLIP_HORIZONTAL", X=0, WIDTH=width).method("SET_SURFACE_CLIP_VERTICAL", Y=0, HEIGHT=height)
-        pb.viewport(0, 0, width, height)
+        pb.method("SET_SURFACE_CLIP_HORIZONTAL", X=0, WIDTH=width)
+        pb.method("SET_SURFACE_CLIP_VERTICAL", Y=0, HEIGHT=height).viewport(0, 0, width, height)
         self._state(pb, State(), None)
         for slot in range(len(one.targets)):
-            pb.clear(one.clear, slot=slot)
+            pb.clear(one.clear, slot=slot, within_scissor=False)
         depth = self.depths[one.targets[0]]
         pb.depth_target(depth.address if one.depth else None, depth.width, depth.height)
         if one.depth:
@@ -156,7 +159,8 @@ class Recording:
                     for side, factor in zip(("SOURCE", "DEST"), state.blend, strict=True):
                         pb.method(f"SET_BLEND_{part}_{side}_COEFF", V=_gl(factor))
         if before is None or state.depth != before.depth:
-            pb.method("SET_DEPTH_TEST", int(state.depth is not None)).method("SET_DEPTH_WRITE", int(state.depth is not None))
+            for method in ("SET_DEPTH_TEST", "SET_DEPTH_WRITE"):
+                pb.method(method, int(state.depth is not None))
             if state.depth is not None:
                 pb.method("SET_DEPTH_FUNC", V=_gl(state.depth))
         if before is None or state.writes_colour != before.writes_colour:

@@ -6,11 +6,12 @@ The origin is made the upper left corner and depth 0 to 1, so that all of a scen
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from ctypes import c_void_p
 from time import perf_counter
 from typing import Any
 
 import numpy as np
+
 from twins.calls import Calls
 from twins.programs import PROGRAMS
 from twins.scene import Array, Draw, Pass, Scene, State
@@ -129,8 +130,6 @@ class Twin:
         gl.glBufferData(gl.GL_ARRAY_BUFFER, data.nbytes, data, gl.GL_STATIC_DRAW)
         for n in range(3):
             gl.glEnableVertexAttribArray(n)
-            from ctypes import c_void_p
-
             gl.glVertexAttribPointer(n, 4, gl.GL_FLOAT, False, data.strides[0], c_void_p(16 * n))
         return array
 
@@ -197,7 +196,9 @@ class Twin:
             calls.add("glBindBufferRange", "iiill", gl.GL_UNIFORM_BUFFER, 2, self.constants, self.row * row, 64)
 
     def _state(self, calls: Calls, state: State, before: State | None) -> None:
-        turn = lambda name, on: calls.add("glEnable" if on else "glDisable", "i", self._constant(name))
+        def turn(name: str, on: bool) -> None:
+            calls.add("glEnable" if on else "glDisable", "i", self._constant(name))
+
         if before is None or state.blend != before.blend:
             turn("BLEND", state.blend is not None)
             if state.blend is not None:

@@ -75,8 +75,8 @@ CHANNEL = Struct(
 # Counts since the channel was made, 64 bits each.
 COUNTERS = (
     "words", "methods", "host_methods", "macro_calls", "macro_steps", "longest_macro", "mme_instruction_words",
-    "mme_macros_loaded", "falcon_register_writes", "constbuf_binds", "constbuf_words_inline", "inline_launches", "inline_upload_words",
-    "unknown_methods", "ignored_methods", "segments_ended",
+    "mme_macros_loaded", "falcon_register_writes", "constbuf_binds", "constbuf_words_inline",
+    "inline_launches", "inline_upload_words", "unknown_methods", "ignored_methods", "segments_ended",
     *(f"header_{op}" for op in range(8)), "nop_words",
     *(f"subchannel_{n}" for n in range(8)),
 )  # fmt: skip

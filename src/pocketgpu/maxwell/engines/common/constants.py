@@ -75,7 +75,9 @@ class ConstantBuffers:
 
     def set(self, group: int, slot: int, binding: Binding | None) -> None:
         """Set a binding directly, for a recording that begins in the middle."""
-        words = (0, 0, 0, 0) if binding is None else (1, binding.address & 0xFFFFFFFF, binding.address >> 32, binding.size)
+        words = [0] * (BOUND.size // 4)
+        if binding is not None:
+            words = [1, binding.address & 0xFFFFFFFF, binding.address >> 32, binding.size]
         self._words.reshape(-1, BOUND.size // 4)[group * SLOTS + slot] = words
 
     @property

@@ -197,6 +197,7 @@ def make_plan(
     own = {
         "VIEWPORTS": plan.viewports, "INPUTS": plan.table, "INPUT_GROUPS": inputs.groups,
         "DEPTH_WANTED": int(output.zeta is not None), "OUTPUT": plan.output_record, "EARLY": int(output.early),
+        "UNSEEN": int(not (output.seen or plan.stores)),
         "ALPHAS": raster_state.alpha_registers([] if header is None else header.target_registers),
     }  # fmt: skip
     for name, value in (own | dict(places)).items():

@@ -1,7 +1,6 @@
 """The store of prepared draws: the states that kernels can set up, and the draws that kernels have made.
 
-A draw in an unknown state is prepared in Python (prepare.py) and passed to `note`. When its state comes a second time,
-it gets an ENTRY. From then on the kernel `quick` sets up its draws: those of the walk of a pushbuffer, which `quick`
+A draw in an unknown state is prepared in Python (prepare.py) and passed to `note`, which makes an ENTRY. From then on the kernel `quick` sets up its draws: those of the walk of a pushbuffer, which `quick`
 also makes, and those of Python, which calls `find`.
 
 What an entry depends on is in the entry, and `quick` compares it at each draw, so no entry has to be removed. All of
@@ -25,7 +24,7 @@ from pocketgpu.maxwell.engines.common.base import Registers
 from pocketgpu.maxwell.engines.common.report import Counters
 from pocketgpu.maxwell.engines.common.state import RecordingState, State
 from pocketgpu.maxwell.engines.threed.draws import Draw, Shader
-from pocketgpu.maxwell.graphics.draw.native import walk
+from pocketgpu.maxwell.graphics.draw.native import WALK, walk
 from pocketgpu.maxwell.graphics.draw.plans import FIRST_VERTEX, PIXEL, SECOND_VERTEX, Plan
 from pocketgpu.maxwell.graphics.draw.prepare import Prepared
 from pocketgpu.maxwell.graphics.draw.quick import quick
@@ -142,8 +141,8 @@ class QuickTable:
     ) -> None:  # fmt: skip
         self.memory, self.engine, self.programs, self.textures = memory, engine, programs, textures
         self.vertex_input, self.rooms = vertex_input, rooms
-        self.at_once = False
-        """Whether a state gets its entry at its first draw."""
+        self.at_once = True
+        """Whether a state gets its entry at its first draw, or at its second."""
         self.made = 0
         """How many draws kernels have made without Python."""
         self.found = 0
@@ -255,6 +254,12 @@ class QuickTable:
         """To be called before Python sets up a draw itself, so that no entry counts as set up afterwards."""
         self.adopt()
         self._quick[_CURRENT] = 0
+
+    def share_from(self, plan: Plan, area: int) -> None:
+        """Set the area from which threads share pixels of a plan's draws (WALK.SHARE_AREA)."""
+        for at, entry in self._known.items():
+            if entry.plan is plan:
+                self._words(at + ENTRY_WALK + WALK.SHARE_AREA, 1)[0] = area
 
     @property
     def current(self) -> Plan:

@@ -14,13 +14,11 @@ from collections.abc import Callable
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.maxwell.pushbuffers import FORMS, HEADER, HOST_WORDS, TERTIARY
 from pocketgpu.lanes import I32, I64, U8, Lang, Value, Var, kernel
+from pocketgpu.maxwell.host import constants
 from pocketgpu.maxwell.host.dispatch import CODES
 from pocketgpu.maxwell.host.layout import (
-    BOUND,
     CHANNEL,
     CHANNEL_LAYOUT,
-    CONSTANT_GROUPS,
-    CONSTANT_SLOTS,
     COUNTER,
     FILE_SIZE,
     FRONT_END_FILES,
@@ -32,7 +30,6 @@ from pocketgpu.maxwell.host.layout import (
     STAGING_SIZE,
     WorkLayout,
 )
-from pocketgpu.maxwell.memory import page_table
 from pocketgpu.maxwell.mme import interpreter
 from pocketgpu.maxwell.mme.interpreter import BUSY, IDLE, WAITING
 
@@ -58,10 +55,6 @@ SCRATCH = _WORD("SET_MME_SHADOW_SCRATCH")
 """The first of the macros' scratch words, where firmware writes its acknowledgement."""
 FALCONS = range(_WORD("SET_FALCON00"), _WORD("SET_FALCON31") + 1)
 """Calls of the front end's firmware."""
-_SELECTOR_UPPER, _SELECTOR_LOWER = _WORD("SET_CONSTANT_BUFFER_SELECTOR_B"), _WORD("SET_CONSTANT_BUFFER_SELECTOR_C")
-_SELECTOR_SIZE = B197["SET_CONSTANT_BUFFER_SELECTOR_A"]
-_BIND = B197["BIND_GROUP_CONSTANT_BUFFER"]
-CONSTANT_OFFSET = B197["LOAD_CONSTANT_BUFFER_OFFSET"]
 LINE_LENGTH, LINE_COUNT = _WORD("LINE_LENGTH_IN"), _WORD("LINE_COUNT")
 _SHADOW_MODE = B197["SET_MME_SHADOW_RAM_CONTROL"]["MODE"]
 SHADOW_MODES = _SHADOW_MODE.values
@@ -221,7 +214,7 @@ class _MethodWrite:
     def bind(self) -> None:
         """Bind the selected constant buffer to a slot of a group, or nothing."""
         self.both()
-        self.parser.bind(self.file, self.word, self.value)
+        self.parser.bind_constants(self.file, self.word, self.value)
 
     def macro(self) -> None:
         if not self.from_macro:
@@ -289,45 +282,11 @@ class Parser:
             k.invoke(k.load(I64, state.at("QUICK_CALL")), record, k.low32(self.base))
             self.status.value = state.get("QUICK_RESULT")
 
-    def selected(self, file: Value) -> tuple[Value, Value]:
-        """The address of the selected constant buffer: its upper and lower word."""
-        k = self.k
-        upper = k.load(I32, self.place(file, _SELECTOR_UPPER)).bits(0, page_table.ADDRESS_BITS - 32)
-        return upper, k.load(I32, self.place(file, _SELECTOR_LOWER))
-
-    def bind(self, file: Value, word: Value, value: Value) -> None:
-        """Bind the selected constant buffer as it is now; later changes of the selector do not change the binding."""
-        k = self.k
-        slot_field, valid_field = _BIND["SHADER_SLOT"], _BIND["VALID"]
-        slot = value.bits(slot_field.lo, slot_field.width)
-        valid = value.bits(valid_field.lo, valid_field.width) != 0
-        size_field = _SELECTOR_SIZE["SIZE"]
-        size = k.load(I32, self.place(file, _SELECTOR_SIZE.word)).bits(size_field.lo, size_field.width)
-        group = k.i32(0)
-        for n in range(1, CONSTANT_GROUPS):
-            group = k.select(word == _BIND.word + n * _BIND.stride, n, group)
-        at = k.to_i64((group * CONSTANT_SLOTS + slot) * BOUND.size) + (self.base + CHANNEL_LAYOUT.bound)
-        upper, lower = self.selected(file)
-        for n, found in enumerate((k.i32(1), lower, upper, size)):
-            k.store(I32, at + 4 * n, k.select(valid, found, 0))
-        self.state.count("constbuf_binds")
+    def bind_constants(self, file: Value, word: Value, value: Value) -> None:
+        constants.bind(self, file, word, value)
 
     def constant(self, file: Value, value: Value) -> None:
-        """A word for the selected constant buffer, at the offset that advances by itself."""
-        k, state = self.k, self.state
-        upper, lower = self.selected(file)
-        at = self.place(file, CONSTANT_OFFSET.word)
-        field = CONSTANT_OFFSET.fields[0]
-        offset = k.load(I32, at).bits(field.lo, field.width)
-        address = (k.to_i64(upper) << 32) + k.to_i64(lower, signed=False) + k.to_i64(offset)
-        target, mapped = page_table.translate(k, address & ~3)
-        for _ in k.when(mapped):
-            k.store(I32, target, value)
-            page_table.stamp(k, target)
-        for _ in k.when(~mapped):
-            self.odd("constant")
-        k.store(I32, at, (offset + 4) & field.mask)
-        state.count("constbuf_words_inline")
+        constants.store(self, file, value)
 
     # -- inline data ------------------------------------------------------------------------------------------------
     def inline_left(self, file: Value) -> Value:

@@ -329,7 +329,8 @@ class Drawing:
             ("RASTER", plan.at), ("REGION", self._region), ("SCRATCH", self._scratch),
             ("PIXEL_SLOT", pixel_slot or self._scratch), ("FRAGMENTS", self._fragments[0]), ("RASTERS", plan.rasters),
             ("SHARE_VERTICES", SHARE_VERTICES if several else 1 << 30),
-            ("SHARE_AREA", max(plan.share_area, SHARE_AREA) if several else 1 << 30), ("PHASE", native.PIECE), ("MOST_AREA", MOST_AREA),
+            ("SHARE_AREA", max(plan.share_area, SHARE_AREA) if several else 1 << 30), ("PHASE", native.PIECE),
+            ("MOST_AREA", MOST_AREA),
         ):  # fmt: skip
             words[WALK.offsets[name] // 4] = v
         return words

@@ -1,8 +1,9 @@
 """`Preparer` prepares a draw in Python: it finds programs and plan, and sets up all that the draw reads.
 
 Four parts are cached by the registers that were read for them (`ReadCache`): the enabled programs, the plan, the layout
-of its vertices, and the plan of the vertex side. The rest is done for each draw: programs are bound to their constants and textures, and targets
-are looked up in memory. All of it reads one `RecordingState`, which has in the end everything that the draw depends on.
+of its vertices, and the plan of the vertex side. The rest is done for each draw: programs are bound to their constants
+and textures, and targets are looked up in memory. All of it reads one `RecordingState`, which has in the end everything
+that the draw depends on.
 """
 
 from __future__ import annotations

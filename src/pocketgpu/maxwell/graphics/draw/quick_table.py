@@ -1,7 +1,8 @@
 """The store of prepared draws: the states that kernels can set up, and the draws that kernels have made.
 
-A draw in an unknown state is prepared in Python (prepare.py) and passed to `note`, which makes an ENTRY. From then on the kernel `quick` sets up its draws: those of the walk of a pushbuffer, which `quick`
-also makes, and those of Python, which calls `find`.
+A draw in an unknown state is prepared in Python (prepare.py) and passed to `note`, which gives the state an ENTRY. From
+then on the kernel `quick` sets up its draws: those of the walk of a pushbuffer, which `quick` also makes, and those of
+Python, which calls `find`.
 
 What an entry depends on is in the entry, and `quick` compares it at each draw, so no entry has to be removed. All of
 them are removed when mappings have changed, when rooms of programs have moved, and when plans are dropped.
@@ -302,7 +303,7 @@ class QuickTable:
 
     # -- new states ---------------------------------------------------------------------------------------------------
     def note(self, prepared: Prepared, draw: Draw, state: State, walk_record: NDArray[np.int32]) -> None:
-        """A plain draw was prepared and made, with final code: give its state an entry if it has come before."""
+        """A plain draw was prepared and made, with final code: give its state an entry."""
         plan, channel = prepared.plan, self._channel_of(state)
         if prepared.vertices.waiting or draw.inline is not None or not channel or not self._can_set_up(plan):
             return

@@ -17,7 +17,7 @@ from pocketgpu import Texture
 from pocketgpu.lanes import I32, I64, Lang, Value, kernel
 from pocketgpu.maxwell.compute.raw_module import Device
 from pocketgpu.maxwell.sampling import records as r
-from pocketgpu.maxwell.sampling.records import CALLED, CallWord, packed
+from pocketgpu.maxwell.sampling.records import CALLED, Call, packed
 from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH, SCRATCH, TEXTURE_KERNELS, VECTOR
 
 SIZE, COUNT = 256, 2000
@@ -74,7 +74,7 @@ def levels(size: int, dtype: Any) -> list[Any]:
 
 
 def call_of(lod: int, **more: Any) -> int:
-    return packed(dimensions=(CallWord.DIMENSIONS, 2), lod=(CallWord.LOD, lod), **more)
+    return packed(dimensions=(Call.DIMENSIONS, 2), lod=(Call.LOD, lod), **more)
 
 
 def measure(report: Report, arguments: argparse.Namespace) -> None:

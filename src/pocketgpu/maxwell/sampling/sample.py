@@ -24,6 +24,17 @@ from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH
 _FULL = 255.0 * 65536.0
 
 
+def _divided(k: Lang, total: Value) -> Value:
+    """A sum of products of codes and weights divided by the largest one, to the nearest f32."""
+    if not k.fused:
+        return total / _FULL
+    # Two multiply-adds correct the product with the reciprocal to the nearest quotient (Markstein). A division takes
+    # several times as long.
+    inverse = k.f32(1.0) / _FULL
+    first = total * inverse
+    return k.fma(k.fma(-first, _FULL, total), inverse, first)
+
+
 class Sampling:
     """One call, for the lanes that use one texture."""
 
@@ -172,7 +183,7 @@ class Sampling:
 
         sums = k.branch(needed & (mip != r.MIP_NONE), levels, flat)
         codes = record.word("KIND") == r.UNORM8
-        values = k.branch(codes, lambda: tuple(v / _FULL for v in sums), lambda: tuple(sums))
+        values = k.branch(codes, lambda: tuple(_divided(k, v) for v in sums), lambda: tuple(sums))
         finish(self.request, values, None, self.lanes)
 
     def _two(

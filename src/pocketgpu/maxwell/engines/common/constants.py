@@ -97,3 +97,4 @@ class ConstantBuffers:
         for group, bound in enumerate(kept):
             for slot, binding in enumerate(bound):
                 self.set(group, slot, binding)
+        self._shown, self._all = self._words.tobytes(), kept

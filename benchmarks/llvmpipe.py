@@ -19,9 +19,9 @@ from time import process_time
 import numpy as np
 from common import SHARED, Report, geometric_mean, run
 from twins import five, recorded
+from twins.description import Array
 from twins.ours import recording
 from twins.player import FRAMES, Player, phases
-from twins.scene import Array
 from twins.theirs import Twin, context
 
 from pocketgpu.capture.formats import mxcap

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from twins.scene import CONSTANT_FLOATS, VERTEX_FLOATS, Array, Draw, Pass, Scene, State, Stencil, Target
+from twins.description import CONSTANT_FLOATS, VERTEX_FLOATS, Array, Draw, Pass, Scene, State, Stencil, Target
 
 SIZE = (1280, 720)
 ASPECT = SIZE[0] / SIZE[1]

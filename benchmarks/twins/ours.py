@@ -11,8 +11,8 @@ import numpy as np
 import pocketgpu
 from pocketgpu.builder.maxwell import MaxwellCaptureBuilder, PushBuffer, Surface
 from pocketgpu.capture.formats.mxcap import ChannelLog
+from twins.description import CONSTANT_FLOATS, VERTEX_FLOATS, Draw, Pass, Scene, State, Target
 from twins.programs import PROGRAMS
-from twins.scene import CONSTANT_FLOATS, VERTEX_FLOATS, Draw, Pass, Scene, State, Target
 
 FORMATS = {"RGBA8": "A8B8G8R8", "RGBA16F": "RF16_GF16_BF16_AF16"}
 KINDS = {"RGBA8": (np.uint8, "unorm"), "RGBA16F": (np.float16, "float")}

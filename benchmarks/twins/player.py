@@ -9,8 +9,8 @@ from typing import Any
 from pocketgpu.capture.driver import drive
 from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.maxwell.sampling.store import Textures
+from twins.description import Array, Scene
 from twins.ours import recording
-from twins.scene import Array, Scene
 
 FRAMES = 10
 

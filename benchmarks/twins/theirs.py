@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from twins.calls import Calls
+from twins.description import Array, Draw, Pass, Scene, State
 from twins.programs import PROGRAMS
-from twins.scene import Array, Draw, Pass, Scene, State
 
 _BYTES_OF_MATRIX = 64
 

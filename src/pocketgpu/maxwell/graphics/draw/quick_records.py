@@ -50,7 +50,7 @@ BANK = Struct(
     "SOURCE", "SIZE", "PAGE", "PAGES",  # so: where the bytes are in the arena, how many, their pages
     "VERSION",  # of those pages when the bytes were copied; NEVER: they were not
     "TARGET", "FILLED",  # where the bytes go, and the word with the number of bytes that are there
-)
+)  # fmt: skip
 """A constant bank of a program."""
 NEVER = -1
 COPY = Struct("SOURCE", "TARGET", "SIZE")

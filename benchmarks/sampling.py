@@ -17,8 +17,8 @@ from pocketgpu import Texture
 from pocketgpu.lanes import I32, I64, Lang, Value, kernel
 from pocketgpu.maxwell.compute.raw_module import Device
 from pocketgpu.maxwell.sampling import records as r
-from pocketgpu.maxwell.sampling.records import CallWord, packed
-from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH, SCRATCH, VECTOR
+from pocketgpu.maxwell.sampling.records import CALLED, Call, packed
+from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH, SCRATCH, TEXTURE_KERNELS, VECTOR
 
 SIZE, COUNT = 256, 2000
 
@@ -50,7 +50,10 @@ class Warp:
     def work(self, texture: Texture, number: int, what: int, vectors: dict[int, Any]) -> Callable[[], object]:
         """What makes COUNT calls."""
         handle = texture.handle(self.device)
-        function, call = self.device.textures.kernel(number), self.device.engine.get(repeat)
+        textures, call = self.device.textures, self.device.engine.get(repeat)
+        function, kernels = textures.kernel(number), self._words(self.launch + LAUNCH.TEXTURE, 2 * TEXTURE_KERNELS)
+        for one in CALLED.get(number, ()):
+            kernels.view(np.int64)[one] = textures.kernel(one)
 
         def go() -> None:
             self._words(self.constants, 1)[0] = handle
@@ -71,7 +74,7 @@ def levels(size: int, dtype: Any) -> list[Any]:
 
 
 def call_of(lod: int, **more: Any) -> int:
-    return packed(dimensions=(CallWord.DIMENSIONS, 2), lod=(CallWord.LOD, lod), **more)
+    return packed(dimensions=(Call.DIMENSIONS, 2), lod=(Call.LOD, lod), **more)
 
 
 def measure(report: Report, arguments: argparse.Namespace) -> None:

@@ -5,6 +5,7 @@ Waking them takes as long as a small draw. So work is shared only if earlier wor
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Hashable
 from time import perf_counter
@@ -45,6 +46,10 @@ class Workers:
             self._paces.clear()
         # The time of all threads together is an upper bound for one thread: it corrects an estimate that was too high.
         self._paces[kind] = min(pace, self.threads * found) if shared else found
+
+    def least(self, kind: Hashable) -> int:
+        """The amount of work of a kind from which it is shared, as far as is known."""
+        return math.ceil(WORTH / self._paces.get(kind, FIRST_PACE))
 
     def _share(self, work: Work) -> None:
         parts = self.threads

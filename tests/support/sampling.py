@@ -14,7 +14,7 @@ from pocketgpu.maxwell.sampling import records as r
 from pocketgpu.maxwell.sampling.records import Call, packed
 from pocketgpu.maxwell.sass.thread_memory.access import access
 from pocketgpu.maxwell.sass.thread_memory.atomics import atomic
-from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, LAUNCH, SCRATCH, VECTOR
+from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, LAUNCH, SCRATCH, TEXTURE_KERNELS, VECTOR
 
 LANES = 32
 _SHAPES = {"1d": 1, "2d": 2, "3d": 3, "1d_array": 1, "2d_array": 2, "cube": 3, "cube_array": 3}
@@ -60,6 +60,9 @@ class Bench:
         run = self.device.engine.get(_kernels()[number], **textures._static)
         words = self._words(self.launch, LAUNCH.size // 4)
         words[LAUNCH.QUADS // 4] = int(quads)
+        kernels = words[LAUNCH.TEXTURE // 4 :][: 2 * TEXTURE_KERNELS].view(np.int64)
+        for one in r.CALLED.get(number, ()):
+            kernels[one] = textures.kernel(one)
         self._words(self.slot, BLOCK.size // 4)[:] = 0
         self._words(self.slot + SCRATCH, 16 * LANES)[:] = 0
         self.vector(r.V_HANDLE)[:] = np.broadcast_to(np.array(handles, np.int64), LANES).astype(np.int32)

@@ -353,8 +353,12 @@ class Lang(Primitives):
             n = max(n, mask.lanes)
         v = self.fit(v, type.value, n)
         if mask is not None:
-            v = self.select(mask, v, self._load(type, off, n))
+            v = self.select(mask, v, self._load_kept(type, off, n))
         self._store(type, off, v)
+
+    def _load_kept(self, type: Type, off: Value, lanes: int) -> Value:
+        """What a masked store writes back."""
+        return self._load(type, off, lanes)
 
     def gather(self, type: Type, offsets: Value, mask: Value | None = None) -> Value:
         """One element for each lane; lanes outside the mask read offset 0, which the arena keeps zero."""

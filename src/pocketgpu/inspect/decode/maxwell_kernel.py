@@ -30,6 +30,7 @@ from pocketgpu.inspect.decode.rows import HEADER as HEADER_ROW
 from pocketgpu.inspect.decode.rows import IMMEDIATE as IMMEDIATE_ROW
 from pocketgpu.inspect.decode.stream import GPFIFO, SUBMISSION
 from pocketgpu.lanes import BOOL, I32, I64, U8, Lang, Value, kernel
+from pocketgpu.maxwell.host import constants
 from pocketgpu.maxwell.host.dispatch import CODE
 from pocketgpu.maxwell.host.layout import (
     CHANNEL_COUNT,
@@ -41,7 +42,6 @@ from pocketgpu.maxwell.host.layout import (
     WorkLayout,
 )
 from pocketgpu.maxwell.host.pushbuffer import (
-    CONSTANT_OFFSET,
     LINE_COUNT,
     LINE_LENGTH,
     MACRO_BUDGET,
@@ -115,10 +115,13 @@ class _Traced(Parser):
         for _ in self.k.when(self.status.value == MACRO_BUDGET):
             self.status.value = RUNNING
 
+    def bind_constants(self, file: Value, word: Value, value: Value) -> None:
+        """There is nothing to bind."""
+
     def constant(self, file: Value, value: Value) -> None:
         """Advance the offset only."""
-        k, field = self.k, CONSTANT_OFFSET.fields[0]
-        at = self.place(file, CONSTANT_OFFSET.word)
+        k, field = self.k, constants.OFFSET.fields[0]
+        at = self.place(file, constants.OFFSET.word)
         k.store(I32, at, (k.load(I32, at).bits(field.lo, field.width) + 4) & field.mask)
 
     def launch_inline(self, file: Value, word: Value, value: Value) -> None:

@@ -106,7 +106,7 @@ class Watch:
             launch = self.words(self.launch, LAUNCH.size // 4)
             launch[:] = stage.words
             self.make_twin(launch, program)
-            words[RASTER.PROGRAM // 4] = self.launch
+            words[RASTER.PROGRAM // 4], words[RASTER.UNSEEN // 4] = self.launch, 0
 
     def make_twin(self, launch: NDArray[np.int32], program: StageProgram) -> None:
         """Put handles of the watched engine's kernels, and of the watched program, into a copy of a launch record."""

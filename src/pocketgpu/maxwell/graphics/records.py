@@ -116,6 +116,7 @@ RASTER = Struct(
     # an OUTPUT record; whether the test comes before the program; LAUNCH record of the program (0: none); bits of the
     # registers with alpha, which smooth lines, points and polygons fade.
     "DEPTH_WANTED", "TEST:2", "WRITE:2", "OUTPUT", "EARLY", "PROGRAM", "ALPHAS",
+    "UNSEEN",  # whether the program does not run, because nothing depends on it
 )  # fmt: skip
 """Everything that set-up and raster need of a draw. `RasterEncoder` fills it, except for places and handles."""
 REGION = Struct(

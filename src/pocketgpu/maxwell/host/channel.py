@@ -23,10 +23,10 @@ from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.host import pushbuffer
 from pocketgpu.maxwell.host.dispatch import CODE, block_of
 from pocketgpu.maxwell.host.layout import (
+    BOUND_WORDS,
     CHANNEL,
     CHANNEL_LAYOUT,
     CLASS_FILES,
-    CONSTANT_GROUPS,
     COUNTER,
     COUNTERS,
     DRAW_STATE,
@@ -128,6 +128,7 @@ class Channel:
         size = 4 * FILE_WORDS * FILES
         self.files = part(CHANNEL_LAYOUT.registers, size).view(np.uint32).reshape(FILES, FILE_WORDS)
         self.shadows = part(CHANNEL_LAYOUT.shadows, size).view(np.uint32).reshape(FILES, FILE_WORDS)
+        self._bound = part(CHANNEL_LAYOUT.bound, 4 * BOUND_WORDS).view(np.uint32)
         self.mme_code = part(CHANNEL_LAYOUT.mme_code, 4 * machine.ram_words).view(np.uint32)
         self.mme_starts = part(CHANNEL_LAYOUT.mme_starts, 4 * MACROS).view(np.uint32)
         self.mme_known = part(CHANNEL_LAYOUT.mme_known, 4 * MACROS).view(np.uint32)
@@ -160,9 +161,8 @@ class Channel:
                 machine.defer(file, engine.deferred)
                 machine.defer(file, engine.drawing, "draw")
                 if engine.drawing:
-                    first, groups = CHANNEL.DRAW_TOPOLOGY // 4, CHANNEL.GROUPS // 4
-                    words = unsigned[first : first + len(DRAW_STATE)], unsigned[groups : groups + CONSTANT_GROUPS]
-                    engine.attach(*words)
+                    first = CHANNEL.DRAW_TOPOLOGY // 4
+                    engine.attach(unsigned[first : first + len(DRAW_STATE)], self._bound)
                     self._drawing = engine
         self.shadows[:] = self.files  # at power-on the shadow RAM equals the registers
         self._listen(HOST_FILE, HostMethods(self).effects)

@@ -27,6 +27,7 @@ CODES = (
     "mme_pointer", "mme_load", "mme_start_pointer", "mme_start_load", "shadow_control",
     "falcon",  # a call of the front end's firmware
     "constant",  # a word for the selected constant buffer
+    "bind",  # the selected constant buffer is bound to a slot
     "inline_launch", "inline_data",
     "macro",
 )  # fmt: skip
@@ -43,6 +44,7 @@ _NATIVE = {
     "LOAD_MME_START_ADDRESS_RAM": "mme_start_load",
     "SET_MME_SHADOW_RAM_CONTROL": "shadow_control",
     "LOAD_CONSTANT_BUFFER": "constant",
+    "BIND_GROUP_CONSTANT_BUFFER": "bind",
     "LAUNCH_DMA": "inline_launch",
     "LOAD_INLINE_DATA": "inline_data",
     "CALL_MME_MACRO": "macro",

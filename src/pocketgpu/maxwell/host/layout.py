@@ -39,8 +39,11 @@ RUN = Struct("OFFSET", "WORDS", "ENTRY", "FIRST")
 
 DRAW_STATE = ("TOPOLOGY", "INSTANCE", "PRIMITIVE", "DRAWN", "BEGUN")
 """State of the 3D class's draws that is not in its registers, in the order of the words."""
-CONSTANT_GROUPS = 5
-"""Groups of constant buffers of the 3D class."""
+CONSTANT_GROUPS, CONSTANT_SLOTS = 5, 32
+"""Groups of constant buffers of the 3D class, and the slots of a group (the range of the field; drivers use 18)."""
+BOUND = Struct("VALID", "LOW", "HIGH", "SIZE")
+"""What is bound to a slot: 1 or 0, the two words of its address, bytes. Nothing bound: all words are 0."""
+BOUND_WORDS = CONSTANT_GROUPS * CONSTANT_SLOTS * BOUND.size // 4
 
 # State of one channel. INLINE_*: for each front-end class.
 CHANNEL = Struct(
@@ -54,9 +57,8 @@ CHANNEL = Struct(
     # quick draws: the record that they start from (0: there are none), how the last one ended; QUICK_DRAWS (above): how
     # many Python has not read yet; what they cost of a macro's budget
     "QUICK", "QUICK_RESULT", "MME_COST",
-    # between BEGIN and END (engines/threed/draws.py), and numbers of the bindings of constants
-    # (engines/common/constants.py)
-    *(f"DRAW_{name}" for name in DRAW_STATE), f"GROUPS:{CONSTANT_GROUPS}",
+    # between BEGIN and END (engines/threed/draws.py)
+    *(f"DRAW_{name}" for name in DRAW_STATE),
     "SUBMISSION",
     "RUN", "RUNS", "POSITION", "END", "ENTRY",
     # the current packet
@@ -73,8 +75,8 @@ CHANNEL = Struct(
 # Counts since the channel was made, 64 bits each.
 COUNTERS = (
     "words", "methods", "host_methods", "macro_calls", "macro_steps", "longest_macro", "mme_instruction_words",
-    "mme_macros_loaded", "falcon_register_writes", "constbuf_words_inline", "inline_launches", "inline_upload_words",
-    "unknown_methods", "ignored_methods", "segments_ended",
+    "mme_macros_loaded", "falcon_register_writes", "constbuf_binds", "constbuf_words_inline",
+    "inline_launches", "inline_upload_words", "unknown_methods", "ignored_methods", "segments_ended",
     *(f"header_{op}" for op in range(8)), "nop_words",
     *(f"subchannel_{n}" for n in range(8)),
 )  # fmt: skip
@@ -93,6 +95,7 @@ class ChannelLayout:
         self.immediate = self.state + CHANNEL.IMMEDIATE_VALUE
         self.registers = take(FILES * FILE_SIZE)
         self.shadows = take(FILES * FILE_SIZE)
+        self.bound = take(4 * BOUND_WORDS)  # constant buffers by group and slot (engines/common/constants.py)
         self.mme_code = take(4 * MME_WORDS)
         self.mme_starts = take(4 * MACROS)
         self.mme_known = take(4 * MACROS)  # 1 where a start address was loaded

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.maxwell.pushbuffers import FORMS, HEADER, HOST_WORDS, TERTIARY
 from pocketgpu.lanes import I32, I64, U8, Lang, Value, Var, kernel
+from pocketgpu.maxwell.host import constants
 from pocketgpu.maxwell.host.dispatch import CODES
 from pocketgpu.maxwell.host.layout import (
     CHANNEL,
@@ -29,7 +30,6 @@ from pocketgpu.maxwell.host.layout import (
     STAGING_SIZE,
     WorkLayout,
 )
-from pocketgpu.maxwell.memory import page_table
 from pocketgpu.maxwell.mme import interpreter
 from pocketgpu.maxwell.mme.interpreter import BUSY, IDLE, WAITING
 
@@ -55,8 +55,6 @@ SCRATCH = _WORD("SET_MME_SHADOW_SCRATCH")
 """The first of the macros' scratch words, where firmware writes its acknowledgement."""
 FALCONS = range(_WORD("SET_FALCON00"), _WORD("SET_FALCON31") + 1)
 """Calls of the front end's firmware."""
-_SELECTOR_UPPER, _SELECTOR_LOWER = _WORD("SET_CONSTANT_BUFFER_SELECTOR_B"), _WORD("SET_CONSTANT_BUFFER_SELECTOR_C")
-CONSTANT_OFFSET = B197["LOAD_CONSTANT_BUFFER_OFFSET"]
 LINE_LENGTH, LINE_COUNT = _WORD("LINE_LENGTH_IN"), _WORD("LINE_COUNT")
 _SHADOW_MODE = B197["SET_MME_SHADOW_RAM_CONTROL"]["MODE"]
 SHADOW_MODES = _SHADOW_MODE.values
@@ -125,6 +123,7 @@ class _MethodWrite:
             "shadow_control": self.shadow_control,
             "falcon": self.falcon,
             "constant": lambda: parser.constant(file, value),
+            "bind": self.bind,
             "inline_launch": lambda: parser.launch_inline(file, word, value),
             "inline_data": lambda: parser.inline_data(file, word, value, self.from_macro),
             "macro": self.macro,
@@ -212,6 +211,11 @@ class _MethodWrite:
             self.k.store(I32, at, 1)
         self.state.count("falcon_register_writes")
 
+    def bind(self) -> None:
+        """Bind the selected constant buffer to a slot of a group, or nothing."""
+        self.both()
+        self.parser.bind_constants(self.file, self.word, self.value)
+
     def macro(self) -> None:
         if not self.from_macro:
             self.plain()
@@ -278,23 +282,11 @@ class Parser:
             k.invoke(k.load(I64, state.at("QUICK_CALL")), record, k.low32(self.base))
             self.status.value = state.get("QUICK_RESULT")
 
+    def bind_constants(self, file: Value, word: Value, value: Value) -> None:
+        constants.bind(self, file, word, value)
+
     def constant(self, file: Value, value: Value) -> None:
-        """A word for the selected constant buffer, at the offset that advances by itself."""
-        k, state = self.k, self.state
-        upper = k.load(I32, self.place(file, _SELECTOR_UPPER)).bits(0, page_table.ADDRESS_BITS - 32)
-        lower = k.load(I32, self.place(file, _SELECTOR_LOWER))
-        at = self.place(file, CONSTANT_OFFSET.word)
-        field = CONSTANT_OFFSET.fields[0]
-        offset = k.load(I32, at).bits(field.lo, field.width)
-        address = (k.to_i64(upper) << 32) + k.to_i64(lower, signed=False) + k.to_i64(offset)
-        target, mapped = page_table.translate(k, address & ~3)
-        for _ in k.when(mapped):
-            k.store(I32, target, value)
-            page_table.stamp(k, target)
-        for _ in k.when(~mapped):
-            self.odd("constant")
-        k.store(I32, at, (offset + 4) & field.mask)
-        state.count("constbuf_words_inline")
+        constants.store(self, file, value)
 
     # -- inline data ------------------------------------------------------------------------------------------------
     def inline_left(self, file: Value) -> Value:

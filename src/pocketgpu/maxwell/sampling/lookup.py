@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from pocketgpu.lanes import F32, I32, I64, Lang, Type, Value
 from pocketgpu.late_dataclass import dataclass
@@ -80,6 +81,11 @@ def find(request: Request, handle: Value, use: int) -> Value:
     return found.value
 
 
+def _using(request: Request, handle: Value) -> Value:
+    """The ballot of the lanes whose handle is this one."""
+    return request.k.ballot(request.take(V_HANDLE) == handle)
+
+
 def each_texture(request: Request, mask: Value, handle: Value, use: int, body: Callable[[Record, Value], None]) -> None:
     """Run `body` with a record and the lanes (a mask) that use it, for each different handle among the active lanes.
 
@@ -96,8 +102,8 @@ def each_texture(request: Request, mask: Value, handle: Value, use: int, body: C
         first = k.trailing_zeros(left.value) & 31
         column = request.slot + (SCRATCH + V_HANDLE * VECTOR)
         one = k.select(fixed, known, k.load(I32, column + (first << 2)))
-        same = k.ballot(request.take(V_HANDLE) == one)
-        here = left.value & k.select(fixed, k.i32(-1), same)
+        same: Value = k.branch(fixed, lambda: k.i32(-1), partial(_using, request, one))
+        here = left.value & same
         record = Record(k, find(request, one, use))
         for _ in k.when(~record.flag(GOOD)):
             request.fault(NO_TEXTURE, here, one)

@@ -99,7 +99,9 @@ V_DATA = 4
 V_RESULT = 12
 
 # Kernels, by their index in a launch's record.
-SAMPLE, FETCH, GATHER, QUERY, SURFACE = range(TEXTURE_KERNELS)
+SAMPLE, FETCH, GATHER, QUERY, SURFACE, SAMPLE_RARE = range(TEXTURE_KERNELS)
+CALLED = {SAMPLE: (SAMPLE_RARE,)}
+"""Kernels that a kernel calls."""
 
 
 class Call:

@@ -1,8 +1,9 @@
 """Filtered texture reads: TEX, TEXS, TXD.
 
-There are two paths with the same kind of result. The quick path is for what nearly all programs do: two-dimensional
-textures without a border, each lane one bilinear read, or two with mipmaps. The general path handles every target,
-filter and address mode, and loops over the texels of a footprint with one piece of code for all of them.
+There are two kernels with the same kind of result. `sample` is for what nearly all programs do: two-dimensional
+textures without a border, each lane one bilinear read, or two with mipmaps. It calls `sample_rare` for others: that one
+handles every target, filter and address mode, and loops over the texels of a footprint with one piece of code for all
+of them. In one kernel with it, the usual reads would take a quarter longer: LLVM prepares for both before the loops.
 
 Weights have 8 bits. Products of 8-bit colours and weights are summed exactly and divided once; other formats are summed
 as f32 in the order of texels (x first, then y, z, levels, samples).
@@ -12,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pocketgpu.lanes import BOOL, F32, I32, Lang, Value, kernel
+from pocketgpu.lanes import BOOL, F32, I32, I64, Lang, Value, kernel
 from pocketgpu.maxwell.sampling import coordinates as c
 from pocketgpu.maxwell.sampling import records as r
 from pocketgpu.maxwell.sampling.lookup import Record, Request, each_texture
@@ -21,6 +22,17 @@ from pocketgpu.maxwell.sampling.texels import TexelSum, compared, finish, load_t
 from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH
 
 _FULL = 255.0 * 65536.0
+
+
+def _divided(k: Lang, total: Value) -> Value:
+    """A sum of products of codes and weights divided by the largest one, to the nearest f32."""
+    if not k.fused:
+        return total / _FULL
+    # Two multiply-adds correct the product with the reciprocal to the nearest quotient (Markstein). A division takes
+    # several times as long.
+    inverse = k.f32(1.0) / _FULL
+    first = total * inverse
+    return k.fma(k.fma(-first, _FULL, total), inverse, first)
 
 
 class Sampling:
@@ -171,7 +183,7 @@ class Sampling:
 
         sums = k.branch(needed & (mip != r.MIP_NONE), levels, flat)
         codes = record.word("KIND") == r.UNORM8
-        values = k.branch(codes, lambda: tuple(v / _FULL for v in sums), lambda: tuple(sums))
+        values = k.branch(codes, lambda: tuple(_divided(k, v) for v in sums), lambda: tuple(sums))
         finish(self.request, values, None, self.lanes)
 
     def _two(
@@ -362,6 +374,20 @@ def sample(
         quick = record.flag(r.FAST)
         for field, value in plain:
             quick = quick & (request.bits(field) == value)
-        k.branch(quick, one.quick, one.general)
+        for _ in k.when(quick):
+            one.quick()
+        for _ in k.when(~quick):
+            rare = k.load(I64, launch + (LAUNCH.TEXTURE + 8 * r.SAMPLE_RARE))
+            k.invoke(rare, launch, slot, warp, instruction, k.ballot(lanes), what, record.at)
 
     each_texture(request, mask, handle, r.SAMPLED, run)
+
+
+@kernel(lanes=32, launch=I32, slot=I32, warp=I32, instruction=I32, mask=I32, what=I32, record=I32)
+def sample_rare(
+    k: Lang, launch: Value, slot: Value, warp: Value, instruction: Value, mask: Value, what: Value, record: Value,
+    *, choices: tuple[tuple[str, str], ...],
+) -> None:  # fmt: skip
+    """The reads of `sample` that are not of the usual kind. record: arena offset of the texture's record."""
+    request = Request(k, launch, slot, warp, instruction, what)
+    Sampling(request, Record(k, record), k.mask_of(mask), dict(choices)).general()

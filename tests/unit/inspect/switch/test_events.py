@@ -140,13 +140,13 @@ PARTS: dict[str, tuple[set[str], set[str]]] = {
          "_version"},
         {"machine", "id", "index", "state", "_words", "_stop_words", "counters", "_constants", "macro_counts", "files",
          "shadows", "mme_code", "mme_starts", "mme_known", "_runs", "_staging", "host_registers", "_effects", "engines",
-         "_stamped", "_drawing", "inline_words"},
+         "_stamped", "_drawing", "_bound", "inline_words"},
     ),
     "DrawUnit": (
         {"_uncounted", "_inline", "_inline_method", "_skip", "_left"},
         {"_host", "_constants", "_counters", "_state", "_snapshots", "_words", "effects"},
     ),
-    "ConstantBuffers": ({"_slots", "_shown", "_all"}, {"_host", "_state", "_numbers", "_known"}),
+    "ConstantBuffers": ({"_shown", "_all"}, {"_host", "_state", "_words"}),
     "Counters": ({"_values", "pointers"}, {"_state"}),
     "Syncpoints": ({"_values", "counted", "foreign_reached"}, set()),
     "SwitchDriver": (

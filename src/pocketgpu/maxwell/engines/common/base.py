@@ -135,8 +135,8 @@ class Engine:
         self.drawing: set[int] = set()
         """Words of `effects` that draw; kernels may run them without Python, which is notified by `drew`."""
 
-    def attach(self, words: memoryview, groups: memoryview) -> None:
-        """Keep the state that kernels need, too, in these words of the channel (`layout.DRAW_STATE`, GROUPS)."""
+    def attach(self, words: memoryview, bound: NDArray[np.uint32]) -> None:
+        """Keep the state that kernels need, too, in these words of the channel (`layout.DRAW_STATE`, BOUND)."""
 
     def drew(self, count: int, unfinished: bool) -> None:
         """Kernels made draws without this engine, the last one perhaps in part. Called before any other effect."""

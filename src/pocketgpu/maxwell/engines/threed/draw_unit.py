@@ -86,7 +86,7 @@ class DrawUnit:
         """Kernels made draws; the last one may have to be finished in Python."""
         host, words = self._host, self._words
         records, wholes = host.take_drawn(count, self._counters)
-        drawn = Drawn(count, records, wholes, self._constants.bindings, host.memory, host.choices)
+        drawn = Drawn(count, records, wholes, host.memory, host.choices)
         self._uncounted = drawn
         if words[_BEGUN]:
             self._skip, self._left, words[_BEGUN] = 0, -1, 0

@@ -62,10 +62,10 @@ class ThreeD(Engine):
         method = B197[name]
         self.effects[method.word + index * method.stride] = effect
 
-    def attach(self, words: memoryview, groups: memoryview) -> None:
-        """Keep the state of draws, and numbers of bindings, in words that kernels read."""
+    def attach(self, words: memoryview, bound: NDArray[np.uint32]) -> None:
+        """Keep the state of draws, and bindings of constants, in words that kernels share."""
         self.draws.attach(words)
-        self.constants.attach(groups)
+        self.constants.attach(bound)
 
     def save(self) -> object:
         """The state of draws, bindings and counters in Python."""

@@ -46,7 +46,7 @@ CAPACITY = 1 << 14
 SHARE_VERTICES = 512
 """Threads may share the vertices of a piece with at least so many."""
 SHARE_AREA = 48
-"""Threads may share the pixels if REGION.AREA is at least this."""
+"""Threads may share the pixels if REGION.AREA is at least this; more for plans whose pixels are quick."""
 _STIPPLE, _SHAPES, _COME, _GONE, _AREA = (
     REGION.offsets[name] // 4 for name in ("STIPPLE", "SHAPES", "COME", "GONE", "AREA")
 )
@@ -329,7 +329,8 @@ class Drawing:
             ("RASTER", plan.at), ("REGION", self._region), ("SCRATCH", self._scratch),
             ("PIXEL_SLOT", pixel_slot or self._scratch), ("FRAGMENTS", self._fragments[0]), ("RASTERS", plan.rasters),
             ("SHARE_VERTICES", SHARE_VERTICES if several else 1 << 30),
-            ("SHARE_AREA", SHARE_AREA if several else 1 << 30), ("PHASE", native.PIECE), ("MOST_AREA", MOST_AREA),
+            ("SHARE_AREA", max(plan.share_area, SHARE_AREA) if several else 1 << 30), ("PHASE", native.PIECE),
+            ("MOST_AREA", MOST_AREA),
         ):  # fmt: skip
             words[WALK.offsets[name] // 4] = v
         return words
@@ -405,10 +406,22 @@ class Drawing:
             run(plan.at, self._region, slots[number], self._fragments[number], number, parts)
 
         if plan.apart:
-            self.host.workers.run(part, ("pixels", plan), area + 1)
+            workers, kind = self.host.workers, ("pixels", plan)
+            workers.run(part, kind, area + 1)
+            self._share_from(plan, workers.least(kind))
         else:
             part(0, 1)
         self._check_programs()
+
+    def _share_from(self, plan: Plan, area: int) -> None:
+        """Let kernels draw shapes of less than this area by themselves: asking Python whether threads should share them
+        takes longer than many shapes do."""
+        area = min(max(area, SHARE_AREA), MOST_AREA)
+        if self.threads > 1 and not plan.share_area <= 2 * area <= 4 * plan.share_area:
+            plan.share_area = area
+            for words in plan.walks.values():
+                words[WALK.SHARE_AREA // 4] = area
+            self.quick.share_from(plan, area)
 
     def _finish(self, plan: Plan, place: str, counters: Counters) -> None:
         """After the last pixel: record changed memory, count, report events."""

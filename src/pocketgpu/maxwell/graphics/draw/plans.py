@@ -86,6 +86,8 @@ class Plan:
     placed: int = _NO_PLACE
     """GpuMemory.map_changes when the targets' places in the records were looked up."""
     windows: tuple[Window, ...] = ()
+    share_area: int = 0
+    """REGION.AREA from which threads share its pixels; 0: not yet known."""
     apart: bool = True
     """Whether no byte belongs to two targets: then threads that share pixels never write the same byte."""
 
@@ -155,11 +157,12 @@ def _code(engine: Engine, special: Code, general: Code, tier: str) -> tuple[int,
 
 
 def make_plan(
-    memory: GpuMemory, at: int, state: State, programs: Mapping[int, StageProgram], choices: Mapping[str, str],
-    raster: RasterEncoder, places: Mapping[str, int],
+    memory: GpuMemory, at: int, state: State, programs: Mapping[int, StageProgram], shape: InputShape,
+    choices: Mapping[str, str], raster: RasterEncoder, places: Mapping[str, int],
 ) -> Plan:  # fmt: skip
     """Make a plan, with its records written to `at`.
 
+    :param shape: the layout of the first program's inputs.
     :param raster: of the machine; it has the same choices.
     :param places: words of the RASTER record that do not depend on registers.
     :raises UsageError: a target would not fit into the address space.
@@ -176,7 +179,6 @@ def make_plan(
     area = memory.arena[at : at + PLAN_ROOM].view(np.int32)
     area[:] = 0
     words = area[: RASTER.size // 4]
-    shape = InputShape.of(state, set(programs[min(programs)].header.inputs))
     plan = Plan(
         at, programs, shape, vertices, chain, output, inputs, False, bool(state.field("SET_RASTER_ENABLE")), words,
         any(p.changes_memory for p in programs.values()), any(p.textures for p in programs.values()),
@@ -197,6 +199,7 @@ def make_plan(
     own = {
         "VIEWPORTS": plan.viewports, "INPUTS": plan.table, "INPUT_GROUPS": inputs.groups,
         "DEPTH_WANTED": int(output.zeta is not None), "OUTPUT": plan.output_record, "EARLY": int(output.early),
+        "UNSEEN": int(not (output.seen or plan.stores)),
         "ALPHAS": raster_state.alpha_registers([] if header is None else header.target_registers),
     }  # fmt: skip
     for name, value in (own | dict(places)).items():

@@ -1,8 +1,9 @@
 """`Preparer` prepares a draw in Python: it finds programs and plan, and sets up all that the draw reads.
 
-Three parts are cached by the registers that were read for them (`ReadCache`): the enabled programs, the plan, and the
-plan of the vertex side. The rest is done for each draw: programs are bound to their constants and textures, and targets
-are looked up in memory. All of it reads one `RecordingState`, which has in the end everything that the draw depends on.
+Four parts are cached by the registers that were read for them (`ReadCache`): the enabled programs, the plan, the layout
+of its vertices, and the plan of the vertex side. The rest is done for each draw: programs are bound to their constants
+and textures, and targets are looked up in memory. All of it reads one `RecordingState`, which has in the end everything
+that the draw depends on.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from pocketgpu.maxwell.graphics.draw.plans import (
     Plan,
     make_plan,
 )
-from pocketgpu.maxwell.graphics.input.vertex_input import VertexInput, VertexPlan
+from pocketgpu.maxwell.graphics.input.vertex_input import InputShape, VertexInput, VertexPlan
 from pocketgpu.maxwell.graphics.programs.programs import Programs, StageProgram
 from pocketgpu.maxwell.graphics.raster.raster_state import RasterEncoder
 from pocketgpu.maxwell.graphics.records import MAP_WORDS, PATCH_LIST, PRIMITIVES, RASTER
@@ -75,6 +76,7 @@ class Preparer:
         """Offsets of the VERTICES and PRIMITIVES records with the vertex program's output."""
         self._pipelines: ReadCache[tuple[Shader, ...]] = ReadCache(_MOST_PIPELINES)
         self._plans: ReadCache[Plan] = ReadCache(MAX_PLANS)
+        self._shapes: ReadCache[InputShape] = ReadCache(_MOST_PIPELINES)
         self._mapped: Plan | None = None
         """The plan whose map of vertices is in the work area."""
 
@@ -83,6 +85,7 @@ class Preparer:
         self._given_up()
         self._pipelines.clear()
         self._plans.clear()
+        self._shapes.clear()
         self.vertex_input.forget()
         self._mapped = None
         for stage in self.programs.stages:
@@ -119,7 +122,10 @@ class Preparer:
             self._plans.clear()
         at = self._plans_at + len(self._plans) * PLAN_ROOM
         pixel = self.programs.stages[PIXEL].record if PIXEL in programs else 0
-        return make_plan(self.memory, at, state, programs, self.host.choices, self._raster, {"PROGRAM": pixel})
+        # Plans with the same vertices share one shape, so that they share what is made of it.
+        wanted = frozenset(programs[min(programs)].header.inputs)
+        shape = self._shapes.get(state, lambda read: InputShape.of(read, wanted), wanted)
+        return make_plan(self.memory, at, state, programs, shape, self.host.choices, self._raster, {"PROGRAM": pixel})
 
     # -- what a draw needs every time ---------------------------------------------------------------------------------
     def prepare(

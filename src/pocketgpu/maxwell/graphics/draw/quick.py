@@ -11,8 +11,8 @@ No other code notifies `quick` of changes. It compares, at each draw, everything
   read again. BEGIN and END are taken from the list of deferred methods.
 * Memory. Programs, constants and textures are unchanged while the versions of their pages are. Changed constants are
   copied again. All other changes send the draw to Python.
-* Bindings of constants. Each set of bindings has a number (engines/common/constants.py). Mappings of memory cannot
-  change while a channel runs (`QuickTable.follow`).
+* Bindings of constants are no part of a state: each draw looks up what is bound (`layout.BOUND`). Mappings of memory
+  cannot change while a channel runs (`QuickTable.follow`).
 
 Only plain draws have entries: those with a vertex and perhaps a pixel program, both with final code, whose targets and
 constants are each in one piece, and that report nothing. `quick` stops at what is unusual in a draw: pieces and shapes
@@ -24,9 +24,10 @@ this when the walk returns (quick_table.py), before anything else.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
+from pocketgpu.arena import PAGE_SHIFT, PAGE_SIZE
 from pocketgpu.facts.dialect.registers import Field
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.lanes import I32, I64, Lang, Value, Var, kernel
@@ -47,6 +48,7 @@ from pocketgpu.maxwell.graphics.draw.quick_records import (
     MOST_LOGGED,
     MOST_WHOLES,
     MOST_WORK,
+    NEVER,
     PROBES,
     QUICK,
     READ,
@@ -63,7 +65,15 @@ from pocketgpu.maxwell.graphics.draw.quick_records import (
 from pocketgpu.maxwell.graphics.input.vertex_records import INPUT
 from pocketgpu.maxwell.graphics.records import FRAGMENTS, REGION
 from pocketgpu.maxwell.host import pushbuffer
-from pocketgpu.maxwell.host.layout import CHANNEL_LAYOUT, DRAW_STATE, RUN, THREED_FILE
+from pocketgpu.maxwell.host.layout import (
+    BOUND,
+    BOUND_WORDS,
+    CHANNEL_LAYOUT,
+    DRAW_STATE,
+    FILE_WORDS,
+    RUN,
+    THREED_FILE,
+)
 from pocketgpu.maxwell.memory import page_table
 from pocketgpu.maxwell.mme.interpreter import BUSY
 from pocketgpu.maxwell.sampling.records import BOOK
@@ -226,8 +236,6 @@ class _QuickDraw:
         same = k.var(True)
         for name, value in words:
             same.value = same.value & (entry[name] == value)
-        for n in range(ENTRY.READ - ENTRY.GROUPS >> 2):
-            same.value = same.value & (k.load(I32, entry.at("GROUPS", n)) == self.state.get("GROUPS", n))
         for _ in k.when(same.value):
             read, other = entry["READ"], k.var(k.i32(0))
             for i in k.range(0, k.load(I32, read + READ.COUNT)):
@@ -279,8 +287,38 @@ class _QuickDraw:
             total.value = total.value + now * k.load(I32, read + n * VECTOR + READ_FACTORS, LANES)
         return k.reduce("add", total.value) + self.topology.value + (self.index_bytes.value << 8)
 
+    def _look_up(self, bank: _StructView) -> None:
+        """Find what is bound to a bank in the arena, if that is not known. It must be in one piece, of whole words."""
+        k = self.k
+        now = _StructView(k, BOUND, bank["BOUND"])
+        same = (now["LOW"] == bank["LOW"]) & (now["HIGH"] == bank["HIGH"]) & (now["SIZE"] == bank["ROOM"])
+        for _ in k.when((bank["BOUND"] != 0) & ~same):
+            low, high = now["LOW"], now["HIGH"]
+            size = k.min(now["SIZE"], bank["WANTED"])
+            address = (k.to_i64(high) << 32) + k.to_i64(low, signed=False)
+            first, mapped = page_table.translate(k, address)
+            whole = k.var(((size & 3) == 0) & (mapped | (size == 0)))
+            # The first page may have some bytes only; every other page begins where the one before it ends.
+            into = k.low32(address) & (PAGE_SIZE - 1)
+            for at in k.range(PAGE_SIZE, into + size, PAGE_SIZE):
+                ahead = k.to_i64(at - into)
+                there, more = page_table.translate(k, address + ahead)
+                whole.value = whole.value & more & (there == first + ahead)
+            self.need(whole.value)
+            for _ in k.when(whole.value):
+                source = k.low32(first)
+                page = source.lsr(PAGE_SHIFT)
+                last = (source + size - 1).lsr(PAGE_SHIFT)
+                pages = k.select(size == 0, 0, last + 1 - page)
+                for name, value in (
+                    ("LOW", low), ("HIGH", high), ("ROOM", now["SIZE"]), ("SOURCE", source), ("SIZE", size),
+                    ("PAGE", page), ("PAGES", pages),
+                ):  # fmt: skip
+                    bank[name] = value
+                bank["VERSION"] = NEVER
+
     def check(self) -> None:
-        """Check that textures have not changed."""
+        """Check that textures have not changed, and find the constants."""
         k, entry, quick = self.k, self.entry, self.quick
         self.need(k.load(I32, page_table.VERSION) > 0)
         for _ in k.when(entry["TEXTURED"] != 0):
@@ -289,6 +327,8 @@ class _QuickDraw:
             self.need(entry["POOLS"] == quick["POOLS"])
             for _ in k.when(self.good.value):
                 _parts(k, quick["SPAN_COUNT"], quick["SPANS"], SPAN, lambda span: self.need(_unchanged(k, span)))
+        for _ in k.when(self.good.value):
+            _parts(k, entry["BANK_COUNT"], entry.at("BANKS"), BANK, self._look_up)
 
     # -- the draw ---------------------------------------------------------------------------------------------------
     def set_up(self) -> None:
@@ -354,6 +394,11 @@ class _QuickDraw:
         start = k.select(entry["USES_START"] != 0, 0, first)
         record["ID_OFFSET"] = self.register("SET_VERTEX_ID_BASE") - start
 
+    def _logged(self) -> Sequence[tuple[Value, int, int]]:
+        """What a LOGGED keeps of the channel: where it is, where it is in a whole, and its bytes."""
+        registers, bound = 4 * FILE_WORDS, 4 * BOUND_WORDS
+        return ((self.registers, 0, registers), (self.channel + CHANNEL_LAYOUT.bound, registers, bound))
+
     def log(self) -> None:
         """Write a LOGGED of the draw, and keep what BEGIN and END have changed."""
         k, quick, state = self.k, self.quick, self.state
@@ -364,22 +409,24 @@ class _QuickDraw:
         for _ in k.when(number > 0):
             whole = quick["WHOLES"] + (number - 1) * WHOLE_BYTES
             changes.value = k.i32(0)
-            for i in k.range(0, WHOLE_BYTES, VECTOR):
-                now = k.load(I32, self.registers + i, LANES)
-                left = k.var(k.ballot(now != k.load(I32, whole + i, LANES)))
-                for _ in k.loop(partial(_some, left)):
-                    word = i.lsr(2) + k.trailing_zeros(left.value)
-                    for _ in k.when(changes.value < MOST_CHANGES):
-                        to = words + (changes.value << 3)
-                        k.store(I32, to, word)
-                        k.store(I32, to + 4, k.load(I32, self.registers + (word << 2)))
-                    changes.value = changes.value + 1
-                    left.value = left.value & (left.value - 1)
+            for live, start, size in self._logged():
+                for i in k.range(0, size, VECTOR):
+                    now = k.load(I32, live + i, LANES)
+                    left = k.var(k.ballot(now != k.load(I32, whole + start + i, LANES)))
+                    for _ in k.loop(partial(_some, left)):
+                        word = i.lsr(2) + k.trailing_zeros(left.value)
+                        for _ in k.when(changes.value < MOST_CHANGES):
+                            to = words + (changes.value << 3)
+                            k.store(I32, to, word + start // 4)
+                            k.store(I32, to + 4, k.load(I32, live + (word << 2)))
+                        changes.value = changes.value + 1
+                        left.value = left.value & (left.value - 1)
         many = changes.value > MOST_CHANGES
         for _ in k.when(many):
             whole = quick["WHOLES"] + number * WHOLE_BYTES
-            for i in k.range(0, WHOLE_BYTES, VECTOR):
-                k.store(I32, whole + i, k.load(I32, self.registers + i, LANES))
+            for live, start, size in self._logged():
+                for i in k.range(0, size, VECTOR):
+                    k.store(I32, whole + start + i, k.load(I32, live + i, LANES))
             quick["WHOLE_COUNT"] = number + 1
             changes.value = k.i32(0)
         record["WHOLE"] = quick["WHOLE_COUNT"] - 1

@@ -12,11 +12,10 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.maxwell.engines.common.constants import GROUPS
 from pocketgpu.maxwell.engines.threed.drawn import LOGGED
 from pocketgpu.maxwell.graphics.draw.native import WALK_SIZE
 from pocketgpu.maxwell.graphics.input.vertex_records import INPUT
-from pocketgpu.maxwell.host.layout import FILE_WORDS, MACRO_WORDS
+from pocketgpu.maxwell.host.layout import BOUND_WORDS, FILE_WORDS, MACRO_WORDS
 from pocketgpu.maxwell.sass.thread_memory.work import BANKS, LANES, VECTOR
 from pocketgpu.struct_words import Struct
 
@@ -36,7 +35,7 @@ QUICK = Struct(
     "BOOK", "CHANGES", "POOLS",  # textures: the book; BOOK.CHANGES (0: none) and pools for which spans are valid
     "SPANS", "SPAN_COUNT",  # SPAN records of the sources of textures
     "LOG", "LOG_END",  # where the next LOGGED goes, and the end of the room
-    "WHOLES", "WHOLE_COUNT",  # whole register files, which logged draws differ from, and their number
+    "WHOLES", "WHOLE_COUNT",  # whole register files with bindings, which logged draws differ from, and their number
     "WORK",  # work done since Python last checked
 )  # fmt: skip
 WALKING, ASKED, SET_UP = range(3)
@@ -45,9 +44,15 @@ done."""
 
 SPAN = Struct("PAGE", "PAGES", "VERSION")
 """Pages of the arena, and the newest version among them when the SPAN was made."""
-BANK = Struct("SOURCE", "TARGET", "SIZE", "FILLED", "PAGE", "PAGES", "VERSION")
-"""A constant bank: where its bytes come from and go to, the word with the size of the bank, the pages that the bytes
-come from, and the version of those pages when they were copied."""
+BANK = Struct(
+    "BOUND", "WANTED",  # where the channel has its BOUND (0: nothing is ever bound), the most bytes that programs read
+    "LOW", "HIGH", "ROOM",  # what was bound at the last draw
+    "SOURCE", "SIZE", "PAGE", "PAGES",  # so: where the bytes are in the arena, how many, their pages
+    "VERSION",  # of those pages when the bytes were copied; NEVER: they were not
+    "TARGET", "FILLED",  # where the bytes go, and the word with the number of bytes that are there
+)  # fmt: skip
+"""A constant bank of a program."""
+NEVER = -1
 COPY = Struct("SOURCE", "TARGET", "SIZE")
 """A part of the set-up: bytes of the entry that are copied into the work area, whole vectors."""
 
@@ -63,7 +68,7 @@ in the set. The words' factors for the hash follow at READ_FACTORS, a vector for
 set."""
 
 ENTRY = Struct(
-    "HASH", "CHANNEL", "TOPOLOGY", "INDEX_BYTES", f"GROUPS:{len(GROUPS)}",
+    "HASH", "CHANNEL", "TOPOLOGY", "INDEX_BYTES",
     "READ",  # the READ of the registers that were read to prepare the draw
     "ALONE",  # whether kernels can make such draws without Python
     "USES_START", "ADDS_BASE",  # of VertexPlan
@@ -124,4 +129,5 @@ def factors() -> NDArray[np.uint32]:
     return found | np.uint32(1)
 
 
-WHOLE_BYTES = 4 * FILE_WORDS
+WHOLE_BYTES = 4 * (FILE_WORDS + BOUND_WORDS)
+"""Bytes of a register file, and the bindings of constants after it."""

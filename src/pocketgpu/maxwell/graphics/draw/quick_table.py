@@ -1,8 +1,8 @@
 """The store of prepared draws: the states that kernels can set up, and the draws that kernels have made.
 
-A draw in an unknown state is prepared in Python (prepare.py) and passed to `note`. When its state comes a second time,
-it gets an ENTRY. From then on the kernel `quick` sets up its draws: those of the walk of a pushbuffer, which `quick`
-also makes, and those of Python, which calls `find`.
+A draw in an unknown state is prepared in Python (prepare.py) and passed to `note`, which gives the state an ENTRY. From
+then on the kernel `quick` sets up its draws: those of the walk of a pushbuffer, which `quick` also makes, and those of
+Python, which calls `find`.
 
 What an entry depends on is in the entry, and `quick` compares it at each draw, so no entry has to be removed. All of
 them are removed when mappings have changed, when rooms of programs have moved, and when plans are dropped.
@@ -22,17 +22,17 @@ from pocketgpu.lanes import Engine
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common import conditions
 from pocketgpu.maxwell.engines.common.base import Registers
-from pocketgpu.maxwell.engines.common.constants import Binding
 from pocketgpu.maxwell.engines.common.report import Counters
 from pocketgpu.maxwell.engines.common.state import RecordingState, State
 from pocketgpu.maxwell.engines.threed.draws import Draw, Shader
-from pocketgpu.maxwell.graphics.draw.native import walk
+from pocketgpu.maxwell.graphics.draw.native import WALK, walk
 from pocketgpu.maxwell.graphics.draw.plans import FIRST_VERTEX, PIXEL, SECOND_VERTEX, Plan
 from pocketgpu.maxwell.graphics.draw.prepare import Prepared
 from pocketgpu.maxwell.graphics.draw.quick import quick
 from pocketgpu.maxwell.graphics.draw.quick_records import (
     ASKED,
     ASKED_WORDS,
+    BANK,
     ENTRY,
     ENTRY_DATA,
     ENTRY_INPUT,
@@ -51,6 +51,7 @@ from pocketgpu.maxwell.graphics.draw.quick_records import (
     MOST_SPANS,
     MOST_WHOLES,
     MOST_WINDOWS,
+    NEVER,
     PROBES,
     QUICK,
     READ,
@@ -68,7 +69,7 @@ from pocketgpu.maxwell.graphics.draw.quick_records import (
 from pocketgpu.maxwell.graphics.input.vertex_input import MAX_COUNT
 from pocketgpu.maxwell.graphics.input.vertex_records import INPUT
 from pocketgpu.maxwell.graphics.programs.programs import Programs
-from pocketgpu.maxwell.host.layout import CHANNEL, CHANNEL_LAYOUT
+from pocketgpu.maxwell.host.layout import BOUND, CHANNEL, CHANNEL_LAYOUT, CONSTANT_GROUPS, CONSTANT_SLOTS
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.maxwell.memory.page_table import VERSION
 from pocketgpu.maxwell.sampling.store import Textures
@@ -93,14 +94,13 @@ _WORD = 0xFFFFFFFF
 
 
 class _Key(NamedTuple):
-    """What distinguishes entries: offset of the READ, the channel, the kind of draw, bindings of constants, and the
-    values of the READ's words."""
+    """What distinguishes entries: offset of the READ, the channel, the kind of draw, and the values of the READ's
+    words."""
 
     read: int
     channel: int
     topology: int
     index_bytes: int
-    groups: bytes
     words: bytes
 
 
@@ -142,8 +142,8 @@ class QuickTable:
     ) -> None:  # fmt: skip
         self.memory, self.engine, self.programs, self.textures = memory, engine, programs, textures
         self.vertex_input, self.rooms = vertex_input, rooms
-        self.at_once = False
-        """Whether a state gets its entry at its first draw."""
+        self.at_once = True
+        """Whether a state gets its entry at its first draw, or at its second."""
         self.made = 0
         """How many draws kernels have made without Python."""
         self.found = 0
@@ -256,6 +256,12 @@ class QuickTable:
         self.adopt()
         self._quick[_CURRENT] = 0
 
+    def share_from(self, plan: Plan, area: int) -> None:
+        """Set the area from which threads share pixels of a plan's draws (WALK.SHARE_AREA)."""
+        for at, entry in self._known.items():
+            if entry.plan is plan:
+                self._words(at + ENTRY_WALK + WALK.SHARE_AREA, 1)[0] = area
+
     @property
     def current(self) -> Plan:
         """The plan of the entry that is set up."""
@@ -297,7 +303,7 @@ class QuickTable:
 
     # -- new states ---------------------------------------------------------------------------------------------------
     def note(self, prepared: Prepared, draw: Draw, state: State, walk_record: NDArray[np.int32]) -> None:
-        """A plain draw was prepared and made, with final code: give its state an entry if it has come before."""
+        """A plain draw was prepared and made, with final code: give its state an entry."""
         plan, channel = prepared.plan, self._channel_of(state)
         if prepared.vertices.waiting or draw.inline is not None or not channel or not self._can_set_up(plan):
             return
@@ -306,10 +312,7 @@ class QuickTable:
         read = self._read_of(prepared.read)
         if plan.textures:
             self._note_textures()
-        groups = self._channel(channel, CHANNEL.GROUPS, ENTRY.READ - ENTRY.GROUPS)
-        key = _Key(
-            read.at, channel, draw.topology, draw.index_bytes, groups.tobytes(), state.peek(read.places)
-        )  # fmt: skip
+        key = _Key(read.at, channel, draw.topology, draw.index_bytes, state.peek(read.places))
         if hash(key) not in self._seen and not self.at_once:
             if len(self._seen) >= _MOST_SEEN:
                 self._seen.clear()
@@ -330,7 +333,6 @@ class QuickTable:
             ("READ", read.at), ("ALONE", int(alone)),
         ):  # fmt: skip
             record[ENTRY.offsets[name] // 4] = value
-        record[ENTRY.GROUPS // 4 : ENTRY.READ // 4] = groups
         vectors = state.registers[:KEY_WORDS].reshape(KEY_VECTORS, LANES)[read.vectors]
         self._words(at + ENTRY_KEY, vectors.size)[:] = vectors.reshape(-1)
         self._known[at] = self._by_key[key] = entry
@@ -448,8 +450,8 @@ class QuickTable:
     ) -> _QuickEntry | None:  # fmt: skip
         """Fill an entry from what is set up now; None if it does not fit."""
         plan, vertices, shaders, stages = prepared.plan, prepared.vertices, prepared.shaders, self.programs.stages
-        rows = self._banks(plan, draw, state, shaders)
-        if rows is None or len(rows) > MOST_BANKS:
+        rows = self._banks(plan, state, shaders)
+        if len(rows) > MOST_BANKS:
             return None
         parts = [part for n in plan.programs for part in stages[n].parts()]
         if len(vertices.entries):
@@ -491,25 +493,21 @@ class QuickTable:
         addresses = {shader.stage: shader.address for shader in shaders}
         return _QuickEntry(at, plan, code, addresses, {n: stages[n].maps for n in plan.programs})
 
-    def _banks(
-        self, plan: Plan, draw: Draw, state: State, shaders: Sequence[Shader]
-    ) -> list[tuple[int, ...]] | None:  # fmt: skip
-        """BANK records of what `StageLaunch.bind` fills; None if a buffer is not in one piece."""
+    def _banks(self, plan: Plan, state: State, shaders: Sequence[Shader]) -> list[tuple[int, ...]]:
+        """BANK records of what `StageLaunch.bind` fills. Draws find themselves what is bound."""
         rows: list[tuple[int, ...]] = []
         texture_bank = state.field("SET_BINDLESS_TEXTURE", "CONSTANT_BUFFER_SLOT_SELECT")
+        bound = self._channel_of(state) + CHANNEL_LAYOUT.bound
         for shader in shaders:
             stage = self.programs.stages[shader.stage]
-            bindings: Sequence[Binding | None] = ()
-            if shader.group < len(draw.constants):
-                bindings = draw.constants[shader.group]
             for bank, wanted in plan.programs[shader.stage].banks(texture_bank).items():
-                binding = bindings[bank] if bank < len(bindings) else None
-                size = 0 if binding is None else min(binding.size, wanted)
-                offset = self.memory.offset_of(binding.address, size) if binding is not None and size else 0
-                if offset is None or size & 3:
-                    return None
-                page, pages, _ = self._span(offset, size)
-                rows.append((offset, stage.bank_at(bank), size, stage.filled_at + 4 * bank, page, pages, 0))
+                there = shader.group < CONSTANT_GROUPS and bank < CONSTANT_SLOTS
+                at = bound + (shader.group * CONSTANT_SLOTS + bank) * BOUND.size if there else 0
+                values = {
+                    "BOUND": at, "WANTED": wanted, "VERSION": NEVER & _WORD, "TARGET": stage.bank_at(bank),
+                    "FILLED": stage.filled_at + 4 * bank,
+                }  # fmt: skip
+                rows.append(tuple(values.get(name, 0) for name in BANK.offsets))
         return rows
 
 

@@ -186,7 +186,8 @@ class OutputState:
     """Tests and writes of a draw.
 
     test_key, write_key: their code. early: whether the tests come before the pixel program. tests, writes: whether
-    there is anything to do. zeta: the depth target, if any test reads it; colours: the target of each COLOR record.
+    there is anything to do. seen: whether any pixel can depend on the program. zeta: the depth target, if any test
+    reads it; colours: the target of each COLOR record.
     words: the OUTPUT record (int32), except for the places of the targets and of the sRGB tables. events: (id, message)
     of features that are not emulated.
     """
@@ -196,6 +197,7 @@ class OutputState:
     early: bool
     tests: bool
     writes: bool
+    seen: bool
     zeta: Target | None
     colours: tuple[Target, ...]
     words: NDArray[np.int32]
@@ -271,8 +273,8 @@ class _Maker:
         targets = tuple(target for target, _ in colours)
         words = output_words(test_key, write_key, zeta, targets, self.grid)
         found = OutputState(
-            test_key, write_key, early, bool(tested or late_takes or counted), bool(colours), zeta, targets, words,
-            tuple(self.events),
+            test_key, write_key, early, bool(tested or late_takes or counted), bool(colours),
+            bool(colours or takes or self.program.depth), zeta, targets, words, tuple(self.events),
         )  # fmt: skip
         found.refresh(words, self.state)
         return found

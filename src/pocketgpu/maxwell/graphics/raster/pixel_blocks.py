@@ -7,6 +7,8 @@ handle: `output.test`, the program (`programs.run_stage`), `output.write`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from pocketgpu.lanes import F32, I32, I64, Lang, Value, kernel
 from pocketgpu.maxwell.graphics.primitives.planes import GROUP, HEAD_SIZE, move, plane_offset
 from pocketgpu.maxwell.graphics.primitives.shapes import FADE_LINE, FADE_NONE, FADE_POLYGON, room
@@ -31,6 +33,10 @@ STRIP_BITS = 4
 """Rows of a strip: 16. Pixels that share a cache line are in the same strip."""
 _BLOCK_X, _BLOCK_Y = BLOCK_WIDTH.bit_length() - 1, BLOCK_HEIGHT.bit_length() - 1
 _WINDOWS = 8
+_TOGETHER = 256
+"""Shapes that are drawn strip by strip: few enough that their records and planes stay in the cache."""
+_WIDE = 2
+"""Shapes are drawn strip by strip if their boxes have more than so many times 256 pixels on average."""
 _COPY = 64  # bytes of planes copied at a time
 _ALPHA_REGISTERS = 32
 KILL_BELOW, KILL_ABOVE = 1, 2
@@ -48,6 +54,7 @@ class _Raster:
         self.depth_wanted = of(RASTER.DEPTH_WANTED) != 0
         self.output, self.program = of(RASTER.OUTPUT), of(RASTER.PROGRAM)
         self.early = of(RASTER.EARLY) != 0
+        self.runs = (self.program != 0) & (of(RASTER.UNSEEN) == 0)
         self.viewports = of(RASTER.VIEWPORTS)
         self.saved = k.array(MAX_SAMPLES, I32, lanes=1)
         put = lambda word, v: k.store(I32, fragments + word, v)
@@ -67,14 +74,49 @@ class _Raster:
         return self.k.load(I32, self.fragments + word)
 
     # -- shapes ---------------------------------------------------------------------------------------------------
-    def shape(self, shape: Value, part: Value, parts: Value) -> None:
-        """The blocks of a shape in the strips of this thread."""
+    def shapes(self, at: Value, end: Value, wide: Value, part: Value, parts: Value) -> None:
+        """The shapes in a piece of memory in the strips of this thread. Each pixel sees them in order.
+
+        wide: take the strips one after the other, with all shapes of the piece in each, so that a strip's pixels stay
+        in the cache; else the shapes, with all strips of each, which is quicker if they are small.
+        """
+        k = self.k
+        top, bottom = k.var(k.i32((1 << 31) - 1)), k.var(k.i32(-(1 << 31)))
+        for _ in k.when(wide):
+            for shape in self._each(at, end):
+                top.value = k.min(top.value, k.load(I32, shape + SHAPE.TOP))
+                bottom.value = k.max(bottom.value, k.load(I32, shape + SHAPE.BOTTOM))
+        strip, last = self._own(top.value, part, parts), bottom.value >> STRIP_BITS
+        strip = k.select(wide, strip, last)
+        current = k.var(strip)
+        for _ in k.loop(lambda: current.value <= last):
+            for shape in self._each(at, end):
+                upper, lower = k.load(I32, shape + SHAPE.TOP), k.load(I32, shape + SHAPE.BOTTOM)
+                first, final = self._own(upper, part, parts), lower >> STRIP_BITS
+                begins = k.select(wide, k.max(first, current.value), first)
+                final = k.select(wide, k.min(final, current.value), final)
+                self._shape(shape, begins, final, parts)
+            current.value = current.value + parts
+
+    def _each(self, at: Value, end: Value) -> Iterator[Value]:
+        """The SHAPE records in a piece of memory."""
+        k, place = self.k, self.k.var(at)
+        for _ in k.loop(lambda: place.value < end):
+            yield place.value
+            place.value = place.value + room(SHAPE.size)
+
+    def _own(self, row: Value, part: Value, parts: Value) -> Value:
+        """The first strip of this thread that is not above a row of pixels."""
+        first = row >> STRIP_BITS
+        ahead = part - (first - self.k.udiv(first, parts) * parts)
+        return first + self.k.select(ahead < 0, ahead + parts, ahead)
+
+    def _shape(self, shape: Value, first: Value, last: Value, parts: Value) -> None:
+        """The blocks of a shape in some strips of this thread."""
         k = self.k
         top, bottom = k.load(I32, shape + SHAPE.TOP), k.load(I32, shape + SHAPE.BOTTOM)
-        first, last = top >> STRIP_BITS, bottom >> STRIP_BITS
-        ahead = part - (first - k.udiv(first, parts) * parts)
-        strip = k.var(first + k.select(ahead < 0, ahead + parts, ahead))
-        for _ in k.when(strip.value <= last):
+        strip = k.var(first)
+        for _ in k.when(first <= last):
             coverage = Coverage(k, self.raster, shape)
             self._take(shape)
             for _ in k.loop(lambda: strip.value <= last):
@@ -213,7 +255,7 @@ class _Raster:
 
     def _shade(self, shape: Value) -> None:
         k = self.k
-        for _ in k.when(self.program != 0):
+        for _ in k.when(self.runs):
             covered = self.fragment(FRAGMENTS.COVERED)
             run_stage(k, self.program, self.slot, whole_quads(covered))
             for _ in k.when(k.load(I32, shape + SHAPE.FADE) != FADE_NONE):
@@ -291,6 +333,8 @@ def raster_shapes(
     work = _Raster(k, raster, slot, fragments, multi)
     at = k.var(k.load(I32, region + REGION.AT))
     end = k.load(I32, region + REGION.SHAPES_END)
+    wide = k.load(I32, region + REGION.AREA) > _WIDE * k.udiv(end - at.value, k.i32(room(SHAPE.size)))
     for _ in k.loop(lambda: at.value < end):
-        work.shape(at.value, part, parts)
-        at.value = at.value + room(SHAPE.size)
+        after = k.min(at.value + _TOGETHER * room(SHAPE.size), end)
+        work.shapes(at.value, after, wide, part, parts)
+        at.value = after

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.lanes import Engine
+from pocketgpu.maxwell.sampling.records import CALLED
 from pocketgpu.maxwell.sampling.store import Textures
 from pocketgpu.maxwell.sass.launch.block_runner import fault
 from pocketgpu.maxwell.sass.thread_memory.access import access, memory, memory_index
@@ -59,7 +60,8 @@ def set_kernels(words: Words, engine: Engine, program: KernelHandles, textures: 
     kernels[:] = 0
     if textures is not None:
         for number in program.textures:
-            kernels[number] = textures.kernel(number, engine)
+            for one in (number, *CALLED.get(number, ())):
+                kernels[one] = textures.kernel(one, engine)
 
 
 __all__ = ["KernelHandles", "Words", "handles_at", "set_kernels"]

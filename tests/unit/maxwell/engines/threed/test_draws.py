@@ -9,10 +9,12 @@ from support.engine_host import Bench, stream
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.maxwell.formats import VERTEX
+from pocketgpu.maxwell.engines.common.constants import Binding
 from pocketgpu.maxwell.engines.threed import topology
 from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.maxwell.engines.threed.engine import ThreeD
 from pocketgpu.maxwell.engines.threed.vertices import MAX_VERTICES, decode
+from pocketgpu.maxwell.host.layout import BOUND_WORDS, CONSTANT_SLOTS
 
 VA = 0x5_0000_0000
 INDICES = VA + 0x8000
@@ -394,20 +396,19 @@ def test_constant_buffers() -> None:
     assert b.host.stats.constbuf_binds == 4
 
 
-def test_numbers_of_bindings() -> None:
-    """What kernels compare in place of the bindings: each group's number is another one while it holds other buffers,
-    and comes back with them."""
+def test_words_of_bindings() -> None:
+    """What kernels read: valid or not, address, size; zeros for what is not bound, and for what no longer is."""
     b = bench()
-    state, numbers = (memoryview(np.zeros(5, np.uint32)) for _ in range(2))
-    b.engine.attach(state, numbers)
-    bind = B197["BIND_GROUP_CONSTANT_BUFFER"]
-    seen = [list(numbers)]
-    for size, valid in ((64, 1), (128, 1), (64, 1), (64, 0)):
+    b.engine.attach(memoryview(np.zeros(5, np.uint32)), words := np.zeros(BOUND_WORDS, np.uint32))
+    bind, at = B197["BIND_GROUP_CONSTANT_BUFFER"], 4 * (4 * CONSTANT_SLOTS + 3)
+    b.address("SET_CONSTANT_BUFFER_SELECTOR_B", VA + 0x100)
+    for size, valid in ((64, 1), (128, 1), (128, 0)):
         b(SET_CONSTANT_BUFFER_SELECTOR_A=size, BIND_GROUP_CONSTANT_BUFFER__4=bind.encode(VALID=valid, SHADER_SLOT=3))
-        seen.append(list(numbers))
-    assert all(row[:4] == [0] * 4 for row in seen)
-    nothing, small, large, again, unbound = (row[4] for row in seen)
-    assert small == again and len({nothing, small, large}) == len({small, large, unbound}) == 3
+        found = [1, (VA + 0x100) & 0xFFFFFFFF, VA >> 32, size] if valid else [0] * 4
+        assert words[at : at + 4].tolist() == found
+        assert not words[:at].any() and not words[at + 4 :].any()
+        expected = Binding(VA + 0x100, size) if valid else None
+        assert b.engine.constants.bindings[4][3] == expected
 
 
 def test_shaders() -> None:

@@ -148,7 +148,7 @@ def test_bindings_of_other_sizes() -> None:
             pb.method("BIND_GROUP_CONSTANT_BUFFER", 0, VALID=int(size > 0), SHADER_SLOT=1)
             draw(pb)
 
-    assert same(some, programs=(NUMBERED, SHADED))[0] == 9
+    assert same(some, programs=(NUMBERED, SHADED))[0] == 11
 
 
 def test_programs_that_are_written_to() -> None:

@@ -143,7 +143,7 @@ def test_what_makes_a_draw_another_one() -> None:
         (lambda pb: pb.method("SET_BLEND_COLOR_OP", 2), False),  # blending is on
         (lambda pb: pb.method("SET_BLEND", 0, 0), True),
         (lambda pb: pb.method("SET_BLEND_COLOR_OP", 1), True),
-        (lambda pb: pb.constants("vertex", 1, CONSTANTS + 256, 256), False),
+        (lambda pb: pb.constants("vertex", 1, CONSTANTS + 256, 256), True),
         (lambda pb: pb.stream(0, VERTICES + 32, 32), False),
     ):
         before = quick.found

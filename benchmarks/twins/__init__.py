@@ -1,0 +1,1 @@
+"""Scenes that are described once, and drawn twice: by our Switch, and by OpenGL on Mesa's llvmpipe."""

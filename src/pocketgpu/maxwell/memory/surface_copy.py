@@ -273,6 +273,15 @@ def to_rows(
     return 0
 
 
+def slice_to_rows(
+    engine: Engine, layout: Layout, base: int, x: int, y: int, width_bytes: int, lines: int, target: int
+) -> None:
+    """The same for the first slice of a block-linear surface at arena offset `base`, mapped or not; its rows at `target`
+    have no gaps. The caller checks the rectangle."""
+    side = SurfaceSide(0, x, y, layout=layout)
+    _gobs(engine, True, side, base, target, width_bytes, width_bytes, lines)
+
+
 def from_array(memory: GpuMemory, engine: Engine, side: SurfaceSide, rows: NDArray[np.uint8]) -> int:
     """Store rows, uint8 of shape (lines, width_bytes), in a surface; returns how many bytes are lost in holes.
 

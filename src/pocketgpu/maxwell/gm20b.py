@@ -26,7 +26,8 @@ from pocketgpu.events import EventKind, EventLog
 from pocketgpu.facts.choices import choose, departures
 from pocketgpu.lanes import Engine as LanesEngine
 from pocketgpu.maxwell.checkpoint import Checkpoint
-from pocketgpu.maxwell.display.present import Picture, Surface, to_picture
+from pocketgpu.maxwell.display.present import Picture, Surface
+from pocketgpu.maxwell.display.scan_out import picture_of
 from pocketgpu.maxwell.engines import ENGINE_CLASSES
 from pocketgpu.maxwell.host import pushbuffer
 from pocketgpu.maxwell.host.channel import Channel
@@ -456,12 +457,12 @@ class GM20B(Observed[Observer]):
         self.finish()
         if gpu_va < 0 or gpu_va + surface.size > ADDRESS_SPACE:
             raise UsageError(f"no surface of {surface.size} bytes at {gpu_va:#x} in a 40-bit address space")
-        data, missed = self.memory.try_read(gpu_va, surface.size)
+        missed = sum(length for offset, length in self.memory.spans(gpu_va, surface.size) if offset is None)
         if missed:
             message = f"{missed} of the {surface.size} bytes of the surface at {gpu_va:#x} are not mapped"
             self.events.report("fault", "present.unmapped", message, f"p{self.stats.presents}")
         self.stats.presents += 1
-        picture = Picture(to_picture(data, surface))
+        picture = Picture(picture_of(self.memory, self.engine, gpu_va, surface, surface.size))
         for one in self.observers:
             one.presented(gpu_va, surface, picture)
         return picture

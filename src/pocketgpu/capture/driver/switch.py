@@ -20,7 +20,7 @@ from pocketgpu.capture.driver.base import Driver, Measure, Played, Player, named
 from pocketgpu.capture.driver.checkpoints import BUDGET, Position
 from pocketgpu.capture.formats.mxcap import ChannelLog, ChunkRecord, Present
 from pocketgpu.errors import CaptureError, UsageError
-from pocketgpu.maxwell.display.present import to_picture
+from pocketgpu.maxwell.display.scan_out import picture_at, picture_of
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.host.channel import Channel
 from pocketgpu.maxwell.host.observer import Observer
@@ -270,19 +270,18 @@ class SwitchDriver(Driver[GM20B]):
     def picture(self, frame: int) -> NDArray[np.uint8] | None:
         """Upright RGB (height, width, 3) of the surface that a frame shows, from current memory; None if it is not
         mapped."""
-        memory, present = self.machine.memory, self.trace.presents[frame]
+        machine, present = self.machine, self.trace.presents[frame]
+        memory, size = machine.memory, present.size
         backing = self.backings.get(present.handle) if present.handle is not None else None
         if backing is not None:
-            start = backing.offset + present.offset
-            data, missed = memory.arena[start : start + present.size].tobytes(), 0
-        else:
-            data, missed = memory.try_read(present.gpu_va, present.size)
+            return picture_at(memory, machine.engine, backing.offset + present.offset, present, size)
+        missed = sum(length for offset, length in memory.spans(present.gpu_va, size) if offset is None)
         if missed:
-            message = f"{missed} of the {present.size} bytes of the surface at {present.gpu_va:#x} are not mapped"
+            message = f"{missed} of the {size} bytes of the surface at {present.gpu_va:#x} are not mapped"
             self.machine.events.report("fault", "present.unmapped", message, at=f"f{frame}")
-            if missed == present.size:
+            if missed == size:
                 return None
-        return to_picture(data, present)
+        return picture_of(memory, machine.engine, present.gpu_va, present, size)
 
 
 class _Paused(Exception):

@@ -157,22 +157,22 @@ def _decode_bytes(elements: Bytes, channels: Channels, order: Sequence[int | Non
 @cache
 def _values_of_bytes(type: int) -> NDArray[np.float32]:
     """The value of each byte, f32: UNORM or SRGB."""
-    return _values_of_codes(Channel(type, 0, 0, 8)).astype(np.float32)
+    return values_of_codes(Channel(type, 0, 0, 8)).astype(np.float32)
 
 
-def _values_of_codes(channel: Channel) -> Numbers:
-    """The value of each code of a channel."""
+def values_of_codes(channel: Channel) -> Numbers:
+    """The value (f64 or f32) of each code of a channel with constant bits."""
     assert isinstance(channel.width, int)
     codes = np.arange(1 << channel.width, dtype=np.int32)
     k = _lang(len(codes))
-    value = components.decode(k, channel, k.from_array(codes), _tables_at(k), Quotient.DOUBLE)
+    value = components.decode(k, channel, k.from_array(codes), _tables_at(k), Quotient.DOUBLE, types=_EVERY_TYPE)
     return k.to_array(value)
 
 
 @cache
 def _bytes_of_codes(width: int) -> Bytes:
     """The byte for each code of unorm."""
-    values = _values_of_codes(Channel(UNORM, 0, 0, width)).astype(np.float32)
+    values = values_of_codes(Channel(UNORM, 0, 0, width)).astype(np.float32)
     return _codes([values], Channel(UNORM, 0, 0, 8))[0].astype(np.uint8)
 
 

@@ -47,7 +47,8 @@ CHANNELS = "RGBA"
 LUMINANCE = "Y"
 """The component that is copied to red, green and blue."""
 _ALPHA = 3
-_HALF = "16"  # suffix of types that pass through half floats
+HALF = "16"
+"""The suffix of types that pass through half floats."""
 _NONE = Channel(ABSENT, 0, 0, 1)
 _SCALED = {UINT: USCALED, SINT: SSCALED}
 _EXPONENT_BIAS = 15 + 9  # of a shared exponent, for mantissas that are integers of 9 bits
@@ -70,7 +71,7 @@ def vertex_types() -> Mapping[int, str]:
 
 def _type_names(values: Values) -> Mapping[int, str]:
     names = {number: symbol.removeprefix("NUM_") for symbol, number in values.symbols.items()}
-    return {number: name.replace("_FORCE_FP16", _HALF).lower() for number, name in names.items()}
+    return {number: name.replace("_FORCE_FP16", HALF).lower() for number, name in names.items()}
 
 
 def channel_of(component: Component, type: str) -> Channel:
@@ -140,7 +141,7 @@ class Channels:
         for name, open_type in zip(CHANNELS, types, strict=True):
             component = _component(layout, name, pixel)
             if component is not None and component not in made:
-                type = component.type or open_type.removesuffix(_HALF)
+                type = component.type or open_type.removesuffix(HALF)
                 made[component] = channel_of(component, "unorm" if type == "srgb" and not srgb else type)
         kinds = {one.type for one in made.values() if isinstance(one.type, int)}
         if len(kinds) > 1:
@@ -152,7 +153,7 @@ class Channels:
         exponent = layout.component("E")
         scale = None if exponent is None else channel_of(exponent, "uint")
         halves = tuple(
-            component is not None and not component.type and open_type.endswith(_HALF)
+            component is not None and not component.type and open_type.endswith(HALF)
             for component, open_type in zip(found, types, strict=True)
         )
         return cls(layout.bytes, channels, fixed, _numbers(kinds), scale, halves)

@@ -247,6 +247,41 @@ def to_array(memory: GpuMemory, engine: Engine, side: SurfaceSide, width_bytes: 
     return rows, missed
 
 
+def rows_at(memory: GpuMemory, side: SurfaceSide, width_bytes: int, lines: int) -> int | None:
+    """Arena offset of the first byte of a rectangle whose rows already lie `side.pitch` bytes apart in the arena; None
+    if they do not."""
+    _check(side, width_bytes, lines)
+    return _in_one_piece(memory, side, width_bytes, lines) if side.layout is None else None
+
+
+def to_rows(
+    memory: GpuMemory, engine: Engine, side: SurfaceSide, width_bytes: int, lines: int, target: int, pitch: int
+) -> int:
+    """Copy the rectangle to rows at arena offset `target`, `pitch` bytes apart, which are not guest memory; returns how
+    many bytes are not mapped (they become zero).
+
+    :raises UsageError: as `copy_rect`.
+    """
+    _check(side, width_bytes, lines)
+    offset = _in_one_piece(memory, side, width_bytes, lines)
+    if offset is None:
+        return _copy_anywhere(memory, engine, side, None, width_bytes, lines, (target, pitch))
+    if side.layout is not None:
+        _gobs(engine, True, side, offset, target, pitch, width_bytes, lines)
+    else:
+        engine.get(copy_lines)(offset, side.pitch, target, pitch, width_bytes, lines)
+    return 0
+
+
+def slice_to_rows(
+    engine: Engine, layout: Layout, base: int, x: int, y: int, width_bytes: int, lines: int, target: int
+) -> None:
+    """The same for the first slice of a block-linear surface at arena offset `base`, mapped or not; its rows at `target`
+    have no gaps. The caller checks the rectangle."""
+    side = SurfaceSide(0, x, y, layout=layout)
+    _gobs(engine, True, side, base, target, width_bytes, width_bytes, lines)
+
+
 def from_array(memory: GpuMemory, engine: Engine, side: SurfaceSide, rows: NDArray[np.uint8]) -> int:
     """Store rows, uint8 of shape (lines, width_bytes), in a surface; returns how many bytes are lost in holes.
 
@@ -307,8 +342,10 @@ def _copy_anywhere(
     target: SurfaceSide | None,
     width_bytes: int,
     lines: int,
+    host: tuple[int, int] | None = None,
 ) -> int:
-    """The slow copy; None is the staging area."""
+    """The slow copy; None is the staging area, or `host`: rows at an arena offset, so many bytes apart."""
+    rows, pitch = (STAGING, width_bytes) if host is None else host
     memory.open_version()
     memory.take_missed()
     arguments: list[int] = []
@@ -316,7 +353,7 @@ def _copy_anywhere(
     for side in (source, target):
         if side is None:
             kinds.append("host")
-            arguments += [STAGING, width_bytes, 0, 0, 0, 0]
+            arguments += [rows, pitch, 0, 0, 0, 0]
         elif side.layout is None:
             kinds.append("pitch")
             arguments += [side.address, side.pitch, 0, 0, side.x, side.y]

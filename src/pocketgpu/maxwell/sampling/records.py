@@ -7,7 +7,7 @@ whenever a launch begins, or a handle is resolved.
 A record has the fields of a texture header and a sampler that kernels need, decoded:
 
 =====================  =================================================================================================
-KIND                   storage of the copy of the texels, one of UNORM8 to INTEGER below
+KIND                   storage of the copy of the texels, one of UNORM8 to HALF below
 TARGET                 TEXTURE_TYPE of the header
 WIDTH HEIGHT DEPTH     of the first level that the view shows, in texels
 LAYERS LEVELS          layers (six for each cube), levels of the view
@@ -26,8 +26,9 @@ ADDRESS ... STRIDE     address and layout of a surface in guest memory (surface.
 CHANNEL                for each of red to alpha: type, word, lowest bit and width, as `formats.components.Channel`
 =====================  =================================================================================================
 
-Texels of UNORM8 and SRGB8 are words with red in the lowest byte, those of FLOAT and INTEGER four words. They are
-swizzled already. Red, green and blue of SRGB8 are not linear yet: the table LINEAR of the book converts them.
+Texels of UNORM8 and SRGB8 are words with red in the lowest byte, those of FLOAT and INTEGER four words, those of HALF
+four half floats in two words: floats of 16, 11 and 10 bits fit without loss. They are swizzled already. Red, green and
+blue of SRGB8 are not linear yet: the table LINEAR of the book converts them.
 """
 
 from __future__ import annotations
@@ -56,8 +57,8 @@ RECORD = Struct(
 RECORD_ROOM = (RECORD.size + 63) // 64 * 64
 
 # Storage kinds of texels.
-UNORM8, SRGB8, FLOAT, INTEGER = range(4)
-TEXEL_BYTES = (4, 4, 16, 16)
+UNORM8, SRGB8, FLOAT, INTEGER, HALF = range(5)
+TEXEL_BYTES = (4, 4, 16, 16, 8)
 FORMAT_OF_BYTES = {UNORM8: "A8B8G8R8", SRGB8: "A8BL8GL8RL8"}
 """The formats of colour targets with the same pixels as these texels."""
 

@@ -13,7 +13,6 @@ are decoded again only if their bytes have changed. Unused copies are removed to
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -36,7 +35,8 @@ from pocketgpu.maxwell.sampling.fetch import fetch, gather, query
 from pocketgpu.maxwell.sampling.records import BOOK, ENTRIES, ENTRY_WORDS, HASH, PROBES, RECORD, RECORD_ROOM, TABLE_BITS
 from pocketgpu.maxwell.sampling.sample import sample, sample_rare
 from pocketgpu.maxwell.sampling.surface import surface
-from pocketgpu.maxwell.sampling.texture_copies import canonical, storage_of
+from pocketgpu.maxwell.sampling.texel_copies import TexelCopies, TexelCopy
+from pocketgpu.maxwell.sampling.texture_copies import storage_of
 from pocketgpu.maxwell.sampling.texture_records import NOTHING, describe
 from pocketgpu.observer import Observed
 
@@ -54,6 +54,8 @@ _OF_KERNELS = ("texture.fraction", "texture.gradient_order", "texture.fetch_outs
 def kernel_choices(choices: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     """The static value `choices` of KERNELS."""
     return tuple((name, choices[name]) for name in _OF_KERNELS)
+
+
 MIN_AREA = 1 << 20
 
 
@@ -69,21 +71,6 @@ class Pools:
     samplers: int = 0
     last_sampler: int = -1
     joined: bool = False
-
-
-@dataclass
-class _TexelCopy:
-    """Texels of a header in the work area. offset -1: removed."""
-
-    offset: int
-    size: int
-    levels: list[int]
-    kind: int
-    span: tuple[int, int]
-    stamp: int
-    sure: bool
-    digest: bytes
-    used: int = 0
 
 
 @lru_cache(maxsize=MAX_RECORDS)
@@ -104,7 +91,7 @@ class _HandleUse:
     spans: list[tuple[int, int]]
     stamp: int
     sure: bool
-    copy: _TexelCopy | None
+    copy: TexelCopy | None
 
 
 class Textures:
@@ -132,7 +119,9 @@ class Textures:
         self._texels = (self._records + count * RECORD_ROOM + 127) & -64
         if area[1] < MIN_AREA:
             raise UsageError(f"textures need {MIN_AREA} bytes of work area, not {area[1]}")
-        self._room = end - self._texels - 64  # vectors may read a little beyond the last texel
+        room = end - self._texels - 64  # vectors may read a little beyond the last texel
+        linear = self.book + BOOK.LINEAR
+        self.copies = TexelCopies(memory, engine, (self._texels, room), choices, linear)
         self._free_records = list(range(self._records + (count - 1) * RECORD_ROOM, self._records, -RECORD_ROOM))
         self.pools = Pools()
         self.generation = 0
@@ -140,7 +129,6 @@ class Textures:
         self._found_in: tuple[Pools, int] = (self.pools, -1)
         self._reasons: dict[int, str] = {}
         self._known: dict[tuple[bytes, bytes, int], int] = {}
-        self._copies: dict[bytes, _TexelCopy] = {}
         self._lock = threading.RLock()
         self.errors: list[BaseException] = []
         self._static: dict[str, Any] = {"choices": kernel_choices(choices)}
@@ -220,7 +208,7 @@ class Textures:
 
     def _is_full(self, handles: int) -> bool:
         """Whether there are so many records that unused ones must be found."""
-        return handles > ENTRIES // 4 or sum(copy.size for copy in self._copies.values()) > self._room // 2
+        return handles > ENTRIES // 4 or self.copies.size > self.copies.room // 2
 
     def forget(self) -> None:
         """Resolve every handle again from the next `begin` on, so that `used` lists the textures of one draw or
@@ -294,7 +282,7 @@ class Textures:
             sampler = self._entry(pools.samplers, pools.last_sampler, which, SAMPLER_BYTES, "sampler")
         texture = _parsed(header)
         key = (header, sampler, use)
-        copy = self._copy(header, texture) if use == r.SAMPLED else None
+        copy = self.copies.get(header, texture, self.generation) if use == r.SAMPLED else None
         if key not in self._known:
             if not self._free_records:
                 self._drop_records()
@@ -354,64 +342,6 @@ class Textures:
                     words[place + n : place + n + 1].view(np.float32)[0] = item
                 else:
                     words[place + n] = np.uint32(item & 0xFFFFFFFF).view(np.int32)
-
-    # -- copies -----------------------------------------------------------------------------------------------------
-    def _copy(self, header: bytes, texture: TextureHeader) -> _TexelCopy:
-        """Decode the current texels of a header."""
-        memory = self.memory
-        known = self._copies.get(header)
-        span = storage_of(texture, self.choices) if known is None else known.span
-        stamp = self._newest(span)
-        if known is not None:
-            known.used = self.generation
-            if known.sure and known.stamp == stamp:
-                return known
-        data, missed = memory.try_read(*span)
-        if missed == span[1]:
-            raise UsageError(f"nothing is mapped at {span[0]:#x}, where the texture begins")
-        digest = hashlib.blake2b(data, digest_size=16).digest()
-        # Kernels of the current launch stamp with the current version, so later writes by them would not be noticed.
-        sure = stamp < memory.version
-        if known is not None and known.digest == digest:
-            known.stamp, known.sure = stamp, sure
-            return known
-        kind, levels = canonical(texture, memory, self.engine, self.choices)
-        size = sum((level.nbytes + 63) & -64 for level in levels)
-        if known is not None and known.size == size:
-            at = known.offset
-        else:
-            self._copies.pop(header, None)
-            at = self._allocate(size)
-        offsets, place = [], at
-        for level in levels:
-            memory.arena[place : place + level.nbytes] = level.reshape(-1).view(np.uint8)
-            offsets.append(place)
-            place += (level.nbytes + 63) & -64
-        copy = _TexelCopy(at, size, offsets, kind, span, stamp, sure, digest, self.generation)
-        self._copies[header] = copy
-        return copy
-
-    def _newest(self, span: tuple[int, int]) -> int:
-        spans = self.memory.spans(*span)
-        return max((self.memory.newest(offset, size) for offset, size in spans if offset is not None), default=0)
-
-    def _allocate(self, size: int) -> int:
-        """Allocate room for texels: the first gap that is large enough, after removing the least recently used
-        copies."""
-        if size > self._room:
-            raise UsageError(f"a texture of {size} bytes is larger than the {self._room} bytes for all textures")
-        while True:
-            at = self._texels
-            for copy in sorted(self._copies.values(), key=lambda copy: copy.offset):
-                if copy.offset - at >= size:
-                    break
-                at = max(at, copy.offset + copy.size)
-            if at + size <= self._texels + self._room:
-                return at
-            oldest = min(self._copies, key=lambda key: self._copies[key].used, default=None)
-            if oldest is None or self._copies[oldest].used == self.generation:
-                raise UsageError(f"{size} bytes more of textures than there is room for in one launch")
-            del self._copies[oldest]
 
 
 __all__ = ["MIN_AREA", "Pools", "Textures"]

@@ -9,6 +9,7 @@ from pocketgpu.facts.maxwell.formats import COLOR_TARGET
 from pocketgpu.lanes import BOOL, F32, I32, Lang, Value
 from pocketgpu.maxwell.formats.channels import Channels
 from pocketgpu.maxwell.formats.components import Quotient
+from pocketgpu.maxwell.formats.small_floats import float_of
 from pocketgpu.maxwell.sampling import coordinates as c
 from pocketgpu.maxwell.sampling import records as r
 from pocketgpu.maxwell.sampling.lookup import Record, Request
@@ -58,7 +59,14 @@ def load_texel(request: Request, record: Record, start: Value, index: Value, lan
         a, b, g, e = (k.gather(I32, at + 4 * n) for n in range(4))
         return a, b, g, e
 
-    found: Words = k.switch(kind, [partial(bytes, r.FORMAT_OF_BYTES[n]) for n in (r.UNORM8, r.SRGB8)] + [wide, wide])
+    def halves() -> Words:
+        at = k.select(lanes, start + (index << 3), 0)
+        a, b = k.gather(I32, at), k.gather(I32, at + 4)
+        red, green, blue, alpha = (k.bits_i32(float_of(k, word.lsr(low), 16)) for word in (a, b) for low in (0, 16))
+        return red, green, blue, alpha
+
+    cases = [partial(bytes, r.FORMAT_OF_BYTES[n]) for n in (r.UNORM8, r.SRGB8)] + [wide, wide, halves]
+    found: Words = k.switch(kind, cases)
     return found
 
 

@@ -14,6 +14,7 @@ from pocketgpu.maxwell.formats.channels import NUMBER_INTEGER, Channels
 from pocketgpu.maxwell.formats.texture_header import MAX_LEVEL_BYTES, SOURCES, TextureHeader
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.maxwell.sampling import records as r
+from pocketgpu.maxwell.sampling.texel_outputs import is_half
 from pocketgpu.maxwell.textures import blocks
 
 MAX_SLICES = 2048
@@ -59,6 +60,8 @@ def kind_of(texture: TextureHeader) -> int:
         if codec.form == "unorm8":
             return r.FLOAT if texture.srgb and not plain else r.SRGB8 if texture.srgb else r.UNORM8
         return r.SRGB8 if codec.srgb and plain else r.FLOAT
+    if is_half(layout, texture.types) and not texture.srgb:
+        return r.HALF
     channels = _channels(texture)
     if len(channels) == 1 and channels[0].bytes_of_channels is not None:
         return r.UNORM8 if not texture.srgb else r.SRGB8 if plain else r.FLOAT
@@ -111,6 +114,7 @@ def canonical(
     if kind == r.SRGB8 and texture.format.compressed and not _whole_alpha(read(at) for level in slices for at in level):
         kind = r.FLOAT
     dtype: Any = np.uint8 if kind in (r.UNORM8, r.SRGB8) else np.int32 if kind == r.INTEGER else np.float32
+    dtype = np.uint16 if kind == r.HALF else dtype
     levels = []
     for places in slices:
         found, _ = texture.surface(places[0][0], 0, choices)
@@ -120,9 +124,16 @@ def canonical(
                 texels[n] = texture.picture(memory, engine, *at, choices)
             else:
                 one = read(at)
-                texels[n] = one.view(np.int32) if kind == r.INTEGER else one
+                texels[n] = one.view(np.int32) if kind == r.INTEGER else _halves(one) if kind == r.HALF else one
         levels.append(texels)
     return kind, levels
+
+
+def _halves(values: NDArray[np.float32]) -> NDArray[np.uint16]:
+    """The bits of half floats with these values, which all are such values."""
+    bits = values.view(np.uint32)
+    of_nan = bits >> 16 & 0x8000 | 0x7C00 | bits >> 13 & 0x3FF
+    return np.where(np.isnan(values), of_nan, values.astype(np.float16).view(np.uint16)).astype(np.uint16)
 
 
 def _whole_alpha(slices: Iterable[NDArray[Any]]) -> bool:

@@ -21,7 +21,8 @@ from pocketgpu.guests.kernel.objects import Event, Reset
 from pocketgpu.guests.switch.abi import layout
 from pocketgpu.guests.switch.display.buffer_queue import BufferQueue, Fence, Queued
 from pocketgpu.late_dataclass import dataclass
-from pocketgpu.maxwell.display.present import Surface, to_picture
+from pocketgpu.maxwell.display.present import Surface
+from pocketgpu.maxwell.display.scan_out import picture_at
 from pocketgpu.pictures import Screen
 
 if TYPE_CHECKING:
@@ -201,9 +202,8 @@ class Display:
     # -- pictures ---------------------------------------------------------------------------------------------------
     def picture(self, present: Present) -> Screen:
         """The picture of a present, from memory as it is now."""
-        surface, memory = present.surface, self.kernel.machine.memory
-        data = memory.arena[present.place : present.place + surface.size].tobytes()
-        return Screen(SCREEN, to_picture(data, surface))
+        surface, machine = present.surface, self.kernel.machine
+        return Screen(SCREEN, picture_at(machine.memory, machine.engine, present.place, surface, surface.size))
 
     @property
     def has_new(self) -> bool:

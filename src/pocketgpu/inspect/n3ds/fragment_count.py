@@ -66,11 +66,11 @@ class FragmentCount:
 class FragmentCounter:
     """Counts fragments of a draw, for the pieces of its triangles that are in the work area.
 
-    every: count on all tiles, however many there are.
+    every: count on all tiles, however many there are. brief: count on no more tiles once a fragment changed a colour.
     """
 
-    def __init__(self, machine: N3DS, every: bool = False) -> None:
-        self._machine, self._every = machine, every
+    def __init__(self, machine: N3DS, every: bool = False, brief: bool = False) -> None:
+        self._machine, self._every, self._brief = machine, every, brief
         self._work, self._arena = machine.work, machine.work.arena
         self._engine = Engine(self._arena, "numpy", self._note)
         self.count = FragmentCount()
@@ -95,6 +95,8 @@ class FragmentCounter:
         counter = work.words(work.layout.counters, 1)
         old_head, old_counter = head.copy(), counter.copy()
         for tile in chosen:
+            if self._brief and count.colours:
+                break
             places = self._places(packet, *tile)
             kept = [self._arena[place].copy() for place in places]
             x, y = (_TILE * part for part in tile)

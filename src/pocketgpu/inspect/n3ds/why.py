@@ -19,7 +19,7 @@ from pocketgpu.inspect.model.inspection import draw_of
 from pocketgpu.inspect.model.why import Fragment, History, Touch, Why
 from pocketgpu.inspect.model.wording import counted
 from pocketgpu.inspect.n3ds.explain import explain
-from pocketgpu.inspect.n3ds.funnel import funnel
+from pocketgpu.inspect.n3ds.funnel import changes_colour, funnel
 from pocketgpu.inspect.n3ds.history import DrawOnPixel, PixelWatch
 from pocketgpu.inspect.n3ds.pixel_sources import move_of, shown_at, sources_of
 from pocketgpu.inspect.n3ds.targets import target_of
@@ -242,6 +242,8 @@ class _BackWalk:
             return
         run = self._run
         if self._tried:
+            if changes_colour(run, self._tried[-1].address):
+                return
             found = funnel(run, self._tried[-1].address)
             if found.narrowest is not None or not found.stages[-1].came:
                 self.missing = f"draw {found.address} drew nothing: {found.because}"

@@ -10,7 +10,7 @@ from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.model.why import Shown, Touch, Why
 from pocketgpu.inspect.model.wording import counted
-from pocketgpu.inspect.switch.funnel import COVERED, draw_why
+from pocketgpu.inspect.switch.funnel import covers_something, draw_why
 from pocketgpu.inspect.switch.pixel_history import TouchWalk
 from pocketgpu.inspect.switch.surfaces import Surface, shown_surface
 from pocketgpu.inspect.switch.touches import Finder, Spot
@@ -144,9 +144,9 @@ class PixelAnswers:
         traces = self._inspection.recorder.traces
         if found.misses:
             last = found.misses[-1]
-            explained = draw_why(self._inspection, self.watch, last)
-            covers = any(COVERED in stage.name and stage.passed for stage in explained.stages)
-            return "" if covers else f"draw {last} drew {explained.because}"
+            if covers_something(self._inspection, self.watch, last):
+                return ""
+            return f"draw {last} drew {draw_why(self._inspection, self.watch, last).because}"
         if any(touch.event.kind != "load" for touch in found.touches):
             return ""
         frame = found.address.frame

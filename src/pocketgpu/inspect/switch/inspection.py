@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -162,6 +162,16 @@ class SwitchInspection(Inspection):
         self.player.go(self.player.at(tick))
         arena = self.player.machine.memory.arena
         return [arena[at : at + size].tobytes() for at, size in spots]
+
+    # -- notes --------------------------------------------------------------------------------------------------------
+    def notes(self) -> Any:
+        """Where shapes of draws are: [tick, left, top, right, bottom] of each draw that was looked at."""
+        return [[tick, *box] for tick, box in self.recorder.reached.items()]
+
+    def use_notes(self, notes: Any) -> None:
+        rows = notes if isinstance(notes, list) else ()
+        if all(isinstance(row, list) and len(row) == 5 and all(type(n) is int for n in row) for row in rows):
+            self.recorder.reached |= {tick: (left, top, right, bottom) for tick, left, top, right, bottom in rows}
 
     # -- answers ------------------------------------------------------------------------------------------------------
     def trace(self, place: Address | str, most: int | None = None) -> Steps:

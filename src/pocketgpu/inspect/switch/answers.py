@@ -10,7 +10,6 @@ from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.model.why import Shown, Touch, Why
 from pocketgpu.inspect.model.wording import counted
-from pocketgpu.inspect.switch.funnel import covers_something, draw_why
 from pocketgpu.inspect.switch.pixel_history import TouchWalk
 from pocketgpu.inspect.switch.surfaces import Surface, shown_surface
 from pocketgpu.inspect.switch.touches import Finder, Spot
@@ -143,6 +142,8 @@ class PixelAnswers:
         """Why no draw reached the pixel: the fate of the last draw to its surface, or where draws of the frame go."""
         traces = self._inspection.recorder.traces
         if found.misses:
+            from pocketgpu.inspect.switch.funnel import covers_something, draw_why
+
             last = found.misses[-1]
             if covers_something(self._inspection, self.watch, last):
                 return ""

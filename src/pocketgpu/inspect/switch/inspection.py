@@ -18,10 +18,7 @@ from pocketgpu.inspect.model.answer import Answer
 from pocketgpu.inspect.model.event import Event, Pass
 from pocketgpu.inspect.model.inspection import FrameAnswer, Inspection, as_address, draw_of, of_frame, refuse_unshown
 from pocketgpu.inspect.switch.answers import PixelAnswers
-from pocketgpu.inspect.switch.funnel import draw_why
-from pocketgpu.inspect.switch.moments import SwitchMoment
 from pocketgpu.inspect.switch.recorder import Recorder, TickTrace
-from pocketgpu.inspect.switch.threads import thread_why
 from pocketgpu.inspect.switch.touches import Finder
 from pocketgpu.maxwell.host.layout import CLASS_FILES
 
@@ -29,6 +26,7 @@ if TYPE_CHECKING:
     from pocketgpu.guests import App
     from pocketgpu.guests.writers import Written
     from pocketgpu.inspect.stepping.trace import Trace as Steps
+    from pocketgpu.inspect.switch.moments import SwitchMoment
 
 
 class SwitchInspection(Inspection):
@@ -105,6 +103,8 @@ class SwitchInspection(Inspection):
 
         :raises UsageError: there is no such event.
         """
+        from pocketgpu.inspect.switch.moments import SwitchMoment
+
         address = as_address(place)
         tick = self.tick_of(address)
         self.player.go(self.player.at(tick))
@@ -208,11 +208,15 @@ class SwitchInspection(Inspection):
         address = as_address(place)
         refuse_unshown(self, address)
         if address.block is not None or address.thread is not None:
+            from pocketgpu.inspect.switch.threads import thread_why
+
             return thread_why(self, self._pixels.watch, address)
         if address.pixel is None:
             whole = of_frame(self, address)
             if whole is not None:
                 return whole
+            from pocketgpu.inspect.switch.funnel import draw_why
+
             return draw_why(self, self._pixels.watch, draw_of(self, address), every)
         if address.draw is not None or address.event is not None:
             return self._pixels.of_draw(address)

@@ -117,8 +117,8 @@ def _compiler() -> Check:
 
 @dataclass(frozen=True, slots=True)
 class CacheState:
-    """The folder of compiled kernels, and of indexes of recordings. folder: None if caching is off. usable: whether code
-    is kept there. entries, bytes, limit: of kernels."""
+    """The folder of compiled kernels and of indexes of recordings. folder: None if caching is off. usable: whether
+    anything is kept there. entries, bytes, limit: of kernels."""
 
     setting: str
     folder: Path | None
@@ -163,15 +163,16 @@ def cache_state() -> CacheState:
         usable = object_cache.folder() is not None
     why = re.search(r"\((.+)\)", str(said[0].message)) if said else None
     reason = "" if usable else why[1] if why else "others own it or can write to it"
-    kinds = object_cache.KERNEL, object_cache.INDEX
-    (kernels, kernel_bytes), (indexes, index_bytes) = (
-        (len(found), sum(size for _, size, _ in found)) for found in (object_cache.entries(place, kind) for kind in kinds)
+    kernels, indexes = (
+        [size for _, size, _ in object_cache.entries(place, kind)] for kind in (object_cache.KERNEL, object_cache.INDEX)
     )
-    return CacheState(setting, place, True, usable, reason, kernels, kernel_bytes, limit, indexes, index_bytes)
+    return CacheState(
+        setting, place, True, usable, reason, len(kernels), sum(kernels), limit, len(indexes), sum(indexes)
+    )
 
 
 def clear_cache() -> tuple[int, int]:
-    """Remove all compiled kernels, indexes of recordings, and leftovers of interrupted runs. Returns (files, bytes) removed.
+    """Remove all compiled kernels, indexes and leftovers of interrupted runs. Returns (files, bytes) removed.
 
     Only files with names of the cache are removed, and only in a folder that it would use.
     """

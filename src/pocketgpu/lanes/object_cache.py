@@ -2,8 +2,8 @@
 so the folder must be the user's alone.
 
 `POCKETGPU_CACHE` names another folder or is `off`. A folder that others own or can write to is not used; a warning says
-so once. Entries carry a digest, which is checked before loading. Writing is atomic. When entries of a kind outgrow their
-limit, the oldest are removed. Nothing is read from the working directory by default.
+so once. Entries carry a digest, which is checked before loading. Writing is atomic. When entries of a kind outgrow
+their limit, the oldest are removed. Nothing is read from the working directory by default.
 """
 
 from __future__ import annotations

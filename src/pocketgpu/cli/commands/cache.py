@@ -1,5 +1,5 @@
-"""`pocketgpu cache`: code compiled for this processor, which is kept between runs and can be made ahead of time; and what
-is kept of recordings."""
+"""`pocketgpu cache`: code compiled for this processor, which is kept between runs and can be made ahead of time, and
+indexes of recordings."""
 
 from __future__ import annotations
 

@@ -57,8 +57,10 @@ class IndexedEvents(Inspection):
     def _run(self) -> Inspection:
         return self._make()
 
-    def _words(self, frame: int, number: int) -> Words | None:
-        return self._run.events(frame)[number].words
+    def _words(self, frame: int, number: int) -> Words:
+        words = self._run.events(frame)[number].words
+        assert words is not None
+        return words
 
     # -- events -------------------------------------------------------------------------------------------------------
     def _frame(self, frame: int) -> Frame:
@@ -116,7 +118,7 @@ def _encoded(events: Sequence[Event], passes: Sequence[Pass]) -> list[Any]:
     return [rows, [[one.target, [event.number for event in one.events]] for one in passes]]
 
 
-def _decoded(value: Any, words: Callable[[int, int], Words | None]) -> list[Frame]:
+def _decoded(value: Any, words: Callable[[int, int], Words]) -> list[Frame]:
     """Frames of an index; none if anything is not as expected."""
     try:
         return [_frame_of(number, rows, groups, words) for number, (rows, groups) in enumerate(value or ())]
@@ -124,7 +126,7 @@ def _decoded(value: Any, words: Callable[[int, int], Words | None]) -> list[Fram
         return []
 
 
-def _frame_of(number: int, rows: Any, groups: Any, words: Callable[[int, int], Words | None]) -> Frame:
+def _frame_of(number: int, rows: Any, groups: Any, words: Callable[[int, int], Words]) -> Frame:
     """A frame. A value of another kind raises one of the errors above."""
     events = []
     for n, (kind, title, draw, pass_, facts, writes, reads, has_words) in enumerate(rows):
@@ -132,8 +134,8 @@ def _frame_of(number: int, rows: Any, groups: Any, words: Callable[[int, int], W
             raise ValueError
         events.append(
             Event(
-                number, n, kind, title, None if draw is None else _whole(draw), None if pass_ is None else _whole(pass_),
-                facts, _ranges(writes), _ranges(reads), partial(words, number, n) if has_words else None,
+                number, n, kind, title, _whole(draw, or_none=True), _whole(pass_, or_none=True), facts,
+                _ranges(writes), _ranges(reads), partial(words, number, n) if has_words else None,
             )
         )  # fmt: skip
     passes = []
@@ -148,8 +150,9 @@ def _ranges(rows: Any) -> tuple[Range, ...]:
     return tuple(Range(_whole(address), _whole(size)) for address, size in rows)
 
 
-def _whole(value: Any) -> int:
-    if type(value) is not int or not 0 <= value < _LIMIT:
+def _whole(value: Any, or_none: bool = False) -> Any:
+    """A whole number, or None if that is allowed."""
+    if not (or_none and value is None) and (type(value) is not int or not 0 <= value < _LIMIT):
         raise ValueError
     return value
 

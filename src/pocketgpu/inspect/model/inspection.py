@@ -224,6 +224,7 @@ class Inspection(ABC):
     def use_notes(self, notes: Any) -> None:
         """Use the notes of an earlier run of the same recording; other values are ignored. No answer depends on
         them."""
+        del notes  # nothing is noted here
 
 
 def refuse_unshown(run: Inspection, address: Address) -> None:

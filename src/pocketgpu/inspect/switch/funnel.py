@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.distinct import distinct
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.funnel import Funnel
@@ -90,7 +91,7 @@ class _StageCounter(Observer):
         mine = np.ones(number, bool) if self._primitive is None else owners == self._primitive
         self.shapes += int(mine.sum())
         # Each row of a list has planes of its own; the two triangles of a quad have one number.
-        self.owners += len(np.unique(planes[mine]))
+        self.owners += len(distinct(planes[mine]))
         for shape in shapes[mine]:
             self.cover.add(plan, shape.view(np.int32).astype(np.int64), shape.view(np.int64))
         edges = np.flatnonzero(np.diff(mine, prepend=False, append=False)).tolist()

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.distinct import distinct
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common.base import Registers
 from pocketgpu.maxwell.engines.common.constants import Bindings
@@ -58,7 +59,7 @@ class Drawn(Later):
         get = lambda name: int(words[LOGGED.offsets[name] // 4])
         whole, changes = self.wholes[get("WHOLE")], words[LOGGED.size // 4 :].reshape(-1, 2)
         numbers = changes[:, 0].astype(np.int64)
-        places = np.unique(numbers >> 1)
+        places = distinct(numbers >> 1)
         pairs = whole.reshape(-1, 2)[places]
         pairs[np.searchsorted(places, numbers >> 1), numbers & 1] = changes[:, 1]
         snapshot = RegisterSnapshot(whole, places, pairs.reshape(-1).view(np.uint64))

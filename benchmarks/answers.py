@@ -142,7 +142,8 @@ def measure(report: Report, arguments: argparse.Namespace) -> None:
                     key = f"{command}, {console}"
                     worst[key] = max(worst.get(key, (0.0, 0.0, "")), (walls.best, times, name))
             taken = second_questions(path, choose, arguments.repeat)
-            report.add(f"second why in Python, {name}", sorted(taken)[len(taken) // 2], "ms", best=min(taken), more=False)
+            second = f"second why in Python, {name}"
+            report.add(second, sorted(taken)[len(taken) // 2], "ms", best=min(taken), more=False)
             if name != PATHS:
                 key = f"second why, {console}"
                 worst[key] = max(worst.get(key, (0.0, 0.0, "")), (min(taken), 0.0, name))
@@ -153,7 +154,7 @@ def measure(report: Report, arguments: argparse.Namespace) -> None:
         else:
             report.add(f"worst {key}", value, "ms", target=SECOND[console], more=False, note=name)
     report.notes.append(
-        f"import numpy takes {numpy.median:.3f} s (best {numpy.best:.3f}); promises are for a machine where it takes {NUMPY}"
+        f"import numpy takes {numpy.median:.3f} s (best {numpy.best:.3f}); promises are for {NUMPY}"
     )
 
 

@@ -12,7 +12,7 @@ from dataclasses import field
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.inspect.n3ds.targets import RegisterWords, buffer_formats
+from pocketgpu.inspect.n3ds.resources.targets import RegisterWords, buffer_formats
 from pocketgpu.lanes import Engine, Value
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.layout import PACKET, TRIANGLE

@@ -18,12 +18,12 @@ from pocketgpu.inspect.model.meshes import Mesh
 from pocketgpu.inspect.model.moment import Moment
 from pocketgpu.inspect.model.summary import Summary
 from pocketgpu.inspect.model.vertices import IndexBuffer, VertexBuffer, Vertices
-from pocketgpu.inspect.n3ds.bound_programs import PROGRAM_BANKS, UnitProgram, programs_of
-from pocketgpu.inspect.n3ds.buffers import index_buffer, vertex_buffers
-from pocketgpu.inspect.n3ds.fifo_tables import NAMES, table_changes
-from pocketgpu.inspect.n3ds.summary import summary_of
-from pocketgpu.inspect.n3ds.targets import Target, target_of
-from pocketgpu.inspect.n3ds.textures import UnitTexture, textures_of
+from pocketgpu.inspect.n3ds.resources.bound_programs import PROGRAM_BANKS, UnitProgram, programs_of
+from pocketgpu.inspect.n3ds.resources.buffers import index_buffer, vertex_buffers
+from pocketgpu.inspect.n3ds.resources.fifo_tables import NAMES, table_changes
+from pocketgpu.inspect.n3ds.resources.summary import summary_of
+from pocketgpu.inspect.n3ds.resources.targets import Target, target_of
+from pocketgpu.inspect.n3ds.resources.textures import UnitTexture, textures_of
 from pocketgpu.inspect.n3ds.vertices import vertices_of
 from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.pictures import Screen

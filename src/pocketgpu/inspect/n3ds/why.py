@@ -21,7 +21,7 @@ from pocketgpu.inspect.model.wording import counted
 from pocketgpu.inspect.n3ds.explain import explain
 from pocketgpu.inspect.n3ds.history import DrawOnPixel, PixelWatch
 from pocketgpu.inspect.n3ds.pixel_sources import move_of, shown_at, sources_of
-from pocketgpu.inspect.n3ds.targets import target_of
+from pocketgpu.inspect.n3ds.resources.targets import target_of
 from pocketgpu.pica.fragment.combiners import STAGES
 
 if TYPE_CHECKING:

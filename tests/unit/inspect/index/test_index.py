@@ -216,7 +216,7 @@ def test_damaged_entries_are_replayed(cache: Path, ask: Ask, replays: list[str])
         entry.write_bytes(bad)
         replays.clear()
         assert ask("events", SAMPLES[1], "--json") == whole and len(replays) == 1
-        assert entry.read_bytes() == good, "it is made anew"
+        assert entry.read_bytes() == good, "it is made again"
 
 
 HOSTILE = (

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pocketgpu.facts.pica import PICA
 from pocketgpu.facts.pica_enums import GEOMETRY_STAGE
 from pocketgpu.inspect.model.resources import Program
-from pocketgpu.inspect.n3ds.targets import RegisterWords
+from pocketgpu.inspect.n3ds.resources.targets import RegisterWords
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.layout import BANK_INDEX, BANKS
 from pocketgpu.pica.core.registers import StaticRegisters

@@ -13,7 +13,7 @@ INTERVAL = 0.008
 """Seconds of replay between two checkpoints, once there are too many of them."""
 BUDGET = 768 << 20
 """Bytes that all checkpoints of a replay may keep together; beyond that every second one is dropped."""
-SHARE = 4
+SHARE = 8
 """Times as long as the last checkpoint took, at least, the replay goes on before the next one."""
 
 

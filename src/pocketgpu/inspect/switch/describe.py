@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from hashlib import blake2b
 from typing import Any
@@ -43,7 +43,7 @@ class Description:
 
     kind: str
     title: str
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
     writes: tuple[Range, ...] = ()
     reads: tuple[Range, ...] = ()
     words: Words | None = None

@@ -8,7 +8,7 @@ for comparisons, as drivers map the same bytes at several addresses.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from pocketgpu.facts.maxwell import CLASSES
 from pocketgpu.facts.maxwell.pushbuffers import segment_of
 from pocketgpu.inspect.model.event import Event, Range, Words
 from pocketgpu.inspect.switch import describe
+from pocketgpu.inspect.switch.late_facts import LateFacts
 from pocketgpu.inspect.switch.passes import Passes
 from pocketgpu.inspect.switch.surfaces import Surface
 from pocketgpu.late_dataclass import dataclass
@@ -77,6 +78,15 @@ def register_name(file: int, word: int) -> str:
     """Official name of a word of a register file, such as "SET_COLOR_TARGET_A(3)"."""
     found = CLASSES[CLASS_FILES[file]].get(word) if file < len(CLASS_FILES) else None
     return f"{word:#05x}" if found is None else found.label
+
+
+def _named(changes: Sequence[RegisterChange]) -> dict[str, str]:
+    """New values of registers, by their names."""
+    return {
+        register_name(change.file, word): f"{after:#010x}"
+        for change in changes
+        for word, after in zip(change.words.tolist(), change.after.tolist(), strict=True)
+    }
 
 
 class _StreamPosition:
@@ -177,17 +187,13 @@ class Recorder:
         constants = machine.constant_words - self._constants
         if constants:
             # Words of the pushbuffer for constant buffers have no record: they belong to the event after them.
-            found.facts["constant_words"] = constants
+            found.facts = {**found.facts, "constant_words": constants}
         stores = isinstance(record, Draw) and describe.stores(machine)
         if constants or stores or isinstance(record, Launch):
             found.writes = (*found.writes, *self._ranges(self._changed()))
         self._constants = machine.constant_words
         changes = self._changes(channel)
-        found.facts["registers"] = {
-            register_name(change.file, word): f"{after:#010x}"
-            for change in changes
-            for word, after in zip(change.words.tolist(), change.after.tolist(), strict=True)
-        }
+        found.facts = LateFacts(dict(found.facts), "registers", partial(_named, changes))
         found.words = self._words(record.place, channel)
         draw = None
         if isinstance(record, Draw):

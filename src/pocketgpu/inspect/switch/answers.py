@@ -132,7 +132,6 @@ class PixelAnswers:
             reason = "" if seen else "counted from the start of the picture, which the GPU does not see"
             found.color, found.shown = (red, green, blue), Shown("screen", *address.pixel, place, reason)
         if not found.fragments and not (found.way and found.way[-1].event.draw is not None):
-            player.go(player.at(tick))
             found.missing = self._missing(found, tick, surface_address)
         found.opening = _conclusion(found)
         found.because = found.opening[0].partition(": ")[2]

@@ -145,11 +145,14 @@ def covers_something(inspection: SwitchInspection, watch: Watch, address: Addres
     :raises UsageError: the address names no draw.
     """
     tick, draw = _draw_at(inspection, address)
-    player = inspection.player
-    player.go(player.at(tick - 1))
-    finder = _CoverFinder(watch, draw)
-    player.play_to(player.at(tick), finder)
-    return finder.cover.covered > 0
+    known = inspection.recorder.covering
+    if tick not in known:
+        player = inspection.player
+        player.go(player.at(tick - 1))
+        finder = _CoverFinder(watch, draw)
+        player.play_to(player.at(tick), finder)
+        known[tick] = finder.cover.covered > 0
+    return known[tick]
 
 
 def _draw_at(inspection: SwitchInspection, address: Address) -> tuple[int, Draw]:

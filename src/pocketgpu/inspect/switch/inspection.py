@@ -165,13 +165,16 @@ class SwitchInspection(Inspection):
 
     # -- notes --------------------------------------------------------------------------------------------------------
     def notes(self) -> Any:
-        """Where shapes of draws are: [tick, left, top, right, bottom] of each draw that was looked at."""
-        return [[tick, *box] for tick, box in self.recorder.reached.items()]
+        """Of draws that were looked at: [tick, left, top, right, bottom] of their shapes, and [tick, 1 or 0] for whether
+        these cover a pixel."""
+        reached = [[tick, *box] for tick, box in self.recorder.reached.items()]
+        return reached + [[tick, int(covers)] for tick, covers in self.recorder.covering.items()]
 
     def use_notes(self, notes: Any) -> None:
         rows = notes if isinstance(notes, list) else ()
-        if all(isinstance(row, list) and len(row) == 5 and all(type(n) is int for n in row) for row in rows):
-            self.recorder.reached |= {tick: (left, top, right, bottom) for tick, left, top, right, bottom in rows}
+        if all(isinstance(row, list) and len(row) in (2, 5) and all(type(n) is int for n in row) for row in rows):
+            self.recorder.reached |= {row[0]: (row[1], row[2], row[3], row[4]) for row in rows if len(row) == 5}
+            self.recorder.covering |= {row[0]: bool(row[1]) for row in rows if len(row) == 2}
 
     # -- answers ------------------------------------------------------------------------------------------------------
     def trace(self, place: Address | str, most: int | None = None) -> Steps:

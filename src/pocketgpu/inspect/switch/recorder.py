@@ -109,6 +109,8 @@ class Recorder:
         """For each frame, how many ticks come before it."""
         self.reached: dict[int, Box] = {}
         """For draws whose shapes were looked at, by tick: the smallest rectangle of pixels that has all of them."""
+        self.covering: dict[int, bool] = {}
+        """For draws that were asked, by tick: whether their shapes cover a pixel."""
         self.machine: GM20B | None = None
         self.backings: Callable[[], Mapping[int, Backing]] = dict
         """Memory by handle, now."""

@@ -165,7 +165,7 @@ class SwitchInspection(Inspection):
 
     # -- notes --------------------------------------------------------------------------------------------------------
     def notes(self) -> Any:
-        """Of draws that were looked at: [tick, left, top, right, bottom] of their shapes, and [tick, 1 or 0] for whether
+        """Of draws that were looked at: [tick, left, top, right, bottom] of their shapes; [tick, 1 or 0]: whether
         these cover a pixel."""
         reached = [[tick, *box] for tick, box in self.recorder.reached.items()]
         return reached + [[tick, int(covers)] for tick, covers in self.recorder.covering.items()]

@@ -29,7 +29,7 @@ from pocketgpu.lanes.primitives import Jump, Next, Primitives
 from pocketgpu.lanes.values import BOOL, F32, F64, I32, I64, Array, LaneError, Operand, Type, Value, Var, fail, place
 
 _ARRAY_BYTES = 1 << 16  # arrays live on the stack, and a thread's stack can be as small as 512 KiB
-_OPERATIONS = {
+OPERATIONS = {
     "float": ("add", "sub", "mul", "div"),
     "int": ("add", "sub", "mul", "and", "or", "xor", "shl", "ashr", "lshr"),
     "bool": ("and", "or", "xor"),
@@ -148,7 +148,7 @@ class Lang(Primitives):
     # -- arithmetic ---------------------------------------------------------------------------------------------
     def binary(self, op: str, a: Operand, b: Operand) -> Value:
         a, b = self._pair(op, a, b)
-        if op not in _OPERATIONS[a.type.kind]:
+        if op not in OPERATIONS[a.type.kind]:
             raise fail(f"{op} is not defined for {a.type}")
         return self._binary(op, a, b)
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from pocketgpu.lanes.language import Lang
+from pocketgpu.lanes.language import OPERATIONS, Lang
 from pocketgpu.lanes.primitives import Jump, Next
-from pocketgpu.lanes.values import BOOL, F32, F64, I32, Array, Type, Value, Var, fail
+from pocketgpu.lanes.values import BOOL, F32, F64, I32, Array, Operand, Type, Value, Var, fail
 
 _DTYPES: dict[str, Any] = {
     "bool": np.bool_, "i32": np.int32, "i64": np.int64, "f32": np.float32, "f64": np.float64,
@@ -29,7 +29,13 @@ _COMPARE: dict[str, Any] = {
     "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
 }  # fmt: skip
 _UNARY: dict[str, Any] = {"neg": np.negative, "floor": np.floor, "sqrt": np.sqrt, "abs": np.abs}
-_REDUCE: dict[str, Any] = {"or": np.any, "and": np.all, "min": np.min, "max": np.max}
+_REDUCE = {"or": "any", "and": "all", "min": "min", "max": "max"}
+"""Methods of arrays and of NumPy's scalars."""
+
+
+def _all_lanes(v: Value) -> Any:
+    """An array with an element for each lane: a scalar that stands for many lanes is repeated."""
+    return v.raw if v.raw.shape == (v.lanes,) else np.broadcast_to(v.raw, (v.lanes,))
 
 
 def _below_highest(x: Any, bits: int) -> Any:
@@ -76,6 +82,28 @@ class NumpyLang(Lang):
     ) -> None:
         super().__init__(lanes)
         self._views, self._functions, self._on_probe = views.views, functions, on_probe
+        self._whole: dict[tuple[int, Type, int], Value] = {}
+
+    def const(self, x: float | int | bool, type: Type, lanes: int = 1) -> Value:
+        if x.__class__ is not int:
+            return super().const(x, type, lanes)
+        found = self._whole.get((x, type, lanes))  # a kernel asks for the same ones in each round of its loops
+        if found is None:
+            found = self._whole[x, type, lanes] = super().const(x, type, lanes)
+        return found
+
+    def binary(self, op: str, a: Operand, b: Operand) -> Value:
+        """As in every evaluator; the usual cases are decided here, as most time of a long run goes into them."""
+        if b.__class__ is int and a.__class__ is Value:
+            b = self.const(b, a.type, a.lanes)
+        if a.__class__ is Value and b.__class__ is Value and a.type is b.type:
+            function = _BINARY.get(op)
+            if function is not None and op in OPERATIONS[a.type.kind]:
+                if b.lanes in (a.lanes, 1):
+                    return Value(self, function(a.raw, b.raw), a.type, a.lanes)
+                if a.lanes == 1:
+                    return Value(self, function(a.raw, b.raw), a.type, b.lanes)
+        return super().binary(op, a, b)
 
     def _const(self, x: Any, type: Type, lanes: int) -> Value:
         return Value(self, _DTYPES[type.name](x), type, lanes)
@@ -140,7 +168,7 @@ class NumpyLang(Lang):
             total = int(np.sum(np.broadcast_to(a.raw, (a.lanes,)), dtype=np.int64)) & 0xFFFFFFFF
             r = np.uint32(total).view(np.int32)
         else:
-            r = _REDUCE[op](a.raw)
+            r = getattr(a.raw, _REDUCE[op])()
         return Value(self, r, a.type, 1)
 
     def _ballot(self, mask: Value) -> Value:
@@ -155,18 +183,20 @@ class NumpyLang(Lang):
         return Value(self, a.raw if a.raw.ndim == 0 else a.raw[i], a.type, 1)
 
     def _shuffle(self, a: Value, b: Value, places: list[int]) -> Value:
-        both = np.concatenate([np.broadcast_to(v.raw, (v.lanes,)) for v in (a, b)])
+        both = np.concatenate([_all_lanes(a), _all_lanes(b)])
         return Value(self, both[places], a.type, len(places))
 
     # -- memory -------------------------------------------------------------------------------------------------
     def _element(self, type: Type, offsets: Any, count: int = 1) -> Any:
         """Element numbers of byte offsets, each the first of `count` elements that must lie inside the arena."""
-        if np.any(offsets & (type.bytes - 1)):
+        if not offsets.size:
+            return offsets
+        low, high = (offsets.min(), offsets.max()) if offsets.ndim else (offsets, offsets)
+        if (offsets & (type.bytes - 1)).any():
             raise fail(f"unaligned {type} access at {offsets!r}")
-        i = offsets >> (type.bytes.bit_length() - 1)
-        if np.any(i < 0) or np.any(i > len(self._views[type.name]) - count):
+        if low < 0 or high // type.bytes > len(self._views[type.name]) - count:
             raise fail(f"{type} access outside the arena at {offsets!r}")
-        return i
+        return offsets // type.bytes
 
     def _load(self, type: Type, off: Value, lanes: int) -> Value:
         i, view = int(self._element(type, off.raw, lanes)), self._views[type.name]
@@ -178,8 +208,8 @@ class NumpyLang(Lang):
         view[i : i + v.lanes] = v.raw.astype(_DTYPES[type.name])
 
     def _gather(self, type: Type, off: Value) -> Value:
-        i = np.broadcast_to(self._element(type, off.raw), (off.lanes,))
-        return Value(self, self._views[type.name][i].astype(_DTYPES[type.value.name]), type.value, off.lanes)
+        found = self._views[type.name][self._element(type, _all_lanes(off))]
+        return Value(self, found.astype(_DTYPES[type.value.name], copy=False), type.value, off.lanes)
 
     def _scatter(self, type: Type, off: Value, v: Value, mask: Value | None) -> None:
         shape = (off.lanes,)

@@ -1,12 +1,12 @@
-"""What a player says to the keyboard and the like: programs of the system that ask, and wait.
+"""Answers of a player to programs of the system that ask for one and wait, such as the keyboard.
 
     answers = Answers(events)
     answers.given.append("hello")  # for the next one that asks
     answers.given.append(None)     # cancelled
     answers.next("the keyboard")   # "hello"
 
-Answers of a script come at their frame, and whoever asks waits for them. If none is going to come, the answer is None,
-and an event says so.
+An answer of a script comes at its frame; the program that asked waits until then. If none is going to come, the answer
+is None, and an event says so.
 """
 
 from __future__ import annotations

@@ -67,5 +67,5 @@ class Controls:
 
 
 ANSWERS: Final = (Control("text", Span.ONCE, text=True), Control("cancel", Span.ONCE))
-"""What every console has: what a player says to the keyboard and the like, or that nothing is said."""
+"""Controls of every console: a text for a program that asks, such as the keyboard, or cancelling it."""
 ANSWERING: Final = tuple(one.name for one in ANSWERS)

@@ -349,7 +349,7 @@ class Kernel(Waits):
         return thread
 
     def end_thread(self, thread: Thread) -> None:
-        """A thread is over: its locks are free, and who waits for it goes on."""
+        """A thread is over: its locks are free, and threads that wait for it go on."""
         self.tls.give_back(thread.tls)
         self.scheduler.remove(thread)
         for one in self.owned(thread):

@@ -125,6 +125,16 @@ def _field(name: str) -> str:
   %{name} = load i32, ptr %{name}_at"""
 
 
+_WHICH: Final = f"""
+  {_field("crm")}
+  {_field("op2")}
+  {_field("op1")}
+  %row = shl i32 %crm, 3
+  %both = or i32 %row, %op2
+  %level = shl i32 %op1, 7
+  %which = or i32 %level, %both"""
+"""The fields but CRn as one number: op1, CRm, op2."""
+
 _READ_TEXT: Final = f"""
 define i32 @{_READ}(ptr %uc, i32 %register, ptr %system, ptr %state) {{
 entry:
@@ -134,13 +144,7 @@ entry:
 other:
   ret i32 0
 counter:
-  {_field("crm")}
-  {_field("op2")}
-  {_field("op1")}
-  %row = shl i32 %crm, 3
-  %both = or i32 %row, %op2
-  %level = shl i32 %op1, 7
-  %which = or i32 %level, %both
+  {_WHICH}
   switch i32 %which, label %other [
     i32 {_USER << 7 | _RATE}, label %rate
     {" ".join(f"i32 {_USER << 7 | one}, label %count" for one in _COUNTS)}
@@ -183,13 +187,7 @@ declare i64 @llvm.umax.i64(i64, i64)
 define i32 @{_NEW_CODE}(ptr %uc, i32 %register, ptr %system, ptr %state) {{
 entry:
   {_field("crn")}
-  {_field("crm")}
-  {_field("op2")}
-  {_field("op1")}
-  %row = shl i32 %crm, 3
-  %both = or i32 %row, %op2
-  %level = shl i32 %op1, 7
-  %which = or i32 %level, %both
+  {_WHICH}
   %cache = icmp eq i32 %crn, {_CACHE}
   %line = icmp eq i32 %which, {_INSTRUCTION_LINE}
   %code = and i1 %cache, %line

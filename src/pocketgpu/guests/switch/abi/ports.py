@@ -82,7 +82,7 @@ class ServerSession(Waitable):
         self._kernel.wake(self)
 
     def closed(self) -> None:
-        """Nobody answers any more: who waits is told."""
+        """The server is gone: each waiting sender gets SESSION_CLOSED."""
         if not self.open:
             return
         self.open = False

@@ -124,13 +124,13 @@ class ServiceSession(Session):
         hold(server)
 
     def replace(self, server: Server[CmifRequest, CmifAnswer]) -> None:
-        """Somebody else answers from now on."""
+        """Another server answers from now on."""
         hold(server)
         release(self.server)
         self.server = server
 
     def disconnect(self) -> None:
-        """Nobody answers any more."""
+        """The server is gone: no request is answered after this."""
         if self.open:
             self.open = False
             release(self.server)

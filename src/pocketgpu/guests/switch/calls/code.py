@@ -14,7 +14,7 @@ from pocketgpu.guests.kernel.memory import AddressError, Permission
 from pocketgpu.guests.kernel.objects import KernelObject
 from pocketgpu.guests.switch.abi.pages import OWN, Kind, Use, wrong_range
 from pocketgpu.guests.switch.abi.results import Result
-from pocketgpu.guests.switch.calls.memory import BOTH, is_free_place, lend, map_again, take_back, undone
+from pocketgpu.guests.switch.calls.memory import BOTH, is_free_place, lend, map_again, take_back, undone, unmap_again
 from pocketgpu.guests.switch.calls.register import Reply, call
 
 if TYPE_CHECKING:
@@ -185,13 +185,7 @@ def unmap_process_code_memory(
         return Result.INVALID_MEMORY_STATE
     if kernel.offsets(address, size) != kernel.offsets(source, size):
         return Result.INVALID_MEMORY_RANGE
-    try:
-        kernel.space.unmap(address, size)
-        kernel.uses.clear(address, size)
-        take_back(kernel, source, size)
-    except AddressError:
-        return Result.OUT_OF_RESOURCE
-    return Result.OK
+    return unmap_again(kernel, address, source, size)
 
 
 @call("SetProcessMemoryPermission")

@@ -152,6 +152,17 @@ def take_back(kernel: SwitchKernel, address: int, size: int) -> None:
         kernel.uses.set(address, size, Use.LENT, 0)
 
 
+def unmap_again(kernel: SwitchKernel, address: int, source: int, size: int) -> Result:
+    """End a mapping of memory that was lent."""
+    try:
+        kernel.space.unmap(address, size)
+        kernel.uses.clear(address, size)
+        take_back(kernel, source, size)
+    except AddressError:
+        return Result.OUT_OF_RESOURCE
+    return Result.OK
+
+
 def undone(kernel: SwitchKernel, address: int, size: int) -> Result:
     """What was mapped cannot stay."""
     kernel.space.unmap(address, size)
@@ -170,13 +181,7 @@ def unmap_memory(kernel: SwitchKernel, thread: Thread, address: int, source: int
         wrong = Result.INVALID_MEMORY_RANGE
     if wrong is not None:
         return wrong if lends else Result.OK
-    try:
-        kernel.space.unmap(address, size)
-        kernel.uses.clear(address, size)
-        take_back(kernel, source, size)
-    except AddressError:
-        return Result.OUT_OF_RESOURCE
-    return Result.OK
+    return unmap_again(kernel, address, source, size)
 
 
 # -- questions --------------------------------------------------------------------------------------------------------

@@ -51,7 +51,7 @@ class Applet:
     """What the console knows of its program, and tells it.
 
     docked: whether the console is in its dock. home_open: whether the HOME menu is in front of the program. covered:
-    whether a library applet is. messages: those that the program has not taken. answers: what a player says to applets.
+    whether a library applet is. messages: those that the program has not taken. answers: of a player to applets.
     message_event: on while there are some. mode_event: signalled when the console is put into its dock or taken out.
     settings: what the program has set, by the name of the command. make_layer: makes a layer of the display, and gives
     its id. layers: those that the program has asked for. library: the library applets that it can start.

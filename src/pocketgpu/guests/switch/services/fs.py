@@ -84,7 +84,7 @@ class FileSystemProxy(Interface):
     @command(500)
     @command(501)
     def open_detection_event_notifier(self, request: CmifRequest) -> CmifAnswer:
-        """Of the memory card, of game cards: none is put in or taken out."""
+        """For the memory card (500) and game cards (501). Its event never fires: no card is put in or taken out."""
         return CmifAnswer(objects=(EventNotifier(self.kernel),))
 
     @command(400)

@@ -44,7 +44,7 @@ class FlushWatch(Watch):
         super().__init__()
         self._kernel = kernel
         memory = kernel.machine.memory
-        self._behind = np.frombuffer(mmap.mmap(-1, memory.guest_end), np.uint8)
+        self._flushed = np.frombuffer(mmap.mmap(-1, memory.guest_end), np.uint8)
         self._known: dict[tuple[str, str, int, int], Stale] = {}
         self._drawn: list[Range] = []
         self._wait = False
@@ -70,9 +70,9 @@ class FlushWatch(Watch):
     def _settle(self, offset: int, size: int) -> None:
         """These bytes are in memory."""
         now = self._kernel.machine.memory.arena[offset : offset + size]
-        behind = self._behind[offset : offset + size]
-        if not np.array_equal(now, behind):
-            behind[:] = now
+        flushed = self._flushed[offset : offset + size]
+        if not np.array_equal(now, flushed):
+            flushed[:] = now
 
     def _flush(self, virtual: int, size: int) -> None:
         low, high = virtual & -CACHE_LINE, -(-(virtual + size) // CACHE_LINE) * CACHE_LINE
@@ -108,7 +108,7 @@ class FlushWatch(Watch):
         if offset is None or not range_.size:
             return found
         part = slice(offset, offset + range_.size)
-        places: NDArray[np.int64] = np.flatnonzero(self._kernel.machine.memory.arena[part] != self._behind[part])
+        places: NDArray[np.int64] = np.flatnonzero(self._kernel.machine.memory.arena[part] != self._flushed[part])
         if len(places):
             self._note_stale(kind, what, range_.address + int(places[0]), len(places))
         return replace(found, stale=len(places))

@@ -59,7 +59,7 @@ class FlushWatch(Watch):
         self._console, self._kernel = console, console.kernel
         self._memory = memory = console.machine.memory
         super().__init__(len(memory.page_versions))
-        self._behind = np.frombuffer(mmap.mmap(-1, memory.guest_end), np.uint8)
+        self._flushed = np.frombuffer(mmap.mmap(-1, memory.guest_end), np.uint8)
         self._known: dict[tuple[str, str, int, int], Stale] = {}
         self._before = memory.page_versions.copy()
         for page in memory.used(np.arange(memory.guest_end >> PAGE_SHIFT)).tolist():
@@ -93,16 +93,16 @@ class FlushWatch(Watch):
     # -- memory as the GPU sees it ------------------------------------------------------------------------------------
     def _settle(self, offset: int, size: int) -> None:
         """These bytes are in memory."""
-        self._behind[offset : offset + size] = self._memory.arena[offset : offset + size]
+        self._flushed[offset : offset + size] = self._memory.arena[offset : offset + size]
 
     def _lines(self, addresses: NDArray[np.uint64], data: NDArray[np.uint8]) -> None:
         """The processor wrote lines of its cache back."""
-        behind = self._behind.reshape(-1, CACHE_LINE)
+        flushed = self._flushed.reshape(-1, CACHE_LINE)
         low, high = int(addresses.min()), int(addresses.max()) + CACHE_LINE
         for area in self._kernel.space.within(low, high - low):
             if area.physical is not None:
                 here = (addresses >= area.base) & (addresses < area.end)
-                behind[(addresses[here] - area.base + area.physical) // CACHE_LINE] = data[here]
+                flushed[(addresses[here] - area.base + area.physical) // CACHE_LINE] = data[here]
 
     def _flush(self, address: int, size: int) -> None:
         """The kernel wrote a range of the cache back."""
@@ -147,7 +147,8 @@ class FlushWatch(Watch):
     ) -> None:
         """Find bytes of a range of the arena that are not as the GPU sees them."""
         part = slice(offset, offset + size)
-        self._found(kind, what, np.flatnonzero(self._memory.arena[part] != self._behind[part]) + offset, at, address_of)
+        places = np.flatnonzero(self._memory.arena[part] != self._flushed[part]) + offset
+        self._found(kind, what, places, at, address_of)
 
     def _found(
         self, kind: str, what: str, places: NDArray[np.int64], at: str, address_of: Callable[[int], int | None]
@@ -191,7 +192,7 @@ class FlushWatch(Watch):
     def _note_places(self, what: str, source: Places) -> None:
         for some in source.offsets(self._memory):
             places = some[some >= 0]
-            places = places[self._memory.arena[places] != self._behind[places]]
+            places = places[self._memory.arena[places] != self._flushed[places]]
             self._found("copy", what, places, self.here, self.address_of)
 
     # -- what the GPU does --------------------------------------------------------------------------------------------

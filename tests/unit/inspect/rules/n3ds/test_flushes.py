@@ -84,7 +84,7 @@ def test_a_flush_is_of_whole_lines_and_only_of_what_there_is() -> None:
     kernel.machine.memory.arena[offset : offset + 0x1000] = 7
     for address, size in ((0x30200000 + 3 * CACHE_LINE + 5, 1), (0xFFFFFFF0, 0x100), (0, 0), (0x30200000, 0)):
         kernel.flushed(address, size)
-    places = np.flatnonzero(watch._behind[offset : offset + 0x1000])
+    places = np.flatnonzero(watch._flushed[offset : offset + 0x1000])
     assert places.tolist() == list(range(3 * CACHE_LINE, 4 * CACHE_LINE))
 
 

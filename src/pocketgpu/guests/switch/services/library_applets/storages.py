@@ -66,10 +66,8 @@ class LentStorage(Storage):
         return CmifAnswer(objects=(TransferStorageAccessor(self.kernel, self),))
 
 
-class StorageAccessor(Interface):
-    """Reads and writes a storage."""
-
-    name = "am.IStorageAccessor"
+class _Accessor(Interface):
+    """What both kinds of access to a storage do: they keep it open, and give its size."""
 
     def __init__(self, kernel: SwitchKernel, storage: Storage) -> None:
         super().__init__(kernel)
@@ -82,6 +80,12 @@ class StorageAccessor(Interface):
     @command(0)
     def get_size(self, request: CmifRequest) -> CmifAnswer:
         return CmifAnswer(struct.pack("<q", len(self.storage.view)))
+
+
+class StorageAccessor(_Accessor):
+    """Reads and writes a storage."""
+
+    name = "am.IStorageAccessor"
 
     def _range(self, request: CmifRequest, size: int) -> slice | None:
         """The bytes that the program means; None if the storage does not have them."""
@@ -106,22 +110,14 @@ class StorageAccessor(Interface):
         return CmifAnswer()
 
 
-class TransferStorageAccessor(Interface):
+class TransferStorageAccessor(_Accessor):
     """Gives the memory itself."""
 
     name = "am.ITransferStorageAccessor"
+    storage: LentStorage
 
     def __init__(self, kernel: SwitchKernel, storage: LentStorage) -> None:
-        super().__init__(kernel)
-        self.storage = storage
-        hold(storage)
-
-    def closed(self) -> None:
-        release(self.storage)
-
-    @command(0)
-    def get_size(self, request: CmifRequest) -> CmifAnswer:
-        return CmifAnswer(struct.pack("<q", len(self.storage.view)))
+        super().__init__(kernel, storage)
 
     @command(1)
     def get_handle(self, request: CmifRequest) -> CmifAnswer:

@@ -135,7 +135,7 @@ class NvDriver:
         return self.gpu.syncpoints.reached(id, threshold)
 
     def go_on(self) -> None:
-        """Let channels go on whose waits are over, and tell who waits for them."""
+        """Let channels go on whose waits are over, and wake the threads that wait for them."""
         if any(channel.waiting is not None for channel in self.gpu.channels.values()):
             self._work(self.gpu.run)
         self.tell()

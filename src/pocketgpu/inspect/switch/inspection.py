@@ -66,6 +66,39 @@ class SwitchInspection(Inspection):
         self._frame(frame)
         return self.recorder.events[frame]
 
+    def event(self, place: Address | str) -> Event:
+        """See `Inspection`. The frame is replayed no further than to the event."""
+        address = as_address(place)
+        frame, found = address.frame, None
+        if (address.draw is not None or address.event is not None) and 0 <= frame < self.frame_count + self.has_rest:
+            if frame:
+                self._frame(frame - 1)
+            found, missing = self._recorded(address)
+            while found is None and self.player.finished <= frame and self.player.hear(missing):
+                found, missing = self._recorded(address)
+        return super().event(address) if found is None else found
+
+    def _recorded(self, address: Address) -> tuple[Event | None, int]:
+        """The event that an address names, if it was recorded; how many events must come, at least, until it is."""
+        events = self.recorder.events[address.frame] if address.frame < len(self.recorder.events) else []
+        if address.draw is not None:
+            events = [event for event in events if event.draw is not None]
+        number = address.draw if address.draw is not None else address.event
+        assert number is not None
+        missing = number + 1 - len(events)
+        return (events[number] if missing <= 0 else None), missing
+
+    def draw_before(self, place: Address | str) -> Address | None:
+        address = as_address(place)
+        if address.draw is None and address.event is None:
+            return super().draw_before(address)
+        event = self.event(address)
+        before = self.recorder.events[event.frame][: event.number]
+        found = next((one.address for one in reversed(before) if one.draw is not None), None)
+        if found is None and event.frame:
+            return super().draw_before(Address(event.frame - 1))
+        return found
+
     def passes(self, frame: int) -> Sequence[Pass]:
         """The same events, in groups of consecutive events with the same targets.
 
@@ -95,6 +128,8 @@ class SwitchInspection(Inspection):
         if class_id not in CLASS_FILES:
             known = ", ".join(f"{number:#06x}" for number in CLASS_FILES)
             raise UsageError(f"there is no class {class_id:#x}", hint=f"There are: {known}.")
+        if channel not in self.recorder.power_on and self.recorder.events:
+            self._frame(len(self.recorder.events) - 1)  # its first event comes later in the frame
         return self.recorder.registers(tick, CLASS_FILES.index(class_id), channel)
 
     # -- moments ------------------------------------------------------------------------------------------------------

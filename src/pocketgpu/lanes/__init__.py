@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from pocketgpu.lanes.kernel import Engine, Kernel, kernel, run_once
 from pocketgpu.lanes.language import Lang
-from pocketgpu.lanes.numpy_eval import ArrayLang
+from pocketgpu.lanes.numpy_eval import ArenaViews, ArrayLang
 from pocketgpu.lanes.primitives import Jump, Next
 from pocketgpu.lanes.values import BOOL, F32, F64, I8, I16, I32, I64, U8, U16, Array, LaneError, Type, Value, Var
 
@@ -25,6 +25,7 @@ __all__ = [
     "I64",
     "U8",
     "U16",
+    "ArenaViews",
     "Array",
     "ArrayLang",
     "Engine",

@@ -26,6 +26,7 @@ from pocketgpu.lanes.values import F32, I32, I64, LaneError, Type, Value
 
 _CTYPES: dict[str, Any] = {"i32": ctypes.c_int32, "i64": ctypes.c_int64, "f32": ctypes.c_float}
 NUMPY_LANES = 64
+ChooseLanes = Callable[[ArenaViews, Sequence[Any], dict[str, Any]], int]
 # Machine code does not depend on the arena: one process traces and loads each specialisation once.
 _addresses: dict[Any, int] = {}
 
@@ -33,9 +34,13 @@ _addresses: dict[Any, int] = {}
 class Kernel:
     """A named body and the types of its scalar parameters."""
 
-    def __init__(self, body: Callable[..., None], params: dict[str, Type], lanes: int | None) -> None:
+    def __init__(
+        self, body: Callable[..., None], params: dict[str, Type], lanes: int | None,
+        numpy_lanes: ChooseLanes | None = None,
+    ) -> None:  # fmt: skip
         self.name = re.sub(r"[^A-Za-z0-9_]", "_", body.__name__)  # it becomes a symbol
         self.body, self.params, self.lanes = body, params, lanes
+        self.numpy_lanes = numpy_lanes or (lambda memory, args, static: lanes or NUMPY_LANES)
         if lanes is not None and lanes < 1:
             raise LaneError(f"kernel {self.name} cannot have {lanes} lanes")
         self.__doc__ = body.__doc__
@@ -64,9 +69,16 @@ class Kernel:
         return LaneError("\n".join([f"LLVM refuses kernel {self.name}: {hint}", *lines, str(error).strip()]))
 
 
-def kernel(lanes: int | None = None, **params: Type) -> Callable[[Callable[..., None]], Kernel]:
-    """Make a kernel of a body `f(k, *scalars, **static)`. `lanes` fixes the lane count for both evaluators."""
-    return lambda body: Kernel(body, params, lanes)
+def kernel(
+    lanes: int | None = None, numpy_lanes: ChooseLanes | None = None, **params: Type
+) -> Callable[[Callable[..., None]], Kernel]:
+    """Make a kernel of a body `f(k, *scalars, **static)`.
+
+    :param lanes: fixes the lane count for both evaluators.
+    :param numpy_lanes: chooses that of the NumPy evaluator for a run, from memory, arguments and static values: more
+        lanes cost it hardly more time.
+    """
+    return lambda body: Kernel(body, params, lanes, numpy_lanes)
 
 
 def run_once(
@@ -233,9 +245,10 @@ class Engine:
 
     def _numpy(self, kernel: Kernel, static: dict[str, Any], key: Any) -> Callable[..., None]:
         assert self._views is not None
-        views, lanes, functions = self._views, kernel.lanes or NUMPY_LANES, self._functions
+        views, functions = self._views, self._functions
 
         def run(*args: Any) -> None:
+            lanes = kernel.numpy_lanes(views, args, static)
             _evaluate(kernel, NumpyLang(views, lanes, functions, self._on_probe), args, static)
 
         self._handles[key] = len(self._functions) + 1

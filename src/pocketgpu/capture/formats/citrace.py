@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -121,31 +120,33 @@ class Trace(N3DSTrace):
     def runs(self, frame: int) -> list[Step]:
         """The runs of frame `frame` before its marker, in order."""
         elements = self.frame_elements(frame)
-        low, high = np.searchsorted(self._run_start, (elements.start, elements.stop)).tolist()
-        bounds = [*self._run_start[low:high].tolist(), elements.stop]
+        low, high = self._run_start.searchsorted((elements.start, elements.stop)).tolist()
+        starts = self._run_start[low:high]
+        bounds = [*starts.tolist(), elements.stop]
+        kinds, addresses, loads = (of[starts].tolist() for of in (self._kind, self._address, self._load))
+        slots = self._slot[bounds].tolist()
         runs: list[Step] = []
-        take = self._source(elements)
-        for start, stop in pairwise(bounds):
-            place, kind = start - elements.start, self._kind[start]
+        take = self._source([load[1] for load, kind in zip(loads, kinds, strict=True) if kind == _LOAD])
+        for number, kind in enumerate(kinds):
+            place = bounds[number] - elements.start
             if kind == _BULK:
-                words = slice(int(self._slot[start]), int(self._slot[stop]))
+                words = slice(slots[number], slots[number + 1])
                 runs.append(WriteRun(place, self._bulk_address[words], self._bulk_value[words]))
             elif kind == _LOAD:
-                offset, size = self._load[start].tolist()
-                runs.append(LoadRun(place, int(self._address[start]), take(offset, size), offset))
+                offset, size = loads[number]
+                runs.append(LoadRun(place, addresses[number], take(offset, size), offset))
             else:
+                start = bounds[number]
                 width = 8 if self._width[start] == WIDTH_8 else 16
                 value = int(self._value[start]) & ((1 << width) - 1)
-                runs.append(NarrowWrite(place, int(self._address[start]), value, width))
+                runs.append(NarrowWrite(place, addresses[number], value, width))
         return runs
 
-    def _source(self, elements: range) -> Callable[[int, int], bytes | memoryview]:
-        """A function that reads (offset, size) of the file: as `bytes`, which machines store fastest, once for all
-        loads of the same data; as views where hostile loads of the same large range would otherwise fill the host's
-        memory."""
-        span = slice(elements.start, elements.stop)
-        sizes = self._load[span, 1][self._kind[span] == _LOAD]
-        if int(sizes.sum(dtype=np.uint64)) > _MOST_COPIED:
+    def _source(self, sizes: list[int]) -> Callable[[int, int], bytes | memoryview]:
+        """A function that reads (offset, size) of the file for loads of these sizes: as `bytes`, which machines store
+        fastest, once for all loads of the same data; as views where hostile loads of the same large range would
+        otherwise fill the host's memory."""
+        if sum(sizes) > _MOST_COPIED:
             view = memoryview(self._data)
             return lambda offset, size: view[offset : offset + size]
         known: dict[tuple[int, int], bytes] = {}

@@ -1,12 +1,13 @@
 """Counts the fragments of a draw: how many pass each test, and how many change the bytes of colour and depth.
 
-NumPy draws the triangles tile by tile (8 x 8 pixels), each tile with all its triangles in order, and the bytes of the
-tile are compared before and after each triangle. Afterwards memory is as before, and the machine's own code draws: both
-must leave the same bytes. If there are too many tiles, some are chosen, spread over the draw.
+NumPy draws the triangles in order, and the bytes of the tiles (8 x 8 pixels) that a triangle touches are compared
+before and after it. Afterwards memory is as before, and the machine's own code draws: both must leave the same bytes.
+If that would take too long, some tiles are chosen, spread over the draw, and each gets all its triangles in order.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import field
 
 import numpy as np
@@ -18,11 +19,11 @@ from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.layout import PACKET, TRIANGLE
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.engines.transfer import tile_order
-from pocketgpu.pica.fragment.kernel import draw_fragments
+from pocketgpu.pica.fragment.kernel import draw_fragments, tiles_at_once
 from pocketgpu.pica.n3ds import N3DS
 
 MOST_RUNS = 256
-"""Most times that a triangle is drawn into a tile, if not everything is to be counted."""
+"""Most times that a triangle is drawn into a tile (or into tiles at once), if not everything is to be counted."""
 MOST_LISTED = 1 << 16
 """Most pairs of a triangle and a tile that are listed, if not everything is to be counted."""
 MOST_OF_ALL = 1 << 22
@@ -34,6 +35,8 @@ SIDES = {
 """For each test the probes of both operands."""
 _COMPARED = frozenset(probe for sides in SIDES.values() for probe in sides)
 _TILE, _TEXELS = 8, 64
+Tile = tuple[int, int]
+"""Column and row."""
 _BOX = slice(TRIANGLE.MIN_X // 4, TRIANGLE.MAX_Y // 4 + 1)
 
 
@@ -85,48 +88,58 @@ class FragmentCounter:
         first, last = PACKET.FIRST_TRIANGLE // 4, PACKET.LAST_TRIANGLE // 4
         low = int(head[first])
         records = work.triangles(low, int(head[last]))
-        tiles, complete = self._tiles(records[:, _BOX], wanted)
+        boxes = records[:, _BOX]
+        tiles, complete = self._tiles(boxes, wanted)
+        whole = complete and (self._every or self._runs(packet, boxes, wanted, tiles) <= MOST_RUNS)
         total = sum(map(len, tiles.values()))
-        step = 1 if self._every else max(-(-total // MOST_RUNS), 1)
+        step = 1 if self._every or whole else max(-(-total // MOST_RUNS), 1)
         chosen = list(tiles)[::step]
         count.tiles = (count.tiles[0] + len(chosen), count.tiles[1] + len(tiles))
         count.complete = count.complete and complete and len(chosen) == len(tiles)
         run = self._engine.get(draw_fragments, **self._machine.runner.fragment_code(packet))
         counter = work.words(work.layout.counters, 1)
         old_head, old_counter = head.copy(), counter.copy()
-        for tile in chosen:
+        places = {tile: self._places(packet, *tile) for tile in chosen}
+        kept = [(place, self._arena[place].copy()) for both in places.values() for place in both]
+        for n, at in _pieces(tiles, chosen, wanted, whole):
             if self._brief and count.colours:
                 break
-            places = self._places(packet, *tile)
-            kept = [self._arena[place].copy() for place in places]
-            x, y = (_TILE * part for part in tile)
-            for n in tiles[tile]:
-                self._noting = bool(wanted[n])
-                box = records[n, _BOX].copy()
-                records[n, _BOX] = (
-                    max(x, box[0]), min(x + _TILE - 1, box[1]), max(y, box[2]), min(y + _TILE - 1, box[3])
-                )  # fmt: skip
-                head[first], head[last] = low + n, low + n + 1
-                before = [self._arena[place].copy() for place in places]
-                counter[:] = 0
-                run(work.packet(packet), 0, 1)
-                records[n, _BOX] = box
-                if self._noting:
-                    count.covered += int(counter[0])
-                    count.colours += _changed(before[0], self._arena[places[0]])
-                    count.depths += _changed(before[1], self._arena[places[1]])
-            count.drawn += [(place, self._arena[place].copy()) for place in places]
-            for place, old in zip(places, kept, strict=True):
-                self._arena[place] = old
+            box = boxes[n].copy()
+            if len(at) == 1:
+                x, y = (_TILE * part for part in at[0])
+                boxes[n] = max(x, box[0]), min(x + _TILE - 1, box[1]), max(y, box[2]), min(y + _TILE - 1, box[3])
+            head[first], head[last] = low + n, low + n + 1
+            self._noting = bool(wanted[n])
+            before = [[self._arena[place].copy() for place in places[tile]] for tile in at]
+            counter[:] = 0
+            run(work.packet(packet), 0, 1)
+            boxes[n] = box
+            if self._noting:
+                count.covered += int(counter[0])
+                for tile, (colours, depths) in zip(at, before, strict=True):
+                    count.colours += _changed(colours, self._arena[places[tile][0]])
+                    count.depths += _changed(depths, self._arena[places[tile][1]])
+        count.drawn += [(place, self._arena[place].copy()) for place, _ in kept]
+        for place, old in kept:
+            self._arena[place] = old
         head[:], counter[:] = old_head, old_counter
 
-    def _tiles(
-        self, boxes: NDArray[np.int32], wanted: NDArray[np.bool_]
-    ) -> tuple[dict[tuple[int, int], list[int]], bool]:
+    def _runs(
+        self, packet: int, boxes: NDArray[np.int32], wanted: NDArray[np.bool_], tiles: dict[Tile, list[int]]
+    ) -> int:
+        """How often tiles are drawn if each wanted triangle is drawn at once."""
+        row = int(self._work.head(packet)[PACKET.WIDTH // 4]) >> 3
+        x0, x1, y0, y1 = (boxes[wanted] >> 3).T
+        columns = (x1 - x0 + 1).tolist()
+        steps = [-(-many // tiles_at_once(row, many)) for many in columns]
+        others = sum(not wanted[n] for listed in tiles.values() for n in listed)
+        return int(np.dot(steps, y1 - y0 + 1)) + others
+
+    def _tiles(self, boxes: NDArray[np.int32], wanted: NDArray[np.bool_]) -> tuple[dict[Tile, list[int]], bool]:
         """Tiles that wanted triangles touch, each with all triangles that touch it, in order; and whether these are
         all."""
         most = MOST_OF_ALL if self._every else MOST_LISTED
-        tiles: dict[tuple[int, int], list[int]] = {}
+        tiles: dict[Tile, list[int]] = {}
         sides = (boxes >> 3).tolist()
         listed = 0
         for only_wanted in (True, False):
@@ -169,6 +182,26 @@ class FragmentCounter:
             values = np.broadcast_to(value.raw, self._mask.shape)[self._mask]
             low, high = count.values.get(name, (int(values[0]), int(values[0])))
             count.values[name] = min(low, int(values.min())), max(high, int(values.max()))
+
+
+def _pieces(
+    tiles: dict[Tile, list[int]], chosen: list[Tile], wanted: NDArray[np.bool_], whole: bool
+) -> Iterator[tuple[int, list[Tile]]]:
+    """Triangles in the order that they are drawn in, with the tiles of each: all of them, or one at a time."""
+    if not whole:
+        for tile in chosen:
+            for n in tiles[tile]:
+                yield n, [tile]
+        return
+    touched: dict[int, list[Tile]] = {}
+    for tile, listed in tiles.items():
+        for n in listed:
+            touched.setdefault(n, []).append(tile)
+    for n in sorted(touched):
+        if wanted[n]:
+            yield n, touched[n]
+        else:
+            yield from ((n, [tile]) for tile in touched[n])
 
 
 def _changed(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> int:

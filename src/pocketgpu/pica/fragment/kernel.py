@@ -9,8 +9,11 @@ Source: 3dbrew GPU/Internal Registers; the fill rule is part of the edge functio
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from pocketgpu.facts.pica_enums import FRAGMENT_MODE, SCISSOR, TEXENV_SOURCE
-from pocketgpu.lanes import I32, I64, Lang, Value, kernel
+from pocketgpu.lanes import I32, I64, ArenaViews, Lang, Value, kernel
 from pocketgpu.pica.core.colors import Color
 from pocketgpu.pica.core.layout import LIGHTS_SIZE, PACKET, PACKET_REGISTERS, TRIANGLE, TRIANGLE_SIZE, WorkLayout
 from pocketgpu.pica.core.registers import Flag, LiveRegisters, StateWords, StaticRegisters
@@ -27,6 +30,9 @@ from pocketgpu.pica.texture.shadow import ShadowLookup, ShadowMap
 from pocketgpu.pica.texture.units import SHADOW_TYPES, Sampler
 
 TILE = 8
+TEXELS = TILE * TILE
+MOST_TILES_AT_ONCE = 10
+"""Of the oracle: it has a lane for each of their pixels."""
 
 
 class FragmentDraw:
@@ -55,6 +61,10 @@ class FragmentDraw:
         self.alpha_reference = live("FRAGOP_ALPHA_TEST.reference")
         self.excluded = self._excluded(state("SCISSORTEST_MODE.mode") == SCISSOR.OUTSIDE, head("HEIGHT"))
         self.fragments = k.var(k.splat(0))
+        self.column = k.pattern([morton_x(i % TEXELS) for i in range(k.lanes)])
+        self.row = k.pattern([morton_y(i % TEXELS) for i in range(k.lanes)])
+        self.tiles_at_once = max(k.lanes // TEXELS, 1)
+        """Neighbours in a row of tiles whose pixels are lanes together."""
         self.samplers: dict[int, Sampler] = {}
         self.lighting: Lighting | None = None
         self.procedural: ProcTex | None = None
@@ -159,37 +169,65 @@ def _shade(draw: FragmentDraw, triangle: Triangle, edges: list[Value], mask: Val
         k.switch(state("COLOR_OPERATION.fragment_mode") if draw.any is None else 0, modes)
 
 
-def _tile(
-    draw: FragmentDraw, triangle: Triangle, tx: Value, ty: Value, steps: list[tuple[Value, Value]], c: list[Value]
-) -> None:
-    """One 8x8 tile: edge functions at its corner in 64 bits, inside it in 32."""
-    k = draw.k
+def _tiles(
+    draw: FragmentDraw, triangle: Triangle, first: Value, ty: Value, sides: tuple[Value, Value],
+    steps: list[tuple[Value, Value]], c: list[Value],
+) -> None:  # fmt: skip
+    """One 8x8 tile, or several in a row: edge functions at a tile's corner in 64 bits, inside it in 32.
+
+    first: column of the (first) tile. sides: columns of the leftmost and rightmost tile that are drawn.
+    """
+    k, many = draw.k, draw.tiles_at_once > 1
+    tx = first + k.pattern([i // TEXELS for i in range(k.lanes)]) if many else first
     wide = [(k.to_i64(a), k.to_i64(b)) for a, b in steps]
     x0, y0 = k.to_i64(tx * TILE), k.to_i64(ty * TILE)
     corner = [a * x0 + b * y0 + e for (a, b), e in zip(wide, c, strict=True)]
     best = [e + k.max(a, 0) * (TILE - 1) + k.max(b, 0) * (TILE - 1) for e, (a, b) in zip(corner, wide, strict=True)]
-    for _ in k.when((best[0] >= 0) & (best[1] >= 0) & (best[2] >= 0)):
+    touched = (best[0] >= 0) & (best[1] >= 0) & (best[2] >= 0)
+    if many:
+        touched = touched & (tx >= sides[0]) & (tx <= sides[1])
+    for _ in k.when(k.any(touched) if many else touched):
         bound = 0x7E000000
         near = [k.low32(k.clamp(e, -bound, bound)) for e in corner]
-        column = k.pattern([morton_x(i % 64) for i in range(k.lanes)])
-        row = k.pattern([morton_y(i % 64) for i in range(k.lanes)])
-        inner = [column * a + row * b for a, b in steps]
-        for block in k.range(0, TILE * TILE, min(k.lanes, TILE * TILE)):
+        inner = [draw.column * a + draw.row * b for a, b in steps]
+        for block in k.range(0, TEXELS, min(k.lanes, TEXELS)):
             bx = (block & 1) | ((block >> 1) & 2) | ((block >> 2) & 4)
             by = ((block >> 1) & 1) | ((block >> 2) & 2) | ((block >> 3) & 4)
             edges = [i + (e + a * bx + b * by) for i, e, (a, b) in zip(inner, near, steps, strict=True)]
             mask = (edges[0] | edges[1] | edges[2]) >= 0
-            x, y = column + (tx * TILE + bx), row + (ty * TILE + by)
+            if many:
+                mask = mask & touched
+            x, y = draw.column + (tx * TILE + bx), draw.row + (ty * TILE + by)
             rect = draw.rect
             mask = mask & (x >= rect[0]) & (x <= rect[1]) & (y >= rect[2]) & (y <= rect[3])
             if draw.excluded is not None:
                 ex = draw.excluded
                 mask = mask & ~((x >= ex[0]) & (x <= ex[1]) & (y >= ex[2]) & (y <= ex[3]))
             for _ in k.when(k.any(mask)):
-                _shade(draw, triangle, edges, mask, draw.tile_number(tx, ty) * (TILE * TILE) + block)
+                _shade(draw, triangle, edges, mask, draw.tile_number(first, ty) * TEXELS + block)
 
 
-@kernel(packet=I64, part=I32, parts=I32)
+def tiles_at_once(row: int, columns: int) -> int:
+    """How many tiles the oracle draws at once, if a row has `row` tiles and a triangle touches `columns` of them."""
+    return max((n for n in range(1, min(columns, MOST_TILES_AT_ONCE) + 1) if row % n == 0), default=1)
+
+
+def _lanes(memory: ArenaViews, args: Sequence[Any], static: dict[str, Any]) -> int:
+    """Lanes for the oracle."""
+    known = static["words"]
+    if known is not None and StaticRegisters(dict(known))("FRAMEBUFFER_BLOCK32.enable"):
+        return TEXELS  # neighbours in a row are not neighbours in memory
+    words, head = memory.views["i32"], int(args[0]) >> 2
+    first, last = (int(words[head + (getattr(PACKET, name) >> 2)]) for name in ("FIRST_TRIANGLE", "LAST_TRIANGLE"))
+    start = WorkLayout(static["layout_start"], static["layout_size"]).triangles
+    size = TRIANGLE_SIZE >> 2
+    boxes = words[(start >> 2) + first * size : (start >> 2) + last * size].reshape(-1, size)
+    left, right = (boxes[:, side >> 2] >> 3 for side in (TRIANGLE.MIN_X, TRIANGLE.MAX_X))
+    columns = int((right - left).max(initial=0)) + 1
+    return TEXELS * tiles_at_once(int(words[head + (PACKET.WIDTH >> 2)]) >> 3, columns)
+
+
+@kernel(numpy_lanes=_lanes, packet=I64, part=I32, parts=I32)
 def draw_fragments(
     k: Lang, packet: Value, part: Value, parts: Value,
     *, words: tuple[tuple[int, int], ...] | None, powers_of_two: tuple[bool, ...],
@@ -218,10 +256,12 @@ def draw_fragments(
             ]
             c = [k.load(I64, record + TRIANGLE.C + 8 * e) for e in range(3)]
             triangle = Triangle(k, record, slots)
+            together = draw.tiles_at_once
+            start = left if together == 1 else k.udiv(left, together) * together
             for _ in k.loop(lambda: ours.value <= bottom):
                 ty = ours.value
-                for tx in k.range(left, right + 1):
-                    _tile(draw, triangle, tx, ty, steps, c)
+                for tx in k.range(start, right + 1, together):
+                    _tiles(draw, triangle, tx, ty, (left, right), steps, c)
                 ours.value = ty + parts
     counter = k.to_i64(part << 2) + layout.counters
     k.store(I32, counter, k.load(I32, counter) + k.reduce("add", draw.fragments.value))

@@ -20,7 +20,7 @@ from golden_files import digest
 import pocketgpu
 from pocketgpu.capture.formats import mxcap
 from pocketgpu.cli import main
-from pocketgpu.inspect.switch.capture_info import examine
+from pocketgpu.inspect.switch.inventory.capture_info import examine
 from pocketgpu.pytest_plugin import AssertFrame, Render
 
 ROOT = Path(__file__).resolve().parents[2]

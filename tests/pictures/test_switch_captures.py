@@ -17,7 +17,7 @@ from support.switch_index import Entry
 import pocketgpu
 from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.cli import main
-from pocketgpu.inspect.switch.capture_info import MaxwellInfo, examine
+from pocketgpu.inspect.switch.inventory.capture_info import MaxwellInfo, examine
 
 NAMES = switch_index.names()
 pytestmark = pytest.mark.skipif(not NAMES, reason=recordings.REASON)

@@ -21,7 +21,7 @@ import pocketgpu
 from pocketgpu.capture.formats import mxcap
 from pocketgpu.cli import main
 from pocketgpu.inspect.inspection import debug
-from pocketgpu.inspect.switch.capture_info import examine
+from pocketgpu.inspect.switch.inventory.capture_info import examine
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "src" / "pocketgpu" / "data" / "sample_switch.mxcap.zip"

@@ -8,6 +8,7 @@ One module reads one format; `container` unpacks compressed files first.
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import os
 from typing import TYPE_CHECKING, Any
@@ -41,7 +42,16 @@ def open(path: str | os.PathLike[str]) -> Capture:
         raise CaptureError("the file is empty", file=name, offset=0, hint="Record it again, or copy it again.")
     capture = Capture(name, _parsed(name, data))
     capture.packed_bytes = len(packed)
+    capture.digest = _digest(packed, capture)
     return capture
+
+
+def _digest(packed: bytes, capture: Capture) -> bytes:
+    """A digest of what was read: of the file, and of the memory file of a GX log."""
+    digest = hashlib.blake2b(packed, digest_size=20)
+    if capture.trace.other_files:
+        digest.update(capture.trace.other_bytes)
+    return digest.digest()
 
 
 def _parsed(name: str, data: bytes) -> N3DSTrace | ChannelLog:

@@ -34,6 +34,8 @@ class Capture:
         self.warnings: list[Event] = list(trace.warnings)
         self.packed_bytes = 0
         """Bytes of the file at `path`, as it is stored."""
+        self.digest: bytes | None = None
+        """Of the bytes of all its files; None if it was not read from files."""
 
     @property
     def console(self) -> str:

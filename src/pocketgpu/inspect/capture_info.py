@@ -1,6 +1,6 @@
-"""The public names of `pocketgpu.inspect.n3ds.capture_info`."""
+"""The public names of `pocketgpu.inspect.n3ds.inventory.capture_info`."""
 
-from pocketgpu.inspect.n3ds.capture_info import CaptureInfo, examine
+from pocketgpu.inspect.n3ds.inventory.capture_info import CaptureInfo, examine
 
 __all__ = ["CaptureInfo", "examine"]
 

@@ -30,7 +30,7 @@ _FEATURES: Final = (
 )  # fmt: skip
 """CPU features that are named, of the hundred that LLVM lists."""
 
-_OURS: Final = re.compile(r"[0-9a-f]{40}\.o|\.new-.*")
+_OURS: Final = re.compile(r"[0-9a-f]{40}\.(o|index)|\.new-.*")
 """Names of the cache's files. The folder may also contain other files, if the user chose it."""
 
 State = Literal["ok", "note", "problem"]
@@ -117,7 +117,8 @@ def _compiler() -> Check:
 
 @dataclass(frozen=True, slots=True)
 class CacheState:
-    """The folder of compiled kernels. folder: None if caching is off. usable: whether code is kept there."""
+    """The folder of compiled kernels and of indexes of recordings. folder: None if caching is off. usable: whether
+    anything is kept there. entries, bytes, limit: of kernels."""
 
     setting: str
     folder: Path | None
@@ -127,6 +128,8 @@ class CacheState:
     entries: int
     bytes: int
     limit: int
+    indexes: int = 0
+    index_bytes: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -138,6 +141,8 @@ class CacheState:
             "entries": self.entries,
             "bytes": self.bytes,
             "limit": self.limit,
+            "indexes": self.indexes,
+            "index_bytes": self.index_bytes,
         }
 
 
@@ -158,12 +163,16 @@ def cache_state() -> CacheState:
         usable = object_cache.folder() is not None
     why = re.search(r"\((.+)\)", str(said[0].message)) if said else None
     reason = "" if usable else why[1] if why else "others own it or can write to it"
-    found = object_cache.entries(place)
-    return CacheState(setting, place, True, usable, reason, len(found), sum(size for _, size, _ in found), limit)
+    kernels, indexes = (
+        [size for _, size, _ in object_cache.entries(place, kind)] for kind in (object_cache.KERNEL, object_cache.INDEX)
+    )
+    return CacheState(
+        setting, place, True, usable, reason, len(kernels), sum(kernels), limit, len(indexes), sum(indexes)
+    )
 
 
 def clear_cache() -> tuple[int, int]:
-    """Remove all compiled kernels and leftovers of interrupted runs. Returns (files, bytes) removed.
+    """Remove all compiled kernels, indexes and leftovers of interrupted runs. Returns (files, bytes) removed.
 
     Only files with names of the cache are removed, and only in a folder that it would use.
     """
@@ -194,7 +203,10 @@ def _cache() -> Check:
         return Check("cache", "problem", f"{state.folder} is not used: {reason}", hint, data)
     if not state.exists:
         return Check("cache", "ok", f"{state.folder} (made when first needed)", data=data)
-    return Check("cache", "ok", f"{state.folder}: {state.entries} kernels, {in_words(state.bytes)}", data=data)
+    text = f"{state.folder}: {state.entries} kernels, {in_words(state.bytes)}"
+    if state.indexes:
+        text += f"; {counted(state.indexes, 'index', 'indexes')} of recordings, {in_words(state.index_bytes)}"
+    return Check("cache", "ok", text, data=data)
 
 
 def _kernels() -> Check:

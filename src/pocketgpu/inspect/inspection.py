@@ -78,10 +78,10 @@ def examine(capture: Capture, progress: Callable[[int], None] = lambda _: None) 
     :raises NoPictureError: there is nothing to count.
     """
     if capture.console == "Switch":
-        from pocketgpu.inspect.switch.capture_info import examine_capture
+        from pocketgpu.inspect.switch.inventory.capture_info import examine_capture
 
         return examine_capture(capture, progress)
-    from pocketgpu.inspect.n3ds.capture_info import examine as examine_3ds
+    from pocketgpu.inspect.n3ds.inventory.capture_info import examine as examine_3ds
 
     return examine_3ds(capture, progress)
 

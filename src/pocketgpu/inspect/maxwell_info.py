@@ -1,6 +1,6 @@
-"""The public names of `pocketgpu.inspect.switch.capture_info`."""
+"""The public names of `pocketgpu.inspect.switch.inventory.capture_info`."""
 
-from pocketgpu.inspect.switch.capture_info import MaxwellInfo, examine
+from pocketgpu.inspect.switch.inventory.capture_info import MaxwellInfo, examine
 
 __all__ = ["MaxwellInfo", "examine"]
 

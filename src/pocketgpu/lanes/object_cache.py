@@ -1,8 +1,9 @@
-"""Compiled kernels on disk. Machine code that is loaded must be trusted, so the folder must be the user's alone.
+"""Compiled kernels on disk, and indexes of recordings (`inspect/index`). Machine code that is loaded must be trusted,
+so the folder must be the user's alone.
 
 `POCKETGPU_CACHE` names another folder or is `off`. A folder that others own or can write to is not used; a warning says
-so once. Entries carry a digest, which is checked before loading. Writing is atomic. When the folder outgrows its limit,
-the oldest entries are removed. Nothing is read from the working directory by default.
+so once. Entries carry a digest, which is checked before loading. Writing is atomic. When entries of a kind outgrow
+their limit, the oldest are removed. Nothing is read from the working directory by default.
 """
 
 from __future__ import annotations
@@ -18,11 +19,15 @@ import warnings
 from pathlib import Path
 
 _MAGIC = b"pgpuobj1"
+KERNEL, INDEX = "o", "index"
+"""Kinds of entries: the endings of their names."""
 LIMIT_BYTES = 256 << 20
+INDEX_LIMIT_BYTES = 32 << 20
+LIMITS = {KERNEL: LIMIT_BYTES, INDEX: INDEX_LIMIT_BYTES}
 # A process checks the size of the folder at its first store, and then after this number of stores.
 TRIM_EVERY = 64
 _stored = itertools.count()
-_OUR_NAME = re.compile(r"[0-9a-f]{40}\.o")
+_OUR_NAME = re.compile(r"[0-9a-f]{40}\.(\w+)")
 _checked: dict[str, Path | None] = {}
 
 
@@ -69,12 +74,12 @@ def _prepare(setting: str) -> Path | None:
     return None
 
 
-def read(key: str) -> bytes | None:
-    """The object stored under `key`, or None. A damaged entry is removed."""
+def read(key: str, kind: str = KERNEL) -> bytes | None:
+    """What is stored under `key`, or None. A damaged entry is removed."""
     place = folder()
     if place is None:
         return None
-    path = place / f"{key}.o"
+    path = place / f"{key}.{kind}"
     try:
         blob = path.read_bytes()
     except OSError:
@@ -87,8 +92,8 @@ def read(key: str) -> bytes | None:
     return data
 
 
-def write(key: str, data: bytes) -> None:
-    """Store an object atomically. If that fails, the run goes on without."""
+def write(key: str, data: bytes, kind: str = KERNEL) -> None:
+    """Store an entry atomically. If that fails, the run goes on without."""
     place = folder()
     if place is None:
         return
@@ -99,30 +104,31 @@ def write(key: str, data: bytes) -> None:
         handle, name = tempfile.mkstemp(dir=place, prefix=".new-")
         with os.fdopen(handle, "wb") as f:
             f.write(_MAGIC + hashlib.blake2b(data, digest_size=20, key=key.encode()).digest() + data)
-        os.replace(name, place / f"{key}.o")
-        if next(_stored) % TRIM_EVERY == 0:
-            trim(place)
+        os.replace(name, place / f"{key}.{kind}")
+        if kind != KERNEL or next(_stored) % TRIM_EVERY == 0:
+            trim(place, LIMITS[kind], kind)
     except OSError:  # a full disk; or, on Windows, another process has the entry open right now
         if name is not None:
             with contextlib.suppress(OSError):
                 os.unlink(name)
 
 
-def entries(place: Path) -> list[tuple[Path, int, float]]:
-    """(path, bytes, time of last change) of each stored object. Other files in the folder are left alone."""
+def entries(place: Path, kind: str = KERNEL) -> list[tuple[Path, int, float]]:
+    """(path, bytes, time of last change) of each entry of a kind. Other files in the folder are left alone."""
     found = []
     with os.scandir(place) as files:
         for file in files:
-            if _OUR_NAME.fullmatch(file.name):
+            name = _OUR_NAME.fullmatch(file.name)
+            if name is not None and name[1] == kind:
                 with contextlib.suppress(OSError):
                     info = file.stat()
                     found.append((place / file.name, info.st_size, info.st_mtime))
     return found
 
 
-def trim(place: Path, limit: int = LIMIT_BYTES) -> None:
-    """Remove the oldest objects until the folder holds at most `limit` bytes."""
-    found = sorted(entries(place), key=lambda e: e[2], reverse=True)
+def trim(place: Path, limit: int = LIMIT_BYTES, kind: str = KERNEL) -> None:
+    """Remove the oldest entries of a kind until the folder holds at most `limit` bytes of them."""
+    found = sorted(entries(place, kind), key=lambda e: e[2], reverse=True)
     total = 0
     for path, size, _ in found:
         total += size

@@ -194,7 +194,7 @@ class N3DS(Observed[Observer]):
             one.writes_start(addresses, values)
         display = (addresses >= _DISPLAY[0]) & (addresses <= _DISPLAY[1])
         if display.any():
-            display &= np.isin(addresses, _SHOWN)
+            display &= np.isin(addresses, _SHOWN, kind="table")  # the other kind imports `numpy.ma`
         if not display.any():
             self._external.write(addresses, values)
             return

@@ -219,7 +219,7 @@ def test_trim_removes_the_oldest(place: Path) -> None:
 
 
 def test_writing_keeps_the_folder_below_its_limit(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(object_cache.trim, "__defaults__", (5000,))
+    monkeypatch.setitem(object_cache.LIMITS, object_cache.KERNEL, 5000)
     monkeypatch.setattr(object_cache, "_stored", itertools.count())
     sizes = []
     for i in range(2 * object_cache.TRIM_EVERY + 1):

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, cast
 
 from pocketgpu.capture.driver.checkpoints import BUDGET, INTERVAL, Checkpoint, Checkpoints, Kept, Position
@@ -373,7 +374,9 @@ class Player(ABC, Generic[D]):
 
     def _keep(self, seconds: float) -> None:
         """Keep a checkpoint of the current state; seconds: of replay until now."""
-        self.checkpoints.add(self.position, seconds, self._taken())
+        started = perf_counter()
+        state = self._taken()
+        self.checkpoints.add(self.position, seconds, state, perf_counter() - started)
 
 
 __all__ = ["Driver", "DriverState", "Frame", "Machine", "Measure", "Played", "Player", "Position"]

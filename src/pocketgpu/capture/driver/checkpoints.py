@@ -13,6 +13,8 @@ INTERVAL = 0.008
 """Seconds of replay between two checkpoints, once there are too many of them."""
 BUDGET = 768 << 20
 """Bytes that all checkpoints of a replay may keep together; beyond that every second one is dropped."""
+SHARE = 8
+"""Times as long as the last checkpoint took, at least, the replay goes on before the next one."""
 
 
 @dataclass(frozen=True, order=True)
@@ -53,7 +55,7 @@ class Checkpoints(Generic[C]):
         self._kept = [Checkpoint(Position(0), 0.0, first)]
         self._positions = [Position(0)]
         self._budget, self._interval = budget, interval
-        self._since = 0.0
+        self._since = self._wait = 0.0
         self.bytes = 0
         """Bytes that are kept besides those of the first."""
 
@@ -65,10 +67,11 @@ class Checkpoints(Generic[C]):
 
     def due(self, seconds: float) -> bool:
         """Whether a checkpoint is due after so many seconds of replay."""
-        return seconds - self._since > self._interval
+        return seconds - self._since > max(self._interval, self._wait)
 
-    def add(self, position: Position, seconds: float, state: C) -> None:
-        """Add a checkpoint after all others, and drop some if there is no room."""
+    def add(self, position: Position, seconds: float, state: C, took: float = 0.0) -> None:
+        """Add a checkpoint after all others, and drop some if there is no room. took: seconds for making it."""
+        self._wait = SHARE * took
         self._kept.append(Checkpoint(position, seconds, state))
         self._since = seconds
         self.bytes += state.bytes_beside(self._kept[-2].state)

@@ -364,6 +364,24 @@ class SwitchPlayer(Player[SwitchDriver]):
         while self.driver.frame <= frame and not self._over:
             self._step()
 
+    @property
+    def finished(self) -> int:
+        """How many frames have been passed to `heard` as a whole, up to their presents; what comes after the last one
+        counts as a frame."""
+        return len(self._first) - 1
+
+    def hear(self, ticks: int) -> bool:
+        """Continue from the last tick passed to `heard` for so many more, or to the end. Returns whether there was any
+        other."""
+        if self.diverged or self.tick < self._heard_ticks:
+            self.go(self.at(self._heard_ticks))
+        self._heard_at, before = perf_counter(), self._heard_ticks
+        self._stop = before + ticks
+        while self.tick < before + ticks and not self._over:
+            self._step()
+        self._stop = 0
+        return self._heard_ticks > before
+
     def _run(self, position: Position) -> None:
         frame = min(position.frame, self.driver.frame_count + bool(self.trace.tail))
         while len(self._first) <= frame:  # the number of ticks before it is not known yet

@@ -127,6 +127,10 @@ class GxLog(N3DSTrace):
         self.memory = memory
 
     @property
+    def other_bytes(self) -> bytes:
+        return self.memory
+
+    @property
     def needs_new_model(self) -> bool:
         """Whether any access needs memory that only the newer model (256 MiB of FCRAM) has."""
         return needs_new_memory(self._accesses())

@@ -135,6 +135,7 @@ class ChannelLog:
     kind = "channel log"
     """What the file is, in words."""
     other_files: tuple[str, ...] = ()
+    other_bytes: bytes = b""
     """Files that were read besides it: none."""
 
     def __init__(

@@ -161,6 +161,11 @@ class N3DSTrace(ABC):
     tables: Mapping[str, Words] = MappingProxyType({})
 
     @property
+    def other_bytes(self) -> bytes:
+        """The unpacked bytes of `other_files`."""
+        return b""
+
+    @property
     @abstractmethod
     def needs_new_model(self) -> bool:
         """Whether any access needs memory that only the newer model (256 MiB of FCRAM) has."""

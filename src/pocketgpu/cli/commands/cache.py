@@ -1,4 +1,5 @@
-"""`pocketgpu cache`: code compiled for this processor, which is kept between runs and can be made ahead of time."""
+"""`pocketgpu cache`: code compiled for this processor, which is kept between runs and can be made ahead of time, and
+indexes of recordings."""
 
 from __future__ import annotations
 
@@ -14,6 +15,8 @@ from pocketgpu.errors import UsageError
 def cache() -> None:
     """Show, fill or empty the folder of compiled code.
 
+    It also has indexes: what 'events' and 'why' need again of a recording.
+
     POCKETGPU_CACHE names another folder; POCKETGPU_CACHE=off does without.
     """
 
@@ -23,7 +26,7 @@ def cache() -> None:
 @debug_option
 @click.pass_obj
 def info(outcome: Outcome) -> None:
-    """Show where compiled code is kept, and how much of it."""
+    """Show where compiled code and indexes are kept, and how much of them."""
     from pocketgpu.inspect import health
 
     state = health.cache_state()
@@ -37,6 +40,7 @@ def info(outcome: Outcome) -> None:
                 f"folder    {state.folder} ({status}{': ' + state.reason if state.reason else ''})",
                 f"kernels   {state.entries}",
                 f"size      {health.in_words(state.bytes)} of at most {health.in_words(state.limit)}",
+                f"indexes   {state.indexes} of recordings, {health.in_words(state.index_bytes)}",
             ]
         )
     outcome.show = lambda: terminal.say(text)
@@ -47,7 +51,7 @@ def info(outcome: Outcome) -> None:
 @debug_option
 @click.pass_obj
 def clear(outcome: Outcome) -> None:
-    """Remove all compiled code; it is compiled again when needed."""
+    """Remove all compiled code and all indexes; they are made again when needed."""
     from pocketgpu.inspect import health
 
     state = health.cache_state()

@@ -36,12 +36,12 @@ def events(outcome: Outcome, capture: str, address: str | None, draws: bool, cho
     words of the command stream. Without one: all frames, or the first ones of a long capture. What comes after the
     last frame has the next number: f60 after 60 frames.
     """
-    from pocketgpu.inspect.inspection import debug
+    from pocketgpu.inspect.index.events import listing
     from pocketgpu.inspect.model.address import Address
 
     opened = open_capture(capture, address)
     outcome.add_events(opened.warnings)
-    run = debug(opened, choices)
+    run = listing(opened, choices)
     only = None
     if address is None:
         count = run.frame_count + run.has_rest
@@ -50,6 +50,7 @@ def events(outcome: Outcome, capture: str, address: str | None, draws: bool, cho
         wanted = Address.parse(address)
         if wanted.draw is not None or wanted.event is not None:
             _one(outcome, run, run.event(wanted))
+            run.keep()
             return
         if wanted != wanted.place:
             raise UsageError(
@@ -62,6 +63,7 @@ def events(outcome: Outcome, capture: str, address: str | None, draws: bool, cho
         event.to_json() for frame in frames for event in run.events(frame)
         if (not draws or event.draw is not None) and only in (None, event.pass_)
     ]  # fmt: skip
+    run.keep()
     outcome.show = lambda: terminal.say("\n".join(_tree(run, frames, only, draws, address is None)))
 
 

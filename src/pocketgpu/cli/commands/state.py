@@ -114,10 +114,7 @@ def _resources(found: dict[str, Any], lines: list[str], moment: Moment, shaders:
     is_draw = event is not None and event.draw is not None
     found["vertex_buffers"] = [buffer.to_json() for buffer in moment.vertex_buffers]
     programs = moment.programs
-    found["programs"] = [
-        {name: value for name, value in program.to_json().items() if shaders or name not in ("text", "uniforms")}
-        for program in programs.values()
-    ]
+    found["programs"] = [program.to_json(shaders) for program in programs.values()]
     if is_draw:
         lines += list(_draw(found, moment))
     for program in programs.values():
@@ -129,9 +126,7 @@ def _resources(found: dict[str, Any], lines: list[str], moment: Moment, shaders:
 def _constants(found: dict[str, Any], moment: Moment, shaders: bool) -> Iterator[str]:
     """Constant buffers; with `shaders`, their contents."""
     buffers = moment.constants
-    found["constants"] = [
-        {name: value for name, value in buffer.to_json().items() if shaders or name != "data"} for buffer in buffers
-    ]
+    found["constants"] = [buffer.to_json(shaders) for buffer in buffers]
     for buffer in buffers:
         yield f"constants {buffer}"
         if shaders:
@@ -173,8 +168,6 @@ def _files(
     found: dict[str, Any], lines: list[str], moment: Moment, textures: str | None, mesh: str | None, space: str,
     vertices: str | None,
 ) -> None:  # fmt: skip
-    from pocketgpu.inspect.pictures.comparing import to_png
-
     files = found["files"] = []
 
     def write(path: Path, data: bytes) -> None:
@@ -182,6 +175,8 @@ def _files(
         files.append(str(path))
 
     if textures is not None:
+        from pocketgpu.inspect.pictures.comparing import to_png
+
         directory = make_directory(textures)
         for texture in moment.textures.values():
             try:

@@ -17,8 +17,8 @@ from pocketgpu.inspect.model.changes import Change, change
 from pocketgpu.inspect.model.event import Event, Range
 from pocketgpu.inspect.n3ds.command_words import registers_of
 from pocketgpu.inspect.n3ds.draw_log import PLAIN, DrawLog, FrameLog
-from pocketgpu.inspect.n3ds.fifo_tables import table_changes
 from pocketgpu.inspect.n3ds.inspection import N3dsInspection
+from pocketgpu.inspect.n3ds.resources.fifo_tables import table_changes
 from pocketgpu.wording import counted
 
 MOST_MEMORY = 64

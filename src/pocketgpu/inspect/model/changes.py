@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pocketgpu.facts.dialect.registers import Register
-from pocketgpu.facts.lookup import register_named
 from pocketgpu.inspect.model.displayed import Displayed
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
@@ -57,9 +56,14 @@ def change(name: str, old: int, new: int, register: Register | None = None) -> C
 
 
 def changes_between(
-    old: Mapping[str, int], new: Mapping[str, int], lookup: Callable[[str], Register | None] = register_named
+    old: Mapping[str, int], new: Mapping[str, int], lookup: Callable[[str], Register | None] | None = None
 ) -> list[Change]:
-    """All registers whose words differ, in the order of `new`. A register that is missing on one side counts as 0."""
+    """All registers whose words differ, in the order of `new`. A register that is missing on one side counts as 0.
+    lookup: finds a register by its name; None: among those of the 3DS."""
+    if lookup is None:
+        from pocketgpu.facts.lookup import register_named  # tables that questions about a Switch do not need
+
+        lookup = register_named
     names = dict.fromkeys([*new, *old])
     pairs = ((name, old.get(name, 0), new.get(name, 0)) for name in names)
     return [change(name, a, b, lookup(name)) for name, a, b in pairs if a != b]

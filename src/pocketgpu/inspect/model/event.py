@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -128,6 +127,8 @@ class Event(Displayed):
         return f"{self.title}  {self.address}"
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         return f"<b>{escape(plain(self.title))}</b> <code>{self.address}</code>{table_html((), self.facts.items())}"
 
 
@@ -153,6 +154,8 @@ class Pass(Displayed):
         return f"{self.target or 'no target'}: {counts}  {self.address}"
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         shown = self.events[:MOST_ROWS]
         rows = "".join(f"<li>{escape(plain(event.title))} <code>{event.address}</code></li>" for event in shown)
         left = len(self.events) - len(shown)

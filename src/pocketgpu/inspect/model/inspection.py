@@ -215,6 +215,18 @@ class Inspection(ABC):
         """
 
 
+    # -- notes --------------------------------------------------------------------------------------------------------
+    def notes(self) -> Any:
+        """What was found out about the recording that another run would have to find out again, as plain data for JSON.
+        None if there is nothing like that."""
+        return None
+
+    def use_notes(self, notes: Any) -> None:
+        """Use the notes of an earlier run of the same recording; other values are ignored. No answer depends on
+        them."""
+        del notes  # nothing is noted here
+
+
 def refuse_unshown(run: Inspection, address: Address) -> None:
     """Refuse a pixel of a screen after the last frame.
 

@@ -130,12 +130,15 @@ class Program(Displayed, ABC):
         """Values by name, where they belong to the program; a Switch has constant buffers instead."""
         return {}
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return {
+    def to_json(self, contents: bool = True) -> dict[str, Any]:
+        """Plain data. contents: with its text and its uniforms."""
+        found: dict[str, Any] = {
             "unit": self.unit, "digest": self.digest, "begins": f"{self.begins:#x}", "size": self.size,
-            "text": self.text, "uniforms": {name: list(map(_plain, row)) for name, row in self.uniforms.items()},
         }  # fmt: skip
+        if contents:
+            found["text"] = self.text
+            found["uniforms"] = {name: list(map(_plain, row)) for name, row in self.uniforms.items()}
+        return found
 
     def __str__(self) -> str:
         """A line, then the program's text."""
@@ -160,12 +163,12 @@ class ConstantBuffer(Displayed):
     size: int
     data: bytes
 
-    def to_json(self) -> dict[str, Any]:
-        """Its place, and its bytes as hexadecimal."""
-        return {
+    def to_json(self, contents: bool = True) -> dict[str, Any]:
+        """Its place. contents: with its bytes as hexadecimal."""
+        found: dict[str, Any] = {
             "group": self.group, "slot": self.slot, "address": f"{self.address:#x}", "size": self.size,
-            "data": self.data.hex(),
         }  # fmt: skip
+        return {**found, "data": self.data.hex()} if contents else found
 
     @property
     def words(self) -> NDArray[np.uint32]:

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from pocketgpu.facts.pica import PICA
 from pocketgpu.inspect.model.event import Range
-from pocketgpu.inspect.n3ds.fifo_tables import NAMES
 from pocketgpu.inspect.n3ds.recorder import Recorder
+from pocketgpu.inspect.n3ds.resources.fifo_tables import NAMES
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.layout import BANKS, REGISTER_COUNT
 from pocketgpu.pica.core.observer import Run

@@ -13,7 +13,7 @@ from dataclasses import field
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.inspect.n3ds.targets import RegisterWords, buffer_formats
+from pocketgpu.inspect.n3ds.resources.targets import RegisterWords, buffer_formats
 from pocketgpu.lanes import Engine, Value
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.layout import PACKET, TRIANGLE
@@ -69,11 +69,11 @@ class FragmentCount:
 class FragmentCounter:
     """Counts fragments of a draw, for the pieces of its triangles that are in the work area.
 
-    every: count on all tiles, however many there are.
+    every: count on all tiles, however many there are. brief: count on no more tiles once a fragment changed a colour.
     """
 
-    def __init__(self, machine: N3DS, every: bool = False) -> None:
-        self._machine, self._every = machine, every
+    def __init__(self, machine: N3DS, every: bool = False, brief: bool = False) -> None:
+        self._machine, self._every, self._brief = machine, every, brief
         self._work, self._arena = machine.work, machine.work.arena
         self._engine = Engine(self._arena, "numpy", self._note)
         self.count = FragmentCount()
@@ -102,6 +102,8 @@ class FragmentCounter:
         places = {tile: self._places(packet, *tile) for tile in chosen}
         kept = [(place, self._arena[place].copy()) for both in places.values() for place in both]
         for n, at in _pieces(tiles, chosen, wanted, whole):
+            if self._brief and count.colours:
+                break
             box = boxes[n].copy()
             if len(at) == 1:
                 x, y = (_TILE * part for part in at[0])

@@ -64,13 +64,16 @@ class _FunnelWatch(DrawWatcher):
     """Stops at one draw before its vertex side, and again between its vertex side and its fragment side.
 
     primitive: the number of the only triangle that counts; None: all count. every: count fragments on all tiles.
+    brief: only find out whether a fragment changes a colour.
     """
 
-    def __init__(self, machine: N3DS, draw: int, judge: Judge | None, primitive: int | None, every: bool) -> None:
+    def __init__(
+        self, machine: N3DS, draw: int, judge: Judge | None, primitive: int | None, every: bool, brief: bool = False
+    ) -> None:
         self.machine, self.draw, self.primitive = machine, draw, primitive
-        self._judge = judge
+        self._judge, self._brief = judge, brief
         self._work = machine.work
-        self._counter = FragmentCounter(machine, every)
+        self._counter = FragmentCounter(machine, every, brief)
         self._place: int | None = None  # the draw's packet, while it runs
         self.odd: list[str] = []
         self.staged = False
@@ -111,7 +114,7 @@ class _FunnelWatch(DrawWatcher):
         if self._judge is not None:
             kind = int(self._work.head(packet)[PACKET.KIND // 4])
             self.odd = self._judge(dict(enumerate(registers.tolist())), kind, program)
-        if not self.staged:
+        if not self.staged and not self._brief:
             self._read(packet, program)
         try:
             run(place, place + 1)
@@ -312,6 +315,19 @@ def funnel(run: N3dsInspection, address: Address, every: bool = False) -> Funnel
     return found
 
 
+def changes_colour(run: N3dsInspection, address: Address) -> bool:
+    """Whether a fragment of a draw changes a colour, on the tiles where `funnel` counts: then no stage of its funnel
+    stops everything. It ends at the first such tile.
+
+    :raises UsageError: there is no such draw.
+    """
+    event = run.event(address)
+    assert event.draw is not None
+    watch = _FunnelWatch(run.player.machine, event.draw, None, None, every=False, brief=True)
+    run.watch(event, watch)
+    return watch.count.colours > 0
+
+
 def because(found: Funnel) -> str:
     """The cause, in a line: the first stage that stopped everything, or how much was written."""
     stage = found.narrowest
@@ -395,7 +411,7 @@ def _need_triangle(address: Address, event: Event, watch: _FunnelWatch) -> None:
         )  # fmt: skip
 
 
-__all__ = ["Funnel", "because", "funnel"]
+__all__ = ["Funnel", "because", "changes_colour", "funnel"]
 
 
 def __dir__() -> list[str]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.facts.pica_enums import GEOMETRY_STAGE
 from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
-from pocketgpu.inspect.n3ds.targets import RegisterWords, buffer_formats, untiled
+from pocketgpu.inspect.n3ds.resources.targets import RegisterWords, buffer_formats, untiled
 from pocketgpu.lanes import Engine, Value
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.layout import PACKET, TRIANGLE

@@ -10,7 +10,7 @@ from pocketgpu.facts.external import EXTERNAL, shows_both
 from pocketgpu.facts.pica_enums import INTERLACE
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.model.why import Shown
-from pocketgpu.inspect.n3ds.targets import untiled
+from pocketgpu.inspect.n3ds.resources.targets import untiled
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.display.lcd import fill_colour
 from pocketgpu.pica.display.screens import BOTTOM_WIDTH, HEIGHT, TOP_WIDTH, WIDE_WIDTH, pixel_bits

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from pocketgpu.events import sized
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS
-from pocketgpu.facts.gsp import REQUEST_DMA
 from pocketgpu.facts.lookup import register_at
 from pocketgpu.inspect.model.event import Event, Pass, Range
 from pocketgpu.inspect.n3ds.command_words import ListWords, pieces_of
@@ -132,6 +131,8 @@ class Recorder(Undrawn):
         self._note("transfer", text, facts, writes=writes)
 
     def memory_copied(self, words: Sequence[int]) -> None:
+        from pocketgpu.facts.gsp import REQUEST_DMA
+
         source, target, size = REQUEST_DMA.values(words, "source", "target", "size")
         place = self.machine.gsp.virt_to_phys.translate(target, size)
         writes = (Range(place, size),) if place is not None and size else ()

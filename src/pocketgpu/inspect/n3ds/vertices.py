@@ -18,7 +18,7 @@ from pocketgpu.facts.pica_enums import GEOMETRY_MODE, GEOMETRY_STAGE, PRIMITIVE
 from pocketgpu.facts.shader_isa import SEMANTICS
 from pocketgpu.inspect.model.vertices import Attribute, Vertices
 from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
-from pocketgpu.inspect.n3ds.targets import RegisterWords
+from pocketgpu.inspect.n3ds.resources.targets import RegisterWords
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.layout import (
     CHUNK,

@@ -19,10 +19,9 @@ from pocketgpu.inspect.model.inspection import draw_of
 from pocketgpu.inspect.model.why import Fragment, History, Touch, Why
 from pocketgpu.inspect.model.wording import counted
 from pocketgpu.inspect.n3ds.explain import explain
-from pocketgpu.inspect.n3ds.funnel import funnel
 from pocketgpu.inspect.n3ds.history import DrawOnPixel, PixelWatch
 from pocketgpu.inspect.n3ds.pixel_sources import move_of, shown_at, sources_of
-from pocketgpu.inspect.n3ds.targets import target_of
+from pocketgpu.inspect.n3ds.resources.targets import target_of
 from pocketgpu.pica.fragment.combiners import STAGES
 
 if TYPE_CHECKING:
@@ -43,6 +42,8 @@ def why(run: N3dsInspection, address: Address, every: bool = False) -> Answer:
     :raises UsageError: the address names no pixel and no draw.
     """
     if address.pixel is None:
+        from pocketgpu.inspect.n3ds.funnel import funnel
+
         return funnel(run, draw_of(run, address), every)
     x, y = address.pixel
     if address.draw is not None or address.event is not None:
@@ -242,6 +243,10 @@ class _BackWalk:
             return
         run = self._run
         if self._tried:
+            from pocketgpu.inspect.n3ds.funnel import changes_colour, funnel
+
+            if changes_colour(run, self._tried[-1].address):
+                return
             found = funnel(run, self._tried[-1].address)
             if found.narrowest is not None or not found.stages[-1].came:
                 self.missing = f"draw {found.address} drew nothing: {found.because}"

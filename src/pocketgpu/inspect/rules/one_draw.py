@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pocketgpu.facts.pica import PICA
-from pocketgpu.inspect.n3ds.draw_state import ZEROS
+from pocketgpu.inspect.n3ds.inventory.draw_state import ZEROS
 from pocketgpu.inspect.n3ds.programs import Program
 from pocketgpu.inspect.rules.n3ds.record import DrawRecord, N3dsRecord
 from pocketgpu.inspect.rules.registry import rule

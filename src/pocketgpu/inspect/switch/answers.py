@@ -10,7 +10,6 @@ from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.model.why import Shown, Touch, Why
 from pocketgpu.inspect.model.wording import counted
-from pocketgpu.inspect.switch.funnel import COVERED, draw_why
 from pocketgpu.inspect.switch.pixel_history import TouchWalk
 from pocketgpu.inspect.switch.surfaces import Surface, shown_surface
 from pocketgpu.inspect.switch.touches import Finder, Spot
@@ -133,7 +132,6 @@ class PixelAnswers:
             reason = "" if seen else "counted from the start of the picture, which the GPU does not see"
             found.color, found.shown = (red, green, blue), Shown("screen", *address.pixel, place, reason)
         if not found.fragments and not (found.way and found.way[-1].event.draw is not None):
-            player.go(player.at(tick))
             found.missing = self._missing(found, tick, surface_address)
         found.opening = _conclusion(found)
         found.because = found.opening[0].partition(": ")[2]
@@ -143,10 +141,12 @@ class PixelAnswers:
         """Why no draw reached the pixel: the fate of the last draw to its surface, or where draws of the frame go."""
         traces = self._inspection.recorder.traces
         if found.misses:
+            from pocketgpu.inspect.switch.funnel import covers_something, draw_why
+
             last = found.misses[-1]
-            explained = draw_why(self._inspection, self.watch, last)
-            covers = any(COVERED in stage.name and stage.passed for stage in explained.stages)
-            return "" if covers else f"draw {last} drew {explained.because}"
+            if covers_something(self._inspection, self.watch, last):
+                return ""
+            return f"draw {last} drew {draw_why(self._inspection, self.watch, last).because}"
         if any(touch.event.kind != "load" for touch in found.touches):
             return ""
         frame = found.address.frame

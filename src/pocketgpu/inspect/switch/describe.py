@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from hashlib import blake2b
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pocketgpu.capture.formats.mxcap import ChunkRecord, Present
 from pocketgpu.events import sized
@@ -25,7 +28,7 @@ from pocketgpu.maxwell.engines.threed.draws import STAGES, Draw
 from pocketgpu.maxwell.engines.twod.engine import BlitPlan, TwoD
 from pocketgpu.maxwell.formats.samples import samples_of
 from pocketgpu.maxwell.gm20b import GM20B
-from pocketgpu.maxwell.graphics.output.targets import colour_target, depth_target
+from pocketgpu.maxwell.graphics.output.targets import Target, colour_target, depth_target
 from pocketgpu.maxwell.host.channel import Channel
 from pocketgpu.maxwell.host.layout import CLASS_FILES
 from pocketgpu.maxwell.memory.surface_copy import SurfaceSide
@@ -40,7 +43,7 @@ class Description:
 
     kind: str
     title: str
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
     writes: tuple[Range, ...] = ()
     reads: tuple[Range, ...] = ()
     words: Words | None = None
@@ -104,7 +107,7 @@ def stores(machine: GM20B) -> bool:
 
 def _draw(draw: Draw, channel: Channel) -> Description:
     state = draw.state
-    targets = targets_of(state)
+    drawn = _drawn_to(state)
     name = draw.topology_name.replace("_", " ").lower()
     title = f"{name}, {draw.count} {'indices' if draw.indexed else 'vertices'}"
     if draw.instance:
@@ -114,18 +117,8 @@ def _draw(draw: Draw, channel: Channel) -> Description:
         "count": draw.count, "index_bytes": draw.index_bytes, "instance": draw.instance,
         "base_vertex": draw.base_vertex, "base_instance": draw.base_instance,
         "programs": {STAGES[shader.stage]: f"{shader.address:#x}" for shader in draw.shaders},
-        "targets": [
-            {
-                "name": target.name, "address": f"{target.address:#x}", "format": target.format.name,
-                "width": target.width, "height": target.height,
-            }
-            for target in targets
-        ],
+        "targets": [dict(one) for one in drawn.facts],
     }  # fmt: skip
-    depth_changes = (
-        state.field("SET_DEPTH_TEST", "ENABLE") and state.field("SET_DEPTH_WRITE", "ENABLE")
-    ) or state.field("SET_STENCIL_TEST", "ENABLE")
-    writes = [Range(t.address, t.size) for t in targets if t.slot is not None or depth_changes]
     reads = [Range(stream.address, stream.limit + 1 - stream.address) for stream in draw.streams.values()
              if stream.limit >= stream.address]  # fmt: skip
     if draw.index_bytes:
@@ -133,13 +126,62 @@ def _draw(draw: Draw, channel: Channel) -> Description:
         reads.append(Range(start, draw.count * draw.index_bytes))
     for group in {shader.group for shader in draw.shaders if shader.group < len(draw.constants)}:
         reads += [Range(one.address, one.size) for one in draw.constants[group] if one is not None and one.size]
-    surfaces = tuple(surface_of(target, samples_of(state)) for target in targets)
     once = tuple(dict.fromkeys(reads))
-    return Description("draw", title, facts, tuple(writes), once, target=_key(state), surfaces=surfaces)
+    return Description("draw", title, facts, drawn.writes, once, target=drawn.key, surfaces=drawn.surfaces)
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """What draws write with some registers. places, words: the registers that it depends on."""
+
+    places: NDArray[np.int64]
+    words: bytes
+    facts: tuple[dict[str, Any], ...]
+    writes: Ranges
+    surfaces: tuple[Surface, ...]
+    key: TargetKey
+
+
+class _LastDrawn:
+    """Keeps the targets of the last draw: most draws have those of the one before."""
+
+    def __init__(self) -> None:
+        self._last: _Drawn | None = None
+
+    def __call__(self, state: State) -> _Drawn:
+        last = self._last
+        if last is None or state.peek(last.places) != last.words:
+            last = self._last = self._made(state)
+        return last
+
+    @staticmethod
+    def _made(live: State) -> _Drawn:
+        state = live.recording()
+        targets = targets_of(state)
+        facts = tuple(
+            {
+                "name": target.name, "address": f"{target.address:#x}", "format": target.format.name,
+                "width": target.width, "height": target.height,
+            }
+            for target in targets
+        )  # fmt: skip
+        depth_changes = (
+            state.field("SET_DEPTH_TEST", "ENABLE") and state.field("SET_DEPTH_WRITE", "ENABLE")
+        ) or state.field("SET_STENCIL_TEST", "ENABLE")
+        writes = tuple(Range(t.address, t.size) for t in targets if t.slot is not None or depth_changes)
+        surfaces = tuple(surface_of(target, samples_of(state)) for target in targets)
+        key = _key_of(targets)
+        return _Drawn(state.places, live.peek(state.places), facts, writes, surfaces, key)
+
+
+_drawn_to = _LastDrawn()
 
 
 def _key(state: State) -> TargetKey:
-    targets = targets_of(state)
+    return _key_of(targets_of(state))
+
+
+def _key_of(targets: Sequence[Target]) -> TargetKey:
     texts = [f"{t.name} {sized(t.width, t.height)} {t.format.name} at {t.address:#x}" for t in targets]
     return TargetKey(", ".join(texts) or "no target", tuple(t.address for t in targets))
 

@@ -27,6 +27,7 @@ from pocketgpu.inspect.switch.block_runs import (
     surfaces_of,
 )
 from pocketgpu.inspect.switch.lane_trace import Instruction, LaneTracer
+from pocketgpu.inspect.switch.recorder import Box
 from pocketgpu.inspect.switch.watched import Watch
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.graphics.draw.plans import PIXEL, Plan
@@ -36,6 +37,8 @@ from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH, VECTOR
 
 Samples = list[bytes]
 """The bytes of the samples of a pixel, in order."""
+NOWHERE: Box = (1 << 30, 1 << 30, -1, -1)
+"""A rectangle without pixels."""
 MOST = 64
 """Most fragments of a draw that are evaluated; further ones are only counted."""
 
@@ -74,7 +77,7 @@ class FragmentWatch(Observer):
     """Watches one draw for its fragments on pixel x, y of the first layer of its targets.
 
     grid: samples of a pixel across and down. Afterwards `seen` has the fragments in order, `total` their number,
-    `shapes` how many shapes the draw had.
+    `shapes` how many shapes the draw had, `box` the smallest rectangle of pixels that has all of them.
     """
 
     wants_shapes = True
@@ -87,6 +90,7 @@ class FragmentWatch(Observer):
         )  # fmt: skip
         self.seen: list[ProbedFragment] = []
         self.total = self.shapes = 0
+        self.box: Box = NOWHERE
         self._runs = BlockRuns(watch)
 
     # -- notifications of the draw ------------------------------------------------------------------------------------
@@ -116,7 +120,9 @@ class FragmentWatch(Observer):
             return words[:, SHAPE.offsets[name] // 4 + n].astype(np.int64)
 
         x, y = self._x, self._y
-        inside = (of("LEFT") <= x) & (x <= of("RIGHT")) & (of("TOP") <= y) & (y <= of("BOTTOM"))
+        left, top, right, bottom = (of(name) for name in ("LEFT", "TOP", "RIGHT", "BOTTOM"))
+        self.box = _around(self.box, (int(left.min()), int(top.min()), int(right.max()), int(bottom.max())))
+        inside = (left <= x) & (x <= right) & (top <= y) & (y <= bottom)
         inside &= of("LAYER") == 0
         numbers: NDArray[np.int64] = np.flatnonzero(inside)
         if not len(numbers):
@@ -199,6 +205,11 @@ class FragmentWatch(Observer):
         x, y = self._x << 8, self._y << 8
         points = enumerate(sample_points(plan))
         seen.samples = [n for n, (dx, dy) in points if covered_by(record, wide, x + dx, y + dy)]
+
+
+def _around(one: Box, other: Box) -> Box:
+    """The smallest rectangle with two others."""
+    return min(one[0], other[0]), min(one[1], other[1]), max(one[2], other[2]), max(one[3], other[3])
 
 
 BALLOTS = {

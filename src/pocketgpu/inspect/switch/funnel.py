@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.distinct import distinct
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.funnel import Funnel
@@ -90,7 +91,7 @@ class _StageCounter(Observer):
         mine = np.ones(number, bool) if self._primitive is None else owners == self._primitive
         self.shapes += int(mine.sum())
         # Each row of a list has planes of its own; the two triangles of a quad have one number.
-        self.owners += len(np.unique(planes[mine]))
+        self.owners += len(distinct(planes[mine]))
         for shape in shapes[mine]:
             self.cover.add(plan, shape.view(np.int32).astype(np.int64), shape.view(np.int64))
         edges = np.flatnonzero(np.diff(mine, prepend=False, append=False)).tolist()
@@ -121,16 +122,58 @@ class _StageCounter(Observer):
         self.changed = {t.name: int(mask.sum()) for t, mask in zip(plan.targets, masks, strict=True)}
 
 
+class _CoverFinder(Observer):
+    """Watches a draw until one of its shapes covers a pixel."""
+
+    wants_shapes = True
+
+    def __init__(self, watch: Watch, draw: Draw) -> None:
+        self._watch, self.cover = watch, CoverCount(draw.state, every=False)
+
+    def shapes_ready(self, plan: Plan) -> None:
+        """The region has shapes."""
+        start, number = region_shapes(self._watch)
+        for shape in self._watch.bytes(start, number * STRIDE).reshape(number, STRIDE):
+            if self.cover.covered:
+                return
+            self.cover.add(plan, shape.view(np.int32).astype(np.int64), shape.view(np.int64))
+
+
+def covers_something(inspection: SwitchInspection, watch: Watch, address: Address) -> bool:
+    """Whether a shape of a draw covers a pixel, as its funnel counts them; it ends at the first such shape.
+
+    :raises UsageError: the address names no draw.
+    """
+    tick, draw = _draw_at(inspection, address)
+    known = inspection.recorder.covering
+    if tick not in known:
+        player = inspection.player
+        player.go(player.at(tick - 1))
+        finder = _CoverFinder(watch, draw)
+        player.play_to(player.at(tick), finder)
+        known[tick] = finder.cover.covered > 0
+    return known[tick]
+
+
+def _draw_at(inspection: SwitchInspection, address: Address) -> tuple[int, Draw]:
+    """The tick after a draw, and its record.
+
+    :raises UsageError: the address names no draw.
+    """
+    tick = inspection.tick_of(address.place)
+    draw = inspection.recorder.traces[tick - 1].what
+    if not isinstance(draw, Draw):
+        raise UsageError("this event is no draw", location=str(address))
+    return tick, draw
+
+
 def draw_why(inspection: SwitchInspection, watch: Watch, address: Address, every: bool = False) -> Funnel:
     """The funnel of a draw, or of one of its primitives. every: count covered pixels however many are looked at.
 
     :raises UsageError: the address names no draw, or no primitive of it.
     """
-    tick = inspection.tick_of(address.place)
+    tick, draw = _draw_at(inspection, address)
     trace = inspection.recorder.traces[tick - 1]
-    draw = trace.what
-    if not isinstance(draw, Draw):
-        raise UsageError("this event is no draw", location=str(address))
     player, drawing = inspection.player, watch.machine.drawing
     player.go(player.at(tick - 1))
     drawing.forget_passed()  # otherwise repeated draws add to the count

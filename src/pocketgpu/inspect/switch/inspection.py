@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,7 @@ from pocketgpu.inspect.model.answer import Answer
 from pocketgpu.inspect.model.event import Event, Pass
 from pocketgpu.inspect.model.inspection import FrameAnswer, Inspection, as_address, draw_of, of_frame, refuse_unshown
 from pocketgpu.inspect.switch.answers import PixelAnswers
-from pocketgpu.inspect.switch.funnel import draw_why
-from pocketgpu.inspect.switch.moments import SwitchMoment
 from pocketgpu.inspect.switch.recorder import Recorder, TickTrace
-from pocketgpu.inspect.switch.threads import thread_why
 from pocketgpu.inspect.switch.touches import Finder
 from pocketgpu.maxwell.host.layout import CLASS_FILES
 
@@ -29,6 +26,7 @@ if TYPE_CHECKING:
     from pocketgpu.guests import App
     from pocketgpu.guests.writers import Written
     from pocketgpu.inspect.stepping.trace import Trace as Steps
+    from pocketgpu.inspect.switch.moments import SwitchMoment
 
 
 class SwitchInspection(Inspection):
@@ -68,6 +66,39 @@ class SwitchInspection(Inspection):
         self._frame(frame)
         return self.recorder.events[frame]
 
+    def event(self, place: Address | str) -> Event:
+        """See `Inspection`. The frame is replayed no further than to the event."""
+        address = as_address(place)
+        frame, found = address.frame, None
+        if (address.draw is not None or address.event is not None) and 0 <= frame < self.frame_count + self.has_rest:
+            if frame:
+                self._frame(frame - 1)
+            found, missing = self._recorded(address)
+            while found is None and self.player.finished <= frame and self.player.hear(missing):
+                found, missing = self._recorded(address)
+        return super().event(address) if found is None else found
+
+    def _recorded(self, address: Address) -> tuple[Event | None, int]:
+        """The event that an address names, if it was recorded; how many events must come, at least, until it is."""
+        events = self.recorder.events[address.frame] if address.frame < len(self.recorder.events) else []
+        if address.draw is not None:
+            events = [event for event in events if event.draw is not None]
+        number = address.draw if address.draw is not None else address.event
+        assert number is not None
+        missing = number + 1 - len(events)
+        return (events[number] if missing <= 0 else None), missing
+
+    def draw_before(self, place: Address | str) -> Address | None:
+        address = as_address(place)
+        if address.draw is None and address.event is None:
+            return super().draw_before(address)
+        event = self.event(address)
+        before = self.recorder.events[event.frame][: event.number]
+        found = next((one.address for one in reversed(before) if one.draw is not None), None)
+        if found is None and event.frame:
+            return super().draw_before(Address(event.frame - 1))
+        return found
+
     def passes(self, frame: int) -> Sequence[Pass]:
         """The same events, in groups of consecutive events with the same targets.
 
@@ -97,6 +128,8 @@ class SwitchInspection(Inspection):
         if class_id not in CLASS_FILES:
             known = ", ".join(f"{number:#06x}" for number in CLASS_FILES)
             raise UsageError(f"there is no class {class_id:#x}", hint=f"There are: {known}.")
+        if channel not in self.recorder.power_on and self.recorder.events:
+            self._frame(len(self.recorder.events) - 1)  # its first event comes later in the frame
         return self.recorder.registers(tick, CLASS_FILES.index(class_id), channel)
 
     # -- moments ------------------------------------------------------------------------------------------------------
@@ -105,6 +138,8 @@ class SwitchInspection(Inspection):
 
         :raises UsageError: there is no such event.
         """
+        from pocketgpu.inspect.switch.moments import SwitchMoment
+
         address = as_address(place)
         tick = self.tick_of(address)
         self.player.go(self.player.at(tick))
@@ -163,6 +198,19 @@ class SwitchInspection(Inspection):
         arena = self.player.machine.memory.arena
         return [arena[at : at + size].tobytes() for at, size in spots]
 
+    # -- notes --------------------------------------------------------------------------------------------------------
+    def notes(self) -> Any:
+        """Of draws that were looked at: [tick, left, top, right, bottom] of their shapes; [tick, 1 or 0]: whether
+        these cover a pixel."""
+        reached = [[tick, *box] for tick, box in self.recorder.reached.items()]
+        return reached + [[tick, int(covers)] for tick, covers in self.recorder.covering.items()]
+
+    def use_notes(self, notes: Any) -> None:
+        rows = notes if isinstance(notes, list) else ()
+        if all(isinstance(row, list) and len(row) in (2, 5) and all(type(n) is int for n in row) for row in rows):
+            self.recorder.reached |= {row[0]: (row[1], row[2], row[3], row[4]) for row in rows if len(row) == 5}
+            self.recorder.covering |= {row[0]: bool(row[1]) for row in rows if len(row) == 2}
+
     # -- answers ------------------------------------------------------------------------------------------------------
     def trace(self, place: Address | str, most: int | None = None) -> Steps:
         """The steps of a program: of a vertex ("f1/d17/v5") in the first vertex program, of the last fragment on a
@@ -198,11 +246,15 @@ class SwitchInspection(Inspection):
         address = as_address(place)
         refuse_unshown(self, address)
         if address.block is not None or address.thread is not None:
+            from pocketgpu.inspect.switch.threads import thread_why
+
             return thread_why(self, self._pixels.watch, address)
         if address.pixel is None:
             whole = of_frame(self, address)
             if whole is not None:
                 return whole
+            from pocketgpu.inspect.switch.funnel import draw_why
+
             return draw_why(self, self._pixels.watch, draw_of(self, address), every)
         if address.draw is not None or address.event is not None:
             return self._pixels.of_draw(address)

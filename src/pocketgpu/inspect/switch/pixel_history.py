@@ -20,6 +20,7 @@ from pocketgpu.maxwell.engines.threed.draws import Draw
 if TYPE_CHECKING:
     from pocketgpu.inspect.switch.inspection import SwitchInspection
 
+_EVERYWHERE = (0, 0, 1 << 30, 1 << 30)
 
 class TouchWalk:
     """Replays the touches of tracks in order, and describes what each did.
@@ -81,6 +82,10 @@ class TouchWalk:
 
     # -- one event ----------------------------------------------------------------------------------------------------
     def _at(self, tick: int, touches: list[tuple[Candidate, Track]]) -> None:
+        if self._closely and all(self._beside(touch) for touch, _ in touches) and self._same(tick, touches):
+            self.misses += [touch.trace.event.address for touch, _ in touches]
+            self._steps |= {id(touch): None for touch, _ in touches}
+            return
         player = self.player
         player.go(player.at(tick - 1))
         before = [self._bytes(touch, track) for touch, track in touches]
@@ -91,11 +96,30 @@ class TouchWalk:
                     watches[id(touch)] = FragmentWatch(self._watch, touch.x, touch.y, touch.surface.grid)
         if watches:
             player.play_to(player.at(tick), *watches.values())
+            self._inspection.recorder.reached[tick] = next(iter(watches.values())).box
         else:
             player.go(player.at(tick))
         for (touch, track), old in zip(touches, before, strict=True):
             new = self._bytes(touch, track)
             self._steps[id(touch)] = self._step(touch, old, new, watches.get(id(touch)))
+
+    def _beside(self, touch: Candidate) -> bool:
+        """Whether a draw was looked at before, and none of its shapes can cover the pixel."""
+        trace = touch.trace
+        if not isinstance(trace.what, Draw) or touch.surface is None or trace.stores:
+            return False
+        left, top, right, bottom = self._inspection.recorder.reached.get(touch.tick, _EVERYWHERE)
+        return not (left <= touch.x <= right and top <= touch.y <= bottom)
+
+    def _same(self, tick: int, touches: list[tuple[Candidate, Track]]) -> bool:
+        """Whether a draw beside the pixels leaves their bytes. Words for constant buffers, which belong to the draw
+        after them, can go anywhere."""
+        if all("constant_words" not in touch.trace.event.facts for touch, _ in touches):
+            return True
+        self.player.go(self.player.at(tick - 1))
+        before = [self._bytes(touch, track) for touch, track in touches]
+        self.player.go(self.player.at(tick))
+        return before == [self._bytes(touch, track) for touch, track in touches]
 
     def _bytes(self, touch: Candidate, track: Track) -> list[bytes]:
         """The pixel's samples in the event's surface, or the bytes of the track."""

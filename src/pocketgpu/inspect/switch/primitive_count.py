@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.distinct import distinct
 from pocketgpu.inspect.model.stage import Loss
 from pocketgpu.inspect.switch.causes import empty_scissor, target_size
 from pocketgpu.inspect.switch.viewports import column, vertex_output, viewports_of
@@ -138,7 +139,7 @@ class PrimitiveCount:
         self.first = int(ids.min()) if self.first < 0 else min(self.first, int(ids.min()))
         self.end = max(self.end, int(ids.max()) + 1)
         mine = np.flatnonzero(ids == self._primitive) if self._primitive is not None else np.arange(count)
-        self.wholes += len(np.unique(ids[mine]))
+        self.wholes += len(distinct(ids[mine]))
         self.primitives += len(mine)
         if not len(mine) or kind > TRIANGLE_LIST:
             self.copies += len(mine)
@@ -146,7 +147,7 @@ class PrimitiveCount:
         columns = np.stack([column(memory, plan, n, count) for n in range(kind + 1)], axis=1)[mine]
         which, numbers = viewports_of(memory, plan, column(memory, plan, PROVOKING, count)[mine])
         self.copies += len(which)
-        for n in np.unique(numbers).tolist():
+        for n in distinct(numbers).tolist():
             self.viewports.add(n)
             self._of_viewport(plan, n, kind, columns[which[numbers == n]])
 

@@ -8,6 +8,7 @@ for comparisons, as drivers map the same bytes at several addresses.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from pocketgpu.facts.maxwell import CLASSES
 from pocketgpu.facts.maxwell.pushbuffers import segment_of
 from pocketgpu.inspect.model.event import Event, Range, Words
 from pocketgpu.inspect.switch import describe
+from pocketgpu.inspect.switch.late_facts import LateFacts
 from pocketgpu.inspect.switch.passes import Passes
 from pocketgpu.inspect.switch.surfaces import Surface
 from pocketgpu.late_dataclass import dataclass
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 
 Spans = tuple[tuple[int, int], ...]
 """(arena offset, size in bytes) of ranges of memory."""
+Box = tuple[int, int, int, int]
+"""Left, top, right, bottom of a rectangle of pixels, all inclusive; right is less than left if it has no pixel."""
 _MOST_RANGES = 64
 
 
@@ -54,7 +58,7 @@ class TickTrace:
     memory that it wrote or may have written. channel: index of its channel, -1 without one.
 
     surfaces: those that it wrote, with the arena offset of each one's first byte. sources: what it read, as (address,
-    arena offset, size). plan: of a blit or a copy.
+    arena offset, size). plan: of a blit or a copy. stores: whether programs of a draw could write memory.
     """
 
     event: Event
@@ -66,12 +70,23 @@ class TickTrace:
     surfaces: tuple[tuple[Surface, int], ...] = ()
     sources: tuple[tuple[int, int, int], ...] = ()
     plan: Any = None
+    stores: bool = False
 
 
+@lru_cache(maxsize=1 << 14)
 def register_name(file: int, word: int) -> str:
     """Official name of a word of a register file, such as "SET_COLOR_TARGET_A(3)"."""
     found = CLASSES[CLASS_FILES[file]].get(word) if file < len(CLASS_FILES) else None
     return f"{word:#05x}" if found is None else found.label
+
+
+def _named(changes: Sequence[RegisterChange]) -> dict[str, str]:
+    """New values of registers, by their names."""
+    return {
+        register_name(change.file, word): f"{after:#010x}"
+        for change in changes
+        for word, after in zip(change.words.tolist(), change.after.tolist(), strict=True)
+    }
 
 
 class _StreamPosition:
@@ -92,6 +107,10 @@ class Recorder:
         self.traces: list[TickTrace] = []
         self.first: list[int] = []
         """For each frame, how many ticks come before it."""
+        self.reached: dict[int, Box] = {}
+        """For draws whose shapes were looked at, by tick: the smallest rectangle of pixels that has all of them."""
+        self.covering: dict[int, bool] = {}
+        """For draws that were asked, by tick: whether their shapes cover a pixel."""
         self.machine: GM20B | None = None
         self.backings: Callable[[], Mapping[int, Backing]] = dict
         """Memory by handle, now."""
@@ -170,27 +189,24 @@ class Recorder:
         constants = machine.constant_words - self._constants
         if constants:
             # Words of the pushbuffer for constant buffers have no record: they belong to the event after them.
-            found.facts["constant_words"] = constants
-        if constants or isinstance(record, Launch) or (isinstance(record, Draw) and describe.stores(machine)):
+            found.facts = {**found.facts, "constant_words": constants}
+        stores = isinstance(record, Draw) and describe.stores(machine)
+        if constants or stores or isinstance(record, Launch):
             found.writes = (*found.writes, *self._ranges(self._changed()))
         self._constants = machine.constant_words
         changes = self._changes(channel)
-        found.facts["registers"] = {
-            register_name(change.file, int(word)): f"{int(after):#010x}"
-            for change in changes
-            for word, after in zip(change.words, change.after, strict=True)
-        }
+        found.facts = LateFacts(dict(found.facts), "registers", partial(_named, changes))
         found.words = self._words(record.place, channel)
         draw = None
         if isinstance(record, Draw):
             draw, self._draws = self._draws, self._draws + 1
-        self._add(found, record, record, changes, channel.index, draw)
+        self._add(found, record, record, changes, channel.index, draw, stores=stores)
         self._versions = self._now()
 
     # -- events -------------------------------------------------------------------------------------------------------
     def _add(
         self, found: describe.Description, what: Any, record: Any, changes: tuple[RegisterChange, ...] = (),
-        channel: int = -1, draw: int | None = None, written: Spans | None = None,
+        channel: int = -1, draw: int | None = None, written: Spans | None = None, stores: bool = False,
     ) -> None:  # fmt: skip
         events = self.events[self._frame]
         event = Event(
@@ -208,7 +224,7 @@ class Recorder:
             TickTrace(
                 event, what, record, self.spans(found.writes) if written is None else written, changes, channel,
                 surfaces,
-                tuple((va, at, size) for va, at, size in sources if at is not None), found.plan,
+                tuple((va, at, size) for va, at, size in sources if at is not None), found.plan, stores,
             )
         )  # fmt: skip
 

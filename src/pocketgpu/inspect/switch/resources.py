@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -14,7 +15,6 @@ from pocketgpu.errors import PocketGPUError, UsageError
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.maxwell.headers import TSC, as_number, numbers_of
 from pocketgpu.inspect.model.resources import ConstantBuffer, Program, Texture, TextureFacts
-from pocketgpu.inspect.shaders.files import ShaderProgram, open_shader
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common.constants import GROUPS, Binding
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
@@ -29,6 +29,8 @@ from pocketgpu.wording import counted
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+    from pocketgpu.inspect.shaders.files import ShaderProgram
+
 
 _BINDINGS = B197.values("SET_SAMPLER_BINDING")
 MOST_PICTURES = 256
@@ -38,13 +40,12 @@ MOST_PICTURES = 256
 @dataclass(frozen=True, repr=False)
 class StageShader(Program):
     """A program of a draw. unit: "vertex A", "vertex B", "control", "evaluation", "geometry" or "pixel". address: of
-    its header. registers: how many a thread has. code: as `pocketgpu shader` shows programs. data: the bytes of the
-    code. inputs, outputs: addresses in attribute space."""
+    its header. registers: how many a thread has. data: the bytes of the code. inputs, outputs: addresses in attribute
+    space."""
 
     unit: str
     address: int
     registers: int
-    code: ShaderProgram
     data: bytes
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
@@ -58,6 +59,13 @@ class StageShader(Program):
     def digest(self) -> str:
         """Digest of the code, 16 digits: equal for equal programs."""
         return sha256(self.data).hexdigest()[:16]
+
+    @cached_property
+    def code(self) -> ShaderProgram:
+        """The program as `pocketgpu shader` shows it."""
+        from pocketgpu.inspect.shaders.files import open_shader  # files have shaders of the other console, too
+
+        return open_shader(self.data, kind="maxwell").programs[0]
 
     @property
     def begins(self) -> int:
@@ -171,14 +179,12 @@ def shaders(machine: GM20B, draw: Draw | Launch) -> list[StageShader]:
     if isinstance(draw, Launch):
         if draw.code is None:
             return found
-        (code,) = open_shader(draw.code.data, kind="maxwell").programs
-        return [StageShader("compute", draw.program, draw.field("REGISTER_COUNT"), code, bytes(draw.code.data), (), ())]
+        return [StageShader("compute", draw.program, draw.field("REGISTER_COUNT"), bytes(draw.code.data), (), ())]
     for shader, program in _programs(machine, draw):
-        (code,) = open_shader(program.code.data, kind="maxwell").programs
         header = program.header
         found.append(
             StageShader(
-                STAGES[shader.stage], shader.address, shader.registers, code, bytes(program.code.data),
+                STAGES[shader.stage], shader.address, shader.registers, bytes(program.code.data),
                 tuple(header.inputs), tuple(header.outputs),
             )
         )  # fmt: skip

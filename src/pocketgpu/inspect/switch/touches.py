@@ -67,6 +67,7 @@ class Finder:
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
+        self._found: dict[tuple[int, int], tuple[int, int] | None] = {}
 
     def track(self, spots: tuple[Spot, ...], until: int, depth: int = 0) -> Track:
         """The events that touched these bytes in the ticks up to `until`: all of the last frame, and earlier ones back
@@ -112,12 +113,19 @@ class Finder:
         if isinstance(what, Draw | Clear | Blit):
             for surface, base in trace.surfaces:
                 if base <= spot[0] < base + surface.size:
-                    found = surface.find(surface.address + spot[0] - base)
+                    found = self._find(surface, surface.address + spot[0] - base)
                     if found is not None:
                         x, y = found[0] // surface.grid[0], found[1] // surface.grid[1]
                         return self._of_surface(Candidate(tick, trace, surface, x, y))
             return None
         return Candidate(tick, trace, defines=what == "load" or type(what).__name__ == "Upload")
+
+    def _find(self, surface: Surface, address: int) -> tuple[int, int] | None:
+        """`Surface.find`; consecutive draws share their surfaces, which the traces keep."""
+        key = id(surface), address
+        if key not in self._found:
+            self._found[key] = surface.find(address)
+        return self._found[key]
 
     def _of_surface(self, touch: Candidate) -> Candidate | None:
         what, x, y = touch.trace.what, touch.x, touch.y

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.distinct import distinct
 from pocketgpu.maxwell.graphics.draw.plans import Plan
 from pocketgpu.maxwell.graphics.records import PRIMITIVES, PROVOKING, RASTER, TRIANGLE_LIST, VERTICES, VIEWPORT_COUNT
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
@@ -51,7 +52,7 @@ def used_viewports(memory: GpuMemory, plan: Plan) -> tuple[int, ...]:
     if not count or kind > TRIANGLE_LIST:
         return ()
     _, numbers = viewports_of(memory, plan, column(memory, plan, PROVOKING, count))
-    return tuple(np.unique(numbers).tolist())
+    return tuple(distinct(numbers).tolist())
 
 
 __all__ = ["column", "used_viewports", "vertex_output", "viewports_of"]

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from pocketgpu import observer
 from pocketgpu.arena import PAGE_SHIFT
+from pocketgpu.distinct import distinct
 
 if TYPE_CHECKING:
     from pocketgpu.pica.front.packets import DrawPackets
@@ -100,7 +101,7 @@ def tell_written(observers: Iterable[Observer], ranges: Iterable[tuple[int, int]
     if wanting:
         pages = [np.arange(at >> PAGE_SHIFT, (at + size - 1 >> PAGE_SHIFT) + 1) for at, size in ranges if size]
         if pages:
-            written = np.unique(np.concatenate(pages))
+            written = distinct(np.concatenate(pages))
             for one in wanting:
                 one.memory_written(written)
 

@@ -15,7 +15,7 @@ from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.pica import PICA
 from pocketgpu.inspect.model import schema
 from pocketgpu.inspect.model.summary import PARTS, Summary
-from pocketgpu.inspect.n3ds.summary import summary_of as of_3ds
+from pocketgpu.inspect.n3ds.resources.summary import summary_of as of_3ds
 from pocketgpu.inspect.switch.summary import summary_of as of_switch
 from pocketgpu.maxwell.engines.common.state import State
 

@@ -11,6 +11,7 @@ from importlib.resources import files
 import numpy as np
 import pytest
 from support.switch_inspect import SCENES, capture_of, look_into
+from support.switch_scene import Scene
 
 from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.errors import PocketGPUError, UsageError
@@ -206,3 +207,36 @@ def test_damaged_recordings_are_looked_into_all_the_same(seed: int) -> None:
         moment = run.seek(event.by_number)
         with suppress(PocketGPUError):
             assert str(moment) and moment.to_json() and len(moment.targets) == len(moment.surfaces())
+
+
+# -- single events ----------------------------------------------------------------------------------------------------
+PLACES = ("f0/d0", "f0/e0", "f1/d1", "f2/e5", "f1/d4", "f0/d3")
+
+
+def test_an_event_needs_no_more_than_what_comes_before_it() -> None:
+    whole = Scene(extra=3, frames=3).look()
+    expected = {place: whole.event(place) for place in PLACES}
+    listed = [one.to_json(words=True) for one in whole.all_events()]
+    for place in PLACES:
+        one = Scene(extra=3, frames=3).look()
+        found = one.event(place)
+        assert found.to_json(words=True) == expected[place].to_json(words=True)
+        assert len(one.recorder.traces) == one.recorder.tick_of(found) < len(listed), "nothing later was played"
+        assert one.draw_before(place) == whole.draw_before(place)
+        assert one.seek(place).registers() == whole.seek(place).registers()
+        assert [event.to_json(words=True) for event in one.all_events()] == listed
+    one = Scene(extra=3, frames=3).look()
+    for place in (*PLACES, *PLACES[::-1]):  # forwards, and after going back
+        one.seek("f0/e1")
+        assert one.event(place).to_json() == expected[place].to_json()
+
+
+@pytest.mark.parametrize("place", ["f0/d5", "f2/d99", "f1/e99", "f3/d0", "f9/e0"])
+def test_events_that_are_not_there_are_told_as_before(place: str) -> None:
+    with pytest.raises(UsageError) as first:
+        Scene(extra=3, frames=3).look().event(place)
+    whole = Scene(extra=3, frames=3).look()
+    list(whole.all_events())
+    with pytest.raises(UsageError) as second:
+        whole.event(place)
+    assert str(first.value) == str(second.value) and first.value.hint == second.value.hint

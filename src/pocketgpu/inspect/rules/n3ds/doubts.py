@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pocketgpu.inspect.model.rules import Found, RuleSet
-from pocketgpu.inspect.n3ds import doubts
+from pocketgpu.inspect.n3ds.inventory import doubts
 from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
 
 RULES = RuleSet("3DS")

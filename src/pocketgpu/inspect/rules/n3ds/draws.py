@@ -14,7 +14,7 @@ from pocketgpu.facts.pica import ATTRIBUTES, PICA
 from pocketgpu.facts.pica_enums import INDEX_TYPE
 from pocketgpu.facts.vertices import component_field, skipped_bytes
 from pocketgpu.inspect.model.event import Range
-from pocketgpu.inspect.n3ds.draw_state import STATE_IDS, STATE_MASKS, ZEROS
+from pocketgpu.inspect.n3ds.inventory.draw_state import STATE_IDS, STATE_MASKS, ZEROS
 from pocketgpu.inspect.n3ds.programs import Program
 from pocketgpu.inspect.rules.n3ds.record import DrawRecord, N3dsRecord, Read
 from pocketgpu.pica.core.layout import KIND_ELEMENTS, KIND_IMMEDIATE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pocketgpu.inspect.model.rules import Found, RuleSet
-from pocketgpu.inspect.n3ds.draw_state import LIT_SOURCES
+from pocketgpu.inspect.n3ds.inventory.draw_state import LIT_SOURCES
 from pocketgpu.inspect.rules.n3ds.record import N3dsRecord
 
 RULES = RuleSet("3DS")

@@ -12,7 +12,7 @@ from pocketgpu.facts.pica import OUTPUT_MAPS
 from pocketgpu.facts.pica_enums import BLEND_EQUATION, BLEND_FACTOR, LOGIC_OP
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.model.rules import Found
-from pocketgpu.inspect.n3ds.draw_state import BRIGHT, LIGHT_COLORS, DrawState
+from pocketgpu.inspect.n3ds.inventory.draw_state import BRIGHT, LIGHT_COLORS, DrawState
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.registers import field as register_field
 

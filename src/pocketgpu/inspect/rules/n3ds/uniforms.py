@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pocketgpu.capture.driver import drive
 from pocketgpu.facts.pica_enums import GEOMETRY_MODE, GEOMETRY_STAGE
 from pocketgpu.inspect.n3ds.programs import Program
-from pocketgpu.inspect.n3ds.targets import RegisterWords
+from pocketgpu.inspect.n3ds.resources.targets import RegisterWords
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.observer import Run, Undrawn
 from pocketgpu.pica.core.registers import StaticRegisters

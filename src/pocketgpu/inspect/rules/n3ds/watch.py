@@ -22,7 +22,7 @@ from pocketgpu.facts.pica import PICA
 from pocketgpu.facts.pica_enums import GEOMETRY_STAGE
 from pocketgpu.inspect.model.event import Event, Range
 from pocketgpu.inspect.model.funnel import Funnel
-from pocketgpu.inspect.n3ds.draw_state import MOST_STATES
+from pocketgpu.inspect.n3ds.inventory.draw_state import MOST_STATES
 from pocketgpu.inspect.n3ds.recorder import Recorder
 from pocketgpu.inspect.rules.n3ds.draws import DrawReader
 from pocketgpu.inspect.rules.n3ds.memory_map import WrittenMemory

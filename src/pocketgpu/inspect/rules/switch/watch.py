@@ -25,7 +25,7 @@ from pocketgpu.inspect.rules.switch.draw_faults import DrawFaults
 from pocketgpu.inspect.rules.switch.input_faults import overwritten_inputs, shared_inputs
 from pocketgpu.inspect.rules.switch.record import DrawnTarget, OrderedGrid, SwitchDraw, SwitchRead, SwitchRecord
 from pocketgpu.inspect.rules.switch.unset import Suspects, unset_words
-from pocketgpu.inspect.switch import doubts as maxwell_doubts
+from pocketgpu.inspect.switch.inventory import doubts as maxwell_doubts
 from pocketgpu.inspect.switch.viewports import used_viewports
 from pocketgpu.maxwell.engines.common.action_log import Blit, Copy
 from pocketgpu.maxwell.engines.common.state import State

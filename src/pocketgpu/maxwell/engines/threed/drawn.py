@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.distinct import distinct
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common.base import Registers
 from pocketgpu.maxwell.engines.common.constants import Bindings, bindings_of
@@ -73,7 +74,7 @@ class Drawn(Later):
             bound[numbers[mine] - FILE_WORDS] = changes[mine, 1]
             numbers, changes = numbers[~mine], changes[~mine]
         whole = whole[:FILE_WORDS]
-        places = np.unique(numbers >> 1)
+        places = distinct(numbers >> 1)
         pairs = whole.reshape(-1, 2)[places]
         pairs[np.searchsorted(places, numbers >> 1), numbers & 1] = changes[:, 1]
         snapshot = RegisterSnapshot(whole, places, pairs.reshape(-1).view(np.uint64))

@@ -22,6 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.distinct import distinct
 from pocketgpu.errors import UsageError
 from pocketgpu.events import EventKind, sized
 from pocketgpu.facts.maxwell import TWOD
@@ -161,7 +162,7 @@ class TwoD(Engine):
             for one in observers:
                 one.copied(self, target, source)
             return
-        taps, lines = np.unique(columns[1:3, :width]), np.unique(rows[:, 1:3])
+        taps, lines = distinct(columns[1:3, :width]), distinct(rows[:, 1:3])
         source = Places(base, _wide(lines), _wide(taps, layout.bytes))
         for one in observers:
             one.converted(self, target, source, layout)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pocketgpu.inspect.switch.doubts import of_record
+from pocketgpu.inspect.switch.inventory.doubts import of_record
 from pocketgpu.maxwell.engines.common.action_log import Blit
 from pocketgpu.maxwell.sampling.records import FETCH, SAMPLE
 

@@ -9,9 +9,9 @@ from pocketgpu.builder.maxwell import MaxwellCaptureBuilder, PushBuffer, Surface
 from pocketgpu.builder.maxwell.packets import header
 from pocketgpu.facts.choices import CHOICES
 from pocketgpu.facts.maxwell import B06F, B197
-from pocketgpu.inspect.switch import doubts as maxwell_doubts
-from pocketgpu.inspect.switch import method_use
-from pocketgpu.inspect.switch.capture_info import MaxwellInfo, examine
+from pocketgpu.inspect.switch.inventory import doubts as maxwell_doubts
+from pocketgpu.inspect.switch.inventory import method_use
+from pocketgpu.inspect.switch.inventory.capture_info import MaxwellInfo, examine
 
 
 def told(*segments: PushBuffer, bind: bool = True) -> MaxwellInfo:

@@ -25,7 +25,7 @@ from pocketgpu.facts.pica_enums import (
 )
 from pocketgpu.facts.vertices import format_fields
 from pocketgpu.inspect.model.inventory import Feature
-from pocketgpu.inspect.n3ds.draw_state import DrawState
+from pocketgpu.inspect.n3ds.inventory.draw_state import DrawState
 from pocketgpu.pica.fragment.combiners import STAGES
 from pocketgpu.wording import counted
 

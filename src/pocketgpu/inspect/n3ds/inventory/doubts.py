@@ -32,7 +32,7 @@ from pocketgpu.facts.pica_enums import (
 from pocketgpu.facts.shader_isa import F4, LAST_SLOT, OPCODES, opcode_number
 from pocketgpu.facts.vertices import input_field
 from pocketgpu.inspect.model.inventory import Doubt
-from pocketgpu.inspect.n3ds.draw_state import DrawState
+from pocketgpu.inspect.n3ds.inventory.draw_state import DrawState
 from pocketgpu.pica.engines.transfer import LEAST_16_BIT
 from pocketgpu.pica.fragment.combiners import BUFFERED, STAGES
 from pocketgpu.pica.texture.units import SHADOW_TYPES

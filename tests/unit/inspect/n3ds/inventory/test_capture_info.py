@@ -18,9 +18,9 @@ from pocketgpu.cli import main
 from pocketgpu.facts.choices import CHOICES
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.pica import PICA
-from pocketgpu.inspect.n3ds import doubts, features
-from pocketgpu.inspect.n3ds.capture_info import CaptureInfo, examine
-from pocketgpu.inspect.n3ds.draw_state import DrawState, DrawStates
+from pocketgpu.inspect.n3ds.inventory import doubts, features
+from pocketgpu.inspect.n3ds.inventory.capture_info import CaptureInfo, examine
+from pocketgpu.inspect.n3ds.inventory.draw_state import DrawState, DrawStates
 from pocketgpu.pica.core.layout import KIND_ARRAYS, KIND_ELEMENTS, KIND_IMMEDIATE
 
 LIST, VRAM = 0x20000000, 0x18000000

@@ -19,8 +19,8 @@ from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.pica import PICA
 from pocketgpu.facts.pica_enums import GEOMETRY_STAGE
 from pocketgpu.inspect.model.inventory import Inventory
-from pocketgpu.inspect.n3ds import doubts, features
-from pocketgpu.inspect.n3ds.draw_state import DrawStates
+from pocketgpu.inspect.n3ds.inventory import doubts, features
+from pocketgpu.inspect.n3ds.inventory.draw_state import DrawStates
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.observer import Run, Undrawn
 from pocketgpu.pica.front.packets import DrawPackets

@@ -17,8 +17,8 @@ from pocketgpu.capture.driver import drive, log_of_switch
 from pocketgpu.capture.formats.mxcap import ChannelLog
 from pocketgpu.errors import NoPictureError
 from pocketgpu.inspect.model.inventory import Doubt, Feature, Inventory, Use
-from pocketgpu.inspect.switch import doubts as maxwell_doubts
-from pocketgpu.inspect.switch.method_use import ClassUse, MethodUse
+from pocketgpu.inspect.switch.inventory import doubts as maxwell_doubts
+from pocketgpu.inspect.switch.inventory.method_use import ClassUse, MethodUse
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.host.channel import Channel

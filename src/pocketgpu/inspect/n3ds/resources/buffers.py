@@ -9,7 +9,7 @@ from pocketgpu.facts.pica import ATTRIBUTES, PICA
 from pocketgpu.facts.pica_enums import ATTRIBUTE_TYPE, INDEX_TYPE
 from pocketgpu.facts.vertices import component_field, format_fields, skipped_bytes
 from pocketgpu.inspect.model.vertices import IndexBuffer, VertexBuffer
-from pocketgpu.inspect.n3ds.targets import RegisterWords
+from pocketgpu.inspect.n3ds.resources.targets import RegisterWords
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.memory.guest import GuestMemory
 from pocketgpu.wording import counted

@@ -15,7 +15,7 @@ from pocketgpu.facts.formats import TEXTURE_FORMATS
 from pocketgpu.facts.pica import PICA
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.model.resources import Texture, TextureFacts
-from pocketgpu.inspect.n3ds.targets import RegisterWords
+from pocketgpu.inspect.n3ds.resources.targets import RegisterWords
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.n3ds import N3DS

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from pocketgpu.facts.pica import PICA
 from pocketgpu.facts.pica_enums import GEOMETRY_STAGE
 from pocketgpu.inspect.model.resources import Program
-from pocketgpu.inspect.n3ds.targets import RegisterWords
+from pocketgpu.inspect.n3ds.resources.targets import RegisterWords
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.layout import BANK_INDEX, BANKS
 from pocketgpu.pica.core.registers import StaticRegisters
-from pocketgpu.pica.shader.disassembler import disassemble
 from pocketgpu.wording import counted
 
 UNIFORMS = 96
@@ -58,6 +57,8 @@ class UnitProgram(Program):
     @property
     def text(self) -> str:
         """The disassembled program; the label `main` is at the entry point."""
+        from pocketgpu.pica.shader.disassembler import disassemble
+
         return disassemble(self.words.tolist(), self.descriptors.tolist(), entry=self.entry)
 
     @property

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pocketgpu.facts.pica import PICA
-from pocketgpu.inspect.n3ds.targets import Target, target_of, untiled
+from pocketgpu.inspect.n3ds.resources.targets import Target, target_of, untiled
 from pocketgpu.pica.n3ds import N3DS
 
 VRAM, END = 0x18000000, 0x18600000

@@ -23,7 +23,7 @@ from pocketgpu.inspect.decode.maxwell_tracer import MaxwellState, MaxwellTracer,
 from pocketgpu.inspect.decode.rows import Rows
 from pocketgpu.inspect.decode.stream import PUSHBUFFER, SUBMISSION, StreamBuilder
 from pocketgpu.inspect.model.inventory import Doubt, Use
-from pocketgpu.inspect.switch import doubts
+from pocketgpu.inspect.switch.inventory import doubts
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.host.channel import Channel

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pocketgpu.facts.pica_enums import DEPTH_FORMAT, SCISSOR
 from pocketgpu.inspect.model.resources import Program, Texture
 from pocketgpu.inspect.model.summary import Summary, listed
-from pocketgpu.inspect.n3ds.targets import RegisterWords, Target
+from pocketgpu.inspect.n3ds.resources.targets import RegisterWords, Target
 from pocketgpu.pica.core.registers import StaticRegisters, field
 
 Registers: TypeAlias = NDArray[np.uint32]

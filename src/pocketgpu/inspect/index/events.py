@@ -1,0 +1,160 @@
+"""The events of a recording out of its index, without a machine; what is not there comes from a replay.
+
+    run = listing(capture)
+    for event in run.events(1):
+        print(event)
+    run.keep()
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+from pocketgpu.inspect.index.store import Index, index_of
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.event import KINDS, Event, Pass, Range, Words
+from pocketgpu.inspect.model.inspection import Inspection
+
+if TYPE_CHECKING:
+    from pocketgpu.capture import Capture
+    from pocketgpu.guests import App
+    from pocketgpu.guests.writers import Written
+    from pocketgpu.inspect.decode.uniforms import Uniform
+    from pocketgpu.inspect.model.answer import Answer
+    from pocketgpu.inspect.model.moment import Moment
+
+PART = "events"
+MOST_EVENTS = 20_000
+"""Most events that an index keeps."""
+Frame = tuple[list[Event], list[Pass]]
+_LIMIT = 1 << 64
+
+
+def listing(capture: Capture, choices: Mapping[str, str]) -> IndexedEvents:
+    """The inspection of a capture for questions about its events. choices: as for `debug`."""
+
+    def replayed() -> Inspection:
+        from pocketgpu.inspect.inspection import debug
+
+        return debug(capture, choices)
+
+    return IndexedEvents(capture, index_of(capture, choices), replayed)
+
+
+class IndexedEvents(Inspection):
+    """An inspection whose events come out of an index, as far as that has them. index: None if there can be none.
+    replayed: makes the inspection that has the rest: other events, words and answers."""
+
+    def __init__(self, capture: Capture, index: Index | None, replayed: Callable[[], Inspection]) -> None:
+        self.capture, self._index, self._make = capture, index, replayed
+        self._frames = _decoded(None if index is None else index.read(PART), self._words)
+        self._replayed = -1  # the last frame that was replayed
+
+    @cached_property
+    def _run(self) -> Inspection:
+        return self._make()
+
+    def _words(self, frame: int, number: int) -> Words:
+        words = self._run.events(frame)[number].words
+        assert words is not None
+        return words
+
+    # -- events -------------------------------------------------------------------------------------------------------
+    def _frame(self, frame: int) -> Frame:
+        if not 0 <= frame < self.frame_count + self.has_rest:
+            raise self.missing_frame(frame)
+        if frame < len(self._frames):
+            return self._frames[frame]
+        self._replayed = max(self._replayed, frame)
+        return list(self._run.events(frame)), list(self._run.passes(frame))
+
+    def events(self, frame: int) -> Sequence[Event]:
+        return self._frame(frame)[0]
+
+    def passes(self, frame: int) -> Sequence[Pass]:
+        return self._frame(frame)[1]
+
+    def uniforms(self, event: Event) -> list[Uniform]:
+        return self._run.uniforms(self._run.event(event.by_number))
+
+    def keep(self) -> None:
+        """Keep the events that were replayed for the next question."""
+        if self._index is None or self._replayed < len(self._frames):
+            return
+        frames = [self._frame(frame) for frame in range(self._replayed + 1)]
+        if sum(len(events) for events, _ in frames) > MOST_EVENTS:
+            return
+        value = [_encoded(*frame) for frame in frames]
+        # What JSON would change, such as tuples, is not kept: the events would not be the same.
+        if json.loads(json.dumps(value)) == value:
+            self._index.write(PART, value)
+
+    # -- the rest -----------------------------------------------------------------------------------------------------
+    def seek(self, place: Address | str) -> Moment:
+        return self._run.seek(place)
+
+    def words_of(self, event: Event) -> Iterable[str]:
+        return self._run.words_of(event)
+
+    def stored_by(self, app: App, event: Event, answer: Answer | None = None) -> Written | None:
+        return self._run.stored_by(app, event, answer)
+
+    def why(self, place: Address | str, every: bool = False) -> Any:
+        return self._run.why(place, every)
+
+
+# -- events as plain data -------------------------------------------------------------------------------------------
+def _encoded(events: Sequence[Event], passes: Sequence[Pass]) -> list[Any]:
+    rows = [
+        [
+            one.kind, one.title, one.draw, one.pass_, dict(one.facts), [[r.address, r.size] for r in one.writes],
+            [[r.address, r.size] for r in one.reads], one.made_by is not None,
+        ]
+        for one in events
+    ]  # fmt: skip
+    return [rows, [[one.target, [event.number for event in one.events]] for one in passes]]
+
+
+def _decoded(value: Any, words: Callable[[int, int], Words]) -> list[Frame]:
+    """Frames of an index; none if anything is not as expected."""
+    try:
+        return [_frame_of(number, rows, groups, words) for number, (rows, groups) in enumerate(value or ())]
+    except (TypeError, ValueError, LookupError, AttributeError):
+        return []
+
+
+def _frame_of(number: int, rows: Any, groups: Any, words: Callable[[int, int], Words]) -> Frame:
+    """A frame. A value of another kind raises one of the errors above."""
+    events = []
+    for n, (kind, title, draw, pass_, facts, writes, reads, has_words) in enumerate(rows):
+        if kind not in KINDS or not isinstance(title, str) or not isinstance(facts, dict):
+            raise ValueError
+        events.append(
+            Event(
+                number, n, kind, title, _whole(draw, or_none=True), _whole(pass_, or_none=True), facts,
+                _ranges(writes), _ranges(reads), partial(words, number, n) if has_words else None,
+            )
+        )  # fmt: skip
+    passes = []
+    for n, (target, numbers) in enumerate(groups):
+        if not isinstance(target, str):
+            raise ValueError
+        passes.append(Pass(number, n, target, [events[_whole(one)] for one in numbers]))
+    return events, passes
+
+
+def _ranges(rows: Any) -> tuple[Range, ...]:
+    return tuple(Range(_whole(address), _whole(size)) for address, size in rows)
+
+
+def _whole(value: Any, or_none: bool = False) -> Any:
+    """A whole number, or None if that is allowed."""
+    if not (or_none and value is None) and (type(value) is not int or not 0 <= value < _LIMIT):
+        raise ValueError
+    return value
+
+
+__all__ = ["IndexedEvents", "listing"]

@@ -1,0 +1,1 @@
+"""What is in a Switch recording: methods that it uses, and behaviour that is in doubt."""

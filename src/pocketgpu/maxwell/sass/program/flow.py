@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from pocketgpu.late_dataclass import dataclass
+from pocketgpu.maxwell.sass.program.agreement import Agreement
 from pocketgpu.maxwell.sass.program.control import ENDS, PUSHES, STOPS, divides
 from pocketgpu.maxwell.sass.program.registers import reads, registers_from, surely_writes, writes
 from pocketgpu.maxwell.sass.program.steps import Step
@@ -87,9 +88,18 @@ class Flow:
             return [index + 1] if index + 1 < len(self.steps) else []
         if step.op in ("BRX", "JMX"):
             return [index, *self.indirect]
-        if step.op == "BRA" and divides(step):
+        if step.op == "BRA" and self.divides(step):
             return [] if step.target is None else [step.target]
         return []
+
+    @cached_property
+    def agreement(self) -> Agreement:
+        """Where the lanes of a warp agree."""
+        return Agreement(self)
+
+    def divides(self, step: Step) -> bool:
+        """Whether an instruction of control flow can hold for some of the active lanes only."""
+        return divides(step) and step.index not in self.agreement.together
 
     def _walk(self) -> tuple[set[int], set[int]]:
         reached: set[int] = set()
@@ -100,7 +110,8 @@ class Flow:
             if index in reached:
                 continue
             reached.add(index)
-            after, back = self.after(index), self.comebacks(index)
+            after = self.after(index)
+            back = [] if self.steps[index].op == "BRA" else self.comebacks(index)  # what is after it holds its target
             if self._ends(index):
                 leaders.update(after)
             leaders.update(back)

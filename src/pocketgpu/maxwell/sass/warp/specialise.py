@@ -331,8 +331,8 @@ class Specialised(Divergence):
     # -- control flow -----------------------------------------------------------------------------------------------
     def _flow(self, step: Step, mask: Value) -> Way:
         """What the last instruction of a block does to the active lanes, and where they go on."""
-        action, at = action_of(step), Site(step.index, divides(step))
-        if action is Action.BRANCH and not at.divides:
+        action, at = action_of(step), Site(step.index, divides(step), self.flow.divides(step))
+        if action is Action.BRANCH and not at.conditional:
             return To(_known(step))
         taken = self.k.ballot(mask)
         if action is Action.BRANCH:

@@ -109,6 +109,8 @@ class VariableMachine(WarpMachine):
             return
         before = self._nans.get(n)
         self._write(n, var, self.k.bits_i32(v), mask)
+        if not self._spares(n):
+            mask = self.everyone  # all lanes hold floats now
         self._nans[n] = mask if before is None or not self.guarded else before | mask
 
     def predicate(self, n: int) -> Value:

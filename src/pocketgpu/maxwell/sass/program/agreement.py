@@ -61,7 +61,7 @@ class Agreement:
         self._next = [self._directly(b.number) for b in flow.blocks]
         self._pushes = [
             (block.number, flow.steps[i].op, flow.block_at[target])
-            for block in flow.blocks for i in range(block.first, block.last + 1)
+            for block in flow.blocks for i in block.body
             for target in self._pushed(flow.steps[i]) if target in flow.block_at
         ]  # fmt: skip
         self.same = [ALL] * len(flow.blocks)
@@ -90,7 +90,7 @@ class Agreement:
     def _after(self, number: int, apart: set[int]) -> int:
         """The registers that are the same after a block. apart: blocks in which lanes may be apart."""
         block, same = self.flow.blocks[number], self.same[number]
-        for index in range(block.first, block.last + 1):
+        for index in block.body:
             step = self.flow.steps[index]
             written = writes(step)
             alike = number not in apart and _depends(step) and not reads(step) & ~same

@@ -6,11 +6,13 @@ Blocks are cut wherever control can arrive or leave.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cached_property
 
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.sass.program.agreement import Agreement
 from pocketgpu.maxwell.sass.program.control import ENDS, PUSHES, STOPS, divides
+from pocketgpu.maxwell.sass.program.early import early
 from pocketgpu.maxwell.sass.program.registers import reads, registers_from, surely_writes, writes
 from pocketgpu.maxwell.sass.program.steps import Step
 
@@ -31,21 +33,32 @@ def likely_functions(steps: tuple[Step, ...]) -> set[int]:
 
 @dataclass(frozen=True)
 class CodeBlock:
-    """Instructions that are executed in a row: `first` to `last`."""
+    """Instructions that are executed in a row, from `first` to `last` in the program.
+
+    body: their numbers in the order in which they are executed. Some of them may be done before the barrier that leads
+    to this block (`early.py`), and the same of the block after a barrier at its end.
+    """
 
     number: int
     first: int
     last: int
+    body: tuple[int, ...]
 
 
 class Flow:
     """The blocks of a program from instruction `start` on.
 
     indirect: instructions that indirect branches are known to reach. outputs: registers that matter at the end.
+    as_written: no instruction is done before its turn.
     """
 
     def __init__(
-        self, steps: tuple[Step, ...], start: int = 0, indirect: tuple[int, ...] = (), outputs: Iterable[int] = ()
+        self,
+        steps: tuple[Step, ...],
+        start: int = 0,
+        indirect: tuple[int, ...] = (),
+        outputs: Iterable[int] = (),
+        as_written: bool = False,
     ) -> None:
         self.steps, self.start = steps, start
         self.outputs = sum(registers_from(n) for n in set(outputs))
@@ -58,10 +71,22 @@ class Flow:
             while not self._ends(last) and last + 1 < len(steps) and last + 1 not in leaders:
                 last += 1
             self.block_at[first] = len(self.blocks)
-            self.blocks.append(CodeBlock(len(self.blocks), first, last))
+            self.blocks.append(CodeBlock(len(self.blocks), first, last, tuple(range(first, last + 1))))
+        self.early = {} if as_written else early(self)
+        """For the first instruction of a block: instructions of it that are done before the barrier that leads to it."""
+        if self.early:
+            self.blocks = [self._reordered(b) for b in self.blocks]
+            del self.live_in, self._effects  # they were those of the blocks as written
 
     def __repr__(self) -> str:
         return f"<flow of {len(self.steps)} instructions in {len(self.blocks)} blocks>"
+
+    def _reordered(self, block: CodeBlock) -> CodeBlock:
+        gone, more = self.early.get(block.first, ()), self.early.get(block.last + 1, ())
+        own = tuple(i for i in block.body if i not in gone)
+        if self.steps[block.last].op == "BAR":
+            own = (*own[:-1], *more, block.last)
+        return replace(block, body=own)
 
     def _ends(self, index: int) -> bool:
         return self.steps[index].op in ENDS
@@ -151,7 +176,7 @@ class Flow:
         found = []
         for block in self.blocks:
             needed = killed = 0
-            for index in range(block.first, block.last + 1):
+            for index in block.body:
                 step = self.steps[index]
                 needed |= (reads(step) | (self.outputs if step.op == "EXIT" else 0)) & ~killed
                 killed |= surely_writes(step)
@@ -159,32 +184,37 @@ class Flow:
         return found
 
     @cached_property
-    def live_in(self) -> list[int]:
-        """For each block the registers whose value matters at its beginning."""
-        successors = [
-            [self.block_at[i] for i in {*self.after(b.last)} if i in self.block_at]
-            if self._ends(b.last)
-            else [self.block_at[b.last + 1]]
-            if b.last + 1 in self.block_at
-            else []
-            for b in self.blocks
-        ]
+    def _successors(self) -> list[list[int]]:
+        """For each block those that can come directly after it; where it stops, those that an entry was pushed for."""
         # Lanes that stop go on where an entry was pushed for them; lanes that end need nothing more.
         pushed = {i for index in self.reached if self.steps[index].op in PUSHES or self.steps[index].op == "CAL"
                   for i in self.comebacks(index)}  # fmt: skip
-        back = [self.block_at[i] for i in pushed if i in self.block_at]
-        stops = [self.steps[b.last].op in STOPS - {"EXIT"} for b in self.blocks]
+        back = [i for i in pushed if i in self.block_at]
+        found = []
+        for b in self.blocks:
+            after = self.after(b.last) if self._ends(b.last) else [b.last + 1]
+            after = [*after, *(back if self.steps[b.last].op in STOPS - {"EXIT"} else [])]
+            found.append([self.block_at[i] for i in {*after} if i in self.block_at])
+        return found
+
+    def live_after(self, number: int) -> int:
+        """The registers whose value matters at the end of a block."""
+        found = 0
+        for n in self._successors[number]:
+            found |= self.live_in[n]
+        return found
+
+    @cached_property
+    def live_in(self) -> list[int]:
+        """For each block the registers whose value matters at its beginning."""
         live = [needed for needed, _ in self._effects]
         changed = True
         while changed:
             changed = False
-            resumed = 0
-            for n in back:
-                resumed |= live[n]
             for n in reversed(range(len(self.blocks))):
-                after = resumed if stops[n] else 0
-                for s in successors[n]:
-                    after |= live[s]
+                after = 0
+                for following in self._successors[n]:
+                    after |= live[following]
                 needed, killed = self._effects[n]
                 new = needed | (after & ~killed)
                 if new != live[n]:

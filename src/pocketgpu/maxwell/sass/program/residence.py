@@ -66,7 +66,7 @@ class Residence:
         effects = []
         for block in flow.blocks:
             needed = killed = 0
-            for index in range(block.first, block.last + 1):
+            for index in block.body:
                 step = flow.steps[index]
                 whole = surely_writes(step) & ~flow.kept
                 read = reads(step) | (flow.outputs if step.op == "EXIT" else 0)
@@ -108,7 +108,7 @@ class Residence:
         own = []
         for block in flow.blocks:
             written = 0
-            for index in range(block.first, block.last + 1):
+            for index in block.body:
                 written |= writes(flow.steps[index])
             own.append(written)
         before = [0] * len(own)

@@ -7,6 +7,8 @@ the quick form has no calls, and values can stay in the registers of the host.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pocketgpu.lanes import I32, Lang, Value
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.memory import page_table
@@ -38,11 +40,11 @@ class InlineAccess:
     high: int
 
 
-def accesses(steps: tuple[Step, ...], first: int, last: int) -> dict[int, InlineAccess]:
-    """The accesses with a quick form among the instructions first..last, by number."""
+def accesses(steps: tuple[Step, ...], body: Iterable[int]) -> dict[int, InlineAccess]:
+    """The accesses with a quick form among instructions that are executed in this order, by number."""
     found: dict[int, InlineAccess] = {}
     groups: dict[tuple[int, int, bool], list[int]] = {}  # the access that is checked, and those that it covers
-    for index in range(first, last + 1):
+    for index in body:
         step = steps[index]
         kind = _kind(step)
         if kind is not None:

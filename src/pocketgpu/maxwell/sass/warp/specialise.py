@@ -37,11 +37,13 @@ LONG = 250
 
 
 @lru_cache(maxsize=64)
-def flow_of(code: bytes, start: int, indirect: tuple[int, ...], outputs: tuple[int, ...] = ()) -> Flow:
-    """The flow of a program given as its bytes. outputs: registers that matter at its end. Raises SassError."""
+def flow_of(
+    code: bytes, start: int, indirect: tuple[int, ...], outputs: tuple[int, ...] = (), as_written: bool = False
+) -> Flow:
+    """The flow of a program given as its bytes. See `Flow` for the rest. Raises SassError."""
     program = decode_program(code)
     steps = tuple(step_of(program, i) for i in range(len(program)))
-    return Flow(steps, start, tuple(sorted({*indirect, *likely_functions(steps)})), outputs)
+    return Flow(steps, start, tuple(sorted({*indirect, *likely_functions(steps)})), outputs, as_written)
 
 
 class Specialised(Divergence):
@@ -170,17 +172,20 @@ class Specialised(Divergence):
         self.tails: dict[int, int] = {}
         self.pieces: dict[int, dict[int, int]] = {}
         for b in self.flow.blocks:
-            inline = accesses(self.flow.steps, b.first, b.last) if b.number in self.flow.repeated else {}
+            inline = accesses(self.flow.steps, b.body) if b.number in self.flow.repeated else {}
             if not inline:
                 continue
-            ends = self.flow.steps[b.last].op in ENDS
-            end = b.last if ends else b.last + 1
-            asking = [index for index, access in inline.items() if access.asks]
+            body = self._inner(b)
+            asking = [n for n, index in enumerate(body) if index in inline and inline[index].asks]
             self.tails[b.number] = self._add(partial(self._tail, b))
             pieces = self.pieces[b.number] = {}
             following = self.tails[b.number]
-            for index, stop in reversed(list(zip(asking, [*asking[1:], end], strict=True))):
-                following = pieces[index] = self._add(partial(self._piece, index, stop, following))
+            for n, stop in reversed(list(zip(asking, [*asking[1:], len(body)], strict=True))):
+                following = pieces[body[n]] = self._add(partial(self._piece, body[n:stop], following))
+
+    def _inner(self, block: CodeBlock) -> tuple[int, ...]:
+        """The instructions of a block without the one that ends it."""
+        return block.body[:-1] if self.flow.steps[block.last].op in ENDS else block.body
 
     def _store(self, wanted: int, following: int) -> Next:
         """Store registers that are not in variables from here on."""
@@ -254,23 +259,22 @@ class Specialised(Divergence):
     def _block(self, block: CodeBlock) -> Next:
         flow, k = self.flow, self.k
         careful = self.pieces.get(block.number)
-        self.machine.begin(accesses(flow.steps, block.first, block.last) if careful else None, careful)
-        last = flow.steps[block.last]
+        self.machine.begin(accesses(flow.steps, block.body) if careful else None, careful)
         count = block.last - block.first + 1
         self.left.value = self.left.value - count
         if self.count:
             self.lane_steps.value = self.lane_steps.value + k.to_i64(k.popcount(k.ballot(self.active.value)) * count)
-        for index in range(block.first, block.last + (0 if last.op in ENDS else 1)):
+        for index in self._inner(block):
             self._instruction(flow.steps[index])
         if block.number in self.tails:
             self.machine.settle_all()
             return self.tails[block.number]
         return self._end_of(block)
 
-    def _piece(self, first: int, stop: int, following: int) -> Next:
+    def _piece(self, body: tuple[int, ...], following: int) -> Next:
         """Some instructions of a block in its careful form."""
         self.machine.begin()
-        for index in range(first, stop):
+        for index in body:
             self._instruction(self.flow.steps[index])
         self.machine.settle_all()
         return following
@@ -419,7 +423,7 @@ def run_warp(
     stride: int, count: bool, observer: Observer | None = None,
 ) -> None:  # fmt: skip
     """Run a warp until it ends, waits or has had its turn. stride: bytes of a warp's record."""
-    flow = flow_of(code, start, indirect)
+    flow = flow_of(code, start, indirect, as_written=observer is not None)
     record = slot + WARPS + warp * stride
     Specialised(WarpPlace(k, launch, slot, warp, record), flow, count, observer=observer).run()
 

@@ -1,0 +1,71 @@
+"""Arithmetic after a barrier that can be done before it, so that fewer registers have to be kept there.
+
+Compilers load from shared memory before a barrier and compute with it after it. A barrier of compiled code stores what
+is needed after it. What was computed is often less than what it was computed from.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pocketgpu.maxwell.sass.program.control import ENDS, PUSHES
+from pocketgpu.maxwell.sass.program.registers import reads, surely_writes, writes
+from pocketgpu.maxwell.sass.semantics import OPERATIONS
+
+if TYPE_CHECKING:
+    from pocketgpu.maxwell.sass.program.flow import CodeBlock, Flow
+
+
+def early(flow: Flow) -> dict[int, tuple[int, ...]]:
+    """For a block's first instruction, where it pays: instructions of the block that are done before its barrier.
+
+    Only a barrier without a guard leads to such a block.
+    """
+    steps = flow.steps
+    if any(steps[i].indirect is not None for i in flow.reached):
+        return {}  # another executor may go on there
+    entered = {flow.start}
+    for index in flow.reached:
+        step = steps[index]
+        if step.op in PUSHES or step.op == "BRA":
+            entered.add(-1 if step.target is None else step.target)
+        if step.op == "CAL" or (step.op in ENDS and (step.op != "BAR" or step.guarded)):
+            entered.update(flow.after(index))
+            entered.add(index + 1)
+    entered.update(b.last + 1 for b in flow.blocks if steps[b.last].op not in ENDS)
+    found = {}
+    for block in flow.blocks:
+        after = flow.block_at.get(block.last + 1)
+        if steps[block.last].op != "BAR" or after is None or block.last + 1 in entered:
+            continue
+        moved = _movable(flow, block, flow.blocks[after])
+        if moved and _saves(flow, flow.blocks[after], moved):
+            found[block.last + 1] = moved
+    return found
+
+
+def _movable(flow: Flow, block: CodeBlock, after: CodeBlock) -> tuple[int, ...]:
+    """Instructions of a block that depend on nothing that stays there."""
+    barrier = flow.steps[block.last]
+    read, written = reads(barrier), writes(barrier)
+    moved = []
+    for index in after.body:
+        step = flow.steps[index]
+        own = writes(step)
+        if step.op in OPERATIONS and not reads(step) & written and not own & (read | written):
+            moved.append(index)
+        else:
+            read, written = read | reads(step), written | own
+    return tuple(moved)
+
+
+def _saves(flow: Flow, block: CodeBlock, moved: tuple[int, ...]) -> bool:
+    """Whether fewer registers matter before a block without some of its instructions."""
+    needed = flow.live_after(block.number)
+    for index in reversed([i for i in block.body if i not in moved]):
+        step = flow.steps[index]
+        needed = needed & ~surely_writes(step) | reads(step)
+    return needed.bit_count() < flow.live_in[block.number].bit_count()
+
+
+__all__ = ["early"]

@@ -43,7 +43,7 @@ MAKE = """
 import sys, time
 from pocketgpu import RawModule
 from pocketgpu.maxwell.sass.thread_memory.access import memory
-from pocketgpu.maxwell.sass.warp.specialise import run_warp
+from pocketgpu.maxwell.sass.warp.row import run_warp
 kernel = RawModule(sys.argv[1]).get_function(sys.argv[2])
 engine = kernel.module.device.engine
 engine.get(memory, space=1, size=4, store=True)  # what a process needs once is not what a kernel costs

@@ -15,6 +15,7 @@ from pocketgpu.maxwell.sass.thread_memory.work import (
     LEFT,
     READY,
     REGISTERS,
+    ROW_GOES_ON,
     RUNNING,
     SHARED_CLEAR,
     SOME_VOTED,
@@ -170,40 +171,64 @@ def run_blocks(
     # Barriers that may open: those at which a warp has arrived, and all of them after a warp has ended.
     every = (1 << BARRIERS) - 1
     touched = k.var(every)
+
+    def after_turn(warp: Value, before: Value) -> None:
+        """Take account of what a warp has done. before: its steps until then."""
+        record = slot + WARPS + warp * stride
+        for _ in k.when(k.load(I32, record + WARP.STATE) == LEFT):
+            for _ in k.when(fallback != 0):
+                k.store(I32, record + WARP.STATE, READY)
+                k.invoke(fallback, launch, slot, warp)
+        state = k.load(I32, record + WARP.STATE)
+        for _ in k.when(state == WAITING):
+            _arrive(k, slot, record)
+            touched.value = touched.value | (1 << k.load(I32, record + WARP.BARRIER))
+        left.value = left.value - (k.load(I64, record + WARP.STEPS) - before)
+        for _ in k.when((state == DONE) | (state == LEFT)):
+            touched.value = every
+            k.store(I32, record + WARP.STATE, DONE)
+            k.store(I32, slot + BLOCK.LIVE, k.load(I32, slot + BLOCK.LIVE) - 1)
+            for word in ("STEPS", "LANE_STEPS"):
+                total = slot + BLOCK.offsets[word]
+                k.store(I64, total, k.load(I64, total) + k.load(I64, record + WARP.offsets[word]))
+
+    def in_a_row() -> None:
+        """Run the warps from their beginning in one call, as long as they meet at the same barriers."""
+        again = k.var(True)
+        for _ in k.loop(lambda: again.value):
+            k.store(I32, slot + BLOCK.ROW, count)
+            k.invoke(function, launch, slot, k.i32(0))
+            spent = k.var(k.i64(0))
+            for warp in k.range(0, count):
+                spent.value = spent.value + k.load(I64, slot + WARPS + warp * stride + WARP.STEPS)
+            again.value = (k.load(I32, slot + BLOCK.ROW) == ROW_GOES_ON) & (spent.value <= room)
+        k.store(I32, slot + BLOCK.ROW, 0)
+        for warp in k.range(0, count):
+            after_turn(warp, k.i64(0))
+
     for _ in k.loop(more):
+        left.value = room
+        status.value = RUNNING
         for _ in k.when(first >= 0):
             _begin(k, launch, slot, number.value)
             cleared.value = cleared.value + clearing
-        left.value = room
-        status.value = RUNNING
+            in_a_row()
+            over = k.select(left.value < 0, TURN_OVER, RUNNING)
+            status.value = k.select(k.load(I32, slot + BLOCK.LIVE) == 0, FINISHED, over)
         for _ in k.loop(lambda: status.value == RUNNING):
             ran = k.var(0)
+            # The warps may have met at a barrier, or ended.
+            opened = k.var(_release(k, launch, slot, touched.value))
+            touched.value = 0
             for warp in k.range(0, count):
                 record = slot + WARPS + warp * stride
                 for _ in k.when(k.load(I32, record + WARP.STATE) == READY):
                     ran.value = 1
                     before = k.load(I64, record + WARP.STEPS)
                     k.invoke(function, launch, slot, warp)
-                    for _ in k.when(k.load(I32, record + WARP.STATE) == LEFT):
-                        for _ in k.when(fallback != 0):
-                            k.store(I32, record + WARP.STATE, READY)
-                            k.invoke(fallback, launch, slot, warp)
-                    state = k.load(I32, record + WARP.STATE)
-                    for _ in k.when(state == WAITING):
-                        _arrive(k, slot, record)
-                        touched.value = touched.value | (1 << k.load(I32, record + WARP.BARRIER))
-                    left.value = left.value - (k.load(I64, record + WARP.STEPS) - before)
-                    for _ in k.when((state == DONE) | (state == LEFT)):
-                        touched.value = every
-                        k.store(I32, record + WARP.STATE, DONE)
-                        k.store(I32, slot + BLOCK.LIVE, k.load(I32, slot + BLOCK.LIVE) - 1)
-                        for word in ("STEPS", "LANE_STEPS"):
-                            total = slot + BLOCK.offsets[word]
-                            k.store(I64, total, k.load(I64, total) + k.load(I64, record + WARP.offsets[word]))
-            opened = _release(k, launch, slot, touched.value)
-            touched.value = 0
+                    after_turn(warp, before)
             live = k.load(I32, slot + BLOCK.LIVE)
-            moved = (ran.value != 0) | (opened != 0)
+            moved = (ran.value != 0) | (opened.value != 0)
             status.value = k.select(
                 live == 0, FINISHED, k.select(~moved, STUCK, k.select(left.value < 0, TURN_OVER, RUNNING))
             )

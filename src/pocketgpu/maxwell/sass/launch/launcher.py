@@ -39,7 +39,7 @@ from pocketgpu.maxwell.sass.thread_memory.work import (
 )
 from pocketgpu.maxwell.sass.warp.encoding import at_hand, encode, handles_of
 from pocketgpu.maxwell.sass.warp.interpreter import interpret, interpret_warp
-from pocketgpu.maxwell.sass.warp.specialise import run_warp
+from pocketgpu.maxwell.sass.warp.row import run_warp
 
 SHARED_WINDOW, LOCAL_WINDOW = 0x0100_0000, 0x0200_0000
 """Where generic addresses show shared and local memory; global memory begins at 4 GiB for compilers."""

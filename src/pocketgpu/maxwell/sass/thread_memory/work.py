@@ -65,6 +65,7 @@ LAUNCH = Struct(
 BLOCK = Struct(
     "STEPS:2", "LANE_STEPS:2",  # 64 bits each, of all blocks that this slot has run
     "STATUS", "X", "Y", "Z", "NUMBER", "LIVE", "FAULT_COUNT",
+    "ROW",  # warps that code may run in a row, from the first on (0: one warp); ROW_GOES_ON if they can go on in a row
     "ANSWER",  # where the host puts what a kernel asked it for
     "HUNG",  # not 0: the warp of a stage did not end; later warps are not run then
     # Of stages of graphics: the inputs and outputs of the next warp, as arena offsets.
@@ -118,6 +119,11 @@ ALL_VOTED, SOME_VOTED = 1 << 30, 1 << 29
 """Bits of WARP.BARRIER_VALUE above the count of lanes that voted for: whether all did, whether any did."""
 VOTES = 63
 """Bits of the count."""
+
+ROW_GOES_ON = -1
+"""BLOCK.ROW after a call: all warps are ready after the same barrier."""
+BEGUN, AT_BARRIER = 1, 2
+"""WARP.STARTED: whether a turn has ended, and whether compiled code ended it at a barrier. 0: the warp has not begun."""
 
 # States of a warp.
 READY, WAITING, DONE, LEFT = range(4)

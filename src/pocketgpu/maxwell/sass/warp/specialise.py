@@ -24,7 +24,7 @@ from pocketgpu.maxwell.sass.program.steps import ALWAYS, Step
 from pocketgpu.maxwell.sass.semantics import OPERATIONS, Unit, bits
 from pocketgpu.maxwell.sass.stages.stage import NONE, PIXEL
 from pocketgpu.maxwell.sass.thread_memory.access import WarpPlace, first_lane
-from pocketgpu.maxwell.sass.thread_memory.work import DONE, LAUNCH, LEFT, READY, WAITING, WARP, WARPS
+from pocketgpu.maxwell.sass.thread_memory.work import AT_BARRIER, BEGUN, DONE, LAUNCH, LEFT, READY, WAITING, WARP, WARPS
 from pocketgpu.maxwell.sass.warp.divergence import Divergence, Goal, Number, Site, To, Way, instruction_at
 from pocketgpu.maxwell.sass.warp.inline_access import accesses
 from pocketgpu.maxwell.sass.warp.variable_machine import VariableMachine
@@ -67,7 +67,6 @@ class Specialised(Divergence):
             raise LaneError("only the NumPy evaluator runs code with an observer")
         self.flow, self.count, self.observer = flow, count, observer
         self.residence = Residence(flow)
-        self.record = k.to_i64(place.record)
         self.pixels = stage == PIXEL
         self.active = k.var(k.iota() < 0)
         self.left = k.var(0)
@@ -90,25 +89,25 @@ class Specialised(Divergence):
     # -- the record -------------------------------------------------------------------------------------------------
     def _take_up(self) -> None:
         """Take the warp up from its record, but for its registers."""
-        k, record = self.k, self.record
+        k, record = self.k, self.place.word(0)
         self.left.value = self.place.of_launch(LAUNCH.SLICE)
         self.alive.value = k.load(I32, record + WARP.ALIVE)
         self.resume.value = k.load(I32, record + WARP.RESUME)
         self.active.value = k.mask_of(k.load(I32, record + WARP.ACTIVE))
         self.stack.depth.value = k.load(I32, record + WARP.DEPTH)
 
-    def _keep(self, wanted: int = ALL) -> None:
+    def _keep(self, wanted: int = ALL, started: int = BEGUN) -> None:
         """Leave in the record what a later run goes on with: registers of a set, and where it goes on."""
-        k, record = self.k, self.record
+        k, record = self.k, self.place.word(0)
         self.machine.put_away(wanted, self.alive.value)
-        k.store(I32, record + WARP.STARTED, 1)
+        k.store(I32, record + WARP.STARTED, started)
         k.store(I32, record + WARP.RESUME, self.resume.value)
         k.store(I32, record + WARP.ACTIVE, k.ballot(self.active.value))
         k.store(I32, record + WARP.DEPTH, self.stack.depth.value)
 
     def _leave_counts(self) -> None:
         """Store the state and the counts, at the end of every turn."""
-        k, record = self.k, self.record
+        k, record = self.k, self.place.word(0)
         k.store(I32, record + WARP.STATE, self.state.value)
         k.store(I32, record + WARP.ALIVE, self.alive.value)
         spent = self.place.of_launch(LAUNCH.SLICE) - self.left.value
@@ -133,6 +132,7 @@ class Specialised(Divergence):
         self.turn = {index: add(partial(self._turn_over, index)) for index in sorted(loops)}
         barriers = [b for b in flow.blocks if flow.steps[b.last].op == "BAR"]
         points = sorted({b.last + 1 for b in barriers if b.last + 1 in flow.block_at})
+        self.caught_up = {index: add(partial(self._catch_up, index)) for index in flow.early}
         self.after_barrier = {index: add(partial(self._go_on_at, index)) for index in points}
         # If no register is in the record only, one node that stores all of them is enough.
         self.simple = places.whole or not barriers
@@ -198,12 +198,11 @@ class Specialised(Divergence):
 
     # -- beginning and ending a turn --------------------------------------------------------------------------------
     def _enter(self) -> Next:
-        k = self.k
         self._take_up()
-        started = k.load(I32, self.record + WARP.STARTED) != 0
+        started = self.k.load(I32, self.place.word(WARP.STARTED))
         points = tuple(self.after_barrier)
-        again = Jump(self.resume.value, (*(self.after_barrier[i] for i in points), self.again), points)
-        return (started, again, self.number[self.flow.start])
+        resumed = Jump(self.resume.value, (*(self.after_barrier[i] for i in points), self.again), points)
+        return (started == 0, self.number[self.flow.start], (started == AT_BARRIER, resumed, self.again))
 
     def _go_on_at(self, index: int) -> Next:
         """After a barrier."""
@@ -219,7 +218,16 @@ class Specialised(Divergence):
         self.machine.restore()
         self.state.value = LEFT  # if none of these is the place
         known = self.flow.returns
-        return Jump(self.resume.value, (*(self.number[i] for i in known), self.end), known)
+        nodes = (self.caught_up.get(i, self.number[i]) for i in known)
+        return Jump(self.resume.value, (*nodes, self.end), known)
+
+    def _catch_up(self, index: int) -> Next:
+        """Another executor has stopped at a barrier: do what compiled code does before it."""
+        self.machine.begin()
+        for early in self.flow.early[index]:
+            self._instruction(self.flow.steps[early])
+        self.machine.settle_all()
+        return self.number[index]
 
     def _pop(self) -> Next:
         target, mask = self.pop(0)
@@ -403,9 +411,9 @@ class Specialised(Divergence):
         self.state.value = WAITING
         target, places = self.flow.block_at.get(following), self.residence
         if target is None:
-            self._keep(places.to_stack(block.number) | places.stack_local)
+            self._keep(places.to_stack(block.number) | places.stack_local, AT_BARRIER)
         else:
-            self._keep(places.barrier(block.number, target))
+            self._keep(places.barrier(block.number, target), AT_BARRIER)
         if not step.guarded:
             return self.end
         # All lanes of the warp arrive together; where the guard is false for all of them none does.
@@ -415,17 +423,6 @@ class Specialised(Divergence):
 def _known(step: Step) -> int:
     """The instruction that a step names, -1 if there is none."""
     return -1 if step.target is None else step.target
-
-
-@kernel(lanes=32, launch=I32, slot=I32, warp=I32)
-def run_warp(
-    k: Lang, launch: Value, slot: Value, warp: Value, *, code: bytes, start: int, indirect: tuple[int, ...],
-    stride: int, count: bool, observer: Observer | None = None,
-) -> None:  # fmt: skip
-    """Run a warp until it ends, waits or has had its turn. stride: bytes of a warp's record."""
-    flow = flow_of(code, start, indirect, as_written=observer is not None)
-    record = slot + WARPS + warp * stride
-    Specialised(WarpPlace(k, launch, slot, warp, record), flow, count, observer=observer).run()
 
 
 @kernel(lanes=32, launch=I32, slot=I32, warp=I32)
@@ -439,4 +436,4 @@ def run_stage_warp(
     Specialised(place, flow, False, stage, outputs, observer).run()
 
 
-__all__ = ["Specialised", "flow_of", "run_stage_warp", "run_warp"]
+__all__ = ["Specialised", "flow_of", "run_stage_warp"]

@@ -33,7 +33,6 @@ class VariableMachine(WarpMachine):
     def __init__(self, k: Lang, place: WarpPlace, flow: Flow, stage: int = NONE, outputs: tuple[int, ...] = ()) -> None:
         super().__init__(k, place)
         self.stage, self.flow, self.outputs = stage, flow, outputs
-        self.record = k.to_i64(place.record)
         zero, no = k.splat(0), k.iota() < 0
         written = flow.written
         self.variables = {n: k.var(zero) for n in range(RZ) if written >> n & 1}
@@ -153,7 +152,7 @@ class VariableMachine(WarpMachine):
     # -- the record -------------------------------------------------------------------------------------------------
     def restore(self, wanted: int = ALL) -> None:
         """Registers of a set from the record."""
-        k, record = self.k, self.record
+        k, record = self.k, self.place.word(0)
         for n, var in self.variables.items():
             if wanted >> n & 1:
                 var.value = k.load(I32, record + (REGISTERS + VECTOR * n), LANES)
@@ -166,7 +165,7 @@ class VariableMachine(WarpMachine):
 
     def put_away(self, wanted: int, alive: Value) -> None:
         """Registers of a set into the record. alive: lanes (a ballot) whose outputs are to be put there as well."""
-        k, record = self.k, self.record
+        k, record = self.k, self.place.word(0)
         for n, var in self.variables.items():
             if wanted >> n & 1 and n not in self.outputs:
                 k.store(I32, record + (REGISTERS + VECTOR * n), var.value)
@@ -183,7 +182,7 @@ class VariableMachine(WarpMachine):
         if self.outputs:
             mask = self.k.mask_of(lanes)
             for n in self.outputs:
-                self.k.store(I32, self.record + (REGISTERS + VECTOR * n), self.register(n), mask)
+                self.k.store(I32, self.place.word(REGISTERS + VECTOR * n), self.register(n), mask)
 
     # -- instructions -----------------------------------------------------------------------------------------------
     def guard(self, step: Step, active: Value) -> Value:

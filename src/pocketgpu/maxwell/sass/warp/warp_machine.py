@@ -340,7 +340,7 @@ class WarpMachine(ABC):
 
     def arrive(self, step: Step, active: Value) -> None:
         """BAR: note in the warp's record what it waits for. The driver of the block does the rest."""
-        k, record, mods = self.k, self.place.record, step.mods
+        k, record, mods = self.k, self.place.word(0), step.mods
         sources = list(step.sources)
 
         def scalar(role: str) -> Value:

@@ -9,6 +9,7 @@ entry of the stack was pushed that brought them back.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pocketgpu.facts.maxwell.sass import SPECIAL_REGISTERS
@@ -55,6 +56,8 @@ class Agreement:
         self.flow = flow
         self.same = [0] * len(flow.blocks)
         self.together: frozenset[int] = frozenset()
+        self.apart = {b.number for b in flow.blocks}
+        """Blocks in which some lanes may wait for others."""
         if any(flow.steps[i].indirect is not None or flow.steps[i].op in ("SAM", "RAM") for i in flow.reached):
             return  # lanes can come from anywhere
         self._last = [flow.steps[b.last] for b in flow.blocks]
@@ -69,6 +72,7 @@ class Agreement:
         while apart != before:
             self._follow(apart)
             apart, before = self._apart(apart), apart
+        self.apart = apart
         dividing = self._dividing(apart)
         self.together = frozenset(
             last.index for n, last in enumerate(self._last) if last.op in ENDS and divides(last) and n not in dividing
@@ -87,18 +91,28 @@ class Agreement:
         after = self.flow.after(last) if self._last[number].op in ENDS else [last + 1]
         return [self.flow.block_at[i] for i in after if i in self.flow.block_at]
 
+    def within(self, number: int) -> Iterator[tuple[int, int]]:
+        """The instructions of a block, each with the registers that are the same in all active lanes before it."""
+        same = self.same[number]
+        for index in self.flow.blocks[number].body:
+            yield index, same
+            same = self._step(self.flow.steps[index], same, number in self.apart)
+
+    @staticmethod
+    def _step(step: Step, same: int, apart: bool) -> int:
+        """The registers that are the same after an instruction. apart: whether lanes may be apart."""
+        written = writes(step)
+        alike = not apart and _depends(step) and not reads(step) & ~same
+        # A conditional write leaves what was there.
+        if alike and not (divides(step) and written & ~same):
+            return same | written
+        return same & ~written
+
     def _after(self, number: int, apart: set[int]) -> int:
         """The registers that are the same after a block. apart: blocks in which lanes may be apart."""
-        block, same = self.flow.blocks[number], self.same[number]
-        for index in block.body:
-            step = self.flow.steps[index]
-            written = writes(step)
-            alike = number not in apart and _depends(step) and not reads(step) & ~same
-            # A conditional write leaves what was there.
-            if alike and not (divides(step) and written & ~same):
-                same |= written
-            else:
-                same &= ~written
+        same = self.same[number]
+        for index in self.flow.blocks[number].body:
+            same = self._step(self.flow.steps[index], same, number in apart)
         return same
 
     def _follow(self, apart: set[int]) -> None:

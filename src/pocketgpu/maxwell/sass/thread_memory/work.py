@@ -92,7 +92,9 @@ ENTRY = Struct("KIND", "TARGET", "MASK")
 WARP = Struct(
     "STEPS:2", "LANE_STEPS:2",  # 64 bits each: instructions, and those times the lanes active (if they are counted)
     "STATE", "RESUME", "ACTIVE", "ALIVE", "DEPTH", "STARTED", "BARRIER", "BARRIER_KIND", "BARRIER_COUNT",
-    "BARRIER_VALUE", "RESULT", "SAVED", "PREDICATES:8", "FLAGS:4", f"STACK:{ENTRY.size // 4 * STACK_ENTRIES}",
+    "BARRIER_VALUE", "RESULT", "SAVED",
+    "KNOWN",  # at a barrier: addresses that compiled code found to be simple
+    "PREDICATES:8", "FLAGS:4", f"STACK:{ENTRY.size // 4 * STACK_ENTRIES}",
 )  # fmt: skip
 REGISTERS = (WARP.size + VECTOR - 1) // VECTOR * VECTOR
 

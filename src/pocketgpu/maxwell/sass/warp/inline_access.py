@@ -137,13 +137,15 @@ class SharedRows:
 
 
 class GlobalRow:
-    """Words of global memory side by side, for each half of the lanes inside one page."""
+    """Words of global memory side by side, for each half of the lanes inside one page.
 
-    def __init__(self, k: Lang, low: Value, high: Value, mask: Value, offset: int) -> None:
+    inside: whether the words from the first lane's address on are in a page that threads reach (a scalar).
+    """
+
+    def __init__(self, k: Lang, low: Value, high: Value, offset: int) -> None:
         """low, high: words of the addresses, without the offset of the instruction."""
-        self.k = k
-        same = ((low - k.shuffle(low, _FIRSTS)) == _pattern(k)) & (high == k.shuffle(high, _FIRSTS))
-        good = _whole(k, same | ~mask)
+        self.k, self._low, self._high = k, low, high
+        good = k.i32(0) == 0
         self.places = []
         for lane in (0, HALF):
             first = k.lane(low, lane)
@@ -153,7 +155,14 @@ class GlobalRow:
             good = good & (word != 0) & (va.lsr(page_table.ADDRESS_BITS) == 0)
             good = good & (inside <= page_table.last_place(word, ROW_BYTES)) & ((inside & 3) == 0)
             self.places.append((word & -PAGE) + inside)
-        self.good = good
+        self.inside = good
+
+    def side_by_side(self, mask: Value) -> Value:
+        """Whether the addresses of lanes of a mask, as 64 bits, are those of words side by side (a scalar)."""
+        k, low, high = self.k, self._low, self._high
+        same = ((low - k.shuffle(low, _FIRSTS)) == _pattern(k)) & (high == k.shuffle(high, _FIRSTS))
+        unbroken = k.lane(low, 0).below(1 - ROW_BYTES) & k.lane(low, HALF).below(1 - ROW_BYTES)
+        return _whole(k, same | ~mask) & unbroken
 
     def load(self) -> Value:
         """A word for each lane."""

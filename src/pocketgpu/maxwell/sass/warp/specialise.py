@@ -27,6 +27,7 @@ from pocketgpu.maxwell.sass.thread_memory.access import WarpPlace, first_lane
 from pocketgpu.maxwell.sass.thread_memory.work import AT_BARRIER, BEGUN, DONE, LAUNCH, LEFT, READY, WAITING, WARP, WARPS
 from pocketgpu.maxwell.sass.warp.divergence import Divergence, Goal, Number, Site, To, Way, instruction_at
 from pocketgpu.maxwell.sass.warp.inline_access import accesses
+from pocketgpu.maxwell.sass.warp.known_addresses import KnownAddresses, sums_of
 from pocketgpu.maxwell.sass.warp.variable_machine import VariableMachine
 
 if TYPE_CHECKING:
@@ -73,6 +74,10 @@ class Specialised(Divergence):
         self.resume = k.var(0)
         self.lane_steps = k.var(k.i64(0))
         self.machine = VariableMachine(k, place, flow, stage, outputs)
+        repeated = lambda b: accesses(flow.steps, b.body) if b.number in flow.repeated else {}
+        self.inline = {b.number: repeated(b) for b in flow.blocks}
+        """For each block the accesses of memory that its code does itself, by instruction."""
+        self.machine.known = KnownAddresses(k, flow.steps, self.inline.values())
         self.nodes: list[Callable[[], Next]] = []
 
     # -- lanes ------------------------------------------------------------------------------------------------------
@@ -81,6 +86,7 @@ class Specialised(Divergence):
         return self.k.ballot(self.active.value)
 
     def set_active_lanes(self, lanes: Value) -> None:
+        self.machine.known.forget()
         self.active.value = self.k.mask_of(lanes)
 
     def ending(self, lanes: Value) -> None:
@@ -95,12 +101,15 @@ class Specialised(Divergence):
         self.resume.value = k.load(I32, record + WARP.RESUME)
         self.active.value = k.mask_of(k.load(I32, record + WARP.ACTIVE))
         self.stack.depth.value = k.load(I32, record + WARP.DEPTH)
+        self.machine.known.forget()
 
     def _keep(self, wanted: int = ALL, started: int = BEGUN) -> None:
         """Leave in the record what a later run goes on with: registers of a set, and where it goes on."""
         k, record = self.k, self.place.word(0)
         self.machine.put_away(wanted, self.alive.value)
         k.store(I32, record + WARP.STARTED, started)
+        if started == AT_BARRIER:
+            k.store(I32, record + WARP.KNOWN, self.machine.known.bits.value)
         k.store(I32, record + WARP.RESUME, self.resume.value)
         k.store(I32, record + WARP.ACTIVE, k.ballot(self.active.value))
         k.store(I32, record + WARP.DEPTH, self.stack.depth.value)
@@ -172,7 +181,7 @@ class Specialised(Divergence):
         self.tails: dict[int, int] = {}
         self.pieces: dict[int, dict[int, int]] = {}
         for b in self.flow.blocks:
-            inline = accesses(self.flow.steps, b.body) if b.number in self.flow.repeated else {}
+            inline = self.inline[b.number]
             if not inline:
                 continue
             body = self._inner(b)
@@ -206,6 +215,8 @@ class Specialised(Divergence):
 
     def _go_on_at(self, index: int) -> Next:
         """After a barrier."""
+        known = self.machine.known.bits
+        known.value = self.k.load(I32, self.place.word(WARP.KNOWN))
         self.machine.restore(self.residence.resumed(self.flow.block_at[index]))
         return self.number[index]
 
@@ -267,7 +278,10 @@ class Specialised(Divergence):
     def _block(self, block: CodeBlock) -> Next:
         flow, k = self.flow, self.k
         careful = self.pieces.get(block.number)
-        self.machine.begin(accesses(flow.steps, block.body) if careful else None, careful)
+        if careful:
+            self.machine.begin(self.inline[block.number], careful, sums_of(flow, block))
+        else:
+            self.machine.begin()
         count = block.last - block.first + 1
         self.left.value = self.left.value - count
         if self.count:

@@ -6,6 +6,8 @@ may do simple accesses of memory itself (`inline_access.py`).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,11 +18,13 @@ from pocketgpu.maxwell.sass.program.flow import Flow
 from pocketgpu.maxwell.sass.program.registers import ALL, FLAGS_BIT, PREDICATE_BIT, words_of
 from pocketgpu.maxwell.sass.program.steps import OperandSource, Step
 from pocketgpu.maxwell.sass.semantics import Flags, float32
+from pocketgpu.maxwell.sass.stages.pixels import with_effect
 from pocketgpu.maxwell.sass.stages.stage import NONE
 from pocketgpu.maxwell.sass.thread_memory.access import DATA, WarpPlace
 from pocketgpu.maxwell.sass.thread_memory.work import LANES, LAUNCH, REGISTERS, VECTOR, WARP
 from pocketgpu.maxwell.sass.warp.functions import called, function_index
 from pocketgpu.maxwell.sass.warp.inline_access import ALIKE, GLOBAL_ROW, GlobalRow, InlineAccess, SharedRows
+from pocketgpu.maxwell.sass.warp.known_addresses import KnownAddresses, Sum
 from pocketgpu.maxwell.sass.warp.warp_machine import WarpMachine
 
 
@@ -46,14 +50,27 @@ class VariableMachine(WarpMachine):
         self._called = called(flow) if stage == NONE else {}
         self._inline: dict[int, InlineAccess] = {}
         self._careful: dict[int, int] = {}
+        self._sums: dict[int, Callable[[], None]] = {}
+        self.known = KnownAddresses(k, flow.steps, ())
 
-    def begin(self, inline: dict[int, InlineAccess] | None = None, careful: dict[int, int] | None = None) -> None:
+    def begin(
+        self,
+        inline: Mapping[int, InlineAccess] | None = None,
+        careful: dict[int, int] | None = None,
+        sums: Iterable[Sum] = (),
+    ) -> None:
         """Begin a block.
 
         inline: accesses of memory that the block does itself, by number of the instruction. careful: for accesses that
-        are checked, the node of the graph to go on with if they are not simple.
+        are checked, the node of the graph to go on with if they are not simple. sums: of addresses, see
+        `known_addresses.py`.
         """
         self._nans, self._inline, self._careful = {}, inline or {}, careful or {}
+        self._sums = {}
+        for one in self.known.passes(sums):
+            self._sums[one.low], self._sums[one.high] = (
+                partial(self.known.before_sum, one), partial(self.known.after_sum, one)
+            )  # fmt: skip
 
     # -- registers --------------------------------------------------------------------------------------------------
     def register(self, n: int) -> Value:
@@ -96,6 +113,7 @@ class VariableMachine(WarpMachine):
         self.guarded = guarded
 
     def _write(self, n: int, var: Var, v: Value, mask: Value) -> None:
+        self.known.write(n)
         var.value = self.k.select(mask, v, var.value) if self._spares(n) else v
 
     def _spares(self, bit: int) -> bool:
@@ -194,7 +212,11 @@ class VariableMachine(WarpMachine):
 
     def arithmetic(self, step: Step, mask: Value) -> None:
         if step.index not in self._called:
+            if step.index in self._sums and not step.mods.get("x"):
+                self._sums[step.index]()
             super().arithmetic(step, mask)
+            if step.index in self._sums and step.mods.get("x"):
+                self._sums[step.index]()
             return
         k, p = self.k, self.place
         (x,) = self.operand(step.sources[0], "s")
@@ -208,7 +230,7 @@ class VariableMachine(WarpMachine):
         if access is None:
             super().load(step, mask)
         elif access.kind == GLOBAL_ROW:
-            self.set_register(step.dest, self._global_row(step, mask).load(), mask)
+            self.set_register(step.dest, self._global_row(step, access, mask).load(), mask)
             self.set_result(step, self.everyone, mask)
         else:
             self._ask_shared(step, access, mask)
@@ -223,7 +245,8 @@ class VariableMachine(WarpMachine):
         if access is None:
             super().store(step, mask)
         elif access.kind == GLOBAL_ROW:
-            self._global_row(step, mask).store(self.word(step.sources[-1]))
+            mask = with_effect(self, mask)
+            self._global_row(step, access, mask).store(self.word(step.sources[-1]))
         else:
             self._ask_shared(step, access, mask)
             self._rows.store_row(self.register(step.base), step.offset, self.word(step.sources[-1]))
@@ -232,14 +255,18 @@ class VariableMachine(WarpMachine):
         if not access.asks:
             return
         k, bytes = self.k, 4 * words_of(step.mods.get("size", 4))
-        good = self._rows.good(access.kind, self.register(step.base), mask, access.low, access.high, bytes)
-        if step.op == "STS":
-            good = good & (k.ballot(mask) == -1)
-        self._unless(good, step)
 
-    def _global_row(self, step: Step, mask: Value) -> GlobalRow:
-        row = GlobalRow(self.k, self.register(step.base), self.register(step.base + 1), mask, step.offset)
-        good = row.good & (self.k.ballot(mask) == -1) if step.op == "ST" else row.good
+        def check() -> Value:
+            good = self._rows.good(access.kind, self.register(step.base), mask, access.low, access.high, bytes)
+            return good & (k.ballot(mask) == -1) if step.op == "STS" else good
+
+        self._unless(self.known.ask(step, access, check), step)
+
+    def _global_row(self, step: Step, access: InlineAccess, mask: Value) -> GlobalRow:
+        row = GlobalRow(self.k, self.register(step.base), self.register(step.base + 1), step.offset)
+        good = self.known.ask(step, access, lambda: row.side_by_side(mask))
+        good = row.inside & good
+        good = good & (self.k.ballot(mask) == -1) if step.op == "ST" else good
         self._unless(good, step)
         return row
 

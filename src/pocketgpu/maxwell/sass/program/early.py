@@ -19,29 +19,33 @@ if TYPE_CHECKING:
 def early(flow: Flow) -> dict[int, tuple[int, ...]]:
     """For a block's first instruction, where it pays: instructions of the block that are done before its barrier.
 
-    Only a barrier without a guard leads to such a block.
+    Only a barrier leads to such a block.
     """
-    steps = flow.steps
-    if any(steps[i].indirect is not None for i in flow.reached):
-        return {}  # another executor may go on there
-    entered = {flow.start}
-    for index in flow.reached:
-        step = steps[index]
-        if step.op in PUSHES or step.op == "BRA":
-            entered.add(-1 if step.target is None else step.target)
-        if step.op == "CAL" or (step.op in ENDS and (step.op != "BAR" or step.guarded)):
-            entered.update(flow.after(index))
-            entered.add(index + 1)
-    entered.update(b.last + 1 for b in flow.blocks if steps[b.last].op not in ENDS)
     found = {}
     for block in flow.blocks:
-        after = flow.block_at.get(block.last + 1)
-        if steps[block.last].op != "BAR" or after is None or block.last + 1 in entered:
+        if block.last + 1 not in flow.behind_barriers:
             continue
-        moved = _movable(flow, block, flow.blocks[after])
-        if moved and _saves(flow, flow.blocks[after], moved):
-            found[block.last + 1] = moved
+        after = flow.blocks[flow.block_at[block.last + 1]]
+        moved = _movable(flow, block, after)
+        if moved and _saves(flow, after, moved):
+            found[after.first] = moved
     return found
+
+
+def behind_barriers(flow: Flow) -> frozenset[int]:
+    """First instructions of blocks that only a barrier without a guard leads to."""
+    steps = flow.steps
+    if any(steps[i].indirect is not None for i in flow.reached):
+        return frozenset()  # another executor may go on there
+    entered = {flow.start, *(b.last + 1 for b in flow.blocks if steps[b.last].op not in ENDS)}
+    for index in flow.reached:
+        step = steps[index]
+        if (step.op in PUSHES or step.op in ENDS) and step.target is not None:
+            entered.add(step.target)
+        if step.op == "CAL" or (step.op in ENDS and (step.op != "BAR" or step.guarded)):
+            entered.update((*flow.after(index), index + 1))
+    barriers = {b.last + 1 for b in flow.blocks if steps[b.last].op == "BAR"}
+    return frozenset((barriers & flow.block_at.keys()) - entered)
 
 
 def _movable(flow: Flow, block: CodeBlock, after: CodeBlock) -> tuple[int, ...]:
@@ -68,4 +72,4 @@ def _saves(flow: Flow, block: CodeBlock, moved: tuple[int, ...]) -> bool:
     return needed.bit_count() < flow.live_in[block.number].bit_count()
 
 
-__all__ = ["early"]
+__all__ = ["behind_barriers", "early"]

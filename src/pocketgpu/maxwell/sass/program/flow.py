@@ -12,7 +12,7 @@ from functools import cached_property
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.sass.program.agreement import Agreement
 from pocketgpu.maxwell.sass.program.control import ENDS, PUSHES, STOPS, divides
-from pocketgpu.maxwell.sass.program.early import early
+from pocketgpu.maxwell.sass.program.early import behind_barriers, early
 from pocketgpu.maxwell.sass.program.registers import reads, registers_from, surely_writes, writes
 from pocketgpu.maxwell.sass.program.steps import Step
 
@@ -80,6 +80,11 @@ class Flow:
 
     def __repr__(self) -> str:
         return f"<flow of {len(self.steps)} instructions in {len(self.blocks)} blocks>"
+
+    @cached_property
+    def behind_barriers(self) -> frozenset[int]:
+        """First instructions of blocks that only a barrier leads to."""
+        return behind_barriers(self)
 
     def _reordered(self, block: CodeBlock) -> CodeBlock:
         gone, more = self.early.get(block.first, ()), self.early.get(block.last + 1, ())

@@ -23,6 +23,7 @@ ROW_BYTES = 4 * HALF
 _FIRSTS = [0] * HALF + [HALF] * HALF
 
 ROW, ALIKE, GLOBAL_ROW = range(3)
+Pair = tuple[Value, Value]
 
 
 @dataclass(frozen=True)
@@ -112,27 +113,28 @@ class SharedRows:
             good = good & (a + offset).below(limit) & (b + offset).below(limit)
         return good
 
-    def _places(self, base: Value, offset: int) -> tuple[Value, Value]:
+    # firsts: the addresses of the first lane of each half, without the offset of the instruction.
+    def _places(self, firsts: Pair, offset: int) -> Pair:
         k, start = self.k, self._start()
-        a, b = ((k.to_i64(start) + k.to_i64(k.lane(base, lane))) + offset for lane in (0, HALF))
+        a, b = ((k.to_i64(start) + k.to_i64(first)) + offset for first in firsts)
         return a, b
 
-    def row(self, base: Value, offset: int) -> Value:
+    def row(self, firsts: Pair, offset: int) -> Value:
         """A word for each lane, side by side."""
         k = self.k
-        x, y = (k.load(I32, at, HALF) for at in self._places(base, offset))
+        x, y = (k.load(I32, at, HALF) for at in self._places(firsts, offset))
         return k.shuffle(x, list(range(LANES)), y)
 
-    def alike(self, base: Value, offset: int) -> Value:
+    def alike(self, firsts: Pair, offset: int) -> Value:
         """One word for each half."""
         k = self.k
-        x, y = (k.splat(k.load(I32, at), HALF) for at in self._places(base, offset))
+        x, y = (k.splat(k.load(I32, at), HALF) for at in self._places(firsts, offset))
         return k.shuffle(x, list(range(LANES)), y)
 
-    def store_row(self, base: Value, offset: int, v: Value) -> None:
+    def store_row(self, firsts: Pair, offset: int, v: Value) -> None:
         """Words side by side, all lanes."""
         k = self.k
-        for n, at in enumerate(self._places(base, offset)):
+        for n, at in enumerate(self._places(firsts, offset)):
             k.store(I32, at, k.shuffle(v, list(range(n * HALF, (n + 1) * HALF))))
 
 
@@ -142,14 +144,13 @@ class GlobalRow:
     inside: whether the words from the first lane's address on are in a page that threads reach (a scalar).
     """
 
-    def __init__(self, k: Lang, low: Value, high: Value, offset: int) -> None:
-        """low, high: words of the addresses, without the offset of the instruction."""
-        self.k, self._low, self._high = k, low, high
+    def __init__(self, k: Lang, lows: Pair, highs: Pair, offset: int) -> None:
+        """lows, highs: words of the addresses of the first lane of each half, without the offset of the instruction."""
+        self.k, self._lows = k, lows
         good = k.i32(0) == 0
         self.places = []
-        for lane in (0, HALF):
-            first = k.lane(low, lane)
-            va = ((k.to_i64(k.lane(high, lane)) << 32) | k.to_i64(first, False)) + offset
+        for first, upper in zip(lows, highs, strict=True):
+            va = ((k.to_i64(upper) << 32) | k.to_i64(first, False)) + offset
             word, inside = page_table.entry(k, va), k.low32(va) & (PAGE - 1)
             good = good & first.below(1 - ROW_BYTES)  # no carry into the upper words
             good = good & (word != 0) & (va.lsr(page_table.ADDRESS_BITS) == 0)
@@ -157,11 +158,11 @@ class GlobalRow:
             self.places.append((word & -PAGE) + inside)
         self.inside = good
 
-    def side_by_side(self, mask: Value) -> Value:
+    def side_by_side(self, low: Value, high: Value, mask: Value) -> Value:
         """Whether the addresses of lanes of a mask, as 64 bits, are those of words side by side (a scalar)."""
-        k, low, high = self.k, self._low, self._high
+        k, (first, second) = self.k, self._lows
         same = ((low - k.shuffle(low, _FIRSTS)) == _pattern(k)) & (high == k.shuffle(high, _FIRSTS))
-        unbroken = k.lane(low, 0).below(1 - ROW_BYTES) & k.lane(low, HALF).below(1 - ROW_BYTES)
+        unbroken = first.below(1 - ROW_BYTES) & second.below(1 - ROW_BYTES)
         return _whole(k, same | ~mask) & unbroken
 
     def load(self) -> Value:

@@ -66,6 +66,7 @@ class Row(Specialised):
         super()._take_up()
         self.state.value = READY
         self.stack.overflow.value = 0
+        self.lane_steps.value = self.k.i64(0)
 
     def _leave_counts(self) -> None:
         super()._leave_counts()

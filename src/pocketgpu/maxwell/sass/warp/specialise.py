@@ -18,7 +18,7 @@ from pocketgpu.maxwell.sass.isa.operand import Const, Indirect
 from pocketgpu.maxwell.sass.program.control import ENDS, LEAVES, PUSHES, Action, action_of, divides
 from pocketgpu.maxwell.sass.program.flow import CodeBlock, Flow, likely_functions
 from pocketgpu.maxwell.sass.program.make_steps import step_of
-from pocketgpu.maxwell.sass.program.registers import ALL
+from pocketgpu.maxwell.sass.program.registers import ALL, reads, writes
 from pocketgpu.maxwell.sass.program.residence import Residence
 from pocketgpu.maxwell.sass.program.steps import ALWAYS, Step
 from pocketgpu.maxwell.sass.semantics import OPERATIONS, Unit, bits
@@ -141,8 +141,10 @@ class Specialised(Divergence):
         self.turn = {index: add(partial(self._turn_over, index)) for index in sorted(loops)}
         barriers = [b for b in flow.blocks if flow.steps[b.last].op == "BAR"]
         points = sorted({b.last + 1 for b in barriers if b.last + 1 in flow.block_at})
-        self.caught_up = {index: add(partial(self._catch_up, index)) for index in flow.early}
-        self.after_barrier = {index: add(partial(self._go_on_at, index)) for index in points}
+        behind = flow.behind_barriers & self.number.keys()
+        self.caught_up = {index: add(partial(self._catch_up, index)) for index in behind}
+        go_on = lambda index: self.number[index] if index in behind else add(partial(self._go_on_at, index))
+        self.after_barrier = {index: go_on(index) for index in points}
         # If no register is in the record only, one node that stores all of them is enough.
         self.simple = places.whole or not barriers
         self.back = {}
@@ -214,11 +216,14 @@ class Specialised(Divergence):
         return (started == 0, self.number[self.flow.start], (started == AT_BARRIER, resumed, self.again))
 
     def _go_on_at(self, index: int) -> Next:
-        """After a barrier."""
-        known = self.machine.known.bits
-        known.value = self.k.load(I32, self.place.word(WARP.KNOWN))
+        """After a barrier, at a block to which other ways lead, too."""
+        self._recall()
         self.machine.restore(self.residence.resumed(self.flow.block_at[index]))
         return self.number[index]
+
+    def _recall(self) -> None:
+        """Take up what was known at the barrier."""
+        self.machine.known.bits.value = self.k.load(I32, self.place.word(WARP.KNOWN))
 
     def _dispatch(self) -> Next:
         """Go on at the instruction `resume`, where the stack says to."""
@@ -233,11 +238,16 @@ class Specialised(Divergence):
         return Jump(self.resume.value, (*nodes, self.end), known)
 
     def _catch_up(self, index: int) -> Next:
-        """Another executor has stopped at a barrier: do what compiled code does before it."""
+        """Another executor has stopped at a barrier: leave the record as compiled code does there."""
         self.machine.begin()
-        for early in self.flow.early[index]:
-            self._instruction(self.flow.steps[early])
+        written = 0
+        for early in self.flow.early.get(index, ()):
+            step = self.flow.steps[early]
+            self._instruction(step)
+            written |= writes(step)
         self.machine.settle_all()
+        self.machine.put_away(written, self.alive.value)
+        self.k.store(I32, self.place.word(WARP.KNOWN), 0)
         return self.number[index]
 
     def _pop(self) -> Next:
@@ -277,11 +287,14 @@ class Specialised(Divergence):
     # -- a block ----------------------------------------------------------------------------------------------------
     def _block(self, block: CodeBlock) -> Next:
         flow, k = self.flow, self.k
-        careful = self.pieces.get(block.number)
+        careful, waiting = self.pieces.get(block.number), 0
+        if block.first in flow.behind_barriers:
+            self._recall()
+            waiting = self.residence.resumed(block.number)
         if careful:
-            self.machine.begin(self.inline[block.number], careful, sums_of(flow, block))
+            self.machine.begin(self.inline[block.number], careful, sums_of(flow, block), waiting)
         else:
-            self.machine.begin()
+            self.machine.begin(waiting=waiting)
         count = block.last - block.first + 1
         self.left.value = self.left.value - count
         if self.count:
@@ -289,9 +302,17 @@ class Specialised(Divergence):
         for index in self._inner(block):
             self._instruction(flow.steps[index])
         if block.number in self.tails:
-            self.machine.settle_all()
+            self._settle(block, reads(flow.steps[block.last]))
             return self.tails[block.number]
         return self._end_of(block)
+
+    def _settle(self, block: CodeBlock, more: int = 0) -> None:
+        """At the end of a block: have those registers in variables that the code after it takes from there."""
+        places = self.residence
+        for target in places.directly(block.number):
+            more |= places.local[target]
+        self.machine.fetch(more | (places.stack_local if places.may_stop(block.number) else 0))
+        self.machine.settle_all()
 
     def _piece(self, body: tuple[int, ...], following: int) -> Next:
         """Some instructions of a block in its careful form."""
@@ -310,11 +331,11 @@ class Specialised(Divergence):
         """The last instruction of a block, if it is one of control flow, and what comes next."""
         last = self.flow.steps[block.last]
         if last.op not in ENDS:
-            self.machine.settle_all()
+            self._settle(block)
             return self._to(block.last + 1, block)
         self._notify(last)
         mask = self._mask(last)
-        self.machine.settle_all()
+        self._settle(block)
         if last.op == "BAR":
             return self._barrier(last, mask, block)
         return self._go(self._flow(last, mask), block)

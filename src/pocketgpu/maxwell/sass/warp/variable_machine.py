@@ -23,7 +23,7 @@ from pocketgpu.maxwell.sass.stages.stage import NONE
 from pocketgpu.maxwell.sass.thread_memory.access import DATA, WarpPlace
 from pocketgpu.maxwell.sass.thread_memory.work import LANES, LAUNCH, REGISTERS, VECTOR, WARP
 from pocketgpu.maxwell.sass.warp.functions import called, function_index
-from pocketgpu.maxwell.sass.warp.inline_access import ALIKE, GLOBAL_ROW, GlobalRow, InlineAccess, SharedRows
+from pocketgpu.maxwell.sass.warp.inline_access import ALIKE, GLOBAL_ROW, HALF, GlobalRow, InlineAccess, SharedRows
 from pocketgpu.maxwell.sass.warp.known_addresses import KnownAddresses, Sum
 from pocketgpu.maxwell.sass.warp.warp_machine import WarpMachine
 
@@ -51,6 +51,7 @@ class VariableMachine(WarpMachine):
         self._inline: dict[int, InlineAccess] = {}
         self._careful: dict[int, int] = {}
         self._sums: dict[int, Callable[[], None]] = {}
+        self._waiting = 0
         self.known = KnownAddresses(k, flow.steps, ())
 
     def begin(
@@ -58,13 +59,15 @@ class VariableMachine(WarpMachine):
         inline: Mapping[int, InlineAccess] | None = None,
         careful: dict[int, int] | None = None,
         sums: Iterable[Sum] = (),
+        waiting: int = 0,
     ) -> None:
         """Begin a block.
 
         inline: accesses of memory that the block does itself, by number of the instruction. careful: for accesses that
         are checked, the node of the graph to go on with if they are not simple. sums: of addresses, see
-        `known_addresses.py`.
+        `known_addresses.py`. waiting: registers (a set) that are in the record still; each is loaded when it is needed.
         """
+        self._waiting = waiting
         self._nans, self._inline, self._careful = {}, inline or {}, careful or {}
         self._sums = {}
         for one in self.known.passes(sums):
@@ -76,6 +79,7 @@ class VariableMachine(WarpMachine):
     def register(self, n: int) -> Value:
         if n in self._nans:
             self._settle(n)
+        self.fetch(1 << n)
         var = self.variables.get(n)
         return self.k.splat(0) if var is None else var.value
 
@@ -114,7 +118,14 @@ class VariableMachine(WarpMachine):
 
     def _write(self, n: int, var: Var, v: Value, mask: Value) -> None:
         self.known.write(n)
+        self._replace(n)
         var.value = self.k.select(mask, v, var.value) if self._spares(n) else v
+
+    def _replace(self, bit: int) -> None:
+        """A register is about to be written: load it if lanes keep what they have."""
+        if self._spares(bit):
+            self.fetch(1 << bit)
+        self._waiting &= ~(1 << bit)
 
     def _spares(self, bit: int) -> bool:
         """Whether a write of a register (a bit of a set) must leave lanes outside of its mask as they are."""
@@ -131,6 +142,7 @@ class VariableMachine(WarpMachine):
         self._nans[n] = mask if before is None or not self.guarded else before | mask
 
     def predicate(self, n: int) -> Value:
+        self.fetch(1 << (PREDICATE_BIT + n))
         var = self.predicates.get(n)
         if var is None:
             return self.everyone if n == PT else ~self.everyone
@@ -139,15 +151,18 @@ class VariableMachine(WarpMachine):
     def set_predicate(self, n: int, v: Value, mask: Value) -> None:
         var = self.predicates.get(n)
         if var is not None:
+            self._replace(PREDICATE_BIT + n)
             self._write_mask(PREDICATE_BIT + n, var, v, mask)
 
     def flags(self) -> Flags:
         if not self.codes:
             no = ~self.everyone
             return Flags(no, no, no, no)
+        self.fetch(1 << FLAGS_BIT)
         return Flags(*(v.value for v in self.codes))
 
     def set_flags(self, flags: Flags, mask: Value) -> None:
+        self._replace(FLAGS_BIT)
         for var, v in zip(self.codes, (flags.carry, flags.overflow, flags.sign, flags.zero), strict=True):
             self._write_mask(FLAGS_BIT, var, self.k.fit(v, BOOL, LANES), mask)
 
@@ -181,9 +196,17 @@ class VariableMachine(WarpMachine):
             if wanted >> FLAGS_BIT & 1:
                 var.value = k.mask_of(k.load(I32, record + (WARP.FLAGS + 4 * n)))
 
+    def fetch(self, wanted: int) -> None:
+        """Load the registers of a set that are in the record still."""
+        here = wanted & self._waiting
+        if here:
+            self._waiting &= ~here
+            self.restore(here)
+
     def put_away(self, wanted: int, alive: Value) -> None:
         """Registers of a set into the record. alive: lanes (a ballot) whose outputs are to be put there as well."""
         k, record = self.k, self.place.word(0)
+        wanted &= ~self._waiting
         for n, var in self.variables.items():
             if wanted >> n & 1 and n not in self.outputs:
                 k.store(I32, record + (REGISTERS + VECTOR * n), var.value)
@@ -235,8 +258,8 @@ class VariableMachine(WarpMachine):
         else:
             self._ask_shared(step, access, mask)
             get = self._rows.alike if access.kind == ALIKE else self._rows.row
-            base = self.register(step.base)
-            found = [get(base, step.offset + 4 * n) for n in range(words_of(step.mods.get("size", 4)))]
+            firsts = self._firsts(step.base)
+            found = [get(firsts, step.offset + 4 * n) for n in range(words_of(step.mods.get("size", 4)))]
             for n, v in enumerate(found):
                 self.set_register(step.dest + n, v, mask)
 
@@ -249,7 +272,21 @@ class VariableMachine(WarpMachine):
             self._global_row(step, access, mask).store(self.word(step.sources[-1]))
         else:
             self._ask_shared(step, access, mask)
-            self._rows.store_row(self.register(step.base), step.offset, self.word(step.sources[-1]))
+            self._rows.store_row(self._firsts(step.base), step.offset, self.word(step.sources[-1]))
+
+    def _firsts(self, n: int) -> tuple[Value, Value]:
+        """What a register holds in the first lane of each half."""
+        k = self.k
+        if self._waiting >> n & 1:  # the rest of it need not be loaded
+            low, high = (k.load(I32, self.place.word(REGISTERS + VECTOR * n + 4 * lane)) for lane in (0, HALF))
+            return low, high
+        return k.lane(self.register(n), 0), k.lane(self.register(n), HALF)
+
+    def _glance(self, n: int) -> Value:
+        """What a register holds, for a check that is rarely done: it stays where it is."""
+        if self._waiting >> n & 1:
+            return self.k.load(I32, self.place.word(REGISTERS + VECTOR * n), LANES)
+        return self.register(n)
 
     def _ask_shared(self, step: Step, access: InlineAccess, mask: Value) -> None:
         if not access.asks:
@@ -257,24 +294,30 @@ class VariableMachine(WarpMachine):
         k, bytes = self.k, 4 * words_of(step.mods.get("size", 4))
 
         def check() -> Value:
-            good = self._rows.good(access.kind, self.register(step.base), mask, access.low, access.high, bytes)
+            good = self._rows.good(access.kind, self._glance(step.base), mask, access.low, access.high, bytes)
             return good & (k.ballot(mask) == -1) if step.op == "STS" else good
 
         self._unless(self.known.ask(step, access, check), step)
 
     def _global_row(self, step: Step, access: InlineAccess, mask: Value) -> GlobalRow:
-        row = GlobalRow(self.k, self.register(step.base), self.register(step.base + 1), step.offset)
-        good = self.known.ask(step, access, lambda: row.side_by_side(mask))
-        good = row.inside & good
+        low, high = step.base, step.base + 1
+        row = GlobalRow(self.k, self._firsts(low), self._firsts(high), step.offset)
+        check = lambda: row.side_by_side(self._glance(low), self._glance(high), mask)
+        good = row.inside & self.known.ask(step, access, check)
         good = good & (self.k.ballot(mask) == -1) if step.op == "ST" else good
         self._unless(good, step)
         return row
 
     def _unless(self, good: Value, step: Step) -> None:
         """Go on with the careful form of the block, before the instruction, if an access is not simple."""
-        nans = dict(self._nans)
-        self.k.escape(~good, self._careful[step.index], self.settle_all)
-        self._nans = nans
+        nans, waiting = dict(self._nans), self._waiting
+
+        def before() -> None:
+            self.fetch(waiting)
+            self.settle_all()
+
+        self.k.escape(~good, self._careful[step.index], before)
+        self._nans, self._waiting = nans, waiting
 
 
 def _in_lane(var: Var, lane: int) -> int:

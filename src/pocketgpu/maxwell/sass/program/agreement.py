@@ -49,12 +49,14 @@ class Agreement:
     """The agreement of a program's lanes.
 
     together: conditional instructions of control flow that hold for all active lanes or for none. same: for each block
-    the registers that are the same in all active lanes at its beginning, as a set.
+    the registers that are the same in all active lanes at its beginning, as a set. always: those that are the same
+    everywhere.
     """
 
     def __init__(self, flow: Flow) -> None:
         self.flow = flow
         self.same = [0] * len(flow.blocks)
+        self.always = 0
         self.together: frozenset[int] = frozenset()
         self.apart = {b.number for b in flow.blocks}
         """Blocks in which some lanes may wait for others."""
@@ -77,6 +79,11 @@ class Agreement:
         self.together = frozenset(
             last.index for n, last in enumerate(self._last) if last.op in ENDS and divides(last) and n not in dividing
         )
+        self.always = ALL
+        for block in flow.blocks:
+            for index, same in self.within(block.number):
+                step = flow.steps[index]
+                self.always &= ~(writes(step) & ~self._step(step, same, block.number in apart))
 
     @staticmethod
     def _pushed(step: Step) -> list[int]:

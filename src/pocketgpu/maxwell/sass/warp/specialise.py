@@ -74,6 +74,7 @@ class Specialised(Divergence):
         self.resume = k.var(0)
         self.lane_steps = k.var(k.i64(0))
         self.machine = VariableMachine(k, place, flow, stage, outputs)
+        self.machine.active = lambda: self.active_lanes
         repeated = lambda b: accesses(flow.steps, b.body) if b.number in flow.repeated else {}
         self.inline = {b.number: repeated(b) for b in flow.blocks}
         """For each block the accesses of memory that its code does itself, by instruction."""
@@ -381,6 +382,9 @@ class Specialised(Divergence):
         action, at = action_of(step), Site(step.index, divides(step), self.flow.divides(step))
         if action is Action.BRANCH and not at.conditional:
             return To(_known(step))
+        shared = None if at.divides else self.machine.shared_guard(step)
+        if action is Action.BRANCH and shared is not None:
+            return (shared, To(_known(step)), Goal.NEXT)
         taken = self.k.ballot(mask)
         if action is Action.BRANCH:
             return self.branch(at, _known(step), taken)

@@ -16,7 +16,7 @@ from pocketgpu.lanes import BOOL, I32, Lang, Value, Var
 from pocketgpu.maxwell.sass.isa.operand import PT, RZ
 from pocketgpu.maxwell.sass.program.flow import Flow
 from pocketgpu.maxwell.sass.program.registers import ALL, FLAGS_BIT, PREDICATE_BIT, words_of
-from pocketgpu.maxwell.sass.program.steps import OperandSource, Step
+from pocketgpu.maxwell.sass.program.steps import ALWAYS, OperandSource, Step
 from pocketgpu.maxwell.sass.semantics import Flags, float32
 from pocketgpu.maxwell.sass.stages.pixels import with_effect
 from pocketgpu.maxwell.sass.stages.stage import NONE
@@ -40,7 +40,11 @@ class VariableMachine(WarpMachine):
         zero, no = k.splat(0), k.iota() < 0
         written = flow.written
         self.variables = {n: k.var(zero) for n in range(RZ) if written >> n & 1}
-        self.predicates = {n: k.var(no) for n in range(PT) if written >> (PREDICATE_BIT + n) & 1}
+        always = flow.agreement.always
+        self.shared = {n for n in range(PT) if (written & always) >> (PREDICATE_BIT + n) & 1}
+        """Predicates that are the same in all active lanes: their variables are scalars."""
+        predicates = [n for n in range(PT) if written >> (PREDICATE_BIT + n) & 1]
+        self.predicates = {n: k.var(False if n in self.shared else no) for n in predicates}
         self.codes = [k.var(no) for _ in range(4)] if written >> FLAGS_BIT & 1 else []
         self._nans: dict[int, Value] = {}
         """Registers that may hold, in this block, a NaN other than the canonical one: in lanes of which mask."""
@@ -52,6 +56,8 @@ class VariableMachine(WarpMachine):
         self._careful: dict[int, int] = {}
         self._sums: dict[int, Callable[[], None]] = {}
         self._waiting = 0
+        self.active: Callable[[], Value] = lambda: k.i32(-1)
+        """Gives the active lanes, as a ballot."""
         self.known = KnownAddresses(k, flow.steps, ())
 
     def begin(
@@ -146,13 +152,33 @@ class VariableMachine(WarpMachine):
         var = self.predicates.get(n)
         if var is None:
             return self.everyone if n == PT else ~self.everyone
-        return var.value
+        return self.k.fit(var.value, BOOL, LANES)
+
+    def shared_guard(self, step: Step) -> Value | None:
+        """The guard of an instruction as a scalar, if it is the same in all active lanes."""
+        if step.guard.n not in self.shared or step.test != ALWAYS:
+            return None
+        self.fetch(1 << (PREDICATE_BIT + step.guard.n))
+        v = self.predicates[step.guard.n].value
+        return ~v if step.guard.negated else v
 
     def set_predicate(self, n: int, v: Value, mask: Value) -> None:
         var = self.predicates.get(n)
         if var is not None:
+            if n in self.shared:
+                self._write_shared(n, var, v, mask)
+                return
             self._replace(PREDICATE_BIT + n)
             self._write_mask(PREDICATE_BIT + n, var, v, mask)
+
+    def _write_shared(self, n: int, var: Var, v: Value, mask: Value) -> None:
+        k = self.k
+        found = k.ballot(v & mask) != 0
+        if self.guarded:
+            self.fetch(1 << (PREDICATE_BIT + n))
+            found = k.select(k.ballot(mask) != 0, found, var.value)
+        self._waiting &= ~(1 << (PREDICATE_BIT + n))
+        var.value = found
 
     def flags(self) -> Flags:
         if not self.codes:
@@ -191,7 +217,8 @@ class VariableMachine(WarpMachine):
                 var.value = k.load(I32, record + (REGISTERS + VECTOR * n), LANES)
         for n, var in self.predicates.items():
             if wanted >> (PREDICATE_BIT + n) & 1:
-                var.value = k.mask_of(k.load(I32, record + (WARP.PREDICATES + 4 * n)))
+                word = k.load(I32, record + (WARP.PREDICATES + 4 * n))
+                var.value = (word & self.active()) != 0 if n in self.shared else k.mask_of(word)
         for n, var in enumerate(self.codes):
             if wanted >> FLAGS_BIT & 1:
                 var.value = k.mask_of(k.load(I32, record + (WARP.FLAGS + 4 * n)))
@@ -213,7 +240,8 @@ class VariableMachine(WarpMachine):
         self.put_outputs(alive)
         for n, var in self.predicates.items():
             if wanted >> (PREDICATE_BIT + n) & 1:
-                k.store(I32, record + (WARP.PREDICATES + 4 * n), k.ballot(var.value))
+                word = k.select(var.value, -1, 0) if n in self.shared else k.ballot(var.value)
+                k.store(I32, record + (WARP.PREDICATES + 4 * n), word)
         for n, var in enumerate(self.codes):
             if wanted >> FLAGS_BIT & 1:
                 k.store(I32, record + (WARP.FLAGS + 4 * n), k.ballot(var.value))

@@ -117,6 +117,7 @@ class Row(Specialised):
         add = self._add
         self.met, self.following, self.counted = add(self._met), add(self._following), add(self._counted)
         self.released, self.on = add(self._released), add(self._on)
+        self.fresh = add(self._fresh)
         self.paused, self.parted = add(self._paused), add(self._parted)
         self.barriers = {
             b.last + 1: self.flow.steps[b.last].mods.get("barrier", 0) & (BARRIERS - 1)
@@ -149,8 +150,13 @@ class Row(Specialised):
     def _on(self) -> Next:
         self._take_up()
         points = tuple(self.after_barrier)
-        nodes = (*(self.after_barrier[i] for i in points), self.number[self.flow.start])
+        nodes = (*(self.after_barrier[i] for i in points), self.fresh)
         return Jump(self.begun_at.value, nodes, points)
+
+    def _fresh(self) -> Next:
+        """The beginning of the program, for another warp than the first one."""
+        self.machine.clear(self.flow.live_in[self.flow.block_at[self.flow.start]])
+        return self.number[self.flow.start]
 
     def _paused(self) -> Next:
         """The row has had its turn; it can go on."""

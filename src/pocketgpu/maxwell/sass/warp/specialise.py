@@ -151,10 +151,8 @@ class Specialised(Divergence):
         self.turn = {index: add(partial(self._turn_over, index)) for index in sorted(loops)}
         barriers = [b for b in flow.blocks if flow.steps[b.last].op == "BAR"]
         points = sorted({b.last + 1 for b in barriers if b.last + 1 in flow.block_at})
-        behind = flow.behind_barriers & self.number.keys()
-        self.caught_up = {index: add(partial(self._catch_up, index)) for index in behind}
-        go_on = lambda index: self.number[index] if index in behind else add(partial(self._go_on_at, index))
-        self.after_barrier = {index: go_on(index) for index in points}
+        self.caught_up = {index: add(partial(self._catch_up, index)) for index in flow.early}
+        self.after_barrier = {index: add(partial(self._go_on_at, index)) for index in points}
         # If no register is in the record only, one node that stores all of them is enough.
         self.simple = places.whole or not barriers
         self.back = {}
@@ -166,7 +164,11 @@ class Specialised(Divergence):
         self.k.graph(self.nodes)
 
     def _add(self, node: Callable[[], Next]) -> int:
-        self.nodes.append(node)
+        def begun() -> Next:
+            self.machine.begin()
+            return node()
+
+        self.nodes.append(begun)
         return len(self.nodes) - 1
 
     def _add_ways_out(self) -> None:
@@ -226,14 +228,10 @@ class Specialised(Divergence):
         return (started == 0, self.number[self.flow.start], (started == AT_BARRIER, resumed, self.again))
 
     def _go_on_at(self, index: int) -> Next:
-        """After a barrier, at a block to which other ways lead, too."""
-        self._recall()
+        """After a barrier."""
+        self.machine.known.bits.value = self.k.load(I32, self.place.word(WARP.KNOWN))
         self.machine.restore(self.residence.resumed(self.flow.block_at[index]))
         return self.number[index]
-
-    def _recall(self) -> None:
-        """Take up what was known at the barrier."""
-        self.machine.known.bits.value = self.k.load(I32, self.place.word(WARP.KNOWN))
 
     def _dispatch(self) -> Next:
         """Go on at the instruction `resume`, where the stack says to."""
@@ -249,7 +247,6 @@ class Specialised(Divergence):
 
     def _catch_up(self, index: int) -> Next:
         """Another executor has stopped at a barrier: leave the record as compiled code does there."""
-        self.machine.begin()
         written = 0
         for early in self.flow.early.get(index, ()):
             step = self.flow.steps[early]
@@ -257,7 +254,6 @@ class Specialised(Divergence):
             written |= writes(step)
         self.machine.settle_all()
         self.machine.put_away(written, self.alive.value)
-        self.k.store(I32, self.place.word(WARP.KNOWN), 0)
         return self.number[index]
 
     def _pop(self) -> Next:
@@ -297,10 +293,8 @@ class Specialised(Divergence):
     # -- a block ----------------------------------------------------------------------------------------------------
     def _block(self, block: CodeBlock) -> Next:
         flow, k = self.flow, self.k
-        careful, waiting = self.pieces.get(block.number), 0
-        if block.first in flow.behind_barriers:
-            self._recall()
-            waiting = self.residence.resumed(block.number)
+        careful = self.pieces.get(block.number)
+        waiting = ALL if self.residence.recorded(block.number) else 0
         if careful:
             self.machine.begin(self.inline[block.number], careful, sums_of(flow, block), waiting)
         else:
@@ -326,7 +320,6 @@ class Specialised(Divergence):
 
     def _piece(self, body: tuple[int, ...], following: int) -> Next:
         """Some instructions of a block in its careful form."""
-        self.machine.begin()
         for index in body:
             self._instruction(self.flow.steps[index])
         self.machine.settle_all()
@@ -334,7 +327,6 @@ class Specialised(Divergence):
 
     def _tail(self, block: CodeBlock) -> Next:
         """The end of a block that has two forms."""
-        self.machine.begin()
         return self._end_of(block)
 
     def _end_of(self, block: CodeBlock) -> Next:

@@ -223,6 +223,18 @@ class VariableMachine(WarpMachine):
             if wanted >> FLAGS_BIT & 1:
                 var.value = k.mask_of(k.load(I32, record + (WARP.FLAGS + 4 * n)))
 
+    def clear(self, wanted: int) -> None:
+        """Zero in the registers of a set."""
+        k = self.k
+        for n, var in self.variables.items():
+            if wanted >> n & 1:
+                var.value = k.splat(0)
+        for n, var in self.predicates.items():
+            if wanted >> (PREDICATE_BIT + n) & 1:
+                var.value = k.fit(False, BOOL, 1 if n in self.shared else LANES)
+        for var in self.codes if wanted >> FLAGS_BIT & 1 else ():
+            var.value = k.fit(False, BOOL, LANES)
+
     def fetch(self, wanted: int) -> None:
         """Load the registers of a set that are in the record still."""
         here = wanted & self._waiting

@@ -89,12 +89,18 @@ FAULT = Struct("INSTRUCTION", "LANE", "WARP", "NUMBER", "LOW", "HIGH", "KIND", "
 ENTRY = Struct("KIND", "TARGET", "MASK")
 """An entry of the divergence stack: its kind (`program.control.StackEntry`), the instruction to go on at, the lanes."""
 
+NOTED = Struct("START:2", "BYTES", "PLACE")
+"""A page that compiled code has found: its address, how many bytes a row may begin in, and its arena offset."""
+NOTED_PAGES = 8
+"""Addresses of a warp of which pages are noted, for each half of the lanes."""
+
 WARP = Struct(
     "STEPS:2", "LANE_STEPS:2",  # 64 bits each: instructions, and those times the lanes active (if they are counted)
     "STATE", "RESUME", "ACTIVE", "ALIVE", "DEPTH", "STARTED", "BARRIER", "BARRIER_KIND", "BARRIER_COUNT",
     "BARRIER_VALUE", "RESULT", "SAVED",
     "KNOWN",  # at a barrier: addresses that compiled code found to be simple
-    "PREDICATES:8", "FLAGS:4", f"STACK:{ENTRY.size // 4 * STACK_ENTRIES}",
+    "PREDICATES:8", "FLAGS:4", f"PAGES:{2 * NOTED_PAGES * NOTED.size // 4}",
+    f"STACK:{ENTRY.size // 4 * STACK_ENTRIES}",
 )  # fmt: skip
 REGISTERS = (WARP.size + VECTOR - 1) // VECTOR * VECTOR
 

@@ -7,16 +7,16 @@ the quick form has no calls, and values can stay in the registers of the host.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from pocketgpu.lanes import I32, Lang, Value
+from pocketgpu.lanes import I32, I64, Lang, Value, Var
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.memory import page_table
 from pocketgpu.maxwell.sass.isa.operand import RZ
 from pocketgpu.maxwell.sass.program.registers import words_of, writes
 from pocketgpu.maxwell.sass.program.steps import Step
 from pocketgpu.maxwell.sass.thread_memory.access import BYTES, PAGE, WarpPlace
-from pocketgpu.maxwell.sass.thread_memory.work import LANES, LAUNCH
+from pocketgpu.maxwell.sass.thread_memory.work import LANES, LAUNCH, NOTED, WARP
 
 HALF = LANES // 2
 ROW_BYTES = 4 * HALF
@@ -91,6 +91,45 @@ def _whole(k: Lang, mask: Value) -> Value:
     return k.ballot(mask) == -1
 
 
+class NotedPages:
+    """The pages of the last access by an address, one for each half of the lanes, in the warp's record.
+
+    number: which of NOTED_PAGES the address has; None: none.
+    """
+
+    def __init__(self, p: WarpPlace, number: int | None, bits: Var, bit: int) -> None:
+        """bits: a variable with a bit that says whether the pages are noted."""
+        self.k, self.p, self.number, self.bits, self.bit = p.k, p, number, bits, bit
+
+    def _words(self) -> Iterator[Value]:
+        assert self.number is not None
+        for half in range(2):
+            yield self.p.word(WARP.PAGES + (2 * self.number + half) * NOTED.size)
+
+    def look(self, addresses: list[Value]) -> tuple[Value, list[Value]]:
+        """(whether both addresses are in the pages that are noted, their places in the arena)."""
+        k = self.k
+        if self.number is None:
+            return k.i32(0) != 0, [k.i32(0), k.i32(0)]
+        found, places = (self.bits.value & self.bit) != 0, []
+        for va, at in zip(addresses, self._words(), strict=True):
+            place = va - k.load(I64, at + NOTED.START)
+            found = found & place.below(k.to_i64(k.load(I32, at + NOTED.BYTES)))
+            places.append(k.load(I32, at + NOTED.PLACE) + k.low32(place))
+        return found, places
+
+    def note(self, good: Value, pages: list[tuple[Value, Value, Value]]) -> None:
+        """Note pages if they are good. pages: (address, the last place where an access may begin, arena offset)."""
+        if self.number is None:
+            return
+        k = self.k
+        for at, (start, last, place) in zip(self._words(), pages, strict=True):
+            k.store(I64, at + NOTED.START, start)
+            k.store(I32, at + NOTED.BYTES, last + 1)
+            k.store(I32, at + NOTED.PLACE, place)
+        self.bits.value = (self.bits.value & ~self.bit) | k.select(good, self.bit, 0)
+
+
 class SharedRows:
     """Words of shared memory by an address register; offsets are part of the loads and stores."""
 
@@ -141,22 +180,34 @@ class SharedRows:
 class GlobalRow:
     """Words of global memory side by side, for each half of the lanes inside one page.
 
-    inside: whether the words from the first lane's address on are in a page that threads reach (a scalar).
+    places: their arena offsets (i32). inside: whether they are in pages that threads reach (a scalar).
     """
 
-    def __init__(self, k: Lang, lows: Pair, highs: Pair, offset: int) -> None:
+    def __init__(self, k: Lang, lows: Pair, highs: Pair, offset: int, noted: NotedPages) -> None:
         """lows, highs: words of the addresses of the first lane of each half, without the offset of the instruction."""
         self.k, self._lows = k, lows
-        good = k.i32(0) == 0
-        self.places = []
-        for first, upper in zip(lows, highs, strict=True):
-            va = ((k.to_i64(upper) << 32) | k.to_i64(first, False)) + offset
-            word, inside = page_table.entry(k, va), k.low32(va) & (PAGE - 1)
-            good = good & first.below(1 - ROW_BYTES)  # no carry into the upper words
-            good = good & (word != 0) & (va.lsr(page_table.ADDRESS_BITS) == 0)
-            good = good & (inside <= page_table.last_place(word, ROW_BYTES)) & ((inside & 3) == 0)
-            self.places.append((word & -PAGE) + inside)
-        self.inside = good
+        addresses = [
+            ((k.to_i64(upper) << 32) | k.to_i64(first, False)) + offset
+            for first, upper in zip(lows, highs, strict=True)
+        ]
+        found, places = noted.look(addresses)
+        known = lambda: (k.i32(0) == 0, *places)
+        good, *self.places = k.branch(found, known, lambda: self._find(addresses, noted), usual=True)
+        aligned = (k.low32(addresses[0] | addresses[1]) & 3) == 0
+        self.inside = good & aligned
+
+    def _find(self, addresses: list[Value], noted: NotedPages) -> tuple[Value, ...]:
+        """Whether the words are inside, and their places. Their pages are noted."""
+        k = self.k
+        good, places, pages = k.i32(0) == 0, [], []
+        for va in addresses:
+            word, place = page_table.entry(k, va), k.low32(va) & (PAGE - 1)
+            last = page_table.last_place(word, ROW_BYTES)
+            good = good & (word != 0) & (va.lsr(page_table.ADDRESS_BITS) == 0) & (place <= last)
+            places.append((word & -PAGE) + place)
+            pages.append((va - k.to_i64(place), last, word & -PAGE))
+        noted.note(good, pages)
+        return (good, *places)
 
     def side_by_side(self, low: Value, high: Value, mask: Value) -> Value:
         """Whether the addresses of lanes of a mask, as 64 bits, are those of words side by side (a scalar)."""

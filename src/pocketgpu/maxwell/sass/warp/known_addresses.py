@@ -15,10 +15,12 @@ from pocketgpu.maxwell.sass.isa.operand import RZ
 from pocketgpu.maxwell.sass.program.flow import CodeBlock, Flow
 from pocketgpu.maxwell.sass.program.registers import FLAGS_BIT, reads, writes
 from pocketgpu.maxwell.sass.program.steps import ALWAYS, Step
-from pocketgpu.maxwell.sass.warp.inline_access import GLOBAL_ROW, InlineAccess
+from pocketgpu.maxwell.sass.thread_memory.access import WarpPlace
+from pocketgpu.maxwell.sass.thread_memory.work import NOTED_PAGES
+from pocketgpu.maxwell.sass.warp.inline_access import GLOBAL_ROW, InlineAccess, NotedPages
 
-MOST = 30
-"""Kinds of accesses of a program that are remembered."""
+MOST = 22
+"""Kinds of accesses of a program that are remembered. There are bits for these, and for the pages that are noted."""
 
 Key = tuple[int, ...]
 
@@ -60,6 +62,13 @@ class KnownAddresses:
         bit = self._keys.setdefault(self._key(step, access), 1 << len(self._keys))
         for n in (step.base, step.base + 1) if access.kind == GLOBAL_ROW else (step.base,):
             self._bases[n] = self._bases.get(n, 0) | bit
+
+    def pages(self, p: WarpPlace, step: Step) -> NotedPages:
+        """Where the pages of an access of global memory are noted."""
+        rows = [key for key in self._keys if key[0] == GLOBAL_ROW][:NOTED_PAGES]
+        key = (GLOBAL_ROW, step.base)
+        number = rows.index(key) if key in rows else None
+        return NotedPages(p, number, self.bits, 1 << (MOST + (number or 0)))
 
     def ask(self, step: Step, access: InlineAccess, check: Callable[[], Value]) -> Value:
         """Whether the access is simple (a scalar): known, or checked and then known."""

@@ -67,16 +67,17 @@ def _begin(k: Lang, launch: Value, slot: Value, number: Value) -> None:
             k.store(I32, record + WARP.offsets[name], v)
         k.store(I32, record + WARP.ACTIVE, mask)
         k.store(I32, record + WARP.ALIVE, mask)
-        # An executor that takes a warp up in the middle must find registers that were not written as zero.
-        for i in k.range(0, k.select(of(LAUNCH.CLEAR) != 0, stride - REGISTERS, 0), VECTOR):
-            k.store(I32, record + REGISTERS + i, k.splat(0))
-        for n in range(7):
-            k.store(I32, record + WARP.PREDICATES + 4 * n, 0)
-        k.store(I32, record + WARP.PREDICATES + 28, -1)
-        for n in range(4):
-            k.store(I32, record + WARP.FLAGS + 4 * n, 0)
         k.store(I64, record + WARP.STEPS, 0)
         k.store(I64, record + WARP.LANE_STEPS, 0)
+        # An executor that takes a warp up in the middle must find registers that were not written as zero.
+        for _ in k.when(of(LAUNCH.CLEAR) != 0):
+            for i in k.range(0, stride - REGISTERS, VECTOR):
+                k.store(I32, record + REGISTERS + i, k.splat(0))
+            for n in range(7):
+                k.store(I32, record + WARP.PREDICATES + 4 * n, 0)
+            for n in range(4):
+                k.store(I32, record + WARP.FLAGS + 4 * n, 0)
+        k.store(I32, record + WARP.PREDICATES + 28, -1)
     # Shared and local memory begin as zero, so that every run gives the same result.
     for size, at in _cleared(k, launch):
         for i in k.range(0, size, SHARED_CLEAR):

@@ -5,7 +5,7 @@ Blocks are cut wherever control can arrive or leave.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cached_property
 
@@ -13,7 +13,7 @@ from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.sass.program.agreement import Agreement
 from pocketgpu.maxwell.sass.program.control import ENDS, PUSHES, STOPS, divides
 from pocketgpu.maxwell.sass.program.early import behind_barriers, early
-from pocketgpu.maxwell.sass.program.registers import reads, registers_from, surely_writes, writes
+from pocketgpu.maxwell.sass.program.registers import reads, reads_words, registers_from, surely_writes, writes
 from pocketgpu.maxwell.sass.program.steps import Step
 
 
@@ -76,7 +76,7 @@ class Flow:
         """For the first instruction of a block: instructions of it that are done before the barrier that leads to it."""
         if self.early:
             self.blocks = [self._reordered(b) for b in self.blocks]
-            del self.live_in, self._effects  # they were those of the blocks as written
+            del self.live_in  # it was that of the blocks as written
 
     def __repr__(self) -> str:
         return f"<flow of {len(self.steps)} instructions in {len(self.blocks)} blocks>"
@@ -175,15 +175,14 @@ class Flow:
         return {b.number for b in self.blocks if any(first <= b.last and b.first <= last for first, last in pairs)}
 
     # -- which parts matter -----------------------------------------------------------------------------------------
-    @cached_property
-    def _effects(self) -> list[tuple[int, int]]:
+    def _effects(self, read: Callable[[Step], int]) -> list[tuple[int, int]]:
         """For each block what it reads before writing it, and what it surely writes."""
         found = []
         for block in self.blocks:
             needed = killed = 0
             for index in block.body:
                 step = self.steps[index]
-                needed |= (reads(step) | (self.outputs if step.op == "EXIT" else 0)) & ~killed
+                needed |= (read(step) | (self.outputs if step.op == "EXIT" else 0)) & ~killed
                 killed |= surely_writes(step)
             found.append((needed, killed))
         return found
@@ -202,29 +201,42 @@ class Flow:
             found.append([self.block_at[i] for i in {*after} if i in self.block_at])
         return found
 
-    def live_after(self, number: int) -> int:
-        """The registers whose value matters at the end of a block."""
+    def _live(self, read: Callable[[Step], int]) -> list[int]:
+        """For each block the registers of which something is read before they are written, from its beginning on."""
+        effects = self._effects(read)
+        live = [needed for needed, _ in effects]
+        changed = True
+        while changed:
+            changed = False
+            for n in reversed(range(len(self.blocks))):
+                needed, killed = effects[n]
+                new = needed | (self._after(n, live) & ~killed)
+                if new != live[n]:
+                    live[n], changed = new, True
+        return live
+
+    def _after(self, number: int, live: list[int]) -> int:
         found = 0
         for n in self._successors[number]:
-            found |= self.live_in[n]
+            found |= live[n]
         return found
 
     @cached_property
     def live_in(self) -> list[int]:
         """For each block the registers whose value matters at its beginning."""
-        live = [needed for needed, _ in self._effects]
-        changed = True
-        while changed:
-            changed = False
-            for n in reversed(range(len(self.blocks))):
-                after = 0
-                for following in self._successors[n]:
-                    after |= live[following]
-                needed, killed = self._effects[n]
-                new = needed | (after & ~killed)
-                if new != live[n]:
-                    live[n], changed = new, True
-        return live
+        return self._live(reads)
+
+    @cached_property
+    def _words_in(self) -> list[int]:
+        return self._live(reads_words)
+
+    def live_after(self, number: int) -> int:
+        """The registers whose value matters at the end of a block."""
+        return self._after(number, self.live_in)
+
+    def words_after(self, number: int) -> int:
+        """Those whose bits matter there, even if they are a NaN."""
+        return self._after(number, self._words_in)
 
     @cached_property
     def kept(self) -> int:

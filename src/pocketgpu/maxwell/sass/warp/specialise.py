@@ -18,7 +18,7 @@ from pocketgpu.maxwell.sass.isa.operand import Const, Indirect
 from pocketgpu.maxwell.sass.program.control import ENDS, LEAVES, PUSHES, Action, action_of, divides
 from pocketgpu.maxwell.sass.program.flow import CodeBlock, Flow, likely_functions
 from pocketgpu.maxwell.sass.program.make_steps import step_of
-from pocketgpu.maxwell.sass.program.registers import ALL, reads, writes
+from pocketgpu.maxwell.sass.program.registers import ALL, reads, reads_words, writes
 from pocketgpu.maxwell.sass.program.residence import Residence
 from pocketgpu.maxwell.sass.program.steps import ALWAYS, Step
 from pocketgpu.maxwell.sass.semantics import OPERATIONS, Unit, bits
@@ -316,7 +316,10 @@ class Specialised(Divergence):
         for target in places.directly(block.number):
             more |= places.local[target]
         self.machine.fetch(more | (places.stack_local if places.may_stop(block.number) else 0))
-        self.machine.settle_all()
+        # No other executor and no observer sees registers here, unless all of them are in variables for it.
+        seen = places.whole or self.observer is not None
+        words = self.flow.words_after(block.number) | reads_words(self.flow.steps[block.last])
+        self.machine.settle_all(ALL if seen else words)
 
     def _piece(self, body: tuple[int, ...], following: int) -> Next:
         """Some instructions of a block in its careful form."""

@@ -97,10 +97,11 @@ class VariableMachine(WarpMachine):
         nan = (x != x) & mask
         var.value = k.select(nan, float32.CANONICAL_NAN, word)
 
-    def settle_all(self) -> None:
-        """Make the NaNs of all registers canonical, before a block ends."""
+    def settle_all(self, wanted: int = ALL) -> None:
+        """Make the NaNs of a set of registers canonical, before a block ends."""
         for n in list(self._nans):
-            self._settle(n)
+            if wanted >> n & 1:
+                self._settle(n)
 
     def operand(self, source: OperandSource, letter: str) -> list[Value]:
         # Float operations do not tell one NaN from another.

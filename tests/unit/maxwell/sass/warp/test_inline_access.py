@@ -320,6 +320,6 @@ def test_only_what_repeats_is_quick() -> None:
     found = flow(HEAD + FILL + "again:\n LDS.U.32 R5, [R4]\n LDS.U.32 R6, [R4+0x8]\n IADD R0, R5, R6\n" + TWICE)
     loop = [b for b in found.blocks if b.number in found.repeated]
     assert [found.steps[b.first].op for b in loop] == ["LDS"]
-    quick = accesses(found.steps, loop[0].first, loop[0].last)
+    quick = accesses(found.steps, loop[0].body)
     # The first one asks for both.
     assert [(a.asks, a.low, a.high) for a in quick.values()] == [(True, 0, 8), (False, 8, 8)]

@@ -8,6 +8,7 @@ a block can wait while others run.
 from __future__ import annotations
 
 from enum import IntEnum
+from functools import cached_property
 
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.struct_words import Struct
@@ -96,11 +97,11 @@ NOTED_PAGES = 8
 
 WARP = Struct(
     "STEPS:2", "LANE_STEPS:2",  # 64 bits each: instructions, and those times the lanes active (if they are counted)
+    f"PAGES:{2 * NOTED_PAGES * NOTED.size // 4}",  # what compiled code has found
     "STATE", "RESUME", "ACTIVE", "ALIVE", "DEPTH", "STARTED", "BARRIER", "BARRIER_KIND", "BARRIER_COUNT",
     "BARRIER_VALUE", "RESULT", "SAVED",
     "KNOWN",  # at a barrier: addresses that compiled code found to be simple
-    "PREDICATES:8", "FLAGS:4", f"PAGES:{2 * NOTED_PAGES * NOTED.size // 4}",
-    f"STACK:{ENTRY.size // 4 * STACK_ENTRIES}",
+    "PREDICATES:8", "FLAGS:4", f"STACK:{ENTRY.size // 4 * STACK_ENTRIES}",
 )  # fmt: skip
 REGISTERS = (WARP.size + VECTOR - 1) // VECTOR * VECTOR
 
@@ -186,28 +187,28 @@ class SlotLayout:
     shared: int
     local: int
 
-    @property
+    @cached_property
     def warp_stride(self) -> int:
         return REGISTERS + VECTOR * self.registers
 
-    @property
+    @cached_property
     def shared_at(self) -> int:
         return WARPS + self.warps * self.warp_stride
 
-    @property
+    @cached_property
     def local_stride(self) -> int:
         """Bytes of local memory of a warp."""
         return rounded(self.local, 16) * LANES
 
-    @property
+    @cached_property
     def local_at(self) -> int:
         return self.shared_at + rounded(self.shared)
 
-    @property
+    @cached_property
     def clearing(self) -> int:
         """Vectors that are cleared for a block."""
         return (self.shared + self.local_stride * self.warps) // VECTOR
 
-    @property
+    @cached_property
     def size(self) -> int:
         return rounded(self.local_at + self.local_stride * self.warps, 4096)

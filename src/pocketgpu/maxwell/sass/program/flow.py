@@ -73,7 +73,7 @@ class Flow:
             self.block_at[first] = len(self.blocks)
             self.blocks.append(CodeBlock(len(self.blocks), first, last, tuple(range(first, last + 1))))
         self.early = {} if as_written else early(self)
-        """For the first instruction of a block: instructions of it that are done before the barrier that leads to it."""
+        """For the first instruction of a block: instructions of it that are done before that barrier."""
         if self.early:
             self.blocks = [self._reordered(b) for b in self.blocks]
             del self.live_in  # it was that of the blocks as written

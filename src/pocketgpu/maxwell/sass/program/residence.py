@@ -3,7 +3,7 @@
 A barrier ends a run of the warp. Registers that the code between two barriers does not touch can stay in the record.
 `local` has the registers that must be in variables at the beginning of each block: those that a loop without a barrier
 needs. Other registers that matter must be in the record there, and a block loads what it needs of them; `edge`, `back`
-and `barrier` say what has to be stored for that on the way. In programs without barriers all registers are in variables.
+and `barrier` say what has to be stored for that on the way. In programs without barriers all of them are in variables.
 Sets of registers are numbers with a bit for each (`registers.py`).
 """
 

@@ -132,7 +132,7 @@ VOTES = 63
 ROW_GOES_ON = -1
 """BLOCK.ROW after a call: all warps are ready after the same barrier."""
 BEGUN, AT_BARRIER = 1, 2
-"""WARP.STARTED: whether a turn has ended, and whether compiled code ended it at a barrier. 0: the warp has not begun."""
+"""WARP.STARTED: a turn has ended; compiled code has ended it at a barrier. 0: the warp has not begun."""
 
 # States of a warp.
 READY, WAITING, DONE, LEFT = range(4)

@@ -54,8 +54,8 @@ Way = Goal | To | tuple[Value, "Way", "Way"]
 class Site:
     """An instruction of control flow.
 
-    index: its number. conditional: whether there are cases in which it holds for no active lane. divides: whether it can
-    hold for only some of the active lanes.
+    index: its number. conditional: whether it can hold for no active lane. divides: whether it can hold for some of
+    the active lanes.
     """
 
     index: Number

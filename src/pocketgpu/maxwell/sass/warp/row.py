@@ -1,8 +1,8 @@
 """The warps of a block in a row: one after the other up to the same barrier, without leaving the code.
 
-The driver of the block (`launch/block_runner.py`) knows all that can happen at a barrier. Nearly always the same does: all
-warps come to the same plain barrier, which then opens. Here the code goes on from one warp to the next by itself. Where
-the warps do not meet it stops, and leaves their records as single calls would have left them.
+The driver of the block (`launch/block_runner.py`) knows all that can happen at a barrier. Nearly always the same does:
+all warps come to the same plain barrier, which then opens. Here the code goes on from one warp to the next by itself.
+Where the warps do not meet it stops, and leaves their records as single calls would have left them.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Row(Specialised):
         following = block.last + 1
         if following not in self.barriers:
             return super()._barrier(step, mask, block)
-        k, places = self.k, self.residence
+        places = self.residence
         self.machine.put_away(places.barrier(block.number, self.flow.block_at[following]), self.alive.value)
         self._keep_lanes()
         self.here.value = following
@@ -165,7 +165,7 @@ class Row(Specialised):
         return -1
 
     def _parted(self) -> Next:
-        """Warps do not meet. Those before this one wait, those after it are ready where the barrier before left them."""
+        """Warps do not meet. Those before this one wait; those after it are ready where they were left."""
         k = self.k
         for _ in k.when(self.arrived.value >= 0):
             for warp in k.range(0, self.warp.value):

@@ -52,7 +52,7 @@ class VariableMachine(WarpMachine):
         self.everyone = k.iota() >= 0
         self._rows = SharedRows(place)
         self._called = called(flow) if stage == NONE else {}
-        self._inline: dict[int, InlineAccess] = {}
+        self._inline: Mapping[int, InlineAccess] = {}
         self._careful: dict[int, int] = {}
         self._sums: dict[int, Callable[[], None]] = {}
         self._waiting = 0

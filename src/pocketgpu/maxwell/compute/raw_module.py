@@ -486,7 +486,8 @@ class _Arguments:
 
     def __init__(self, device: Device) -> None:
         self.device = device
-        self.arrays: dict[tuple[int, int], tuple[NDArray[Any], GpuMapping]] = {}
+        self.arrays: dict[tuple[int, int], tuple[NDArray[Any], GpuMapping, int]] = {}
+        """Arrays with their memory, and the newest version of its pages before the launch."""
         self.surfaces: list[Surface] = []
 
     def buffers(self, args: Sequence[Any], names: Sequence[str]) -> list[Buffer]:
@@ -541,27 +542,32 @@ class _Arguments:
         key = (array.__array_interface__["data"][0], array.nbytes)
         if key not in self.arrays:
             mapping = self.device.allocate(array.nbytes)
-            self.arrays[key] = (array, mapping)
-            view = self._view(mapping)
+            view, memory, start = self._view(mapping), self.device.memory, self._start(mapping)
             view[: array.nbytes] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
             view[array.nbytes :] = 0
-            self.device.memory.touch(mapping.backing.offset + mapping.offset, mapping.size)
+            memory.touch(start, mapping.size)
+            self.arrays[key] = (array, mapping, memory.newest(start, mapping.size))
         return self.arrays[key][1].address
 
+    @staticmethod
+    def _start(mapping: GpuMapping) -> int:
+        return mapping.backing.offset + mapping.offset
+
     def _view(self, mapping: GpuMapping) -> NDArray[np.uint8]:
-        start = mapping.backing.offset + mapping.offset
+        start = self._start(mapping)
         return self.device.memory.arena[start : start + mapping.size]
 
     def take_back(self) -> None:
         """Copy the kernel's writes back into its arrays."""
-        for array, mapping in self.arrays.values():
-            if array.flags.writeable:
+        newest = self.device.memory.newest
+        for array, mapping, before in self.arrays.values():
+            if array.flags.writeable and newest(self._start(mapping), mapping.size) != before:
                 array[...] = self._view(mapping)[: array.nbytes].view(array.dtype).reshape(array.shape)
         for surface in self.surfaces:
             surface.take_back(self.device)
 
     def release(self) -> None:
-        for _, mapping in self.arrays.values():
+        for _, mapping, _ in self.arrays.values():
             self.device.release(mapping)
 
 

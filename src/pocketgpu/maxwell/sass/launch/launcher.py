@@ -513,8 +513,8 @@ def three(size: Sequence[int], name: str) -> tuple[int, int, int]:
 
     :raises UsageError: there are more or fewer, or one is below 1.
     """
-    if type(size) is tuple and len(size) == 3:
-        x, y, z = size
+    if type(size) is tuple and 0 < len(size) <= 3:
+        x, y, z = (*size, 1, 1)[:3]
         if type(x) is type(y) is type(z) is int and x > 0 and y > 0 and z > 0:
             return x, y, z
     numbers = [int(v) for v in (size if isinstance(size, tuple | list | Sequence) else (size,))]

@@ -135,9 +135,7 @@ class SharedRows:
 
     def __init__(self, p: WarpPlace) -> None:
         self.k, self.p = p.k, p
-
-    def _start(self) -> Value:
-        return self.p.slot + self.p.of_launch(LAUNCH.SHARED_AT)
+        self._start = p.k.to_i64(p.slot + p.of_launch(LAUNCH.SHARED_AT))
 
     def good(self, kind: int, base: Value, mask: Value, low: int, high: int, bytes: int) -> Value:
         """Whether lanes of a mask access words side by side, or the same word, in bounds with offsets low to high."""
@@ -154,8 +152,7 @@ class SharedRows:
 
     # firsts: the addresses of the first lane of each half, without the offset of the instruction.
     def _places(self, firsts: Pair, offset: int) -> Pair:
-        k, start = self.k, self._start()
-        a, b = ((k.to_i64(start) + k.to_i64(first)) + offset for first in firsts)
+        a, b = ((self._start + self.k.to_i64(first)) + offset for first in firsts)
         return a, b
 
     def row(self, firsts: Pair, offset: int) -> Value:

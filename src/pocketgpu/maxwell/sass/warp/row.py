@@ -81,9 +81,10 @@ class Row(Specialised):
         self.stack.overflow.value = 0
         self.lane_steps.value = self.k.i64(0)
 
-    def _count_steps(self) -> None:
-        super()._count_steps()
-        self.spent.value = self.spent.value + (self.place.of_launch(LAUNCH.SLICE) - self.left.value)
+    def _count_steps(self) -> Value:
+        spent = super()._count_steps()
+        self.spent.value = self.spent.value + spent
+        return spent
 
     # -- where a warp stops -----------------------------------------------------------------------------------------
     def _end(self) -> Next:

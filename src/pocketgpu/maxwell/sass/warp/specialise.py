@@ -125,14 +125,15 @@ class Specialised(Divergence):
         k.store(I32, record + WARP.STATE, self.state.value)
         self._count_steps()
 
-    def _count_steps(self) -> None:
-        """Store the counts, and the lanes that have not ended."""
+    def _count_steps(self) -> Value:
+        """Store the counts, and the lanes that have not ended; returns the steps of this turn."""
         k, record = self.k, self.place.word(0)
         k.store(I32, record + WARP.ALIVE, self.alive.value)
         spent = self.place.of_launch(LAUNCH.SLICE) - self.left.value
         k.store(I64, record + WARP.STEPS, k.load(I64, record + WARP.STEPS) + k.to_i64(spent))
         if self.count:
             k.store(I64, record + WARP.LANE_STEPS, k.load(I64, record + WARP.LANE_STEPS) + self.lane_steps.value)
+        return spent
 
     # -- the graph --------------------------------------------------------------------------------------------------
     def run(self) -> None:

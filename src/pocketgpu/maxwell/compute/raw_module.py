@@ -428,7 +428,6 @@ class RawKernel:
             bank[offset : offset + 4] = struct.pack("<I", arguments.handle_of(texture))
         return bytes(bank)
 
-
     def _parameters(self, args: Sequence[Any]) -> Sequence[Parameter]:
         """A parameter for each argument."""
         if self.kernel.loose:
@@ -486,7 +485,7 @@ class _Arguments:
 
     def __init__(self, device: Device) -> None:
         self.device = device
-        self.arrays: dict[tuple[int, int], tuple[NDArray[Any], GpuMapping, int]] = {}
+        self.arrays: list[tuple[NDArray[Any], GpuMapping, int]] = []
         """Arrays with their memory, and the newest version of its pages before the launch."""
         self.surfaces: list[Surface] = []
 
@@ -539,15 +538,17 @@ class _Arguments:
         return (value & ((1 << (8 * size)) - 1)).to_bytes(size, "little")
 
     def _address(self, array: NDArray[Any]) -> int:
-        key = (array.__array_interface__["data"][0], array.nbytes)
-        if key not in self.arrays:
-            mapping = self.device.allocate(array.nbytes)
-            view, memory, start = self._view(mapping), self.device.memory, self._start(mapping)
-            view[: array.nbytes] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+        for other, mapping, _ in self.arrays:
+            if other is array or (np.may_share_memory(other, array) and _same_bytes(other, array)):
+                return mapping.address
+        mapping = self.device.allocate(array.nbytes)
+        view, memory, start = self._view(mapping), self.device.memory, self._start(mapping)
+        view[: array.nbytes] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+        if array.nbytes < mapping.size:
             view[array.nbytes :] = 0
-            memory.touch(start, mapping.size)
-            self.arrays[key] = (array, mapping, memory.newest(start, mapping.size))
-        return self.arrays[key][1].address
+        memory.touch(start, mapping.size)
+        self.arrays.append((array, mapping, memory.version))
+        return mapping.address
 
     @staticmethod
     def _start(mapping: GpuMapping) -> int:
@@ -560,15 +561,21 @@ class _Arguments:
     def take_back(self) -> None:
         """Copy the kernel's writes back into its arrays."""
         newest = self.device.memory.newest
-        for array, mapping, before in self.arrays.values():
+        for array, mapping, before in self.arrays:
             if array.flags.writeable and newest(self._start(mapping), mapping.size) != before:
                 array[...] = self._view(mapping)[: array.nbytes].view(array.dtype).reshape(array.shape)
         for surface in self.surfaces:
             surface.take_back(self.device)
 
     def release(self) -> None:
-        for _, mapping, _ in self.arrays.values():
+        for _, mapping, _ in self.arrays:
             self.device.release(mapping)
+
+
+def _same_bytes(a: NDArray[Any], b: NDArray[Any]) -> bool:
+    """Whether two arrays begin at the same place and have as many bytes."""
+    where = [one.__array_interface__["data"][0] for one in (a, b)]
+    return where[0] == where[1] and a.nbytes == b.nbytes
 
 
 __all__ = ["Device", "RawKernel", "RawModule", "device"]

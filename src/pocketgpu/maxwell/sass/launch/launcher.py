@@ -446,13 +446,12 @@ class Launcher:
             slot = self._take_slot(shape) if current is not None else None
             if current is not None and slot is not None:
                 first, last = current
-                at = self._begin_slot(shape, slot)
+                at, words = self._slot(shape, slot)
+                words[: BLOCK.FAULT_LIST // 4] = 0
                 run(self.record, at, *function(), first, last)
-                status, number = self._status(at)
-                with self._lock:
-                    shape.begun += number + 1 - first
-                current = (number + 1, last) if number + 1 < last else None
-                if self._settle(shape, at, status, 1, result):
+                following = words.item(BLOCK.NUMBER // 4) + 1
+                current = (following, last) if following < last else None
+                if self._settle(shape, words, 1, result, following - first):
                     waiting.append((slot, 1))
                 else:
                     shape.free.append(slot)
@@ -460,27 +459,26 @@ class Launcher:
             if not waiting:
                 return
             slot, had = waiting.pop(0)
-            at = shape.first_slot + slot * shape.layout.size
+            at, words = self._slot(shape, slot)
             run(self.record, at, *function(), -1, 0)
-            status, _ = self._status(at)
-            if self._settle(shape, at, status, had + 1, result):
+            if self._settle(shape, words, had + 1, result):
                 waiting.append((slot, had + 1))
             else:
                 shape.free.append(slot)
 
-    def _begin_slot(self, shape: _Shape, slot: int) -> int:
+    def _slot(self, shape: _Shape, slot: int) -> tuple[int, Words]:
+        """The arena offset of a slot, and its words."""
         at = shape.first_slot + slot * shape.layout.size
-        self.memory.words(at, BLOCK.offsets["FAULT_LIST"] // 4)[:] = 0
-        return at
+        return at, self.memory.words(at, shape.layout.size // 4)
 
-    def _status(self, at: int) -> tuple[int, int]:
-        words = self.memory.words(at, BLOCK.size // 4)
-        return words.item(BLOCK.STATUS // 4), words.item(BLOCK.NUMBER // 4)
+    def _settle(self, shape: _Shape, words: Words, had: int, result: Result, begun: int = 0) -> bool:
+        """Take events and counts out of a slot; returns whether its block goes on later.
 
-    def _settle(self, shape: _Shape, at: int, status: int, had: int, result: Result) -> bool:
-        """Take events and counts out of a slot; returns whether its block goes on later. had: rounds so far."""
-        words = self.memory.words(at, shape.layout.size // 4)
+        had: rounds so far. begun: blocks that have begun since.
+        """
+        status = words.item(BLOCK.STATUS // 4)
         with self._lock:
+            shape.begun += begun
             result.fault_count += shape.reports.faults(words)
             result.take(words, BLOCK.STEPS)
             words[BLOCK.STEPS // 4 : BLOCK.LANE_STEPS // 4 + 2] = 0

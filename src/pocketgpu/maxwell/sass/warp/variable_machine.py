@@ -342,9 +342,7 @@ class VariableMachine(WarpMachine):
 
     def _global_row(self, step: Step, access: InlineAccess, mask: Value) -> GlobalRow:
         low, high = step.base, step.base + 1
-        row = GlobalRow(
-            self.k, self._firsts(low), self._firsts(high), step.offset, self.known.pages(self.place, step)
-        )
+        row = GlobalRow(self.k, self._firsts(low), self._firsts(high), step.offset, self.known.pages(self.place, step))
         check = lambda: row.side_by_side(self._glance(low), self._glance(high), mask)
         good = row.inside & self.known.ask(step, access, check)
         good = good & (self.k.ballot(mask) == -1) if step.op == "ST" else good

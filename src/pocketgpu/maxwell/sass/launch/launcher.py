@@ -322,10 +322,13 @@ class Launcher:
         self._set_record(code, layout, grid, block, turns, step_slice, rules)
         function = self._function(code, layout, tier, count) if watch is None else self._watched(code, watch)
         prepared = Prepared(code, rules, layout, room, rounds, function, self.engine.get(run_blocks))
-        special, general = function()
         static = _static(code, layout, count)
-        if watch is None and not general and not code.textures and special == self.engine.handle(run_warp, **static):
+        there = tier == "specialised" or (tier == "auto" and self.engine.loaded(run_warp, **static))
+        if there and watch is None and not (code.jumps or code.textures):
+            # Code that is there needs nothing but the record.
+            special = self.engine.handle(run_warp, **static)
             prepared.record = self.memory.words(self.record, LAUNCH.size // 4).copy()
+            prepared.record[LAUNCH.CLEAR // 4] = 0
             prepared.function = lambda: (special, 0)
             self._prepared.keep(key, prepared)
         return prepared

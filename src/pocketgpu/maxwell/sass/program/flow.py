@@ -131,6 +131,14 @@ class Flow:
         """Whether an instruction of control flow can hold for some of the active lanes only."""
         return divides(step) and step.index not in self.agreement.together
 
+    @cached_property
+    def steady(self) -> bool:
+        """Whether the lanes of a warp stay active from its beginning to its end, and none ever waits."""
+        changing = {*ENDS, *PUSHES, "SAM", "RAM", "KIL"} - {"BAR"}
+        control = [self.steps[i] for i in self.reached if self.steps[i].op in changing]
+        plain = {"BRA", "EXIT"}
+        return all(step.op in plain and step.indirect is None and not self.divides(step) for step in control)
+
     def _walk(self) -> tuple[set[int], set[int]]:
         reached: set[int] = set()
         leaders = {self.start}

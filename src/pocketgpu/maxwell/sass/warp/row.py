@@ -110,6 +110,8 @@ class Row(Specialised):
         return self.end
 
     def _counted(self) -> Next:
+        if not self.flow.steady:
+            self.k.store(I32, self.place.word(WARP.ALIVE), self.alive.value)
         self._count_steps()
         return self.met
 

@@ -115,20 +115,21 @@ class Specialised(Divergence):
     def _keep_lanes(self) -> None:
         """Leave the active lanes in the record, those that wait, and what is known of their addresses."""
         k, record = self.k, self.place.word(0)
-        k.store(I32, record + WARP.ACTIVE, k.ballot(self.active.value))
-        k.store(I32, record + WARP.DEPTH, self.stack.depth.value)
+        if not self.flow.steady:
+            k.store(I32, record + WARP.ACTIVE, k.ballot(self.active.value))
+            k.store(I32, record + WARP.DEPTH, self.stack.depth.value)
         k.store(I32, record + WARP.KNOWN, self.machine.known.bits.value)
 
     def _leave_counts(self) -> None:
         """Store the state and the counts, at the end of every turn."""
         k, record = self.k, self.place.word(0)
         k.store(I32, record + WARP.STATE, self.state.value)
+        k.store(I32, record + WARP.ALIVE, self.alive.value)
         self._count_steps()
 
     def _count_steps(self) -> Value:
-        """Store the counts, and the lanes that have not ended; returns the steps of this turn."""
+        """Store the counts; returns the steps of this turn."""
         k, record = self.k, self.place.word(0)
-        k.store(I32, record + WARP.ALIVE, self.alive.value)
         spent = self.place.of_launch(LAUNCH.SLICE) - self.left.value
         k.store(I64, record + WARP.STEPS, k.load(I64, record + WARP.STEPS) + k.to_i64(spent))
         if self.count:

@@ -411,8 +411,8 @@ class RawKernel:
         bank[BANK0.SHARED_WINDOW : BANK0.size] = head
         for n, (parameter, value) in enumerate(zip(parameters, args, strict=True)):
             at, size = base + parameter.offset, parameter.size
-            if isinstance(value, np.generic) and value.nbytes == size and not parameter.type:
-                bank[at : at + size] = value.tobytes()
+            if isinstance(value, np.number) and value.itemsize == size and not parameter.type:
+                bank[at : at + size] = value.data
                 continue
             about = f"argument {n} of {self.name}"
             number = fitting(value, parameter, about) if parameter.type else value
@@ -543,7 +543,7 @@ class _Arguments:
                 return mapping.address
         mapping = self.device.allocate(array.nbytes)
         view, memory, start = self._view(mapping), self.device.memory, self._start(mapping)
-        view[: array.nbytes] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+        view[: array.nbytes] = array.ravel().view(np.uint8)
         if array.nbytes < mapping.size:
             view[array.nbytes :] = 0
         memory.touch(start, mapping.size)

@@ -28,6 +28,7 @@ from pocketgpu.maxwell.sass.thread_memory.work import (
     BANKS,
     BLOCK,
     DONE,
+    FINISHED,
     LANES,
     LAUNCH,
     MAX_THREADS,
@@ -302,7 +303,8 @@ class Launcher:
             self._run_parallel(shape, run, function, result, parts)
         if code.textures:
             self.textures.check()
-        result.faults = sorted(reports.found, key=lambda one: (one.block[::-1], one.thread[::-1], one.number))
+        if reports.found:
+            result.faults = sorted(reports.found, key=lambda one: (one.block[::-1], one.thread[::-1], one.number))
         result.seconds = perf_counter() - started
         return result
 
@@ -484,6 +486,8 @@ class Launcher:
             shape.begun += begun
             result.fault_count += shape.reports.faults(words)
             result.take(words, BLOCK.STEPS)
+            if status == FINISHED:
+                return False
             words[BLOCK.STEPS // 4 : BLOCK.LANE_STEPS // 4 + 2] = 0
             if status == TURN_OVER and had < shape.rounds:
                 return True

@@ -100,7 +100,12 @@ def in_c(library: ctypes.CDLL, name: str, grid: tuple[int, int], values: list[An
     converted = [
         ctypes.c_void_p(v.ctypes.data) if isinstance(v, np.ndarray) else kinds[type(v)](v) for v in values
     ]  # fmt: skip
-    return lambda: getattr(library, name)(*converted)
+
+    def call(kept: list[Any] = values) -> None:
+        """kept: the arrays stay as long as what points to their bytes."""
+        getattr(library, name)(*converted)
+
+    return call
 
 
 def _copies(values: list[Any]) -> list[Any]:

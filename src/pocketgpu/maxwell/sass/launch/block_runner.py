@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pocketgpu.lanes import I32, I64, Lang, Value, kernel
+from functools import partial
+
+from pocketgpu.lanes import I32, I64, Lang, Value, Var, kernel
 from pocketgpu.maxwell.sass.thread_memory.access import note_fault
 from pocketgpu.maxwell.sass.thread_memory.work import (
     ALL_VOTED,
@@ -29,6 +31,8 @@ from pocketgpu.maxwell.sass.thread_memory.work import (
     Barrier,
 )
 
+EVERY = (1 << BARRIERS) - 1
+"""All barriers, a bit for each."""
 LONG = 1 << 28
 """Steps after which a run of blocks returns to Python: some seconds."""
 
@@ -139,6 +143,48 @@ def _release(k: Lang, launch: Value, slot: Value, touched: Value) -> Value:
     return opened.value
 
 
+def _after_turn(
+    k: Lang, place: tuple[Value, Value, Value], warp: Value, before: Value, left: Var, touched: Var
+) -> None:
+    """Take account of what a warp has done.
+
+    place: launch, slot, handle of the code that goes on where the first cannot. before: the warp's steps until then.
+    left: steps that the block has; touched: barriers that may open.
+    """
+    launch, slot, fallback = place
+    record = slot + WARPS + warp * k.load(I32, launch + LAUNCH.WARP_STRIDE)
+    for _ in k.when(k.load(I32, record + WARP.STATE) == LEFT):
+        for _ in k.when(fallback != 0):
+            k.store(I32, record + WARP.STATE, READY)
+            k.invoke(fallback, launch, slot, warp)
+    state = k.load(I32, record + WARP.STATE)
+    for _ in k.when(state == WAITING):
+        _arrive(k, slot, record)
+        touched.value = touched.value | (1 << k.load(I32, record + WARP.BARRIER))
+    left.value = left.value - (k.load(I64, record + WARP.STEPS) - before)
+    for _ in k.when((state == DONE) | (state == LEFT)):
+        touched.value = EVERY
+        k.store(I32, record + WARP.STATE, DONE)
+        k.store(I32, slot + BLOCK.LIVE, k.load(I32, slot + BLOCK.LIVE) - 1)
+        for word in ("STEPS", "LANE_STEPS"):
+            total = slot + BLOCK.offsets[word]
+            k.store(I64, total, k.load(I64, total) + k.load(I64, record + WARP.offsets[word]))
+
+
+def _in_a_row(k: Lang, launch: Value, slot: Value, function: Value, room: Value) -> None:
+    """Run the warps from their beginning in one call, as long as they meet at the same barriers."""
+    count, stride = k.load(I32, launch + LAUNCH.WARPS), k.load(I32, launch + LAUNCH.WARP_STRIDE)
+    again = k.var(True)
+    for _ in k.loop(lambda: again.value):
+        k.store(I32, slot + BLOCK.ROW, count)
+        k.invoke(function, launch, slot, k.i32(0))
+        spent = k.var(k.i64(0))
+        for warp in k.range(0, count):
+            spent.value = spent.value + k.load(I64, slot + WARPS + warp * stride + WARP.STEPS)
+        again.value = (k.load(I32, slot + BLOCK.ROW) == ROW_GOES_ON) & (spent.value <= room)
+    k.store(I32, slot + BLOCK.ROW, 0)
+
+
 @kernel(lanes=32, launch=I32, slot=I32, function=I64, fallback=I64, first=I32, last=I32)
 def run_blocks(
     k: Lang, launch: Value, slot: Value, function: Value, fallback: Value, first: Value, last: Value
@@ -170,42 +216,8 @@ def run_blocks(
         return (number.value < stop.value) & ((status.value == RUNNING) | (status.value == FINISHED)) & short
 
     # Barriers that may open: those at which a warp has arrived, and all of them after a warp has ended.
-    every = (1 << BARRIERS) - 1
-    touched = k.var(every)
-
-    def after_turn(warp: Value, before: Value) -> None:
-        """Take account of what a warp has done. before: its steps until then."""
-        record = slot + WARPS + warp * stride
-        for _ in k.when(k.load(I32, record + WARP.STATE) == LEFT):
-            for _ in k.when(fallback != 0):
-                k.store(I32, record + WARP.STATE, READY)
-                k.invoke(fallback, launch, slot, warp)
-        state = k.load(I32, record + WARP.STATE)
-        for _ in k.when(state == WAITING):
-            _arrive(k, slot, record)
-            touched.value = touched.value | (1 << k.load(I32, record + WARP.BARRIER))
-        left.value = left.value - (k.load(I64, record + WARP.STEPS) - before)
-        for _ in k.when((state == DONE) | (state == LEFT)):
-            touched.value = every
-            k.store(I32, record + WARP.STATE, DONE)
-            k.store(I32, slot + BLOCK.LIVE, k.load(I32, slot + BLOCK.LIVE) - 1)
-            for word in ("STEPS", "LANE_STEPS"):
-                total = slot + BLOCK.offsets[word]
-                k.store(I64, total, k.load(I64, total) + k.load(I64, record + WARP.offsets[word]))
-
-    def in_a_row() -> None:
-        """Run the warps from their beginning in one call, as long as they meet at the same barriers."""
-        again = k.var(True)
-        for _ in k.loop(lambda: again.value):
-            k.store(I32, slot + BLOCK.ROW, count)
-            k.invoke(function, launch, slot, k.i32(0))
-            spent = k.var(k.i64(0))
-            for warp in k.range(0, count):
-                spent.value = spent.value + k.load(I64, slot + WARPS + warp * stride + WARP.STEPS)
-            again.value = (k.load(I32, slot + BLOCK.ROW) == ROW_GOES_ON) & (spent.value <= room)
-        k.store(I32, slot + BLOCK.ROW, 0)
-        for warp in k.range(0, count):
-            after_turn(warp, k.i64(0))
+    touched = k.var(EVERY)
+    account = partial(_after_turn, k, (launch, slot, fallback), left=left, touched=touched)
 
     for _ in k.loop(more):
         left.value = room
@@ -213,7 +225,9 @@ def run_blocks(
         for _ in k.when(first >= 0):
             _begin(k, launch, slot, number.value)
             cleared.value = cleared.value + clearing
-            in_a_row()
+            _in_a_row(k, launch, slot, function, room)
+            for warp in k.range(0, count):
+                account(warp, k.i64(0))
             over = k.select(left.value < 0, TURN_OVER, RUNNING)
             status.value = k.select(k.load(I32, slot + BLOCK.LIVE) == 0, FINISHED, over)
         for _ in k.loop(lambda: status.value == RUNNING):
@@ -227,7 +241,7 @@ def run_blocks(
                     ran.value = 1
                     before = k.load(I64, record + WARP.STEPS)
                     k.invoke(function, launch, slot, warp)
-                    after_turn(warp, before)
+                    account(warp, before)
             live = k.load(I32, slot + BLOCK.LIVE)
             moved = (ran.value != 0) | (opened.value != 0)
             status.value = k.select(

@@ -1,7 +1,9 @@
-/* The three kernels that are measured, translated from CUDA line by line: loops over blocks and threads outside, split
-   at barriers, tiles kept. Compiled with -O3 -march=native -ffp-contract=off. */
+/* The kernels that are measured, translated from CUDA line by line: loops over blocks and threads outside, split at
+   barriers, tiles kept; a shuffle is a loop over the threads of a warp. Compiled with -O3 -march=native
+   -ffp-contract=off. */
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 #define T 16
 void sgemm(const float *A, const float *B, float *C, int n, float alpha) {
@@ -77,4 +79,55 @@ void mandelbrot(uint32_t *out, int w, int h, float x0, float y0, float step, int
                     }
                     out[y * w + x] = k | ((k & 7) << 24);
                 }
+}
+
+/* grid: blocks, which the kernel reads from a register of the GPU. */
+void reduction(const uint32_t *A, const float *F, uint32_t *out, float *fo, int n, int grid) {
+    for (int block = 0; block < grid; block++) {
+        uint32_t s[256], v[32], o[32];
+        float w[8], f[256], g[256];
+        for (int t = 0; t < 256; t++) {
+            uint32_t sum = 0;
+            for (int i = block * 256 + t; i < n; i += grid * 256) sum += A[i];
+            s[t] = sum;
+        }
+        for (int d = 128; d > 32; d >>= 1)
+            for (int t = 0; t < d; t++) s[t] += s[t + d];
+        for (int t = 0; t < 32; t++) v[t] = s[t] + s[t + 32];
+        for (int d = 16; d; d >>= 1) {
+            for (int t = 0; t < 32; t++) o[t] = v[t + d < 32 ? t + d : t];
+            for (int t = 0; t < 32; t++) v[t] += o[t];
+        }
+        out[block] = v[0];
+        out[grid] += v[0];
+        for (int t = 0; t < 256; t++) f[t] = F[block * 256 + t];
+        for (int d = 1; d < 32; d <<= 1) {
+            for (int t = 0; t < 256; t++) g[t] = f[t ^ d];
+            for (int t = 0; t < 256; t++) f[t] = fmaxf(f[t], g[t]);
+        }
+        for (int t = 0; t < 256; t++)
+            if ((t & 31) == 0) w[t >> 5] = f[t];
+        for (int k = 1; k < 8; k++) f[0] = fmaxf(f[0], w[k]);
+        fo[block] = f[0];
+    }
+}
+
+void transpose(const uint16_t *A, uint16_t *B, int w, int h) {
+    for (int by = 0; by < (h + 31) / 32; by++)
+        for (int bx = 0; bx < (w + 31) / 32; bx++) {
+            uint16_t s[32][33];
+            memset(s, 0, sizeof s);
+            for (int ty = 0; ty < 8; ty++)
+                for (int tx = 0; tx < 32; tx++)
+                    for (int k = 0; k < 32; k += 8) {
+                        int x = bx * 32 + tx, y = by * 32 + ty + k;
+                        if (x < w && y < h) s[ty + k][tx] = A[y * w + x];
+                    }
+            for (int ty = 0; ty < 8; ty++)
+                for (int tx = 0; tx < 32; tx++)
+                    for (int k = 0; k < 32; k += 8) {
+                        int xx = by * 32 + tx, y = bx * 32 + ty + k;
+                        if (xx < h && y < w) B[y * h + xx] = s[tx][ty + k];
+                    }
+        }
 }

@@ -16,6 +16,7 @@ class Struct:
             self._offsets[name] = at
             at += 4 * int(count or 1)
         self.size = at
+        self.__dict__.update(self._offsets)  # found without a call
 
     @property
     def offsets(self) -> Mapping[str, int]:

@@ -30,6 +30,7 @@ from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.memory.gpu_memory import MIB, GpuMemory
 from pocketgpu.maxwell.sass.launch.code import Code
 from pocketgpu.maxwell.sass.launch.launcher import SLICE, TURNS, Launcher
+from pocketgpu.maxwell.sass.thread_memory.work import SlotLayout
 
 LIMIT = 4000
 """Steps after which a program is taken to hang."""
@@ -37,14 +38,19 @@ SHARED, LOCAL = 2048, 256
 
 
 class Changing(Launcher):
-    """With the tier "both" the two executors take turns."""
+    """With the tier "both" the interpreter begins, and specialised code takes over after some turns.
 
-    def _function(self, shape: Any, tier: str, count: bool) -> Callable[[], tuple[int, int]]:
+    Where jumps go anywhere specialised code may hand back to the interpreter, so the two take turns there.
+    """
+
+    def _function(self, code: Code, layout: SlotLayout, tier: str, count: bool) -> Callable[[], tuple[int, int]]:
         if tier != "both":
-            return super()._function(shape, tier, count)
-        general = super()._function(shape, "interpreter", count)()
-        special = super()._function(shape, "specialised", count)()
-        ways = itertools.cycle((general, (special[0], general[0])))
+            return super()._function(code, layout, tier, count)
+        general = super()._function(code, layout, "interpreter", count)()
+        special = super()._function(code, layout, "specialised", count)()
+        both = (special[0], general[0])
+        late = itertools.chain([general] * (1 + self.slice % 5), itertools.repeat(both))
+        ways = itertools.cycle((general, both)) if code.jumps else late
         return lambda: next(ways)
 
 

@@ -216,7 +216,16 @@ class LLVMLang(Lang):
         return self._emit(f"bitcast <32 x i1> {mask.raw} to i32", I32, 1)
 
     def _mask_of(self, ballot: Value) -> Value:
-        return self._emit(f"bitcast i32 {ballot.raw} to <32 x i1>", BOOL, 32)
+        if self.fast_gather:  # a CPU with registers for masks
+            return self._emit(f"bitcast i32 {ballot.raw} to <32 x i1>", BOOL, 32)
+        # Byte i of the vector is byte i / 8 of the ballot. For a plain cast LLVM may take out bit by bit.
+        words = self._splat(ballot, 8)
+        same = self._emit(f"bitcast <8 x i32> {words.raw} to <32 x i8>", BOOL, 32)
+        places = ", ".join(f"i32 {i // 8}" for i in range(32))
+        bytes = self._emit(f"shufflevector <32 x i8> {same.raw}, <32 x i8> poison, <32 x i32> <{places}>", BOOL, 32)
+        bits = ", ".join(f"i8 {1 << (i & 7)}" for i in range(32))
+        own = self._emit(f"and <32 x i8> {bytes.raw}, <{bits}>", BOOL, 32)
+        return self._emit(f"icmp ne <32 x i8> {own.raw}, zeroinitializer", BOOL, 32)
 
     def _lane(self, a: Value, i: int) -> Value:
         return self._emit(f"extractelement {_ty(a.type, a.lanes)} {a.raw}, i32 {i}", a.type, 1)

@@ -26,7 +26,7 @@ from pocketgpu.maxwell.sass.launch.code import Code
 from pocketgpu.maxwell.sass.launch.launcher import Launcher, Result
 from pocketgpu.maxwell.sass.program.steps import Step
 from pocketgpu.maxwell.sass.thread_memory.work import LANES, LAUNCH
-from pocketgpu.maxwell.sass.warp.specialise import run_warp
+from pocketgpu.maxwell.sass.warp.row import run_warp
 from pocketgpu.maxwell.sass.warp.variable_machine import VariableMachine
 from pocketgpu.wording import counted
 

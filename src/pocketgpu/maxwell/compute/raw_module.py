@@ -296,12 +296,10 @@ class RawModule:
             if bank is not None:
                 self._banks[bank][relocation.offset : relocation.offset + len(data)] = data
 
-    def constants(self, kernel: str) -> dict[int, bytes]:
-        """Constant banks of a kernel except for bank 0, with the current values of variables."""
-        banks = self.cubin.constants(kernel)
-        banks.update({bank: bytes(data) for bank, data in self._banks.items()})
-        banks.pop(0, None)
-        return banks
+    @property
+    def banks(self) -> dict[int, bytes]:
+        """Constant banks that all kernels share, with the current values of variables."""
+        return {bank: bytes(data) for bank, data in self._banks.items() if bank}
 
 
 class RawKernel:
@@ -328,6 +326,15 @@ class RawKernel:
         data = self.module.cubin.constants(self.name).get(2, b"")
         words = {word for (word,) in struct.iter_unpack("<I", data[: len(data) & -4])}
         return {word for word in words if 0 < word < len(self.kernel.code) and word % 8 == 0}
+
+    @cached_property
+    def _constants(self) -> dict[int, bytes]:
+        """Constant banks that the file fills, except for bank 0."""
+        return {bank: data for bank, data in self.module.cubin.constants(self.name).items() if bank}
+
+    @cached_property
+    def _references(self) -> list[tuple[int, str]]:
+        return self.module.references(self.name)
 
     @cached_property
     def local_size(self) -> int:
@@ -372,9 +379,9 @@ class RawKernel:
         with device.lock:
             arguments = _Arguments(device)
             try:
-                bank = self._bank0(three(grid, "grid"), three(block, "block"), args, arguments)
-                constants = self.module.constants(self.name)
-                constants[0] = bank
+                grid, block = three(grid, "grid"), three(block, "block")
+                constants = {**self._constants, **self.module.banks}
+                constants[0] = self._bank0(grid, block, args, arguments)
                 device.close_left()
                 device.launcher.events = self.module.events
                 result = device.launcher.launch(
@@ -403,14 +410,16 @@ class RawKernel:
         head = struct.pack("<9I", SHARED_WINDOW, LOCAL_WINDOW, *block, *grid, self.local_size)
         bank[BANK0.SHARED_WINDOW : BANK0.size] = head
         for n, (parameter, value) in enumerate(zip(parameters, args, strict=True)):
+            at, size = base + parameter.offset, parameter.size
+            if isinstance(value, np.number) and value.itemsize == size and not parameter.type:
+                bank[at : at + size] = value.data
+                continue
             about = f"argument {n} of {self.name}"
             number = fitting(value, parameter, about) if parameter.type else value
-            data = arguments.bytes_of(number, parameter.size, about)
-            at = base + parameter.offset
-            bank[at : at + parameter.size] = data
+            bank[at : at + size] = arguments.bytes_of(number, size, about)
         if self.code.textures:
             bank[DESCRIPTORS_AT : DESCRIPTORS_AT + 8] = struct.pack("<Q", arguments.device.slots.table.address)
-        for offset, name in self.module.references(self.name):
+        for offset, name in self._references:
             texture = self.module.bound.get(name)
             if texture is None:
                 hint = f'module.bind("{name}", pocketgpu.Texture(...))'
@@ -418,7 +427,6 @@ class RawKernel:
             bank.extend(bytes(max(0, min(offset + 4, BANK_SIZE) - len(bank))))
             bank[offset : offset + 4] = struct.pack("<I", arguments.handle_of(texture))
         return bytes(bank)
-
 
     def _parameters(self, args: Sequence[Any]) -> Sequence[Parameter]:
         """A parameter for each argument."""
@@ -477,7 +485,8 @@ class _Arguments:
 
     def __init__(self, device: Device) -> None:
         self.device = device
-        self.arrays: dict[tuple[int, int], tuple[NDArray[Any], GpuMapping]] = {}
+        self.arrays: list[tuple[NDArray[Any], GpuMapping, int]] = []
+        """Arrays with their memory, and the newest version of its pages before the launch."""
         self.surfaces: list[Surface] = []
 
     def buffers(self, args: Sequence[Any], names: Sequence[str]) -> list[Buffer]:
@@ -529,30 +538,44 @@ class _Arguments:
         return (value & ((1 << (8 * size)) - 1)).to_bytes(size, "little")
 
     def _address(self, array: NDArray[Any]) -> int:
-        key = (array.__array_interface__["data"][0], array.nbytes)
-        if key not in self.arrays:
-            mapping = self.device.allocate(array.nbytes)
-            self.arrays[key] = (array, mapping)
-            view = self._view(mapping)
-            view[: array.nbytes] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+        for other, mapping, _ in self.arrays:
+            if other is array or (np.may_share_memory(other, array) and _same_bytes(other, array)):
+                return mapping.address
+        mapping = self.device.allocate(array.nbytes)
+        view, memory, start = self._view(mapping), self.device.memory, self._start(mapping)
+        view[: array.nbytes] = array.ravel().view(np.uint8)
+        if array.nbytes < mapping.size:
             view[array.nbytes :] = 0
-            self.device.memory.touch_spans(mapping.address, mapping.size)
-        return self.arrays[key][1].address
+        memory.touch(start, mapping.size)
+        self.arrays.append((array, mapping, memory.version))
+        return mapping.address
+
+    @staticmethod
+    def _start(mapping: GpuMapping) -> int:
+        return mapping.backing.offset + mapping.offset
 
     def _view(self, mapping: GpuMapping) -> NDArray[np.uint8]:
-        return self.device.memory.view(mapping.address, mapping.size)
+        start = self._start(mapping)
+        return self.device.memory.arena[start : start + mapping.size]
 
     def take_back(self) -> None:
         """Copy the kernel's writes back into its arrays."""
-        for array, mapping in self.arrays.values():
-            if array.flags.writeable:
+        newest = self.device.memory.newest
+        for array, mapping, before in self.arrays:
+            if array.flags.writeable and newest(self._start(mapping), mapping.size) != before:
                 array[...] = self._view(mapping)[: array.nbytes].view(array.dtype).reshape(array.shape)
         for surface in self.surfaces:
             surface.take_back(self.device)
 
     def release(self) -> None:
-        for _, mapping in self.arrays.values():
+        for _, mapping, _ in self.arrays:
             self.device.release(mapping)
+
+
+def _same_bytes(a: NDArray[Any], b: NDArray[Any]) -> bool:
+    """Whether two arrays begin at the same place and have as many bytes."""
+    where = [one.__array_interface__["data"][0] for one in (a, b)]
+    return where[0] == where[1] and a.nbytes == b.nbytes
 
 
 __all__ = ["Device", "RawKernel", "RawModule", "device"]

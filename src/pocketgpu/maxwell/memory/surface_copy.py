@@ -276,8 +276,8 @@ def to_rows(
 def slice_to_rows(
     engine: Engine, layout: Layout, base: int, x: int, y: int, width_bytes: int, lines: int, target: int
 ) -> None:
-    """The same for the first slice of a block-linear surface at arena offset `base`, mapped or not; its rows at `target`
-    have no gaps. The caller checks the rectangle."""
+    """The same for the first slice of a block-linear surface at arena offset `base`, mapped or not; its rows at
+    `target` have no gaps. The caller checks the rectangle."""
     side = SurfaceSide(0, x, y, layout=layout)
     _gobs(engine, True, side, base, target, width_bytes, width_bytes, lines)
 

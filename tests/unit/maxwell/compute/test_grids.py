@@ -17,7 +17,7 @@ from pocketgpu.maxwell.engines.compute.launch import MAX_CHAIN, Launch
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.sass.isa.assembler import assemble
 from pocketgpu.maxwell.sass.launch import launcher as launch
-from pocketgpu.maxwell.sass.warp.specialise import run_warp
+from pocketgpu.maxwell.sass.warp.row import run_warp
 
 BUFFER, CODE, OUT, QMD, BANK, HOLE = (0x5_0000_0000 + i * 0x10_0000 for i in range(6))
 # R2:R3 is the address of the thread's own word of the output, R0 its number in the grid; tail stores R4 there.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pocketgpu.lanes import I32, I64, Lang, Value, kernel
+from functools import partial
+
+from pocketgpu.lanes import I32, I64, Lang, Value, Var, kernel
 from pocketgpu.maxwell.sass.thread_memory.access import note_fault
 from pocketgpu.maxwell.sass.thread_memory.work import (
     ALL_VOTED,
@@ -15,6 +17,7 @@ from pocketgpu.maxwell.sass.thread_memory.work import (
     LEFT,
     READY,
     REGISTERS,
+    ROW_GOES_ON,
     RUNNING,
     SHARED_CLEAR,
     SOME_VOTED,
@@ -28,6 +31,8 @@ from pocketgpu.maxwell.sass.thread_memory.work import (
     Barrier,
 )
 
+EVERY = (1 << BARRIERS) - 1
+"""All barriers, a bit for each."""
 LONG = 1 << 28
 """Steps after which a run of blocks returns to Python: some seconds."""
 
@@ -66,16 +71,17 @@ def _begin(k: Lang, launch: Value, slot: Value, number: Value) -> None:
             k.store(I32, record + WARP.offsets[name], v)
         k.store(I32, record + WARP.ACTIVE, mask)
         k.store(I32, record + WARP.ALIVE, mask)
-        # An executor that takes a warp up in the middle must find registers that were not written as zero.
-        for i in k.range(0, k.select(of(LAUNCH.CLEAR) != 0, stride - REGISTERS, 0), VECTOR):
-            k.store(I32, record + REGISTERS + i, k.splat(0))
-        for n in range(7):
-            k.store(I32, record + WARP.PREDICATES + 4 * n, 0)
-        k.store(I32, record + WARP.PREDICATES + 28, -1)
-        for n in range(4):
-            k.store(I32, record + WARP.FLAGS + 4 * n, 0)
         k.store(I64, record + WARP.STEPS, 0)
         k.store(I64, record + WARP.LANE_STEPS, 0)
+        # An executor that takes a warp up in the middle must find registers that were not written as zero.
+        for _ in k.when(of(LAUNCH.CLEAR) != 0):
+            for i in k.range(0, stride - REGISTERS, VECTOR):
+                k.store(I32, record + REGISTERS + i, k.splat(0))
+            for n in range(7):
+                k.store(I32, record + WARP.PREDICATES + 4 * n, 0)
+            for n in range(4):
+                k.store(I32, record + WARP.FLAGS + 4 * n, 0)
+        k.store(I32, record + WARP.PREDICATES + 28, -1)
     # Shared and local memory begin as zero, so that every run gives the same result.
     for size, at in _cleared(k, launch):
         for i in k.range(0, size, SHARED_CLEAR):
@@ -137,6 +143,48 @@ def _release(k: Lang, launch: Value, slot: Value, touched: Value) -> Value:
     return opened.value
 
 
+def _after_turn(
+    k: Lang, place: tuple[Value, Value, Value], warp: Value, before: Value, left: Var, touched: Var
+) -> None:
+    """Take account of what a warp has done.
+
+    place: launch, slot, handle of the code that goes on where the first cannot. before: the warp's steps until then.
+    left: steps that the block has; touched: barriers that may open.
+    """
+    launch, slot, fallback = place
+    record = slot + WARPS + warp * k.load(I32, launch + LAUNCH.WARP_STRIDE)
+    for _ in k.when(k.load(I32, record + WARP.STATE) == LEFT):
+        for _ in k.when(fallback != 0):
+            k.store(I32, record + WARP.STATE, READY)
+            k.invoke(fallback, launch, slot, warp)
+    state = k.load(I32, record + WARP.STATE)
+    for _ in k.when(state == WAITING):
+        _arrive(k, slot, record)
+        touched.value = touched.value | (1 << k.load(I32, record + WARP.BARRIER))
+    left.value = left.value - (k.load(I64, record + WARP.STEPS) - before)
+    for _ in k.when((state == DONE) | (state == LEFT)):
+        touched.value = EVERY
+        k.store(I32, record + WARP.STATE, DONE)
+        k.store(I32, slot + BLOCK.LIVE, k.load(I32, slot + BLOCK.LIVE) - 1)
+        for word in ("STEPS", "LANE_STEPS"):
+            total = slot + BLOCK.offsets[word]
+            k.store(I64, total, k.load(I64, total) + k.load(I64, record + WARP.offsets[word]))
+
+
+def _in_a_row(k: Lang, launch: Value, slot: Value, function: Value, room: Value) -> None:
+    """Run the warps from their beginning in one call, as long as they meet at the same barriers."""
+    count, stride = k.load(I32, launch + LAUNCH.WARPS), k.load(I32, launch + LAUNCH.WARP_STRIDE)
+    again = k.var(True)
+    for _ in k.loop(lambda: again.value):
+        k.store(I32, slot + BLOCK.ROW, count)
+        k.invoke(function, launch, slot, k.i32(0))
+        spent = k.var(k.i64(0))
+        for warp in k.range(0, count):
+            spent.value = spent.value + k.load(I64, slot + WARPS + warp * stride + WARP.STEPS)
+        again.value = (k.load(I32, slot + BLOCK.ROW) == ROW_GOES_ON) & (spent.value <= room)
+    k.store(I32, slot + BLOCK.ROW, 0)
+
+
 @kernel(lanes=32, launch=I32, slot=I32, function=I64, fallback=I64, first=I32, last=I32)
 def run_blocks(
     k: Lang, launch: Value, slot: Value, function: Value, fallback: Value, first: Value, last: Value
@@ -168,42 +216,34 @@ def run_blocks(
         return (number.value < stop.value) & ((status.value == RUNNING) | (status.value == FINISHED)) & short
 
     # Barriers that may open: those at which a warp has arrived, and all of them after a warp has ended.
-    every = (1 << BARRIERS) - 1
-    touched = k.var(every)
+    touched = k.var(EVERY)
+    account = partial(_after_turn, k, (launch, slot, fallback), left=left, touched=touched)
+
     for _ in k.loop(more):
+        left.value = room
+        status.value = RUNNING
         for _ in k.when(first >= 0):
             _begin(k, launch, slot, number.value)
             cleared.value = cleared.value + clearing
-        left.value = room
-        status.value = RUNNING
+            _in_a_row(k, launch, slot, function, room)
+            for warp in k.range(0, count):
+                account(warp, k.i64(0))
+            over = k.select(left.value < 0, TURN_OVER, RUNNING)
+            status.value = k.select(k.load(I32, slot + BLOCK.LIVE) == 0, FINISHED, over)
         for _ in k.loop(lambda: status.value == RUNNING):
             ran = k.var(0)
+            # The warps may have met at a barrier, or ended.
+            opened = k.var(_release(k, launch, slot, touched.value))
+            touched.value = 0
             for warp in k.range(0, count):
                 record = slot + WARPS + warp * stride
                 for _ in k.when(k.load(I32, record + WARP.STATE) == READY):
                     ran.value = 1
                     before = k.load(I64, record + WARP.STEPS)
                     k.invoke(function, launch, slot, warp)
-                    for _ in k.when(k.load(I32, record + WARP.STATE) == LEFT):
-                        for _ in k.when(fallback != 0):
-                            k.store(I32, record + WARP.STATE, READY)
-                            k.invoke(fallback, launch, slot, warp)
-                    state = k.load(I32, record + WARP.STATE)
-                    for _ in k.when(state == WAITING):
-                        _arrive(k, slot, record)
-                        touched.value = touched.value | (1 << k.load(I32, record + WARP.BARRIER))
-                    left.value = left.value - (k.load(I64, record + WARP.STEPS) - before)
-                    for _ in k.when((state == DONE) | (state == LEFT)):
-                        touched.value = every
-                        k.store(I32, record + WARP.STATE, DONE)
-                        k.store(I32, slot + BLOCK.LIVE, k.load(I32, slot + BLOCK.LIVE) - 1)
-                        for word in ("STEPS", "LANE_STEPS"):
-                            total = slot + BLOCK.offsets[word]
-                            k.store(I64, total, k.load(I64, total) + k.load(I64, record + WARP.offsets[word]))
-            opened = _release(k, launch, slot, touched.value)
-            touched.value = 0
+                    account(warp, before)
             live = k.load(I32, slot + BLOCK.LIVE)
-            moved = (ran.value != 0) | (opened != 0)
+            moved = (ran.value != 0) | (opened.value != 0)
             status.value = k.select(
                 live == 0, FINISHED, k.select(~moved, STUCK, k.select(left.value < 0, TURN_OVER, RUNNING))
             )

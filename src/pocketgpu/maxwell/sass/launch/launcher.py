@@ -21,12 +21,14 @@ from pocketgpu.maxwell.sass.launch.block_runner import run_blocks
 from pocketgpu.maxwell.sass.launch.code import Code
 from pocketgpu.maxwell.sass.launch.faults import Buffer, Fault
 from pocketgpu.maxwell.sass.launch.kernel_handles import set_kernels
+from pocketgpu.maxwell.sass.launch.prepared import Prepared, PreparedLaunches
 from pocketgpu.maxwell.sass.launch.reports import Reports, Words, warps_of
 from pocketgpu.maxwell.sass.thread_memory.work import (
     BANK_SIZE,
     BANKS,
     BLOCK,
     DONE,
+    FINISHED,
     LANES,
     LAUNCH,
     MAX_THREADS,
@@ -39,7 +41,7 @@ from pocketgpu.maxwell.sass.thread_memory.work import (
 )
 from pocketgpu.maxwell.sass.warp.encoding import at_hand, encode, handles_of
 from pocketgpu.maxwell.sass.warp.interpreter import interpret, interpret_warp
-from pocketgpu.maxwell.sass.warp.specialise import run_warp
+from pocketgpu.maxwell.sass.warp.row import run_warp
 
 SHARED_WINDOW, LOCAL_WINDOW = 0x0100_0000, 0x0200_0000
 """Where generic addresses show shared and local memory; global memory begins at 4 GiB for compilers."""
@@ -110,11 +112,11 @@ class Result:
     seconds: float = 0.0
     faults: list[Fault] = field(default_factory=list, repr=False)
 
-    def take(self, words: Words, offsets: Mapping[str, int]) -> None:
-        """Add the counts of a record, which are 64 bits each."""
-        steps, lane_steps = (offsets[name] // 4 for name in ("STEPS", "LANE_STEPS"))
-        self.steps += int(words[steps : steps + 2].view(np.int64)[0])
-        self.lane_steps += int(words[lane_steps : lane_steps + 2].view(np.int64)[0])
+    def take(self, words: Words, at: int) -> None:
+        """Add the counts of a record, which are 64 bits each. at: the byte offset of its STEPS and LANE_STEPS."""
+        steps, lane_steps = words[at // 4 : at // 4 + 4].view(np.int64).tolist()
+        self.steps += steps
+        self.lane_steps += lane_steps
 
 
 @dataclass
@@ -172,26 +174,33 @@ class Launcher:
         if self._slots + (1 << 20) > self._end:
             raise UsageError(f"{scratch[1]} bytes of work area are too few for launches")
         self._ids_of: tuple[int, ...] = ()
-        self._bank_lengths = [0] * BANKS
+        self._banks: dict[int, bytes] = {}
+        """What the constant banks of the work area hold."""
         self._encoded: dict[Any, Any] = {}
         self._interpreted: Any = None  # the program in the interpreter's room
         self._lock = threading.Lock()
+        self._prepared = PreparedLaunches()
 
     def __repr__(self) -> str:
         return f"<launcher on {self.engine!r}, {self.threads} threads>"
 
     # -- records ----------------------------------------------------------------------------------------------------
     def _set_constants(self, constants: Mapping[int, bytes]) -> None:
-        arena = self.memory.arena
-        for bank, before in enumerate(self._bank_lengths):
-            data = constants.get(bank, b"")[:BANK_SIZE]
-            if not data and not before:
-                continue
-            at = self.constants + bank * BANK_SIZE
+        known = self._banks
+        for bank in known.keys() - constants.keys():
+            self._set_bank(bank, b"")
+        for bank, data in constants.items():
+            if known.get(bank) is not data:
+                self._set_bank(bank, data)
+
+    def _set_bank(self, bank: int, data: bytes) -> None:
+        if 0 <= bank < BANKS:
+            before, data = self._banks.get(bank, b""), data[:BANK_SIZE]
+            at, arena = self.constants + bank * BANK_SIZE, self.memory.arena
             arena[at : at + len(data)] = np.frombuffer(data, np.uint8)
-            if before > len(data):
-                arena[at + len(data) : at + before] = 0
-            self._bank_lengths[bank] = len(data)
+            if len(before) > len(data):
+                arena[at + len(data) : at + len(before)] = 0
+            self._banks[bank] = data
 
     def _set_ids(self, block: tuple[int, int, int]) -> None:
         if self._ids_of == block:
@@ -202,26 +211,26 @@ class Launcher:
         self._ids_of = block
 
     def _set_record(
-        self, shape: _Shape, grid: Sequence[int], block: Sequence[int], turns: int, step_slice: int, rules: LaunchRules
-    ) -> None:
-        layout = shape.layout
+        self, code: Code, layout: SlotLayout, grid: Sequence[int], block: Sequence[int], turns: int, step_slice: int,
+        rules: LaunchRules,
+    ) -> None:  # fmt: skip
         words = self.memory.words(self.record, LAUNCH.size // 4)
         words[:] = 0
         put = lambda name, v: words.__setitem__(LAUNCH.offsets[name] // 4, v - ((v >> 31) << 32))
-        if shape.code.textures:
+        if code.textures:
             self.textures.begin()
             put("TEXTURES", self.textures.book)
             put("TEXTURE_BANK", rules.texture_bank)
-        set_kernels(words, self.engine, shape.code, self.textures)
+        set_kernels(words, self.engine, code, self.textures)
         for n in range(3):
             words[LAUNCH.GRID // 4 + n], words[LAUNCH.BLOCK // 4 + n] = grid[n], block[n]
         values = {
-            "THREADS": block[0] * block[1] * block[2], "WARPS": layout.warps, "REGISTERS": shape.code.registers,
+            "THREADS": block[0] * block[1] * block[2], "WARPS": layout.warps, "REGISTERS": code.registers,
             "WARP_STRIDE": layout.warp_stride, "WARPS_AT": WARPS, "SHARED_AT": layout.shared_at,
             "SHARED_SIZE": layout.shared, "LOCAL_AT": layout.local_at, "LOCAL_SIZE": layout.local,
             "LOCAL_STRIDE": layout.local_stride, "SLICE": step_slice, "CONSTANTS": self.constants,
             "THREAD_IDS": self.ids, "SMEM_SIZE": layout.shared, "SHARED_WINDOW": rules.shared_window,
-            "LOCAL_WINDOW": rules.local_window, "TURNS": turns, "START": index_at(shape.code.start),
+            "LOCAL_WINDOW": rules.local_window, "TURNS": turns, "START": index_at(code.start),
             "NAN_INTEGER": rules.nan_integer,
         }  # fmt: skip
         words[[LAUNCH.offsets[name] // 4 for name in values]] = np.array([*values.values()], np.int64).astype(np.int32)
@@ -266,24 +275,21 @@ class Launcher:
             raise UsageError(f"{limits}, not {threads} and {blocks}")
         if not 0 <= shared <= MAX_SHARED * 2:
             raise UsageError(f"{shared} bytes of shared memory")
-        layout = SlotLayout(-(-threads // LANES), code.used_registers, shared, local)
-        room = min((self._end - self._slots) // layout.size, MAX_SLOTS)
-        if room < 1:
-            raise UsageError(f"a block of this launch needs {layout.size} bytes, more than the work area has")
+        words = self.memory.words(self.record, LAUNCH.size // 4)
+        key = (block, shared, local, limit, count, tier, self.slice, self.turns)
+        prepared = self._prepared.find(code, rules, key, words, grid) if watch is None else None
+        if prepared is None:
+            prepared = self._prepare(code, rules, key, grid, watch)
+        layout = prepared.layout
         ids = self.memory.words(self.ids, 3 * MAX_THREADS)
         reports = Reports(code, grid, ids, self.events, self.textures, place, buffers)
-        shape = _Shape(code, layout, blocks, self._slots, reports, budget=rules.budget)
-        shape.free = list(range(room - 1, -1, -1))
+        shape = _Shape(code, layout, blocks, self._slots, reports, prepared.rounds, rules.budget)
+        shape.free = list(range(min(prepared.room, blocks) - 1, -1, -1))
         self._set_constants(constants)
         self._set_ids(block)
-        step_slice = max(1, min(self.slice, limit))
-        turns = min(self.turns, max(1, limit // step_slice))
-        shape.rounds = max(1, limit // (step_slice * turns))
-        self._set_record(shape, grid, block, turns, step_slice, rules)
         self.memory.open_version()
         result = Result()
-        function = self._function(shape, tier, count) if watch is None else self._watched(shape, watch)
-        run = self.engine.get(run_blocks)
+        function, run = prepared.function, prepared.run
         first, last = rules.first, blocks if rules.last is None else min(rules.last, blocks)
         some = last - first < blocks
         one_by_one = rules.in_order or rules.backwards or some or watch is not None
@@ -297,9 +303,37 @@ class Launcher:
             self._run_parallel(shape, run, function, result, parts)
         if code.textures:
             self.textures.check()
-        result.faults = sorted(reports.found, key=lambda one: (one.block[::-1], one.thread[::-1], one.number))
+        if reports.found:
+            result.faults = sorted(reports.found, key=lambda one: (one.block[::-1], one.thread[::-1], one.number))
         result.seconds = perf_counter() - started
         return result
+
+    def _prepare(
+        self, code: Code, rules: LaunchRules, key: tuple[Any, ...], grid: tuple[int, int, int], watch: Watch | None
+    ) -> Prepared:  # fmt: skip
+        """Set up the record of a launch; key: see `launch`."""
+        block, shared, local, limit, count, tier, *_ = key
+        threads = block[0] * block[1] * block[2]
+        layout = SlotLayout(-(-threads // LANES), code.used_registers, shared, local)
+        room = min((self._end - self._slots) // layout.size, MAX_SLOTS)
+        if room < 1:
+            raise UsageError(f"a block of this launch needs {layout.size} bytes, more than the work area has")
+        step_slice = max(1, min(self.slice, limit))
+        turns = min(self.turns, max(1, limit // step_slice))
+        rounds = max(1, limit // (step_slice * turns))
+        self._set_record(code, layout, grid, block, turns, step_slice, rules)
+        function = self._function(code, layout, tier, count) if watch is None else self._watched(code, watch)
+        prepared = Prepared(code, rules, layout, room, rounds, function, self.engine.get(run_blocks))
+        static = _static(code, layout, count)
+        there = tier == "specialised" or (tier == "auto" and self.engine.loaded(run_warp, **static))
+        if there and watch is None and not (code.jumps or code.textures):
+            # Code that is there needs nothing but the record.
+            special = self.engine.handle(run_warp, **static)
+            prepared.record = self.memory.words(self.record, LAUNCH.size // 4).copy()
+            prepared.record[LAUNCH.CLEAR // 4] = 0
+            prepared.function = lambda: (special, 0)
+            self._prepared.keep(key, prepared)
+        return prepared
 
     @staticmethod
     def _pieces(at: int, last: int) -> Iterator[tuple[int, int]]:
@@ -310,29 +344,24 @@ class Launcher:
             yield at, end
             at, size = end, size * 2
 
-    def _function(self, shape: _Shape, tier: str, count: bool) -> Callable[[], tuple[int, int]]:
+    def _function(self, code: Code, layout: SlotLayout, tier: str, count: bool) -> Callable[[], tuple[int, int]]:
         """A function that gives two handles: of the code that runs warps, and of the code that goes on where that
-        cannot
-        (0: none)."""
-        engine, code = self.engine, shape.code
-        data, start, indirect = code.key
-        static = {
-            "code": data, "start": start, "indirect": indirect, "stride": shape.layout.warp_stride, "count": count,
-        }  # fmt: skip
+        cannot (0: none)."""
+        engine, static = self.engine, _static(code, layout, count)
         special = lambda: engine.handle(run_warp, **static)
         if tier == "specialised" or (tier == "auto" and self._prefer_special(code, static)):
             if not code.jumps:
                 return lambda: (special(), 0)
-            general = self._interpreter(shape)
+            general = self._interpreter(code)
             return lambda: (special(), general)
-        general = self._interpreter(shape)
+        general = self._interpreter(code)
         if tier == "interpreter" or len(code.flow.reached) > MAX_SPECIAL:
             return lambda: (general, 0)
         engine.later(run_warp, **static)
         return lambda: (special(), general) if engine.loaded(run_warp, **static) else (general, 0)
 
-    def _watched(self, shape: _Shape, watch: Watch) -> Callable[[], tuple[int, int]]:
-        handle = watch(shape.code, self._interpreter(shape))
+    def _watched(self, code: Code, watch: Watch) -> Callable[[], tuple[int, int]]:
+        handle = watch(code, self._interpreter(code))
         return lambda: (handle, 0)
 
     def _prefer_special(self, code: Code, static: dict[str, Any]) -> bool:
@@ -351,13 +380,13 @@ class Launcher:
         engine.later(interpret_warp)
         return True
 
-    def _interpreter(self, shape: _Shape) -> int:
+    def _interpreter(self, code: Code) -> int:
         """The handle of the interpreter; puts the program where it reads it."""
-        steps, key = shape.code.flow.steps, shape.code.key
+        steps, key = code.flow.steps, code.key
         if self._interpreted != key:
             words = self._encoded.pop(key, None)
             if words is None:
-                words = encode(steps, handles_of(self.engine, shape.code.operations)).reshape(-1).view(np.int32)
+                words = encode(steps, handles_of(self.engine, code.operations)).reshape(-1).view(np.int32)
             if words.nbytes > PROGRAM_ROOM:
                 raise UsageError(f"{len(steps)} instructions are more than the interpreter has room for")
             self._encoded[key] = words
@@ -422,13 +451,12 @@ class Launcher:
             slot = self._take_slot(shape) if current is not None else None
             if current is not None and slot is not None:
                 first, last = current
-                at = self._begin_slot(shape, slot)
+                at, words = self._slot(shape, slot)
+                words[: BLOCK.FAULT_LIST // 4] = 0
                 run(self.record, at, *function(), first, last)
-                status, number = self._status(at)
-                with self._lock:
-                    shape.begun += number + 1 - first
-                current = (number + 1, last) if number + 1 < last else None
-                if self._settle(shape, at, status, 1, result):
+                following = words.item(BLOCK.NUMBER // 4) + 1
+                current = (following, last) if following < last else None
+                if self._settle(shape, words, 1, result, following - first):
                     waiting.append((slot, 1))
                 else:
                     shape.free.append(slot)
@@ -436,29 +464,30 @@ class Launcher:
             if not waiting:
                 return
             slot, had = waiting.pop(0)
-            at = shape.first_slot + slot * shape.layout.size
+            at, words = self._slot(shape, slot)
             run(self.record, at, *function(), -1, 0)
-            status, _ = self._status(at)
-            if self._settle(shape, at, status, had + 1, result):
+            if self._settle(shape, words, had + 1, result):
                 waiting.append((slot, had + 1))
             else:
                 shape.free.append(slot)
 
-    def _begin_slot(self, shape: _Shape, slot: int) -> int:
+    def _slot(self, shape: _Shape, slot: int) -> tuple[int, Words]:
+        """The arena offset of a slot, and its words."""
         at = shape.first_slot + slot * shape.layout.size
-        self.memory.words(at, BLOCK.offsets["FAULT_LIST"] // 4)[:] = 0
-        return at
+        return at, self.memory.words(at, shape.layout.size // 4)
 
-    def _status(self, at: int) -> tuple[int, int]:
-        words = self.memory.words(at, BLOCK.size // 4)
-        return int(words[BLOCK.STATUS // 4]), int(words[BLOCK.NUMBER // 4])
+    def _settle(self, shape: _Shape, words: Words, had: int, result: Result, begun: int = 0) -> bool:
+        """Take events and counts out of a slot; returns whether its block goes on later.
 
-    def _settle(self, shape: _Shape, at: int, status: int, had: int, result: Result) -> bool:
-        """Take events and counts out of a slot; returns whether its block goes on later. had: rounds so far."""
-        words = self.memory.words(at, shape.layout.size // 4)
+        had: rounds so far. begun: blocks that have begun since.
+        """
+        status = words.item(BLOCK.STATUS // 4)
         with self._lock:
+            shape.begun += begun
             result.fault_count += shape.reports.faults(words)
-            result.take(words, BLOCK.offsets)
+            result.take(words, BLOCK.STEPS)
+            if status == FINISHED:
+                return False
             words[BLOCK.STEPS // 4 : BLOCK.LANE_STEPS // 4 + 2] = 0
             if status == TURN_OVER and had < shape.rounds:
                 return True
@@ -466,7 +495,7 @@ class Launcher:
                 result.hung = True
                 for warp in warps_of(words, shape.layout):
                     if int(warp[WARP.STATE // 4]) != DONE:  # warps that have ended are in the counts of the slot
-                        result.take(warp, WARP.offsets)
+                        result.take(warp, WARP.STEPS)
                 shape.reports.hang(words, shape.layout)
             return False
 
@@ -478,12 +507,22 @@ class Launcher:
             result.hung = shape.over = True
 
 
+def _static(code: Code, layout: SlotLayout, count: bool) -> dict[str, Any]:
+    """What the specialised code of a program depends on."""
+    data, start, indirect = code.key
+    return {"code": data, "start": start, "indirect": indirect, "stride": layout.warp_stride, "count": count}
+
+
 def three(size: Sequence[int], name: str) -> tuple[int, int, int]:
     """One to three sizes as three; `name` is what they are of.
 
     :raises UsageError: there are more or fewer, or one is below 1.
     """
-    numbers = [int(v) for v in (size if isinstance(size, Sequence) else (size,))]
+    if type(size) is tuple and 0 < len(size) <= 3:
+        x, y, z = (*size, 1, 1)[:3]
+        if type(x) is type(y) is type(z) is int and x > 0 and y > 0 and z > 0:
+            return x, y, z
+    numbers = [int(v) for v in (size if isinstance(size, tuple | list | Sequence) else (size,))]
     if not 1 <= len(numbers) <= 3 or any(v < 1 for v in numbers):
         raise UsageError(f"{name} has one to three sizes above 0, not {size!r}")
     x, y, z = [*numbers, 1, 1][:3]

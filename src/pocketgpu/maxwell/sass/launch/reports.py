@@ -116,7 +116,7 @@ class Reports:
 
     def faults(self, slot: Words) -> int:
         """Report the faults that are noted in a slot, and clear them there; returns how many there were."""
-        count = int(slot[BLOCK.FAULT_COUNT // 4])
+        count = slot.item(BLOCK.FAULT_COUNT // 4)
         if not count:
             return 0
         slot[BLOCK.FAULT_COUNT // 4] = 0

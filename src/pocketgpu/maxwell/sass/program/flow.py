@@ -5,12 +5,15 @@ Blocks are cut wherever control can arrive or leave.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import cached_property
 
 from pocketgpu.late_dataclass import dataclass
+from pocketgpu.maxwell.sass.program.agreement import Agreement
 from pocketgpu.maxwell.sass.program.control import ENDS, PUSHES, STOPS, divides
-from pocketgpu.maxwell.sass.program.registers import reads, registers_from, surely_writes, writes
+from pocketgpu.maxwell.sass.program.early import behind_barriers, early
+from pocketgpu.maxwell.sass.program.registers import reads, reads_words, registers_from, surely_writes, writes
 from pocketgpu.maxwell.sass.program.steps import Step
 
 
@@ -30,21 +33,32 @@ def likely_functions(steps: tuple[Step, ...]) -> set[int]:
 
 @dataclass(frozen=True)
 class CodeBlock:
-    """Instructions that are executed in a row: `first` to `last`."""
+    """Instructions that are executed in a row, from `first` to `last` in the program.
+
+    body: their numbers in the order in which they are executed. Some of them may be done before the barrier that leads
+    to this block (`early.py`), and the same of the block after a barrier at its end.
+    """
 
     number: int
     first: int
     last: int
+    body: tuple[int, ...]
 
 
 class Flow:
     """The blocks of a program from instruction `start` on.
 
     indirect: instructions that indirect branches are known to reach. outputs: registers that matter at the end.
+    as_written: no instruction is done before its turn.
     """
 
     def __init__(
-        self, steps: tuple[Step, ...], start: int = 0, indirect: tuple[int, ...] = (), outputs: Iterable[int] = ()
+        self,
+        steps: tuple[Step, ...],
+        start: int = 0,
+        indirect: tuple[int, ...] = (),
+        outputs: Iterable[int] = (),
+        as_written: bool = False,
     ) -> None:
         self.steps, self.start = steps, start
         self.outputs = sum(registers_from(n) for n in set(outputs))
@@ -57,10 +71,27 @@ class Flow:
             while not self._ends(last) and last + 1 < len(steps) and last + 1 not in leaders:
                 last += 1
             self.block_at[first] = len(self.blocks)
-            self.blocks.append(CodeBlock(len(self.blocks), first, last))
+            self.blocks.append(CodeBlock(len(self.blocks), first, last, tuple(range(first, last + 1))))
+        self.early = {} if as_written else early(self)
+        """For the first instruction of a block: instructions of it that are done before that barrier."""
+        if self.early:
+            self.blocks = [self._reordered(b) for b in self.blocks]
+            del self.live_in  # it was that of the blocks as written
 
     def __repr__(self) -> str:
         return f"<flow of {len(self.steps)} instructions in {len(self.blocks)} blocks>"
+
+    @cached_property
+    def behind_barriers(self) -> frozenset[int]:
+        """First instructions of blocks that only a barrier leads to."""
+        return behind_barriers(self)
+
+    def _reordered(self, block: CodeBlock) -> CodeBlock:
+        gone, more = self.early.get(block.first, ()), self.early.get(block.last + 1, ())
+        own = tuple(i for i in block.body if i not in gone)
+        if self.steps[block.last].op == "BAR":
+            own = (*own[:-1], *more, block.last)
+        return replace(block, body=own)
 
     def _ends(self, index: int) -> bool:
         return self.steps[index].op in ENDS
@@ -87,9 +118,26 @@ class Flow:
             return [index + 1] if index + 1 < len(self.steps) else []
         if step.op in ("BRX", "JMX"):
             return [index, *self.indirect]
-        if step.op == "BRA" and divides(step):
+        if step.op == "BRA" and self.divides(step):
             return [] if step.target is None else [step.target]
         return []
+
+    @cached_property
+    def agreement(self) -> Agreement:
+        """Where the lanes of a warp agree."""
+        return Agreement(self)
+
+    def divides(self, step: Step) -> bool:
+        """Whether an instruction of control flow can hold for some of the active lanes only."""
+        return divides(step) and step.index not in self.agreement.together
+
+    @cached_property
+    def steady(self) -> bool:
+        """Whether the lanes of a warp stay active from its beginning to its end, and none ever waits."""
+        changing = {*ENDS, *PUSHES, "SAM", "RAM", "KIL"} - {"BAR"}
+        control = [self.steps[i] for i in self.reached if self.steps[i].op in changing]
+        plain = {"BRA", "EXIT"}
+        return all(step.op in plain and step.indirect is None and not self.divides(step) for step in control)
 
     def _walk(self) -> tuple[set[int], set[int]]:
         reached: set[int] = set()
@@ -100,7 +148,8 @@ class Flow:
             if index in reached:
                 continue
             reached.add(index)
-            after, back = self.after(index), self.comebacks(index)
+            after = self.after(index)
+            back = [] if self.steps[index].op == "BRA" else self.comebacks(index)  # what is after it holds its target
             if self._ends(index):
                 leaders.update(after)
             leaders.update(back)
@@ -134,51 +183,68 @@ class Flow:
         return {b.number for b in self.blocks if any(first <= b.last and b.first <= last for first, last in pairs)}
 
     # -- which parts matter -----------------------------------------------------------------------------------------
-    @cached_property
-    def _effects(self) -> list[tuple[int, int]]:
+    def _effects(self, read: Callable[[Step], int]) -> list[tuple[int, int]]:
         """For each block what it reads before writing it, and what it surely writes."""
         found = []
         for block in self.blocks:
             needed = killed = 0
-            for index in range(block.first, block.last + 1):
+            for index in block.body:
                 step = self.steps[index]
-                needed |= (reads(step) | (self.outputs if step.op == "EXIT" else 0)) & ~killed
+                needed |= (read(step) | (self.outputs if step.op == "EXIT" else 0)) & ~killed
                 killed |= surely_writes(step)
             found.append((needed, killed))
         return found
 
     @cached_property
-    def live_in(self) -> list[int]:
-        """For each block the registers whose value matters at its beginning."""
-        successors = [
-            [self.block_at[i] for i in {*self.after(b.last)} if i in self.block_at]
-            if self._ends(b.last)
-            else [self.block_at[b.last + 1]]
-            if b.last + 1 in self.block_at
-            else []
-            for b in self.blocks
-        ]
+    def _successors(self) -> list[list[int]]:
+        """For each block those that can come directly after it; where it stops, those that an entry was pushed for."""
         # Lanes that stop go on where an entry was pushed for them; lanes that end need nothing more.
         pushed = {i for index in self.reached if self.steps[index].op in PUSHES or self.steps[index].op == "CAL"
                   for i in self.comebacks(index)}  # fmt: skip
-        back = [self.block_at[i] for i in pushed if i in self.block_at]
-        stops = [self.steps[b.last].op in STOPS - {"EXIT"} for b in self.blocks]
-        live = [needed for needed, _ in self._effects]
+        back = [i for i in pushed if i in self.block_at]
+        found = []
+        for b in self.blocks:
+            after = self.after(b.last) if self._ends(b.last) else [b.last + 1]
+            after = [*after, *(back if self.steps[b.last].op in STOPS - {"EXIT"} else [])]
+            found.append([self.block_at[i] for i in {*after} if i in self.block_at])
+        return found
+
+    def _live(self, read: Callable[[Step], int]) -> list[int]:
+        """For each block the registers of which something is read before they are written, from its beginning on."""
+        effects = self._effects(read)
+        live = [needed for needed, _ in effects]
         changed = True
         while changed:
             changed = False
-            resumed = 0
-            for n in back:
-                resumed |= live[n]
             for n in reversed(range(len(self.blocks))):
-                after = resumed if stops[n] else 0
-                for s in successors[n]:
-                    after |= live[s]
-                needed, killed = self._effects[n]
-                new = needed | (after & ~killed)
+                needed, killed = effects[n]
+                new = needed | (self._after(n, live) & ~killed)
                 if new != live[n]:
                     live[n], changed = new, True
         return live
+
+    def _after(self, number: int, live: list[int]) -> int:
+        found = 0
+        for n in self._successors[number]:
+            found |= live[n]
+        return found
+
+    @cached_property
+    def live_in(self) -> list[int]:
+        """For each block the registers whose value matters at its beginning."""
+        return self._live(reads)
+
+    @cached_property
+    def _words_in(self) -> list[int]:
+        return self._live(reads_words)
+
+    def live_after(self, number: int) -> int:
+        """The registers whose value matters at the end of a block."""
+        return self._after(number, self.live_in)
+
+    def words_after(self, number: int) -> int:
+        """Those whose bits matter there, even if they are a NaN."""
+        return self._after(number, self._words_in)
 
     @cached_property
     def kept(self) -> int:

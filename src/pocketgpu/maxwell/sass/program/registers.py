@@ -74,6 +74,20 @@ def reads(step: Step) -> int:
     return found
 
 
+def reads_words(step: Step) -> int:
+    """Registers that an instruction reads not only as f32, so that the bits of a NaN matter."""
+    operation = OPERATIONS.get(step.op)
+    if operation is None or step.texture is not None:
+        return reads(step)
+    words = floats = 0
+    for source, letter in zip(step.sources, operation.sources, strict=False):
+        if source.kind == "reg" and letter == "f":
+            floats |= registers_from(source.n)
+        elif source.kind == "reg":
+            words |= registers_from(source.n, 2 if letter in _PAIRS else 1)
+    return reads(step) & ~(floats & ~words)
+
+
 def writes(step: Step) -> int:
     """Registers that an instruction can write."""
     found = _predicates(step.results)

@@ -1,9 +1,10 @@
 """Where a warp's registers are while specialised code runs it: in variables, or in its record.
 
 A barrier ends a run of the warp. Registers that the code between two barriers does not touch can stay in the record.
-`local` has the registers that must be in variables at the beginning of each block, because the code may need them
-before the next barrier. Other registers that matter must be in the record there; `edge`, `back` and `barrier` say what
-has to be stored for that on the way. Sets of registers are numbers with a bit for each (`registers.py`).
+`local` has the registers that must be in variables at the beginning of each block: those that a loop without a barrier
+needs. Other registers that matter must be in the record there, and a block loads what it needs of them; `edge`, `back`
+and `barrier` say what has to be stored for that on the way. In programs without barriers all of them are in variables.
+Sets of registers are numbers with a bit for each (`registers.py`).
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class Residence:
         effects = []
         for block in flow.blocks:
             needed = killed = 0
-            for index in range(block.first, block.last + 1):
+            for index in block.body:
                 step = flow.steps[index]
                 whole = surely_writes(step) & ~flow.kept
                 read = reads(step) | (flow.outputs if step.op == "EXIT" else 0)
@@ -75,12 +76,13 @@ class Residence:
                 ) & ~killed  # a write that leaves some lanes alone needs what they have
                 killed |= whole
             effects.append((needed, killed))
-        found = [needed for needed, _ in effects]
+        looped = self._looped
+        found = [needed if n in looped else 0 for n, (needed, _) in enumerate(effects)]
         changed = True
         while changed:
             changed = False
             back = self._back(found)
-            for n in reversed(range(len(found))):
+            for n in sorted(looped, reverse=True):
                 after = back if self._to_stack[n] else 0
                 for m in self._next[n]:
                     after |= found[m]
@@ -89,6 +91,30 @@ class Residence:
                 if new != found[n]:
                     found[n], changed = new, True
         return found
+
+    @cached_property
+    def _looped(self) -> set[int]:
+        """Blocks whose registers are in variables: those that can come again before a barrier, and the first one."""
+        flow, count = self.flow, len(self.flow.blocks)
+        if not any(last.op == "BAR" for last in self._last):
+            return set(range(count))
+        back = [flow.block_at[index] for index in self.come_back]
+        edges = [[*self._next[n], *(back if self._to_stack[n] else ())] for n in range(count)]
+        found = {flow.block_at[flow.start]}
+        for n in range(count):
+            seen, todo = set[int](), [*edges[n]]
+            while todo and n not in seen:
+                m = todo.pop()
+                if m not in seen:
+                    seen.add(m)
+                    todo += edges[m]
+            if n in seen:
+                found.add(n)
+        return found
+
+    def recorded(self, number: int) -> bool:
+        """Whether the registers that a block needs are in the record at its beginning."""
+        return not self.whole and number not in self._looped
 
     def _back(self, local: list[int]) -> int:
         found = 0
@@ -108,7 +134,7 @@ class Residence:
         own = []
         for block in flow.blocks:
             written = 0
-            for index in range(block.first, block.last + 1):
+            for index in block.body:
                 written |= writes(flow.steps[index])
             own.append(written)
         before = [0] * len(own)

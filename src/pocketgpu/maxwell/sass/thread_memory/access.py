@@ -9,7 +9,7 @@ noted.
 from __future__ import annotations
 
 from pocketgpu.arena import PAGE_SIZE
-from pocketgpu.lanes import BOOL, I8, I16, I32, I64, U8, U16, Lang, Value, kernel
+from pocketgpu.lanes import BOOL, I8, I16, I32, I64, U8, U16, Lang, Value, Var, kernel
 from pocketgpu.maxwell.memory import page_table
 from pocketgpu.maxwell.sass.thread_memory.work import (
     BLOCK,
@@ -37,13 +37,33 @@ LOW, HIGH, DATA, ROOM = 0, 1, 2, 6
 
 
 class WarpPlace:
-    """Arena offsets of a warp's records (scalars, i32)."""
+    """Arena offsets of a warp's records (scalars, i32).
 
-    def __init__(self, k: Lang, launch: Value, slot: Value, warp: Value, record: Value) -> None:
-        self.k, self.launch, self.slot, self.warp, self.record = k, launch, slot, warp, record
+    warp, record: its number and its record; variables where code runs one warp after the other.
+    """
+
+    def __init__(self, k: Lang, launch: Value, slot: Value, warp: Value | Var, record: Value | Var) -> None:
+        self.k, self.launch, self.slot, self._warp, self._record = k, launch, slot, warp, record
         self.scratch = slot + SCRATCH
         # As 64 bits, so that an offset added to them becomes part of the address of a load or store.
         self._launch, self._slot, self._scratch = (k.to_i64(v) for v in (launch, slot, self.scratch))
+
+    @property
+    def warp(self) -> Value:
+        """The number of the warp in its block."""
+        return self._warp.value if isinstance(self._warp, Var) else self._warp
+
+    @property
+    def record(self) -> Value:
+        """The arena offset of the warp's record."""
+        return self._record.value if isinstance(self._record, Var) else self._record
+
+    def word(self, word: int) -> Value:
+        """The arena offset (i64) of a word of the warp's record."""
+        return self.k.to_i64(self.record) + word
+
+    def put_of_block(self, word: int, v: Value | int) -> None:
+        self.k.store(I32, self._slot + word, v)
 
     def of_launch(self, word: int) -> Value:
         return self.k.load(I32, self._launch + word)

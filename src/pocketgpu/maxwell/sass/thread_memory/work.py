@@ -8,6 +8,7 @@ a block can wait while others run.
 from __future__ import annotations
 
 from enum import IntEnum
+from functools import cached_property
 
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.struct_words import Struct
@@ -65,6 +66,7 @@ LAUNCH = Struct(
 BLOCK = Struct(
     "STEPS:2", "LANE_STEPS:2",  # 64 bits each, of all blocks that this slot has run
     "STATUS", "X", "Y", "Z", "NUMBER", "LIVE", "FAULT_COUNT",
+    "ROW",  # warps that code may run in a row, from the first on (0: one warp); ROW_GOES_ON if they can go on in a row
     "ANSWER",  # where the host puts what a kernel asked it for
     "HUNG",  # not 0: the warp of a stage did not end; later warps are not run then
     # Of stages of graphics: the inputs and outputs of the next warp, as arena offsets.
@@ -88,10 +90,18 @@ FAULT = Struct("INSTRUCTION", "LANE", "WARP", "NUMBER", "LOW", "HIGH", "KIND", "
 ENTRY = Struct("KIND", "TARGET", "MASK")
 """An entry of the divergence stack: its kind (`program.control.StackEntry`), the instruction to go on at, the lanes."""
 
+NOTED = Struct("START:2", "BYTES", "PLACE")
+"""A page that compiled code has found: its address, how many bytes a row may begin in, and its arena offset."""
+NOTED_PAGES = 8
+"""Addresses of a warp of which pages are noted, for each half of the lanes."""
+
 WARP = Struct(
     "STEPS:2", "LANE_STEPS:2",  # 64 bits each: instructions, and those times the lanes active (if they are counted)
+    f"PAGES:{2 * NOTED_PAGES * NOTED.size // 4}",  # what compiled code has found
     "STATE", "RESUME", "ACTIVE", "ALIVE", "DEPTH", "STARTED", "BARRIER", "BARRIER_KIND", "BARRIER_COUNT",
-    "BARRIER_VALUE", "RESULT", "SAVED", "PREDICATES:8", "FLAGS:4", f"STACK:{ENTRY.size // 4 * STACK_ENTRIES}",
+    "BARRIER_VALUE", "RESULT", "SAVED",
+    "KNOWN",  # at a barrier: addresses that compiled code found to be simple
+    "PREDICATES:8", "FLAGS:4", f"STACK:{ENTRY.size // 4 * STACK_ENTRIES}",
 )  # fmt: skip
 REGISTERS = (WARP.size + VECTOR - 1) // VECTOR * VECTOR
 
@@ -118,6 +128,11 @@ ALL_VOTED, SOME_VOTED = 1 << 30, 1 << 29
 """Bits of WARP.BARRIER_VALUE above the count of lanes that voted for: whether all did, whether any did."""
 VOTES = 63
 """Bits of the count."""
+
+ROW_GOES_ON = -1
+"""BLOCK.ROW after a call: all warps are ready after the same barrier."""
+BEGUN, AT_BARRIER = 1, 2
+"""WARP.STARTED: a turn has ended; compiled code has ended it at a barrier. 0: the warp has not begun."""
 
 # States of a warp.
 READY, WAITING, DONE, LEFT = range(4)
@@ -172,28 +187,28 @@ class SlotLayout:
     shared: int
     local: int
 
-    @property
+    @cached_property
     def warp_stride(self) -> int:
         return REGISTERS + VECTOR * self.registers
 
-    @property
+    @cached_property
     def shared_at(self) -> int:
         return WARPS + self.warps * self.warp_stride
 
-    @property
+    @cached_property
     def local_stride(self) -> int:
         """Bytes of local memory of a warp."""
         return rounded(self.local, 16) * LANES
 
-    @property
+    @cached_property
     def local_at(self) -> int:
         return self.shared_at + rounded(self.shared)
 
-    @property
+    @cached_property
     def clearing(self) -> int:
         """Vectors that are cleared for a block."""
         return (self.shared + self.local_stride * self.warps) // VECTOR
 
-    @property
+    @cached_property
     def size(self) -> int:
         return rounded(self.local_at + self.local_stride * self.warps, 4096)

@@ -54,10 +54,12 @@ Way = Goal | To | tuple[Value, "Way", "Way"]
 class Site:
     """An instruction of control flow.
 
-    index: its number. divides: whether it can hold for only some of the active lanes.
+    index: its number. conditional: whether it can hold for no active lane. divides: whether it can hold for some of
+    the active lanes.
     """
 
     index: Number
+    conditional: bool = True
     divides: bool = True
 
     @property
@@ -137,9 +139,12 @@ class Divergence(ABC):
     def branch(self, at: Site, target: Number, taken: Value) -> Way:
         """BRA: the lanes that do not branch go on first, those that do wait on the stack.
 
-        If there is no instruction at the target, the lanes that branch are lost.
+        If there is no instruction at the target, the lanes that branch are lost. Where the branch does not divide, the
+        executor sees to that (`astray`).
         """
         k = self.k
+        if not at.divides:
+            return (taken != 0, To(target), Goal.NEXT)
         rest = self.active_lanes & ~taken
         astray: Flag = target < 0
         for _ in self._where(astray, lambda: taken != 0):
@@ -181,7 +186,7 @@ class Divergence(ABC):
             self.fault(BAD_TARGET, at.index, taken)
             self.lose(same)
         way = fork(astray, Goal.POP, To(first))
-        return (taken == 0, Goal.NEXT, way) if at.divides else way
+        return (taken == 0, Goal.NEXT, way) if at.conditional else way
 
     def leave(self, at: Site, exits: Flag, entries: Sequence[tuple[int, Flag]], taken: Value) -> Way:
         """SYNC, EXIT, BRK, CONT, RET: lanes stop here, and go on where the stack says.
@@ -198,8 +203,10 @@ class Divergence(ABC):
                 for kind, leaves in entries:
                     for _ in k.when(leaves):
                         self.stack.leave(kind, taken)
-        if not at.divides:
+        if not at.conditional:
             return Goal.POP
+        if not at.divides:
+            return (taken == 0, Goal.NEXT, Goal.POP)
         rest = self.active_lanes & ~taken
         self.set_active_lanes(rest)
         return (rest == 0, Goal.POP, Goal.NEXT)

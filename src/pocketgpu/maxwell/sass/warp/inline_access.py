@@ -7,20 +7,23 @@ the quick form has no calls, and values can stay in the registers of the host.
 
 from __future__ import annotations
 
-from pocketgpu.lanes import I32, Lang, Value
+from collections.abc import Iterable, Iterator
+
+from pocketgpu.lanes import I32, I64, Lang, Value, Var
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.memory import page_table
 from pocketgpu.maxwell.sass.isa.operand import RZ
 from pocketgpu.maxwell.sass.program.registers import words_of, writes
 from pocketgpu.maxwell.sass.program.steps import Step
 from pocketgpu.maxwell.sass.thread_memory.access import BYTES, PAGE, WarpPlace
-from pocketgpu.maxwell.sass.thread_memory.work import LANES, LAUNCH
+from pocketgpu.maxwell.sass.thread_memory.work import LANES, LAUNCH, NOTED, WARP
 
 HALF = LANES // 2
 ROW_BYTES = 4 * HALF
 _FIRSTS = [0] * HALF + [HALF] * HALF
 
 ROW, ALIKE, GLOBAL_ROW = range(3)
+Pair = tuple[Value, Value]
 
 
 @dataclass(frozen=True)
@@ -38,11 +41,11 @@ class InlineAccess:
     high: int
 
 
-def accesses(steps: tuple[Step, ...], first: int, last: int) -> dict[int, InlineAccess]:
-    """The accesses with a quick form among the instructions first..last, by number."""
+def accesses(steps: tuple[Step, ...], body: Iterable[int]) -> dict[int, InlineAccess]:
+    """The accesses with a quick form among instructions that are executed in this order, by number."""
     found: dict[int, InlineAccess] = {}
     groups: dict[tuple[int, int, bool], list[int]] = {}  # the access that is checked, and those that it covers
-    for index in range(first, last + 1):
+    for index in body:
         step = steps[index]
         kind = _kind(step)
         if kind is not None:
@@ -88,14 +91,51 @@ def _whole(k: Lang, mask: Value) -> Value:
     return k.ballot(mask) == -1
 
 
+class NotedPages:
+    """The pages of the last access by an address, one for each half of the lanes, in the warp's record.
+
+    number: which of NOTED_PAGES the address has; None: none.
+    """
+
+    def __init__(self, p: WarpPlace, number: int | None, bits: Var, bit: int) -> None:
+        """bits: a variable with a bit that says whether the pages are noted."""
+        self.k, self.p, self.number, self.bits, self.bit = p.k, p, number, bits, bit
+
+    def _words(self) -> Iterator[Value]:
+        assert self.number is not None
+        for half in range(2):
+            yield self.p.word(WARP.PAGES + (2 * self.number + half) * NOTED.size)
+
+    def look(self, addresses: list[Value]) -> tuple[Value, list[Value]]:
+        """(whether both addresses are in the pages that are noted, their places in the arena)."""
+        k = self.k
+        if self.number is None:
+            return k.i32(0) != 0, [k.i32(0), k.i32(0)]
+        found, places = (self.bits.value & self.bit) != 0, []
+        for va, at in zip(addresses, self._words(), strict=True):
+            place = va - k.load(I64, at + NOTED.START)
+            found = found & place.below(k.to_i64(k.load(I32, at + NOTED.BYTES)))
+            places.append(k.load(I32, at + NOTED.PLACE) + k.low32(place))
+        return found, places
+
+    def note(self, good: Value, pages: list[tuple[Value, Value, Value]]) -> None:
+        """Note pages if they are good. pages: (address, the last place where an access may begin, arena offset)."""
+        if self.number is None:
+            return
+        k = self.k
+        for at, (start, last, place) in zip(self._words(), pages, strict=True):
+            k.store(I64, at + NOTED.START, start)
+            k.store(I32, at + NOTED.BYTES, last + 1)
+            k.store(I32, at + NOTED.PLACE, place)
+        self.bits.value = (self.bits.value & ~self.bit) | k.select(good, self.bit, 0)
+
+
 class SharedRows:
     """Words of shared memory by an address register; offsets are part of the loads and stores."""
 
     def __init__(self, p: WarpPlace) -> None:
         self.k, self.p = p.k, p
-
-    def _start(self) -> Value:
-        return self.p.slot + self.p.of_launch(LAUNCH.SHARED_AT)
+        self._start = p.k.to_i64(p.slot + p.of_launch(LAUNCH.SHARED_AT))
 
     def good(self, kind: int, base: Value, mask: Value, low: int, high: int, bytes: int) -> Value:
         """Whether lanes of a mask access words side by side, or the same word, in bounds with offsets low to high."""
@@ -110,48 +150,68 @@ class SharedRows:
             good = good & (a + offset).below(limit) & (b + offset).below(limit)
         return good
 
-    def _places(self, base: Value, offset: int) -> tuple[Value, Value]:
-        k, start = self.k, self._start()
-        a, b = ((k.to_i64(start) + k.to_i64(k.lane(base, lane))) + offset for lane in (0, HALF))
+    # firsts: the addresses of the first lane of each half, without the offset of the instruction.
+    def _places(self, firsts: Pair, offset: int) -> Pair:
+        a, b = ((self._start + self.k.to_i64(first)) + offset for first in firsts)
         return a, b
 
-    def row(self, base: Value, offset: int) -> Value:
+    def row(self, firsts: Pair, offset: int) -> Value:
         """A word for each lane, side by side."""
         k = self.k
-        x, y = (k.load(I32, at, HALF) for at in self._places(base, offset))
+        x, y = (k.load(I32, at, HALF) for at in self._places(firsts, offset))
         return k.shuffle(x, list(range(LANES)), y)
 
-    def alike(self, base: Value, offset: int) -> Value:
+    def alike(self, firsts: Pair, offset: int) -> Value:
         """One word for each half."""
         k = self.k
-        x, y = (k.splat(k.load(I32, at), HALF) for at in self._places(base, offset))
+        x, y = (k.splat(k.load(I32, at), HALF) for at in self._places(firsts, offset))
         return k.shuffle(x, list(range(LANES)), y)
 
-    def store_row(self, base: Value, offset: int, v: Value) -> None:
+    def store_row(self, firsts: Pair, offset: int, v: Value) -> None:
         """Words side by side, all lanes."""
         k = self.k
-        for n, at in enumerate(self._places(base, offset)):
+        for n, at in enumerate(self._places(firsts, offset)):
             k.store(I32, at, k.shuffle(v, list(range(n * HALF, (n + 1) * HALF))))
 
 
 class GlobalRow:
-    """Words of global memory side by side, for each half of the lanes inside one page."""
+    """Words of global memory side by side, for each half of the lanes inside one page.
 
-    def __init__(self, k: Lang, low: Value, high: Value, mask: Value, offset: int) -> None:
-        """low, high: words of the addresses, without the offset of the instruction."""
-        self.k = k
+    places: their arena offsets (i32). inside: whether they are in pages that threads reach (a scalar).
+    """
+
+    def __init__(self, k: Lang, lows: Pair, highs: Pair, offset: int, noted: NotedPages) -> None:
+        """lows, highs: words of the addresses of the first lane of each half, without the offset of the instruction."""
+        self.k, self._lows = k, lows
+        addresses = [
+            ((k.to_i64(upper) << 32) | k.to_i64(first, False)) + offset
+            for first, upper in zip(lows, highs, strict=True)
+        ]
+        found, places = noted.look(addresses)
+        known = lambda: (k.i32(0) == 0, *places)
+        good, *self.places = k.branch(found, known, lambda: self._find(addresses, noted), usual=True)
+        aligned = (k.low32(addresses[0] | addresses[1]) & 3) == 0
+        self.inside = good & aligned
+
+    def _find(self, addresses: list[Value], noted: NotedPages) -> tuple[Value, ...]:
+        """Whether the words are inside, and their places. Their pages are noted."""
+        k = self.k
+        good, places, pages = k.i32(0) == 0, [], []
+        for va in addresses:
+            word, place = page_table.entry(k, va), k.low32(va) & (PAGE - 1)
+            last = page_table.last_place(word, ROW_BYTES)
+            good = good & (word != 0) & (va.lsr(page_table.ADDRESS_BITS) == 0) & (place <= last)
+            places.append((word & -PAGE) + place)
+            pages.append((va - k.to_i64(place), last, word & -PAGE))
+        noted.note(good, pages)
+        return (good, *places)
+
+    def side_by_side(self, low: Value, high: Value, mask: Value) -> Value:
+        """Whether the addresses of lanes of a mask, as 64 bits, are those of words side by side (a scalar)."""
+        k, (first, second) = self.k, self._lows
         same = ((low - k.shuffle(low, _FIRSTS)) == _pattern(k)) & (high == k.shuffle(high, _FIRSTS))
-        good = _whole(k, same | ~mask)
-        self.places = []
-        for lane in (0, HALF):
-            first = k.lane(low, lane)
-            va = ((k.to_i64(k.lane(high, lane)) << 32) | k.to_i64(first, False)) + offset
-            word, inside = page_table.entry(k, va), k.low32(va) & (PAGE - 1)
-            good = good & first.below(1 - ROW_BYTES)  # no carry into the upper words
-            good = good & (word != 0) & (va.lsr(page_table.ADDRESS_BITS) == 0)
-            good = good & (inside <= page_table.last_place(word, ROW_BYTES)) & ((inside & 3) == 0)
-            self.places.append((word & -PAGE) + inside)
-        self.good = good
+        unbroken = first.below(1 - ROW_BYTES) & second.below(1 - ROW_BYTES)
+        return _whole(k, same | ~mask) & unbroken
 
     def load(self) -> Value:
         """A word for each lane."""

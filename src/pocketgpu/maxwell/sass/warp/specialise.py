@@ -18,15 +18,16 @@ from pocketgpu.maxwell.sass.isa.operand import Const, Indirect
 from pocketgpu.maxwell.sass.program.control import ENDS, LEAVES, PUSHES, Action, action_of, divides
 from pocketgpu.maxwell.sass.program.flow import CodeBlock, Flow, likely_functions
 from pocketgpu.maxwell.sass.program.make_steps import step_of
-from pocketgpu.maxwell.sass.program.registers import ALL
+from pocketgpu.maxwell.sass.program.registers import ALL, reads, reads_words, writes
 from pocketgpu.maxwell.sass.program.residence import Residence
 from pocketgpu.maxwell.sass.program.steps import ALWAYS, Step
 from pocketgpu.maxwell.sass.semantics import OPERATIONS, Unit, bits
 from pocketgpu.maxwell.sass.stages.stage import NONE, PIXEL
 from pocketgpu.maxwell.sass.thread_memory.access import WarpPlace, first_lane
-from pocketgpu.maxwell.sass.thread_memory.work import DONE, LAUNCH, LEFT, READY, WAITING, WARP, WARPS
+from pocketgpu.maxwell.sass.thread_memory.work import AT_BARRIER, BEGUN, DONE, LAUNCH, LEFT, READY, WAITING, WARP, WARPS
 from pocketgpu.maxwell.sass.warp.divergence import Divergence, Goal, Number, Site, To, Way, instruction_at
 from pocketgpu.maxwell.sass.warp.inline_access import accesses
+from pocketgpu.maxwell.sass.warp.known_addresses import KnownAddresses, sums_of
 from pocketgpu.maxwell.sass.warp.variable_machine import VariableMachine
 
 if TYPE_CHECKING:
@@ -37,11 +38,13 @@ LONG = 250
 
 
 @lru_cache(maxsize=64)
-def flow_of(code: bytes, start: int, indirect: tuple[int, ...], outputs: tuple[int, ...] = ()) -> Flow:
-    """The flow of a program given as its bytes. outputs: registers that matter at its end. Raises SassError."""
+def flow_of(
+    code: bytes, start: int, indirect: tuple[int, ...], outputs: tuple[int, ...] = (), as_written: bool = False
+) -> Flow:
+    """The flow of a program given as its bytes. See `Flow` for the rest. Raises SassError."""
     program = decode_program(code)
     steps = tuple(step_of(program, i) for i in range(len(program)))
-    return Flow(steps, start, tuple(sorted({*indirect, *likely_functions(steps)})), outputs)
+    return Flow(steps, start, tuple(sorted({*indirect, *likely_functions(steps)})), outputs, as_written)
 
 
 class Specialised(Divergence):
@@ -65,13 +68,17 @@ class Specialised(Divergence):
             raise LaneError("only the NumPy evaluator runs code with an observer")
         self.flow, self.count, self.observer = flow, count, observer
         self.residence = Residence(flow)
-        self.record = k.to_i64(place.record)
         self.pixels = stage == PIXEL
         self.active = k.var(k.iota() < 0)
         self.left = k.var(0)
         self.resume = k.var(0)
         self.lane_steps = k.var(k.i64(0))
         self.machine = VariableMachine(k, place, flow, stage, outputs)
+        self.machine.active = lambda: self.active_lanes
+        repeated = lambda b: accesses(flow.steps, b.body) if b.number in flow.repeated else {}
+        self.inline = {b.number: repeated(b) for b in flow.blocks}
+        """For each block the accesses of memory that its code does itself, by instruction."""
+        self.machine.known = KnownAddresses(k, flow.steps, self.inline.values())
         self.nodes: list[Callable[[], Next]] = []
 
     # -- lanes ------------------------------------------------------------------------------------------------------
@@ -80,6 +87,7 @@ class Specialised(Divergence):
         return self.k.ballot(self.active.value)
 
     def set_active_lanes(self, lanes: Value) -> None:
+        self.machine.known.forget()
         self.active.value = self.k.mask_of(lanes)
 
     def ending(self, lanes: Value) -> None:
@@ -88,31 +96,45 @@ class Specialised(Divergence):
     # -- the record -------------------------------------------------------------------------------------------------
     def _take_up(self) -> None:
         """Take the warp up from its record, but for its registers."""
-        k, record = self.k, self.record
+        k, record = self.k, self.place.word(0)
         self.left.value = self.place.of_launch(LAUNCH.SLICE)
         self.alive.value = k.load(I32, record + WARP.ALIVE)
         self.resume.value = k.load(I32, record + WARP.RESUME)
         self.active.value = k.mask_of(k.load(I32, record + WARP.ACTIVE))
         self.stack.depth.value = k.load(I32, record + WARP.DEPTH)
+        self.machine.known.forget()
 
-    def _keep(self, wanted: int = ALL) -> None:
+    def _keep(self, wanted: int = ALL, started: int = BEGUN) -> None:
         """Leave in the record what a later run goes on with: registers of a set, and where it goes on."""
-        k, record = self.k, self.record
+        k, record = self.k, self.place.word(0)
         self.machine.put_away(wanted, self.alive.value)
-        k.store(I32, record + WARP.STARTED, 1)
+        k.store(I32, record + WARP.STARTED, started)
         k.store(I32, record + WARP.RESUME, self.resume.value)
-        k.store(I32, record + WARP.ACTIVE, k.ballot(self.active.value))
-        k.store(I32, record + WARP.DEPTH, self.stack.depth.value)
+        self._keep_lanes()
+
+    def _keep_lanes(self) -> None:
+        """Leave the active lanes in the record, those that wait, and what is known of their addresses."""
+        k, record = self.k, self.place.word(0)
+        if not self.flow.steady:
+            k.store(I32, record + WARP.ACTIVE, k.ballot(self.active.value))
+            k.store(I32, record + WARP.DEPTH, self.stack.depth.value)
+        k.store(I32, record + WARP.KNOWN, self.machine.known.bits.value)
 
     def _leave_counts(self) -> None:
         """Store the state and the counts, at the end of every turn."""
-        k, record = self.k, self.record
+        k, record = self.k, self.place.word(0)
         k.store(I32, record + WARP.STATE, self.state.value)
         k.store(I32, record + WARP.ALIVE, self.alive.value)
+        self._count_steps()
+
+    def _count_steps(self) -> Value:
+        """Store the counts; returns the steps of this turn."""
+        k, record = self.k, self.place.word(0)
         spent = self.place.of_launch(LAUNCH.SLICE) - self.left.value
         k.store(I64, record + WARP.STEPS, k.load(I64, record + WARP.STEPS) + k.to_i64(spent))
         if self.count:
             k.store(I64, record + WARP.LANE_STEPS, k.load(I64, record + WARP.LANE_STEPS) + self.lane_steps.value)
+        return spent
 
     # -- the graph --------------------------------------------------------------------------------------------------
     def run(self) -> None:
@@ -131,6 +153,7 @@ class Specialised(Divergence):
         self.turn = {index: add(partial(self._turn_over, index)) for index in sorted(loops)}
         barriers = [b for b in flow.blocks if flow.steps[b.last].op == "BAR"]
         points = sorted({b.last + 1 for b in barriers if b.last + 1 in flow.block_at})
+        self.caught_up = {index: add(partial(self._catch_up, index)) for index in flow.early}
         self.after_barrier = {index: add(partial(self._go_on_at, index)) for index in points}
         # If no register is in the record only, one node that stores all of them is enough.
         self.simple = places.whole or not barriers
@@ -143,7 +166,11 @@ class Specialised(Divergence):
         self.k.graph(self.nodes)
 
     def _add(self, node: Callable[[], Next]) -> int:
-        self.nodes.append(node)
+        def begun() -> Next:
+            self.machine.begin()
+            return node()
+
+        self.nodes.append(begun)
         return len(self.nodes) - 1
 
     def _add_ways_out(self) -> None:
@@ -170,17 +197,20 @@ class Specialised(Divergence):
         self.tails: dict[int, int] = {}
         self.pieces: dict[int, dict[int, int]] = {}
         for b in self.flow.blocks:
-            inline = accesses(self.flow.steps, b.first, b.last) if b.number in self.flow.repeated else {}
+            inline = self.inline[b.number]
             if not inline:
                 continue
-            ends = self.flow.steps[b.last].op in ENDS
-            end = b.last if ends else b.last + 1
-            asking = [index for index, access in inline.items() if access.asks]
+            body = self._inner(b)
+            asking = [n for n, index in enumerate(body) if index in inline and inline[index].asks]
             self.tails[b.number] = self._add(partial(self._tail, b))
             pieces = self.pieces[b.number] = {}
             following = self.tails[b.number]
-            for index, stop in reversed(list(zip(asking, [*asking[1:], end], strict=True))):
-                following = pieces[index] = self._add(partial(self._piece, index, stop, following))
+            for n, stop in reversed(list(zip(asking, [*asking[1:], len(body)], strict=True))):
+                following = pieces[body[n]] = self._add(partial(self._piece, body[n:stop], following))
+
+    def _inner(self, block: CodeBlock) -> tuple[int, ...]:
+        """The instructions of a block without the one that ends it."""
+        return block.body[:-1] if self.flow.steps[block.last].op in ENDS else block.body
 
     def _store(self, wanted: int, following: int) -> Next:
         """Store registers that are not in variables from here on."""
@@ -193,15 +223,15 @@ class Specialised(Divergence):
 
     # -- beginning and ending a turn --------------------------------------------------------------------------------
     def _enter(self) -> Next:
-        k = self.k
         self._take_up()
-        started = k.load(I32, self.record + WARP.STARTED) != 0
+        started = self.k.load(I32, self.place.word(WARP.STARTED))
         points = tuple(self.after_barrier)
-        again = Jump(self.resume.value, (*(self.after_barrier[i] for i in points), self.again), points)
-        return (started, again, self.number[self.flow.start])
+        resumed = Jump(self.resume.value, (*(self.after_barrier[i] for i in points), self.again), points)
+        return (started == 0, self.number[self.flow.start], (started == AT_BARRIER, resumed, self.again))
 
     def _go_on_at(self, index: int) -> Next:
         """After a barrier."""
+        self.machine.known.bits.value = self.k.load(I32, self.place.word(WARP.KNOWN))
         self.machine.restore(self.residence.resumed(self.flow.block_at[index]))
         return self.number[index]
 
@@ -214,7 +244,19 @@ class Specialised(Divergence):
         self.machine.restore()
         self.state.value = LEFT  # if none of these is the place
         known = self.flow.returns
-        return Jump(self.resume.value, (*(self.number[i] for i in known), self.end), known)
+        nodes = (self.caught_up.get(i, self.number[i]) for i in known)
+        return Jump(self.resume.value, (*nodes, self.end), known)
+
+    def _catch_up(self, index: int) -> Next:
+        """Another executor has stopped at a barrier: leave the record as compiled code does there."""
+        written = 0
+        for early in self.flow.early.get(index, ()):
+            step = self.flow.steps[early]
+            self._instruction(step)
+            written |= writes(step)
+        self.machine.settle_all()
+        self.machine.put_away(written, self.alive.value)
+        return self.number[index]
 
     def _pop(self) -> Next:
         target, mask = self.pop(0)
@@ -254,41 +296,53 @@ class Specialised(Divergence):
     def _block(self, block: CodeBlock) -> Next:
         flow, k = self.flow, self.k
         careful = self.pieces.get(block.number)
-        self.machine.begin(accesses(flow.steps, block.first, block.last) if careful else None, careful)
-        last = flow.steps[block.last]
+        waiting = ALL if self.residence.recorded(block.number) else 0
+        if careful:
+            self.machine.begin(self.inline[block.number], careful, sums_of(flow, block), waiting)
+        else:
+            self.machine.begin(waiting=waiting)
         count = block.last - block.first + 1
         self.left.value = self.left.value - count
         if self.count:
             self.lane_steps.value = self.lane_steps.value + k.to_i64(k.popcount(k.ballot(self.active.value)) * count)
-        for index in range(block.first, block.last + (0 if last.op in ENDS else 1)):
+        for index in self._inner(block):
             self._instruction(flow.steps[index])
         if block.number in self.tails:
-            self.machine.settle_all()
+            self._settle(block, reads(flow.steps[block.last]))
             return self.tails[block.number]
         return self._end_of(block)
 
-    def _piece(self, first: int, stop: int, following: int) -> Next:
+    def _settle(self, block: CodeBlock, more: int = 0) -> None:
+        """At the end of a block: have those registers in variables that the code after it takes from there."""
+        places = self.residence
+        for target in places.directly(block.number):
+            more |= places.local[target]
+        self.machine.fetch(more | (places.stack_local if places.may_stop(block.number) else 0))
+        # No other executor and no observer sees registers here, unless all of them are in variables for it.
+        seen = places.whole or self.observer is not None
+        words = self.flow.words_after(block.number) | reads_words(self.flow.steps[block.last])
+        self.machine.settle_all(ALL if seen else words)
+
+    def _piece(self, body: tuple[int, ...], following: int) -> Next:
         """Some instructions of a block in its careful form."""
-        self.machine.begin()
-        for index in range(first, stop):
+        for index in body:
             self._instruction(self.flow.steps[index])
         self.machine.settle_all()
         return following
 
     def _tail(self, block: CodeBlock) -> Next:
         """The end of a block that has two forms."""
-        self.machine.begin()
         return self._end_of(block)
 
     def _end_of(self, block: CodeBlock) -> Next:
         """The last instruction of a block, if it is one of control flow, and what comes next."""
         last = self.flow.steps[block.last]
         if last.op not in ENDS:
-            self.machine.settle_all()
+            self._settle(block)
             return self._to(block.last + 1, block)
         self._notify(last)
         mask = self._mask(last)
-        self.machine.settle_all()
+        self._settle(block)
         if last.op == "BAR":
             return self._barrier(last, mask, block)
         return self._go(self._flow(last, mask), block)
@@ -331,9 +385,12 @@ class Specialised(Divergence):
     # -- control flow -----------------------------------------------------------------------------------------------
     def _flow(self, step: Step, mask: Value) -> Way:
         """What the last instruction of a block does to the active lanes, and where they go on."""
-        action, at = action_of(step), Site(step.index, divides(step))
-        if action is Action.BRANCH and not at.divides:
+        action, at = action_of(step), Site(step.index, divides(step), self.flow.divides(step))
+        if action is Action.BRANCH and not at.conditional:
             return To(_known(step))
+        shared = None if at.divides else self.machine.shared_guard(step)
+        if action is Action.BRANCH and shared is not None:
+            return (shared, To(_known(step)), Goal.NEXT)
         taken = self.k.ballot(mask)
         if action is Action.BRANCH:
             return self.branch(at, _known(step), taken)
@@ -399,9 +456,9 @@ class Specialised(Divergence):
         self.state.value = WAITING
         target, places = self.flow.block_at.get(following), self.residence
         if target is None:
-            self._keep(places.to_stack(block.number) | places.stack_local)
+            self._keep(places.to_stack(block.number) | places.stack_local, AT_BARRIER)
         else:
-            self._keep(places.barrier(block.number, target))
+            self._keep(places.barrier(block.number, target), AT_BARRIER)
         if not step.guarded:
             return self.end
         # All lanes of the warp arrive together; where the guard is false for all of them none does.
@@ -411,17 +468,6 @@ class Specialised(Divergence):
 def _known(step: Step) -> int:
     """The instruction that a step names, -1 if there is none."""
     return -1 if step.target is None else step.target
-
-
-@kernel(lanes=32, launch=I32, slot=I32, warp=I32)
-def run_warp(
-    k: Lang, launch: Value, slot: Value, warp: Value, *, code: bytes, start: int, indirect: tuple[int, ...],
-    stride: int, count: bool, observer: Observer | None = None,
-) -> None:  # fmt: skip
-    """Run a warp until it ends, waits or has had its turn. stride: bytes of a warp's record."""
-    flow = flow_of(code, start, indirect)
-    record = slot + WARPS + warp * stride
-    Specialised(WarpPlace(k, launch, slot, warp, record), flow, count, observer=observer).run()
 
 
 @kernel(lanes=32, launch=I32, slot=I32, warp=I32)
@@ -435,4 +481,4 @@ def run_stage_warp(
     Specialised(place, flow, False, stage, outputs, observer).run()
 
 
-__all__ = ["Specialised", "flow_of", "run_stage_warp", "run_warp"]
+__all__ = ["Specialised", "flow_of", "run_stage_warp"]

@@ -21,16 +21,20 @@ def unstack(k: Lang, at: Value, depth: Value, kind: Value, leaving: Value) -> No
 
 
 class Stack:
-    """Entries (kind, target instruction, mask) at `at` (arena offset); `depth` counts them.
+    """Entries (kind, target instruction, mask) in a warp's record; `depth` counts them.
 
     overflow: the number of the instruction whose entry did not fit and was lost, plus one; 0 while all fitted.
     """
 
     def __init__(self, place: WarpPlace, depth: Var) -> None:
         k = place.k
-        self.k, self.at, self.depth = k, place.record + WARP.STACK, depth
+        self.k, self.place, self.depth = k, place, depth
         self.unstack = place.handle(LAUNCH.UNSTACK)
         self.overflow = k.var(0)
+
+    @property
+    def at(self) -> Value:
+        return self.place.record + WARP.STACK
 
     def push(self, kind: int | Value, target: int | Value, mask: Value, index: int | Value) -> None:
         """Push an entry for instruction `index`."""

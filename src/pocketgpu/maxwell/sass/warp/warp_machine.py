@@ -340,7 +340,7 @@ class WarpMachine(ABC):
 
     def arrive(self, step: Step, active: Value) -> None:
         """BAR: note in the warp's record what it waits for. The driver of the block does the rest."""
-        k, record, mods = self.k, self.place.record, step.mods
+        k, record, mods = self.k, self.place.word(0), step.mods
         sources = list(step.sources)
 
         def scalar(role: str) -> Value:
@@ -357,8 +357,7 @@ class WarpMachine(ABC):
         k.store(I32, record + WARP.BARRIER_COUNT, count)
         kind = mods["kind"]
         k.store(I32, record + WARP.BARRIER_KIND, kind if isinstance(kind, Value) else k.i32(kind))
-        whole = k.select(votes == everyone, ALL_VOTED, 0) | k.select(votes != 0, SOME_VOTED, 0)
-        k.store(I32, record + WARP.BARRIER_VALUE, k.popcount(votes) | whole)
+        k.store(I32, record + WARP.BARRIER_VALUE, barrier_value(k, votes, everyone))
 
     def first_lane(self, v: Value, active: Value) -> Value:
         """The value that the first lane of a mask has, as a scalar."""
@@ -394,3 +393,8 @@ class WarpMachine(ABC):
             self.set_register(step.dest, k.splat(0), mask)
         else:
             self.missing(step, mask)
+
+
+def barrier_value(k: Lang, votes: Value, everyone: Value) -> Value:
+    """WARP.BARRIER_VALUE of a warp: the lanes that vote, and all lanes that arrive (ballots)."""
+    return k.popcount(votes) | k.select(votes == everyone, ALL_VOTED, 0) | k.select(votes != 0, SOME_VOTED, 0)

@@ -16,7 +16,7 @@ from pocketgpu.maxwell.sass.launch.launcher import Launcher
 from pocketgpu.maxwell.sass.program.registers import PREDICATE_BIT
 from pocketgpu.maxwell.sass.program.steps import Step
 from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH
-from pocketgpu.maxwell.sass.warp.specialise import run_warp
+from pocketgpu.maxwell.sass.warp.row import run_warp
 from pocketgpu.maxwell.sass.warp.variable_machine import VariableMachine
 
 WORK = 32 * MIB

@@ -1,0 +1,228 @@
+"""The warps of a block in a row: one after the other up to the same barrier, without leaving the code.
+
+The driver of the block (`launch/block_runner.py`) knows all that can happen at a barrier. Nearly always the same does:
+all warps come to the same plain barrier, which then opens. Here the code goes on from one warp to the next by itself.
+Where the warps do not meet it stops, and leaves their records as single calls would have left them.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from pocketgpu.lanes import I32, Jump, Lang, Next, Value, kernel
+from pocketgpu.maxwell.sass.program.flow import CodeBlock, Flow
+from pocketgpu.maxwell.sass.program.residence import Residence
+from pocketgpu.maxwell.sass.program.steps import Step
+from pocketgpu.maxwell.sass.thread_memory.access import WarpPlace
+from pocketgpu.maxwell.sass.thread_memory.work import (
+    AT_BARRIER,
+    BARRIERS,
+    BLOCK,
+    DONE,
+    LAUNCH,
+    READY,
+    ROW_GOES_ON,
+    WAITING,
+    WARP,
+    WARPS,
+    Barrier,
+)
+from pocketgpu.maxwell.sass.warp.specialise import Specialised, flow_of
+from pocketgpu.maxwell.sass.warp.warp_machine import barrier_value
+
+if TYPE_CHECKING:
+    from pocketgpu.maxwell.sass.warp.observer import Observer
+
+_BEGINNING, _ENDED, _APART = -1, -2, -3
+"""Places of a warp besides numbers of instructions: before the program, after it, and where others do not meet it."""
+
+
+def _plain(step: Step) -> bool:
+    """Whether an instruction is a barrier at which all warps of a block wait for each other."""
+    if step.op != "BAR" or step.guarded or step.mods["kind"] != Barrier.SYNC:
+        return False
+    return not any(step.mods.get(name) for name in ("count", "count_register", "barrier_register"))
+
+
+class Row(Specialised):
+    """A program as a graph that runs the warps of a block in a row, if BLOCK.ROW says so, or else one warp.
+
+    stride: bytes of a warp's record.
+    """
+
+    def __init__(self, place: tuple[Value, Value, Value], flow: Flow, count: bool, stride: int) -> None:
+        launch, slot, warp = place
+        k = launch.k
+        self.warp, self.stride = k.var(warp), stride
+        self.first_record = slot + WARPS
+        self.record = k.var(self.first_record + warp * stride)
+        super().__init__(WarpPlace(k, launch, slot, self.warp, self.record), flow, count)
+        self.warps = k.var(0)
+        """How many warps run in a row; 0: one by itself."""
+        self.begun_at, self.here, self.arrived = k.var(_BEGINNING), k.var(_APART), k.var(_APART)
+        """Where all warps went on last; where this one is; where the first one is."""
+        self.barriers: dict[int, int] = {}
+        """Numbers of barriers, by the instruction after a BAR, where warps can meet."""
+        self.spent = k.var(0)
+        """Steps of this call."""
+
+    def _enter(self) -> Next:
+        k, p = self.k, self.place
+        self.warps.value = p.of_block(BLOCK.ROW)
+        p.put_of_block(BLOCK.ROW, k.i32(0))
+        way = super()._enter()
+        self.begun_at.value = k.select(k.load(I32, p.word(WARP.STARTED)) == 0, _BEGINNING, self.resume.value)
+        return way
+
+    def _take_up(self) -> None:
+        super()._take_up()
+        self.state.value = READY
+        self.stack.overflow.value = 0
+        self.lane_steps.value = self.k.i64(0)
+
+    def _count_steps(self) -> Value:
+        spent = super()._count_steps()
+        self.spent.value = self.spent.value + spent
+        return spent
+
+    # -- where a warp stops -----------------------------------------------------------------------------------------
+    def _end(self) -> Next:
+        super()._end()
+        self.here.value = self.k.select(self.state.value == DONE, _ENDED, _APART)
+        return (self.warps.value == 0, -1, (self.state.value == DONE, self.met, self.parted))
+
+    def _barrier(self, step: Step, mask: Value, block: CodeBlock) -> Next:
+        following = block.last + 1
+        if following not in self.barriers:
+            return super()._barrier(step, mask, block)
+        places = self.residence
+        self.machine.put_away(places.barrier(block.number, self.flow.block_at[following]), self.alive.value)
+        self._keep_lanes()
+        self.here.value = following
+        alone = (self.warps.value == 0) | (self.stack.overflow.value != 0)
+        return (alone, self.alone[following], self.counted, False)
+
+    def _alone(self, following: int) -> Next:
+        """A barrier at which this warp does not meet others of a row."""
+        self._mark(self.place.record, self.k.i32(following))
+        self.state.value = WAITING
+        return self.end
+
+    def _counted(self) -> Next:
+        if not self.flow.steady:
+            self.k.store(I32, self.place.word(WARP.ALIVE), self.alive.value)
+        self._count_steps()
+        return self.met
+
+    def _add_ways_out(self) -> None:
+        super()._add_ways_out()
+        add = self._add
+        self.met, self.following, self.counted = add(self._met), add(self._following), add(self._counted)
+        self.released, self.on = add(self._released), add(self._on)
+        self.fresh = add(self._fresh)
+        self.paused, self.parted = add(self._paused), add(self._parted)
+        self.barriers = {
+            b.last + 1: self.flow.steps[b.last].mods.get("barrier", 0) & (BARRIERS - 1)
+            for b in self.flow.blocks if _plain(self.flow.steps[b.last]) and b.last + 1 in self.after_barrier
+        }  # fmt: skip
+        self.alone = {index: add(partial(self._alone, index)) for index in self.barriers}
+
+    # -- the row ----------------------------------------------------------------------------------------------------
+    def _met(self) -> Next:
+        """A warp has come to a barrier, or to the end: whether it is where the others are."""
+        here, warp = self.here.value, self.warp.value
+        first = self.k.select(warp == 0, here, self.arrived.value)
+        self.arrived.value = first
+        way = (warp + 1 < self.warps.value, self.following, (here == _ENDED, -1, self.released))
+        return (here == first, way, self.parted, True)
+
+    def _following(self) -> Next:
+        """The next warp, from where the one before it began."""
+        self.warp.value = self.warp.value + 1
+        self.record.value = self.record.value + self.stride
+        return self.on
+
+    def _released(self) -> Next:
+        """All warps are at the barrier: it opens."""
+        self.begun_at.value = self.arrived.value
+        self.warp.value = 0
+        self.record.value = self.first_record
+        return (self.spent.value > self.place.of_launch(LAUNCH.SLICE), self.paused, self.on, False)
+
+    def _on(self) -> Next:
+        self._take_up()
+        points = tuple(self.after_barrier)
+        nodes = (*(self.after_barrier[i] for i in points), self.fresh)
+        return Jump(self.begun_at.value, nodes, points)
+
+    def _fresh(self) -> Next:
+        """The beginning of the program, for another warp than the first one."""
+        self.machine.clear(self.flow.live_in[self.flow.block_at[self.flow.start]])
+        return self.number[self.flow.start]
+
+    def _paused(self) -> Next:
+        """The row has had its turn; it can go on."""
+        self._ready(self.k.i32(0))
+        self.place.put_of_block(BLOCK.ROW, self.k.i32(ROW_GOES_ON))
+        return -1
+
+    def _parted(self) -> Next:
+        """Warps do not meet. Those before this one wait; those after it are ready where they were left."""
+        k = self.k
+        for _ in k.when(self.arrived.value >= 0):
+            for warp in k.range(0, self.warp.value):
+                self._mark(self.first_record + warp * self.stride, self.arrived.value)
+        for _ in k.when(self.here.value >= 0):
+            self._mark(self.place.record, self.here.value)
+        self._ready(self.warp.value + 1)
+        return -1
+
+    # -- records, as single calls leave them ------------------------------------------------------------------------
+    def _mark(self, record: Value, following: Value) -> None:
+        """Have a warp wait at a plain barrier. Its registers and lanes are in its record."""
+        k = self.k
+        number = k.var(0)
+        for index, barrier in self.barriers.items():
+            number.value = k.select(following == index, barrier, number.value)
+        active = k.load(I32, record + WARP.ACTIVE)
+        words = {
+            WARP.STATE: WAITING, WARP.BARRIER_COUNT: 0, WARP.BARRIER_KIND: Barrier.SYNC, WARP.BARRIER: number.value,
+            WARP.BARRIER_VALUE: barrier_value(k, active, active),
+        }  # fmt: skip
+        for word, v in words.items():
+            k.store(I32, record + word, v)
+        self._came_to(record, following)
+
+    def _came_to(self, record: Value, following: Value) -> None:
+        self.k.store(I32, record + WARP.STARTED, AT_BARRIER)
+        self.k.store(I32, record + WARP.RESUME, following)
+
+    def _ready(self, first: Value) -> None:
+        """Have the warps from `first` on be ready where all warps went on last."""
+        k = self.k
+        for warp in k.range(first, self.warps.value):
+            record = self.first_record + warp * self.stride
+            k.store(I32, record + WARP.STATE, READY)
+            for _ in k.when(self.begun_at.value >= 0):
+                self._came_to(record, self.begun_at.value)
+
+
+@kernel(lanes=32, launch=I32, slot=I32, warp=I32)
+def run_warp(
+    k: Lang, launch: Value, slot: Value, warp: Value, *, code: bytes, start: int, indirect: tuple[int, ...],
+    stride: int, count: bool, observer: Observer | None = None,
+) -> None:  # fmt: skip
+    """Run a warp until it ends, waits or has had its turn; or all warps of a block in a row, if BLOCK.ROW says so.
+
+    stride: bytes of a warp's record.
+    """
+    flow = flow_of(code, start, indirect, as_written=observer is not None)
+    if observer is None and not Residence(flow).whole:
+        Row((launch, slot, warp), flow, count, stride).run()
+        return
+    place = WarpPlace(k, launch, slot, warp, slot + WARPS + warp * stride)
+    Specialised(place, flow, count, observer=observer).run()
+
+
+__all__ = ["Row", "run_warp"]

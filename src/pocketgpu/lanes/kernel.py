@@ -34,13 +34,10 @@ _addresses: dict[Any, int] = {}
 class Kernel:
     """A named body and the types of its scalar parameters."""
 
-    def __init__(
-        self, body: Callable[..., None], params: dict[str, Type], lanes: int | None,
-        numpy_lanes: ChooseLanes | None = None,
-    ) -> None:  # fmt: skip
+    def __init__(self, body: Callable[..., None], params: dict[str, Type], lanes: int | None) -> None:
         self.name = re.sub(r"[^A-Za-z0-9_]", "_", body.__name__)  # it becomes a symbol
         self.body, self.params, self.lanes = body, params, lanes
-        self.numpy_lanes = numpy_lanes or (lambda memory, args, static: lanes or NUMPY_LANES)
+        self.numpy_lanes: ChooseLanes = lambda memory, args, static: lanes or NUMPY_LANES
         if lanes is not None and lanes < 1:
             raise LaneError(f"kernel {self.name} cannot have {lanes} lanes")
         self.__doc__ = body.__doc__
@@ -69,16 +66,20 @@ class Kernel:
         return LaneError("\n".join([f"LLVM refuses kernel {self.name}: {hint}", *lines, str(error).strip()]))
 
 
-def kernel(
-    lanes: int | None = None, numpy_lanes: ChooseLanes | None = None, **params: Type
-) -> Callable[[Callable[..., None]], Kernel]:
-    """Make a kernel of a body `f(k, *scalars, **static)`.
+def kernel(lanes: int | None = None, **params: Type) -> Callable[[Callable[..., None]], Kernel]:
+    """Make a kernel of a body `f(k, *scalars, **static)`. `lanes` fixes the lane count for both evaluators."""
+    return lambda body: Kernel(body, params, lanes)
 
-    :param lanes: fixes the lane count for both evaluators.
-    :param numpy_lanes: chooses that of the NumPy evaluator for a run, from memory, arguments and static values: more
-        lanes cost it hardly more time.
-    """
-    return lambda body: Kernel(body, params, lanes, numpy_lanes)
+
+def numpy_lanes(choose: ChooseLanes) -> Callable[[Kernel], Kernel]:
+    """Have a kernel's lane count chosen for each run of the NumPy evaluator, from memory, arguments and static values:
+    more lanes cost it hardly more time."""
+
+    def set_lanes(kernel: Kernel) -> Kernel:
+        kernel.numpy_lanes = choose
+        return kernel
+
+    return set_lanes
 
 
 def run_once(

@@ -141,7 +141,7 @@ _SIDE = {"address": I64, "row_size": I64, "block_size": I64, "block_height": I32
 _SIDES = {f"{side}_{name}": type for side in ("source", "target") for name, type in _SIDE.items()}
 
 
-@kernel(1, None, width=I32, lines=I32, **_SIDES)
+@kernel(1, width=I32, lines=I32, **_SIDES)
 def copy_anywhere(
     k: Lang, width: Value, lines: Value, *sides: Value, source_kind: str, target_kind: str
 ) -> None:  # fmt: skip

@@ -105,7 +105,7 @@ class _Outputs:
 
         cases += [looked_up, shared, steps]
         assert len(cases) == STEPS + 1 == SHARED + 2
-        return k.switch(field["TYPE"], cases)  # type: ignore[no-any-return]
+        return k.switch(field["TYPE"], cases)
 
 
 def _rows(
@@ -147,7 +147,7 @@ def _side_by_side(k: Lang, vectors: Sequence[Value]) -> Sequence[Value]:
     ]
 
 
-@kernel(**_PARAMETERS)
+@kernel(None, **_PARAMETERS)
 def narrow_texels(
     k: Lang, source: Value, source_pitch: Value, target: Value, target_pitch: Value, count: Value, rows: Value,
     outputs: Value, *, size: int,
@@ -162,7 +162,7 @@ def narrow_texels(
     _rows(k, size, 4, source, source_pitch, target, target_pitch, count, rows, made)
 
 
-@kernel(**_PARAMETERS, misfits=I64)
+@kernel(None, **_PARAMETERS, misfits=I64)
 def narrow_floats(
     k: Lang, source: Value, source_pitch: Value, target: Value, target_pitch: Value, count: Value, rows: Value,
     outputs: Value, misfits: Value,
@@ -186,7 +186,7 @@ def narrow_floats(
         k.store(I32, misfits, k.i32(1))
 
 
-@kernel(**_PARAMETERS)
+@kernel(None, **_PARAMETERS)
 def half_texels(
     k: Lang, source: Value, source_pitch: Value, target: Value, target_pitch: Value, count: Value, rows: Value,
     outputs: Value, *, size: int,
@@ -201,7 +201,7 @@ def half_texels(
     _rows(k, size, 8, source, source_pitch, target, target_pitch, count, rows, made)
 
 
-@kernel(**_PARAMETERS, step=I32)
+@kernel(None, **_PARAMETERS, step=I32)
 def wide_texels(
     k: Lang, source: Value, source_pitch: Value, target: Value, target_pitch: Value, count: Value, rows: Value,
     outputs: Value, step: Value, *, size: int, spread: bool,

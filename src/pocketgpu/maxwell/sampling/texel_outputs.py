@@ -164,7 +164,7 @@ def _output(
         # Integers have 1 for missing alpha.
         return Output(ABSENT, constant=_one(kind) if i == 3 else 0)
     place = (channel.word, channel.low, width)
-    linear = srgb and i < 3 and type != SRGB and channels.numbers != NUMBER_INTEGER and kind == r.FLOAT
+    linear = bool(srgb and i < 3 and type != SRGB and channels.numbers != NUMBER_INTEGER and kind == r.FLOAT)
     shared = channels.exponent is not None and i < 3
     if shared:
         return None if linear or channels.halves[i] else Output(SHARED, *place)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pocketgpu.facts.pica_enums import FRAGMENT_MODE, SCISSOR, TEXENV_SOURCE
-from pocketgpu.lanes import I32, I64, ArenaViews, Lang, Value, kernel
+from pocketgpu.lanes import I32, I64, ArenaViews, Lang, Value, kernel, numpy_lanes
 from pocketgpu.pica.core.colors import Color
 from pocketgpu.pica.core.layout import LIGHTS_SIZE, PACKET, PACKET_REGISTERS, TRIANGLE, TRIANGLE_SIZE, WorkLayout
 from pocketgpu.pica.core.registers import Flag, LiveRegisters, StateWords, StaticRegisters
@@ -227,7 +227,8 @@ def _lanes(memory: ArenaViews, args: Sequence[Any], static: dict[str, Any]) -> i
     return TEXELS * tiles_at_once(int(words[head + (PACKET.WIDTH >> 2)]) >> 3, columns)
 
 
-@kernel(numpy_lanes=_lanes, packet=I64, part=I32, parts=I32)
+@numpy_lanes(_lanes)
+@kernel(packet=I64, part=I32, parts=I32)
 def draw_fragments(
     k: Lang, packet: Value, part: Value, parts: Value,
     *, words: tuple[tuple[int, int], ...] | None, powers_of_two: tuple[bool, ...],

@@ -150,7 +150,7 @@ class _Writer:
     def __init__(self, directory: Path | None) -> None:
         self.pictures = 0
         self._directory = directory
-        self._loading = beside.load_pictures() if directory is not None else None
+        self._loading = beside.Loading.pictures() if directory is not None else None
         self._files: beside.Beside[None] | None = None
 
     def write(self, index: int, screens: dict[str, Shown], entry: dict[str, Any]) -> None:
@@ -160,7 +160,7 @@ class _Writer:
 
         def work() -> None:
             if self._loading is not None:
-                self._loading.result()
+                self._loading.wait()
             entry["screens"] = write_screens(index, screens, self._directory)
 
         self._files = beside.Beside(work)
@@ -191,10 +191,10 @@ def render_capture(
     """
     from pocketgpu.cli.parts import animation
 
-    driver = beside.load_driver(path)
+    driver = beside.Loading.driver(path)
     film = animation.animation_for(animate, fps or animation.SCREEN_RATE) if animate else None
     capture = open_capture(path, span)
-    driver.result()
+    driver.wait()
     wanted = frames_of(capture, span, outcome)
     if layout is not None and len(capture.provider.screens) == 1:
         raise UsageError("this recording is of a console with one screen", location="--layout", hint="Leave it out.")

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
-from typing import Any, Final, Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 T = TypeVar("T")
 _DRIVERS: Final = {".mxcap": "switch", ".ctf": "n3ds", ".gx.json": "n3ds"}
@@ -43,26 +44,30 @@ class Beside(Generic[T]):
         return self._found[0]
 
 
-def load(*modules: str) -> Beside[Any]:
-    """Load modules; one that can't be loaded fails again where it is used."""
+class Loading:
+    """Modules that are loaded on another thread; one that can't be loaded fails again where it is used."""
 
-    def work() -> None:
-        import contextlib
+    def __init__(self, *modules: str) -> None:
+        self._modules = modules
+        self._beside = Beside(self._load)
 
-        for module in modules:
-            with contextlib.suppress(Exception):
+    @classmethod
+    def driver(cls, path: str) -> Loading:
+        """What replays a file, if its name says what that is."""
+        import numpy as np  # noqa: F401 (which two threads must not load at once)
+
+        return cls(*(f"pocketgpu.capture.driver.{name}" for ending, name in _DRIVERS.items() if ending in path))
+
+    @classmethod
+    def pictures(cls) -> Loading:
+        """What writes pictures."""
+        return cls(*_PICTURES)
+
+    def _load(self) -> None:
+        for module in self._modules:
+            with suppress(Exception):
                 import_module(module)
 
-    return Beside(work)
-
-
-def load_driver(path: str) -> Beside[Any]:
-    """Load what replays a file, if its name says what that is."""
-    import numpy as np  # noqa: F401 (which two threads must not load at once)
-
-    return load(*(f"pocketgpu.capture.driver.{name}" for ending, name in _DRIVERS.items() if ending in path))
-
-
-def load_pictures() -> Beside[Any]:
-    """Load what writes pictures."""
-    return load(*_PICTURES)
+    def wait(self) -> None:
+        """Wait until they are there."""
+        self._beside.result()

@@ -208,6 +208,8 @@ def draw_fragments(
     words: the state that the code is specialised for; None: general code, which reads it from the packet. rare: the
     general code has everything (`any_state.is_rare`).
     """
+    if words is None:
+        k.hurry()  # it is long, and draws only until there is specialised code
     layout = WorkLayout(layout_start, layout_size)
     state = StaticRegisters(dict(words)) if words is not None else state_words(k, packet)
     lights = k.to_i64(part * LIGHTS_SIZE) + layout.lights

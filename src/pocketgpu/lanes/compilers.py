@@ -4,7 +4,7 @@
     made = process.make(("pocketgpu.pica.front.command_list", "walk", {...}))     # True: the code is in the cache
     end([process])
 
-The process is `compiling.py`. It ends when its input ends: so none is left behind, however this process ends.
+The process is `compiling.py`. It ends when its input ends: so none stays, however this process ends.
 """
 
 from __future__ import annotations

@@ -79,6 +79,7 @@ lint: $(VENV)/.ready-test
 wheel: $(VENV)/.ready-test
 	$(BIN)/python tools/make_kernels.py
 	$(BIN)/python -m hatchling build -t wheel
+	$(BIN)/python tools/check_wheel.py
 
 docs: $(VENV)/.ready-docs
 	$(BIN)/sphinx-build --fail-on-warning --keep-going -b html docs build/docs

@@ -10,6 +10,7 @@ import importlib
 import sys
 from collections.abc import Callable
 from functools import wraps
+from threading import get_ident
 from time import perf_counter
 from typing import Any
 
@@ -27,16 +28,26 @@ TIMED = {
     "pocketgpu.capture.driver.switch": {"SwitchDriver.play_frame": "replay", "SwitchDriver.shown": "scan-out"},
     "pocketgpu.guests.app": {"App.frames": "replay", "App.screens": "scan-out"},
     "pocketgpu.pictures": {"png_bytes": "PNG", "to_image": "PNG"},
+    # Threads beside the replay are not timed, only how long it waits for them.
+    "pocketgpu.cli.parts.beside": {"Loading.wait": "import"},
+    "pocketgpu.cli.commands.render": {"_Writer.finish": "PNG"},
 }
 """What is timed once its module is imported: function, method or property, and the phase that it belongs to."""
 
 
+def is_loaded(name: str) -> bool:
+    """Whether a module is there and complete."""
+    module = sys.modules.get(name)
+    return hasattr(module, "__file__") and not getattr(module.__spec__, "_initializing", False)
+
+
 class Clock:
-    """Seconds by phase. `enter` begins one inside another, `leave` goes back to the one around it."""
+    """Seconds of the main thread by phase. `enter` begins one inside another, `leave` goes back to the one around."""
 
     def __init__(self) -> None:
         self.seconds = dict.fromkeys(PHASES, 0.0)
         self.around = ["rest"]
+        self.thread = get_ident()
         self.since = perf_counter()
 
     def enter(self, phase: str) -> None:
@@ -55,6 +66,8 @@ class Clock:
     def timed(self, phase: str, function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
         def run(*args: Any, **named: Any) -> Any:
+            if get_ident() != self.thread:
+                return function(*args, **named)
             self.enter(phase)
             try:
                 return function(*args, **named)
@@ -72,7 +85,7 @@ class Imports:
         self.own = builtins.__import__
 
     def __call__(self, *args: Any, **named: Any) -> Any:
-        if self.depth:
+        if self.depth or get_ident() != self.clock.thread:
             return self.own(*args, **named)
         self.depth += 1
         self.clock.enter("import")
@@ -84,7 +97,7 @@ class Imports:
             self.clock.leave()
 
     def install(self) -> None:
-        for name in [name for name in self.waiting if hasattr(sys.modules.get(name), "__file__")]:
+        for name in [name for name in self.waiting if is_loaded(name)]:
             for path, phase in self.waiting.pop(name).items():
                 place: Any = sys.modules[name]
                 *owners, last = path.split(".")

@@ -1,6 +1,7 @@
 """Compile general code ahead of time for all levels of x86-64, into the package: part of `make wheel`.
 
     python tools/make_kernels.py [--level x86-64-v3] [--workers 2]
+    python tools/make_kernels.py --check     # compile all again, without the cache: is each file the same?
 
 The same source and the same LLVM give the same bytes, on any computer and with any number of workers. Code for a level
 that this computer lacks is made too; it is compared where a processor has it (tests/unit/inspect/test_shipped.py).
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from time import monotonic
 
 from pocketgpu.lanes import archive, making
@@ -29,7 +31,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--level", choices=LEVELS)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--check", action="store_true", help="compare with the files that are there")
     arguments = parser.parse_args()
+    if arguments.check:
+        os.environ["POCKETGPU_CACHE"] = "off"
+    different = 0
     archive.SHIPPED.mkdir(exist_ok=True)
     for target in targets(arguments.level):
         for room in making.ROOMS:
@@ -38,8 +44,15 @@ def main() -> None:
             data = archive.encode(images)
             with making_for(target):
                 path = archive.SHIPPED / archive.file_name(room)
-            path.write_bytes(data)
-            print(f"{path.name}: {len(images)} kernels, {len(data) >> 10} KiB, {monotonic() - begun:.0f} s", flush=True)
+            text = f"{path.name}: {len(images)} kernels, {len(data) >> 10} KiB, {monotonic() - begun:.0f} s"
+            if arguments.check:
+                same = path.is_file() and path.read_bytes() == data
+                different += not same
+                text += ", the same bytes" if same else ", OTHER BYTES"
+            else:
+                path.write_bytes(data)
+            print(text, flush=True)
+    sys.exit(bool(different))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ in lines, and everything is escaped in HTML.
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
@@ -76,6 +75,8 @@ def title_html(text: str) -> str:
 
 def picture_html(png: bytes | None) -> str:
     """A picture for a notebook, inside of the text; "" without one."""
+    from base64 import b64encode
+
     return "" if png is None else f'<img src="data:image/png;base64,{b64encode(png).decode()}">'
 
 

@@ -93,7 +93,7 @@ def test_two_threads_draw_the_same(name: str) -> None:
 
 
 def test_general_code_draws_the_same(name: str) -> None:
-    """What it cannot draw (shadows, gas, 32x32 blocks) is left to specialised code by itself."""
+    """One of the two general kernels has shadows, gas and 32x32 blocks, too."""
     assert_same(name, "general", show(SCENES[name], made(name), tier="general"))
 
 

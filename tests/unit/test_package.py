@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -144,3 +145,17 @@ def test_the_test_command_of_the_readme_is_what_a_change_must_pass() -> None:
     assert "make test" in script.read_text(encoding="utf-8")
     if os.name == "posix":
         assert os.access(script, os.X_OK)
+
+
+# -- the check of the wheel -------------------------------------------------------------------------------------------
+def test_a_difference_between_wheels_is_named(wheel: Path, tmp_path: Path) -> None:
+    check = runpy.run_path(str(ROOT / "tools" / "check_wheel.py"))
+    assert check["difference"](wheel, wheel) == ""
+    other = tmp_path / wheel.name
+    with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(other, "w") as new:
+        for info in old.infolist():
+            data = old.read(info)
+            new.writestr(info, data + b"#" if info.filename == "pocketgpu/__init__.py" else data)
+    assert check["difference"](wheel, other) == "files differ: pocketgpu/__init__.py"
+    assert check["MOST_PACKED"] > wheel.stat().st_size
+    assert wheel.stat().st_size < check["installed_bytes"](wheel) < check["MOST_INSTALLED"]

@@ -13,8 +13,11 @@ its own (`engine.get(fill, width=16)`). Static values must be hashable, because 
 from __future__ import annotations
 
 import ctypes
+import os
 import re
+import sys
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -29,6 +32,10 @@ NUMPY_LANES = 64
 ChooseLanes = Callable[[ArenaViews, Sequence[Any], dict[str, Any]], int]
 # Machine code does not depend on the arena: one process traces and loads each specialisation once.
 _addresses: dict[Any, int] = {}
+_ordered: set[Any] = set()
+"""Specialisations that were asked for in the background."""
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_ordered.clear)  # what makes them is in the parent
 
 
 class Kernel:
@@ -152,6 +159,34 @@ def _address(kernel: Kernel, lanes: int, static: dict[str, Any]) -> int:
     return address
 
 
+def _kept(kernel: Kernel, static: dict[str, Any]) -> int | None:
+    """Address of a specialisation that the disk cache has."""
+    recipe = recipes.of(kernel, kernel.lanes or machine_code.best_lanes(), static, machine_code.stamp())
+    key = recipes.find(recipe) if recipe else None
+    return machine_code.known(kernel.name, key) if key else None
+
+
+def make_entry(kernel: Kernel, static: dict[str, Any], writing: AbstractContextManager[Any]) -> bool:
+    """Make a specialisation for the disk cache only, inside `writing` where it is stored. False: it can't be kept."""
+    lanes = kernel.lanes or machine_code.best_lanes()
+    recipe = recipes.of(kernel, lanes, static, machine_code.stamp())
+    if recipe is None or object_cache.folder() is None:
+        return False
+    key = recipes.find(recipe)
+    if key is None or object_cache.read(key) is None:
+        key, data = machine_code.entry(kernel.name, kernel.trace(lanes, static))
+        with writing:
+            object_cache.write(key, data)
+            recipes.remember(recipe, key)
+    return True
+
+
+def _is_named(kernel: Kernel) -> bool:
+    """Whether another process finds a kernel by module and name."""
+    body = kernel.body
+    return getattr(sys.modules.get(body.__module__), body.__qualname__, None) is kernel
+
+
 class Engine:
     """Runs kernels on one arena (a flat uint8 array whose first page stays zero), with either evaluator.
 
@@ -223,6 +258,8 @@ class Engine:
         key = self._key(kernel, static)
         if key in self._got or self.evaluator == "numpy" or key in _addresses:
             return True
+        if key in _ordered:
+            return False
         lanes = kernel.lanes or machine_code.best_lanes()
         if _shipped(kernel, lanes, static) is not None:
             return True
@@ -236,13 +273,30 @@ class Engine:
         return key in self._got or key in _addresses
 
     def later(self, kernel: Kernel, /, **static: Any) -> None:
-        """Make a specialisation in the background; `loaded` is true when it is done."""
-        background.submit(lambda: self._make_later(kernel, static))
-
-    def _make_later(self, kernel: Kernel, static: dict[str, Any]) -> None:
+        """Make a specialisation in the background; `loaded` is true when it is done. Code that is there is loaded at
+        once."""
         key = self._key(kernel, static)
-        if self.evaluator == "llvm" and key not in _addresses:
-            _addresses[key] = _address(kernel, kernel.lanes or machine_code.best_lanes(), static)
+        if self.evaluator != "llvm" or key in _ordered:
+            return
+        _ordered.add(key)
+        lanes = kernel.lanes or machine_code.best_lanes()
+
+        def take() -> bool:
+            address = _shipped(kernel, lanes, static)
+            address = _kept(kernel, static) if address is None else address
+            if address is not None:
+                _addresses[key] = address
+            return address is not None
+
+        def make() -> None:
+            _addresses[key] = _address(kernel, lanes, static)
+
+        if key in _addresses or take():
+            return
+        if object_cache.folder() is None or recipes.of(kernel, lanes, static, b"") is None or not _is_named(kernel):
+            background.submit(make)
+        else:
+            background.order((kernel.body.__module__, kernel.body.__qualname__, static), take, make)
 
     def _numpy(self, kernel: Kernel, static: dict[str, Any], key: Any) -> Callable[..., None]:
         assert self._views is not None

@@ -158,6 +158,13 @@ def load(name: str, text: str) -> tuple[int, str]:
         return address, key
 
 
+def entry(name: str, text: str) -> tuple[str, bytes]:
+    """Key and bytes of what the cache holds for a module of IR text with function `name`, from the compiler."""
+    with lock:
+        key = _key(text)
+        return key, _make(name, key, text)
+
+
 def image_of(text: str) -> bytes:
     """The image of a module of IR text, from the disk cache or the compiler; the target is a level."""
     with lock:

@@ -34,6 +34,7 @@ from pocketgpu.maxwell.sass.warp.functions import FUNCTIONS, function
 from pocketgpu.maxwell.sass.warp.interpreter import interpret, interpret_warp
 from pocketgpu.maxwell.sass.warp.record_machine import OTHERS
 from pocketgpu.maxwell.sass.warp.stack import unstack
+from pocketgpu.maxwell.textures.blocks import codecs, decode_blocks
 
 Code = tuple[Kernel, dict[str, Any]]
 _PLAIN = (
@@ -66,6 +67,8 @@ def kernels() -> Iterator[Code]:
         for size in range(len(BYTES)):
             for store in (False, True):
                 yield memory, {"space": space, "size": size, "store": store}
+    for codec in codecs():
+        yield decode_blocks, codec.static
     for kernel in _STAGES:
         yield kernel, {}
     yield interpret_warp, {}

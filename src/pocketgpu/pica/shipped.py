@@ -54,6 +54,7 @@ def kernels() -> Iterator[Code]:
         else:
             yield decode_tiles, {"format": int(format), **usual}
     yield geometry_step, {**geometry_choices(DEFAULTS), **place}
+    yield draw_fragments, {"words": None, "powers_of_two": (), "rare": True, **usual, **place}
     for own in (True, False):
         yield geometry_interpreter, {"own_uniforms": own, "area": layout.emission, **interpreted}
     for format in TEXTURE_FORMATS:

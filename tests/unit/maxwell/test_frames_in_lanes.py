@@ -69,7 +69,7 @@ def test_arrays_are_seen_by_this_test(touched: list[str]) -> None:
     assert "pocketgpu.maxwell.sampling.texel_copies.canonical" in touched
 
 
-@pytest.mark.parametrize("path", sorted((recordings.folder() / "captures" / "switch").glob("*.zip")), ids=lambda p: p.name)
+@pytest.mark.parametrize("path", sorted(recordings.switch().glob("*.zip")), ids=lambda path: path.name)
 def test_recordings(path: Path, touched: list[str]) -> None:
     play(capture.open(path).trace, touched)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from pocketgpu.cli.parts import terminal
+from pocketgpu.cli.parts import beside, terminal
 from pocketgpu.cli.parts.expect import Expected, expect_options
 from pocketgpu.cli.parts.lists import PlacedFile, list_option, memory_option, registers_option, render_list
 from pocketgpu.cli.parts.options import (
@@ -144,6 +144,33 @@ def render(
         raise click.exceptions.Exit(ExitCode.FINDINGS)
 
 
+class _Writer:
+    """Writes the pictures of a frame while the next one is replayed. directory: see `write_screens`."""
+
+    def __init__(self, directory: Path | None) -> None:
+        self.pictures = 0
+        self._directory = directory
+        self._loading = beside.Loading.pictures() if directory is not None else None
+        self._files: beside.Beside[None] | None = None
+
+    def write(self, index: int, screens: dict[str, Shown], entry: dict[str, Any]) -> None:
+        """Begin with a frame; `entry` gets what `write_screens` returns. Raises what the frame before has raised."""
+        self.finish()
+        self.pictures += len(screens)
+
+        def work() -> None:
+            if self._loading is not None:
+                self._loading.wait()
+            entry["screens"] = write_screens(index, screens, self._directory)
+
+        self._files = beside.Beside(work)
+
+    def finish(self) -> None:
+        """Wait until all is written."""
+        if self._files is not None:
+            self._files.result()
+
+
 def render_capture(
     outcome: Outcome,
     path: str,
@@ -164,33 +191,37 @@ def render_capture(
     """
     from pocketgpu.cli.parts import animation
 
+    driver = beside.Loading.driver(path)
     film = animation.animation_for(animate, fps or animation.SCREEN_RATE) if animate else None
     capture = open_capture(path, span)
+    driver.wait()
     wanted = frames_of(capture, span, outcome)
     if layout is not None and len(capture.provider.screens) == 1:
         raise UsageError("this recording is of a console with one screen", location="--layout", hint="Leave it out.")
     directory = make_directory(out) if out is not None else None
     outcome.add_events(capture.warnings)
-    pictures = 0
-    for frame in replay(capture, wanted, threads, choices):
-        entry = describe_frame(frame)
-        screens: dict[str, Shown] = dict(frame.screens)
-        if layout is not None:
-            whole = animation.compose(screens, layout)
-            screens = {} if whole is None else {layout: animation.Composed(layout, whole)}
-        if film is not None:
-            shown = animation.compose(frame.screens, layout or "both")
-            if shown is not None:
-                film.add(shown)
-        entry["screens"] = write_screens(frame.index, screens, directory)
-        if expected is not None and expected.wants(frame.index):
-            entry["expected"] = expected.check(path, frame.index, screens, frame.milliseconds / 1000.0)
-        outcome.frames.append(entry)
-        outcome.add_events(frame.warnings)
-        pictures += len(screens)
+    writer = _Writer(directory)
+    try:
+        for frame in replay(capture, wanted, threads, choices):
+            entry = describe_frame(frame)
+            screens: dict[str, Shown] = dict(frame.screens)
+            if layout is not None:
+                whole = animation.compose(screens, layout)
+                screens = {} if whole is None else {layout: animation.Composed(layout, whole)}
+            if film is not None:
+                shown = animation.compose(frame.screens, layout or "both")
+                if shown is not None:
+                    film.add(shown)
+            writer.write(frame.index, screens, entry)
+            if expected is not None and expected.wants(frame.index):
+                entry["expected"] = expected.check(path, frame.index, screens, frame.milliseconds / 1000.0)
+            outcome.frames.append(entry)
+            outcome.add_events(frame.warnings)
+    finally:
+        writer.finish()
     if expected is not None:
         expected.finish(path, capture.frame_count)
-    if not pictures:
+    if not writer.pictures:
         reason, hint = no_picture_hint(capture)
         raise NoPictureError(reason, location=path, hint=hint)
     if film is not None and animate is not None:

@@ -11,7 +11,6 @@ import struct
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
@@ -143,6 +142,8 @@ class AnimatedPng(Animation):
         self._frames.append((box, data, 1))
 
     def _finish(self) -> bytes:
+        from fractions import Fraction  # most pictures are of no animation
+
         out = [
             b"\x89PNG\r\n\x1a\n",
             _chunk(b"IHDR", self._head),
@@ -199,6 +200,8 @@ class AnimatedGif(Animation):
         self._frames.append(_with_palette(pixels))
 
     def _finish(self) -> bytes:
+        from fractions import Fraction
+
         ends = [max(_GIF_SHORTEST * n, round(Fraction(100 * n, self.fps))) for n in range(self.count + 1)]
         durations = [10 * (after - before) for before, after in pairwise(ends)]
         stream = io.BytesIO()

@@ -12,14 +12,21 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
-from rich.cells import cell_len, set_cell_size
-
 GAP = 3
 """Spaces between columns."""
 INDENT = 4
 """Spaces before what goes below a row."""
 _NARROW = 24
 """A column of text gets no narrower than this, unless its words are all shorter."""
+
+
+def cell_len(text: str) -> int:
+    """The columns that a text takes on a terminal."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len as measured  # slow to import, and most tables are plain
+
+    return measured(text)
 
 
 def lay_out(
@@ -84,7 +91,7 @@ def _aligned(text: str, width: int, is_number: bool) -> str:
     """Text in a column; a word that is wider than its column stays whole."""
     if is_number:
         return text.rjust(width)
-    return text if cell_len(text) > width else set_cell_size(text, width)
+    return text + " " * (width - cell_len(text))
 
 
 def _with_rest(

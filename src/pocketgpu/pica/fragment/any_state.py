@@ -1,7 +1,7 @@
 """General fragment code: draws any state, because it reads all settings at run time.
 
 It is available at once for every state while specialised code is still being compiled, and produces the same bits.
-Shadow textures, shadow maps, gas and 32x32 blocks have specialised code only.
+There are two: shadow textures, shadow maps, gas and 32x32 blocks are *rare*, and only one of them has these.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ def state_words(k: Lang, packet: Value) -> StateWords:
     return StateWords(k, packet + PACKET.STATE, STATE_PLACE, FIELDS)
 
 
-def covers(state: FragmentState) -> bool:
-    """Whether general code supports a state."""
+def is_rare(state: FragmentState) -> bool:
+    """Whether a state needs the general code that has everything."""
     get = state.registers
     kind = get("TEXUNIT0_PARAM.type") if 0 in state.units else TEXTURE_TYPE.FLAT
     plain = get("COLOR_OPERATION.fragment_mode") == FRAGMENT_MODE.DEFAULT
     plain = plain and get("TEXENV_UPDATE_BUFFER.fog_mode") in (FOG_MODE.OFF, FOG_MODE.FOG)
     plain = plain and not get("FRAMEBUFFER_BLOCK32.enable")
-    return plain and kind not in SHADOW_TYPES
+    return not plain or kind in SHADOW_TYPES
 
 
 def general_words(state: FragmentState) -> list[int]:
@@ -65,9 +65,12 @@ def unit_settings(state: FragmentState, unit: int, power_of_two: bool) -> list[i
 
 
 class AnyState:
-    """The colour sources and combiners of one draw."""
+    """The colour sources and combiners of one draw. rare: with shadow textures."""
 
-    def __init__(self, draw: FragmentDraw, state: StateWords, choices: dict[str, str], lights: Value) -> None:
+    def __init__(
+        self, draw: FragmentDraw, state: StateWords, choices: dict[str, str], lights: Value, rare: bool
+    ) -> None:
+        self.rare = rare
         self.k, self.draw, self.state, self.choices = draw.k, draw, state, choices
         k, live = draw.k, draw.live
         self.sources = k.array(4 * SOURCES, I32)
@@ -80,7 +83,7 @@ class AnyState:
         for i, ch in enumerate(CHANNELS):
             self.sources[4 * code + i] = color[ch]
 
-    def _texture(self, unit: Value | int) -> Color:
+    def texture(self, unit: Value | int) -> Color:
         """A texture unit's colour; also stored in the array of sources."""
         code = unit + TEXENV_SOURCE.TEXTURE0
         first = code << 2 if isinstance(code, Value) else 4 * code
@@ -90,7 +93,7 @@ class AnyState:
         """The colours after the combiners for a group of pixels."""
         k, state = self.k, self.state
         self._put(TEXENV_SOURCE.VERTEX_COLOR, pixels.primary())
-        fill_textures(pixels, self.draw.packet, self.sources, self.choices)
+        fill_textures(pixels, self.draw.packet, self.sources, self.choices, self.rare)
         for _ in k.when(state("TEXUNIT_CONFIG.unit3_enable") != 0):
             slot = k.i32(TEXCOORD_SLOTS[0])
             for number, first in enumerate(TEXCOORD_SLOTS):
@@ -98,7 +101,7 @@ class AnyState:
             s, t = (self._ratio(pixels, slot + i) for i in range(2))
             self._put(TEXENV_SOURCE.TEXTURE3, self.procedural.sample(s, t))
         for _ in k.when(state("LIGHTING_ENABLE0.enable") != 0):
-            lit = self.lighting.shade(pixels.plane, pixels.w, self._texture)
+            lit = self.lighting.shade(pixels.plane, pixels.w, self.texture)
             for name, color in zip(("FRAGMENT_PRIMARY", "FRAGMENT_SECONDARY"), lit, strict=True):
                 self._put(TEXENV_SOURCE.number(name), color)
         return self.combiners.run(self.sources)

@@ -71,6 +71,12 @@ class Gas:
             k.store(I32, place, plain | (deep << 16), mask)
 
     # -- colouring --------------------------------------------------------------------------------------------------
+    def apply(self, color: Color, texture: Callable[[], Color]) -> Color:
+        """The colour of gas where the state wants it, or else `color`."""
+        shaded = lambda: tuple(self.shade(texture)[ch] for ch in "rgba")
+        found = self.k.branch(self.shading, shaded, lambda: tuple(color[ch] for ch in "rgba"))
+        return dict(zip("rgba", found, strict=True))
+
     def shade(self, texture: Callable[[], Color]) -> Color:
         """The colour of gas; `texture` reads unit 0."""
         k, live = self.k, self.live

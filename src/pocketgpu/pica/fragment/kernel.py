@@ -38,13 +38,13 @@ MOST_TILES_AT_ONCE = 10
 class FragmentDraw:
     """The settings of one draw, which are the same for all its triangles.
 
-    If `state` is known while tracing, only the code it uses is made. With StateWords (`general`) all code is made
-    except shadow textures, shadow maps, gas and 32x32 blocks, which have specialised code only.
+    If `state` is known while tracing, only the code it uses is made. With StateWords (`general`) all code is made;
+    shadow textures, shadow maps, gas and 32x32 blocks only if `rare`.
     """
 
     def __init__(
         self, k: Lang, packet: Value, state: StaticRegisters | StateWords, powers_of_two: tuple[bool, ...],
-        choices: dict[str, str], lights: Value,
+        choices: dict[str, str], lights: Value, rare: bool,
     ) -> None:  # fmt: skip
         self.k, self.state, self.packet = k, state, packet
         self.live = live = LiveRegisters(k, packet + PACKET_REGISTERS)
@@ -72,13 +72,17 @@ class FragmentDraw:
         self.gas: Gas | None = None
         self.shadow_map: ShadowMap | None = None
         self.any: AnyState | None = None
-        self.blocks: str | None = None
-        """The order of 8x8 tiles in 32x32 blocks; None without blocks."""
+        self.blocks: Flag = False
+        """Whether the target has 32x32 blocks."""
+        self.block_order = choices.get("transfer.block32", "morton")
+        """The order of 8x8 tiles in them."""
+        if rare or not isinstance(state, StateWords):
+            self.blocks = state("FRAMEBUFFER_BLOCK32.enable") != 0
+            self.gas = Gas(k, state, live, packet, color, choices)
+            self.shadow_map = ShadowMap(k, state, live, color)
         if isinstance(state, StateWords):
-            self.any = AnyState(self, state, choices, lights)
+            self.any = AnyState(self, state, choices, lights, rare)
             return
-        if state("FRAMEBUFFER_BLOCK32.enable"):
-            self.blocks = choices.get("transfer.block32", "morton")
         self.combiners = Combiners(k, state, live, choices)
         self.samplers = {
             unit: Sampler(k, unit, state, live, packet, powers_of_two[unit], choices)
@@ -91,8 +95,6 @@ class FragmentDraw:
             self.procedural = ProcTex(k, state, live, packet)
         if 0 in self.samplers and self.samplers[0].kind in SHADOW_TYPES:
             self.shadow = ShadowLookup(k, state, live, self.samplers[0], choices)
-        self.gas = Gas(k, state, live, packet, color, choices)
-        self.shadow_map = ShadowMap(k, state, live, color)
 
     def _excluded(self, wanted: Flag, height: Value) -> list[Value] | None:
         """The rectangle that an excluding scissor removes (x from, x to, y from, y to); empty if there is none."""
@@ -108,14 +110,20 @@ class FragmentDraw:
 
     def tile_number(self, tx: Value, ty: Value) -> Value:
         """The number, in memory order, of the tile in column tx of row ty."""
-        if self.blocks is None:
-            return ty * self.tiles + tx
-        column, row = tx & 3, ty & 3
-        if self.blocks == "tiles":
-            inside = (row << 2) | column
-        else:  # Morton order continues
-            inside = (column & 1) | ((row & 1) << 1) | ((column & 2) << 1) | ((row & 2) << 2)
-        return (((ty >> 2) * (self.tiles >> 2) + (tx >> 2)) << 4) + inside
+        def in_blocks() -> Value:
+            column, row = tx & 3, ty & 3
+            if self.block_order == "tiles":
+                inside = (row << 2) | column
+            else:  # Morton order continues
+                inside = (column & 1) | ((row & 1) << 1) | ((column & 2) << 1) | ((row & 2) << 2)
+            return (((ty >> 2) * (self.tiles >> 2) + (tx >> 2)) << 4) + inside
+
+        number: Value = self.k.branch(self.blocks, in_blocks, lambda: ty * self.tiles + tx)
+        return number
+
+    def texture(self, pixels: ShadedPixels, unit: int) -> Color:
+        """The colour of a texture unit, after `colors`."""
+        return pixels.source(TEXENV_SOURCE.TEXTURE0 + unit) if self.any is None else self.any.texture(unit)
 
     def colors(self, pixels: ShadedPixels) -> Color:
         """The colours after the combiners for a group of pixels."""
@@ -137,8 +145,8 @@ def _shade(draw: FragmentDraw, triangle: Triangle, edges: list[Value], mask: Val
         for ch in "rgba":
             k.probe(f"combined.{ch}", color[ch])
         color = draw.fog.apply(color, pixels.depth)
-        if draw.gas is not None and draw.gas.shading:
-            color = draw.gas.shade(lambda: pixels.source(TEXENV_SOURCE.TEXTURE0))
+        if draw.gas is not None:
+            color = draw.gas.apply(color, lambda: draw.texture(pixels, 0))
 
         def ordinary() -> None:
             def alpha_test() -> Value:
@@ -164,9 +172,9 @@ def _shade(draw: FragmentDraw, triangle: Triangle, edges: list[Value], mask: Val
             draw.shadow_map.store(mask, color["g"], pixels.depth(), number)
 
         modes = [ordinary]
-        if draw.any is None:
+        if draw.shadow_map is not None:
             modes = FRAGMENT_MODE.in_order({"DEFAULT": ordinary, "GAS": gas, "SHADOW": shadow_map}, ordinary)
-        k.switch(state("COLOR_OPERATION.fragment_mode") if draw.any is None else 0, modes)
+        k.switch(state("COLOR_OPERATION.fragment_mode") if draw.shadow_map is not None else 0, modes)
 
 
 def _tiles(
@@ -215,7 +223,8 @@ def tiles_at_once(row: int, columns: int) -> int:
 def _lanes(memory: ArenaViews, args: Sequence[Any], static: dict[str, Any]) -> int:
     """Lanes for the oracle."""
     known = static["words"]
-    if known is not None and StaticRegisters(dict(known))("FRAMEBUFFER_BLOCK32.enable"):
+    blocks = static.get("rare", False) if known is None else StaticRegisters(dict(known))("FRAMEBUFFER_BLOCK32.enable")
+    if blocks:
         return TEXELS  # neighbours in a row are not neighbours in memory
     words, head = memory.views["i32"], int(args[0]) >> 2
     first, last = (int(words[head + (getattr(PACKET, name) >> 2)]) for name in ("FIRST_TRIANGLE", "LAST_TRIANGLE"))
@@ -232,16 +241,19 @@ def _lanes(memory: ArenaViews, args: Sequence[Any], static: dict[str, Any]) -> i
 def draw_fragments(
     k: Lang, packet: Value, part: Value, parts: Value,
     *, words: tuple[tuple[int, int], ...] | None, powers_of_two: tuple[bool, ...],
-    choices: tuple[tuple[str, str], ...], layout_start: int, layout_size: int,
+    choices: tuple[tuple[str, str], ...], layout_start: int, layout_size: int, rare: bool = False,
 ) -> None:  # fmt: skip
     """Draw a packet's triangles into the tile rows that belong to `part` (row number modulo `parts`).
 
-    words: the state that the code is specialised for; None: general code, which reads it from the packet.
+    words: the state that the code is specialised for; None: general code, which reads it from the packet. rare: the
+    general code has everything (`any_state.is_rare`).
     """
+    if words is None:
+        k.hurry()  # it is long, and draws only until there is specialised code
     layout = WorkLayout(layout_start, layout_size)
     state = StaticRegisters(dict(words)) if words is not None else state_words(k, packet)
     lights = k.to_i64(part * LIGHTS_SIZE) + layout.lights
-    draw = FragmentDraw(k, packet, state, powers_of_two, dict(choices), lights)
+    draw = FragmentDraw(k, packet, state, powers_of_two, dict(choices), lights, rare)
     first, last = (k.load(I32, packet + getattr(PACKET, name)) for name in ("FIRST_TRIANGLE", "LAST_TRIANGLE"))
     slots = slots_used(state)
     for t in k.range(first, last):

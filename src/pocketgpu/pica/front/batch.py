@@ -40,7 +40,7 @@ from pocketgpu.pica.core.registers import StaticRegisters, select_fields
 from pocketgpu.pica.core.registers import field as register_field
 from pocketgpu.pica.core.stats import Stats
 from pocketgpu.pica.core.tiers import Tiered
-from pocketgpu.pica.fragment.any_state import covers, general_words, unit_settings
+from pocketgpu.pica.fragment.any_state import general_words, is_rare, unit_settings
 from pocketgpu.pica.fragment.kernel import draw_fragments, run_draws
 from pocketgpu.pica.fragment.state import KEY_IDS, KEY_MASKS, FragmentState, normalise
 from pocketgpu.pica.front import draw_target
@@ -371,8 +371,9 @@ class DrawRunner:
         special: dict[str, Any] = {
             "words": state.state.words, "powers_of_two": powers_of_two, "choices": self._chosen, **self.static,
         }  # fmt: skip
-        general = {**special, "words": None, "powers_of_two": ()}
-        code = Tiered(self.engine, (draw_fragments, special), (draw_fragments, general), covers(state.state))
+        rare: dict[str, Any] = {"rare": True} if is_rare(state.state) else {}
+        general = {**special, "words": None, "powers_of_two": (), **rare}
+        code = Tiered(self.engine, (draw_fragments, special), (draw_fragments, general))
         state.handles[powers_of_two] = code
         return code.handle(self.tier)
 

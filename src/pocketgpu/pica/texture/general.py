@@ -6,15 +6,26 @@ single sequence of operations gives the same bits as all specialised code (units
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from pocketgpu.facts.pica_enums import SEMANTIC, TEXENV_SOURCE, TEXTURE_TYPE
 from pocketgpu.lanes import I32, Array, Value
 from pocketgpu.pica.core.layout import PACKET, UNIT, UNIT_SIZE
-from pocketgpu.pica.core.registers import register_id
+from pocketgpu.pica.core.registers import Flag, Number, register_id
 from pocketgpu.pica.primitives.assembly import INVERSE_W_SLOT
-from pocketgpu.pica.texture.units import FRACTION_BITS, LEVELS, ONE, Ratio, Sampler, cube_axes, cube_face, mix
+from pocketgpu.pica.texture.shadow import ShadowLookup
+from pocketgpu.pica.texture.units import (
+    FRACTION_BITS,
+    LEVELS,
+    ONE,
+    SHADOW_TYPES,
+    Ratio,
+    Sampler,
+    cube_axes,
+    cube_face,
+    mix,
+)
 
 if TYPE_CHECKING:
     from pocketgpu.pica.fragment.sources import ShadedPixels
@@ -69,24 +80,65 @@ class GeneralSampler(Sampler):
         return self.k.select(value, self.k.i32(1), self.k.i32(0))
 
 
-def fill_textures(pixels: ShadedPixels, packet: Value, sources: Array, choices: Mapping[str, str]) -> None:
-    """Store the colours of all enabled units in the array of combiner sources."""
+def fill_textures(
+    pixels: ShadedPixels, packet: Value, sources: Array, choices: Mapping[str, str], shadows: bool
+) -> None:
+    """Store the colours of all enabled units in the array of combiner sources. shadows: also of shadow textures."""
     k = pixels.k
     for unit in k.range(0, UNITS):
         enabled = k.load(I32, packet + k.to_i64(unit * UNIT_SIZE) + (PACKET.UNITS + UNIT.ENABLED)) != 0
         for _ in k.when(enabled):
             sampler = GeneralSampler(pixels, packet, unit, choices.get("texture.nearest") == "truncate")
-            cube = k.select(sampler.kind == TEXTURE_TYPE.CUBE, 1, 0)
-            s, t, sx, sy, tx, ty, face = k.switch(cube, [lambda: _flat(pixels, sampler), lambda: _cube(pixels)])
-            low, high = sampler.sample_any(Ratio(s, lambda: (sx, sy)), Ratio(t, lambda: (tx, ty)), face)
+            lookup = None
+            if shadows:
+                lookup = ShadowLookup(k, pixels.draw.state, pixels.draw.live, sampler, choices)
+            cubes = [TEXTURE_TYPE.CUBE, *([TEXTURE_TYPE.SHADOW_CUBE] if shadows else [])]
+            cube = k.select(_among(sampler.kind, cubes), 1, 0)
+            flat = lambda: _flat(pixels, sampler, lookup)
+            s, t, sx, sy, tx, ty, face = k.switch(cube, [flat, lambda: _cube(pixels)])
+
+            def sampled() -> tuple[Value, Value]:
+                return sampler.sample_any(Ratio(s, lambda: (sx, sy)), Ratio(t, lambda: (tx, ty)), face)
+
+            def compared() -> tuple[Value, Value]:
+                assert lookup is not None
+                light = lookup.lookup(s, t, _shadow_depth(pixels, sampler), face)["r"]
+                return (light << 16) | light, (light << 16) | light
+
+            low, high = k.branch(_among(sampler.kind, SHADOW_TYPES), compared, sampled) if shadows else sampled()
             for i, channel in enumerate((high.lsr(16), low.lsr(16), high & 0xFF, low & 0xFF)):
                 sources[((unit + TEXENV_SOURCE.TEXTURE0) << 2) + i] = channel
 
 
-def _flat(pixels: ShadedPixels, sampler: GeneralSampler) -> tuple[Value, ...]:
+def _among(kind: Number, kinds: Iterable[int]) -> Flag:
+    """Whether a texture is of one of these kinds."""
+    found: Flag = False
+    for one in kinds:
+        found = found | (kind == one)
+    return found
+
+
+def _shadow_depth(pixels: ShadedPixels, sampler: GeneralSampler) -> Value:
+    """The depth to compare with a shadow texture."""
+
+    def cube() -> Value:
+        slots = (SEMANTIC.TEXCOORD0_U, SEMANTIC.TEXCOORD0_V, SEMANTIC.TEXCOORD0_W)
+        _, _, (_, _, m) = cube_face(pixels.k, [pixels.plane(slot) for slot in slots])
+        return m
+
+    k = pixels.k
+    flat = lambda: pixels.plane(SEMANTIC.TEXCOORD0_W)
+    major: Value = k.branch(sampler.kind == TEXTURE_TYPE.SHADOW_CUBE, cube, flat)
+    return k.abs(major * pixels.w)
+
+
+def _flat(pixels: ShadedPixels, sampler: GeneralSampler, lookup: ShadowLookup | None) -> tuple[Value, ...]:
     """Coordinates of 2D and projected textures, their slopes, and face 0."""
     k = pixels.k
-    divisor = k.select(sampler.kind == TEXTURE_TYPE.PROJECTION, SEMANTIC.TEXCOORD0_W, INVERSE_W_SLOT)
+    divided: Flag = sampler.kind == TEXTURE_TYPE.PROJECTION
+    if lookup is not None:
+        divided = divided | ((sampler.kind == TEXTURE_TYPE.SHADOW_2D) & (lookup.orthographic ^ True))
+    divisor = k.select(divided, SEMANTIC.TEXCOORD0_W, INVERSE_W_SLOT)
     inverse = 1.0 / pixels.any_plane(divisor)
     values, slopes = [], []
     for i in range(2):

@@ -149,7 +149,8 @@ def test_plain_rows(guest: Guest, scattered: Guest) -> None:
     for name in ("A8B8G8R8", "R32", "R16_G16_B16_A16"):
         values = {
             "HEADER_VERSION": 0, "COMPONENTS": TEXTURE.named(name).code, "ADDRESS_BITS31TO0": (AT + 4) & 0xFFFFFFFF,
-            "ADDRESS_BITS47TO32": AT >> 32, "WIDTH_MINUS_ONE_BITS15TO0": 0x2345, **{f"{c}_DATA_TYPE": 2 for c in "RGBA"},
+            "ADDRESS_BITS47TO32": AT >> 32, "WIDTH_MINUS_ONE_BITS15TO0": 0x2345,
+            **{f"{c}_DATA_TYPE": 2 for c in "RGBA"},
             **{f"{c}_SOURCE": n for c, n in zip("XYZW", IN_ORDER, strict=True)},
         }  # fmt: skip
         for place in (guest, scattered):
@@ -237,7 +238,9 @@ def test_alpha_of_more_than_8_bits_makes_floats() -> None:
     layout = TEXTURE.named("ASTC_2D_8X8")
     one = header(layout, S_R_G_B_CONVERSION=1, WIDTH_MINUS_ONE=63, HEIGHT_MINUS_ONE=63)
     # A block of one colour, with alpha of 16 bits.
-    block = lambda alpha: bytes.fromhex("fcfdffffffffffff") + np.array([1000, 2000, 3000, alpha], "<u2").tobytes()
+    def block(alpha: int) -> bytes:
+        return bytes.fromhex("fcfdffffffffffff") + np.array([1000, 2000, 3000, alpha], "<u2").tobytes()
+
     guest.memory.write(AT, block(0xFFFF) * (SIZE // 16))
     guest.check(one)
     assert guest.copies.get(repr(one).encode(), one, guest.generation).kind == 1

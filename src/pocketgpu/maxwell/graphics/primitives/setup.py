@@ -195,6 +195,7 @@ def set_up(
     to 3. masks: whether the program writes a mask of viewports for each primitive, which is then drawn to all of these,
     one after the other; the region must have room for as many times its shapes.
     """
+    k.hurry()  # half the time to make it, and as fast
     work = _SetUp(k, raster, region, scratch, kind, masks)
     copies = COPY_BITS if masks else 0
     begin = first

@@ -1,0 +1,73 @@
+"""Check the wheel in dist/: built once more from the same tree it is the same bytes, and it is small enough.
+
+    python tools/check_wheel.py [dist/pocketgpu-0.1.0-py3-none-any.whl]
+
+The last step of `make wheel`. Code made ahead of time is not compiled again: `make_kernels.py --check` does that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import compileall
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+MEGABYTE = 1_000_000
+MOST_PACKED, MOST_INSTALLED = 15 * MEGABYTE, 60 * MEGABYTE
+"""Bytes of the wheel, and of what pip installs of it: without dependencies, with Python's byte code."""
+
+
+def built(folder: Path) -> Path:
+    """A wheel of this tree."""
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)],
+        cwd=ROOT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    (found,) = folder.glob("*.whl")
+    return found
+
+
+def difference(one: Path, other: Path) -> str:
+    """What differs between two wheels; "" if they are the same bytes."""
+    if one.read_bytes() == other.read_bytes():
+        return ""
+    contents = []
+    for path in (one, other):
+        with zipfile.ZipFile(path) as archive:
+            contents.append({info.filename: archive.read(info) for info in archive.infolist()})
+    names = [name for name in contents[0] | contents[1] if contents[0].get(name) != contents[1].get(name)]
+    return f"files differ: {', '.join(names)}" if names else "the files are the same, their archive is not"
+
+
+def installed_bytes(wheel: Path) -> int:
+    """Bytes of all files that pip makes of a wheel."""
+    with tempfile.TemporaryDirectory() as place:
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(place)
+        compileall.compile_dir(place, quiet=2)
+        return sum(path.stat().st_size for path in Path(place).rglob("*") if path.is_file())
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("wheel", nargs="?", type=Path)
+    wheel = parser.parse_args().wheel or max(ROOT.glob("dist/*.whl"), key=lambda path: path.stat().st_mtime)
+    with tempfile.TemporaryDirectory() as place:
+        different = difference(wheel, built(Path(place)))
+    packed, installed = wheel.stat().st_size, installed_bytes(wheel)
+    kernels = 0
+    with zipfile.ZipFile(wheel) as archive:
+        kernels = sum(info.file_size for info in archive.infolist() if info.filename.endswith(".kernels"))
+    for what, size, most in (("wheel", packed, MOST_PACKED), ("installed", installed, MOST_INSTALLED)):
+        print(f"{what}: {size / MEGABYTE:.1f} MB, at most {most / MEGABYTE:.0f} MB")
+    print(f"of it code made ahead of time: {kernels / MEGABYTE:.1f} MB")
+    print(f"built again: {different or 'the same bytes'}")
+    return int(bool(different) or packed > MOST_PACKED or installed > MOST_INSTALLED)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -11,6 +11,7 @@ from typing import Any
 
 from pocketgpu.facts.choices import DEFAULTS
 from pocketgpu.lanes import Kernel
+from pocketgpu.maxwell.display.scan_out import show_rows
 from pocketgpu.maxwell.engines.common.fills import fill_gobs, fill_lines
 from pocketgpu.maxwell.graphics.draw.native import walk
 from pocketgpu.maxwell.graphics.draw.quick import quick
@@ -26,6 +27,7 @@ from pocketgpu.maxwell.host.pushbuffer import parse
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.maxwell.memory.surface_copy import copy_gobs, copy_lines
 from pocketgpu.maxwell.sampling.store import KERNELS, kernel_choices
+from pocketgpu.maxwell.sampling.texel_kernels import half_texels, narrow_floats, narrow_texels, wide_texels
 from pocketgpu.maxwell.sass.launch.block_runner import fault, run_blocks
 from pocketgpu.maxwell.sass.semantics import OPERATIONS
 from pocketgpu.maxwell.sass.thread_memory.access import BYTES, GLOBAL, LOCAL, SHARED, access, memory
@@ -58,6 +60,15 @@ def kernels() -> Iterator[Code]:
     yield output.write, {"key": None}
     for to_linear in (False, True):
         yield copy_gobs, {"to_linear": to_linear}
+    for size in (2, 4):
+        yield show_rows, {"size": size}
+    for size in (1, 2, 4, 8):
+        yield narrow_texels, {"size": size}
+    for size in (4, 8):
+        yield half_texels, {"size": size}
+    for size in (4, 8, 16):
+        yield wide_texels, {"size": size, "spread": False}
+    yield narrow_floats, {}
     for kernel in KERNELS:
         yield kernel, {"choices": kernel_choices(DEFAULTS)}
     for fn in range(FUNCTIONS):

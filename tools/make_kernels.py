@@ -41,7 +41,7 @@ def main() -> None:
         for room in making.ROOMS:
             begun = monotonic()
             images = making.images(room, target, arguments.workers)
-            data = archive.encode(images)
+            data = archive.encode(room, images)
             with making_for(target):
                 path = archive.SHIPPED / archive.file_name(room)
             text = f"{path.name}: {len(images)} kernels, {len(data) >> 10} KiB, {monotonic() - begun:.0f} s"

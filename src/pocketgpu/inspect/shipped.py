@@ -87,6 +87,6 @@ def make(workers: int | None, seconds: float | None, say: Callable[[str], None])
         have = archive.images(room)
         found = making.images(room, host(), workers or os.cpu_count() or 1, report, share, have)
         left -= monotonic() - since
-        archive.keep(room, archive.encode(have | found))
+        archive.keep(room, archive.encode(room, have | found))
     archive.forget()
     return state(monotonic() - begun)

@@ -40,8 +40,8 @@ def file_name(room: str) -> str:
     return f"{host().name}.{room}{SUFFIX}"
 
 
-def encode(images: Mapping[str, bytes]) -> bytes:
-    """The bytes of a file. images: by recipe. Equal images are kept once; the order does not matter."""
+def encode(room: str, images: Mapping[str, bytes]) -> bytes:
+    """The bytes of a room's file. images: by recipe. Equal images are kept once; the order does not matter."""
     from zstandard import ZstdCompressor
 
     distinct = sorted(set(images.values()))
@@ -50,19 +50,19 @@ def encode(images: Mapping[str, bytes]) -> bytes:
     sizes = b"".join(_SIZE.pack(len(image)) for image in distinct)
     body = _COUNTS.pack(len(images), len(distinct)) + table + sizes + b"".join(distinct)
     packed = ZstdCompressor(level=_LEVEL).compress(body)
-    return _MAGIC + _source() + hashlib.blake2b(packed, digest_size=_DIGEST).digest() + packed
+    return _MAGIC + _source(room) + hashlib.blake2b(packed, digest_size=_DIGEST).digest() + packed
 
 
-def _source() -> bytes:
-    return recipes.source() or bytes(_SOURCE)
+def _source(room: str) -> bytes:
+    return recipes.source(room) or bytes(_SOURCE)
 
 
-def decode(data: bytes) -> dict[str, bytes]:
-    """The images of a file by recipe; none if it is damaged or of other source."""
+def decode(room: str, data: bytes) -> dict[str, bytes]:
+    """The images of a room's file by recipe; none if it is damaged or of other source."""
     from zstandard import ZstdDecompressor, ZstdError
 
     head, packed = data[:_HEAD], data[_HEAD:]
-    if head != _MAGIC + _source() + hashlib.blake2b(packed, digest_size=_DIGEST).digest():
+    if head != _MAGIC + _source(room) + hashlib.blake2b(packed, digest_size=_DIGEST).digest():
         return {}
     try:
         body = ZstdDecompressor().decompress(packed)
@@ -83,7 +83,7 @@ def decode(data: bytes) -> dict[str, bytes]:
 
 def _key(room: str) -> str:
     """The key of a file in the cache."""
-    return hashlib.blake2b(_MAGIC + _source() + file_name(room).encode(), digest_size=20).hexdigest()
+    return hashlib.blake2b(_MAGIC + _source(room) + file_name(room).encode(), digest_size=20).hexdigest()
 
 
 def keep(room: str, data: bytes) -> None:
@@ -101,7 +101,7 @@ def _files(room: str) -> Iterator[tuple[str, bytes]]:
 
 def images(room: str) -> dict[str, bytes]:
     """The images of the file that is used, by recipe."""
-    return next((found for _, data in _files(room) if (found := decode(data))), {})
+    return next((found for _, data in _files(room) if (found := decode(room, data))), {})
 
 
 @cache
@@ -109,7 +109,7 @@ def _table(room: str) -> tuple[str, dict[str, int]]:
     """Where the file of a room is, and the addresses of its kernels by recipe."""
     if host().level:
         for place, data in _files(room):
-            images = decode(data)
+            images = decode(room, data)
             distinct = sorted(set(images.values()))
             try:
                 addresses = dict(zip(distinct, code_image.load(distinct), strict=True)) if distinct else {}

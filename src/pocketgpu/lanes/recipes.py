@@ -1,6 +1,6 @@
 """Finding cached machine code without tracing again.
 
-A recipe names what a kernel's IR text is made from: the package's own source, the kernel, its lane count and static
+A recipe names what a kernel's IR text is made from: source of the package, the kernel, its lane count and static
 values. For a recipe the disk cache keeps the key of the object that tracing led to; objects themselves are stored by
 the digest of their text. Only kernels of this package have recipes, because only its source is part of the digest.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,36 +23,46 @@ _PACKAGE = __name__.partition(".")[0]
 _LINK = b"link:"
 _SOURCE = b"source:"
 _SHAPES_CODE = (".py", ".tsv")  # tables of facts are source, too
+BELOW = ("facts", "lanes")
+MACHINES = ("maxwell", "pica")
+"""Rooms whose kernels are made from nothing but the room, what is BELOW, and the package's own modules."""
 
 
-def _files(root: str) -> list[os.DirEntry[str]]:
+def _files(root: str, rooms: Sequence[str]) -> list[os.DirEntry[str]]:
     """All files of code and tables in a folder and the folders inside it, in a fixed order.
 
     Each process asks for these before its first kernel, so this uses scandir: pathlib takes three times as long.
+
+    :param rooms: the folders in `root` that count; none: all of them.
     """
     found: list[os.DirEntry[str]] = []
     folders = [root]
     while folders:
-        with os.scandir(folders.pop()) as entries:
+        folder = folders.pop()
+        with os.scandir(folder) as entries:
             for entry in entries:
                 if entry.name.endswith(_SHAPES_CODE):
                     found.append(entry)
-                elif "." not in entry.name and entry.name != "__pycache__" and entry.is_dir():
+                elif "." in entry.name or entry.name == "__pycache__":
+                    continue
+                elif (folder != root or not rooms or entry.name in rooms) and entry.is_dir():
                     folders.append(entry.path)
     return sorted(found, key=lambda entry: entry.path)
 
 
 @cache
-def source() -> bytes | None:
-    """A digest of the package's source and tables; None where there are no files to read.
+def source(room: str = "") -> bytes | None:
+    """A digest of the source and the tables that kernels of a room are made from, or of all; None where there are no
+    files to read.
 
     The bytes of all files are read when a size or a time of them has changed, which takes five times as long as asking
     for these; the cache keeps the digest that they led to.
     """
     root = str(Path(__file__).resolve().parents[1])
+    rooms = (*BELOW, room) if room in MACHINES else ()
     state = hashlib.blake2b(digest_size=20)
     try:
-        files = _files(root)
+        files = _files(root, rooms)
         for file in files:
             about = file.stat()
             state.update(b"%s\0%d %d " % (os.fsencode(file.path), about.st_size, about.st_mtime_ns))
@@ -82,7 +92,7 @@ def of(kernel: Kernel, lanes: int, static: dict[str, Any], stamp: bytes) -> str 
     """The recipe's name in the cache, or None if this specialisation cannot have one."""
     if not kernel.body.__module__.startswith(f"{_PACKAGE}."):
         return None
-    stand = source()
+    stand = source(room(kernel))
     values = repr(sorted(static.items()))
     if stand is None or " at 0x" in values:
         return None

@@ -28,37 +28,37 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def test_what_is_put_in_comes_out_whatever_the_order() -> None:
-    data = archive.encode(IMAGES)
-    assert archive.decode(data) == IMAGES
-    assert archive.encode(dict(reversed(IMAGES.items()))) == data
-    assert archive.decode(archive.encode({})) == {}
+    data = archive.encode("pica", IMAGES)
+    assert archive.decode("pica", data) == IMAGES
+    assert archive.encode("pica", dict(reversed(IMAGES.items()))) == data
+    assert archive.decode("pica", archive.encode("pica", {})) == {}
 
 
 def test_equal_images_are_kept_once() -> None:
     same = bytes(range(256)) * 64
-    once, often = (archive.encode({f"{n:040x}": same for n in range(count)}) for count in (1, 100))
+    once, often = (archive.encode("pica", {f"{n:040x}": same for n in range(count)}) for count in (1, 100))
     assert len(often) - len(once) < 100 * 24
 
 
 def test_damage_anywhere_gives_nothing() -> None:
-    data = archive.encode(IMAGES)
+    data = archive.encode("pica", IMAGES)
     for at in range(len(data)):
-        assert archive.decode(data[:at] + bytes([data[at] ^ 0x10]) + data[at + 1 :]) == {}
-        assert archive.decode(data[:at]) == {}
-    assert archive.decode(data + b"\0") == {}
+        assert archive.decode("pica", data[:at] + bytes([data[at] ^ 0x10]) + data[at + 1 :]) == {}
+        assert archive.decode("pica", data[:at]) == {}
+    assert archive.decode("pica", data + b"\0") == {}
 
 
 def test_a_file_of_other_source_gives_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = archive.encode(IMAGES)
-    monkeypatch.setattr(recipes, "source", lambda: b"another source, 20 b")
-    assert archive.decode(data) == {}
+    data = archive.encode("pica", IMAGES)
+    monkeypatch.setattr(recipes, "source", lambda room: b"another source, 20 b")
+    assert archive.decode("pica", data) == {}
 
 
 @pytest.mark.skipif(not host().level, reason="images are for Linux with x86-64")
 def test_the_package_comes_before_the_cache_and_damage_is_passed_over(places: Path) -> None:
     recipe = "ab" * 20
     files = [
-        archive.encode({recipe: from_object(machine_code.compile_object(CODE.format(n=n)))}) for n in (1, 2)
+        archive.encode("pica", {recipe: from_object(machine_code.compile_object(CODE.format(n=n)))}) for n in (1, 2)
     ]
     assert archive.find("pica", recipe) is None and archive.place("pica") == ""
     archive.forget()

@@ -1,7 +1,8 @@
-"""What a recipe depends on: every file of code and every table of facts of the package, and nothing else."""
+"""What a recipe depends on: the files of code and the tables that its kernel is made from, and nothing else."""
 
 from __future__ import annotations
 
+import ast
 import os
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import pocketgpu
+from pocketgpu.lanes import recipes
 
 ASK = """
 from pocketgpu.lanes import recipes
@@ -40,8 +42,8 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("name", "matters"),
     [
-        ("facts/n3ds/pica.tsv", True), ("maxwell/sass/semantics/__init__.py", True), ("version.py", True),
-        ("py.typed", False), ("notes.txt", False),
+        ("facts/n3ds/pica.tsv", True), ("pica/shader/unit.py", True), ("lanes/values.py", True), ("version.py", True),
+        ("maxwell/sass/semantics/__init__.py", False), ("cli/app.py", False), ("py.typed", False), ("notes.txt", False),
     ],
 )  # fmt: skip
 def test_code_and_tables_change_it_and_nothing_else(name: str, matters: bool, tree: Path) -> None:
@@ -72,3 +74,16 @@ def test_a_change_of_the_same_size_and_the_place_of_the_package(tree: Path, tmp_
     moved = tmp_path / "elsewhere"
     shutil.copytree(tree, moved)
     assert recipe(moved) == before
+
+
+@pytest.mark.parametrize("room", recipes.MACHINES)
+def test_a_machine_is_made_from_itself_and_what_is_below(room: str) -> None:
+    """Else code in the cache would be old after a change elsewhere."""
+    package = Path(pocketgpu.__file__).parent
+    rooms = {path.name for path in package.iterdir() if path.is_dir()}
+    for path in [file for part in (*recipes.BELOW, room) for file in (package / part).rglob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            used = {name.split(".")[1] for name in names if name.startswith("pocketgpu.")}
+            assert used & rooms <= {*recipes.BELOW, room}, path

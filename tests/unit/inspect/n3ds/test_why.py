@@ -271,9 +271,14 @@ def test_what_a_draw_wrote_is_compared_with_what_was_there(tmp_path: Path) -> No
     )
 
 
-def test_counts_on_some_tiles_say_so(shared_dir: Path) -> None:
-    found = pocketgpu.debug(shared_dir / "captures" / "3ds" / "textured_cube.ctf.xz").why("f0/d0")
+def test_counts_on_some_tiles_say_so(shared_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = pocketgpu.debug(shared_dir / "captures" / "3ds" / "textured_cube.ctf.xz")
+    whole = run.why("f0/d0")
+    assert whole.tiles is None and not whole.because.startswith("at least ")
+    monkeypatch.setattr(fragment_count, "MOST_RUNS", 8)
+    found = run.why("f0/d0")
     assert found.tiles[0] < found.tiles[1] and found.because.startswith("at least ")
+    assert found.stages[-1].passed < whole.stages[-1].passed
 
 
 def test_a_draw_with_a_geometry_program(shared_dir: Path) -> None:

@@ -80,7 +80,7 @@ class LLVMLang(Lang):
     """Traces one kernel; `text()` is the finished module with the single function `name(ptr arena, scalars...)`.
 
     With a dict for `origins` the trace notes there which line of the kernel made which IR value. With `fast_gather`
-    it uses the gather instruction of the CPU, with `fused` its multiply-add.
+    it uses the gather instruction of the CPU, with `fused` its multiply-add. register_lanes: see `Lang`.
     """
 
     def __init__(
@@ -91,8 +91,10 @@ class LLVMLang(Lang):
         origins: dict[str, str] | None = None,
         fast_gather: bool = False,
         fused: bool = False,
+        register_lanes: int = 8,
     ) -> None:
         super().__init__(lanes)
+        self.register_lanes = register_lanes
         self._origins = origins
         self.fast_gather, self.fused = fast_gather, fused
         self.name, self.params = name, list(params)
@@ -292,6 +294,54 @@ class LLVMLang(Lang):
             x = self._emit(f"load {s}, ptr {p}, align {type.bytes}", type, 1)
             r = self._emit(f"insertelement {t} {r}, {s} {x.raw}, i32 {i}", type, n).raw
         return self._widen(Value(self, r, type, n), type)
+
+    def _gather_words(self, off: Value, count: int, base: Value) -> list[Value]:
+        n = off.lanes
+        if self.fast_gather or n % 8:
+            return super()._gather_words(off, count, base)
+        start = self._pointer(base)
+        pairs = self._emit(f"bitcast {_ty(I32, n)} {off.raw} to {_ty(I64, n // 2)}", I64, n // 2)
+        places = []
+        for i in range(n):
+            half = self._half(pairs, i)
+            place = self._emit(f"lshr i64 {half}, 32" if i & 1 else f"and i64 {half}, 4294967295", I64, 1)
+            places.append(self._name())
+            self._out.append(f"{places[-1]} = getelementptr i8, ptr {start}, i64 {place.raw}")
+        read = self._pairs_of_words if count == 2 else self._fours_of_words
+        parts = [read(places[i : i + 8]) for i in range(0, n, 8)]
+        return [self._joined([part[word] for part in parts]) for word in range(count)]
+
+    def _pairs_of_words(self, places: Sequence[str]) -> list[Value]:
+        """Two words at each of eight pointers."""
+
+        def half(order: Sequence[int]) -> Value:
+            r = "poison"
+            for i, lane in enumerate(order):
+                x = self._emit(f"load i64, ptr {places[lane]}, align 4", I64, 1)
+                r = self._emit(f"insertelement <4 x i64> {r}, i64 {x.raw}, i32 {i}", I64, 4).raw
+            return self._emit(f"bitcast <4 x i64> {r} to <8 x i32>", I32, 8)
+
+        a, b = half((0, 1, 4, 5)), half((2, 3, 6, 7))  # so that one instruction puts each word in order
+        return [self._shuffle(a, b, [n + i for i in (0, 2, 8, 10, 4, 6, 12, 14)]) for n in range(2)]
+
+    def _fours_of_words(self, places: Sequence[str]) -> list[Value]:
+        """Four words at each of eight pointers."""
+        one = [self._emit(f"load <4 x i32>, ptr {place}, align 4", I32, 4) for place in places]
+        two = [self._shuffle(one[i], one[i + 4], list(range(8))) for i in range(4)]
+        mixed = [self._shuffle(a, b, [n + i for i in (0, 8, 1, 9, 4, 12, 5, 13)]) for n in (0, 2)
+                 for a, b in (two[:2], two[2:])]  # fmt: skip
+        return [
+            self._shuffle(mixed[2 * n], mixed[2 * n + 1], [m + i for i in (0, 1, 8, 9, 4, 5, 12, 13)])
+            for n in range(2)
+            for m in (0, 2)
+        ]
+
+    def _joined(self, parts: Sequence[Value]) -> Value:
+        """Vectors of equal size one after the other."""
+        while len(parts) > 1:
+            size = range(2 * parts[0].lanes)
+            parts = [self._shuffle(a, b, list(size)) for a, b in zip(parts[::2], parts[1::2], strict=True)]
+        return parts[0]
 
     def _half(self, pairs: Value, i: int) -> str:
         """The 64 bits that hold element i of pairs of 32-bit ones."""

@@ -16,7 +16,7 @@ from pocketgpu.maxwell.sampling.lookup import Record, Request
 from pocketgpu.maxwell.sampling.records import BOOK, RECORD, Call
 from pocketgpu.maxwell.sass.semantics.convert import pack16
 from pocketgpu.maxwell.sass.semantics.unit import Unit
-from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH, SCRATCH, VECTOR
+from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH
 
 Words = tuple[Value, Value, Value, Value]
 
@@ -55,13 +55,11 @@ def load_texel(request: Request, record: Record, start: Value, index: Value, lan
         return k.bits_i32(a), k.bits_i32(b), k.bits_i32(g), k.bits_i32(e)
 
     def wide() -> Words:
-        at = k.select(lanes, start + (index << 4), 0)
-        a, b, g, e = (k.gather(I32, at + 4 * n) for n in range(4))
+        a, b, g, e = k.gather_words(k.select(lanes, start + (index << 4), 0), 4)
         return a, b, g, e
 
     def halves() -> Words:
-        at = k.select(lanes, start + (index << 3), 0)
-        a, b = k.gather(I32, at), k.gather(I32, at + 4)
+        a, b = k.gather_words(k.select(lanes, start + (index << 3), 0), 2)
         red, green, blue, alpha = (k.bits_i32(float_of(k, word.lsr(low), 16)) for word in (a, b) for low in (0, 16))
         return red, green, blue, alpha
 
@@ -179,17 +177,19 @@ def finish(
 
 def return_words(request: Request, words: Sequence[Value], lanes: Value, integers: Value | None) -> None:
     """Return four words to the instruction, as pairs of f16 if it uses those (of integers the lower halves)."""
-    k = request.k
     for n, word in enumerate(words):
         request.put(r.V_RESULT + n, word, lanes)
+    halve(request, lanes, integers)
+
+
+def halve(request: Request, lanes: Value, integers: Value | None) -> None:
+    """Turn the words that were returned to all lanes into pairs of f16 if the instruction uses those."""
+    k = request.k
     for _ in k.when(request.bits(Call.HALVES) != 0):
         order = request.bits(Call.ORDER)
-        vector = lambda n: k.load(
-            I32, request.slot + (SCRATCH + r.V_RESULT * VECTOR) + (((order.lsr(2 * n)) & 3) << 7), 32
-        )
         halves = []
         for n in range(4):
-            word = vector(n)
+            word = request.take((order.lsr(2 * n) & 3) + r.V_RESULT)
             wide = k.bits_i64(k.to_f64(k.bits_f32(word)))
             half = pack16(Unit(k, {}), wide, 0)
             halves.append(half if integers is None else k.select(integers, word & 0xFFFF, half))

@@ -302,10 +302,10 @@ class Lang(Primitives):
         return self._reduce(op, self._need("reduce", v, I32))
 
     def ballot(self, mask: Value) -> Value:
-        """The mask of 32 lanes as the bits of an i32, lane 0 lowest."""
+        """The mask of 8, 16 or 32 lanes as the bits of an i32, lane 0 lowest."""
         mask = self._need("ballot", mask, BOOL)
-        if mask.lanes != 32:
-            raise fail(f"a ballot is of 32 lanes, not of {mask!r}")
+        if mask.lanes not in (8, 16, 32):
+            raise fail(f"a ballot is of 8, 16 or 32 lanes, not of {mask!r}")
         return self._ballot(mask)
 
     def mask_of(self, ballot: Value) -> Value:

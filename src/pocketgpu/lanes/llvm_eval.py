@@ -103,6 +103,8 @@ class LLVMLang(Lang):
         self._declared: set[str] = set()
         self._count = 0
         self._constants: dict[Any, Any] = {}
+        self._sums: dict[str, tuple[str, int]] = {}
+        """Scalars of 32 bits that are another one and a constant."""
         self._labels: list[list[str]] = []  # of the blocks of the graphs being written
 
     def args(self) -> list[Value]:
@@ -180,7 +182,18 @@ class LLVMLang(Lang):
             product = self._emit(f"mul {halves} {x}, {y}", I32, a.lanes)
             return self._emit(f"bitcast {halves} {product.raw} to {t}", I32, a.lanes)
         word = f"f{op}" if a.type.kind == "float" else _INT[op]
-        return self._emit(f"{word} {t} {a.raw}, {b.raw}", a.type, a.lanes)
+        found = self._emit(f"{word} {t} {a.raw}, {b.raw}", a.type, a.lanes)
+        if op == "add" and a.type is I32 and a.lanes == 1:
+            self._note_sum(found.raw, a.raw, b.raw)
+        return found
+
+    def _note_sum(self, name: str, a: str, b: str) -> None:
+        """Note that a scalar is a sum, if one part of it is a constant."""
+        if a[0] != "%":
+            a, b = b, a
+        if a[0] == "%" and b[0] != "%":
+            root, more = self._sums.get(a, (a, 0))
+            self._sums[name] = root, self._number(more + int(b), I32)
 
     def _compare(self, op: str, a: Value, b: Value) -> Value:
         word = f"fcmp {_FLOAT_COMPARE[op]}" if a.type.kind == "float" else f"icmp {_INT_COMPARE[op]}"
@@ -215,7 +228,9 @@ class LLVMLang(Lang):
         return self._intrinsic(f"llvm.fma.{vector}{_SUFFIX[a.type.name]}", a.type, a.lanes, a, b, c)
 
     def _ballot(self, mask: Value) -> Value:
-        return self._emit(f"bitcast <32 x i1> {mask.raw} to i32", I32, 1)
+        n = mask.lanes
+        bits = self._emit(f"bitcast <{n} x i1> {mask.raw} to i{n}", I32, 1)
+        return bits if n == 32 else self._emit(f"zext i{n} {bits.raw} to i32", I32, 1)
 
     def _mask_of(self, ballot: Value) -> Value:
         if self.fast_gather:  # a CPU with registers for masks
@@ -239,10 +254,17 @@ class LLVMLang(Lang):
 
     # -- memory -------------------------------------------------------------------------------------------------
     def _pointer(self, off: Value) -> str:
-        if off.type is I32:
-            off = self._convert("sext", off, I64) if off.raw[0] == "%" else self.const(int(off.raw), I64)
+        more = 0
+        if off.type is I32 and off.raw[0] == "%":
+            # The constant part is added to the address, which instructions do themselves. A sum that overflows would be
+            # outside of the arena either way.
+            root, more = self._sums.get(off.raw, (off.raw, 0))
+            off = self._convert("sext", Value(self, root, I32, 1), I64)
         r = self._name()
         self._out.append(f"{r} = getelementptr i8, ptr %arena, i64 {off.raw}")
+        if more:
+            first, r = r, self._name()
+            self._out.append(f"{r} = getelementptr i8, ptr {first}, i64 {more}")
         return r
 
     def _widen(self, v: Value, type: Type) -> Value:

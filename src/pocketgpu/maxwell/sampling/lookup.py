@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from pocketgpu.lanes import F32, I32, I64, Lang, Type, Value
@@ -34,6 +34,27 @@ class Request:
     def part(self, first: Value, lanes: int) -> Request:
         """The same call for some of its lanes."""
         return Request(self.k, self.launch, self.slot, self.warp, self.instruction, self.what, lanes, first)
+
+    def mask(self, ballot: Value) -> Value:
+        """The mask of the lanes with this ballot, in which the first lane of the request is the lowest bit."""
+        if self.lanes == LANES:
+            return self.k.mask_of(ballot)
+        own = self.k.pattern_of([1 << n for n in range(self.lanes)])
+        return (self.splat(ballot) & own) == own
+
+    def parts(self, ballot: Value) -> Iterator[tuple[Request, Value]]:
+        """For lanes of a ballot: the same call for as many lanes as a register holds, with the ballot of those; in
+        turn, without those that have no lane. The loop must run to its end."""
+        k = self.k
+        count = k.register_lanes
+        for first in k.range(0, self.lanes, count):
+            bits = ballot.lsr(first) & self.whole(count)
+            for _ in k.when(bits != 0):
+                yield self.part(first, count), bits
+
+    def whole(self, lanes: int = 0) -> int:
+        """The ballot of all lanes of the request, or of so many."""
+        return (1 << (lanes or self.lanes)) - 1
 
     def scratch(self, n: Value | int) -> Value:
         """Arena offset of the lanes in a scratch vector."""

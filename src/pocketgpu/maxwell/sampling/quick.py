@@ -9,50 +9,31 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-import numpy as np
-
 from pocketgpu.lanes import F32, I32, Lang, Value
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.sampling import coordinates as c
 from pocketgpu.maxwell.sampling import records as r
 from pocketgpu.maxwell.sampling.detail import Sampling
+from pocketgpu.maxwell.sampling.filters import CODE_ONE, divided, filtered_codes, filtered_numbers
 from pocketgpu.maxwell.sampling.lookup import Record, Request
 from pocketgpu.maxwell.sampling.records import RECORD, Call
 from pocketgpu.maxwell.sampling.texels import halve, load_texel
 
-_ONE = 65536.0
-"""The sum of a filter's weights for codes."""
-_EVEN = 0x00FF00FF
 _NEAR, _SMOOTH, _MIXED = range(3)
 """Lanes without a filter between texels, with one, or some of both."""
 Values = tuple[Value, ...]
-
-
-def _divided(k: Lang, total: Value, most: float) -> Value:
-    """A sum of products of codes and weights divided by the largest one (255 times a power of two), to the nearest
-    f32.
-
-    The reciprocal is a sum of two f32. What is lost is far below the distance of a quotient by 255 from the middle
-    between two f32, so one rounding at the end is right. A division takes several times as long.
-    """
-    if not k.fused:
-        return total / most
-    high = float(np.float32(1 / most))
-    low = 1 / most - high
-    return k.fma(total, k.f32(high), total * low)
 
 
 @dataclass
 class _Usual:
     """What is the same in all lanes of a call.
 
-    sides: of the first level, in texels. turns, free: see `_Part.inside`. start: arena offset of the first level. way:
-    _NEAR to _MIXED.
+    sides: of the first level, in texels. masks: see MASK of records. start: arena offset of the first level. way: _NEAR
+    to _MIXED.
     """
 
     sides: list[Value]
-    turns: list[Value]
-    free: list[Value]
+    masks: list[Value]
     start: Value
     codes: Value
     way: Value
@@ -60,16 +41,10 @@ class _Usual:
 
     @staticmethod
     def of(k: Lang, record: Record) -> _Usual:
-        modes = [record.word("WRAP", axis) for axis in range(2)]
-        mirrors = [mode == r.MIRROR for mode in modes]
-        masked = [
-            ((mode == r.WRAP) | mirror) & record.flag(r.POWERS) for mode, mirror in zip(modes, mirrors, strict=True)
-        ]
         mag, least = record.word("MAG"), record.word("MIN")
         return _Usual(
             [record.word("WIDTH"), record.word("HEIGHT")],
-            [k.select(mirror, k.i32(1), 0) for mirror in mirrors],
-            [k.select(one, k.i32(0), -1) for one in masked],
+            [record.word("MASK", axis) for axis in range(2)],
             record.word("LEVEL"),
             record.word("KIND") == r.UNORM8,
             k.select(mag != least, k.i32(_MIXED), k.select(mag == r.LINEAR, k.i32(_SMOOTH), _NEAR)),
@@ -80,8 +55,8 @@ class _Usual:
 class _Level:
     """One level of the texture. sides, start (arena offset of its copy): scalars, or lanes."""
 
-    def __init__(self, sides: Sequence[Value], start: Value) -> None:
-        self.sides, self.start = sides, start
+    def __init__(self, sides: Sequence[Value], masks: Sequence[Value], start: Value) -> None:
+        self.sides, self.masks, self.start = sides, masks, start
 
 
 class _Part(Sampling):
@@ -105,7 +80,7 @@ class _Part(Sampling):
             lambda: k.clamp(request.take(r.V_LAYER) & 0xFFFF, 0, record.word("LAYERS") - 1),
             lambda: request.splat(0),
         )
-        one = _Level(self.usual.sides, self.usual.start)
+        one = _Level(self.usual.sides, self.usual.masks, self.usual.start)
         values = k.branch(self.usual.levels, partial(self._levels, level), lambda: self._on(one, True))
 
         def put(mask: Value | None) -> None:
@@ -125,7 +100,8 @@ class _Part(Sampling):
 
         def at(n: Value) -> Values:
             sides = [k.max(request.splat(side).lsr(n), 1) for side in self.usual.sides]
-            return self._on(_Level(sides, k.gather(I32, (n << 2) + (record.at + RECORD.LEVEL))), False)
+            masks = [request.splat(mask) >> n for mask in self.usual.masks]
+            return self._on(_Level(sides, masks, k.gather(I32, (n << 2) + (record.at + RECORD.LEVEL))), False)
 
         upper = at(first)
 
@@ -135,12 +111,12 @@ class _Part(Sampling):
             return tuple(k.select(part != 0, m, a) for m, a in zip(mixed, upper, strict=True))
 
         sums = tuple(k.branch(k.any((part != 0) & self.lanes), both, lambda: upper))
-        whole = lambda: tuple(_divided(k, v, 255 * _ONE) for v in sums)
+        whole = lambda: tuple(divided(k, v, 255 * CODE_ONE) for v in sums)
         return tuple(k.branch(self.usual.codes, whole, lambda: sums))
 
     # -- one level --------------------------------------------------------------------------------------------------
     def _on(self, level: _Level, only: bool) -> Values:
-        """Four components on one level. If it is not the `only` one: of UNORM8 sums of weights (_ONE in all) times
+        """Four components on one level. If it is not the `only` one: of UNORM8 sums of weights (CODE_ONE in all) times
         codes."""
         k, usual = self.k, self.usual
         scaled = [at * k.to_f32(side) for at, side in zip(self.at, level.sides, strict=True)]
@@ -177,13 +153,12 @@ class _Part(Sampling):
         Where sizes are powers of two, those of repeated textures are the lower bits; texels in the mirrored half of two
         sizes are not in the order of memory.
         """
-        k, usual = self.k, self.usual
+        k = self.k
         found, inside = [], ~self.lanes
         good: Value | None = None
         for axis, n in enumerate((x, y)):
-            side = level.sides[axis]
-            one = n & (((side << usual.turns[axis]) - 1) | usual.free[axis])
-            ok = one.below(side - more)
+            one = n & level.masks[axis]
+            ok = one.below(level.sides[axis] - more)
             good = ok if good is None else good & ok
             found.append(one)
         assert good is not None
@@ -223,7 +198,7 @@ class _Part(Sampling):
         word = k.gather(I32, (self._index(x, y, level) << 2) + level.start)
         k.probe("texture.texel", word)
         codes = [k.to_f32(word.lsr(8 * n) & 255) for n in range(4)]
-        return tuple(_divided(k, v, 255.0) if only else v * _ONE for v in codes)
+        return tuple(divided(k, v, 255.0) if only else v * CODE_ONE for v in codes)
 
     def _number(self, x: Value, y: Value, level: _Level) -> Values:
         """Floats of one texel."""
@@ -267,61 +242,29 @@ class _Part(Sampling):
         words = k.branch(good, side_by_side, apart, usual=True)
         for word in words:
             k.probe("texture.texel", word)
-        fx, fy = u & 255, v & 255
-        right = fx | (fx << 16)
-        left = 0x01000100 - right
-        below = k.to_f32(fy)
-        above = 256.0 - below
-
-        def row(a: Value, b: Value) -> tuple[Value, Value]:
-            mixed = lambda a, b: k.mul_halves(a, left) + k.mul_halves(b, right)
-            return mixed(a & _EVEN, b & _EVEN), mixed(a.lsr(8) & _EVEN, b.lsr(8) & _EVEN)
-
-        top, bottom = row(*words[:2]), row(*words[2:])
-        out = []
-        for n in range(4):
-            a, b = (k.to_f32((pair[n & 1] & 0xFFFF) if n < 2 else pair[n & 1].lsr(16)) for pair in (top, bottom))
-            # Both products and their sum are whole numbers of at most 24 bits.
-            total = k.fma(a, above, b * below) if k.fused else a * above + b * below
-            out.append(_divided(k, total, 255 * _ONE) if only else total)
-        return tuple(out)
+        sums = filtered_codes(k, words, u & 255, v & 255)
+        return tuple(divided(k, total, 255 * CODE_ONE) if only else total for total in sums)
 
     def _numbers(self, u: Value, v: Value, level: _Level, linear: Value | bool) -> Values:
         """Floats, filtered."""
         k = self.k
         xs, ys, _ = self._four(u, v, level)
-        fx, fy = u & 255, v & 255
-        total: list[Value] = []
-        first: list[Value] = []
+        texels = []
         for n in range(4):
             index = self._index(xs[n & 1], ys[n >> 1], level)
             words = load_texel(self.request, self.record, level.start, index, self.lanes)
-            values = [k.bits_f32(w) for w in words]
-            weight = k.to_f32((fx if n & 1 else 256 - fx) * (fy if n & 2 else 256 - fy)) * (1.0 / 65536.0)
-            # Texels with weight 0 are ignored, even if they are infinite.
-            products = [k.select(weight > 0.0, weight * v, 0.0) for v in values]
-            total = [a + b for a, b in zip(total, products, strict=True)] if total else products
-            first = first or values
+            texels.append([k.bits_f32(w) for w in words])
+        total = filtered_numbers(k, texels, u & 255, v & 255)
         if linear is True:
             return tuple(total)
-        return tuple(k.select(linear, a, b) for a, b in zip(total, first, strict=True))
+        return tuple(k.select(linear, a, b) for a, b in zip(total, texels[0], strict=True))
 
 
 def quick_reads(request: Request, record: Record, here: Value, choices: Mapping[str, str]) -> None:
     """The reads of some lanes (a ballot) of a call from one texture."""
     k, usual = request.k, _Usual.of(request.k, record)
-    count = k.register_lanes
-    whole = (1 << count) - 1
-    for first in k.range(0, request.lanes, count):
-        bits = here.lsr(first) & whole
-        for _ in k.when(bits != 0):
-            if count == request.lanes:
-                lanes = k.mask_of(here)
-            else:
-                own = k.pattern_of([1 << n for n in range(count)])
-                lanes = (k.splat(bits, count) & own) == own
-            part = _Part(request.part(first, count), record, lanes, choices, usual)
-            part.run(bits == k.const(whole, I32))
+    for part, bits in request.parts(here):
+        _Part(part, record, part.mask(bits), choices, usual).run(bits == k.i32(part.whole()))
     halve(request, k.mask_of(here), None)
 
 

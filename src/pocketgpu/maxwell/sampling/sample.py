@@ -1,10 +1,10 @@
 """Filtered texture reads: TEX, TEXS, TXD.
 
-There are two kernels with the same kind of result. `sample` is for what nearly all programs do: two-dimensional
-textures without a border, each lane one bilinear read, or two with mipmaps (`quick.py`). It calls `sample_rare` for
-others: that one handles every target, filter and address mode, and loops over the texels of a footprint with one piece
-of code for all of them. In one kernel with it, the usual reads would take a quarter longer: LLVM prepares for both
-before the loops.
+There are three kernels with the same kind of result, because LLVM prepares for all of a kernel's code before its loops.
+`sample` reads what is the simplest and is read most (`plain.py`). It calls `sample_quick` for two-dimensional textures
+without a border, each lane one bilinear read, or two with mipmaps (`quick.py`), and `sample_rare` for others: that one
+handles every target, filter and address mode, and loops over the texels of a footprint with one piece of code for all
+of them.
 
 Weights have 8 bits. Products of 8-bit colours and weights are summed exactly and divided once; other formats are summed
 as f32 in the order of texels (x first, then y, z, levels, samples).
@@ -17,9 +17,10 @@ from pocketgpu.maxwell.sampling import coordinates as c
 from pocketgpu.maxwell.sampling import records as r
 from pocketgpu.maxwell.sampling.detail import Sampling
 from pocketgpu.maxwell.sampling.lookup import Record, Request, each_texture
+from pocketgpu.maxwell.sampling.plain import plain_reads
 from pocketgpu.maxwell.sampling.quick import quick_reads
 from pocketgpu.maxwell.sampling.records import Call
-from pocketgpu.maxwell.sampling.texels import TexelSum, compared, finish, texel, texel_offsets
+from pocketgpu.maxwell.sampling.texels import TexelSum, compared, finish, halve, texel, texel_offsets
 from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH
 
 
@@ -128,33 +129,49 @@ class _General(Sampling):
         return total
 
 
-@kernel(lanes=32, launch=I32, slot=I32, warp=I32, instruction=I32, mask=I32, what=I32, handle=I32)
+_NAMES = ("launch", "slot", "warp", "instruction", "mask", "what")
+_CALL = dict.fromkeys(_NAMES, I32)
+
+
+@kernel(lanes=32, **_CALL, handle=I32)
 def sample(
     k: Lang, launch: Value, slot: Value, warp: Value, instruction: Value, mask: Value, what: Value, handle: Value,
     *, choices: tuple[tuple[str, str], ...],
 ) -> None:  # fmt: skip
     """Filtered reads for the lanes of a mask. what, handle: see calls.py; vectors in and out: records.py."""
-    request = Request(k, launch, slot, warp, instruction, what)
+    request, done = Request(k, launch, slot, warp, instruction, what), k.var(0)
 
-    def run(record: Record, lanes: Value) -> None:
-        plain = (Call.DIMENSIONS, 2), (Call.CUBE, 0), (Call.COMPARE, 0), (Call.OFFSETS, 0)
+    def run(record: Record, here: Value) -> None:
         quick = record.flag(r.FAST)
-        for field, value in plain:
+        for field, value in ((Call.DIMENSIONS, 2), (Call.CUBE, 0), (Call.COMPARE, 0), (Call.OFFSETS, 0)):
             quick = quick & (request.bits(field) == value)
-        for _ in k.when(quick):
-            quick_reads(request, record, lanes, dict(choices))
-        for _ in k.when(~quick):
-            rare = k.load(I64, launch + (LAUNCH.TEXTURE + 8 * r.SAMPLE_RARE))
-            k.invoke(rare, launch, slot, warp, instruction, lanes, what, record.at)
+        plain = quick & (record.word("PLAIN") != r.NOT_PLAIN) & (request.bits(Call.ARRAY) == 0)
+        # Lanes that are done here get halves after the loop, for which LLVM would prepare before each turn.
+        left = k.branch(plain, lambda: plain_reads(request, record, here, dict(choices)), lambda: here)
+        done.value = done.value | (here & ~left)
+        for _ in k.when(left != 0):
+            other = k.select(quick, k.i32(r.SAMPLE_QUICK), r.SAMPLE_RARE)
+            function = k.load(I64, launch + LAUNCH.TEXTURE + (other << 3))
+            k.invoke(function, launch, slot, warp, instruction, left, what, record.at)
 
     each_texture(request, mask, handle, r.SAMPLED, run)
+    halve(request, k.mask_of(done.value), None)
 
 
-@kernel(lanes=32, launch=I32, slot=I32, warp=I32, instruction=I32, mask=I32, what=I32, record=I32)
+@kernel(lanes=32, **_CALL, record=I32)
+def sample_quick(
+    k: Lang, launch: Value, slot: Value, warp: Value, instruction: Value, mask: Value, what: Value, record: Value,
+    *, choices: tuple[tuple[str, str], ...],
+) -> None:  # fmt: skip
+    """The reads of `sample` of the usual kind. record: arena offset of the texture's record."""
+    quick_reads(Request(k, launch, slot, warp, instruction, what), Record(k, record), mask, dict(choices))
+
+
+@kernel(lanes=32, **_CALL, record=I32)
 def sample_rare(
     k: Lang, launch: Value, slot: Value, warp: Value, instruction: Value, mask: Value, what: Value, record: Value,
     *, choices: tuple[tuple[str, str], ...],
 ) -> None:  # fmt: skip
-    """The reads of `sample` that are not of the usual kind. record: arena offset of the texture's record."""
+    """The reads of `sample` that are of no usual kind."""
     request = Request(k, launch, slot, warp, instruction, what)
     _General(request, Record(k, record), k.mask_of(mask), dict(choices)).run()

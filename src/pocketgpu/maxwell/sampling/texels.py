@@ -42,29 +42,30 @@ def level_start(k: Lang, record: Record, number: Value, layer: Value, sizes: Seq
     return start, k.select(volume, k.splat(0), layer * (sizes[0] * sizes[1]))
 
 
+def decoded(request: Request, kind: int, words: Sequence[Value]) -> Words:
+    """Four words of texels of a storage kind, bits of f32 or integers, of the words that they are stored in."""
+    k = request.k
+    if kind in r.FORMAT_OF_BYTES:
+        linear = k.load(I32, request.launch + LAUNCH.TEXTURES) + BOOK.LINEAR
+        layout = COLOR_TARGET.named(r.FORMAT_OF_BYTES[kind])
+        red, green, blue, alpha = Channels.of(layout).unpack(k, tuple(words), linear, Quotient.NEAREST)
+        return k.bits_i32(red), k.bits_i32(green), k.bits_i32(blue), k.bits_i32(alpha)
+    if kind == r.HALF:
+        words = [k.bits_i32(float_of(k, word.lsr(low), 16)) for word in words for low in (0, 16)]
+    return words[0], words[1], words[2], words[3]
+
+
 def load_texel(request: Request, record: Record, start: Value, index: Value, lanes: Value) -> Words:
     """Four words of texels by their numbers: bits of f32, or integers."""
-    k, kind = request.k, record.word("KIND")
+    k = request.k
 
-    def word() -> Value:
-        return k.gather(I32, start + (index << 2), lanes)
+    def case(kind: int) -> Words:
+        size = r.TEXEL_BYTES[kind]
+        at = start + index * size
+        words = [k.gather(I32, at, lanes)] if size == 4 else k.gather_words(k.select(lanes, at, 0), size // 4)
+        return decoded(request, kind, words)
 
-    def bytes(name: str) -> Words:
-        linear = k.load(I32, request.launch + LAUNCH.TEXTURES) + BOOK.LINEAR
-        a, b, g, e = Channels.of(COLOR_TARGET.named(name)).unpack(k, (word(),), linear, Quotient.NEAREST)
-        return k.bits_i32(a), k.bits_i32(b), k.bits_i32(g), k.bits_i32(e)
-
-    def wide() -> Words:
-        a, b, g, e = k.gather_words(k.select(lanes, start + (index << 4), 0), 4)
-        return a, b, g, e
-
-    def halves() -> Words:
-        a, b = k.gather_words(k.select(lanes, start + (index << 3), 0), 2)
-        red, green, blue, alpha = (k.bits_i32(float_of(k, word.lsr(low), 16)) for word in (a, b) for low in (0, 16))
-        return red, green, blue, alpha
-
-    cases = [partial(bytes, r.FORMAT_OF_BYTES[n]) for n in (r.UNORM8, r.SRGB8)] + [wide, wide, halves]
-    found: Words = k.switch(kind, cases)
+    found: Words = k.switch(record.word("KIND"), [partial(case, kind) for kind in range(len(r.TEXEL_BYTES))])
     return found
 
 

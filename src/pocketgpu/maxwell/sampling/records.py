@@ -97,6 +97,7 @@ MIP_NONE, MIP_POINT, MIP_LINEAR = _MIPS.MIP_NONE, _MIPS.MIP_POINT, _MIPS.MIP_LIN
 
 # Scratch vectors of a call: inputs, and the first of four words of results.
 V_HANDLE, V_X, V_Y, V_Z, V_LAYER, V_LOD, V_REFERENCE, V_OFFSETS = range(8)
+COORDINATES = (V_X, V_Y, V_Z)
 V_SAMPLE = 8
 """Number of the sample; of a gather the second word of offsets; of gradients the first of four."""
 V_GRADIENTS = 8

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from pocketgpu.lanes import BOOL, F32, I32, Value
 from pocketgpu.maxwell.sampling import coordinates as c
@@ -18,7 +18,6 @@ class Sampling:
     def __init__(self, request: Request, record: Record, lanes: Value, choices: Mapping[str, str]) -> None:
         self.k, self.request, self.record, self.lanes = request.k, request, record, lanes
         self.choices = choices
-        self.k.probe("texture.lanes", lanes)
         request_bits = request.bits
         self.cube = request_bits(Call.CUBE) != 0
         self.faces: Value | bool = self.cube
@@ -39,8 +38,11 @@ class Sampling:
         """Derivatives of coordinates along x and y, times `scale` (texels for coordinates); 0 if there is no source for
         them."""
         k = self.k
-        xyz = [self._f32(n) for n in (r.V_X, r.V_Y, r.V_Z)]
         zero = self.request.splat(0.0, F32)
+        # Coordinates that the target does not have are what an earlier call has left.
+        dimensions = self.request.bits(Call.DIMENSIONS)
+        xyz = [self._f32(r.V_X)]
+        xyz += [k.select(dimensions > n, self._f32(r.V_X + n), zero) for n in (1, 2)]
 
         def by_quads() -> tuple[Value, ...]:
             pairs = [c.slopes(k, v) for v in xyz]
@@ -109,11 +111,21 @@ class Sampling:
         """Whether the level comes from neighbours or gradients."""
         return (self.lod == r.AUTO) | (self.lod == r.BIAS) | (self.lod == r.GRADIENTS)
 
-    def level(self) -> Value:
-        """The level of detail."""
-        k = self.k
+    def raw_level(self) -> Value:
+        """The level of detail of neighbours or gradients."""
+        return c.level_of(self.k, *self.gradients(self.scale()))
 
-        def computed() -> Value:
-            return c.level_of(k, *self.gradients(self.scale())) + self.explicit()
+    def level(self, raw: Callable[[], Value] | None = None) -> Value:
+        """The level of detail. raw: gives `raw_level`, if it is known."""
+        computed = lambda: (raw or self.raw_level)() + self.explicit()
+        return self.bounded(self.k.branch(self.from_pixels(), computed, self.explicit))
 
-        return self.bounded(k.branch(self.from_pixels(), computed, self.explicit))
+    def levels_of(self, level: Value) -> tuple[Value, Value, Value]:
+        """(the first of the two levels that are read, the last level that there is, how much the second one counts, in
+        1/256) for a level of detail."""
+        k, record = self.k, self.record
+        last = record.word("LEVELS") - 1
+        smooth = record.word("MIP") == r.MIP_LINEAR
+        fixed = k.to_i32(k.floor(level * 256.0 + k.select(smooth, 0.5, 128.0)), 0.0, 4095.0)
+        first = k.min(fixed >> 8, last)
+        return first, last, k.select(smooth & (first < last), fixed & 255, 0)

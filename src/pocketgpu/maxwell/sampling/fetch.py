@@ -73,6 +73,7 @@ def gather(
 
     def run(record: Record, here: Value) -> None:
         lanes = k.mask_of(here)
+        k.probe("texture.lanes", lanes)
         sampling = Sampling(request, record, lanes, dict(choices))
         cube = sampling.cube
         xyz = [k.bits_f32(request.take(n)) for n in (r.V_X, r.V_Y, r.V_Z)]
@@ -140,6 +141,7 @@ def query(
             return word("TARGET"), zero, k.splat(samples), zero
 
         def detail() -> tuple[Value, ...]:
+            k.probe("texture.lanes", lanes)
             sampling = Sampling(request, record, lanes, dict(choices))
             raw = c.level_of(k, *sampling.gradients(sampling.scale()))
             fixed = lambda v: k.to_i32(k.floor(v * 256.0 + 0.5), -32768.0, 32767.0)

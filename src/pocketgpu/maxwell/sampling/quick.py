@@ -72,6 +72,7 @@ class _Part(Sampling):
     def run(self, everyone: Value) -> None:
         """Read, and return the results to the instruction. everyone: whether all lanes read."""
         k, record, request = self.k, self.record, self.request
+        k.probe("texture.lanes", self.lanes)
         level = k.branch(record.flag(r.NEEDS_LEVEL), self.level, lambda: request.splat(0.0, F32))
         k.probe("texture.level", level)
         self.nearby = level <= 0.0
@@ -92,11 +93,7 @@ class _Part(Sampling):
     def _levels(self, level: Value) -> Values:
         """With mipmaps: from one level or two."""
         k, record, request = self.k, self.record, self.request
-        last = record.word("LEVELS") - 1
-        smooth = record.word("MIP") == r.MIP_LINEAR
-        fixed = k.to_i32(k.floor(level * 256.0 + k.select(smooth, 0.5, 128.0)), 0.0, 4095.0)
-        first = k.min(fixed >> 8, last)
-        part = k.select(smooth & (first < last), fixed & 255, 0)
+        first, last, part = self.levels_of(level)
 
         def at(n: Value) -> Values:
             sides = [k.max(request.splat(side).lsr(n), 1) for side in self.usual.sides]

@@ -22,7 +22,7 @@ COMPARE                DEPTH_COMPARE_FUNC
 ANISOTROPY             samples along the longer side of a footprint, 1 for none
 REDUCTION              0 weighted sum, 1 minimum, 2 maximum
 SAMPLES                log2 of the samples of a pixel in x and y
-PLAIN                  NOT_PLAIN, NEAR or SMOOTH: for reads of one level with one filter (`plain.py`)
+PLAIN                  NOT_PLAIN; NEAR or SMOOTH for reads of one level with one filter; MIPMAPPED (`plain.py`)
 MASK SIDE LAST         along x and y: the bits of a texel number that count (wrapped sizes that are powers of two), the
                        size as f32, the last texel
 ADDRESS ... STRIDE     address and layout of a surface in guest memory (surface.py)
@@ -60,7 +60,7 @@ RECORD = Struct(
 RECORD_ROOM = (RECORD.size + 63) // 64 * 64
 
 # Plain reads.
-NOT_PLAIN, NEAR, SMOOTH = range(3)
+NOT_PLAIN, NEAR, SMOOTH, MIPMAPPED = range(4)
 # Storage kinds of texels.
 UNORM8, SRGB8, FLOAT, INTEGER, HALF = range(5)
 TEXEL_BYTES = (4, 4, 16, 16, 8)

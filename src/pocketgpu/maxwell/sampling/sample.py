@@ -30,6 +30,7 @@ class _General(Sampling):
     def run(self) -> None:
         """Read, and return the results to the instruction."""
         k, record, request = self.k, self.record, self.request
+        k.probe("texture.lanes", self.lanes)
         xyz = [self._f32(n) for n in (r.V_X, r.V_Y, r.V_Z)]
         most = record.word("ANISOTROPY")
         scale = self.scale()

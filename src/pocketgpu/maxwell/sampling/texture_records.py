@@ -75,6 +75,8 @@ def describe(texture: TextureHeader, header: bytes, sampler: bytes, choices: Map
         flags |= r.FAST
         if not flags & r.NEEDS_LEVEL:
             values["PLAIN"] = r.SMOOTH if values["MAG"] == r.LINEAR else r.NEAR
+        elif values["MAG"] == values["MIN"] == r.LINEAR:
+            values["PLAIN"] = r.MIPMAPPED
     if texture.layout != "block-linear":
         flags |= r.PITCH_LINEAR
     return values | _surface(texture, choices) | {

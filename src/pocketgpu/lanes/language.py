@@ -360,6 +360,10 @@ class Lang(Primitives):
         """What a masked store writes back."""
         return self._load(type, off, lanes)
 
+    def prefetch(self, offset: Value) -> None:
+        """Ask for the cache line of an offset, which may be any: it will be loaded or stored soon."""
+        self._prefetch(self._offset(I32, offset, False))
+
     def gather(self, type: Type, offsets: Value, mask: Value | None = None) -> Value:
         """One element for each lane; lanes outside the mask read offset 0, which the arena keeps zero."""
         off = self._offset(type, offsets, True)

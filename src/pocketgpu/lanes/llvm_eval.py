@@ -270,6 +270,10 @@ class LLVMLang(Lang):
         p = self._pointer(off)
         self._out.append(f"store {_ty(type, v.lanes)} {v.raw}, ptr {p}, align {type.bytes}")
 
+    def _prefetch(self, off: Value) -> None:
+        self._declared.add("declare void @llvm.prefetch.p0(ptr, i32 immarg, i32 immarg, i32 immarg)")
+        self._out.append(f"call void @llvm.prefetch.p0(ptr {self._pointer(off)}, i32 0, i32 3, i32 1)")
+
     def _gather(self, type: Type, off: Value) -> Value:
         # The arena ends below 2 GiB: 32 bits hold any offset, and vectors of 64-bit ones cost twice the registers.
         n = off.lanes

@@ -37,6 +37,8 @@ BLOCK = 64 * 1024
 _ZERO_PAGE = bytes(PAGE_SIZE)
 # From this number of bytes on, it is faster to request pages before they are touched.
 _MANY = 4 * PAGE_SIZE
+LARGE_PAGE = 2 << 20
+"""Bytes of the large pages of x86-64, and of ARM with pages of 4 KiB."""
 _LAST_VERSION = 0xFFFFFFFF
 # Linux: 8 bytes for each page of the process. The highest two bits: it is in memory, it was written to disk.
 _PAGE_MAP, _ENTRY, _PRESENT_AT = "/proc/self/pagemap", 8, 62
@@ -345,6 +347,17 @@ class Arena:
         if sys.platform == "linux" and size > 0:
             with contextlib.suppress(OSError):  # an older kernel
                 self._map.madvise(_MADV_POPULATE_WRITE, start, offset + size - start)
+
+    def prefer_large_pages(self, offset: int, size: int) -> None:
+        """Ask the system for large pages in an arena range that will be used as a whole: memory is reached with fewer
+        table walks. Only Linux has them, and only for pages that were not touched yet."""
+        advice = getattr(mmap, "MADV_HUGEPAGE", None)
+        if advice is None or size < LARGE_PAGE:
+            return
+        start = max((self.address + offset & -LARGE_PAGE) - self.address, 0)
+        end = min((self.address + offset + size + LARGE_PAGE - 1 & -LARGE_PAGE) - self.address, self.size)
+        with contextlib.suppress(OSError):  # a system without them
+            self._map.madvise(advice, start & -mmap.PAGESIZE, end - start)
 
 
 class _SharedPages:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import contextlib
 import mmap
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -35,8 +35,10 @@ ARENA_LIMIT = 1 << 31
 # Comparisons are done in blocks that fit the second-level cache: twice as fast as one comparison of a large range.
 BLOCK = 64 * 1024
 _ZERO_PAGE = bytes(PAGE_SIZE)
-# From this number of bytes on, it is faster to request pages before they are touched.
-_MANY = 4 * PAGE_SIZE
+# From this number on, it is faster to request pages before they are touched.
+_MANY = 4
+# Bytes at the start of a page that are compared first.
+_GLANCE = 256
 _LAST_VERSION = 0xFFFFFFFF
 # Linux: 8 bytes for each page of the process. The highest two bits: it is in memory, it was written to disk.
 _PAGE_MAP, _ENTRY, _PRESENT_AT = "/proc/self/pagemap", 8, 62
@@ -137,28 +139,55 @@ class Arena:
         end = len(source)
         head = min(-offset & (PAGE_SIZE - 1), end)
         tail = head + ((end - head) & -PAGE_SIZE)
-        stamp = 0
-        for at in range(head, tail, BLOCK):
-            size = min(BLOCK, tail - at)
-            place = offset + at
-            versions = self.page_versions[place >> PAGE_SHIFT : (place + size) >> PAGE_SHIFT]
-            if size >= _MANY and not versions.any():
-                self.populate(place, size)  # never written before: avoid a page fault for every page
-            new = np.frombuffer(source, np.uint64, size // 8, at).reshape(-1, PAGE_SIZE // 8)
-            now = self.arena[place : place + size].view(np.uint64).reshape(-1, PAGE_SIZE // 8)
-            changed = (now != new).any(axis=1)
-            if changed.any():
-                stamp = stamp or self._next_version()
-                now[:] = new
-                versions[changed] = stamp
+        stamp = self._store_pages(offset + head, source, head, tail) if head < tail else 0
         # The rest at each end belongs to one page.
         for start, stop in ((0, head), (tail, end)):
-            part = source[start:stop]
-            if part and self._map[offset + start : offset + stop] != part:
-                stamp = stamp or self._next_version()
-                self._map[offset + start : offset + stop] = part
-                self.page_versions[(offset + start) >> PAGE_SHIFT] = stamp
+            if start < stop:
+                part = source if stop - start == end else source[start:stop]
+                if self._map[offset + start : offset + stop] != part:
+                    stamp = stamp or self._next_version()
+                    self._map[offset + start : offset + stop] = part
+                    self.page_versions[(offset + start) >> PAGE_SHIFT] = stamp
         return stamp != 0
+
+    def _store_pages(self, offset: int, source: bytes, start: int, end: int) -> int:
+        """Store whole pages: part of `source`. Returns their new version, 0 if they hold these bytes."""
+        first, count = offset >> PAGE_SHIFT, (end - start) >> PAGE_SHIFT
+        versions = self.page_versions[first : first + count]
+        if count >= _MANY and not np.minimum.reduce(versions):
+            self.populate(offset, end - start)  # some were never written: avoid a page fault for every page
+        # Pages with other data usually differ early. Bytes are compared faster than arrays.
+        held, ahead, changed = self._map, offset - start, []
+        for at in range(start, end, PAGE_SIZE):
+            place = at + ahead
+            for size in (_GLANCE, PAGE_SIZE):
+                if not source.startswith(held[place : place + size], at):
+                    changed.append(at)
+                    break
+        if not changed:
+            return 0
+        stamp, given = self._next_version(), memoryview(source)
+        if len(changed) == count:
+            held[offset : offset + end - start] = given[start:end]
+            versions[:] = stamp
+            return stamp
+        for at in changed:
+            held[at + ahead : at + ahead + PAGE_SIZE] = given[at : at + PAGE_SIZE]
+            versions[(at - start) >> PAGE_SHIFT] = stamp
+        return stamp
+
+    def copied(self, offset: int, size: int) -> list[bytes]:
+        """A copy of an arena range in blocks, for `holds`."""
+        end = offset + size
+        return [self._map[at : min(at + BLOCK, end)] for at in range(offset, end, BLOCK)]
+
+    def holds(self, offset: int, blocks: Sequence[bytes]) -> bool:
+        """Whether an arena range has the bytes that `copied` returned."""
+        for block in blocks:
+            if self._map[offset : offset + len(block)] != block:
+                return False
+            offset += len(block)
+        return True
 
     # Versions
 

@@ -19,6 +19,7 @@ from pocketgpu.facts.formats import EXTERNAL_FORMATS, PixelFormat
 from pocketgpu.facts.pica_enums import TRANSFER_FORMAT, TRANSFER_SCALE
 from pocketgpu.lanes import I32, I64, Engine, Lang, Value, kernel
 from pocketgpu.late_dataclass import dataclass
+from pocketgpu.pica.engines.work import Work
 from pocketgpu.pica.fragment.state import BLOCK32
 from pocketgpu.pica.memory.guest import GuestMemory
 from pocketgpu.pica.memory.pixels import (
@@ -171,13 +172,14 @@ class TransferOutcome:
 class Move:
     """The work of a transfer: native code with its arguments, and the arena range that it writes. code None: nothing is
     written. how: static arguments of the conversion (input, output, tiled_in, tiled_out, scale_x, scale_y, block);
-    empty for copies."""
+    empty for copies. handle: of the code, 0 for copies."""
 
     outcome: TransferOutcome
     code: Callable[..., None] | None = None
     arguments: tuple[int, ...] = ()
     written: tuple[int, int] = (0, 0)
     how: Mapping[str, Any] = field(default_factory=dict)
+    handle: int = 0
 
 
 FIRST = EXTERNAL["PPF_INPUT_ADDRESS"].offset // 4
@@ -229,6 +231,14 @@ class TransferEngine:
             move = self._moves[key] = self._plan({name: registers[place] for name, place in _PLACES.items()})
             self.memory.populate(*move.written)
         return move
+
+    def repeated(self, words: np.ndarray) -> Work | None:
+        """A transfer that ran, if it is nothing but one native call of a conversion."""
+        move = self.prepare(words)
+        if not move.handle or move.outcome.problem:
+            return None
+        places, numbers = move.arguments[:2], move.arguments[2:]
+        return Work(move.handle, places, numbers, move.written, move.outcome.read, move.outcome.written)
 
     def described(self, words: Mapping[str, int]) -> Move:
         """The work of the transfer that these words of the PPF registers, by name, describe; others are 0."""
@@ -296,9 +306,9 @@ class TransferEngine:
         }  # fmt: skip
         whole = not (width | height | stride | place) & 7
         if tiled_in and not tiled_out and not scale_x and whole and not (block or self._choices):
-            run = self.engine.get(detile_rows, **formats)
+            code, static = detile_rows, dict[str, Any](formats)
         else:
-            run = self.engine.get(convert_rows, **how, choices=self._choices)
+            code, static = convert_rows, {**how, "choices": self._choices}
         taken, given = rows * columns * read.bits // 8, width * height * write.bits // 8
         done = TransferOutcome(True, moved=True, read=taken, written=given)
         if block and (out_width | out_height) & 31:
@@ -310,7 +320,9 @@ class TransferEngine:
         elif flags["scale"] not in TRANSFER_SCALE:
             message = "display transfer with scale code 3, which is invalid: scaled as by code 2"
             done = replace(done, problem=message, event="transfer.scale")
-        return Move(done, run, (start, place, stride, width, height, flags["flip"]), (place, made), how)
+        arguments = (start, place, stride, width, height, flags["flip"])
+        run, handle = self.engine.get(code, **static), self.engine.handle(code, **static)
+        return Move(done, run, arguments, (place, made), how, handle)
 
     def _copy(self, words: Mapping[str, int]) -> TransferOutcome | Move:
         unit = 1 if self.choices["texture_copy.units"] == "byte" else COPY_UNIT

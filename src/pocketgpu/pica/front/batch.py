@@ -103,10 +103,11 @@ _W = {
     )
 }
 _PREPARED = slice(_W["COLOR"], PACKET.size // 4)
+_TEXTURES = _W["TEXTURES"] - _PREPARED.start
 _GEOMETRY_WORDS = slice(_W["GEOMETRY"], _W["GEOMETRY"] + 2)
 _STAGE, _GEOMETRY_MODE = (register_field(name) for name in ("GEOSTAGE_CONFIG.mode", "GSH_MISC0.mode"))
 # Control words that are zero at the start of a batch's vertex side.
-_VERTEX_START = [getattr(C, name) // 4 for name in ("VERTEX_ENTRY", "VERTEX_START", "VERTEX_STAGE", "TRIANGLES")]
+_VERTEX_START = slice(C.VERTEX_ENTRY // 4, C.TRIANGLES // 4 + 1)
 _VERTICES, _EMITTED = C.VERTICES // 4, C.EMITTED // 4
 _GROUP_WORDS = slice(GROUP.WORDS // 4, GROUP.WORDS // 4 + len(GROUP_IDS))
 
@@ -182,6 +183,7 @@ class DrawRunner:
         self._group_words = groups.view(np.uint32)[:, _GROUP_WORDS]
         run_list = memory.arena[layout.run_list : layout.run_list + 16 * MAX_PACKETS].view(np.int64)
         self._run_list = run_list.reshape(MAX_PACKETS, 2)
+        self._run_words = run_list.data
         self._counters = memory.arena[layout.counters : layout.counters + 4 * self._workers.threads].view(np.int32)
         self._packet_offsets = np.arange(MAX_PACKETS) * PACKET_SIZE + layout.packets
 
@@ -208,7 +210,8 @@ class DrawRunner:
         )
 
     def _get(self, offset: int) -> int:
-        return int(self._words[offset >> 2])
+        word: int = self._words[offset >> 2]
+        return word
 
     def _set(self, offset: int, value: int) -> None:
         self._words[offset >> 2] = value
@@ -246,9 +249,10 @@ class DrawRunner:
         """Run recorded packets start .. count-1. `place` names the frame, for events."""
         started = perf_counter()
         groups = self._get(C.GROUPS)
-        for number, (low, high, first, end) in enumerate(self._group_heads[:groups].tolist()):
+        for number in range(groups):
             if number and self.exhausted:
                 break
+            low, high, first, end = self._group_heads[number].tolist()
             first, end = max(first, start), min(end, count)
             if first >= end:
                 continue
@@ -274,12 +278,13 @@ class DrawRunner:
             plan.used = self._cycle
             self._drawn_to[row[_TARGET].tobytes()] = plan.target
         ranges = plan.ranges
-        extent = self.memory.extent_of(reads[0])
-        if extent is not None and reads[0] < reads[1]:
-            ranges = [*ranges, (extent[0], reads[1] - reads[0])]
-        present = plan.stamp == (self.memory.version, self.memory.epoch, self.textures.generation)
-        fits = present or self.textures.fits(plan.textures.values())
-        if self._batch.conflicts(plan.target, ranges) or not fits:
+        if reads[0] < reads[1]:
+            extent = self.memory.extent_of(reads[0])
+            if extent is not None:
+                ranges = [*ranges, (extent[0], reads[1] - reads[0])]
+        # Textures that had room in this generation of the cache still have it.
+        fits = plan.stamp[2] == self.textures.generation or self.textures.fits(plan.textures.values())
+        if self._batch.groups and (not fits or self._batch.conflicts(plan.target, ranges)):
             started = self._run_batch(started)
         if not fits:
             self.textures.drop()
@@ -294,10 +299,11 @@ class DrawRunner:
         for packet_first, packet_end in [(p, p + 1) for p in range(first, end)] if alone else [(first, end)]:
             if alone:
                 started = self._run_batch(started)
-            if plan.stamp != (self.memory.version, self.memory.epoch, self.textures.generation):
+            stamp = (self.memory.version, self.memory.epoch, self.textures.generation)
+            if plan.stamp != stamp:
                 for unit, source in plan.textures.items():
-                    plan.words[_W["TEXTURES"] - _PREPARED.start + unit] = self.textures.rows(source)
-                plan.stamp = (self.memory.version, self.memory.epoch, self.textures.generation)
+                    plan.words[_TEXTURES + unit] = self.textures.rows(source)
+                plan.stamp = (*stamp[:2], self.textures.generation)
             self._heads[packet_first:packet_end, _PREPARED] = plan.words
             self._shaders[packet_first:packet_end] = shade
             self._batch.add(packet_first, packet_end, handle, plan.target, program)
@@ -402,9 +408,13 @@ class DrawRunner:
         count = 0
         programs: list[tuple[int, VertexProgram]] = []
         for first, end, handle, program in batch.groups:
-            entries = self._run_list[count : count + end - first]
-            entries[:, 0] = handle
-            entries[:, 1] = self._packet_offsets[first:end]
+            if end - first == 1:  # arrays of one row take longer
+                self._run_words[2 * count] = handle
+                self._run_words[2 * count + 1] = self.layout.packets + first * PACKET_SIZE
+            else:
+                entries = self._run_list[count : count + end - first]
+                entries[:, 0] = handle
+                entries[:, 1] = self._packet_offsets[first:end]
             count += end - first
             programs.append((count, program))
         vertices, shade, build = self._vertex_side
@@ -495,15 +505,18 @@ class DrawRunner:
         self.pixels += area
         if triangles:
             run = self._fragment_side
-            code = tuple(handle for _, _, handle, _ in batch.groups)
+            if self._workers.threads == 1 and not self.observers:
+                run(first, end, 0, 1)
+            else:
+                code = tuple(handle for _, _, handle, _ in batch.groups)
 
-            def draw_parts(low: int, high: int) -> None:
-                self._workers.run(lambda part, parts: run(low, high, part, parts), code, area)
+                def draw_parts(low: int, high: int) -> None:
+                    self._workers.run(lambda part, parts: run(low, high, part, parts), code, area)
 
-            draw: Run = draw_parts
-            for one in reversed(self.observers):
-                draw = partial(_asked, one, draw)
-            draw(first, end)
+                draw: Run = draw_parts
+                for one in reversed(self.observers):
+                    draw = partial(_asked, one, draw)
+                draw(first, end)
             for offset, size in batch.ranges:
                 self.memory.touch(offset, size)
             if self.observers:

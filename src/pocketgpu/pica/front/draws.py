@@ -37,15 +37,12 @@ from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.memory.guest import GuestMemory
 from pocketgpu.pica.vertex.vertex_run import VERTEX_BUDGET
 
-# Control words that are zero at the start of each submission.
-_SUBMISSION = [getattr(C, name) // 4 for name in (
-    "ENTRY_INDEX", "JUMPS", "WORDS", "INTERRUPTS", "IGNORED", "HANG", "STAGED_FIXED", "IMMEDIATE_OPEN", "VERTICES",
-    "EMITTED", "SHADER_STEPS", "SHADER_STEPS_LOW",
-)]  # fmt: skip
+# Control words that are zero at the start of each submission, and those that a flush sets to zero.
+_SUBMISSION = slice(C.IMMEDIATE_OPEN // 4, C.SHADER_STEPS_LOW // 4 + 1)
+_LIST_END = slice(C.PACKETS // 4, C.IMMEDIATE_OPEN // 4 + 1)
+_ZEROS = np.zeros(C.size // 4, np.int32).data
 # Index of each control word.
 _AT = {name: offset // 4 for name, offset in C.offsets.items()}
-# Control words that a flush sets to zero.
-_LIST_END = [getattr(C, name) // 4 for name in ("PACKETS", "GROUPS", "IMMEDIATE_OPEN")]
 
 
 class Core3D:
@@ -132,7 +129,8 @@ class Core3D:
         self._set("DIRTY", (1 << len(BANK_INDEX)) - 1)
 
     def _get(self, name: str) -> int:
-        return int(self.words[_AT[name]])
+        word: int = self.words[_AT[name]]
+        return word
 
     def _set(self, name: str, value: int) -> None:
         self.words[_AT[name]] = value
@@ -159,7 +157,7 @@ class Core3D:
 
     def _run_list(self, offset: int, size: int, complete: bool) -> int:
         started = perf_counter()
-        self.control[_SUBMISSION] = 0
+        self.words[_SUBMISSION] = _ZEROS[_SUBMISSION]
         self._set("POSITION", offset)
         self._set("END", offset + size)
         self.runner.pixels = 0
@@ -209,7 +207,7 @@ class Core3D:
             before = self.stats.draws
             self._draw(self._observers, 0, count, before)
             self.stats.draws = before + count  # draws that an observer skipped count too
-        self.control[_LIST_END] = 0
+        self.words[_LIST_END] = _ZEROS[_LIST_END]
         self._set("POOL_TOP", self.layout.pool)
         self._copy_banks()
 

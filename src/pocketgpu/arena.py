@@ -35,6 +35,7 @@ ARENA_LIMIT = 1 << 31
 # Comparisons are done in blocks that fit the second-level cache: twice as fast as one comparison of a large range.
 BLOCK = 64 * 1024
 _ZERO_PAGE = bytes(PAGE_SIZE)
+_GIVEN = bytes((1,))
 # From this number on, it is faster to request pages before they are touched.
 _MANY = 4
 # Bytes at the start of a page that are compared first.
@@ -114,6 +115,8 @@ class Arena:
         self.arena: Bytes = np.frombuffer(self._map, dtype=np.uint8)
         #: Host address of byte 0 of the arena, for native code.
         self.address: int = int(self.arena.ctypes.data)
+        # For each page of the arena 1 once the system was asked for it: asking again takes time, too.
+        self._given = bytearray(size >> PAGE_SHIFT)
         #: One stamp for each page of [0, guest_end); 0 = never written. Compare stamps for inequality, not for order.
         self.page_versions: NDArray[np.uint32] = np.zeros(guest_end >> PAGE_SHIFT, dtype=np.uint32)
         #: The newest stamp in use.
@@ -359,6 +362,8 @@ class Arena:
         used = self.changed_since(self._blank)
         if sys.platform == "linux" and not keep_pages:
             self._map.madvise(mmap.MADV_DONTNEED, start, self.guest_end - start)
+            first, end = start >> PAGE_SHIFT, self.guest_end >> PAGE_SHIFT
+            self._given[first:end] = bytes(end - first)
         else:
             self.arena[: self.guest_end].reshape(-1, PAGE_SIZE)[used] = 0
         if used:
@@ -371,9 +376,11 @@ class Arena:
         Contents do not change. Only Linux (5.14 and newer) supports it; elsewhere nothing happens.
         """
         start = offset & -mmap.PAGESIZE
-        if sys.platform == "linux" and size > 0:
+        first, end = offset >> PAGE_SHIFT, (offset + size - 1 >> PAGE_SHIFT) + 1
+        if sys.platform == "linux" and size > 0 and self._given.find(0, first, end) >= 0:
             with contextlib.suppress(OSError):  # an older kernel
                 self._map.madvise(_MADV_POPULATE_WRITE, start, offset + size - start)
+            self._given[first:end] = _GIVEN * (end - first)
 
 
 class _SharedPages:

@@ -8,6 +8,8 @@ without the table.
 
 from __future__ import annotations
 
+from functools import cache
+from struct import Struct
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -155,6 +157,21 @@ def store_writes(k: Lang, first: Value, count: Value, repeated: Value, *, layout
     k.store(I32, layout.control + C.UNITS_RUN, store.ran.value)
 
 
+_HEAD = Struct("=qqqiiiii")
+_ENTRY_WORDS, _ENTRY_MASKS = (slice(at // 4, at // 4 + _WORDS) for at in (REPEATED.WORDS, REPEATED.MASKS))
+assert (REPEATED.PLACES, REPEATED.NUMBERS, REPEATED.CONTROL) == (8, 24, 40)
+
+
+@cache
+def _masks(unit: str, control: int) -> NDArray[np.uint32]:
+    """Which bits of the external words from a unit's first register on count; control: of its control register."""
+    first, at = UNITS[unit]
+    masks = np.zeros(_WORDS, np.uint32)
+    masks[: _COMPARED[unit] - first] = 0xFFFFFFFF
+    masks[at - first] = control
+    return masks
+
+
 class Repeated(NamedTuple):
     """What Python notes when work was repeated. written: an arena range; traffic: bytes for the traffic counters."""
 
@@ -170,7 +187,7 @@ class RepeatedWork:
 
     def __init__(self, memory: GuestMemory, layout: WorkLayout) -> None:
         entries = memory.arena[layout.repeated : layout.repeated + MAX_REPEATED * REPEATED.size]
-        self._words = entries.reshape(MAX_REPEATED, -1).view(np.int32)
+        self._words = entries.reshape(MAX_REPEATED, -1).view(np.uint32)
         self._run = memory.words(layout.units_run, MAX_UNITS_RUN).data
         self._works: list[Repeated] = []
         self._next = 0
@@ -186,21 +203,12 @@ class RepeatedWork:
         phase = "transfer" if unit == "PPF" else "fill"
         self._works[number : number + 1] = [Repeated(unit, phase, work.written, traffic, work.read + work.made)]
         first, at = UNITS[unit]
-        last = _COMPARED[unit]
-        masks = np.zeros(_WORDS, np.uint32)
-        masks[: last - first] = 0xFFFFFFFF
-        masks[at - first] = control
-
-        def put(name: str, values: NDArray[np.int32]) -> None:
-            start = int(getattr(REPEATED, name)) // 4
-            self._words[number, start : start + len(values)] = values
-
-        self._words[number] = 0
-        put("HANDLE", np.array([work.handle, *work.places], np.int64).view(np.int32))
-        put("NUMBERS", np.array(work.numbers, np.int32))
-        put("CONTROL", np.array([at], np.int32))
-        put("WORDS", (words[first : first + _WORDS] & masks).view(np.int32))
-        put("MASKS", masks.view(np.int32))
+        masks = _masks(unit, control)
+        row = self._words[number]
+        row[_ENTRY_WORDS] = words[first : first + _WORDS]
+        row[_ENTRY_MASKS] = masks
+        places = (*work.places, 0)[:2]
+        _HEAD.pack_into(row.data, 0, work.handle, *places, *work.numbers, at)
 
     def ran(self, count: int) -> list[Repeated]:
         """What the last call of `store_writes` ran, in order; it left the number."""

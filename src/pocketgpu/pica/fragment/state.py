@@ -161,9 +161,9 @@ def _mode(get: _KeyWords) -> None:
         get.clear("DEPTHBUFFER_READ.depth", "DEPTHBUFFER_WRITE.depth", "DEPTHBUFFER_FORMAT.format")
 
 
-def normalise(raw: np.ndarray, choices: Mapping[str, str]) -> FragmentState:
-    """The normal form of one raw key."""
-    return _normal_form(raw.tobytes(), tuple(choices.items()))
+def normalise(raw: np.ndarray, choices: tuple[tuple[str, str], ...]) -> FragmentState:
+    """The normal form of one raw key under these choices."""
+    return _normal_form(raw.tobytes(), choices)
 
 
 @lru_cache(maxsize=4096)

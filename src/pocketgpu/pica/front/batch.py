@@ -10,7 +10,7 @@ time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from functools import cached_property, partial
 from time import perf_counter
@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from pocketgpu.events import EventKind, EventLog
+from pocketgpu.events import EventLog
 from pocketgpu.facts.choices import departures
-from pocketgpu.facts.pica_enums import GEOMETRY_MODE, GEOMETRY_STAGE
+from pocketgpu.facts.pica_enums import GEOMETRY_MODE
 from pocketgpu.lanes import Engine
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.layout import CONTROL as C
@@ -32,19 +32,26 @@ from pocketgpu.pica.core.layout import (
     PACKET,
     PACKET_REGISTERS,
     PACKET_SIZE,
-    UNIT_SIZE,
     WorkLayout,
 )
 from pocketgpu.pica.core.observer import Observer, Run, tell_written
-from pocketgpu.pica.core.registers import StaticRegisters, select_fields
-from pocketgpu.pica.core.registers import field as register_field
+from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.core.stats import Stats
 from pocketgpu.pica.core.tiers import Tiered
-from pocketgpu.pica.fragment.any_state import general_words, is_rare, unit_settings
+from pocketgpu.pica.fragment.any_state import is_rare
 from pocketgpu.pica.fragment.kernel import draw_fragments, run_draws
-from pocketgpu.pica.fragment.state import KEY_IDS, KEY_MASKS, FragmentState, normalise
-from pocketgpu.pica.front import draw_target
-from pocketgpu.pica.front.draw_target import DrawTarget, color_format, make_target
+from pocketgpu.pica.fragment.state import FragmentState
+from pocketgpu.pica.front.draw_target import DrawTarget, color_format
+from pocketgpu.pica.front.plans import (
+    GROUP_IDS,
+    GROUP_MASKS,
+    PREPARED,
+    TARGET_IDS,
+    TARGET_PART,
+    TEXTURES_AT,
+    PreparedDraw,
+    prepare,
+)
 from pocketgpu.pica.front.targets import RenderTarget
 from pocketgpu.pica.memory.guest import GuestMemory
 from pocketgpu.pica.primitives.assembly import ASSEMBLY_CHOICES, assemble
@@ -52,25 +59,12 @@ from pocketgpu.pica.primitives.geometry import emit_vertices, geometry_choices, 
 from pocketgpu.pica.primitives.geometry_programs import GeometryPrograms
 from pocketgpu.pica.shader.limits import BREAK_OUTSIDE
 from pocketgpu.pica.shader.shader_choices import rules_of
-from pocketgpu.pica.texture.cache import UNIT_IDS, TextureCache, TextureSource
-from pocketgpu.pica.texture.units import LEVELS
+from pocketgpu.pica.texture.cache import TextureCache
 from pocketgpu.pica.vertex import vertex_run
 from pocketgpu.pica.vertex.fetch import FETCH_CHOICES, shade_vertices
 from pocketgpu.pica.vertex.programs import VertexProgram, VertexPrograms
 from pocketgpu.workers import Workers
 
-_TARGET_IDS, _TARGET_MASKS = select_fields(draw_target.FIELDS)
-_PROGRAM_IDS, _PROGRAM_MASKS = select_fields(
-    [
-        *(f"{unit}_ENTRYPOINT.{half}" for unit in ("VSH", "GSH") for half in ("entry", "end")),
-        "GSH_MISC0.mode",
-        "GEOSTAGE_CONFIG.mode",
-    ]
-)
-# What the packets of a group share: masked register words, and the versions of the program's banks.
-GROUP_IDS = np.concatenate([KEY_IDS, _TARGET_IDS, _PROGRAM_IDS, UNIT_IDS])
-GROUP_MASKS = np.concatenate([KEY_MASKS, _TARGET_MASKS, _PROGRAM_MASKS, np.full(len(UNIT_IDS), 0xFFFFFFFF, np.uint32)])
-_KEY, _TARGET = slice(0, len(KEY_IDS)), slice(len(KEY_IDS), len(KEY_IDS) + len(_TARGET_IDS))
 # Limit of each cache (states, targets, textures, plans); far more than programs use.
 MAX_PREPARED = 4096
 # Pixels (in the bounding boxes of triangles) that one submission may draw before it counts as a hang: 2,800 screens.
@@ -82,30 +76,7 @@ FRAGMENT_CHOICES = (
 )  # fmt: skip
 
 
-def _word(name: str) -> int:
-    return int(getattr(PACKET, name)) // 4
-
-
-_W = {
-    name: _word(name)
-    for name in (
-        "KIND",
-        "GEOMETRY",
-        "STATE",
-        "UNITS",
-        "COLOR",
-        "TEXTURES",
-        "RECT",
-        "FIRST_TRIANGLE",
-        "LEVELS",
-        "FACES",
-        "TOP_LEVELS",
-    )
-}
-_PREPARED = slice(_W["COLOR"], PACKET.size // 4)
-_TEXTURES = _W["TEXTURES"] - _PREPARED.start
-_GEOMETRY_WORDS = slice(_W["GEOMETRY"], _W["GEOMETRY"] + 2)
-_STAGE, _GEOMETRY_MODE = (register_field(name) for name in ("GEOSTAGE_CONFIG.mode", "GSH_MISC0.mode"))
+_GEOMETRY_WORDS = slice(PACKET.GEOMETRY // 4, PACKET.GEOMETRY // 4 + 2)
 # Control words that are zero at the start of a batch's vertex side.
 _VERTEX_START = slice(C.VERTEX_ENTRY // 4, C.TRIANGLES // 4 + 1)
 _VERTICES, _EMITTED = C.VERTICES // 4, C.EMITTED // 4
@@ -117,25 +88,19 @@ class _StateKernels:
     """A fragment state with its kernels, one for each combination of power-of-two textures."""
 
     state: FragmentState
-    general: list[int]
     handles: dict[tuple[bool, ...], Tiered] = field(default_factory=dict)
 
 
 @dataclass
 class _DrawPlan:
-    """What equal packets share. target: None if they are skipped. words: the prepared words of their heads; the texture
-    offsets among them change. geometry: mode of the geometry shader, None without one."""
+    """What equal packets of this machine share. words: the prepared words of their heads, with the offsets of textures,
+    which change."""
 
-    events: list[tuple[EventKind, str, str]]
+    prepared: PreparedDraw
+    state: _StateKernels
     program: VertexProgram
-    target: DrawTarget | None = None
-    state: _StateKernels | None = None
-    powers: tuple[bool, ...] = ()
-    geometry: int | None = None
+    words: np.ndarray
     used: int = -1  # the last power cycle in which packets used this plan
-    textures: dict[int, TextureSource] = field(default_factory=dict)
-    ranges: list[tuple[int, int]] = field(default_factory=list)
-    words: np.ndarray = field(default_factory=lambda: np.zeros(_PREPARED.stop - _PREPARED.start, np.int32))
     # Version and epoch of memory and generation of the texture cache that the texture offsets are for.
     stamp: tuple[int, int, int] = (-1, -1, -1)
 
@@ -151,6 +116,7 @@ class DrawRunner:
         self.stats, self.choices = stats, choices
         # Only choices that differ from the default change the code.
         self._chosen = departures(choices, *FRAGMENT_CHOICES)
+        self._all_choices = tuple(choices.items())
         self.fetch_choices = departures(choices, *FETCH_CHOICES)
         self.assembly_choices = departures(choices, *ASSEMBLY_CHOICES)
         self._control = control
@@ -158,8 +124,7 @@ class DrawRunner:
         self.static = {"layout_start": memory.work_offset, "layout_size": memory.work_size}
         self._workers = Workers(threads)
         self.textures = TextureCache(memory, engine, layout, choices)
-        self._states: dict[bytes, _StateKernels] = {}
-        self._targets: dict[bytes, DrawTarget | str] = {}
+        self._states: dict[FragmentState, _StateKernels] = {}
         self.tier = "auto"
         rules = rules_of(choices)
         self._vertex_programs = VertexPrograms(engine, memory.arena, layout, rules)
@@ -217,28 +182,12 @@ class DrawRunner:
         self._words[offset >> 2] = value
 
     # -- caches -----------------------------------------------------------------------------------------------------
-    def _state(self, key: np.ndarray) -> _StateKernels:
-        raw = key.tobytes()
-        known = self._states.get(raw)
-        if known is None:
-            state = normalise(key, self.choices)
-            known = self._states[raw] = _StateKernels(state, general_words(state))
-        return known
-
-    def _target(self, key: np.ndarray) -> DrawTarget | str:
-        raw = key.tobytes()
-        known = self._targets.get(raw)
-        if known is None:
-            registers = StaticRegisters(dict(zip(_TARGET_IDS.tolist(), key.tolist(), strict=True)))
-            known = self._targets[raw] = make_target(self.memory, registers)
-        return known
-
     def color_targets(self) -> list[RenderTarget]:
         """The colour buffers of all draws so far, each once, in order of their first draw."""
         found = []
         for raw, target in self._drawn_to.items():
             words = np.frombuffer(raw, np.uint32).tolist()
-            get = StaticRegisters(dict(zip(_TARGET_IDS.tolist(), words, strict=True)))
+            get = StaticRegisters(dict(zip(TARGET_IDS.tolist(), words, strict=True)))
             start = get.bytes("COLORBUFFER_LOC.address") & ~63
             blocks = self.choices["transfer.block32"] if target.block == 32 else ""
             found.append(RenderTarget(start, target.width, target.height, color_format(get), blocks))
@@ -269,44 +218,45 @@ class DrawRunner:
         plan = self._plans.get(key)
         if plan is None:
             self._bound()
-            plan = self._plans[key] = self._plan(row, first, program)
-        for kind, id, message in plan.events:
+            plan = self._plans[key] = self._plan(key[0], program)
+        draw = plan.prepared
+        for kind, id, message in draw.events:
             self.events.report(kind, id, message, at, end - first)
-        if plan.target is None:
+        target = draw.target
+        if target is None:
             return started
         if plan.used != self._cycle:
             plan.used = self._cycle
-            self._drawn_to[row[_TARGET].tobytes()] = plan.target
-        ranges = plan.ranges
+            self._drawn_to[row[TARGET_PART].tobytes()] = target
+        ranges = draw.ranges
         if reads[0] < reads[1]:
             extent = self.memory.extent_of(reads[0])
             if extent is not None:
                 ranges = [*ranges, (extent[0], reads[1] - reads[0])]
         # Textures that had room in this generation of the cache still have it.
-        fits = plan.stamp[2] == self.textures.generation or self.textures.fits(plan.textures.values())
-        if self._batch.groups and (not fits or self._batch.conflicts(plan.target, ranges)):
+        fits = plan.stamp[2] == self.textures.generation or self.textures.fits(draw.textures.values())
+        if self._batch.groups and (not fits or self._batch.conflicts(target, ranges)):
             started = self._run_batch(started)
         if not fits:
             self.textures.drop()
-        assert plan.state is not None
-        handle = self._handle(plan.state, plan.powers)
-        if plan.geometry is not None:
-            if not self._ready_geometry(plan.geometry, first, end, at):
+        handle = self._handle(plan.state, draw.powers)
+        if draw.geometry is not None:
+            if not self._ready_geometry(draw.geometry, first, end, at):
                 return started
             self._staged = True
         shade = program.handle(self.tier)
-        alone = self._batch.self_conflict(plan.target, ranges)
+        alone = self._batch.self_conflict(target, ranges)
         for packet_first, packet_end in [(p, p + 1) for p in range(first, end)] if alone else [(first, end)]:
             if alone:
                 started = self._run_batch(started)
             stamp = (self.memory.version, self.memory.epoch, self.textures.generation)
             if plan.stamp != stamp:
-                for unit, source in plan.textures.items():
-                    plan.words[_TEXTURES + unit] = self.textures.rows(source)
+                for unit, source in draw.textures.items():
+                    plan.words[TEXTURES_AT + unit] = self.textures.rows(source)
                 plan.stamp = (*stamp[:2], self.textures.generation)
-            self._heads[packet_first:packet_end, _PREPARED] = plan.words
+            self._heads[packet_first:packet_end, PREPARED] = plan.words
             self._shaders[packet_first:packet_end] = shade
-            self._batch.add(packet_first, packet_end, handle, plan.target, program)
+            self._batch.add(packet_first, packet_end, handle, target, program)
         self._batch.place = at
         return started
 
@@ -316,7 +266,7 @@ class DrawRunner:
             message = f"geometry shader mode {mode} is not known; the draw is left out"
             self.events.report("warning", "draw.left-out", message, at, end - first)
             return False
-        if mode == GEOMETRY_MODE.VARIABLE and (self._heads[first:end, _W["KIND"]] != KIND_ELEMENTS).any():
+        if mode == GEOMETRY_MODE.VARIABLE and (self._heads[first:end, PACKET.KIND // 4] != KIND_ELEMENTS).any():
             message = "a geometry shader has primitives of variable size, but there is no index list with their sizes"
             self.events.report("fault", "draw.no-sizes", message, at)
         self.geometry_programs.tier = self.tier
@@ -326,47 +276,21 @@ class DrawRunner:
 
     def _bound(self) -> None:
         """Clear caches that exceed MAX_PREPARED; their entries can be made again."""
-        for kept in (self._plans, self._states, self._targets, self.textures.described):
+        for kept in (self._plans, self._states, self.textures.described):
             if len(kept) > MAX_PREPARED:
                 kept.clear()
 
-    def _plan(self, row: np.ndarray, packet: int, program: VertexProgram) -> _DrawPlan:
+    def _plan(self, row: bytes, program: VertexProgram) -> _DrawPlan:
         """The plan of all packets with this row and vertex program."""
-        state, target = self._state(row[_KEY]), self._target(row[_TARGET])
-        events: list[tuple[EventKind, str, str]] = [("warning", id, message) for id, message in state.state.missing]
-        if isinstance(target, str):
-            return _DrawPlan([*events, ("fault", "draw.left-out", target)], program)
-        registers = self._registers[packet]
-        plan = _DrawPlan(events, program, target)
-        if _STAGE.field.raw(int(registers[_STAGE.register.offset])) == GEOMETRY_STAGE.ON:
-            plan.geometry = _GEOMETRY_MODE.field.raw(int(registers[_GEOMETRY_MODE.register.offset]))
+        prepared = prepare(row, self.memory, self.textures, self._all_choices)
+        state = self._state(prepared.state)
+        return _DrawPlan(prepared, state, program, prepared.words.copy())
 
-        def put(name: str, values: Sequence[int], at: int = 0) -> None:
-            start = _W[name] - _PREPARED.start + at
-            plan.words[start : start + len(values)] = values
-
-        put("COLOR", (target.color[0], target.depth[0], target.width, target.height))
-        put("RECT", target.rect)
-        put("TEXTURES", (self.memory.guard_offset,) * 3)
-        powers = [True, True, True]
-        for unit in state.state.units:
-            source = self.textures.describe(registers, unit)
-            if source is None:
-                message = f"the texture of unit {unit} leaves memory or has no size; it is black"
-                plan.events.append(("fault", "texture.unmapped", message))
-                continue
-            plan.textures[unit] = source
-            plan.ranges += source.ranges
-            powers[unit] = source.power_of_two
-            words = source.level_words
-            put("LEVELS", np.cumsum([0, *words[:-1]]).tolist(), LEVELS * unit)
-            put("FACES", [sum(words)], unit)
-            put("TOP_LEVELS", [source.levels - 1], unit)
-        put("STATE", state.general)
-        for unit in state.state.units:
-            put("UNITS", unit_settings(state.state, unit, powers[unit]), unit * UNIT_SIZE // 4)
-        plan.state, plan.powers = state, tuple(powers)
-        return plan
+    def _state(self, state: FragmentState) -> _StateKernels:
+        known = self._states.get(state)
+        if known is None:
+            known = self._states[state] = _StateKernels(state)
+        return known
 
     def _handle(self, state: _StateKernels, powers_of_two: tuple[bool, ...]) -> int:
         """The fragment kernel for a state: specialised code if it is available, else general code, which draws the same
@@ -386,14 +310,9 @@ class DrawRunner:
     def fragment_code(self, packet: int) -> dict[str, Any]:
         """Static arguments of the specialised `draw_fragments` for a recorded packet's state."""
         registers = self._registers[packet]
-        state = self._state(registers[GROUP_IDS[_KEY]] & GROUP_MASKS[_KEY])
-        powers = [True, True, True]
-        for unit in state.state.units:
-            source = self.textures.describe(registers, unit)
-            powers[unit] = source is None or source.power_of_two
-        return {
-            "words": state.state.words, "powers_of_two": tuple(powers), "choices": self._chosen, **self.static,
-        }  # fmt: skip
+        row = (registers[GROUP_IDS] & GROUP_MASKS).tobytes()
+        draw = prepare(row, self.memory, self.textures, self._all_choices)
+        return {"words": draw.state.words, "powers_of_two": draw.powers, "choices": self._chosen, **self.static}
 
     def drawn(self, entry: int) -> int:
         """The packet number of a run list entry."""
@@ -433,7 +352,7 @@ class DrawRunner:
             if status != vertex_run.FULL or self.exhausted:
                 break
             drawn = entry
-            self._heads[self.drawn(entry), _W["FIRST_TRIANGLE"]] = 0
+            self._heads[self.drawn(entry), PACKET.FIRST_TRIANGLE // 4] = 0
         if status == vertex_run.HUNG:
             kind = "vertex" if self._get(C.VERTEX_STAGE) == vertex_run.SHADE else "geometry"
             reasons = self._get(C.HANG)

@@ -32,8 +32,9 @@ from pocketgpu.pica.core.layout import CONTROL as C
 from pocketgpu.pica.core.observer import Observer
 from pocketgpu.pica.core.stats import Stats
 from pocketgpu.pica.front import command_list as walk
-from pocketgpu.pica.front.batch import GROUP_IDS, GROUP_MASKS, PIXEL_BUDGET, DrawRunner
+from pocketgpu.pica.front.batch import PIXEL_BUDGET, DrawRunner
 from pocketgpu.pica.front.packets import DrawPackets
+from pocketgpu.pica.front.plans import GROUP_IDS, GROUP_MASKS
 from pocketgpu.pica.memory.guest import GuestMemory
 from pocketgpu.pica.vertex.vertex_run import VERTEX_BUDGET
 

@@ -89,8 +89,8 @@ class TextureCache:
         self._known: dict[TextureSource, _DecodedFaces] = {}
         self.described: dict[tuple[int, ...], TextureSource | None] = {}
 
-    def describe(self, registers: np.ndarray, unit: int) -> TextureSource | None:
-        """The texture in a unit's registers; None if it has no texels or is not all in memory."""
+    def describe(self, registers: np.ndarray | Mapping[int, int], unit: int) -> TextureSource | None:
+        """The texture in a unit's registers, by number; None if it has no texels or is not all in memory."""
         fields = _UNIT_FIELDS[unit]
         words = tuple(int(registers[f.register.offset]) for f in fields)
         values = [f.field.raw(w) for f, w in zip(fields, words, strict=True)]

@@ -12,10 +12,10 @@ machine without them, minus the one with them. It is the system's time, and diff
 One thread is timed by its processor time, two by the wall clock. A recording counts with the better of both, as
 `ms_best` is the best of the emulator's settings.
 
-**Scale.** `ms_best` was taken on another machine. What that machine does in the same time is known from the scalar C++
-of `pixels`: SCALE_FROM. The same C++ runs here, in turns with each recording, and each ratio is multiplied by
-SCALE_FROM / (its best speed here). So a ratio says how many times faster we would be on a machine where that C++ has
-the speed it has there. Without a C++ compiler ratios are not scaled.
+**Scale.** `ms_best` was taken on another machine. How fast that machine is, is known from the scalar C++ of `pixels`:
+SCALE_FROM. The same C++ runs here in turns with each recording, and the ratios of that recording are multiplied by
+SCALE_FROM / (its speed in these turns). So a ratio says how many times faster we would be on a machine where that C++
+has the speed that it has there, whatever else runs here meanwhile. Without a C++ compiler ratios are not scaled.
 
 **Floor.** Most of these frames draw little: they fill two buffers and transfer one. The floor is what the C library
 (by NumPy) needs to set as many bytes as the fills write, to copy as many as the transfers write, and to copy the loads.
@@ -26,8 +26,9 @@ from __future__ import annotations
 
 import argparse
 import csv
+import statistics
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
@@ -170,8 +171,17 @@ class Measured:
     theirs: float
     ours: dict[tuple[str, int], Series]
     floor: Series
+    cxx: Series
     pages: int
-    missing: set[str] = field(default_factory=set)
+    missing: set[str]
+
+    def scaled(self, kind: str, fragments: int) -> tuple[float, float]:
+        """How many times faster we are: median, best. fragments: of the C++ beside it; 0 if there is none."""
+        median, best = self.best(kind)
+        if not fragments:
+            return self.theirs / (1e3 * median), self.theirs / (1e3 * best)
+        scales = [1e6 * SCALE_FROM * seconds / fragments for seconds in (self.cxx.median, self.cxx.best)]
+        return self.theirs / (1e3 * median) * scales[0], self.theirs / (1e3 * best) * scales[1]
 
     def best(self, kind: str) -> tuple[float, float]:
         """Seconds of the better number of threads: median, best."""
@@ -187,30 +197,17 @@ def measure(report: Report, arguments: argparse.Namespace) -> None:
     with table.open(newline="") as lines:
         theirs = {row["capture"]: float(row["ms_best"]) for row in csv.DictReader(lines, delimiter="\t")}
     found: dict[str, Measured] = {}
-    speeds = Series()
     with tempfile.TemporaryDirectory() as folder:
         cxx = compiler()
         beside = Reference(build(cxx, Path(folder)), make_scene(*PARTS["all"])) if cxx else None
         for name in sorted(theirs):
             path = CAPTURES / f"{name}.ctf.xz"
             if path.is_file():
-                found[name] = _replay(report, path, name, theirs[name], arguments.repeat, beside, speeds)
-    scale = 1.0
-    if beside is None:
-        report.notes.append("ratios are not scaled: no C++ compiler was found for the C++ of `pixels`")
-    else:
-        speed = beside.fragments / speeds.best / 1e6
-        scale = SCALE_FROM / speed
-        report.add(
-            "the C++ of pixels beside it", beside.fragments / speeds.median / 1e6, "Mpixel/s", best=speed,
-            note=f"ratios are scaled by {SCALE_FROM} / {speed:.2f} = {scale:.3f}",
-        )  # fmt: skip
-    _tell(report, found, scale)
+                found[name] = _replay(report, path, name, theirs[name], arguments.repeat, beside)
+    _tell(report, found, beside.fragments if beside else 0)
 
 
-def _replay(
-    report: Report, path: Path, name: str, theirs: float, repeat: int, beside: Reference | None, speeds: Series
-) -> Measured:
+def _replay(report: Report, path: Path, name: str, theirs: float, repeat: int, beside: Reference | None) -> Measured:
     """Measure one recording."""
     trace = pocketgpu.open(path).trace
     assert isinstance(trace, Trace)
@@ -226,20 +223,22 @@ def _replay(
         return beside.raster
 
     *ours, lowest, cxx = turns(repeat, *plays, floor.measure, reference)
-    speeds.seconds += cxx.seconds
     report.notes.append(f"{name}, long run, 1 thread: {_split(players[0].phases)}")
     by_kind = {(kind, p.threads): s for (kind, p), s in zip(order, ours, strict=True)}
     missing = set[str]().union(*(player.missing for player in players))
-    return Measured(theirs, by_kind, lowest, len(players[0].pages), missing)
+    return Measured(theirs, by_kind, lowest, cxx, len(players[0].pages), missing)
 
 
-def _tell(report: Report, found: dict[str, Measured], scale: float) -> None:
-    """The figures: of each recording, then of all that draw. Ratios are scaled."""
-    ratios: dict[str, dict[str, tuple[float, float]]] = {kind: {} for kind in KINDS}
+def _tell(report: Report, found: dict[str, Measured], fragments: int) -> None:
+    """The figures: of each recording, then of all that draw. fragments: that the C++ beside them draws."""
+    if fragments:
+        speeds = [fragments / one.cxx.best / 1e6 for one in found.values()]
+        note = f"beside each recording {min(speeds):.2f} to {max(speeds):.2f}; ratios are scaled from {SCALE_FROM}"
+        report.add("the C++ of pixels", statistics.median(speeds), "Mpixel/s", best=max(speeds), note=note)
+    else:
+        report.notes.append("ratios are not scaled: no C++ compiler was found for the C++ of `pixels`")
+    ratios = {kind: {name: one.scaled(kind, fragments) for name, one in found.items()} for kind in KINDS}
     for name, one in found.items():
-        for kind in KINDS:
-            median, best = one.best(kind)
-            ratios[kind][name] = scale * one.theirs / (1e3 * median), scale * one.theirs / (1e3 * best)
         floor = 1e3 * one.floor.best
         for kind in TARGETS:
             median, best = (1e3 * seconds for seconds in one.best(kind))

@@ -157,16 +157,18 @@ class Arena:
         """Store whole pages: part of `source`. Returns their new version, 0 if they hold these bytes."""
         first, count = offset >> PAGE_SHIFT, (end - start) >> PAGE_SHIFT
         versions = self.page_versions[first : first + count]
-        if count >= _MANY and not np.minimum.reduce(versions):
-            self.populate(offset, end - start)  # some were never written: avoid a page fault for every page
-        # Pages with other data usually differ early. Bytes are compared faster than arrays.
+        if count >= _MANY:
+            self.populate(offset, end - start)  # some may be new: avoid a page fault for every page
         held, ahead, changed = self._map, offset - start, []
-        for at in range(start, end, PAGE_SIZE):
-            place = at + ahead
-            for size in (_GLANCE, PAGE_SIZE):
-                if not source.startswith(held[place : place + size], at):
-                    changed.append(at)
-                    break
+        if self._is_blank(first, count, versions):
+            changed = [at for at in range(start, end, PAGE_SIZE) if not source.startswith(_ZERO_PAGE, at)]
+        else:  # pages with other data usually differ early; bytes are compared faster than arrays
+            for at in range(start, end, PAGE_SIZE):
+                place = at + ahead
+                for size in (_GLANCE, PAGE_SIZE):
+                    if not source.startswith(held[place : place + size], at):
+                        changed.append(at)
+                        break
         if not changed:
             return 0
         stamp, given = self._next_version(), memoryview(source)
@@ -178,6 +180,12 @@ class Arena:
             held[at + ahead : at + ahead + PAGE_SIZE] = given[at : at + PAGE_SIZE]
             versions[(at - start) >> PAGE_SHIFT] = stamp
         return stamp
+
+    def _is_blank(self, first: int, count: int, versions: NDArray[np.uint32]) -> bool:
+        """Whether nobody wrote these pages since memory was cleared, so that they are zero. versions: theirs."""
+        if self._shared is not None and self._shared.pages[first : first + count].any():
+            return False
+        return versions.tobytes() == self._blank.versions[first : first + count].tobytes()
 
     def copied(self, offset: int, size: int) -> list[bytes]:
         """A copy of an arena range in blocks, for `holds`."""

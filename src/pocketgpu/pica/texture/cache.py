@@ -67,7 +67,7 @@ _OPAQUE_BLACK = 0x000000FF
 @dataclass(slots=True)
 class _DecodedFaces:
     """The place of the rows, the memory versions they are valid for, and the bytes of each face they were decoded
-    from."""
+    from. These are kept from the second time on: most textures are decoded once."""
 
     place: int
     versions: tuple[int, ...]
@@ -138,7 +138,7 @@ class TextureCache:
                 return known.place
             # A page gets a new version for any change, even outside the texture. Comparing is much cheaper than
             # decoding.
-            if not source.blank and all(map(self.memory.holds, source.faces, known.texels)):
+            if known.texels and all(map(self.memory.holds, source.faces, known.texels)):
                 known.versions = newest
                 return known.place
         place = known.place if known is not None else self._room(_rounded(source))
@@ -146,7 +146,8 @@ class TextureCache:
             self.memory.arena[place : place + _rounded(source)].view("<u4")[:] = _OPAQUE_BLACK
         else:
             self._decode(source, place)
-        texels = [] if source.blank else [self.memory.copied(face, source.size) for face in source.faces]
+        again = known is not None and not source.blank
+        texels = [self.memory.copied(face, source.size) for face in source.faces] if again else []
         self._known[source] = _DecodedFaces(place, newest, texels)
         return place
 

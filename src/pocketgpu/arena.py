@@ -17,7 +17,7 @@ from __future__ import annotations
 import contextlib
 import mmap
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -217,6 +217,12 @@ class Arena:
         if size > 0:
             version = self._next_version()
             self.page_versions[offset >> PAGE_SHIFT : (offset + size + PAGE_SIZE - 1) >> PAGE_SHIFT] = version
+
+    def touch_all(self, ranges: Iterable[tuple[int, int]]) -> None:
+        """Stamp several ranges (offset, size), which are not empty, with one new version."""
+        version, versions = self._next_version(), self.page_versions
+        for offset, size in ranges:
+            versions[offset >> PAGE_SHIFT : (offset + size + PAGE_SIZE - 1) >> PAGE_SHIFT] = version
 
     def newest(self, offset: int, size: int) -> int:
         """The newest version among the pages of an arena range; 0 if nothing ever wrote there (or `size` is 0)."""

@@ -306,8 +306,8 @@ class ExternalRegisters:
         """So many units ran again, in this time."""
         interrupts, moved, total = self.interrupts, self.moved, 0
         done = self.repeated.ran(count)
+        self.memory.touch_all([work.written for work in done])
         for work in done:
-            self.memory.touch(*work.written)
             for counter, size in work.traffic:
                 moved[counter] += size
             total += work.size

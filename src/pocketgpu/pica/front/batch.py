@@ -79,7 +79,11 @@ FRAGMENT_CHOICES = (
 _GEOMETRY_WORDS = slice(PACKET.GEOMETRY // 4, PACKET.GEOMETRY // 4 + 2)
 # Control words that are zero at the start of a batch's vertex side.
 _VERTEX_START = slice(C.VERTEX_ENTRY // 4, C.TRIANGLES // 4 + 1)
-_VERTICES, _EMITTED = C.VERTICES // 4, C.EMITTED // 4
+_ZEROS = np.zeros(C.size // 4, np.int32).data
+_VERTICES, _EMITTED, _TRIANGLES, _AREA, _VERTEX_STATUS, _VERTEX_ENTRY, _VERTEX_FAULTS = (
+    int(getattr(C, name)) // 4
+    for name in ("VERTICES", "EMITTED", "TRIANGLES", "AREA", "VERTEX_STATUS", "VERTEX_ENTRY", "VERTEX_FAULTS")
+)
 _GROUP_WORDS = slice(GROUP.WORDS // 4, GROUP.WORDS // 4 + len(GROUP_IDS))
 
 
@@ -119,7 +123,6 @@ class DrawRunner:
         self._all_choices = tuple(choices.items())
         self.fetch_choices = departures(choices, *FETCH_CHOICES)
         self.assembly_choices = departures(choices, *ASSEMBLY_CHOICES)
-        self._control = control
         self._words = control.data
         self.static = {"layout_start": memory.work_offset, "layout_size": memory.work_size}
         self._workers = Workers(threads)
@@ -149,7 +152,9 @@ class DrawRunner:
         run_list = memory.arena[layout.run_list : layout.run_list + 16 * MAX_PACKETS].view(np.int64)
         self._run_list = run_list.reshape(MAX_PACKETS, 2)
         self._run_words = run_list.data
-        self._counters = memory.arena[layout.counters : layout.counters + 4 * self._workers.threads].view(np.int32)
+        threads = self._workers.threads
+        self._counters = memory.words(layout.counters, threads).data
+        self._no_fragments = np.zeros(threads, np.int32).data
         self._packet_offsets = np.arange(MAX_PACKETS) * PACKET_SIZE + layout.packets
 
     def reset(self) -> None:
@@ -336,13 +341,14 @@ class DrawRunner:
                 entries[:, 1] = self._packet_offsets[first:end]
             count += end - first
             programs.append((count, program))
+        words = self._words
         vertices, shade, build = self._vertex_side
         geometry = self._geometry_stage if self._staged else 0  # only draws with a geometry stage call it
-        self._control[_VERTEX_START] = 0
+        words[_VERTEX_START] = _ZEROS[_VERTEX_START]
         drawn = 0
         while True:
             vertices(count, shade, geometry, build)
-            status, entry = self._get(C.VERTEX_STATUS), self._get(C.VERTEX_ENTRY)
+            status, entry = words[_VERTEX_STATUS], words[_VERTEX_ENTRY]
             if status == vertex_run.INEXACT:
                 self._shade_exactly(entry, next(program for end, program in programs if entry < end))
                 continue
@@ -362,11 +368,11 @@ class DrawRunner:
             if reasons & ~BREAK_OUTSIDE:
                 message = f"a {kind} program does not come to an end"
                 self.events.report("hang", "shader.endless", message, batch.place)
-        if self._get(C.VERTEX_FAULTS):
-            self._set(C.VERTEX_FAULTS, 0)
+        if words[_VERTEX_FAULTS]:
+            words[_VERTEX_FAULTS] = 0
             message = "vertices or indices lie outside memory; they read as 0"
             self.events.report("fault", "vertex.unmapped", message, batch.place)
-        self.stats.vertices = self._get(C.VERTICES)
+        self.stats.vertices = words[_VERTICES]
         batch.clear()
         return started
 
@@ -420,7 +426,8 @@ class DrawRunner:
 
     def _raster(self, first: int, end: int, batch: _DrawBatch, started: float) -> float:
         """The fragment side of run list entries first .. end-1; empties the triangle area. Returns the time now."""
-        triangles, area = self._get(C.TRIANGLES), self._get(C.AREA)
+        words = self._words
+        triangles, area = words[_TRIANGLES], words[_AREA]
         self.pixels += area
         if triangles:
             run = self._fragment_side
@@ -436,15 +443,13 @@ class DrawRunner:
                 for one in reversed(self.observers):
                     draw = partial(_asked, one, draw)
                 draw(first, end)
-            for offset, size in batch.ranges:
-                self.memory.touch(offset, size)
+            self.memory.touch_all(batch.ranges)
             if self.observers:
                 tell_written(self.observers, batch.ranges)
             self.stats.triangles += triangles
-            self.stats.fragments += sum(self._counters.tolist())
-            self._counters[:] = 0
-        self._set(C.TRIANGLES, 0)
-        self._set(C.AREA, 0)
+            self.stats.fragments += sum(self._counters)
+            self._counters[:] = self._no_fragments
+        words[_TRIANGLES] = words[_AREA] = 0
         now = perf_counter()
         self.stats.seconds["raster"] += now - started
         return now
@@ -470,7 +475,7 @@ class _DrawBatch:
         self.groups.append((first, end, handle, program))
         if target.shape not in self._shapes:
             self._shapes.add(target.shape)
-            self.ranges |= set(target.ranges)
+            self.ranges.update(target.ranges)
 
     def conflicts(self, target: DrawTarget, reads: list[tuple[int, int]]) -> bool:
         """Whether draws must wait: they read what the batch writes, or write to it with another layout."""

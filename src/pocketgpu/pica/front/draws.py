@@ -44,6 +44,10 @@ _LIST_END = slice(C.PACKETS // 4, C.IMMEDIATE_OPEN // 4 + 1)
 _ZEROS = np.zeros(C.size // 4, np.int32).data
 # Index of each control word.
 _AT = {name: offset // 4 for name, offset in C.offsets.items()}
+_POSITION, _END, _STATUS, _ENTRY_INDEX, _PACKETS, _POOL_TOP, _DIRTY = (
+    _AT[name] for name in ("POSITION", "END", "STATUS", "ENTRY_INDEX", "PACKETS", "POOL_TOP", "DIRTY")
+)
+_ALL_BANKS = (1 << len(BANK_INDEX)) - 1
 
 
 class Core3D:
@@ -127,7 +131,7 @@ class Core3D:
 
     def _copy_banks(self) -> None:
         """Every bank must be copied again for the next packet that reads it."""
-        self._set("DIRTY", (1 << len(BANK_INDEX)) - 1)
+        self.words[_DIRTY] = _ALL_BANKS
 
     def _get(self, name: str) -> int:
         word: int = self.words[_AT[name]]
@@ -158,22 +162,23 @@ class Core3D:
 
     def _run_list(self, offset: int, size: int, complete: bool) -> int:
         started = perf_counter()
-        self.words[_SUBMISSION] = _ZEROS[_SUBMISSION]
-        self._set("POSITION", offset)
-        self._set("END", offset + size)
+        words, run = self.words, self._walk
+        words[_SUBMISSION] = _ZEROS[_SUBMISSION]
+        words[_POSITION], words[_END] = offset, offset + size
         self.runner.pixels = 0
-        run = self._walk
-        status = walk.FULL
+        status, before = walk.FULL, (offset, 0)
         while status == walk.FULL:
-            before = (self._get("POSITION"), self._get("ENTRY_INDEX"), self._get("PACKETS"))
-            self._set("STATUS", walk.RUNNING)
+            words[_STATUS] = walk.RUNNING
             run()
-            status = self._get("STATUS")
+            status = words[_STATUS]
             self.stats.seconds["list"] += perf_counter() - started
             self._flush()
-            started = perf_counter()
-            if status == walk.FULL and before == (self._get("POSITION"), self._get("ENTRY_INDEX"), 0):
-                status = walk.BUDGET  # not even one draw fits: impossible with the pool's size
+            if status == walk.FULL:
+                started = perf_counter()
+                place = (words[_POSITION], words[_ENTRY_INDEX])
+                if place == before:
+                    status = walk.BUDGET  # not even one draw fits: impossible with the pool's size
+                before = place
             if self.runner.exhausted:
                 message = f"the command list draws more than {PIXEL_BUDGET} pixels or {VERTEX_BUDGET} vertices"
                 self._report("hang", "list.endless", message)
@@ -201,16 +206,17 @@ class Core3D:
 
     def _flush(self) -> None:
         """Run all recorded packets and empty the list."""
-        count = self._get("PACKETS")
+        words = self.words
+        count = words[_PACKETS]
         if count and not self._observers:
             self.runner.run(count, self.place)
         elif count:
             before = self.stats.draws
             self._draw(self._observers, 0, count, before)
             self.stats.draws = before + count  # draws that an observer skipped count too
-        self.words[_LIST_END] = _ZEROS[_LIST_END]
-        self._set("POOL_TOP", self.layout.pool)
-        self._copy_banks()
+        words[_LIST_END] = _ZEROS[_LIST_END]
+        words[_POOL_TOP] = self.layout.pool
+        words[_DIRTY] = _ALL_BANKS
 
     def _draw(self, observers: tuple[Observer, ...], first: int, end: int, before: int) -> None:
         """Run packets first .. end-1, or pass them to the first observer. before: draws before packet 0."""

@@ -196,6 +196,21 @@ def _is_named(kernel: Kernel) -> bool:
     return getattr(sys.modules.get(body.__module__), body.__qualname__, None) is kernel
 
 
+class _Key:
+    """Names a specialisation in dictionaries. Its hash is computed once: a state has a hundred words."""
+
+    __slots__ = ("_hash", "parts")
+
+    def __init__(self, parts: tuple[Any, ...]) -> None:
+        self.parts, self._hash = parts, hash(parts)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Key) and self.parts == other.parts
+
+
 class Engine:
     """Runs kernels on one arena (a flat uint8 array whose first page stays zero), with either evaluator.
 
@@ -229,7 +244,7 @@ class Engine:
     @staticmethod
     def _key(kernel: Kernel, static: dict[str, Any]) -> Any:
         values = tuple(static.values())
-        return kernel, tuple(static), values, tuple(map(type, values))  # 1, 1.0 and True are equal
+        return _Key((kernel, tuple(static), values, tuple(map(type, values))))  # 1, 1.0 and True are equal
 
     def get(self, kernel: Kernel, /, **static: Any) -> Callable[..., None]:
         """A callable `run(*scalars)` for one specialisation. Machine code runs without the GIL."""

@@ -222,7 +222,7 @@ class TransferEngine:
     def __init__(self, memory: GuestMemory, engine: Engine, choices: Mapping[str, str]) -> None:
         self.memory, self.engine, self.choices = memory, engine, choices
         self._choices = departures(choices, "transfer.contract", "transfer.average_bits", "transfer.linear_scale")
-        self._all_choices = tuple(choices.items())
+        self._departures = departures(choices)
         self._moves: dict[bytes, Move] = {}
 
     def run(self, words: np.ndarray) -> TransferOutcome:
@@ -260,7 +260,7 @@ class TransferEngine:
         return self.prepare(given)
 
     def _move(self, key: bytes, words: np.ndarray) -> Move:
-        whole = (key, self.memory.guest_end, self._all_choices)
+        whole = (key, self.memory.guest_end, self._departures)
         planned = _planned.get(whole)
         if planned is None:
             if len(_planned) >= _MAX_MOVES:

@@ -120,7 +120,7 @@ class DrawRunner:
         self.stats, self.choices = stats, choices
         # Only choices that differ from the default change the code.
         self._chosen = departures(choices, *FRAGMENT_CHOICES)
-        self._all_choices = tuple(choices.items())
+        self._departures = departures(choices)
         self.fetch_choices = departures(choices, *FETCH_CHOICES)
         self.assembly_choices = departures(choices, *ASSEMBLY_CHOICES)
         self._words = control.data
@@ -287,7 +287,7 @@ class DrawRunner:
 
     def _plan(self, row: bytes, program: VertexProgram) -> _DrawPlan:
         """The plan of all packets with this row and vertex program."""
-        prepared = prepare(row, self.memory, self.textures, self._all_choices)
+        prepared = prepare(row, self.memory, self.textures, self._departures)
         state = self._state(prepared.state)
         return _DrawPlan(prepared, state, program, prepared.words.copy())
 
@@ -316,7 +316,7 @@ class DrawRunner:
         """Static arguments of the specialised `draw_fragments` for a recorded packet's state."""
         registers = self._registers[packet]
         row = (registers[GROUP_IDS] & GROUP_MASKS).tobytes()
-        draw = prepare(row, self.memory, self.textures, self._all_choices)
+        draw = prepare(row, self.memory, self.textures, self._departures)
         return {"words": draw.state.words, "powers_of_two": draw.powers, "choices": self._chosen, **self.static}
 
     def drawn(self, entry: int) -> int:

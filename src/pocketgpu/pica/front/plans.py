@@ -67,8 +67,8 @@ class PreparedDraw:
 def prepare(
     row: bytes, memory: GuestMemory, textures: TextureCache, choices: tuple[tuple[str, str], ...]
 ) -> PreparedDraw:
-    """What the words of a group (of GROUP_IDS, masked by GROUP_MASKS) mean under these choices. The caller must not
-    change it."""
+    """What the words of a group (of GROUP_IDS, masked by GROUP_MASKS) mean; not to be changed. choices: those that are
+    not the default."""
     key = (row, memory.guest_end, choices)
     found = _kept.get(key)
     if found is None:

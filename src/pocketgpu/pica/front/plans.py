@@ -118,4 +118,3 @@ def _prepare(
         put("UNITS", unit_settings(state, unit, powers[unit]), unit * UNIT_SIZE // 4)
     draw.powers = tuple(powers)
     return draw
-

@@ -468,7 +468,8 @@ class _QuickDraw:
             self._stamp_targets()
             work = quick["WORK"] + walked["AREA"] + walked["SHADED"].lsr(5) + 1
             quick["WORK"] = work
-            result = k.select(work > MOST_WORK, pushbuffer.DRAWN, k.i32(pushbuffer.RUNNING))
+            enough = (work > MOST_WORK) | (self.state.get("QUICK_DRAWS") >= quick["MOST"])
+            result = k.select(enough, pushbuffer.DRAWN, k.i32(pushbuffer.RUNNING))
             self.state.put("QUICK_RESULT", result)
 
     def _stamp_targets(self) -> None:

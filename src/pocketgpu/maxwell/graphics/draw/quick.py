@@ -472,7 +472,8 @@ class _QuickDraw:
             missed = k.var(k.i32(0))
             for _ in k.when(walked["CREW"] != 0):
                 missed.value = k.load(I32, walked["CREW"] + CREW.MISSED)
-            result = k.select((work > MOST_WORK) | (missed.value > MISSED), pushbuffer.DRAWN, k.i32(pushbuffer.RUNNING))
+            enough = (work > MOST_WORK) | (missed.value > MISSED) | (self.state.get("QUICK_DRAWS") >= quick["MOST"])
+            result = k.select(enough, pushbuffer.DRAWN, k.i32(pushbuffer.RUNNING))
             self.state.put("QUICK_RESULT", result)
 
     def _stamp_targets(self) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 from pocketgpu.lanes import machine_code
 from pocketgpu.lanes.language import Lang
 from pocketgpu.lanes.primitives import Jump, Next
-from pocketgpu.lanes.values import BOOL, I32, I64, Array, Type, Value, Var, fail, place
+from pocketgpu.lanes.values import BOOL, I32, I64, Array, Type, Value, Var, fail, place, text_of
 
 _SCALAR = {
     "bool": "i1",
@@ -133,7 +133,7 @@ class LLVMLang(Lang):
         r = f"%v{self._count}"
         self._out.append(f"{r} = {text}")
         if self._origins is not None:
-            self._origins[r] = place()
+            self._origins[r] = text_of(place())
         return Value(self, r, type, lanes)
 
     def _intrinsic(self, name: str, type: Type, lanes: int, *args: Value) -> Value:
@@ -293,6 +293,10 @@ class LLVMLang(Lang):
         v = self._narrow(v, type)
         p = self._pointer(off)
         self._out.append(f"store {_ty(type, v.lanes)} {v.raw}, ptr {p}, align {type.bytes}")
+
+    def _prefetch(self, off: Value) -> None:
+        self._declared.add("declare void @llvm.prefetch.p0(ptr, i32 immarg, i32 immarg, i32 immarg)")
+        self._out.append(f"call void @llvm.prefetch.p0(ptr {self._pointer(off)}, i32 0, i32 3, i32 1)")
 
     def _gather(self, type: Type, off: Value) -> Value:
         # The arena ends below 2 GiB: 32 bits hold any offset, and vectors of 64-bit ones cost twice the registers.

@@ -11,13 +11,13 @@ milliseconds; its digest is verified before.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import struct
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Final
 
+from pocketgpu.digests import blake2b
 from pocketgpu.lanes import code_image, object_cache, recipes
 from pocketgpu.lanes.target import host
 
@@ -50,7 +50,7 @@ def encode(room: str, images: Mapping[str, bytes]) -> bytes:
     sizes = b"".join(_SIZE.pack(len(image)) for image in distinct)
     body = _COUNTS.pack(len(images), len(distinct)) + table + sizes + b"".join(distinct)
     packed = ZstdCompressor(level=_LEVEL).compress(body)
-    return _MAGIC + _source(room) + hashlib.blake2b(packed, digest_size=_DIGEST).digest() + packed
+    return _MAGIC + _source(room) + blake2b(packed, digest_size=_DIGEST).digest() + packed
 
 
 def _source(room: str) -> bytes:
@@ -62,7 +62,7 @@ def decode(room: str, data: bytes) -> dict[str, bytes]:
     from zstandard import ZstdDecompressor, ZstdError
 
     head, packed = data[:_HEAD], data[_HEAD:]
-    if head != _MAGIC + _source(room) + hashlib.blake2b(packed, digest_size=_DIGEST).digest():
+    if head != _MAGIC + _source(room) + blake2b(packed, digest_size=_DIGEST).digest():
         return {}
     try:
         body = ZstdDecompressor().decompress(packed)
@@ -83,7 +83,7 @@ def decode(room: str, data: bytes) -> dict[str, bytes]:
 
 def _key(room: str) -> str:
     """The key of a file in the cache."""
-    return hashlib.blake2b(_MAGIC + _source(room) + file_name(room).encode(), digest_size=20).hexdigest()
+    return blake2b(_MAGIC + _source(room) + file_name(room).encode(), digest_size=20).hexdigest()
 
 
 def keep(room: str, data: bytes) -> None:

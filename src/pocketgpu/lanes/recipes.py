@@ -7,13 +7,13 @@ the digest of their text. Only kernels of this package have recipes, because onl
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pocketgpu.digests import blake2b
 from pocketgpu.lanes import object_cache
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def source(room: str = "") -> bytes | None:
     """
     root = str(Path(__file__).resolve().parents[1])
     rooms = (*BELOW, room) if room in MACHINES else ()
-    state = hashlib.blake2b(digest_size=20)
+    state = blake2b(digest_size=20)
     try:
         files = _files(root, rooms)
         for file in files:
@@ -81,7 +81,7 @@ def source(room: str = "") -> bytes | None:
 
 def _digest(root: str, files: Iterable[os.DirEntry[str]]) -> bytes:
     """Of names and bytes, so that it is the same wherever the package lies."""
-    digest = hashlib.blake2b(digest_size=20)
+    digest = blake2b(digest_size=20)
     for entry in files:
         with open(entry.path, "rb", buffering=0) as file:
             digest.update(b"%s\0%s\0" % (os.fsencode(entry.path[len(root) :]), file.read()))
@@ -97,7 +97,7 @@ def of(kernel: Kernel, lanes: int, static: dict[str, Any], stamp: bytes) -> str 
     if stand is None or " at 0x" in values:
         return None
     name = f"{kernel.body.__module__}.{kernel.body.__qualname__}/{lanes}/{values}"
-    return hashlib.blake2b(stand + stamp + name.encode(), digest_size=20).hexdigest()
+    return blake2b(stand + stamp + name.encode(), digest_size=20).hexdigest()
 
 
 def room(kernel: Kernel) -> str:

@@ -145,12 +145,11 @@ def render(
 
 
 class _Writer:
-    """Writes the pictures of a frame while the next one is replayed. directory: see `write_screens`."""
+    """Writes the pictures of a frame while the next one is replayed. directory, digests: see `write_screens`."""
 
-    def __init__(self, directory: Path | None) -> None:
+    def __init__(self, directory: Path | None, digests: bool) -> None:
         self.pictures = 0
-        self._directory = directory
-        self._loading = beside.Loading.pictures() if directory is not None else None
+        self._directory, self._digests = directory, digests
         self._files: beside.Beside[None] | None = None
 
     def write(self, index: int, screens: dict[str, Shown], entry: dict[str, Any]) -> None:
@@ -159,9 +158,7 @@ class _Writer:
         self.pictures += len(screens)
 
         def work() -> None:
-            if self._loading is not None:
-                self._loading.wait()
-            entry["screens"] = write_screens(index, screens, self._directory)
+            entry["screens"] = write_screens(index, screens, self._directory, self._digests)
 
         self._files = beside.Beside(work)
 
@@ -200,7 +197,7 @@ def render_capture(
         raise UsageError("this recording is of a console with one screen", location="--layout", hint="Leave it out.")
     directory = make_directory(out) if out is not None else None
     outcome.add_events(capture.warnings)
-    writer = _Writer(directory)
+    writer = _Writer(directory, outcome.json)
     try:
         for frame in replay(capture, wanted, threads, choices):
             entry = describe_frame(frame)

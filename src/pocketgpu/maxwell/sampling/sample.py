@@ -1,9 +1,11 @@
 """Filtered texture reads: TEX, TEXS, TXD.
 
-There are two kernels with the same kind of result. `sample` is for what nearly all programs do: two-dimensional
-textures without a border, each lane one bilinear read, or two with mipmaps. It calls `sample_rare` for others: that one
-handles every target, filter and address mode, and loops over the texels of a footprint with one piece of code for all
-of them. In one kernel with it, the usual reads would take a quarter longer: LLVM prepares for both before the loops.
+There are three kernels with the same kind of result. `sample` is for what nearly all programs do: two-dimensional
+textures of 8-bit colours without a border, each lane one bilinear read, or two with mipmaps. It calls `sample_numbers`
+for the same reads of other formats, and `sample_rare` for others: that one handles every target, filter and address
+mode, and loops over the texels of a footprint with one piece of code for all of them. In one kernel with it, the usual
+reads would take a quarter longer: LLVM prepares for both before the loops. And one kernel for all formats would take
+six times as long to be compiled.
 
 Weights have 8 bits. Products of 8-bit colours and weights are summed exactly and divided once; other formats are summed
 as f32 in the order of texels (x first, then y, z, levels, samples).
@@ -140,8 +142,8 @@ class Sampling:
         return self.bounded(k.branch(self.from_pixels(), computed, self.explicit))
 
     # -- the quick way ----------------------------------------------------------------------------------------------
-    def quick(self) -> None:
-        """Two dimensions, no border."""
+    def quick(self, codes: bool) -> None:
+        """Two dimensions, no border. codes: the format is UNORM8, otherwise it is another one."""
         k, record = self.k, self.record
         mag, least, mip = record.word("MAG"), record.word("MIN"), record.word("MIP")
         needed = record.flag(r.NEEDS_LEVEL)
@@ -158,7 +160,7 @@ class Sampling:
 
         def flat() -> tuple[Value, ...]:
             width, height = record.word("WIDTH"), record.word("HEIGHT")
-            return self._two(s, t, (width, height), k.splat(record.word("LEVEL")), layer, linear)
+            return self._two(codes, s, t, (width, height), k.splat(record.word("LEVEL")), layer, linear)
 
         def levels() -> tuple[Value, ...]:
             last = record.word("LEVELS") - 1
@@ -170,7 +172,7 @@ class Sampling:
             def at(n: Value) -> tuple[Value, ...]:
                 width, height = (k.max(k.splat(record.word(side)).lsr(n), 1) for side in ("WIDTH", "HEIGHT"))
                 start = k.gather(I32, (n << 2) + (record.at + RECORD.LEVEL))
-                return self._two(s, t, (width, height), start, layer, linear)
+                return self._two(codes, s, t, (width, height), start, layer, linear)
 
             upper = at(first)
 
@@ -182,14 +184,12 @@ class Sampling:
             return tuple(k.branch(k.any((part != 0) & self.lanes), both, lambda: upper))
 
         sums = k.branch(needed & (mip != r.MIP_NONE), levels, flat)
-        codes = record.word("KIND") == r.UNORM8
-        values = k.branch(codes, lambda: tuple(_divided(k, v) for v in sums), lambda: tuple(sums))
-        finish(self.request, values, None, self.lanes)
+        finish(self.request, [_divided(k, v) for v in sums] if codes else sums, None, self.lanes)
 
     def _two(
-        self, s: Value, t: Value, size: tuple[Value, Value], start: Value, layer: Value, linear: Value
+        self, codes: bool, s: Value, t: Value, size: tuple[Value, Value], start: Value, layer: Value, linear: Value
     ) -> tuple[Value, ...]:  # fmt: skip
-        """Four components on one level; of UNORM8 sums of weights (65536 in all) times codes of 8 bits.
+        """Four components on one level; of codes of 8 bits their sums with weights (65536 in all).
 
         size: of the level, scalars or lanes. start: arena offset of its copy.
         """
@@ -216,10 +216,6 @@ class Sampling:
             k.probe("texture.texel", found)
             return found
 
-        def numbers(x: Value, y: Value) -> list[Value]:
-            words = load_texel(self.request, record, place, index(x, y), self.lanes)
-            return [k.bits_f32(w) for w in words]
-
         def one_code() -> tuple[Value, ...]:
             w = word(x0, y0)
             return tuple(k.to_f32(w.lsr(8 * n) & 255) * 65536.0 for n in range(4))
@@ -242,20 +238,24 @@ class Sampling:
                 out.append(part(top) * above + part(bottom) * below)
             return tuple(out)
 
-        def four_numbers() -> tuple[Value, ...]:
-            total: list[Value] = []
-            xs, ys = (x0, x1()), (y0, y1())
-            for n in range(4):
-                weight = k.to_f32((fx if n & 1 else 256 - fx) * (fy if n & 2 else 256 - fy)) * (1.0 / 65536.0)
-                # Texels with weight 0 are ignored, even if they are infinite.
-                products = [k.select(weight > 0.0, weight * v, 0.0) for v in numbers(xs[n & 1], ys[n >> 1])]
-                total = [a + b for a, b in zip(total, products, strict=True)] if total else products
-            return tuple(total)
-
         between = k.any(linear & self.lanes)
-        codes = lambda: tuple(k.branch(between, four_codes, one_code))
-        others = lambda: tuple(k.branch(between, four_numbers, lambda: tuple(numbers(x0, y0))))
-        return tuple(k.branch(record.word("KIND") == r.UNORM8, codes, others))
+        if codes:
+            return tuple(k.branch(between, four_codes, one_code))
+        total = [k.var(k.splat(0.0, type=F32)) for _ in range(4)]
+        right_x, lower_y = x1(), y1()
+        for corner in k.range(0, k.select(between, 4, 1)):
+            right, lower = (corner & 1) != 0, (corner & 2) != 0
+            x, y = k.select(right, right_x, x0), k.select(lower, lower_y, y0)
+            words = load_texel(self.request, record, place, index(x, y), self.lanes)
+            part = k.select(right, fx, 256 - fx) * k.select(lower, fy, 256 - fy)
+            weight = k.to_f32(part) * (1.0 / 65536.0)
+            for sum, word_ in zip(total, words, strict=True):
+                value = k.bits_f32(word_)
+                # Texels with weight 0 are ignored, even if they are infinite.
+                product = k.select(weight > 0.0, weight * value, 0.0)
+                summed = k.select(corner == 0, product, sum.value + product)
+                sum.value = k.select(between, summed, value)
+        return tuple(sum.value for sum in total)
 
     # -- the general way --------------------------------------------------------------------------------------------
     def general(self) -> None:
@@ -374,13 +374,25 @@ def sample(
         quick = record.flag(r.FAST)
         for field, value in plain:
             quick = quick & (request.bits(field) == value)
-        for _ in k.when(quick):
-            one.quick()
-        for _ in k.when(~quick):
-            rare = k.load(I64, launch + (LAUNCH.TEXTURE + 8 * r.SAMPLE_RARE))
-            k.invoke(rare, launch, slot, warp, instruction, k.ballot(lanes), what, record.at)
+        codes = record.word("KIND") == r.UNORM8
+        for _ in k.when(quick & codes):
+            one.quick(True)
+        for _ in k.when(~(quick & codes)):
+            kernel = k.select(quick, 8 * r.SAMPLE_NUMBERS, 8 * r.SAMPLE_RARE)
+            other = k.load(I64, launch + LAUNCH.TEXTURE + kernel)
+            k.invoke(other, launch, slot, warp, instruction, k.ballot(lanes), what, record.at)
 
     each_texture(request, mask, handle, r.SAMPLED, run)
+
+
+@kernel(lanes=32, launch=I32, slot=I32, warp=I32, instruction=I32, mask=I32, what=I32, record=I32)
+def sample_numbers(
+    k: Lang, launch: Value, slot: Value, warp: Value, instruction: Value, mask: Value, what: Value, record: Value,
+    *, choices: tuple[tuple[str, str], ...],
+) -> None:  # fmt: skip
+    """The usual reads of `sample` where a texel is not four codes of 8 bits. record: as for `sample_rare`."""
+    request = Request(k, launch, slot, warp, instruction, what)
+    Sampling(request, Record(k, record), k.mask_of(mask), dict(choices)).quick(False)
 
 
 @kernel(lanes=32, launch=I32, slot=I32, warp=I32, instruction=I32, mask=I32, what=I32, record=I32)

@@ -49,10 +49,17 @@ def load_texel(request: Request, record: Record, start: Value, index: Value, lan
     def word() -> Value:
         return k.gather(I32, start + (index << 2), lanes)
 
-    def bytes(name: str) -> Words:
+    def bytes() -> Words:
         linear = k.load(I32, request.launch + LAUNCH.TEXTURES) + BOOK.LINEAR
-        a, b, g, e = Channels.of(COLOR_TARGET.named(name)).unpack(k, (word(),), linear, Quotient.NEAREST)
-        return k.bits_i32(a), k.bits_i32(b), k.bits_i32(g), k.bits_i32(e)
+        raw = word()
+
+        def unpacked(name: str) -> Words:
+            a, b, g, e = Channels.of(COLOR_TARGET.named(name)).unpack(k, (raw,), linear, Quotient.NEAREST)
+            return k.bits_i32(a), k.bits_i32(b), k.bits_i32(g), k.bits_i32(e)
+
+        plain, srgb = (partial(unpacked, r.FORMAT_OF_BYTES[n]) for n in (r.UNORM8, r.SRGB8))
+        found: Words = k.branch(kind == r.UNORM8, plain, srgb)
+        return found
 
     def wide() -> Words:
         at = k.select(lanes, start + (index << 4), 0)
@@ -65,8 +72,8 @@ def load_texel(request: Request, record: Record, start: Value, index: Value, lan
         red, green, blue, alpha = (k.bits_i32(float_of(k, word.lsr(low), 16)) for word in (a, b) for low in (0, 16))
         return red, green, blue, alpha
 
-    cases = [partial(bytes, r.FORMAT_OF_BYTES[n]) for n in (r.UNORM8, r.SRGB8)] + [wide, wide, halves]
-    found: Words = k.switch(kind, cases)
+    # Gathers are long code, so kinds of one size share it.
+    found: Words = k.switch(k.select(kind == r.HALF, 2, k.select(kind <= r.SRGB8, 0, 1)), [bytes, wide, halves])
     return found
 
 

@@ -158,33 +158,38 @@ class Sampling:
             lambda: k.splat(0),
         )
 
+        last = record.word("LEVELS") - 1
+        smooth = mip == r.MIP_LINEAR
+        fixed = k.to_i32(k.floor(level * 256.0 + k.select(smooth, 0.5, 128.0)), 0.0, 4095.0)
+        first = k.min(fixed >> 8, last)
+        part = k.select(smooth & (first < last), fixed & 255, 0)
+
+        def at(n: Value) -> tuple[Value, ...]:
+            width, height = (k.max(k.splat(record.word(side)).lsr(n), 1) for side in ("WIDTH", "HEIGHT"))
+            start = k.gather(I32, (n << 2) + (record.at + RECORD.LEVEL))
+            return self._two(codes, s, t, (width, height), start, layer, linear)
+
+        def levels(first: Value, part: Value) -> tuple[Value, ...]:
+            """The lower level is mixed in by a second turn of a loop, so that there is one piece of code for both."""
+            sums = [k.var(k.splat(0.0, type=F32)) for _ in range(4)]
+            share = k.to_f32(part) * (1.0 / 256.0)
+            for number in k.range(0, k.select(k.any((part != 0) & self.lanes), 2, 1)):
+                for sum, value in zip(sums, at(k.min(first + number, last)), strict=True):
+                    mixed = sum.value + (value - sum.value) * share
+                    sum.value = k.select(number == 0, value, k.select(part != 0, mixed, sum.value))
+            return tuple(sum.value for sum in sums)
+
         def flat() -> tuple[Value, ...]:
             width, height = record.word("WIDTH"), record.word("HEIGHT")
             return self._two(codes, s, t, (width, height), k.splat(record.word("LEVEL")), layer, linear)
 
-        def levels() -> tuple[Value, ...]:
-            last = record.word("LEVELS") - 1
-            smooth = mip == r.MIP_LINEAR
-            fixed = k.to_i32(k.floor(level * 256.0 + k.select(smooth, 0.5, 128.0)), 0.0, 4095.0)
-            first = k.min(fixed >> 8, last)
-            part = k.select(smooth & (first < last), fixed & 255, 0)
-
-            def at(n: Value) -> tuple[Value, ...]:
-                width, height = (k.max(k.splat(record.word(side)).lsr(n), 1) for side in ("WIDTH", "HEIGHT"))
-                start = k.gather(I32, (n << 2) + (record.at + RECORD.LEVEL))
-                return self._two(codes, s, t, (width, height), start, layer, linear)
-
-            upper = at(first)
-
-            def both() -> tuple[Value, ...]:
-                lower, share = at(k.min(first + 1, last)), k.to_f32(part) * (1.0 / 256.0)
-                mixed = [a + (b - a) * share for a, b in zip(upper, lower, strict=True)]
-                return tuple(k.select(part != 0, m, a) for m, a in zip(mixed, upper, strict=True))
-
-            return tuple(k.branch(k.any((part != 0) & self.lanes), both, lambda: upper))
-
-        sums = k.branch(needed & (mip != r.MIP_NONE), levels, flat)
-        finish(self.request, [_divided(k, v) for v in sums] if codes else sums, None, self.lanes)
+        several = needed & (mip != r.MIP_NONE)
+        if codes:
+            found = k.branch(several, lambda: levels(first, part), flat)
+            finish(self.request, [_divided(k, v) for v in found], None, self.lanes)
+        else:
+            found = levels(k.select(several, first, 0), k.select(several, part, 0))
+            finish(self.request, found, None, self.lanes)
 
     def _two(
         self, codes: bool, s: Value, t: Value, size: tuple[Value, Value], start: Value, layer: Value, linear: Value

@@ -12,9 +12,9 @@ import importlib
 import os
 from typing import TYPE_CHECKING, Any
 
-from pocketgpu.digests import blake2b
 from pocketgpu.capture.formats import container, first_bytes
 from pocketgpu.capture.replay import Capture, Frame
+from pocketgpu.digests import blake2b
 from pocketgpu.errors import CaptureError
 
 if TYPE_CHECKING:

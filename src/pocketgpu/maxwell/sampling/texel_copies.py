@@ -16,8 +16,8 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.digests import blake2b
 from pocketgpu.arena import PAGE_SHIFT
+from pocketgpu.digests import blake2b
 from pocketgpu.errors import UsageError
 from pocketgpu.lanes import Engine
 from pocketgpu.late_dataclass import dataclass

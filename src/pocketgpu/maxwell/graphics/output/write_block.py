@@ -136,6 +136,8 @@ def write(k: Lang, output: Value, fragments: Value, *, key: WriteKey | None) -> 
     """
     output, fragments = k.to_i64(output), k.to_i64(fragments)
     settings = KeyFields(k, output, OUTPUT.offsets, key)
+    if key is None:
+        k.hurry()  # two thirds of the time to make it, and as fast
     for _ in k.when(settings("DISCARD_IN_WRITE") != 0):
         discard(k, settings, fragments)
     for _ in k.when(k.load(I32, fragments + FRAGMENTS.COVERED) != 0):

@@ -200,7 +200,7 @@ def show(reports: Sequence[Report], console: Console | None = None) -> None:
 
 
 def run(name: str, measure: Callable[[Report, argparse.Namespace], None], **options: int | str) -> None:
-    """The command line of one benchmark. `options` are what can be set: repeat=20 is a number, False a flag, "" a text."""
+    """The command line of one benchmark. `options` can be set: repeat=20 is a number, False a flag, "" a text."""
     parser = argparse.ArgumentParser(prog=f"benchmarks/{name}.py")
     parser.add_argument("--json", action="store_true", help="one JSON object to stdout instead of a table")
     for option, default in options.items():

@@ -181,8 +181,8 @@ def measure(report: Report, arguments: argparse.Namespace) -> None:
             if made:
                 kernels = ", ".join(f"{one} x{count}" for one, count in Counter(made).items())
                 report.notes.append(f"{name}: made {kernels}")
-        where = "this tree" if starter.python == sys.executable else starter.asked("import pocketgpu as p; print(p.__file__)")
-        report.notes.append(f"measured: {where}; code made ahead of time is {shipped(starter)}")
+        where = starter.asked("import pocketgpu; print(pocketgpu.__file__)")
+        report.notes.append(f"measured: {Path(where).parent}; code made ahead of time is {shipped(starter)}")
         report.notes.append(f"import numpy takes {numpy.median:.3f} s (best {numpy.best:.3f})")
 
 

@@ -469,8 +469,8 @@ class Lang(Primitives):
         """Run `cases[selector]`; the last case also serves every selector outside the list.
 
         A Python int chooses while tracing (specialised code); a scalar i32 chooses at run time (general code).
-        Cases return a value, a tuple of values, or nothing: all cases the same count, types and lanes. The same function
-        in several places is one piece of code.
+        Cases return a value, a tuple of values, or nothing: all cases the same count, types and lanes. A function that
+        is there several times is one piece of code.
         """
         if isinstance(selector, int):
             return cases[selector if 0 <= selector < len(cases) else -1]()

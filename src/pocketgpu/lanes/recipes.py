@@ -1,8 +1,9 @@
 """Finding cached machine code without tracing again.
 
-A recipe names what a kernel's IR text is made from: source of the package, the kernel, its lane count and static
-values. For a recipe the disk cache keeps the key of the object that tracing led to; objects themselves are stored by
-the digest of their text. Only kernels of this package have recipes, because only its source is part of the digest.
+A recipe names what a kernel's IR text is made from: source of the package, the kernel and its static values; source and
+target give the number of lanes. For a recipe the disk cache keeps the key of the object that tracing led to; objects
+themselves are stored by the digest of their text. Only kernels of this package have recipes, because only its source is
+part of the digest.
 """
 
 from __future__ import annotations
@@ -88,21 +89,22 @@ def _digest(root: str, files: Iterable[os.DirEntry[str]]) -> bytes:
     return digest.digest()
 
 
-def of(kernel: Kernel, lanes: int, static: dict[str, Any], stamp: bytes) -> str | None:
+def of(kernel: Kernel, static: dict[str, Any], stamp: bytes) -> str | None:
     """The recipe's name in the cache, or None if this specialisation cannot have one."""
-    if not kernel.body.__module__.startswith(f"{_PACKAGE}."):
+    module, name = kernel.home
+    if not module.startswith(f"{_PACKAGE}."):
         return None
     stand = source(room(kernel))
     values = repr(sorted(static.items()))
     if stand is None or " at 0x" in values:
         return None
-    name = f"{kernel.body.__module__}.{kernel.body.__qualname__}/{lanes}/{values}"
-    return blake2b(stand + stamp + name.encode(), digest_size=20).hexdigest()
+    text = f"{module}.{name}/{values}"
+    return blake2b(stand + stamp + text.encode(), digest_size=20).hexdigest()
 
 
 def room(kernel: Kernel) -> str:
     """The room of the package that a kernel is of: "pica", "maxwell", ..."""
-    return kernel.body.__module__.split(".")[1]
+    return kernel.home[0].split(".")[1]
 
 
 def find(recipe: str) -> str | None:

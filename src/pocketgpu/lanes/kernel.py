@@ -18,6 +18,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -69,8 +70,9 @@ class Kernel:
         from pocketgpu.lanes.llvm_eval import LLVMLang  # with code that was made before, nothing is traced
 
         k = LLVMLang(
-            self.name, list(self.params.values()), lanes, origins, machine_code.fast_gather(lanes), machine_code.fused()
-        )
+            self.name, list(self.params.values()), lanes, origins,
+            machine_code.fast_gather(lanes), machine_code.fused(), machine_code.best_lanes(),
+        )  # fmt: skip
         self.body(k, *k.args(), **static)
         return k.text()
 
@@ -82,6 +84,12 @@ class Kernel:
         lines = [f"  {name} is from {origins[name]}" for name in names if name in origins]
         hint = "a value made inside a when, range, loop or case does not exist outside of it; carry it in a k.var"
         return LaneError("\n".join([f"LLVM refuses kernel {self.name}: {hint}", *lines, str(error).strip()]))
+
+
+@cache
+def _signature(types: str) -> Any:
+    """The ctypes function type of machine code: the arena, then the parameters (`Kernel.types`)."""
+    return ctypes.CFUNCTYPE(None, ctypes.c_void_p, *(_BY_LETTER[letter] for letter in types))
 
 
 class _LateKernel(Kernel):
@@ -226,6 +234,21 @@ def _is_named(kernel: Kernel) -> bool:
     return kernel.home in _late or getattr(sys.modules.get(module), name, None) is kernel
 
 
+class _Key:
+    """Names a specialisation in dictionaries. Its hash is computed once: a state has a hundred words."""
+
+    __slots__ = ("_hash", "parts")
+
+    def __init__(self, parts: tuple[Any, ...]) -> None:
+        self.parts, self._hash = parts, hash(parts)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Key) and self.parts == other.parts
+
+
 class Engine:
     """Runs kernels on one arena (a flat uint8 array whose first page stays zero), with either evaluator.
 
@@ -258,12 +281,15 @@ class Engine:
 
     @staticmethod
     def _key(kernel: Kernel, static: dict[str, Any]) -> Any:
-        # 1, 1.0 and True are equal.
-        return (_late.get(kernel.home, kernel), *((name, type(x), x) for name, x in static.items()))
+        values = tuple(static.values())
+        kernel = _late.get(kernel.home, kernel)
+        return _Key((kernel, tuple(static), values, tuple(map(type, values))))  # 1, 1.0 and True are equal
 
     def get(self, kernel: Kernel, /, **static: Any) -> Callable[..., None]:
         """A callable `run(*scalars)` for one specialisation. Machine code runs without the GIL."""
-        key = self._key(kernel, static)
+        return self._get(kernel, static, self._key(kernel, static))
+
+    def _get(self, kernel: Kernel, static: dict[str, Any], key: Any) -> Callable[..., None]:
         run = self._got.get(key)
         if run is None:
             with machine_code.lock:
@@ -275,8 +301,9 @@ class Engine:
 
     def handle(self, kernel: Kernel, /, **static: Any) -> int:
         """The run-time handle of a specialisation, for `Lang.invoke` in another kernel."""
-        self.get(kernel, **static)
-        return self._handles[self._key(kernel, static)]
+        key = self._key(kernel, static)
+        self._get(kernel, static, key)
+        return self._handles[key]
 
     def callback(self, function: Callable[..., None], *types: Type) -> int:
         """A handle by which kernels can call a Python function with scalars of these types; it must not raise.
@@ -357,8 +384,7 @@ class Engine:
         types, address = found
         count = len(types)
         self._handles[key] = address
-        signature = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *(_BY_LETTER[letter] for letter in types))
-        function = signature(address)
+        function = _signature(types)(address)
         base = self._base
 
         def run(*args: Any) -> None:

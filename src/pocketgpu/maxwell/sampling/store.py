@@ -43,7 +43,7 @@ KERNELS = tuple(
     late(f"pocketgpu.maxwell.sampling.{module}", name)
     for module, name in (
         ("sample", "sample"), ("fetch", "fetch"), ("fetch", "gather"), ("fetch", "query"), ("surface", "surface"),
-        ("sample", "sample_rare"), ("sample", "sample_numbers"),
+        ("sample", "sample_quick"), ("sample", "sample_rare"),
     )
 )  # fmt: skip
 CHOICES = (

@@ -11,6 +11,7 @@ from pocketgpu.pica.texture.units import SHADOW_TYPES
 
 TEXCOORD_SLOTS = tuple(SEMANTIC.number(f"TEXCOORD{n}_U") for n in range(3))
 PROCEDURAL = 3
+_KEYS = [int(number) for number in KEY_IDS]
 
 
 def texcoord_slot(state: State, unit: int) -> int:
@@ -34,7 +35,7 @@ def is_rare(state: FragmentState) -> bool:
 def general_words(state: FragmentState) -> list[int]:
     """The words of PACKET.STATE, as signed 32-bit numbers."""
     words = dict(state.words)
-    return np.array([words.get(int(number), 0) for number in KEY_IDS], np.uint32).view(np.int32).tolist()
+    return np.array([words.get(number, 0) for number in _KEYS], np.uint32).view(np.int32).tolist()
 
 
 def unit_settings(state: FragmentState, unit: int, power_of_two: bool) -> list[int]:

@@ -246,9 +246,21 @@ class TableBlock(TargetBlock):
 
         if isinstance(self.bytes, int):
             return load(k, self.bytes, places, mask)
-        none = (k.splat(0),)
-        whole = lambda size: (*load(k, size, places, mask), *none * (_MOST_WORDS - words_of(size)))
-        found: Words = k.switch(k.trailing_zeros(self.bytes), [partial(whole, size) for size in SIZES])
+        nothing = k.splat(0)
+
+        def whole(size: int) -> Words:
+            return (*load(k, size, places, mask), *(nothing,) * (_MOST_WORDS - 1))
+
+        def several() -> Words:
+            words = [k.var(nothing) for _ in range(_MOST_WORDS)]
+            for n in k.range(0, self.bytes >> 2):
+                found = k.gather(I32, places + k.to_i64(n << 2), mask)
+                for i, word in enumerate(words):
+                    word.value = k.select(n == i, found, word.value)
+            return tuple(word.value for word in words)
+
+        # Samples of whole words share the code, because gathers are long.
+        found: Words = k.switch(k.trailing_zeros(self.bytes), [partial(whole, 1), partial(whole, 2), several])
         return found
 
     def store(self, lanes: Value, sample: Number, words: Words, mask: Value) -> None:
@@ -259,8 +271,16 @@ class TableBlock(TargetBlock):
         if isinstance(self.bytes, int):
             store(k, self.bytes, places, words, mask)
         else:
-            cases = [partial(store, k, size, places, words, mask) for size in SIZES]
-            k.switch(k.trailing_zeros(self.bytes), cases)
+            small = [partial(store, k, size, places, words, mask) for size in (1, 2)]
+
+            def several() -> None:
+                for n in k.range(0, self.bytes >> 2):
+                    word = words[0]
+                    for i in range(1, _MOST_WORDS):
+                        word = k.select(n == i, words[i], word)
+                    k.scatter(I32, places + k.to_i64(n << 2), word, mask)
+
+            k.switch(k.trailing_zeros(self.bytes), [*small, several])
 
 
 __all__ = ["MAX_WIDE", "SIZES", "TableBlock", "TargetBlock", "WideBlock", "gobs_of_block", "place_tables"]

@@ -37,6 +37,8 @@ BLOCK = 64 * 1024
 LARGE_PAGE = 2 << 20
 """Bytes of a large page of the host."""
 _ZERO_PAGE = bytes(PAGE_SIZE)
+LARGE_PAGE = 2 << 20
+"""Bytes of the large pages of x86-64, and of ARM with pages of 4 KiB."""
 _GIVEN = bytes((1,))
 # From this number on, it is faster to request pages before they are touched.
 _MANY = 4
@@ -409,6 +411,17 @@ class Arena:
             with contextlib.suppress(OSError):  # an older kernel
                 self._map.madvise(_MADV_POPULATE_WRITE, start, offset + size - start)
             self._given[first:end] = _GIVEN * (end - first)
+
+    def prefer_large_pages(self, offset: int, size: int) -> None:
+        """Ask the system for large pages in an arena range that will be used as a whole: memory is reached with fewer
+        table walks. Only Linux has them, and only for pages that were not touched yet."""
+        advice = getattr(mmap, "MADV_HUGEPAGE", None)
+        if advice is None or size < LARGE_PAGE:
+            return
+        start = max((self.address + offset & -LARGE_PAGE) - self.address, 0)
+        end = min((self.address + offset + size + LARGE_PAGE - 1 & -LARGE_PAGE) - self.address, self.size)
+        with contextlib.suppress(OSError):  # a system without them
+            self._map.madvise(advice, start & -mmap.PAGESIZE, end - start)
 
 
 class _SharedPages:

@@ -67,8 +67,9 @@ class Kernel:
     def trace(self, lanes: int, static: dict[str, Any], origins: dict[str, str] | None = None) -> str:
         """LLVM IR text of one specialisation; `origins` gets the kernel line of each IR value."""
         k = LLVMLang(
-            self.name, list(self.params.values()), lanes, origins, machine_code.fast_gather(lanes), machine_code.fused()
-        )
+            self.name, list(self.params.values()), lanes, origins,
+            machine_code.fast_gather(lanes), machine_code.fused(), machine_code.best_lanes(),
+        )  # fmt: skip
         self.body(k, *k.args(), **static)
         return k.text()
 

@@ -194,10 +194,10 @@ class WideBlock(TargetBlock):
         self._runs, self._places = _runs(bytes, grid)
 
     def expect_next(self) -> None:
-        """Ask for the bytes of the block to the right, which mostly comes next."""
+        """Ask for the bytes of the blocks to the right and below, of which one mostly comes next."""
         k, size = self.k, unit_of(self.bytes).bytes
-        for right, down in ((BLOCK_WIDTH, 0), (0, BLOCK_HEIGHT)):
-            for at, run in zip(self.places(right, down), self._runs, strict=True):
+        for distance in ((BLOCK_WIDTH, 0), (0, BLOCK_HEIGHT)):
+            for at, run in zip(self.places(*distance), self._runs, strict=True):
                 if run.first % _CACHE_LINE == 0:
                     for line in range(0, run.count * size, _CACHE_LINE):
                         k.prefetch(at + line)
@@ -207,8 +207,8 @@ class WideBlock(TargetBlock):
         origin, k = self.origin(right, down), self.k
         if all(run.across == run.down == 0 for run in self._runs):
             return [origin + run.first for run in self._runs]
-        across, down = (k.to_i64(step) for step in self._gob_steps())
-        return [origin + across * run.across + down * run.down + run.first for run in self._runs]
+        next_gob, lower_gob = (k.to_i64(step) for step in self._gob_steps())
+        return [origin + next_gob * run.across + lower_gob * run.down + run.first for run in self._runs]
 
     def load(self, places: Sequence[Value]) -> list[Words]:
         """The words of each sample."""

@@ -103,6 +103,9 @@ class VariableMachine(WarpMachine):
             if wanted >> n & 1:
                 self._settle(n)
 
+    def float_word(self, n: int) -> Value:
+        return self.variables[n].value if n in self._nans else self.register(n)
+
     def operand(self, source: OperandSource, letter: str) -> list[Value]:
         # Float operations do not tell one NaN from another.
         if letter == "f" and source.kind == "reg" and source.n in self._nans:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable
+from functools import partial
 from operator import attrgetter, ge, gt, le, lt
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any
@@ -31,7 +32,16 @@ else:
             documented = cls.__doc__ is not None
             if not documented:
                 cls.__doc__ = cls.__name__
+            # Python's own searches the text of each annotation for words that make it no plain field.
+            types = vars(cls).get("__annotations__")
+            if types:
+                cls.__annotations__ = {name: _FIELD if _is_plain(type) else type for name, type in types.items()}
             made = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots, kw_only=kw_only)(cls)
+            if types:
+                made.__annotations__ = types
+                for name, one in made.__dataclass_fields__.items():
+                    if one.type is _FIELD:
+                        one.type = types[name]
             _add_methods(made, repr, eq, order, frozen, slots)
             return made
 
@@ -39,6 +49,15 @@ else:
 
 
 Getter = Callable[[Any], tuple[Any, ...]]
+_FIELD = object()
+"""Stands for the type of a plain field while a class is made."""
+_SPECIAL = ("Var", "KW_ONLY")
+"""Parts of the annotations that make no plain field."""
+
+
+def _is_plain(type: Any) -> bool:
+    """Whether an annotation is a text that makes a plain field."""
+    return isinstance(type, str) and not any(word in type for word in _SPECIAL)
 
 
 def _add_methods(cls: type, show: bool, eq: bool, order: bool, frozen: bool, slots: bool) -> None:
@@ -65,18 +84,58 @@ def _add_methods(cls: type, show: bool, eq: bool, order: bool, frozen: bool, slo
             setattr(cls, name, method)
 
 
-class _Init:
-    """`__init__` of a dataclass until somebody looks it up: then it is compiled and put in this one's place."""
+_FEW = 8
+"""So many objects of a class are made without compiling anything: that takes as long as dozens of them."""
 
-    __slots__ = ("cls", "frozen")
+
+class _Init:
+    """`__init__` of a dataclass, until many objects are made or somebody looks it up: then it is compiled and put in
+    this one's place."""
+
+    __slots__ = ("cls", "frozen", "left", "plan")
 
     def __init__(self, cls: type, frozen: bool) -> None:
         self.cls, self.frozen = cls, frozen
+        self.left = _FEW
+        self.plan: tuple[list[str], dict[str, dataclasses.Field[Any]]] | None = None
 
     def __repr__(self) -> str:
         return f"<__init__ of {self.cls.__qualname__}, not compiled>"
 
+    def __call__(self, instance: Any, /, *values: Any, **named: Any) -> None:
+        """Make one of the first objects. Arguments that do not fit are left to the compiled method."""
+        if self.plan is None:
+            fields = dataclasses.fields(self.cls)
+            names = [one.name for one in fields if one.init and not one.kw_only]
+            self.plan = names, {one.name: one for one in fields}
+        names, fields_by_name = self.plan
+        given = dict(zip(names, values, strict=False))
+        fits = len(values) <= len(names) and not given.keys() & named.keys()
+        given |= named
+        store = object.__setattr__ if self.frozen else setattr
+        done = {}
+        for name, one in fields_by_name.items():
+            if one.init and name in given:
+                done[name] = given.pop(name)
+            elif one.default is not dataclasses.MISSING:
+                done[name] = one.default
+            elif one.default_factory is not dataclasses.MISSING:
+                done[name] = one.default_factory()
+            elif one.init:
+                fits = False
+        if not fits or given:
+            self.left = 0
+            getattr(self.cls, "__init__")(instance, *values, **named)  # noqa: B009  (mypy allows no call by name)
+            return
+        for name, value in done.items():
+            store(instance, name, value)
+        if hasattr(self.cls, "__post_init__"):
+            instance.__post_init__()
+
     def __get__(self, instance: object, owner: type | None = None) -> Any:
+        if instance is not None and self.left > 0:
+            self.left -= 1
+            return partial(self, instance)
         found = self.cls.__dict__["__init__"]
         if found is self:  # else another thread was faster
             found = _compiled_init(self.cls, self.frozen)

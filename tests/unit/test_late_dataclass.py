@@ -126,14 +126,25 @@ def test_a_frozen_object_with_slots_is_pickled() -> None:
     assert copy.copy(one) == one
 
 
-def test_init_is_compiled_when_it_is_used() -> None:
+def test_init_is_compiled_when_it_is_used_often_or_looked_up() -> None:
     @dataclass
     class One:
         number: int
+        text: str = "none"
 
-    assert not inspect.isfunction(One.__dict__["__init__"])
-    assert One(3).number == 3
-    assert inspect.isfunction(One.__dict__["__init__"])
+    @dataclass(frozen=True)
+    class Other:
+        number: int
+
+    for n in range(100):
+        one = One(n) if n % 2 else One(number=n, text="some")
+        assert (one.number, one.text) == (n, "none" if n % 2 else "some")
+        assert inspect.isfunction(One.__dict__["__init__"]) == (n >= 8)
+    for wrong in ((), (1, 2)):
+        with pytest.raises(TypeError, match="__init__"):
+            Other(*wrong)
+    assert inspect.isfunction(Other.__dict__["__init__"])
+    assert str(inspect.signature(Other.__init__)).startswith("(_self, number")
 
 
 def test_an_object_that_holds_itself_shows_itself() -> None:

@@ -26,7 +26,23 @@ from typing import Any
 
 from pocketgpu.lanes import fused
 from pocketgpu.lanes.primitives import Jump, Next, Primitives
-from pocketgpu.lanes.values import BOOL, F32, F64, I32, I64, Array, LaneError, Operand, Type, Value, Var, fail, place
+from pocketgpu.lanes.values import (
+    BOOL,
+    F32,
+    F64,
+    I32,
+    I64,
+    Array,
+    LaneError,
+    Line,
+    Operand,
+    Type,
+    Value,
+    Var,
+    fail,
+    place,
+    text_of,
+)
 
 _ARRAY_BYTES = 1 << 16  # arrays live on the stack, and a thread's stack can be as small as 512 KiB
 OPERATIONS = {
@@ -52,7 +68,7 @@ class Lang(Primitives):
 
     def __init__(self, lanes: int) -> None:
         self.lanes = self.register_lanes = lanes
-        self._open: list[tuple[str, str]] = []  # (kind, place) of the control flow being written
+        self._open: list[tuple[str, Line]] = []  # (kind, place) of the control flow being written
         self.hurried = False
         self._graphs: list[tuple[int, int]] = []  # (constructs open in a block, blocks) of the graphs being written
 
@@ -439,7 +455,8 @@ class Lang(Primitives):
         """Check that only `depth` constructs are open: whatever was opened later must have run to its end."""
         if len(self._open) != depth:
             what, where = self._open[-1]
-            raise LaneError(f"k.{what} was left early: do not break, return or raise out of its body\n  in {where}")
+            left = f"k.{what} was left early: do not break, return or raise out of its body"
+            raise LaneError(f"{left}\n  in {text_of(where)}")
 
     def when(self, c: Value | bool, usual: bool | None = None) -> Iterator[None]:
         """`for _ in k.when(c):` runs the body if the scalar condition holds (a Python bool decides while tracing).

@@ -16,7 +16,7 @@ from typing import Any
 from pocketgpu.lanes import machine_code
 from pocketgpu.lanes.language import Lang
 from pocketgpu.lanes.primitives import Jump, Next
-from pocketgpu.lanes.values import BOOL, I32, I64, Array, Type, Value, Var, fail, place
+from pocketgpu.lanes.values import BOOL, I32, I64, Array, Type, Value, Var, fail, place, text_of
 
 _SCALAR = {
     "bool": "i1",
@@ -133,7 +133,7 @@ class LLVMLang(Lang):
         r = f"%v{self._count}"
         self._out.append(f"{r} = {text}")
         if self._origins is not None:
-            self._origins[r] = place()
+            self._origins[r] = text_of(place())
         return Value(self, r, type, lanes)
 
     def _intrinsic(self, name: str, type: Type, lanes: int, *args: Value) -> Value:

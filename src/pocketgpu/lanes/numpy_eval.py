@@ -6,6 +6,7 @@ Memory is the arena itself, seen through one view for each element type.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -25,9 +26,22 @@ _BINARY: dict[str, Any] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide,
     "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
 }  # fmt: skip
-_COMPARE: dict[str, Any] = {
-    "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
+# NumPy's functions take 20 times as long for two scalars as Python's operators do; the results are the same. Floats
+# keep the functions, whose NaNs do not depend on whether they are alone.
+_OPERATORS: dict[str, Any] = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul,
+    "and": operator.and_, "or": operator.or_, "xor": operator.xor,
 }  # fmt: skip
+_BY_KIND: dict[str, dict[str, Any]] = {
+    kind: {op: (_BINARY if kind == "float" else _OPERATORS)[op] for op in names if op in _BINARY}
+    for kind, names in OPERATIONS.items()
+}
+_COMPARE: dict[str, Any] = {
+    "eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
+}  # fmt: skip
+_CONSTANTS: dict[tuple[int, str], Any] = {}
+"""NumPy's numbers for whole ones, by type."""
+_MOST_CONSTANTS = 1 << 14
 _UNARY: dict[str, Any] = {"neg": np.negative, "floor": np.floor, "sqrt": np.sqrt, "abs": np.abs}
 _REDUCE = {"or": "any", "and": "all", "min": "min", "max": "max"}
 """Methods of arrays and of NumPy's scalars."""
@@ -82,28 +96,39 @@ class NumpyLang(Lang):
     ) -> None:
         super().__init__(lanes)
         self._views, self._functions, self._on_probe = views.views, functions, on_probe
-        self._whole: dict[tuple[int, Type, int], Value] = {}
 
     def const(self, x: float | int | bool, type: Type, lanes: int = 1) -> Value:
         if x.__class__ is not int:
             return super().const(x, type, lanes)
-        found = self._whole.get((x, type, lanes))  # a kernel asks for the same ones in each round of its loops
-        if found is None:
-            found = self._whole[x, type, lanes] = super().const(x, type, lanes)
-        return found
+        raw = _CONSTANTS.get((x, type.name))  # kernels ask for the same ones again and again
+        if raw is None:
+            raw = super().const(x, type, lanes).raw
+            if len(_CONSTANTS) < _MOST_CONSTANTS:
+                _CONSTANTS[x, type.name] = raw
+        return Value(self, raw, type, lanes)
 
     def binary(self, op: str, a: Operand, b: Operand) -> Value:
         """As in every evaluator; the usual cases are decided here, as most time of a long run goes into them."""
         if b.__class__ is int and a.__class__ is Value:
             b = self.const(b, a.type, a.lanes)
         if a.__class__ is Value and b.__class__ is Value and a.type is b.type:
-            function = _BINARY.get(op)
-            if function is not None and op in OPERATIONS[a.type.kind]:
+            function = _BY_KIND[a.type.kind].get(op)
+            if function is not None:
                 if b.lanes in (a.lanes, 1):
                     return Value(self, function(a.raw, b.raw), a.type, a.lanes)
                 if a.lanes == 1:
                     return Value(self, function(a.raw, b.raw), a.type, b.lanes)
         return super().binary(op, a, b)
+
+    def compare(self, op: str, a: Operand, b: Operand) -> Value:
+        """As in every evaluator; see `binary`."""
+        if b.__class__ is int and a.__class__ is Value:
+            b = self.const(b, a.type, a.lanes)
+        if a.__class__ is Value and b.__class__ is Value and a.type is b.type and a.type is not BOOL:
+            function = _COMPARE.get(op)
+            if function is not None and (a.lanes == b.lanes or b.lanes == 1):
+                return Value(self, function(a.raw, b.raw), BOOL, a.lanes)
+        return super().compare(op, a, b)
 
     def _const(self, x: Any, type: Type, lanes: int) -> Value:
         return Value(self, _DTYPES[type.name](x), type, lanes)
@@ -121,9 +146,12 @@ class NumpyLang(Lang):
         if op in _BINARY:
             r = _BINARY[op](x, y)
         elif op == "shl":
-            r = np.left_shift(x, y & (a.type.bits - 1))
+            r = x << (y & (a.type.bits - 1))
         elif op == "ashr":
-            r = np.right_shift(x, y & (a.type.bits - 1))
+            r = x >> (y & (a.type.bits - 1))
+        elif op == "lshr" and not x.ndim and not y.ndim:
+            whole = (int(x) & (1 << a.type.bits) - 1) >> (int(y) & a.type.bits - 1)
+            r = _DTYPES[a.type.name](whole - (whole >> a.type.bits - 1 << a.type.bits))
         elif op == "mul16":
             low = (x * y) & 0xFFFF
             r = low | (np.right_shift(x, 16) * np.right_shift(y, 16)) << 16
@@ -149,6 +177,15 @@ class NumpyLang(Lang):
     def _fma(self, a: Value, b: Value, c: Value) -> Value:
         raise AssertionError("NumPy has no fused multiply-add")
 
+    def select(self, mask: Value | bool, a: Operand, b: Operand) -> Value:
+        """As in every evaluator; see `binary`."""
+        if mask.__class__ is Value and mask.type is BOOL and mask.lanes == 1:
+            if b.__class__ is int and a.__class__ is Value:
+                b = self.const(b, a.type, a.lanes)
+            if a.__class__ is Value and b.__class__ is Value and a.type is b.type and a.lanes == b.lanes:
+                return Value(self, a.raw if mask.raw else b.raw, a.type, a.lanes)
+        return super().select(mask, a, b)
+
     def _select(self, m: Value, a: Value, b: Value) -> Value:
         if m.raw.ndim == 0:
             return Value(self, a.raw if m.raw else b.raw, a.type, a.lanes)
@@ -168,7 +205,7 @@ class NumpyLang(Lang):
             total = int(np.sum(np.broadcast_to(a.raw, (a.lanes,)), dtype=np.int64)) & 0xFFFFFFFF
             r = np.uint32(total).view(np.int32)
         else:
-            r = getattr(a.raw, _REDUCE[op])()
+            r = getattr(a.raw, _REDUCE[op])() if a.raw.ndim else a.raw
         return Value(self, r, a.type, 1)
 
     def _ballot(self, mask: Value) -> Value:
@@ -198,14 +235,23 @@ class NumpyLang(Lang):
             raise fail(f"{type} access outside the arena at {offsets!r}")
         return offsets // type.bytes
 
+    def _first(self, type: Type, offset: int, count: int) -> int:
+        """The element number of a byte offset, the first of `count` elements that must lie inside the arena."""
+        i, odd = divmod(offset, type.bits >> 3)
+        if odd or i < 0 or i > len(self._views[type.name]) - count:
+            self._element(type, np.int64(offset), count)  # raises
+        return i
+
     def _load(self, type: Type, off: Value, lanes: int) -> Value:
-        i, view = int(self._element(type, off.raw, lanes)), self._views[type.name]
-        r = view[i : i + lanes] if lanes > 1 else view[i]
-        return Value(self, r.astype(_DTYPES[type.value.name]), type.value, lanes)
+        i, view = self._first(type, int(off.raw), lanes), self._views[type.name]
+        r = view[i : i + lanes].copy() if lanes > 1 else view[i]
+        if type.value is not type:
+            r = r.astype(_DTYPES[type.value.name])
+        return Value(self, r, type.value, lanes)
 
     def _store(self, type: Type, off: Value, v: Value) -> None:
-        i, view = int(self._element(type, off.raw, v.lanes)), self._views[type.name]
-        view[i : i + v.lanes] = v.raw.astype(_DTYPES[type.name])
+        i, view = self._first(type, int(off.raw), v.lanes), self._views[type.name]
+        view[i : i + v.lanes] = v.raw if v.type is type else v.raw.astype(_DTYPES[type.name])
 
     def _prefetch(self, off: Value) -> None:
         """Only machine code has something to do."""
@@ -215,10 +261,11 @@ class NumpyLang(Lang):
         return Value(self, found.astype(_DTYPES[type.value.name], copy=False), type.value, off.lanes)
 
     def _scatter(self, type: Type, off: Value, v: Value, mask: Value | None) -> None:
-        shape = (off.lanes,)
-        raw, o = np.broadcast_to(v.raw.astype(_DTYPES[type.name]), shape), np.broadcast_to(off.raw, shape)
+        raw, o = _all_lanes(v), _all_lanes(off)
+        if v.type is not type:
+            raw = raw.astype(_DTYPES[type.name])
         if mask is not None:
-            keep = np.broadcast_to(mask.raw, shape)
+            keep = _all_lanes(mask)
             raw, o = raw[keep], o[keep]
         self._views[type.name][self._element(type, o)] = raw
 

@@ -55,19 +55,28 @@ I16 = Type("i16", "memory", 16)
 Operand = Any  # a Value, or a Python number that takes the other operand's type
 
 
-def place() -> str:
-    """The innermost line outside this package: "file:line: source text"."""
+Line = tuple[str, int]
+"""A line of source: file and number."""
+_HERE = __name__.rpartition(".")[0] + "."
+
+
+def place() -> Line:
+    """The innermost line outside this package."""
     frame = sys._getframe(1)
-    here = __name__.rpartition(".")[0] + "."
-    while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith(here):
+    while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith(_HERE):
         frame = frame.f_back
-    file, line = frame.f_code.co_filename, frame.f_lineno
-    return f"{file}:{line}: {linecache.getline(file, line).strip()}"
+    return frame.f_code.co_filename, frame.f_lineno
+
+
+def text_of(line: Line) -> str:
+    """A line as "file:line: source text"."""
+    file, number = line
+    return f"{file}:{number}: {linecache.getline(file, number).strip()}"
 
 
 def fail(message: str) -> LaneError:
     """A LaneError that names the innermost line outside this package."""
-    return LaneError(f"{message}\n  in {place()}")
+    return LaneError(f"{message}\n  in {text_of(place())}")
 
 
 class Value:

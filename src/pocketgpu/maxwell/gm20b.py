@@ -192,6 +192,13 @@ class GM20B(Observed[Observer]):
         """Whether an observer has `wants_draws`, so that kernels make no draws without Python."""
         return any(one.wants_draws for one in self.observers)
 
+    def leap(self, draws: int) -> None:
+        """Let kernels make up to so many draws without Python, whatever observers want; then the channel stops as after
+        any draw. 0: observers decide again."""
+        if self.has_drawn:
+            quick = self.drawing.quick
+            quick.on, quick.most = draws > 0 or not self.single_draws, draws or quick.NO_LIMIT
+
     def writing(self, run: Callable[[], T]) -> T:
         """Run a function that writes memory, and notify observers of the pages that it wrote."""
         if not self.observers:

@@ -29,6 +29,7 @@ from pocketgpu.pictures import Screen
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
+    from pocketgpu.maxwell.engines.threed.draws import Draw
     from pocketgpu.maxwell.memory.gpu_memory import Backing
     from pocketgpu.maxwell.memory.gpu_memory import Mapping as GpuMapping
 
@@ -289,15 +290,18 @@ class _Paused(Exception):
 
 
 class _Ticks(Observer):
-    """Notifies a player where the machine can stop."""
+    """Notifies a player where the machine can stop, and before each draw."""
 
     wants_draws = True  # the machine cannot stop before other draws
 
-    def __init__(self, stopped: Callable[[Channel], None]) -> None:
-        self._stopped = stopped
+    def __init__(self, stopped: Callable[[Channel], None], drawing: Callable[[], None]) -> None:
+        self._stopped, self._drawing = stopped, drawing
 
     def stopped(self, channel: Channel) -> None:
         self._stopped(channel)
+
+    def draw_recorded(self, draw: Draw) -> None:
+        self._drawing()
 
 
 class SwitchPlayer(Player[SwitchDriver]):
@@ -306,11 +310,14 @@ class SwitchPlayer(Player[SwitchDriver]):
     Events are counted over the whole run in *ticks*: memory that the processor writes, the start of a submission, every
     record of an engine, a present, which ends the frame. heard: called with each tick the first time that it happens,
     in order: (LOAD, submission number), (SUBMISSION, its number), (a record of an engine, the channel), (SHOW, frame
-    number). tick: how many are done.
+    number). drawing: called before a draw that `heard` is not yet called with. tick: how many are done.
     """
 
-    def __init__(self, driver: SwitchDriver, heard: Heard = lambda what, more: None, budget: int = BUDGET) -> None:
-        self.trace, self._heard = driver.trace, heard
+    def __init__(
+        self, driver: SwitchDriver, heard: Heard = lambda what, more: None, budget: int = BUDGET,
+        drawing: Callable[[], None] = lambda: None,
+    ) -> None:  # fmt: skip
+        self.trace, self._heard, self._drawing = driver.trace, heard, drawing
         self.tick = 0
         self._first = [0]  # ticks before each frame
         self._number, self._phase = 0, "prepare"
@@ -319,7 +326,7 @@ class SwitchPlayer(Player[SwitchDriver]):
         self._clock = [0.0]
         """Seconds of replay until each tick, when it happened first."""
         self._heard_at = perf_counter()
-        driver.machine.observe(_Ticks(self._stopped))
+        driver.machine.observe(_Ticks(self._stopped, self._draws))
         super().__init__(driver, budget)
 
     @property
@@ -387,9 +394,20 @@ class SwitchPlayer(Player[SwitchDriver]):
         while len(self._first) <= frame:  # the number of ticks before it is not known yet
             self._step()
         self._stop = tick = self._first[frame] + position.events
-        while self.tick < tick and not self._over:
-            self._step()
-        self._stop = 0
+        self._leap()
+        try:
+            while self.tick < tick and not self._over:
+                self._step()
+        finally:
+            self._stop = 0
+            self.machine.leap(0)
+
+    def _leap(self) -> None:
+        """Let the machine make draws at once that were heard before: as many as come before the stop at the most."""
+        if self.tick < self._heard_ticks and len(self.machine.observers) == 1:
+            self.machine.leap(max(min(self._stop, self._heard_ticks) - self.tick, 0))
+        else:
+            self.machine.leap(0)
 
     @property
     def _over(self) -> bool:
@@ -453,13 +471,24 @@ class SwitchPlayer(Player[SwitchDriver]):
         log = self.machine.log
         if not len(log):
             return
-        records = list(log)
-        log.clear()
-        for record in records:
-            self._count(record, channel)
+        if self.tick + len(log) <= self._heard_ticks:
+            self.tick += len(log)
+            log.clear()
+        else:
+            records = list(log)
+            log.clear()
+            for record in records:
+                self._count(record, channel)
         self._settle()
-        if self._stop and self.tick >= self._stop:
-            raise _Paused
+        if self._stop:
+            if self.tick >= self._stop:
+                raise _Paused
+            self._leap()
+
+    def _draws(self) -> None:
+        """A draw is about to be made."""
+        if self.tick >= self._heard_ticks:
+            self._drawing()
 
     def _count(self, what: Any, more: Any) -> None:
         self.tick += 1

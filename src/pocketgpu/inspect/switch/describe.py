@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,8 @@ from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.compute.launch import Launch
 from pocketgpu.maxwell.engines.copy.dma import DmaCopy, TransferPlan
 from pocketgpu.maxwell.engines.inline.inline_unit import InlineUnit
-from pocketgpu.maxwell.engines.threed.draws import STAGES, Draw
+from pocketgpu.maxwell.engines.threed.draws import STAGES, Draw, shaders_of
+from pocketgpu.maxwell.engines.threed.vertices import streams as streams_of
 from pocketgpu.maxwell.engines.twod.engine import BlitPlan, TwoD
 from pocketgpu.maxwell.formats.samples import samples_of
 from pocketgpu.maxwell.gm20b import GM20B
@@ -34,6 +35,7 @@ from pocketgpu.maxwell.host.layout import CLASS_FILES
 from pocketgpu.maxwell.memory.surface_copy import SurfaceSide
 
 Ranges = tuple[Range, ...]
+T = TypeVar("T")
 
 
 @dataclass
@@ -107,7 +109,7 @@ def stores(machine: GM20B) -> bool:
 
 def _draw(draw: Draw, channel: Channel) -> Description:
     state = draw.state
-    drawn = _drawn_to(state)
+    drawn, read = _drawn_to(state), _read_by(state)
     name = draw.topology_name.replace("_", " ").lower()
     title = f"{name}, {draw.count} {'indices' if draw.indexed else 'vertices'}"
     if draw.instance:
@@ -116,65 +118,84 @@ def _draw(draw: Draw, channel: Channel) -> Description:
         "place": draw.place, "method": draw.method, "topology": draw.topology_name, "first": draw.first,
         "count": draw.count, "index_bytes": draw.index_bytes, "instance": draw.instance,
         "base_vertex": draw.base_vertex, "base_instance": draw.base_instance,
-        "programs": {STAGES[shader.stage]: f"{shader.address:#x}" for shader in draw.shaders},
-        "targets": [dict(one) for one in drawn.facts],
+        "programs": dict(read.programs), "targets": [dict(one) for one in drawn.facts],
     }  # fmt: skip
-    reads = [Range(stream.address, stream.limit + 1 - stream.address) for stream in draw.streams.values()
-             if stream.limit >= stream.address]  # fmt: skip
+    reads = [*read.streams]
     if draw.index_bytes:
         start = state.address("SET_INDEX_BUFFER_A") + draw.first * draw.index_bytes
         reads.append(Range(start, draw.count * draw.index_bytes))
-    for group in {shader.group for shader in draw.shaders if shader.group < len(draw.constants)}:
-        reads += [Range(one.address, one.size) for one in draw.constants[group] if one is not None and one.size]
+    for group in read.groups:
+        if group < len(draw.constants):
+            reads += [Range(one.address, one.size) for one in draw.constants[group] if one is not None and one.size]
     once = tuple(dict.fromkeys(reads))
     return Description("draw", title, facts, drawn.writes, once, target=drawn.key, surfaces=drawn.surfaces)
 
 
+class _Last(Generic[T]):
+    """Keeps what was made of the registers of the last draw: for most draws it is the same as for the one before."""
+
+    def __init__(self, make: Callable[[State], T]) -> None:
+        self._make = make
+        self._last: tuple[NDArray[np.int64], bytes, T] | None = None  # registers that it depends on, their values
+
+    def __call__(self, state: State) -> T:
+        last = self._last
+        if last is None or state.peek(last[0]) != last[1]:
+            recording = state.recording()
+            made = self._make(recording)
+            last = self._last = recording.places, state.peek(recording.places), made
+        return last[2]
+
+
 @dataclass(frozen=True)
 class _Drawn:
-    """What draws write with some registers. places, words: the registers that it depends on."""
+    """What draws write with some registers."""
 
-    places: NDArray[np.int64]
-    words: bytes
     facts: tuple[dict[str, Any], ...]
     writes: Ranges
     surfaces: tuple[Surface, ...]
     key: TargetKey
 
 
-class _LastDrawn:
-    """Keeps the targets of the last draw: most draws have those of the one before."""
-
-    def __init__(self) -> None:
-        self._last: _Drawn | None = None
-
-    def __call__(self, state: State) -> _Drawn:
-        last = self._last
-        if last is None or state.peek(last.places) != last.words:
-            last = self._last = self._made(state)
-        return last
-
-    @staticmethod
-    def _made(live: State) -> _Drawn:
-        state = live.recording()
-        targets = targets_of(state)
-        facts = tuple(
-            {
-                "name": target.name, "address": f"{target.address:#x}", "format": target.format.name,
-                "width": target.width, "height": target.height,
-            }
-            for target in targets
-        )  # fmt: skip
-        depth_changes = (
-            state.field("SET_DEPTH_TEST", "ENABLE") and state.field("SET_DEPTH_WRITE", "ENABLE")
-        ) or state.field("SET_STENCIL_TEST", "ENABLE")
-        writes = tuple(Range(t.address, t.size) for t in targets if t.slot is not None or depth_changes)
-        surfaces = tuple(surface_of(target, samples_of(state)) for target in targets)
-        key = _key_of(targets)
-        return _Drawn(state.places, live.peek(state.places), facts, writes, surfaces, key)
+def _targets(state: State) -> _Drawn:
+    targets = targets_of(state)
+    facts = tuple(
+        {
+            "name": target.name, "address": f"{target.address:#x}", "format": target.format.name,
+            "width": target.width, "height": target.height,
+        }
+        for target in targets
+    )  # fmt: skip
+    depth_changes = (
+        state.field("SET_DEPTH_TEST", "ENABLE") and state.field("SET_DEPTH_WRITE", "ENABLE")
+    ) or state.field("SET_STENCIL_TEST", "ENABLE")
+    writes = tuple(Range(t.address, t.size) for t in targets if t.slot is not None or depth_changes)
+    surfaces = tuple(surface_of(target, samples_of(state)) for target in targets)
+    return _Drawn(facts, writes, surfaces, _key_of(targets))
 
 
-_drawn_to = _LastDrawn()
+@dataclass(frozen=True)
+class _Read:
+    """What draws read with some registers. programs: addresses by stage; groups: of constant buffers."""
+
+    programs: Mapping[str, str]
+    groups: frozenset[int]
+    streams: Ranges
+
+
+def _inputs(state: State) -> _Read:
+    shaders = shaders_of(state)
+    streams = tuple(
+        Range(stream.address, stream.limit + 1 - stream.address)
+        for stream in streams_of(state).values() if stream.limit >= stream.address
+    )  # fmt: skip
+    return _Read(
+        {STAGES[shader.stage]: f"{shader.address:#x}" for shader in shaders},
+        frozenset(shader.group for shader in shaders), streams,
+    )  # fmt: skip
+
+
+_drawn_to, _read_by = _Last(_targets), _Last(_inputs)
 
 
 def _key(state: State) -> TargetKey:

@@ -46,7 +46,7 @@ class SwitchInspection(Inspection):
         self.choices, self.evaluator = choices or {}, evaluator
         self.recorder = Recorder(self.log)
         driver = drive(self.log, switches=choices, evaluator=evaluator)
-        self.player = SwitchPlayer(driver, self.recorder.note)
+        self.player = SwitchPlayer(driver, self.recorder.note, drawing=self.recorder.drawing)
         self.recorder.machine = self.player.machine
         self.recorder.backings = lambda: driver.backings
         self._pixels = PixelAnswers(self)

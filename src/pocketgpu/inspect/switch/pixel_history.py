@@ -3,6 +3,7 @@ read, and draws are watched."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pocketgpu.inspect.model.address import Address
@@ -12,7 +13,7 @@ from pocketgpu.inspect.model.wording import counted
 from pocketgpu.inspect.switch.explain import Explainer
 from pocketgpu.inspect.switch.fragments import MOST, FragmentWatch
 from pocketgpu.inspect.switch.surfaces import Surface
-from pocketgpu.inspect.switch.touches import Candidate, Track
+from pocketgpu.inspect.switch.touches import Candidate, Spot, Track, overlaps
 from pocketgpu.inspect.switch.watched import Watch
 from pocketgpu.maxwell.engines.common.action_log import Blit, Clear
 from pocketgpu.maxwell.engines.threed.draws import Draw
@@ -114,22 +115,32 @@ class TouchWalk:
     def _same(self, tick: int, touches: list[tuple[Candidate, Track]]) -> bool:
         """Whether a draw beside the pixels leaves their bytes. Words for constant buffers, which belong to the draw
         after them, can go anywhere."""
-        if all("constant_words" not in touch.trace.event.facts for touch, _ in touches):
+        if all(self._has_no_constants(touch, track) for touch, track in touches):
             return True
         self.player.go(self.player.at(tick - 1))
         before = [self._bytes(touch, track) for touch, track in touches]
         self.player.go(self.player.at(tick))
         return before == [self._bytes(touch, track) for touch, track in touches]
 
-    def _bytes(self, touch: Candidate, track: Track) -> list[bytes]:
-        """The pixel's samples in the event's surface, or the bytes of the track."""
-        spots = list(track.spots)
+    def _has_no_constants(self, touch: Candidate, track: Track) -> bool:
+        """Whether no words for constant buffers went to the pixel before a draw."""
+        if "constant_words" not in touch.trace.event.facts:
+            return True
+        stored = touch.trace.stored
+        return stored is not None and not any(overlaps(spot, stored) for spot in self._spots(touch, track))
+
+    def _spots(self, touch: Candidate, track: Track) -> Sequence[Spot]:
+        """Where the pixel's samples in the event's surface are, or the bytes of the track."""
         surface = touch.surface
-        if surface is not None and surface.samples > 1:
-            base = next(base for one, base in touch.trace.surfaces if one is surface)
-            places = surface.places(touch.x, touch.y)
-            spots = [(base + place - surface.address, surface.format.bytes) for place in places]
-        return [self.memory.arena[at : at + size].tobytes() for at, size in spots]
+        if surface is None or surface.samples == 1:
+            return track.spots
+        base = next(base for one, base in touch.trace.surfaces if one is surface)
+        places = surface.places(touch.x, touch.y)
+        return [(base + place - surface.address, surface.format.bytes) for place in places]
+
+    def _bytes(self, touch: Candidate, track: Track) -> list[bytes]:
+        """The bytes there."""
+        return [self.memory.arena[at : at + size].tobytes() for at, size in self._spots(touch, track)]
 
     def _step(self, touch: Candidate, old: list[bytes], new: list[bytes], watch: FragmentWatch | None) -> Touch | None:
         trace, surface = touch.trace, touch.surface

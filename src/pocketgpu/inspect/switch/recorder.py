@@ -58,7 +58,8 @@ class TickTrace:
     memory that it wrote or may have written. channel: index of its channel, -1 without one.
 
     surfaces: those that it wrote, with the arena offset of each one's first byte. sources: what it read, as (address,
-    arena offset, size). plan: of a blit or a copy. stores: whether programs of a draw could write memory.
+    arena offset, size). plan: of a blit or a copy. stores: whether programs of a draw could write memory. stored: of a
+    draw, the pages that words for constant buffers went to before it; None if that is not known.
     """
 
     event: Event
@@ -71,6 +72,7 @@ class TickTrace:
     sources: tuple[tuple[int, int, int], ...] = ()
     plan: Any = None
     stores: bool = False
+    stored: Spans | None = None
 
 
 @lru_cache(maxsize=1 << 14)
@@ -122,7 +124,13 @@ class Recorder:
         self.power_on: dict[int, NDArray[np.uint32]] = {}
         """Registers of a channel before its first event, by its index: (files, words)."""
         self._versions: NDArray[np.uint32] = np.zeros(0, np.uint32)
+        self._map_changes = -1
+        """The state of mappings for which the next two are valid."""
+        self._known_spans: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        self._placed: tuple[tuple[Surface, ...], tuple[tuple[Surface, int], ...]] = ((), ())
+        """Surfaces of an event, and those of them that are mapped, with their places."""
         self._constants = 0  # words that went to constant buffers
+        self._constant_pages: Spans | None = None  # where those before the draw that comes next went
 
     # -- notifications of the player ----------------------------------------------------------------------------------
     def note(self, what: Any, more: Any) -> None:
@@ -143,6 +151,16 @@ class Recorder:
             self._open = False
         else:
             self._record(what, more)
+
+    def drawing(self) -> None:
+        """A draw is about to be made, which `note` will be called with."""
+        assert self.machine is not None
+        if self.machine.constant_words == self._constants:
+            self._constant_pages = ()
+            return
+        # Only now do the pages that have changed show where words for constant buffers went: the draw changes others.
+        pages = self._changed() if len(self._versions) else ()
+        self._constant_pages = pages if 0 < len(pages) < _MOST_RANGES else None
 
     def _load(self, number: int) -> None:
         chunks = [self.log.chunks[update] for update in self.log.submissions[number].updates]
@@ -201,7 +219,7 @@ class Recorder:
         if isinstance(record, Draw):
             draw, self._draws = self._draws, self._draws + 1
         self._add(found, record, record, changes, channel.index, draw, stores=stores)
-        self._versions = self._now()
+        self._versions, self._constant_pages = self._now(), None
 
     # -- events -------------------------------------------------------------------------------------------------------
     def _add(
@@ -217,27 +235,33 @@ class Recorder:
         self.passes[self._frame].add(event, found.target)
         assert self.machine is not None
         memory = self.machine.memory
-        places = ((surface, memory.offset_of(surface.address, surface.size)) for surface in found.surfaces)
-        surfaces = tuple((surface, place) for surface, place in places if place is not None)
+        if self._map_changes != memory.map_changes:
+            self._map_changes, self._placed = memory.map_changes, ((), ())
+            self._known_spans.clear()
+        if self._placed[0] is not found.surfaces:  # consecutive draws share them
+            places = ((surface, memory.offset_of(surface.address, surface.size)) for surface in found.surfaces)
+            self._placed = found.surfaces, tuple((surface, at) for surface, at in places if at is not None)
         sources = ((one.address, memory.offset_of(one.address, one.size), one.size) for one in found.reads)
         self.traces.append(
             TickTrace(
                 event, what, record, self.spans(found.writes) if written is None else written, changes, channel,
-                surfaces,
+                self._placed[1],
                 tuple((va, at, size) for va, at, size in sources if at is not None), found.plan, stores,
+                None if draw is None else self._constant_pages,
             )
         )  # fmt: skip
 
     def spans(self, ranges: tuple[Range, ...]) -> Spans:
         """The arena ranges that ranges of addresses are mapped to now."""
         assert self.machine is not None
-        memory = self.machine.memory
-        return tuple(
-            (offset, size)
-            for one in ranges
-            for offset, size in memory.spans(one.address, one.size)
-            if offset is not None
-        )
+        memory, known = self.machine.memory, self._known_spans
+        found: list[tuple[int, int]] = []
+        for one in ranges:
+            key = one.address, one.size
+            if key not in known or self._map_changes != memory.map_changes:
+                known[key] = [(at, size) for at, size in memory.spans(*key) if at is not None]
+            found += known[key]
+        return tuple(found)
 
     def tick_of(self, event: Event) -> int:
         """How many ticks are over right after an event."""
@@ -251,11 +275,14 @@ class Recorder:
 
     def _changed(self) -> Spans:
         """Arena ranges of the pages that were stamped since the previous event."""
-        now, before = self._now(), self._versions
-        old = np.zeros_like(now)
-        old[: min(len(before), len(now))] = before[: len(now)]
-        pages = np.flatnonzero(now != old) if len(before) else np.empty(0, np.int64)
-        if not len(pages):
+        assert self.machine is not None
+        memory, before = self.machine.memory, self._versions
+        now = memory.page_versions[: memory.used_end >> PAGE_SHIFT]
+        known = min(len(now), len(before))
+        pages = (now[:known] != before[:known]).nonzero()[0]
+        if len(now) > known:
+            pages = np.concatenate([pages, now[known:].nonzero()[0] + known])
+        if not len(pages) or not known:
             return ()
         groups = np.split(pages, np.flatnonzero(np.diff(pages) > 1) + 1)
         return tuple((int(g[0]) << PAGE_SHIFT, len(g) * PAGE_SIZE) for g in groups[:_MOST_RANGES])
@@ -272,14 +299,14 @@ class Recorder:
 
     # -- registers ----------------------------------------------------------------------------------------------------
     def _changes(self, channel: Channel) -> tuple[RegisterChange, ...]:
-        known = self._registers[channel.index]
+        known, live = self._registers[channel.index], channel.files
+        pairs = (live.view(np.uint64) != known.view(np.uint64)).any(axis=1)  # half as many to compare
         found = []
-        for file in range(len(CLASS_FILES)):
-            now = channel.files[file]
-            words = np.flatnonzero(now != known[file])
-            if len(words):
-                found.append(RegisterChange(file, words, known[file][words], now[words]))
-                known[file][words] = now[words]
+        for file in pairs[: len(CLASS_FILES)].nonzero()[0].tolist():
+            now = live[file]
+            words = (now != known[file]).nonzero()[0]
+            found.append(RegisterChange(file, words, known[file][words], now[words]))
+            known[file][words] = now[words]
         return tuple(found)
 
     def registers(self, tick: int, file: int = 0, channel: int = 0) -> NDArray[np.uint32]:
@@ -320,5 +347,6 @@ class Recorder:
                 spans.append(Range(address, 4 * (stop - first)))
                 values.append(np.frombuffer(machine.memory.try_read(address, 4 * (stop - first))[0], "<u4"))
         at.entry, at.word = last, end
-        at.last = Words(tuple(spans), np.concatenate(values).astype(np.uint32) if values else np.zeros(0, np.uint32))
+        joined = values[0] if len(values) == 1 else np.concatenate([np.zeros(0, np.uint32), *values])
+        at.last = Words(tuple(spans), joined.astype(np.uint32))
         return at.last

@@ -58,7 +58,8 @@ class Track:
     touches: list[Candidate] = field(default_factory=list)
 
 
-def _overlaps(spot: Spot, spans: tuple[Spot, ...]) -> bool:
+def overlaps(spot: Spot, spans: Sequence[Spot]) -> bool:
+    """Whether bytes are among those of some ranges."""
     return any(spot[0] < at + size and at < spot[0] + spot[1] for at, size in spans)
 
 
@@ -105,7 +106,7 @@ class Finder:
         return False
 
     def _touch(self, tick: int, trace: TickTrace, spot: Spot) -> Candidate | None:
-        if not _overlaps(spot, trace.writes):
+        if not overlaps(spot, trace.writes):
             return None
         what = trace.what
         if isinstance(what, Copy):

@@ -542,10 +542,11 @@ class _Arguments:
             if other is array or (np.may_share_memory(other, array) and _same_bytes(other, array)):
                 return mapping.address
         mapping = self.device.allocate(array.nbytes)
-        view, memory, start = self._view(mapping), self.device.memory, self._start(mapping)
-        view[: array.nbytes] = array.ravel().view(np.uint8)
-        if array.nbytes < mapping.size:
-            view[array.nbytes :] = 0
+        memory, start, end = self.device.memory, self._start(mapping), array.nbytes
+        arena = memory.arena
+        arena[start : start + end] = array.reshape(-1).view(np.uint8)
+        if end < mapping.size:
+            arena[start + end : start + mapping.size] = 0
         memory.touch(start, mapping.size)
         self.arrays.append((array, mapping, memory.version))
         return mapping.address

@@ -128,6 +128,7 @@ class GpuMemory(Arena):
         super().__init__(end, end + TAIL_GUARD_SIZE, work_size)
         # In the arena, where kernels can write it; a fresh arena is zero, too.
         self.page_versions = self.arena[page_table.VERSIONS :][: 4 * (end >> PAGE_SHIFT)].view(np.uint32)
+        self._open = self.arena[page_table.VERSION :][:4].view(np.uint32).data
         self._root = self.arena[page_table.ROOT :][:TABLE_SIZE].view(np.uint32)
         self._books = self.arena[page_table.BOOKS :][:64].view(np.int64)
 
@@ -521,7 +522,7 @@ class GpuMemory(Arena):
         """Begin a new version, with which kernels stamp their writes from now on (`page_table.stamp`)."""
         self.look()  # stamps of what others wrote must be older
         version = self._next_version()
-        self.arena[page_table.VERSION :][:4].view(np.uint32)[0] = version
+        self._open[0] = version
         return version
 
     def take_missed(self) -> int:

@@ -9,9 +9,10 @@ rasteriser disabled is a choice (clear.raster_disabled).
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B197
@@ -96,6 +97,14 @@ _TARGET = (
 )  # fmt: skip
 
 
+@cache
+def _places() -> tuple[NDArray[np.int64], tuple[NDArray[np.int64], ...]]:
+    """Numbers of the registers that clears depend on: without colour, and of each colour target."""
+    words = _words()
+    slots = [[B197[name].word + slot * B197[name].stride for name in _TARGET] for slot in range(8)]
+    return np.array(words), tuple(np.array([*words, *more]) for more in slots)
+
+
 class ClearUnit:
     """Runs clears. Their plans are made once for the registers that they depend on."""
 
@@ -104,11 +113,7 @@ class ClearUnit:
         self._state = State(B197, registers)
         self._bits = {field.name: field for field in B197["CLEAR_SURFACE"].fields}
         self._slot = self._bits["MRT_SELECT"]
-        self._words = np.array(_words())
-        self._slots = [
-            np.array([*self._words, *(B197[name].word + slot * B197[name].stride for name in _TARGET)])
-            for slot in range(8)
-        ]
+        self._words, self._slots = _places()
         self._plans: dict[bytes, _ClearPlan] = {}
 
     def run(self, value: int) -> None:

@@ -469,7 +469,7 @@ class _QuickDraw:
             self._stamp_targets()
             work = quick["WORK"] + walked["AREA"] + walked["SHADED"].lsr(5) + 1
             quick["WORK"] = work
-            stops = k.var(work > MOST_WORK)
+            stops = k.var((work > MOST_WORK) | (self.state.get("QUICK_DRAWS") >= quick["MOST"]))
             for _ in k.when(walked["CREW"] != 0):
                 stops.value = stops.value | is_missed(k, walked["CREW"])
             result = k.select(stops.value, pushbuffer.DRAWN, k.i32(pushbuffer.RUNNING))

@@ -25,6 +25,7 @@ QUICK = Struct(
     "WALK_CALL:2",  # handle of native.walk
     "PASSED:2",  # 64 bits: passed samples that are not yet added to the counters
     "ON",  # whether the walk of a pushbuffer may make draws
+    "MOST",  # how many, until it returns to Python
     "ASKS",  # ASKED while Python requests a draw's set-up, SET_UP after it was done
     *ASKED_WORDS,
     "CURRENT",  # the ENTRY that is set up, 0: none

@@ -136,6 +136,9 @@ class Rooms:
 class QuickTable:
     """The entries of one machine. at: a part of the work area of AREA_SIZE bytes, a multiple of a vector."""
 
+    NO_LIMIT = 0x7FFFFFFF
+    """Of draws that kernels may make until the walk stops."""
+
     def __init__(
         self, memory: GpuMemory, engine: Engine, programs: Programs, textures: Textures, vertex_input: VertexInput,
         rooms: Rooms, at: int,
@@ -183,7 +186,7 @@ class QuickTable:
 
     def _begin(self) -> None:
         for name, value in (
-            ("ON", 1), ("ASKS", WALKING), ("TABLE", self._table), ("READS", self._reads_at),
+            ("ON", 1), ("MOST", self.NO_LIMIT), ("ASKS", WALKING), ("TABLE", self._table), ("READS", self._reads_at),
             ("INPUT", self.vertex_input.room.input), ("WALK", self.rooms.walk), ("REGION", self.rooms.region),
             ("FRAGMENTS", self.rooms.fragments), ("BOOK", self.textures.book), ("SPANS", self._spans),
             ("LOG", self._log), ("LOG_END", self._log + LOG_SIZE), ("WHOLES", self._wholes),
@@ -204,6 +207,15 @@ class QuickTable:
     @on.setter
     def on(self, on: bool) -> None:
         self._put("ON", int(on))
+
+    @property
+    def most(self) -> int:
+        """How many draws kernels may make until the walk of a pushbuffer stops."""
+        return self._get("MOST")
+
+    @most.setter
+    def most(self, most: int) -> None:
+        self._put("MOST", min(most, self.NO_LIMIT))
 
     def clear(self) -> None:
         """Remove all entries."""

@@ -8,7 +8,7 @@ Source: NVIDIA's public description of the Kepler shader program header; the bit
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -75,7 +75,7 @@ class Header:
     @staticmethod
     def of(data: bytes) -> Header:
         """Decode a header from its bytes."""
-        return Header(as_number(data[:HEADER_SIZE]))
+        return _header_of(as_number(data[:HEADER_SIZE]))
 
     def _get(self, name: str) -> int:
         return self.structure[name].raw(self.number)
@@ -205,6 +205,12 @@ class Header:
         colours = [n + c for n, mask in zip(self.target_registers, self.targets, strict=True) if n is not None
                    for c in range(4) if mask >> c & 1]  # fmt: skip
         return tuple(n for n in (*colours, self.mask_register, self.depth_register) if n is not None)
+
+
+@lru_cache(maxsize=256)
+def _header_of(number: int) -> Header:
+    """A header, with what was decoded of it before: programs have the same ones, and so do machines."""
+    return Header(number)
 
 
 @dataclass(frozen=True, eq=False)

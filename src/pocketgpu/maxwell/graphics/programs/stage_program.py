@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,13 @@ PROGRAM_ROOM = 2 << 20
 """The most bytes of instructions of a program that is interpreted."""
 
 
+@lru_cache(maxsize=64)
+def _needs(code: bytes, start: int, indirect: tuple[int, ...], outputs: tuple[int, ...]) -> Needs:
+    """What a program needs that can be decoded. Kept as its flow is, for the next machine that has the program."""
+    flow = flow_of(code, start, indirect, outputs)
+    return Needs(flow.steps[i] for i in sorted(flow.reached))
+
+
 class StageProgram:
     """A program of one stage. `header`: its decoded header; `flow`: its basic blocks; `address`: where it was found
     last.
@@ -47,7 +54,7 @@ class StageProgram:
     @cached_property
     def needs(self) -> Needs:
         """What the reachable instructions need."""
-        return Needs(self.flow.steps[i] for i in sorted(self.flow.reached))
+        return _needs(*self.code.key, self.header.output_registers)
 
     @property
     def steps(self) -> list[Step]:

@@ -88,6 +88,7 @@ class LaunchRules:
 
 
 RULES = LaunchRules()
+_MOST_VIEWS = 256
 
 Watch = Callable[[Code, int], int]
 """Given a program and the handle of the interpreter: the handle of code that runs warps instead, to observe them.
@@ -180,6 +181,9 @@ class Launcher:
         self._interpreted: Any = None  # the program in the interpreter's room
         self._lock = threading.Lock()
         self._prepared = PreparedLaunches()
+        self._record_words = memory.words(self.record, LAUNCH.size // 4)
+        self._id_words = memory.words(self.ids, 3 * MAX_THREADS)
+        self._slot_words: dict[tuple[int, int], Words] = {}
 
     def __repr__(self) -> str:
         return f"<launcher on {self.engine!r}, {self.threads} threads>"
@@ -187,10 +191,11 @@ class Launcher:
     # -- records ----------------------------------------------------------------------------------------------------
     def _set_constants(self, constants: Mapping[int, bytes]) -> None:
         known = self._banks
-        for bank in known.keys() - constants.keys():
-            self._set_bank(bank, b"")
+        if known.keys() != constants.keys():
+            for bank in known.keys() - constants.keys():
+                self._set_bank(bank, b"")
         for bank, data in constants.items():
-            if known.get(bank) is not data:
+            if known.get(bank) != data:
                 self._set_bank(bank, data)
 
     def _set_bank(self, bank: int, data: bytes) -> None:
@@ -207,14 +212,14 @@ class Launcher:
             return
         n = np.arange(MAX_THREADS, dtype=np.int32)
         x, y, _ = block
-        self.memory.words(self.ids, 3 * MAX_THREADS).reshape(3, MAX_THREADS)[:] = n % x, n // x % y, n // (x * y)
+        self._id_words.reshape(3, MAX_THREADS)[:] = n % x, n // x % y, n // (x * y)
         self._ids_of = block
 
     def _set_record(
         self, code: Code, layout: SlotLayout, grid: Sequence[int], block: Sequence[int], turns: int, step_slice: int,
         rules: LaunchRules,
     ) -> None:  # fmt: skip
-        words = self.memory.words(self.record, LAUNCH.size // 4)
+        words = self._record_words
         words[:] = 0
         put = lambda name, v: words.__setitem__(LAUNCH.offsets[name] // 4, v - ((v >> 31) << 32))
         if code.textures:
@@ -275,14 +280,13 @@ class Launcher:
             raise UsageError(f"{limits}, not {threads} and {blocks}")
         if not 0 <= shared <= MAX_SHARED * 2:
             raise UsageError(f"{shared} bytes of shared memory")
-        words = self.memory.words(self.record, LAUNCH.size // 4)
+        words = self._record_words
         key = (block, shared, local, limit, count, tier, self.slice, self.turns)
         prepared = self._prepared.find(code, rules, key, words, grid) if watch is None else None
         if prepared is None:
             prepared = self._prepare(code, rules, key, grid, watch)
         layout = prepared.layout
-        ids = self.memory.words(self.ids, 3 * MAX_THREADS)
-        reports = Reports(code, grid, ids, self.events, self.textures, place, buffers)
+        reports = Reports(code, grid, self._id_words, self.events, self.textures, place, buffers)
         shape = _Shape(code, layout, blocks, self._slots, reports, prepared.rounds, rules.budget)
         shape.free = list(range(min(prepared.room, blocks) - 1, -1, -1))
         self._set_constants(constants)
@@ -473,8 +477,14 @@ class Launcher:
 
     def _slot(self, shape: _Shape, slot: int) -> tuple[int, Words]:
         """The arena offset of a slot, and its words."""
-        at = shape.first_slot + slot * shape.layout.size
-        return at, self.memory.words(at, shape.layout.size // 4)
+        size = shape.layout.size
+        at = shape.first_slot + slot * size
+        words = self._slot_words.get((at, size))
+        if words is None:
+            if len(self._slot_words) >= _MOST_VIEWS:
+                self._slot_words.clear()
+            words = self._slot_words[at, size] = self.memory.words(at, size // 4)
+        return at, words
 
     def _settle(self, shape: _Shape, words: Words, had: int, result: Result, begun: int = 0) -> bool:
         """Take events and counts out of a slot; returns whether its block goes on later.
@@ -519,7 +529,7 @@ def three(size: Sequence[int], name: str) -> tuple[int, int, int]:
     :raises UsageError: there are more or fewer, or one is below 1.
     """
     if type(size) is tuple and 0 < len(size) <= 3:
-        x, y, z = (*size, 1, 1)[:3]
+        x, y, z = size if len(size) == 3 else (*size, 1, 1)[:3]
         if type(x) is type(y) is type(z) is int and x > 0 and y > 0 and z > 0:
             return x, y, z
     numbers = [int(v) for v in (size if isinstance(size, tuple | list | Sequence) else (size,))]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,22 +64,29 @@ def _rows(names: frozenset[str]) -> NDArray[np.bool_]:
     return np.array([*(form.op in names for form in FORMS.values()), True])
 
 
+_Chunk = tuple[bytes, NDArray[np.uint64], NDArray[np.int16], NDArray[np.intp]]
+"""Bundles, their instructions, the row of the table of each, and where straight runs end."""
+
+
+@lru_cache(maxsize=64)
+def _matched(data: bytes) -> _Chunk:
+    words, _ = split(data)
+    rows = match(words)
+    return data, words, rows, np.flatnonzero(_rows(frozenset(_ENDS))[rows])
+
+
 class _Text:
     """Code as it is read, a chunk at a time, by numbers of instructions."""
 
     def __init__(self, read: Read) -> None:
         self._read = read
-        self._chunks: dict[int, tuple[bytes, NDArray[np.uint64], NDArray[np.int16], NDArray[np.intp]]] = {}
+        self._chunks: dict[int, _Chunk] = {}
 
-    def _chunk(self, number: int) -> tuple[bytes, NDArray[np.uint64], NDArray[np.int16], NDArray[np.intp]]:
+    def _chunk(self, number: int) -> _Chunk:
         found = self._chunks.get(number)
         if found is None:
             data = self._read(number * CHUNK, CHUNK) if number >= 0 else b""
-            data = data[: len(data) // BUNDLE * BUNDLE]
-            words, _ = split(data)
-            rows = match(words)
-            ends = np.flatnonzero(_rows(frozenset(_ENDS))[rows])
-            found = self._chunks[number] = (data, words, rows, ends)
+            found = self._chunks[number] = _matched(bytes(data[: len(data) // BUNDLE * BUNDLE]))
         return found
 
     def row(self, index: int) -> int:

@@ -16,6 +16,7 @@ PREDICATE_BIT, FLAGS_BIT = 256, 264
 """Bits of the predicates and of the condition code in a set of registers."""
 _WORDS = (1, 1, 1, 1, 1, 2, 4, 4)
 ALL = (1 << 265) - 1
+_REGISTERS = (1 << RZ) - 1
 
 
 def words_of(size: int) -> int:
@@ -25,7 +26,7 @@ def words_of(size: int) -> int:
 
 def registers_from(n: int, count: int = 1) -> int:
     """The set of `count` registers from `n` on. RZ is in no set."""
-    return 0 if n == RZ else sum(1 << (n + i) for i in range(count) if n + i < RZ)
+    return (1 << count) - 1 << n & _REGISTERS
 
 
 def _predicates(numbers: Iterable[int]) -> int:

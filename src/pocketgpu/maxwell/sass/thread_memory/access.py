@@ -230,13 +230,28 @@ def memory(
             p.put(HIGH, high)
         k.invoke(p.handle(LAUNCH.ACCESS), launch, slot, warp, instruction, mask, k.i32(what))
 
-    def quick() -> None:
+    def each() -> None:
         for n in range(count):
             if store:
                 k.scatter(_TYPES[size], offsets + step * n, p.take(DATA + n), lanes)
             else:
                 p.put(DATA + n, k.gather(_TYPES[size], k.select(lanes, offsets, 0) + step * n))
 
+    def row() -> None:
+        if store:
+            k.store(_TYPES[size], first, p.take(DATA))
+        else:
+            p.put(DATA, k.load(_TYPES[size], first, LANES))
+
+    def quick() -> None:
+        if count == 1:
+            # All lanes side by side are one piece of memory.
+            row_of_all = offsets == first + k.pattern_of([BYTES[size] * n for n in range(LANES)])
+            k.branch((mask == -1) & _all(k, row_of_all), row, each)
+        else:
+            each()
+
+    first = k.lane(offsets, 0)
     k.branch(good, quick, careful, usual=True)
 
 

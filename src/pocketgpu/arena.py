@@ -17,7 +17,7 @@ from __future__ import annotations
 import contextlib
 import mmap
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -35,8 +35,13 @@ ARENA_LIMIT = 1 << 31
 # Comparisons are done in blocks that fit the second-level cache: twice as fast as one comparison of a large range.
 BLOCK = 64 * 1024
 _ZERO_PAGE = bytes(PAGE_SIZE)
-# From this number of bytes on, it is faster to request pages before they are touched.
-_MANY = 4 * PAGE_SIZE
+LARGE_PAGE = 2 << 20
+"""Bytes of the large pages of x86-64, and of ARM with pages of 4 KiB."""
+_GIVEN = bytes((1,))
+# From this number on, it is faster to request pages before they are touched.
+_MANY = 4
+# Bytes at the start of a page that are compared first.
+_GLANCE = 256
 _LAST_VERSION = 0xFFFFFFFF
 # Linux: 8 bytes for each page of the process. The highest two bits: it is in memory, it was written to disk.
 _PAGE_MAP, _ENTRY, _PRESENT_AT = "/proc/self/pagemap", 8, 62
@@ -112,6 +117,8 @@ class Arena:
         self.arena: Bytes = np.frombuffer(self._map, dtype=np.uint8)
         #: Host address of byte 0 of the arena, for native code.
         self.address: int = int(self.arena.ctypes.data)
+        # For each page of the arena 1 once the system was asked for it: asking again takes time, too.
+        self._given = bytearray(size >> PAGE_SHIFT)
         #: One stamp for each page of [0, guest_end); 0 = never written. Compare stamps for inequality, not for order.
         self.page_versions: NDArray[np.uint32] = np.zeros(guest_end >> PAGE_SHIFT, dtype=np.uint32)
         #: The newest stamp in use.
@@ -137,28 +144,63 @@ class Arena:
         end = len(source)
         head = min(-offset & (PAGE_SIZE - 1), end)
         tail = head + ((end - head) & -PAGE_SIZE)
-        stamp = 0
-        for at in range(head, tail, BLOCK):
-            size = min(BLOCK, tail - at)
-            place = offset + at
-            versions = self.page_versions[place >> PAGE_SHIFT : (place + size) >> PAGE_SHIFT]
-            if size >= _MANY and not versions.any():
-                self.populate(place, size)  # never written before: avoid a page fault for every page
-            new = np.frombuffer(source, np.uint64, size // 8, at).reshape(-1, PAGE_SIZE // 8)
-            now = self.arena[place : place + size].view(np.uint64).reshape(-1, PAGE_SIZE // 8)
-            changed = (now != new).any(axis=1)
-            if changed.any():
-                stamp = stamp or self._next_version()
-                now[:] = new
-                versions[changed] = stamp
+        stamp = self._store_pages(offset + head, source, head, tail) if head < tail else 0
         # The rest at each end belongs to one page.
         for start, stop in ((0, head), (tail, end)):
-            part = source[start:stop]
-            if part and self._map[offset + start : offset + stop] != part:
-                stamp = stamp or self._next_version()
-                self._map[offset + start : offset + stop] = part
-                self.page_versions[(offset + start) >> PAGE_SHIFT] = stamp
+            if start < stop:
+                part = source if stop - start == end else source[start:stop]
+                if self._map[offset + start : offset + stop] != part:
+                    stamp = stamp or self._next_version()
+                    self._map[offset + start : offset + stop] = part
+                    self.page_versions[(offset + start) >> PAGE_SHIFT] = stamp
         return stamp != 0
+
+    def _store_pages(self, offset: int, source: bytes, start: int, end: int) -> int:
+        """Store whole pages: part of `source`. Returns their new version, 0 if they hold these bytes."""
+        first, count = offset >> PAGE_SHIFT, (end - start) >> PAGE_SHIFT
+        versions = self.page_versions[first : first + count]
+        if count >= _MANY:
+            self.populate(offset, end - start)  # some may be new: avoid a page fault for every page
+        held, ahead, changed = self._map, offset - start, []
+        if self._is_blank(first, count, versions):
+            changed = [at for at in range(start, end, PAGE_SIZE) if not source.startswith(_ZERO_PAGE, at)]
+        else:  # pages with other data usually differ early; bytes are compared faster than arrays
+            for at in range(start, end, PAGE_SIZE):
+                place = at + ahead
+                for size in (_GLANCE, PAGE_SIZE):
+                    if not source.startswith(held[place : place + size], at):
+                        changed.append(at)
+                        break
+        if not changed:
+            return 0
+        stamp, given = self._next_version(), memoryview(source)
+        if len(changed) == count:
+            held[offset : offset + end - start] = given[start:end]
+            versions[:] = stamp
+            return stamp
+        for at in changed:
+            held[at + ahead : at + ahead + PAGE_SIZE] = given[at : at + PAGE_SIZE]
+            versions[(at - start) >> PAGE_SHIFT] = stamp
+        return stamp
+
+    def _is_blank(self, first: int, count: int, versions: NDArray[np.uint32]) -> bool:
+        """Whether nobody wrote these pages since memory was cleared, so that they are zero. versions: theirs."""
+        if self._shared is not None and self._shared.pages[first : first + count].any():
+            return False
+        return versions.tobytes() == self._blank.versions[first : first + count].tobytes()
+
+    def copied(self, offset: int, size: int) -> list[bytes]:
+        """A copy of an arena range in blocks, for `holds`."""
+        end = offset + size
+        return [self._map[at : min(at + BLOCK, end)] for at in range(offset, end, BLOCK)]
+
+    def holds(self, offset: int, blocks: Sequence[bytes]) -> bool:
+        """Whether an arena range has the bytes that `copied` returned."""
+        for block in blocks:
+            if self._map[offset : offset + len(block)] != block:
+                return False
+            offset += len(block)
+        return True
 
     # Versions
 
@@ -177,6 +219,12 @@ class Arena:
         if size > 0:
             version = self._next_version()
             self.page_versions[offset >> PAGE_SHIFT : (offset + size + PAGE_SIZE - 1) >> PAGE_SHIFT] = version
+
+    def touch_all(self, ranges: Iterable[tuple[int, int]]) -> None:
+        """Stamp several ranges (offset, size), which are not empty, with one new version."""
+        version, versions = self._next_version(), self.page_versions
+        for offset, size in ranges:
+            versions[offset >> PAGE_SHIFT : (offset + size + PAGE_SIZE - 1) >> PAGE_SHIFT] = version
 
     def newest(self, offset: int, size: int) -> int:
         """The newest version among the pages of an arena range; 0 if nothing ever wrote there (or `size` is 0)."""
@@ -330,6 +378,8 @@ class Arena:
         used = self.changed_since(self._blank)
         if sys.platform == "linux" and not keep_pages:
             self._map.madvise(mmap.MADV_DONTNEED, start, self.guest_end - start)
+            first, end = start >> PAGE_SHIFT, self.guest_end >> PAGE_SHIFT
+            self._given[first:end] = bytes(end - first)
         else:
             self.arena[: self.guest_end].reshape(-1, PAGE_SIZE)[used] = 0
         if used:
@@ -342,9 +392,22 @@ class Arena:
         Contents do not change. Only Linux (5.14 and newer) supports it; elsewhere nothing happens.
         """
         start = offset & -mmap.PAGESIZE
-        if sys.platform == "linux" and size > 0:
+        first, end = offset >> PAGE_SHIFT, (offset + size - 1 >> PAGE_SHIFT) + 1
+        if sys.platform == "linux" and size > 0 and self._given.find(0, first, end) >= 0:
             with contextlib.suppress(OSError):  # an older kernel
                 self._map.madvise(_MADV_POPULATE_WRITE, start, offset + size - start)
+            self._given[first:end] = _GIVEN * (end - first)
+
+    def prefer_large_pages(self, offset: int, size: int) -> None:
+        """Ask the system for large pages in an arena range that will be used as a whole: memory is reached with fewer
+        table walks. Only Linux has them, and only for pages that were not touched yet."""
+        advice = getattr(mmap, "MADV_HUGEPAGE", None)
+        if advice is None or size < LARGE_PAGE:
+            return
+        start = max((self.address + offset & -LARGE_PAGE) - self.address, 0)
+        end = min((self.address + offset + size + LARGE_PAGE - 1 & -LARGE_PAGE) - self.address, self.size)
+        with contextlib.suppress(OSError):  # a system without them
+            self._map.madvise(advice, start & -mmap.PAGESIZE, end - start)
 
 
 class _SharedPages:

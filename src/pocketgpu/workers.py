@@ -25,6 +25,7 @@ class Workers:
         self.threads = max(1, threads)
         self._helpers: list[_Helper] = []
         self._paces: dict[Hashable, float] = {}
+        self._recall: Callable[[], None] | None = None
 
     def run(self, work: Work, kind: Hashable, amount: int) -> None:
         """Call work(part, parts) for every part, or work(0, 1) if that is probably faster.
@@ -51,10 +52,30 @@ class Workers:
         """The amount of work of a kind from which it is shared, as far as is known."""
         return math.ceil(WORTH / self._paces.get(kind, FIRST_PACE))
 
-    def _share(self, work: Work) -> None:
-        parts = self.threads
+    def lend(self, work: Callable[[], None], stop: Callable[[], None]) -> None:
+        """Let the first helper begin with work that lasts until it ends by itself, or `stop` was called. There must be
+        a helper, and it must not be lent. It is called back when `run` needs it."""
+        self._need_helpers()
+        self._helpers[0].start(lambda _, __: work(), 1, 1)
+        self._recall = stop
+
+    def _need_helpers(self) -> None:
         if not self._helpers:
             self._helpers = [_Helper() for _ in range(self.threads - 1)]
+
+    def call_back(self) -> None:
+        """End what the first helper was lent for."""
+        stop, self._recall = self._recall, None
+        if stop is not None:
+            stop()
+            error = self._helpers[0].wait()
+            if error is not None:
+                raise error
+
+    def _share(self, work: Work) -> None:
+        parts = self.threads
+        self._need_helpers()
+        self.call_back()
         for part, helper in enumerate(self._helpers, start=1):
             helper.start(work, part, parts)
         try:

@@ -45,6 +45,7 @@ class Kernel:
         self.name = re.sub(r"[^A-Za-z0-9_]", "_", body.__name__)  # it becomes a symbol
         self.body, self.params, self.lanes = body, params, lanes
         self.numpy_lanes: ChooseLanes = lambda memory, args, static: lanes or NUMPY_LANES
+        self._signature: Any = None
         if lanes is not None and lanes < 1:
             raise LaneError(f"kernel {self.name} cannot have {lanes} lanes")
         self.__doc__ = body.__doc__
@@ -55,11 +56,20 @@ class Kernel:
     def __repr__(self) -> str:
         return f"<kernel {self.name}({', '.join(f'{p}: {t}' for p, t in self.params.items())})>"
 
+    @property
+    def signature(self) -> Any:
+        """The ctypes function type of its machine code: the arena, then the parameters."""
+        if self._signature is None:
+            types = [_CTYPES[t.name] for t in self.params.values()]
+            self._signature = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *types)
+        return self._signature
+
     def trace(self, lanes: int, static: dict[str, Any], origins: dict[str, str] | None = None) -> str:
         """LLVM IR text of one specialisation; `origins` gets the kernel line of each IR value."""
         k = LLVMLang(
-            self.name, list(self.params.values()), lanes, origins, machine_code.fast_gather(lanes), machine_code.fused()
-        )
+            self.name, list(self.params.values()), lanes, origins,
+            machine_code.fast_gather(lanes), machine_code.fused(), machine_code.best_lanes(),
+        )  # fmt: skip
         self.body(k, *k.args(), **static)
         return k.text()
 
@@ -187,6 +197,21 @@ def _is_named(kernel: Kernel) -> bool:
     return getattr(sys.modules.get(body.__module__), body.__qualname__, None) is kernel
 
 
+class _Key:
+    """Names a specialisation in dictionaries. Its hash is computed once: a state has a hundred words."""
+
+    __slots__ = ("_hash", "parts")
+
+    def __init__(self, parts: tuple[Any, ...]) -> None:
+        self.parts, self._hash = parts, hash(parts)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Key) and self.parts == other.parts
+
+
 class Engine:
     """Runs kernels on one arena (a flat uint8 array whose first page stays zero), with either evaluator.
 
@@ -219,11 +244,14 @@ class Engine:
 
     @staticmethod
     def _key(kernel: Kernel, static: dict[str, Any]) -> Any:
-        return (kernel, *((name, type(x), x) for name, x in static.items()))  # 1, 1.0 and True are equal
+        values = tuple(static.values())
+        return _Key((kernel, tuple(static), values, tuple(map(type, values))))  # 1, 1.0 and True are equal
 
     def get(self, kernel: Kernel, /, **static: Any) -> Callable[..., None]:
         """A callable `run(*scalars)` for one specialisation. Machine code runs without the GIL."""
-        key = self._key(kernel, static)
+        return self._get(kernel, static, self._key(kernel, static))
+
+    def _get(self, kernel: Kernel, static: dict[str, Any], key: Any) -> Callable[..., None]:
         run = self._got.get(key)
         if run is None:
             with machine_code.lock:
@@ -235,8 +263,9 @@ class Engine:
 
     def handle(self, kernel: Kernel, /, **static: Any) -> int:
         """The run-time handle of a specialisation, for `Lang.invoke` in another kernel."""
-        self.get(kernel, **static)
-        return self._handles[self._key(kernel, static)]
+        key = self._key(kernel, static)
+        self._get(kernel, static, key)
+        return self._handles[key]
 
     def callback(self, function: Callable[..., None], *types: Type) -> int:
         """A handle by which kernels can call a Python function with scalars of these types; it must not raise.
@@ -319,8 +348,7 @@ class Engine:
             except machine_code.RefusedError as error:
                 raise kernel.explain(lanes, static, error) from None
         self._handles[key] = address
-        signature = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *(_CTYPES[t.name] for t in kernel.params.values()))
-        function = signature(address)
+        function = kernel.signature(address)
         base = self._base
 
         def run(*args: Any) -> None:

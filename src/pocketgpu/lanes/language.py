@@ -60,11 +60,14 @@ class Lang(Primitives):
 
     lanes: int
     numpy = False
+    register_lanes: int
+    """Lanes of 32 bits that a register of the host holds. A kernel with more lanes may take them in parts of so many,
+    whose values stay in registers. NumPy takes all lanes at once."""
     fused = False
     """Whether the host has a fused multiply-add; `fma` computes it with integers where it has none."""
 
     def __init__(self, lanes: int) -> None:
-        self.lanes = lanes
+        self.lanes = self.register_lanes = lanes
         self._open: list[tuple[str, Line]] = []  # (kind, place) of the control flow being written
         self.hurried = False
         self._graphs: list[tuple[int, int]] = []  # (constructs open in a block, blocks) of the graphs being written
@@ -315,10 +318,10 @@ class Lang(Primitives):
         return self._reduce(op, self._need("reduce", v, I32))
 
     def ballot(self, mask: Value) -> Value:
-        """The mask of 32 lanes as the bits of an i32, lane 0 lowest."""
+        """The mask of 8, 16 or 32 lanes as the bits of an i32, lane 0 lowest."""
         mask = self._need("ballot", mask, BOOL)
-        if mask.lanes != 32:
-            raise fail(f"a ballot is of 32 lanes, not of {mask!r}")
+        if mask.lanes not in (8, 16, 32):
+            raise fail(f"a ballot is of 8, 16 or 32 lanes, not of {mask!r}")
         return self._ballot(mask)
 
     def mask_of(self, ballot: Value) -> Value:
@@ -376,12 +379,28 @@ class Lang(Primitives):
         """What a masked store writes back."""
         return self._load(type, off, lanes)
 
+    def prefetch(self, offset: Value) -> None:
+        """Ask for the cache line of an offset, which may be any: it will be loaded or stored soon."""
+        self._prefetch(self._offset(I32, offset, False))
+
     def gather(self, type: Type, offsets: Value, mask: Value | None = None) -> Value:
         """One element for each lane; lanes outside the mask read offset 0, which the arena keeps zero."""
         off = self._offset(type, offsets, True)
         if mask is not None:
             off = self.select(mask, off, 0)
         return self._gather(type, off)
+
+    def gather_words(self, offsets: Value, count: int, base: Operand = 0) -> list[Value]:
+        """`count` (2 or 4) consecutive words for each lane, from offset `base` (a scalar) + `offsets` on: a vector for
+        each word. Costs hardly more than gathering one word."""
+        off, first = self._offset(I32, offsets, True), self._offset(I32, base, False)
+        if off.type is not I32 or count not in (2, 4):
+            raise fail(f"no gather of {count} words at {off!r}")
+        return self._gather_words(off, count, self.low32(first) if first.type is I64 else first)
+
+    def _gather_words(self, off: Value, count: int, base: Value) -> list[Value]:
+        """Each word by itself."""
+        return [self._gather(I32, self.binary("add", off, self.binary("add", base, 4 * n))) for n in range(count)]
 
     def scatter(self, type: Type, offsets: Value, v: Operand, mask: Value | None = None) -> None:
         """Store one element for each lane of the mask, in lane order (a later lane wins)."""

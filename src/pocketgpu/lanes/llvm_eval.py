@@ -80,7 +80,7 @@ class LLVMLang(Lang):
     """Traces one kernel; `text()` is the finished module with the single function `name(ptr arena, scalars...)`.
 
     With a dict for `origins` the trace notes there which line of the kernel made which IR value. With `fast_gather`
-    it uses the gather instruction of the CPU, with `fused` its multiply-add.
+    it uses the gather instruction of the CPU, with `fused` its multiply-add. register_lanes: see `Lang`.
     """
 
     def __init__(
@@ -91,8 +91,10 @@ class LLVMLang(Lang):
         origins: dict[str, str] | None = None,
         fast_gather: bool = False,
         fused: bool = False,
+        register_lanes: int = 8,
     ) -> None:
         super().__init__(lanes)
+        self.register_lanes = register_lanes
         self._origins = origins
         self.fast_gather, self.fused = fast_gather, fused
         self.name, self.params = name, list(params)
@@ -101,6 +103,8 @@ class LLVMLang(Lang):
         self._declared: set[str] = set()
         self._count = 0
         self._constants: dict[Any, Any] = {}
+        self._sums: dict[str, tuple[str, int]] = {}
+        """Scalars of 32 bits that are another one and a constant."""
         self._labels: list[list[str]] = []  # of the blocks of the graphs being written
 
     def args(self) -> list[Value]:
@@ -178,7 +182,18 @@ class LLVMLang(Lang):
             product = self._emit(f"mul {halves} {x}, {y}", I32, a.lanes)
             return self._emit(f"bitcast {halves} {product.raw} to {t}", I32, a.lanes)
         word = f"f{op}" if a.type.kind == "float" else _INT[op]
-        return self._emit(f"{word} {t} {a.raw}, {b.raw}", a.type, a.lanes)
+        found = self._emit(f"{word} {t} {a.raw}, {b.raw}", a.type, a.lanes)
+        if op == "add" and a.type is I32 and a.lanes == 1:
+            self._note_sum(found.raw, a.raw, b.raw)
+        return found
+
+    def _note_sum(self, name: str, a: str, b: str) -> None:
+        """Note that a scalar is a sum, if one part of it is a constant."""
+        if a[0] != "%":
+            a, b = b, a
+        if a[0] == "%" and b[0] != "%":
+            root, more = self._sums.get(a, (a, 0))
+            self._sums[name] = root, self._number(more + int(b), I32)
 
     def _compare(self, op: str, a: Value, b: Value) -> Value:
         word = f"fcmp {_FLOAT_COMPARE[op]}" if a.type.kind == "float" else f"icmp {_INT_COMPARE[op]}"
@@ -213,7 +228,9 @@ class LLVMLang(Lang):
         return self._intrinsic(f"llvm.fma.{vector}{_SUFFIX[a.type.name]}", a.type, a.lanes, a, b, c)
 
     def _ballot(self, mask: Value) -> Value:
-        return self._emit(f"bitcast <32 x i1> {mask.raw} to i32", I32, 1)
+        n = mask.lanes
+        bits = self._emit(f"bitcast <{n} x i1> {mask.raw} to i{n}", I32, 1)
+        return bits if n == 32 else self._emit(f"zext i{n} {bits.raw} to i32", I32, 1)
 
     def _mask_of(self, ballot: Value) -> Value:
         if self.fast_gather:  # a CPU with registers for masks
@@ -237,10 +254,17 @@ class LLVMLang(Lang):
 
     # -- memory -------------------------------------------------------------------------------------------------
     def _pointer(self, off: Value) -> str:
-        if off.type is I32:
-            off = self._convert("sext", off, I64) if off.raw[0] == "%" else self.const(int(off.raw), I64)
+        more = 0
+        if off.type is I32 and off.raw[0] == "%":
+            # The constant part is added to the address, which instructions do themselves. A sum that overflows would be
+            # outside of the arena either way.
+            root, more = self._sums.get(off.raw, (off.raw, 0))
+            off = self._convert("sext", Value(self, root, I32, 1), I64)
         r = self._name()
         self._out.append(f"{r} = getelementptr i8, ptr %arena, i64 {off.raw}")
+        if more:
+            first, r = r, self._name()
+            self._out.append(f"{r} = getelementptr i8, ptr {first}, i64 {more}")
         return r
 
     def _widen(self, v: Value, type: Type) -> Value:
@@ -270,6 +294,10 @@ class LLVMLang(Lang):
         p = self._pointer(off)
         self._out.append(f"store {_ty(type, v.lanes)} {v.raw}, ptr {p}, align {type.bytes}")
 
+    def _prefetch(self, off: Value) -> None:
+        self._declared.add("declare void @llvm.prefetch.p0(ptr, i32 immarg, i32 immarg, i32 immarg)")
+        self._out.append(f"call void @llvm.prefetch.p0(ptr {self._pointer(off)}, i32 0, i32 3, i32 1)")
+
     def _gather(self, type: Type, off: Value) -> Value:
         # The arena ends below 2 GiB: 32 bits hold any offset, and vectors of 64-bit ones cost twice the registers.
         n = off.lanes
@@ -292,6 +320,54 @@ class LLVMLang(Lang):
             x = self._emit(f"load {s}, ptr {p}, align {type.bytes}", type, 1)
             r = self._emit(f"insertelement {t} {r}, {s} {x.raw}, i32 {i}", type, n).raw
         return self._widen(Value(self, r, type, n), type)
+
+    def _gather_words(self, off: Value, count: int, base: Value) -> list[Value]:
+        n = off.lanes
+        if self.fast_gather or n % 8:
+            return super()._gather_words(off, count, base)
+        start = self._pointer(base)
+        pairs = self._emit(f"bitcast {_ty(I32, n)} {off.raw} to {_ty(I64, n // 2)}", I64, n // 2)
+        places = []
+        for i in range(n):
+            half = self._half(pairs, i)
+            place = self._emit(f"lshr i64 {half}, 32" if i & 1 else f"and i64 {half}, 4294967295", I64, 1)
+            places.append(self._name())
+            self._out.append(f"{places[-1]} = getelementptr i8, ptr {start}, i64 {place.raw}")
+        read = self._pairs_of_words if count == 2 else self._fours_of_words
+        parts = [read(places[i : i + 8]) for i in range(0, n, 8)]
+        return [self._joined([part[word] for part in parts]) for word in range(count)]
+
+    def _pairs_of_words(self, places: Sequence[str]) -> list[Value]:
+        """Two words at each of eight pointers."""
+
+        def half(order: Sequence[int]) -> Value:
+            r = "poison"
+            for i, lane in enumerate(order):
+                x = self._emit(f"load i64, ptr {places[lane]}, align 4", I64, 1)
+                r = self._emit(f"insertelement <4 x i64> {r}, i64 {x.raw}, i32 {i}", I64, 4).raw
+            return self._emit(f"bitcast <4 x i64> {r} to <8 x i32>", I32, 8)
+
+        a, b = half((0, 1, 4, 5)), half((2, 3, 6, 7))  # so that one instruction puts each word in order
+        return [self._shuffle(a, b, [n + i for i in (0, 2, 8, 10, 4, 6, 12, 14)]) for n in range(2)]
+
+    def _fours_of_words(self, places: Sequence[str]) -> list[Value]:
+        """Four words at each of eight pointers."""
+        one = [self._emit(f"load <4 x i32>, ptr {place}, align 4", I32, 4) for place in places]
+        two = [self._shuffle(one[i], one[i + 4], list(range(8))) for i in range(4)]
+        mixed = [self._shuffle(a, b, [n + i for i in (0, 8, 1, 9, 4, 12, 5, 13)]) for n in (0, 2)
+                 for a, b in (two[:2], two[2:])]  # fmt: skip
+        return [
+            self._shuffle(mixed[2 * n], mixed[2 * n + 1], [m + i for i in (0, 1, 8, 9, 4, 5, 12, 13)])
+            for n in range(2)
+            for m in (0, 2)
+        ]
+
+    def _joined(self, parts: Sequence[Value]) -> Value:
+        """Vectors of equal size one after the other."""
+        while len(parts) > 1:
+            size = range(2 * parts[0].lanes)
+            parts = [self._shuffle(a, b, list(size)) for a, b in zip(parts[::2], parts[1::2], strict=True)]
+        return parts[0]
 
     def _half(self, pairs: Value, i: int) -> str:
         """The 64 bits that hold element i of pairs of 32-bit ones."""

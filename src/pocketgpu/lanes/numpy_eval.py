@@ -209,10 +209,8 @@ class NumpyLang(Lang):
         return Value(self, r, a.type, 1)
 
     def _ballot(self, mask: Value) -> Value:
-        if not mask.raw.ndim:
-            return self.const(-1 if mask.raw else 0, I32)
-        bits = np.packbits(mask.raw, bitorder="little").view(np.int32)
-        return Value(self, bits[0], I32, 1)
+        bits = np.packbits(np.broadcast_to(mask.raw, (mask.lanes,)), bitorder="little")
+        return Value(self, np.frombuffer(bits.tobytes().ljust(4, b"\0"), np.int32)[0], I32, 1)
 
     def _mask_of(self, ballot: Value) -> Value:
         octets = np.array([ballot.raw], np.int32).view(np.uint8)

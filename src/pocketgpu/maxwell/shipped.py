@@ -13,6 +13,7 @@ from pocketgpu.facts.choices import DEFAULTS
 from pocketgpu.lanes import Kernel
 from pocketgpu.maxwell.display.scan_out import show_rows
 from pocketgpu.maxwell.engines.common.fills import fill_gobs, fill_lines
+from pocketgpu.maxwell.graphics.draw.crew import serve
 from pocketgpu.maxwell.graphics.draw.native import walk
 from pocketgpu.maxwell.graphics.draw.quick import quick
 from pocketgpu.maxwell.graphics.input.fetch import fetch_careful, fetch_general
@@ -40,8 +41,8 @@ from pocketgpu.maxwell.textures.blocks import codecs, decode_blocks
 
 Code = tuple[Kernel, dict[str, Any]]
 _PLAIN = (
-    fill_gobs, fill_lines, copy_lines, next_piece, run_vertices, walk, quick, fetch_careful, fetch_general, access,
-    atomic, fault, unstack, run_blocks,
+    fill_gobs, fill_lines, copy_lines, next_piece, run_vertices, walk, serve, quick, fetch_careful, fetch_general,
+    access, atomic, fault, unstack, run_blocks,
 )  # fmt: skip
 _STAGES = (begin_patches, run_control, tessellate, run_evaluation, run_geometry, list_geometry, stream_out)
 

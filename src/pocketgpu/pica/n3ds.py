@@ -37,6 +37,7 @@ from pocketgpu.pica.display.lcd import Backlight, backlight
 from pocketgpu.pica.engines.fill import MemoryFill
 from pocketgpu.pica.engines.transfer import Move, TransferEngine
 from pocketgpu.pica.external.registers import ExternalRegisters
+from pocketgpu.pica.external.writes import RepeatedWork
 from pocketgpu.pica.front.batch import DrawRunner
 from pocketgpu.pica.front.draws import Core3D
 from pocketgpu.pica.front.targets import RenderTarget
@@ -127,9 +128,10 @@ class N3DS(Observed[Observer]):
         new = model == "new" or (model is None and fcram > 128 * MIB)
         self._core = Core3D(self.memory, self._engine, self.events, self.stats, threads, self.choices)
         self._core.runner.tier = tier
-        # Both have caches, which are kept when the machine is reset, like those of the core.
+        # They have caches, which are kept when the machine is reset, like those of the core.
         self._fill = MemoryFill(self.memory, self._engine, self.choices)
         self._transfer = TransferEngine(self.memory, self._engine, self.choices)
+        self._repeated = RepeatedWork(self.memory, self._core.layout)
         self._power_on(timing, new)
 
     def __repr__(self) -> str:
@@ -138,7 +140,7 @@ class N3DS(Observed[Observer]):
     def _power_on(self, timing: str, new: bool) -> None:
         """The parts around the core, and the registers' values at power-on."""
         self._switched_on = (timing, new)
-        units = (self._core, self._fill, self._transfer)
+        units = (self._core, self._fill, self._transfer, self._repeated)
         parts = (self.memory, self._engine, *units, self.events, self.stats, self.choices)
         self._timed: TimedRegisters | None = None
         if timing == "emulated":

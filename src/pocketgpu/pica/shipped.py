@@ -16,7 +16,7 @@ from pocketgpu.pica.core.layout import WorkLayout
 from pocketgpu.pica.core.tiers import Code
 from pocketgpu.pica.engines.fill import fill_steps
 from pocketgpu.pica.engines.transfer import convert_rows, copy_units, detile_rows
-from pocketgpu.pica.external.registers import store_writes
+from pocketgpu.pica.external.writes import store_writes
 from pocketgpu.pica.fragment.kernel import draw_fragments, run_draws
 from pocketgpu.pica.front.command_list import walk
 from pocketgpu.pica.memory.guest import GuestMemory

@@ -50,6 +50,8 @@ def collatz(k: Lang) -> None:
 def bits(k: Lang) -> None:
     x = k.load(I32, OUT, 32)
     k.store(I32, OUT + 128, k.ballot(x < 0))
+    for n, lanes in enumerate((8, 16)):
+        k.store(I32, OUT + 132 + 4 * n, k.ballot(k.load(I32, OUT, lanes) < 0))
     k.store(I32, OUT + 256, k.select(k.mask_of(k.load(I32, OUT)), k.splat(1), 0))
     for n, f in enumerate((k.popcount, k.leading_zeros, k.trailing_zeros)):
         k.store(I32, OUT + 384 + 128 * n, f(x))
@@ -90,6 +92,7 @@ def test_bits(evaluator: str) -> None:
     before[3] = 0
     out = run(bits, evaluator)
     assert out[32] == sum(int(x >> 31) << i for i, x in enumerate(before.tolist()))
+    assert out[33:35].tolist() == [out[32] & 0xFF, out[32] & 0xFFFF]
     assert out[64:96].tolist() == [int(before[0]) >> i & 1 for i in range(32)]
     assert out[96:128].tolist() == [x.bit_count() for x in before.tolist()]
     assert out[128:160].tolist() == [32 - x.bit_length() for x in before.tolist()]

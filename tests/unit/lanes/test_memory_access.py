@@ -102,3 +102,24 @@ def test_masked_stores_and_gathers(both: Any, type: Type) -> None:
         assert stored(0x3A00 + flag * size, 1) == source[7:].view(np.uint8).tolist()
         assert stored(0x3B00, 2) == source[[4, 3]].view(np.uint8).tolist()
         assert stored(0x3C00, 8) == [0] * (8 * size)
+
+
+@pytest.mark.parametrize("lanes", [4, 8, 16, 32])
+@pytest.mark.parametrize("count", [2, 4])
+def test_gathered_words(both: Any, lanes: int, count: int) -> None:
+    """Several words for each lane, from places that overlap, after a base that is known or not."""
+
+    @kernel(lanes=lanes, base=I32)
+    def gathered(k: Lang, base: Value) -> None:
+        places = ((k.iota() * 7) & 15) * 4
+        for n, word in enumerate(k.gather_words(places, count, base)):
+            k.store(I32, OUT + 0x100 * n, word)
+        for n, word in enumerate(k.gather_words(places + IN_A, count)):
+            k.store(I32, OUT + 0x1000 + 0x100 * n, word)
+
+    both.run(gathered, IN_A)
+    words = both.read(np.int32, IN_A, 32)
+    places = np.arange(lanes) * 7 & 15
+    for n in range(count):
+        for at in (OUT, OUT + 0x1000):
+            assert both.read(np.int32, at + 0x100 * n, lanes).tolist() == words[places + n].tolist()

@@ -48,8 +48,8 @@ def parse(text: str) -> tuple[str, str]:
 
 def departures(choices: Mapping[str, str], *names: str) -> tuple[tuple[str, str], ...]:
     """The choices that differ from the default, sorted by name: of `names`, which are choices or whole groups
-    ("combiner"). Code is specialised for these, so the default code has one form."""
-    wanted = [name for name in CHOICES if name in names or name.partition(".")[0] in names]
+    ("combiner"), or of all. Code is specialised for these, so the default code has one form."""
+    wanted = [name for name in CHOICES if not names or name in names or name.partition(".")[0] in names]
     return tuple(sorted((name, choices[name]) for name in wanted if choices[name] != DEFAULTS[name]))
 
 

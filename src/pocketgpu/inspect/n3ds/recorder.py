@@ -20,6 +20,8 @@ from pocketgpu.facts.formats import DEPTH_FORMATS, FRAMEBUFFER_COLOR_FORMATS
 from pocketgpu.facts.lookup import register_at
 from pocketgpu.inspect.model.event import Event, Pass, Range
 from pocketgpu.inspect.n3ds.command_words import ListWords, pieces_of
+from pocketgpu.inspect.n3ds.draw_inputs import DrawInputs, physical
+from pocketgpu.inspect.n3ds.transfer_input import read_by_transfer
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.layout import KIND_ELEMENTS, KIND_IMMEDIATE
 from pocketgpu.pica.core.observer import Run, Undrawn
@@ -51,6 +53,7 @@ class Recorder(Undrawn):
 
     def __init__(self) -> None:
         self.frames: list[FrameNotes] = [FrameNotes()]
+        self._inputs: DrawInputs | None = None
         self._targets: dict[bytes, tuple[str, tuple[Range, ...], dict[str, Any]]] = {}
         self._open: Callable[[], ListWords] | None = None
         self._list: list[Event] = []
@@ -113,35 +116,33 @@ class Recorder(Undrawn):
         source, target = (int(EXTERNAL[f"PPF_{side}_ADDRESS"]["address"].decode(words[f"PPF_{side}_ADDRESS"]))
                           for side in ("INPUT", "OUTPUT"))  # fmt: skip
         writes = _physical(self.machine, [self.machine.transfer_of(words).written])
+        read = read_by_transfer(self.machine, words)
+        reads = () if read is None or not writes else (read,)
         facts = {name: f"{word:#010x}" for name, word in words.items()}
         if copy:
-            size = words["PPF_COPY_SIZE"]
-            self._note(
-                "copy",
-                f"texture copy of {counted(size, 'byte')}, {source:#010x} to {target:#010x}",
-                facts,
-                writes=writes,
-            )
+            text = f"texture copy of {counted(words['PPF_COPY_SIZE'], 'byte')}, {source:#010x} to {target:#010x}"
+            self._note("copy", text, facts, writes=writes, reads=reads)
             return
         taken, given = (
             [EXTERNAL[name][axis].raw(words[name]) for axis in ("width", "height")]
             for name in ("PPF_INPUT_SIZE", "PPF_OUTPUT_SIZE")
         )
         text = f"display transfer {sized(*taken)} at {source:#010x} to {sized(*given)} at {target:#010x}"
-        self._note("transfer", text, facts, writes=writes)
+        self._note("transfer", text, facts, writes=writes, reads=reads)
 
     def memory_copied(self, words: Sequence[int]) -> None:
         from pocketgpu.facts.gsp import REQUEST_DMA
 
         source, target, size = REQUEST_DMA.values(words, "source", "target", "size")
-        place = self.machine.gsp.virt_to_phys.translate(target, size)
-        writes = (Range(place, size),) if place is not None and size else ()
+        places = [self.machine.gsp.virt_to_phys.translate(at, size) for at in (target, source)]
+        writes, reads = (() if at is None or not size else (Range(at, size),) for at in places)
         facts = {"source": f"{source:#010x}", "target": f"{target:#010x}", "size": size, "command": REQUEST_DMA.name}
         self._note(
             "copy",
             f"{REQUEST_DMA.name} of {counted(size, 'byte')}, {source:#010x} to {target:#010x}",
             facts,
             writes=writes,
+            reads=reads,
         )
 
     def cache_flushed(self, ranges: Sequence[tuple[int, int]]) -> None:
@@ -160,6 +161,9 @@ class Recorder(Undrawn):
             return
         pieces = pieces_of(self.machine.memory, *self._at, jumps)
         whole = ListWords(pieces)
+        self._list[0].reads = tuple(
+            Range(one.address, one.words.nbytes) for one in pieces if one.address is not None and len(one.words)
+        )
         self._list[0].made_by = lambda: whole.words(0, whole.size)
         cut = _Cuts(whole, [(offset, immediate) for _, offset, immediate in self._places])
         for number, (event, _, _) in enumerate(self._places):
@@ -168,6 +172,9 @@ class Recorder(Undrawn):
 
     def draws(self, packets: DrawPackets, run: Run) -> None:
         keys = packets.registers[:, _IDS] & _MASKS
+        if self._inputs is None:
+            self._inputs = DrawInputs(self.machine)
+        inputs = self._inputs.of(packets)
         frame = self.frames[-1]
         for n in range(len(packets)):
             raw = keys[n].tobytes()
@@ -185,7 +192,7 @@ class Recorder(Undrawn):
             text = f"draw {number}: {vertices} {what}, {facts['primitives']}"
             event = self._note(
                 "draw", text, {**facts, "vertices": vertices, "kind": KIND_TEXT[kind], "target": target},
-                draw=number, writes=writes,
+                draw=number, writes=writes, reads=inputs[n],
             )  # fmt: skip
             frame.draws.append(event)
             self._places.append((event, int(packets.places[n]), kind == KIND_IMMEDIATE))
@@ -261,9 +268,4 @@ def _target_ranges(machine: N3DS, get: StaticRegisters) -> tuple[Range, ...]:
 
 
 def _physical(machine: N3DS, ranges: Sequence[tuple[int, int]]) -> tuple[Range, ...]:
-    found = []
-    for offset, size in ranges:
-        address = machine.memory.address_of(offset) if size else None
-        if address is not None:
-            found.append(Range(address, size))
-    return tuple(found)
+    return tuple(found for one in ranges if (found := physical(machine, one)) is not None)

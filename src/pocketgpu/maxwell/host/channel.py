@@ -377,6 +377,8 @@ class Channel:
         # If nothing has been stamped with the current version, no new one is needed.
         if memory.version != self._version or self._constants[0] != self._stamped:
             self._version, self._stamped = memory.open_version(), self._constants[0]
+        if self._words[_QUICK]:
+            machine.drawing.crew.come()
         started = perf_counter()
         self._place = ""
         machine.parse(self.index)

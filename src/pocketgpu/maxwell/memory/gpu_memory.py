@@ -156,6 +156,7 @@ class GpuMemory(Arena):
                 raise UsageError(f"{size} bytes more than the {self.capacity} of this GPU's memory ({left} are left)")
             self._top += size
         self._numbers += 1
+        self.prefer_large_pages(offset, size)
         backing = self._backings[self._numbers] = Backing(self._numbers, offset, size)
         return backing
 

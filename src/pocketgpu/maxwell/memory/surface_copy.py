@@ -26,6 +26,9 @@ from pocketgpu.maxwell.memory.blocklinear import GOB_HEIGHT, GOB_SIZE, GOB_WIDTH
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.maxwell.memory.page_table import STAGING, STAGING_SIZE
 
+_CACHE_LINE = 64
+_AHEAD = 2
+"""How many GOBs ahead their bytes are asked for."""
 _UNIT = 16  # adjacent bytes of a row in a GOB
 _MAX_PIECE = 64 * 1024  # bytes of a row in the staging area
 _LINE = 64  # bytes that a copy of plain rows moves at a time
@@ -117,6 +120,9 @@ def copy_gobs(
             corner = k.to_i64(top) * pitch + k.to_i64(left) + linear
             whole = all_rows & (left >= 0) & (left + GOB_WIDTH <= width)
             for _ in k.when(whole):
+                # GOBs of a row are far apart, so the processor does not expect them by itself.
+                for line in range(0, GOB_SIZE, _CACHE_LINE):
+                    k.prefetch(gob + block_size * _AHEAD + line)
                 for line in range(GOB_HEIGHT):
                     for unit in range(0, GOB_WIDTH, _UNIT):
                         place = (unit & 32) << 3 | (line & 6) << 5 | (unit & 16) << 1 | (line & 1) << 4

@@ -19,12 +19,18 @@ LOWEST = -1000.0
 """The level of detail where coordinates are the same at all pixels."""
 
 
-def places(k: Lang, scaled: Value, linear: Value, choices: Mapping[str, str]) -> Value:
+def texel_at(k: Lang, scaled: Value) -> Value:
+    """Numbers of the texels at coordinates in texels."""
+    return k.to_i32(k.floor(scaled), -_FAR_TEXEL, _FAR_TEXEL)
+
+
+def places(k: Lang, scaled: Value, linear: Value | bool, choices: Mapping[str, str]) -> Value:
     """Positions in 1/256 texel of coordinates in texels; lanes that are not linear have no fraction."""
-    shift = 0.5 if choices["texture.fraction"] == "round" else 0.0
-    smooth = k.to_i32(k.floor(scaled * float(ONE) - (ONE / 2 - shift)), -_FARTHEST, _FARTHEST)
-    near = k.to_i32(k.floor(scaled), -_FAR_TEXEL, _FAR_TEXEL) << 8
-    return k.select(linear, smooth, near)
+    half = ONE / 2 - (0.5 if choices["texture.fraction"] == "round" else 0.0)
+    # The product is exact, so it does not matter whether it is rounded.
+    moved = k.fma(scaled, float(ONE), -half) if k.fused else scaled * float(ONE) - half
+    smooth = k.to_i32(k.floor(moved), -_FARTHEST, _FARTHEST)
+    return smooth if linear is True else k.select(linear, smooth, texel_at(k, scaled) << 8)
 
 
 def modulo(k: Lang, x: Value, size: Value, powers: Value) -> Value:

@@ -7,9 +7,9 @@ from functools import partial
 from pocketgpu.lanes import I32, Lang, Value, kernel
 from pocketgpu.maxwell.sampling import coordinates as c
 from pocketgpu.maxwell.sampling import records as r
+from pocketgpu.maxwell.sampling.detail import Sampling
 from pocketgpu.maxwell.sampling.lookup import Record, Request, each_texture
 from pocketgpu.maxwell.sampling.records import Call
-from pocketgpu.maxwell.sampling.sample import Sampling
 from pocketgpu.maxwell.sampling.texels import compared, level_start, load_texel, return_words, texel, texel_offsets
 
 
@@ -26,7 +26,8 @@ def fetch(
     request = Request(k, launch, slot, warp, instruction, what)
     clamps = dict(choices)["texture.fetch_outside"] == "clamp"
 
-    def run(record: Record, lanes: Value) -> None:
+    def run(record: Record, here: Value) -> None:
+        lanes = k.mask_of(here)
         offsets = texel_offsets(request)
         dimensions, last = request.bits(Call.DIMENSIONS), record.word("LEVELS") - 1
         lod = k.select(request.bits(Call.LOD) == r.LEVEL, request.take(r.V_LOD), k.splat(0))
@@ -70,7 +71,9 @@ def gather(
     """One component of the four texels that a bilinear filter of level 0 takes: (0, 1), (1, 1), (1, 0), (0, 0)."""
     request = Request(k, launch, slot, warp, instruction, what)
 
-    def run(record: Record, lanes: Value) -> None:
+    def run(record: Record, here: Value) -> None:
+        lanes = k.mask_of(here)
+        k.probe("texture.lanes", lanes)
         sampling = Sampling(request, record, lanes, dict(choices))
         cube = sampling.cube
         xyz = [k.bits_f32(request.take(n)) for n in (r.V_X, r.V_Y, r.V_Z)]
@@ -120,7 +123,8 @@ def query(
     request = Request(k, launch, slot, warp, instruction, what)
     question = request.bits(Call.QUESTION)
 
-    def run(record: Record, lanes: Value) -> None:
+    def run(record: Record, here: Value) -> None:
+        lanes = k.mask_of(here)
         zero = k.splat(0)
         word = lambda name, n=0: k.splat(record.word(name, n))
 
@@ -137,6 +141,7 @@ def query(
             return word("TARGET"), zero, k.splat(samples), zero
 
         def detail() -> tuple[Value, ...]:
+            k.probe("texture.lanes", lanes)
             sampling = Sampling(request, record, lanes, dict(choices))
             raw = c.level_of(k, *sampling.gradients(sampling.scale()))
             fixed = lambda v: k.to_i32(k.floor(v * 256.0 + 0.5), -32768.0, 32767.0)

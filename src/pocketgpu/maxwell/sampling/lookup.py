@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from pocketgpu.lanes import F32, I32, I64, Lang, Type, Value
+from pocketgpu.lanes.values import Operand
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.sampling.records import BOOK, ENTRY_WORDS, GOOD, HASH, PROBES, RECORD, TABLE_BITS, V_HANDLE
 from pocketgpu.maxwell.sass.thread_memory.access import note_fault
-from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, BLOCK, LAUNCH, NO_TEXTURE, SCRATCH, VECTOR
+from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, BLOCK, LANES, LAUNCH, NO_TEXTURE, SCRATCH, VECTOR
 
 _MULTIPLIER = HASH - (1 << 32)
 
 
 @dataclass
 class Request:
-    """One call of a kernel of this package: its arguments, and the scratch vectors."""
+    """One call of a kernel of this package: its arguments, and the scratch vectors.
+
+    lanes, first: those that are worked on; all, or a part of them.
+    """
 
     k: Lang
     launch: Value
@@ -24,14 +28,49 @@ class Request:
     warp: Value
     instruction: Value
     what: Value
+    lanes: int = LANES
+    first: Value | int = 0
 
-    def take(self, n: int, type: Type = I32) -> Value:
+    def part(self, first: Value, lanes: int) -> Request:
+        """The same call for some of its lanes."""
+        return Request(self.k, self.launch, self.slot, self.warp, self.instruction, self.what, lanes, first)
+
+    def mask(self, ballot: Value) -> Value:
+        """The mask of the lanes with this ballot, in which the first lane of the request is the lowest bit."""
+        if self.lanes == LANES:
+            return self.k.mask_of(ballot)
+        own = self.k.pattern_of([1 << n for n in range(self.lanes)])
+        return (self.splat(ballot) & own) == own
+
+    def parts(self, ballot: Value) -> Iterator[tuple[Request, Value]]:
+        """For lanes of a ballot: the same call for as many lanes as a register holds, with the ballot of those; in
+        turn, without those that have no lane. The loop must run to its end."""
+        k = self.k
+        count = k.register_lanes
+        for first in k.range(0, self.lanes, count):
+            bits = ballot.lsr(first) & self.whole(count)
+            for _ in k.when(bits != 0):
+                yield self.part(first, count), bits
+
+    def whole(self, lanes: int = 0) -> int:
+        """The ballot of all lanes of the request, or of so many."""
+        return (1 << (lanes or self.lanes)) - 1
+
+    def scratch(self, n: Value | int) -> Value:
+        """Arena offset of the lanes in a scratch vector."""
+        return self.slot + (self.first << 2) + (SCRATCH + n * VECTOR)
+
+    def splat(self, v: Operand, type: Type = I32) -> Value:
+        """The same value in the lanes."""
+        return self.k.splat(v, self.lanes, type)
+
+    def take(self, n: Value | int, type: Type = I32) -> Value:
         """A scratch vector, I32 or F32."""
-        return self.k.load(type, self.slot + (SCRATCH + n * VECTOR), 32)
+        return self.k.load(type, self.scratch(n), self.lanes)
 
-    def put(self, n: int, v: Value, mask: Value) -> None:
-        """Write lanes of a scratch vector of words."""
-        self.k.store(I32, self.slot + (SCRATCH + n * VECTOR), self.k.fit(v, I32, 32), mask)
+    def put(self, n: int, v: Value, mask: Value | None) -> None:
+        """Write lanes of a scratch vector of words; all without a mask."""
+        self.k.store(I32, self.scratch(n), self.k.fit(v, I32, self.lanes), mask)
 
     def bits(self, field: tuple[int, int]) -> Value:
         """A field of the call's word."""
@@ -87,7 +126,7 @@ def _using(request: Request, handle: Value) -> Value:
 
 
 def each_texture(request: Request, mask: Value, handle: Value, use: int, body: Callable[[Record, Value], None]) -> None:
-    """Run `body` with a record and the lanes (a mask) that use it, for each different handle among the active lanes.
+    """Run `body` with a record and the lanes (a ballot) that use it, for each different handle among the active lanes.
 
     handle: number of a word of the bank of handles; below 0, handles are in a scratch vector. A bad handle uses the
     record of bad handles, and is recorded as a fault.
@@ -107,7 +146,7 @@ def each_texture(request: Request, mask: Value, handle: Value, use: int, body: C
         record = Record(k, find(request, one, use))
         for _ in k.when(~record.flag(GOOD)):
             request.fault(NO_TEXTURE, here, one)
-        body(record, k.mask_of(here))
+        body(record, here)
         left.value = left.value & ~here
 
 

@@ -22,6 +22,9 @@ COMPARE                DEPTH_COMPARE_FUNC
 ANISOTROPY             samples along the longer side of a footprint, 1 for none
 REDUCTION              0 weighted sum, 1 minimum, 2 maximum
 SAMPLES                log2 of the samples of a pixel in x and y
+PLAIN                  NOT_PLAIN; NEAR or SMOOTH for reads of one level with one filter; MIPMAPPED (`plain.py`)
+MASK SIDE LAST         along x and y: the bits of a texel number that count (wrapped sizes that are powers of two), the
+                       size as f32, the last texel
 ADDRESS ... STRIDE     address and layout of a surface in guest memory (surface.py)
 CHANNEL                for each of red to alpha: type, word, lowest bit and width, as `formats.components.Channel`
 =====================  =================================================================================================
@@ -50,12 +53,14 @@ BOOK = Struct("RESOLVE:2", "COUNT", "CHANGES", "LINEAR:256", f"TABLE:{ENTRIES * 
 RECORD = Struct(
     "KIND", "TARGET", "WIDTH", "HEIGHT", "DEPTH", "LAYERS", "LEVELS", "FLAGS", f"LEVEL:{MAX_LEVELS}",
     "WRAP:3", "MAG", "MIN", "MIP", "LOD_BIAS", "MIN_LOD", "MAX_LOD", "BORDER:4", "COMPARE", "ANISOTROPY", "REDUCTION",
-    "SAMPLES:2", "RAW_LOD:3",
+    "SAMPLES:2", "RAW_LOD:3", "PLAIN", "MASK:2", "SIDE:2", "LAST:2",
     "ADDRESS:2", "STRIDE:2", "BLOCK_HEIGHT", "BLOCK_DEPTH", "BLOCK_SIZE", "ROW_SIZE", "SLICE_SIZE:2", "PITCH",
     "ELEMENT", "CHANNEL:16",
 )  # fmt: skip
 RECORD_ROOM = (RECORD.size + 63) // 64 * 64
 
+# Plain reads.
+NOT_PLAIN, NEAR, SMOOTH, MIPMAPPED = range(4)
 # Storage kinds of texels.
 UNORM8, SRGB8, FLOAT, INTEGER, HALF = range(5)
 TEXEL_BYTES = (4, 4, 16, 16, 8)
@@ -92,6 +97,7 @@ MIP_NONE, MIP_POINT, MIP_LINEAR = _MIPS.MIP_NONE, _MIPS.MIP_POINT, _MIPS.MIP_LIN
 
 # Scratch vectors of a call: inputs, and the first of four words of results.
 V_HANDLE, V_X, V_Y, V_Z, V_LAYER, V_LOD, V_REFERENCE, V_OFFSETS = range(8)
+COORDINATES = (V_X, V_Y, V_Z)
 V_SAMPLE = 8
 """Number of the sample; of a gather the second word of offsets; of gradients the first of four."""
 V_GRADIENTS = 8
@@ -100,8 +106,8 @@ V_DATA = 4
 V_RESULT = 12
 
 # Kernels, by their index in a launch's record.
-SAMPLE, FETCH, GATHER, QUERY, SURFACE, SAMPLE_RARE = range(TEXTURE_KERNELS)
-CALLED = {SAMPLE: (SAMPLE_RARE,)}
+SAMPLE, FETCH, GATHER, QUERY, SURFACE, SAMPLE_QUICK, SAMPLE_RARE = range(TEXTURE_KERNELS)
+CALLED = {SAMPLE: (SAMPLE_QUICK, SAMPLE_RARE)}
 """Kernels that a kernel calls."""
 
 

@@ -1,9 +1,10 @@
 """Filtered texture reads: TEX, TEXS, TXD.
 
-There are two kernels with the same kind of result. `sample` is for what nearly all programs do: two-dimensional
-textures without a border, each lane one bilinear read, or two with mipmaps. It calls `sample_rare` for others: that one
+There are three kernels with the same kind of result, because LLVM prepares for all of a kernel's code before its loops.
+`sample` reads what is the simplest and is read most (`plain.py`). It calls `sample_quick` for two-dimensional textures
+without a border, each lane one bilinear read, or two with mipmaps (`quick.py`), and `sample_rare` for others: that one
 handles every target, filter and address mode, and loops over the texels of a footprint with one piece of code for all
-of them. In one kernel with it, the usual reads would take a quarter longer: LLVM prepares for both before the loops.
+of them.
 
 Weights have 8 bits. Products of 8-bit colours and weights are summed exactly and divided once; other formats are summed
 as f32 in the order of texels (x first, then y, z, levels, samples).
@@ -11,256 +12,25 @@ as f32 in the order of texels (x first, then y, z, levels, samples).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from pocketgpu.lanes import BOOL, F32, I32, I64, Lang, Value, kernel
+from pocketgpu.lanes import F32, I32, I64, Lang, Value, kernel
 from pocketgpu.maxwell.sampling import coordinates as c
 from pocketgpu.maxwell.sampling import records as r
+from pocketgpu.maxwell.sampling.detail import Sampling
 from pocketgpu.maxwell.sampling.lookup import Record, Request, each_texture
-from pocketgpu.maxwell.sampling.records import RECORD, Call
-from pocketgpu.maxwell.sampling.texels import TexelSum, compared, finish, load_texel, texel, texel_offsets
+from pocketgpu.maxwell.sampling.plain import plain_reads
+from pocketgpu.maxwell.sampling.quick import quick_reads
+from pocketgpu.maxwell.sampling.records import Call
+from pocketgpu.maxwell.sampling.texels import TexelSum, compared, finish, halve, texel, texel_offsets
 from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH
 
-_FULL = 255.0 * 65536.0
 
+class _General(Sampling):
+    """Every target, filter and format."""
 
-def _divided(k: Lang, total: Value) -> Value:
-    """A sum of products of codes and weights divided by the largest one, to the nearest f32."""
-    if not k.fused:
-        return total / _FULL
-    # Two multiply-adds correct the product with the reciprocal to the nearest quotient (Markstein). A division takes
-    # several times as long.
-    inverse = k.f32(1.0) / _FULL
-    first = total * inverse
-    return k.fma(k.fma(-first, _FULL, total), inverse, first)
-
-
-class Sampling:
-    """One call, for the lanes that use one texture."""
-
-    def __init__(self, request: Request, record: Record, lanes: Value, choices: Mapping[str, str]) -> None:
-        self.k, self.request, self.record, self.lanes = request.k, request, record, lanes
-        self.choices = choices
-        self.k.probe("texture.lanes", lanes)
-        request_bits = request.bits
-        self.cube = request_bits(Call.CUBE) != 0
-        self.lod = request_bits(Call.LOD)
-
-    def _f32(self, n: int) -> Value:
-        return self.k.bits_f32(self.request.take(n))
-
-    # -- the level of detail ----------------------------------------------------------------------------------------
-    def quads(self) -> Value:
-        """Whether adjacent lanes are adjacent pixels."""
-        k, request = self.k, self.request
-        known = k.load(I32, request.launch + LAUNCH.QUADS) | request.bits(Call.QUADS)
-        return k.fit(known != 0, BOOL, 1)
-
-    def gradients(self, scale: tuple[Value, Value, Value]) -> tuple[list[Value], list[Value]]:
-        """Derivatives of coordinates along x and y, times `scale` (texels for coordinates); 0 if there is no source for
-        them."""
-        k = self.k
-        xyz = [self._f32(n) for n in (r.V_X, r.V_Y, r.V_Z)]
-        zero = k.splat(0.0, type=F32)
-
-        def by_quads() -> tuple[Value, ...]:
-            pairs = [c.slopes(k, v) for v in xyz]
-            return tuple(x for x, _ in pairs) + tuple(y for _, y in pairs)
-
-        def given() -> tuple[Value, ...]:
-            four = [self._f32(r.V_GRADIENTS + n) for n in range(4)]
-            if self.choices["texture.gradient_order"] == "pairs":
-                return four[0], four[1], zero, four[2], four[3], zero
-            return four[0], four[2], zero, four[1], four[3], zero
-
-        nothing = lambda: (zero,) * 6
-        way = k.select(self.lod == r.GRADIENTS, 2, k.select(self.quads(), 1, 0))
-        found = k.switch(way, [nothing, by_quads, given])
-        along = [list(found[:3]), list(found[3:])]
-
-        def on_faces() -> tuple[Value, ...]:
-            """Derivatives of the coordinates on the face: by the quotient rule."""
-            _, s, t, major = c.face_of(k, *xyz)
-            x_major, y_major = k.abs(xyz[0]) == major, k.abs(xyz[1]) == major
-            pick = lambda v: k.select(x_major, v[0], k.select(y_major, v[1], v[2]))
-            sign = k.select(pick(xyz) < 0.0, k.splat(-1.0, type=F32), 1.0)
-            inverse = 0.5 / (major * major)
-            out = []
-            for d in along:
-                _, ds, dt = self._on_face(xyz, d)
-                dm = pick(d) * sign
-                out += [(ds * major - s * dm) * inverse, (dt * major - t * dm) * inverse, zero]
-            return tuple(out)
-
-        found = k.branch(self.cube, on_faces, lambda: tuple(along[0] + along[1]))
-        scaled = [v * scale[n % 3] for n, v in enumerate(found)]
-        return scaled[:3], scaled[3:]
-
-    def _on_face(self, xyz: list[Value], d: list[Value]) -> tuple[Value, Value, Value]:
-        """A change of a direction in the coordinates of its face."""
-        k = self.k
-        ax, ay, az = (k.abs(v) for v in xyz)
-        on_x, on_y = (ax >= ay) & (ax >= az), ay >= az
-        pick = lambda a, b, e: k.select(on_x, a, k.select(on_y, b, e))
-        minus = pick(*xyz) < 0.0
-        s = pick(k.select(minus, d[2], -d[2]), d[0], k.select(minus, -d[0], d[0]))
-        t = pick(-d[1], k.select(minus, -d[2], d[2]), -d[1])
-        return on_x, s, t
-
-    def scale(self) -> tuple[Value, Value, Value]:
-        """Texels for a coordinate's unit on the first level; 1 where coordinates are in texels."""
-        k, record = self.k, self.record
-        normalized = record.flag(r.NORMALIZED)
-        one = lambda name: k.select(normalized, k.to_f32(record.word(name)), 1.0)
-        return one("WIDTH"), one("HEIGHT"), one("DEPTH")
-
-    def bounded(self, level: Value) -> Value:
-        """A level of detail with the bias of header and sampler, clamped to their range."""
-        record = self.record
-        return self.k.clamp(level + record.number("LOD_BIAS"), record.number("MIN_LOD"), record.number("MAX_LOD"))
-
-    def explicit(self) -> Value:
-        """The level of detail or bias of the instruction, or 0."""
-        k = self.k
-        given = self._f32(r.V_LOD)
-        used = (self.lod == r.LEVEL) | (self.lod == r.BIAS)
-        return k.select(used, k.select(given == given, given, 0.0), 0.0)
-
-    def from_pixels(self) -> Value:
-        """Whether the level comes from neighbours or gradients."""
-        return (self.lod == r.AUTO) | (self.lod == r.BIAS) | (self.lod == r.GRADIENTS)
-
-    def level(self) -> Value:
-        """The level of detail."""
-        k = self.k
-
-        def computed() -> Value:
-            return c.level_of(k, *self.gradients(self.scale())) + self.explicit()
-
-        return self.bounded(k.branch(self.from_pixels(), computed, self.explicit))
-
-    # -- the quick way ----------------------------------------------------------------------------------------------
-    def quick(self) -> None:
-        """Two dimensions, no border."""
-        k, record = self.k, self.record
-        mag, least, mip = record.word("MAG"), record.word("MIN"), record.word("MIP")
-        needed = record.flag(r.NEEDS_LEVEL)
-        level = k.branch(needed, self.level, lambda: k.splat(0.0, type=F32))
-        k.probe("texture.level", level)
-        nearby = level <= 0.0
-        linear = k.select(nearby, k.splat(mag == r.LINEAR), k.splat(least == r.LINEAR))
-        s, t = self._f32(r.V_X), self._f32(r.V_Y)
-        layer = k.branch(
-            self.request.bits(Call.ARRAY) != 0,
-            lambda: k.clamp(self.request.take(r.V_LAYER) & 0xFFFF, 0, record.word("LAYERS") - 1),
-            lambda: k.splat(0),
-        )
-
-        def flat() -> tuple[Value, ...]:
-            width, height = record.word("WIDTH"), record.word("HEIGHT")
-            return self._two(s, t, (width, height), k.splat(record.word("LEVEL")), layer, linear)
-
-        def levels() -> tuple[Value, ...]:
-            last = record.word("LEVELS") - 1
-            smooth = mip == r.MIP_LINEAR
-            fixed = k.to_i32(k.floor(level * 256.0 + k.select(smooth, 0.5, 128.0)), 0.0, 4095.0)
-            first = k.min(fixed >> 8, last)
-            part = k.select(smooth & (first < last), fixed & 255, 0)
-
-            def at(n: Value) -> tuple[Value, ...]:
-                width, height = (k.max(k.splat(record.word(side)).lsr(n), 1) for side in ("WIDTH", "HEIGHT"))
-                start = k.gather(I32, (n << 2) + (record.at + RECORD.LEVEL))
-                return self._two(s, t, (width, height), start, layer, linear)
-
-            upper = at(first)
-
-            def both() -> tuple[Value, ...]:
-                lower, share = at(k.min(first + 1, last)), k.to_f32(part) * (1.0 / 256.0)
-                mixed = [a + (b - a) * share for a, b in zip(upper, lower, strict=True)]
-                return tuple(k.select(part != 0, m, a) for m, a in zip(mixed, upper, strict=True))
-
-            return tuple(k.branch(k.any((part != 0) & self.lanes), both, lambda: upper))
-
-        sums = k.branch(needed & (mip != r.MIP_NONE), levels, flat)
-        codes = record.word("KIND") == r.UNORM8
-        values = k.branch(codes, lambda: tuple(_divided(k, v) for v in sums), lambda: tuple(sums))
-        finish(self.request, values, None, self.lanes)
-
-    def _two(
-        self, s: Value, t: Value, size: tuple[Value, Value], start: Value, layer: Value, linear: Value
-    ) -> tuple[Value, ...]:  # fmt: skip
-        """Four components on one level; of UNORM8 sums of weights (65536 in all) times codes of 8 bits.
-
-        size: of the level, scalars or lanes. start: arena offset of its copy.
-        """
-        k, record = self.k, self.record
-        width, height = size
-        powers = record.flag(r.POWERS)
-        u = c.places(k, s * k.to_f32(width), linear, self.choices)
-        v = c.places(k, t * k.to_f32(height), linear, self.choices)
-        wide = k.splat(width) if width.lanes == 1 else width
-        high = k.splat(height) if height.lanes == 1 else height
-        around = lambda x, n, axis: c.wrap(k, x, n, record.word("WRAP", axis), powers)[0]
-        x0, y0 = around(u >> 8, wide, 0), around(v >> 8, high, 1)
-
-        before, place = layer * (wide * high), start
-        index = lambda x, y: before + (y * wide + x)
-        x1 = lambda: around((u >> 8) + 1, wide, 0)
-        y1 = lambda: around((v >> 8) + 1, high, 1)
-        fx, fy = u & 255, v & 255
-        for name, value in (("x", x0), ("y", y0), ("part_x", fx), ("part_y", fy)):
-            k.probe(f"texture.{name}", value)
-
-        def word(x: Value, y: Value) -> Value:
-            found = k.gather(I32, (index(x, y) << 2) + place, self.lanes)
-            k.probe("texture.texel", found)
-            return found
-
-        def numbers(x: Value, y: Value) -> list[Value]:
-            words = load_texel(self.request, record, place, index(x, y), self.lanes)
-            return [k.bits_f32(w) for w in words]
-
-        def one_code() -> tuple[Value, ...]:
-            w = word(x0, y0)
-            return tuple(k.to_f32(w.lsr(8 * n) & 255) * 65536.0 for n in range(4))
-
-        def four_codes() -> tuple[Value, ...]:
-            right = fx | (fx << 16)
-            left = 0x01000100 - right
-            below, above = k.to_f32(fy), k.to_f32(256 - fy)
-            even, xs = 0x00FF00FF, (x0, x1())
-
-            def row(y: Value) -> tuple[Value, Value]:
-                a, b = (word(x, y) for x in xs)
-                mixed = lambda a, b: k.mul_halves(a, left) + k.mul_halves(b, right)
-                return mixed(a & even, b & even), mixed(a.lsr(8) & even, b.lsr(8) & even)
-
-            top, bottom = row(y0), row(y1())
-            out = []
-            for n in range(4):
-                part = lambda pair, n=n: k.to_f32((pair[n & 1] & 0xFFFF) if n < 2 else pair[n & 1].lsr(16))
-                out.append(part(top) * above + part(bottom) * below)
-            return tuple(out)
-
-        def four_numbers() -> tuple[Value, ...]:
-            total: list[Value] = []
-            xs, ys = (x0, x1()), (y0, y1())
-            for n in range(4):
-                weight = k.to_f32((fx if n & 1 else 256 - fx) * (fy if n & 2 else 256 - fy)) * (1.0 / 65536.0)
-                # Texels with weight 0 are ignored, even if they are infinite.
-                products = [k.select(weight > 0.0, weight * v, 0.0) for v in numbers(xs[n & 1], ys[n >> 1])]
-                total = [a + b for a, b in zip(total, products, strict=True)] if total else products
-            return tuple(total)
-
-        between = k.any(linear & self.lanes)
-        codes = lambda: tuple(k.branch(between, four_codes, one_code))
-        others = lambda: tuple(k.branch(between, four_numbers, lambda: tuple(numbers(x0, y0))))
-        return tuple(k.branch(record.word("KIND") == r.UNORM8, codes, others))
-
-    # -- the general way --------------------------------------------------------------------------------------------
-    def general(self) -> None:
-        """Every target, filter and format."""
+    def run(self) -> None:
+        """Read, and return the results to the instruction."""
         k, record, request = self.k, self.record, self.request
+        k.probe("texture.lanes", self.lanes)
         xyz = [self._f32(n) for n in (r.V_X, r.V_Y, r.V_Z)]
         most = record.word("ANISOTROPY")
         scale = self.scale()
@@ -360,34 +130,49 @@ class Sampling:
         return total
 
 
-@kernel(lanes=32, launch=I32, slot=I32, warp=I32, instruction=I32, mask=I32, what=I32, handle=I32)
+_NAMES = ("launch", "slot", "warp", "instruction", "mask", "what")
+_CALL = dict.fromkeys(_NAMES, I32)
+
+
+@kernel(lanes=32, **_CALL, handle=I32)
 def sample(
     k: Lang, launch: Value, slot: Value, warp: Value, instruction: Value, mask: Value, what: Value, handle: Value,
     *, choices: tuple[tuple[str, str], ...],
 ) -> None:  # fmt: skip
     """Filtered reads for the lanes of a mask. what, handle: see calls.py; vectors in and out: records.py."""
-    request = Request(k, launch, slot, warp, instruction, what)
+    request, done = Request(k, launch, slot, warp, instruction, what), k.var(0)
 
-    def run(record: Record, lanes: Value) -> None:
-        one = Sampling(request, record, lanes, dict(choices))
-        plain = (Call.DIMENSIONS, 2), (Call.CUBE, 0), (Call.COMPARE, 0), (Call.OFFSETS, 0)
+    def run(record: Record, here: Value) -> None:
         quick = record.flag(r.FAST)
-        for field, value in plain:
+        for field, value in ((Call.DIMENSIONS, 2), (Call.CUBE, 0), (Call.COMPARE, 0), (Call.OFFSETS, 0)):
             quick = quick & (request.bits(field) == value)
-        for _ in k.when(quick):
-            one.quick()
-        for _ in k.when(~quick):
-            rare = k.load(I64, launch + (LAUNCH.TEXTURE + 8 * r.SAMPLE_RARE))
-            k.invoke(rare, launch, slot, warp, instruction, k.ballot(lanes), what, record.at)
+        plain = quick & (record.word("PLAIN") != r.NOT_PLAIN) & (request.bits(Call.ARRAY) == 0)
+        # Lanes that are done here get halves after the loop, for which LLVM would prepare before each turn.
+        left = k.branch(plain, lambda: plain_reads(request, record, here, dict(choices)), lambda: here)
+        done.value = done.value | (here & ~left)
+        for _ in k.when(left != 0):
+            other = k.select(quick, k.i32(r.SAMPLE_QUICK), r.SAMPLE_RARE)
+            function = k.load(I64, launch + LAUNCH.TEXTURE + (other << 3))
+            k.invoke(function, launch, slot, warp, instruction, left, what, record.at)
 
     each_texture(request, mask, handle, r.SAMPLED, run)
+    halve(request, k.mask_of(done.value), None)
 
 
-@kernel(lanes=32, launch=I32, slot=I32, warp=I32, instruction=I32, mask=I32, what=I32, record=I32)
+@kernel(lanes=32, **_CALL, record=I32)
+def sample_quick(
+    k: Lang, launch: Value, slot: Value, warp: Value, instruction: Value, mask: Value, what: Value, record: Value,
+    *, choices: tuple[tuple[str, str], ...],
+) -> None:  # fmt: skip
+    """The reads of `sample` of the usual kind. record: arena offset of the texture's record."""
+    quick_reads(Request(k, launch, slot, warp, instruction, what), Record(k, record), mask, dict(choices))
+
+
+@kernel(lanes=32, **_CALL, record=I32)
 def sample_rare(
     k: Lang, launch: Value, slot: Value, warp: Value, instruction: Value, mask: Value, what: Value, record: Value,
     *, choices: tuple[tuple[str, str], ...],
 ) -> None:  # fmt: skip
-    """The reads of `sample` that are not of the usual kind. record: arena offset of the texture's record."""
+    """The reads of `sample` that are of no usual kind."""
     request = Request(k, launch, slot, warp, instruction, what)
-    Sampling(request, Record(k, record), k.mask_of(mask), dict(choices)).general()
+    _General(request, Record(k, record), k.mask_of(mask), dict(choices)).run()

@@ -33,7 +33,7 @@ from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.maxwell.sampling import records as r
 from pocketgpu.maxwell.sampling.fetch import fetch, gather, query
 from pocketgpu.maxwell.sampling.records import BOOK, ENTRIES, ENTRY_WORDS, HASH, PROBES, RECORD, RECORD_ROOM, TABLE_BITS
-from pocketgpu.maxwell.sampling.sample import sample, sample_rare
+from pocketgpu.maxwell.sampling.sample import sample, sample_quick, sample_rare
 from pocketgpu.maxwell.sampling.surface import surface
 from pocketgpu.maxwell.sampling.texel_copies import TexelCopies, TexelCopy
 from pocketgpu.maxwell.sampling.texture_copies import storage_of
@@ -42,7 +42,7 @@ from pocketgpu.observer import Observed
 
 HEADER_BYTES = SAMPLER_BYTES = 32
 MAX_RECORDS = 4096
-KERNELS = (sample, fetch, gather, query, surface, sample_rare)
+KERNELS = (sample, fetch, gather, query, surface, sample_quick, sample_rare)
 CHOICES = (
     "texture.fraction", "texture.gradient_order", "texture.fetch_outside", "texture.anisotropy",
     "memory.block_depth_base",

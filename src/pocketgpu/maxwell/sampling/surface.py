@@ -176,4 +176,6 @@ def surface(
 ) -> None:  # fmt: skip
     """Loads, stores and atomic operations on surfaces for the lanes of a mask."""
     request = Request(k, launch, slot, warp, instruction, what)
-    each_texture(request, mask, handle, r.HEADER, lambda record, lanes: _SurfaceCall(request, record, lanes).run())
+    each_texture(
+        request, mask, handle, r.HEADER, lambda record, here: _SurfaceCall(request, record, k.mask_of(here)).run()
+    )

@@ -16,7 +16,7 @@ from pocketgpu.maxwell.sampling.lookup import Record, Request
 from pocketgpu.maxwell.sampling.records import BOOK, RECORD, Call
 from pocketgpu.maxwell.sass.semantics.convert import pack16
 from pocketgpu.maxwell.sass.semantics.unit import Unit
-from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH, SCRATCH, VECTOR
+from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH
 
 Words = tuple[Value, Value, Value, Value]
 
@@ -42,31 +42,30 @@ def level_start(k: Lang, record: Record, number: Value, layer: Value, sizes: Seq
     return start, k.select(volume, k.splat(0), layer * (sizes[0] * sizes[1]))
 
 
+def decoded(request: Request, kind: int, words: Sequence[Value]) -> Words:
+    """Four words of texels of a storage kind, bits of f32 or integers, of the words that they are stored in."""
+    k = request.k
+    if kind in r.FORMAT_OF_BYTES:
+        linear = k.load(I32, request.launch + LAUNCH.TEXTURES) + BOOK.LINEAR
+        layout = COLOR_TARGET.named(r.FORMAT_OF_BYTES[kind])
+        red, green, blue, alpha = Channels.of(layout).unpack(k, tuple(words), linear, Quotient.NEAREST)
+        return k.bits_i32(red), k.bits_i32(green), k.bits_i32(blue), k.bits_i32(alpha)
+    if kind == r.HALF:
+        words = [k.bits_i32(float_of(k, word.lsr(low), 16)) for word in words for low in (0, 16)]
+    return words[0], words[1], words[2], words[3]
+
+
 def load_texel(request: Request, record: Record, start: Value, index: Value, lanes: Value) -> Words:
     """Four words of texels by their numbers: bits of f32, or integers."""
-    k, kind = request.k, record.word("KIND")
+    k = request.k
 
-    def word() -> Value:
-        return k.gather(I32, start + (index << 2), lanes)
+    def case(kind: int) -> Words:
+        size = r.TEXEL_BYTES[kind]
+        at = start + index * size
+        words = [k.gather(I32, at, lanes)] if size == 4 else k.gather_words(k.select(lanes, at, 0), size // 4)
+        return decoded(request, kind, words)
 
-    def bytes(name: str) -> Words:
-        linear = k.load(I32, request.launch + LAUNCH.TEXTURES) + BOOK.LINEAR
-        a, b, g, e = Channels.of(COLOR_TARGET.named(name)).unpack(k, (word(),), linear, Quotient.NEAREST)
-        return k.bits_i32(a), k.bits_i32(b), k.bits_i32(g), k.bits_i32(e)
-
-    def wide() -> Words:
-        at = k.select(lanes, start + (index << 4), 0)
-        a, b, g, e = (k.gather(I32, at + 4 * n) for n in range(4))
-        return a, b, g, e
-
-    def halves() -> Words:
-        at = k.select(lanes, start + (index << 3), 0)
-        a, b = k.gather(I32, at), k.gather(I32, at + 4)
-        red, green, blue, alpha = (k.bits_i32(float_of(k, word.lsr(low), 16)) for word in (a, b) for low in (0, 16))
-        return red, green, blue, alpha
-
-    cases = [partial(bytes, r.FORMAT_OF_BYTES[n]) for n in (r.UNORM8, r.SRGB8)] + [wide, wide, halves]
-    found: Words = k.switch(kind, cases)
+    found: Words = k.switch(record.word("KIND"), [partial(case, kind) for kind in range(len(r.TEXEL_BYTES))])
     return found
 
 
@@ -179,17 +178,19 @@ def finish(
 
 def return_words(request: Request, words: Sequence[Value], lanes: Value, integers: Value | None) -> None:
     """Return four words to the instruction, as pairs of f16 if it uses those (of integers the lower halves)."""
-    k = request.k
     for n, word in enumerate(words):
         request.put(r.V_RESULT + n, word, lanes)
+    halve(request, lanes, integers)
+
+
+def halve(request: Request, lanes: Value, integers: Value | None) -> None:
+    """Turn the words that were returned to all lanes into pairs of f16 if the instruction uses those."""
+    k = request.k
     for _ in k.when(request.bits(Call.HALVES) != 0):
         order = request.bits(Call.ORDER)
-        vector = lambda n: k.load(
-            I32, request.slot + (SCRATCH + r.V_RESULT * VECTOR) + (((order.lsr(2 * n)) & 3) << 7), 32
-        )
         halves = []
         for n in range(4):
-            word = vector(n)
+            word = request.take((order.lsr(2 * n) & 3) + r.V_RESULT)
             wide = k.bits_i64(k.to_f64(k.bits_f32(word)))
             half = pack16(Unit(k, {}), wide, 0)
             halves.append(half if integers is None else k.select(integers, word & 0xFFFF, half))

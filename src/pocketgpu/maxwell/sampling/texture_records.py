@@ -35,6 +35,13 @@ def _log2(n: int) -> int:
     return n.bit_length() - 1
 
 
+def _mask(side: int, mode: int, flags: int) -> int:
+    """The bits of a texel number that count; of a mirrored texture those of two sizes."""
+    if flags & r.POWERS and mode in (r.WRAP, r.MIRROR):
+        return side - 1 if mode == r.WRAP else 2 * side - 1
+    return -1
+
+
 def _pair(value: int) -> list[int]:
     return [value & 0xFFFFFFFF, value >> 32 & 0xFFFFFFFF]
 
@@ -66,11 +73,17 @@ def describe(texture: TextureHeader, header: bytes, sampler: bytes, choices: Map
     plain = values["ANISOTROPY"] == 1 and not values["REDUCTION"] and texture.samples == (1, 1)
     if texture.kind in _FLAT and kind != r.INTEGER and inside and plain and flags & r.NORMALIZED:
         flags |= r.FAST
+        if not flags & r.NEEDS_LEVEL:
+            values["PLAIN"] = r.SMOOTH if values["MAG"] == r.LINEAR else r.NEAR
+        elif values["MAG"] == values["MIN"] == r.LINEAR:
+            values["PLAIN"] = r.MIPMAPPED
     if texture.layout != "block-linear":
         flags |= r.PITCH_LINEAR
     return values | _surface(texture, choices) | {
         "KIND": kind, "TARGET": _TARGETS[texture.kind], "WIDTH": size[0], "HEIGHT": size[1], "DEPTH": size[2],
         "LAYERS": texture.layers, "LEVELS": levels, "FLAGS": flags,
+        "MASK": [_mask(side, mode, flags) for side, mode in zip(size[:2], values["WRAP"], strict=False)],
+        "SIDE": [float(side) for side in size[:2]], "LAST": [side - 1 for side in size[:2]],
         "SAMPLES": [_log2(n) for n in texture.samples],
     }  # fmt: skip
 

@@ -58,16 +58,20 @@ PROCTEX_TABLES = {
 
 CONTROL = Struct(
     # the walk through a command list
-    "POSITION", "END", "ENTRY_INDEX", "STATUS", "INTERRUPTS", "BUDGET", "JUMPS", "FAULT",
-    "PACKETS", "POOL_TOP", "IMMEDIATE_OPEN", "RESTART", "DIRTY", "IGNORED", "WORDS",
-    "STAGED_FIXED", "STAGED_VS", "STAGED_GS", "STAGING_FIXED:4", "STAGING_VS:4", "STAGING_GS:4",
-    # the vertex side
-    "SHADE_COUNT", "NAN_PRODUCTS", "VERTEX_FAULTS", "CARRY", "CARRY_PARITY", "TRIANGLES", "NEXT_PRIMITIVE", "CLIPPED",
-    "HANG", "VERTEX_ENTRY", "VERTEX_START", "VERTEX_STAGE", "VERTEX_STATUS", "VERTICES", "AREA",
-    "GROUP_WORDS", "GROUPS", "WRITE_INDEX", "LOWEST_VERTEX",
+    "POSITION", "END", "STATUS", "BUDGET", "FAULT", "POOL_TOP", "RESTART", "DIRTY", "STAGED_VS", "STAGED_GS",
+    "STAGING_FIXED:4", "STAGING_VS:4", "STAGING_GS:4",
+    # zero when recorded draws have run: from PACKETS to IMMEDIATE_OPEN; at the start of a submission: from there to
+    # SHADER_STEPS_LOW
+    "PACKETS", "GROUPS", "IMMEDIATE_OPEN", "ENTRY_INDEX", "JUMPS", "WORDS", "INTERRUPTS", "IGNORED", "HANG",
+    "STAGED_FIXED", "VERTICES", "EMITTED", "SHADER_STEPS", "SHADER_STEPS_LOW",
+    # the vertex side; zero at the start of a batch: from VERTEX_ENTRY to TRIANGLES
+    "VERTEX_ENTRY", "VERTEX_START", "VERTEX_STAGE", "TRIANGLES", "AREA",
+    "SHADE_COUNT", "NAN_PRODUCTS", "VERTEX_FAULTS", "CARRY", "CARRY_PARITY", "NEXT_PRIMITIVE", "CLIPPED",
+    "VERTEX_STATUS", "GROUP_WORDS", "LOWEST_VERTEX",
     # the geometry stage; the first two count uploads of float uniforms and writes to the booleans
-    "GS_UPLOADS", "GS_BOOLS", "PIECE", "PIECE_VERTICES", "ASSEMBLE_COUNT", "EMITTED",
-    "SHADER_STEPS", "SHADER_STEPS_LOW",
+    "GS_UPLOADS", "GS_BOOLS", "PIECE", "PIECE_VERTICES", "ASSEMBLE_COUNT",
+    # register writes: the first that was not stored, and how many units ran
+    "WRITE_INDEX", "UNITS_RUN",
     f"VERSIONS:{len(BANKS)}",
 )  # fmt: skip
 
@@ -129,6 +133,11 @@ MAX_GROUP_WORDS = 256
 GROUP = Struct("LOW:2", "HIGH:2", "FIRST:2", "END:2", f"WORDS:{MAX_GROUP_WORDS}")
 EXTERNAL_WORDS = 0x2000 // 4
 MAX_WRITES = 16384  # register writes per call of the compiled store
+# A fill or transfer that ran before (external/writes.py): native code with its arguments (HANDLE and two PLACES have
+# 64 bits); the word index of the unit's control register; its registers, and which of their bits count.
+REPEATED = Struct("HANDLE:2", "PLACES:4", "NUMBERS:4", "CONTROL:2", "WORDS:16", "MASKS:16")
+MAX_REPEATED = 32
+MAX_UNITS_RUN = 64  # per call of the compiled store
 POOL_SIZE = 24 << 20
 INLINE_SIZE = 4 << 20  # command words that are not in guest memory
 CHUNK = 128  # vertices per step: their 64 input and 64 output components stay in the caches
@@ -169,6 +178,8 @@ class WorkLayout:
         self.external_writable = take(4 * EXTERNAL_WORDS)
         self.external_kinds = take(EXTERNAL_WORDS)
         self.writes = take(8 * MAX_WRITES)
+        self.repeated = take(MAX_REPEATED * REPEATED.size)
+        self.units_run = take(4 * MAX_UNITS_RUN)
         self.banks = tuple(take(4 * bank.words) for bank in BANKS)
         self.inline = take(INLINE_SIZE)
         self.packets = take(MAX_PACKETS * PACKET_SIZE)

@@ -13,6 +13,7 @@ import numpy as np
 from pocketgpu.facts.pica_enums import FILL_WIDTH
 from pocketgpu.lanes import I32, I64, Engine, Lang, Value, kernel
 from pocketgpu.late_dataclass import dataclass
+from pocketgpu.pica.engines.work import Work
 from pocketgpu.pica.memory.guest import GuestMemory
 
 BYTES = FILL_WIDTH.in_order({"BITS_16": 2, "BITS_24": 3, "BITS_32": 4, "BITS_24_3": 3})
@@ -80,6 +81,14 @@ class MemoryFill:
                 plan.rest[:] = plan.tail
             self.memory.touch(*plan.written)
         return plan.problem
+
+    def repeated(self, start: int, end: int, value: int, width: int) -> Work | None:
+        """A fill that ran, if it is nothing but one native call."""
+        plan = self._plans[start, end, value, width]
+        if not plan.arguments or plan.rest is not None:
+            return None
+        place, *numbers = plan.arguments
+        return Work(self._engine.handle(fill_steps), (place,), tuple(numbers), plan.written, 0, plan.written[1])
 
     def _plan(self, start: int, end: int, value: int, width: int) -> _FillPlan:
         size = end - start

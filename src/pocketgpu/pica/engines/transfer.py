@@ -17,8 +17,9 @@ from pocketgpu.facts.choices import departures
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.formats import EXTERNAL_FORMATS, PixelFormat
 from pocketgpu.facts.pica_enums import TRANSFER_FORMAT, TRANSFER_SCALE
-from pocketgpu.lanes import I32, I64, Engine, Lang, Value, kernel
+from pocketgpu.lanes import I32, I64, Engine, Kernel, Lang, Value, kernel
 from pocketgpu.late_dataclass import dataclass
+from pocketgpu.pica.engines.work import Work
 from pocketgpu.pica.fragment.state import BLOCK32
 from pocketgpu.pica.memory.guest import GuestMemory
 from pocketgpu.pica.memory.pixels import (
@@ -171,10 +172,23 @@ class TransferOutcome:
 class Move:
     """The work of a transfer: native code with its arguments, and the arena range that it writes. code None: nothing is
     written. how: static arguments of the conversion (input, output, tiled_in, tiled_out, scale_x, scale_y, block);
-    empty for copies."""
+    empty for copies. handle: of the code, 0 for copies."""
 
     outcome: TransferOutcome
     code: Callable[..., None] | None = None
+    arguments: tuple[int, ...] = ()
+    written: tuple[int, int] = (0, 0)
+    how: Mapping[str, Any] = field(default_factory=dict)
+    handle: int = 0
+
+
+@dataclass(frozen=True)
+class _Planned:
+    """A Move without a machine's code: the kernel with its static arguments."""
+
+    outcome: TransferOutcome
+    kernel: Kernel | None = None
+    static: Mapping[str, Any] = field(default_factory=dict)
     arguments: tuple[int, ...] = ()
     written: tuple[int, int] = (0, 0)
     how: Mapping[str, Any] = field(default_factory=dict)
@@ -191,8 +205,8 @@ COPY_UNIT = EXTERNAL["PPF_COPY_INPUT"]["width"].scale
 LEAST_16_BIT = 64
 # Limit of cached transfers; far more than programs use.
 _MAX_MOVES = 4096
-
-
+_planned: dict[tuple[bytes, int, tuple[tuple[str, str], ...]], _Planned] = {}
+"""What registers mean depends on the choices and on the size of memory only, so it is kept for all machines."""
 _ADDRESSES = {side: (f"PPF_{side}_ADDRESS", EXTERNAL[f"PPF_{side}_ADDRESS"]["address"]) for side in ("INPUT", "OUTPUT")}
 
 
@@ -208,6 +222,7 @@ class TransferEngine:
     def __init__(self, memory: GuestMemory, engine: Engine, choices: Mapping[str, str]) -> None:
         self.memory, self.engine, self.choices = memory, engine, choices
         self._choices = departures(choices, "transfer.contract", "transfer.average_bits", "transfer.linear_scale")
+        self._departures = departures(choices)
         self._moves: dict[bytes, Move] = {}
 
     def run(self, words: np.ndarray) -> TransferOutcome:
@@ -225,10 +240,17 @@ class TransferEngine:
         if move is None:
             if len(self._moves) >= _MAX_MOVES:
                 self._moves.clear()
-            registers = words.tolist()
-            move = self._moves[key] = self._plan({name: registers[place] for name, place in _PLACES.items()})
+            move = self._moves[key] = self._move(key, words)
             self.memory.populate(*move.written)
         return move
+
+    def repeated(self, words: np.ndarray) -> Work | None:
+        """A transfer that ran, if it is nothing but one native call of a conversion."""
+        move = self.prepare(words)
+        if not move.handle or move.outcome.problem:
+            return None
+        places, numbers = move.arguments[:2], move.arguments[2:]
+        return Work(move.handle, places, numbers, move.written, move.outcome.read, move.outcome.written)
 
     def described(self, words: Mapping[str, int]) -> Move:
         """The work of the transfer that these words of the PPF registers, by name, describe; others are 0."""
@@ -237,7 +259,21 @@ class TransferEngine:
             given[_PLACES[name]] = word
         return self.prepare(given)
 
-    def _plan(self, words: Mapping[str, int]) -> Move:
+    def _move(self, key: bytes, words: np.ndarray) -> Move:
+        whole = (key, self.memory.guest_end, self._departures)
+        planned = _planned.get(whole)
+        if planned is None:
+            if len(_planned) >= _MAX_MOVES:
+                _planned.clear()
+            registers = words.tolist()
+            planned = _planned[whole] = self._plan({name: registers[place] for name, place in _PLACES.items()})
+        kernel, static = planned.kernel, planned.static
+        if kernel is None:
+            return Move(planned.outcome)
+        code, handle = self.engine.get(kernel, **static), self.engine.handle(kernel, **static) if planned.how else 0
+        return Move(planned.outcome, code, planned.arguments, planned.written, planned.how, handle)
+
+    def _plan(self, words: Mapping[str, int]) -> _Planned:
         flags = EXTERNAL["PPF_FLAGS"]
         get = lambda name: flags[name].raw(words["PPF_FLAGS"])
         found = (
@@ -245,9 +281,9 @@ class TransferEngine:
             if get("texture_copy")
             else self._convert(words, {f.name: get(f.name) for f in flags.fields})
         )
-        return Move(found) if isinstance(found, TransferOutcome) else found
+        return _Planned(found) if isinstance(found, TransferOutcome) else found
 
-    def _convert(self, words: Mapping[str, int], flags: Mapping[str, int]) -> TransferOutcome | Move:
+    def _convert(self, words: Mapping[str, int], flags: Mapping[str, int]) -> TransferOutcome | _Planned:
         size = lambda name, part: EXTERNAL[name][part].raw(words[name])
         source, target = (_address(words, side) for side in ("INPUT", "OUTPUT"))
         in_width = size("PPF_INPUT_SIZE", "width")
@@ -296,9 +332,9 @@ class TransferEngine:
         }  # fmt: skip
         whole = not (width | height | stride | place) & 7
         if tiled_in and not tiled_out and not scale_x and whole and not (block or self._choices):
-            run = self.engine.get(detile_rows, **formats)
+            code, static = detile_rows, dict[str, Any](formats)
         else:
-            run = self.engine.get(convert_rows, **how, choices=self._choices)
+            code, static = convert_rows, {**how, "choices": self._choices}
         taken, given = rows * columns * read.bits // 8, width * height * write.bits // 8
         done = TransferOutcome(True, moved=True, read=taken, written=given)
         if block and (out_width | out_height) & 31:
@@ -310,9 +346,10 @@ class TransferEngine:
         elif flags["scale"] not in TRANSFER_SCALE:
             message = "display transfer with scale code 3, which is invalid: scaled as by code 2"
             done = replace(done, problem=message, event="transfer.scale")
-        return Move(done, run, (start, place, stride, width, height, flags["flip"]), (place, made), how)
+        arguments = (start, place, stride, width, height, flags["flip"])
+        return _Planned(done, code, static, arguments, (place, made), how)
 
-    def _copy(self, words: Mapping[str, int]) -> TransferOutcome | Move:
+    def _copy(self, words: Mapping[str, int]) -> TransferOutcome | _Planned:
         unit = 1 if self.choices["texture_copy.units"] == "byte" else COPY_UNIT
         part = lambda name, field: EXTERNAL[name][field].raw(words[name]) * unit // COPY_UNIT
         units = words["PPF_COPY_SIZE"] // COPY_UNIT
@@ -339,4 +376,4 @@ class TransferEngine:
             ranges.append((offset, length))
         arguments = (ranges[0][0], ranges[1][0], units, *lines[0], *lines[1])
         done = TransferOutcome(True, moved=True, read=COPY_UNIT * units, written=COPY_UNIT * units)
-        return Move(done, self.engine.get(copy_units), arguments, ranges[1])
+        return _Planned(done, copy_units, {}, arguments, ranges[1])

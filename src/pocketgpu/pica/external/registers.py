@@ -20,16 +20,33 @@ from pocketgpu.events import EventKind, EventLog
 from pocketgpu.facts.external import CORE_READ_HANGS, COUNTED_TRAFFIC, EXTERNAL, HOLES, LCD, MIRRORS
 from pocketgpu.facts.list_entry import header_word
 from pocketgpu.facts.pica import PICA, START_LIST
-from pocketgpu.lanes import I32, U8, Engine, Lang, Value, kernel
+from pocketgpu.lanes import Engine
 from pocketgpu.pica.core.layout import CONTROL as C
-from pocketgpu.pica.core.layout import EXTERNAL_WORDS, ID_SPACE, MAX_WRITES, WorkLayout
+from pocketgpu.pica.core.layout import EXTERNAL_WORDS, ID_SPACE, MAX_WRITES
 from pocketgpu.pica.core.observer import Observer, tell_written
 from pocketgpu.pica.core.stats import Stats
 from pocketgpu.pica.display.screens import ColorTable, scan_out
 from pocketgpu.pica.engines.fill import MemoryFill
 from pocketgpu.pica.engines.transfer import WORDS as TRANSFER_WORDS
 from pocketgpu.pica.engines.transfer import TransferEngine
+from pocketgpu.pica.engines.work import Work
 from pocketgpu.pica.external.vram_power import VramPower
+from pocketgpu.pica.external.writes import (
+    CORE,
+    CORE_PLAIN,
+    ELSEWHERE,
+    HOLE,
+    MIRROR,
+    PICA_FIRST,
+    PLAIN,
+    SELECT,
+    SELECT_FLAGS,
+    TRIGGER,
+    UNIT,
+    RepeatedWork,
+    selected,
+    store_writes,
+)
 from pocketgpu.pica.front.command_list import EFFECT_NAMES, EFFECT_TABLE
 from pocketgpu.pica.front.draws import Core3D
 from pocketgpu.pica.memory.guest import GuestMemory
@@ -38,7 +55,6 @@ from pocketgpu.pictures import Screen
 BASE = EXTERNAL.base
 WORDS = EXTERNAL_WORDS
 LCD_WORDS = 0x1000 // 4
-_PICA_FIRST = (PICA.base - BASE) // 4
 _STORE = EFFECT_NAMES.index("store")
 
 
@@ -57,9 +73,6 @@ _FILL_UNIT = _FILL_ADDRESS.scale >> _FILL_ADDRESS.lo
 _FILL_MASK = _FILL_ADDRESS.mask
 TRANSFER_START, TRANSFER_FINISHED = (EXTERNAL["PPF_CONTROL"][name].mask for name in ("start", "finished"))
 _SELECTS = [_address(f"PDC{unit}_SELECT") for unit in range(2)]
-_SELECT_KEPT = EXTERNAL["PDC0_SELECT"]["current"].mask
-_SELECT_PULSE = EXTERNAL["PDC0_SELECT"]["reset_fifo"].mask
-_SELECT_FLAGS = sum(EXTERNAL["PDC0_SELECT"][name].mask for name in ("h_irq", "v_irq", "error_irq"))
 
 _SYNC_OFF = EXTERNAL["PDC0_POLARITY"]["h"].mask | EXTERNAL["PDC0_POLARITY"]["v8"].mask
 """The bits of POLARITY that stop sync pulses, if they have that function (display.sync_bits)."""
@@ -105,39 +118,10 @@ _LISTS = [
     for n in range(2)
 ]
 
+_LIST_WORDS = [(size[0], address[0]) for size, address in _LISTS]
 # Limit of cached list ranges.
 _MOST_LISTS = 4096
-
-# The kind of a word: a plain store (here, or to a register of the 3D core), more than a store (likewise), outside the
-# GPU block, a mirror of another register, no register.
-PLAIN, CORE_PLAIN, TRIGGER, CORE, ELSEWHERE, MIRROR, HOLE = range(7)
-_WRITE_INDEX = C.WRITE_INDEX // 4
-
-
-@kernel(1, first=I32, count=I32)
-def store_writes(k: Lang, first: Value, count: Value, *, layout_start: int, layout_size: int) -> None:
-    """Store pending writes from `first` on until one is more than a store; WRITE_INDEX is its index (or `count`).
-
-    Unwritable bits keep their value.
-    """
-    layout = WorkLayout(layout_start, layout_size)
-    i, going = k.var(first), k.var(True)
-    for _ in k.loop(lambda: going.value & (i.value < count)):
-        at = k.to_i64(i.value << 2)
-        index = (k.load(I32, at + layout.writes) - BASE).lsr(2)
-        inside = index.below(WORDS)
-        safe = k.to_i64(k.select(inside, index, 0))
-        kind = k.load(U8, safe + layout.external_kinds)
-        plain = inside & (kind <= CORE_PLAIN)
-        for _ in k.when(plain):
-            place = safe << 2
-            writable = k.load(I32, place + layout.external_writable)
-            register = place + k.to_i64(k.select(kind == PLAIN, layout.external, layout.registers - 4 * _PICA_FIRST))
-            old, new = k.load(I32, register), k.load(I32, at + (layout.writes + 4 * MAX_WRITES))
-            k.store(I32, register, (old & ~writable) | (new & writable))
-            i.value = i.value + 1
-        going.value = plain
-    k.store(I32, layout.control + C.WRITE_INDEX, i.value)
+_WRITE_INDEX, _UNITS_RUN = C.WRITE_INDEX // 4, C.UNITS_RUN // 4
 
 
 def starts_list(addresses: NDArray[np.uint32], values: NDArray[np.uint32]) -> NDArray[np.bool_]:
@@ -156,13 +140,14 @@ class ExternalRegisters:
         core: Core3D,
         fill: MemoryFill,
         transfer: TransferEngine,
+        repeated: RepeatedWork,
         events: EventLog,
         stats: Stats,
         choices: Mapping[str, str],
     ) -> None:
         self.memory, self.core, self.events, self.stats, self.choices = memory, core, events, stats, choices
         self._engine = engine
-        self.fill, self.transfer = fill, transfer
+        self.fill, self.transfer, self.repeated = fill, transfer, repeated
         self.vram = VramPower(memory, choices["vram.power_off"])
         layout = core.layout
         self._static = {"layout_start": memory.work_offset, "layout_size": memory.work_size}
@@ -180,7 +165,8 @@ class ExternalRegisters:
         """Bytes by the name of their traffic counter."""
         self._writable = part(layout.external_writable, 4 * WORDS).view(np.uint32)
         self._writable[:] = 0xFFFFFFFF
-        self._pending = part(layout.writes, 8 * MAX_WRITES).view(np.uint32).reshape(2, MAX_WRITES)
+        pending = part(layout.writes, 8 * MAX_WRITES).view(np.uint32)
+        self._pending = pending[:MAX_WRITES], pending[MAX_WRITES:]  # addresses, values
         for register in EXTERNAL:
             self._writable[register.offset // 4] = register.writable
             self.words[register.offset // 4] = register.reset
@@ -201,19 +187,23 @@ class ExternalRegisters:
             self._triggers[_address(f"PDC{unit}_LUT_INDEX")] = self.luts[unit].select
             self._triggers[_address(f"PDC{unit}_LUT_DATA")] = self.luts[unit].store
             self._triggers[_address(f"PDC{unit}_SELECT")] = partial(self._select, unit)
+        for channel, number in enumerate(LIST_STARTS):
+            self._triggers[PICA_FIRST + number] = partial(self._list_started, channel)
         self._kind = part(layout.external_kinds, WORDS)
         self._kinds = self._kind.data
         self._core_words = core.registers.data
         self._lists: dict[tuple[int, int], tuple[int, int, int | None]] = {}
         self._kind[:] = PLAIN
         self._kind[list(self._triggers)] = TRIGGER
-        self._kind[_PICA_FIRST : _PICA_FIRST + ID_SPACE] = CORE
-        self._kind[_PICA_FIRST : _PICA_FIRST + len(core.registers)][EFFECT_TABLE[: len(core.registers)] == _STORE] = (
+        self._kind[_SELECTS] = SELECT
+        self._kind[[index for index, *_ in _CONTROLS.values()]] = UNIT
+        self._kind[PICA_FIRST : PICA_FIRST + ID_SPACE] = CORE
+        self._kind[PICA_FIRST : PICA_FIRST + len(core.registers)][EFFECT_TABLE[: len(core.registers)] == _STORE] = (
             CORE_PLAIN
         )
         # Ids below the first core register: acknowledge bytes, and registers that only this side writes.
-        self._kind[_PICA_FIRST : _PICA_FIRST + FIRST_STATE] = CORE
-        self._kind[[_PICA_FIRST + number for number in LIST_STARTS]] = CORE
+        self._kind[PICA_FIRST : PICA_FIRST + FIRST_STATE] = CORE
+        self._kind[[PICA_FIRST + number for number in LIST_STARTS]] = CORE
         self._kind[list(_HOME)] = MIRROR
         for hole in HOLES:
             self._kind[hole.start // 4 : hole.end // 4] = HOLE
@@ -234,10 +224,10 @@ class ExternalRegisters:
         if 0 <= index < WORDS:
             index = _HOME.get(index, index)
             kind = int(self._kind[index])
-            if kind == TRIGGER:
+            if kind in (TRIGGER, SELECT):
                 return self._read_active(index)
             if kind in (CORE, CORE_PLAIN):
-                return self._read_core(index - _PICA_FIRST)
+                return self._read_core(index - PICA_FIRST)
             if kind == HOLE:
                 self._in_hole(address)
             return int(self.words[index])
@@ -289,31 +279,57 @@ class ExternalRegisters:
 
     def write(self, addresses: np.ndarray, values: np.ndarray) -> None:
         """Writes in order: two uint32 arrays of word-aligned physical addresses and values."""
-        run, control, pending = self._store_writes, self.core.words, self._pending.data
+        run, control, (pending_addresses, pending_values) = self._store_writes, self.core.words, self._pending
         for start in range(0, len(addresses), MAX_WRITES):
             count = min(MAX_WRITES, len(addresses) - start)
-            self._pending[0, :count] = addresses[start : start + count]
-            self._pending[1, :count] = values[start : start + count]
+            whole = count == len(addresses)  # then there is nothing to cut
+            pending_addresses[:count] = addresses if whole else addresses[start : start + count]
+            pending_values[:count] = values if whole else values[start : start + count]
             stop = 0
             while True:
-                run(stop, count)
+                started = perf_counter()
+                run(stop, count, len(self.repeated) if self._unwatched else 0)
+                if control[_UNITS_RUN]:
+                    self._repeat(control[_UNITS_RUN], perf_counter() - started)
                 stop = control[_WRITE_INDEX]
                 if stop >= count:
                     break
-                self._act(pending[0, stop], pending[1, stop])
+                self._act(int(pending_addresses[stop]), int(pending_values[stop]))
                 stop += 1
+
+    @property
+    def _unwatched(self) -> bool:
+        """Whether nobody must know when a unit starts or ends, so that several can run without Python in between."""
+        return not (self.observers or self.listeners or self.vram.off)
+
+    def _repeat(self, count: int, seconds: float) -> None:
+        """So many units ran again, in this time."""
+        interrupts, moved, total = self.interrupts, self.moved, 0
+        done = self.repeated.ran(count)
+        self.memory.touch_all([work.written for work in done])
+        for work in done:
+            for counter, size in work.traffic:
+                moved[counter] += size
+            total += work.size
+            interrupts[work.unit] = interrupts.get(work.unit, 0) + 1
+        for work in done:
+            self.stats.seconds[work.phase] += seconds * work.size / total
 
     def _act(self, address: int, word: int) -> None:
         """A write that is more than a store."""
         index = (address - BASE) >> 2
+        run = self._triggers.get(index)
+        if run is not None:
+            run(word)
+            return
         kind = self._kinds[index] if 0 <= index < WORDS else ELSEWHERE
         if kind == MIRROR:
             index = _HOME[index]
             kind = self._kinds[index]
-        if kind == TRIGGER:
+        if SELECT <= kind <= TRIGGER:
             self._triggers[index](word)
         elif kind == CORE:
-            self._core_write(index - _PICA_FIRST, word)
+            self._core_write(index - PICA_FIRST, word)
         elif kind == ELSEWHERE:
             self._elsewhere(address, word)
         else:
@@ -378,7 +394,7 @@ class ExternalRegisters:
         reading = self.choices["external.status"]
         if reading == "interrupt":
             on = [unit for unit, (index, _, finished) in _CONTROLS.items() if int(self.words[index]) & finished]
-            on += [f"PDC{unit}" for unit, index in enumerate(_SELECTS) if int(self.words[index]) & _SELECT_FLAGS]
+            on += [f"PDC{unit}" for unit, index in enumerate(_SELECTS) if int(self.words[index]) & SELECT_FLAGS]
             on += ["P3D"] * self._core_matches()
         else:
             on = [unit for unit in (*_CONTROLS, "P3D") if self.at_work(unit)]
@@ -425,7 +441,10 @@ class ExternalRegisters:
             self._notify_start(name, word)
         self.words[index] = word = self._controlled(word, index, FILL_FINISHED)
         if word & FILL_START:
-            self._run_fill(unit, *self._fill_range(first), FILL_WIDTH.raw(word))
+            fill = (*self._fill_range(first), FILL_WIDTH.raw(word))
+            self._run_fill(unit, *fill)
+            if self._unwatched:
+                self._keep(name, self.fill.repeated(*fill), FILL_WIDTH.mask)
 
     def _fill_range(self, first: int) -> tuple[int, int, int]:
         """Start address, end address and value of a fill; `first` is the word of the unit's first register."""
@@ -465,6 +484,14 @@ class ExternalRegisters:
         self.words[index] = word = self._controlled(word, index, TRANSFER_FINISHED)
         if word & TRANSFER_START:
             self._run_transfer(self.words[TRANSFER_WORDS])
+            if self._unwatched:
+                self._keep("PPF", self.transfer.repeated(self.words[TRANSFER_WORDS]), 0)
+
+    def _keep(self, unit: str, work: Work | None, control: int) -> None:
+        """Work that just ran can be repeated while the unit's registers, with these bits of its control register, are
+        the same."""
+        if work is not None:
+            self.repeated.add(unit, work, self.words, control)
 
     def _run_transfer(self, words: np.ndarray) -> None:
         """Run the transfer of these registers, and set the unit to finished, unless it never ends."""
@@ -498,20 +525,13 @@ class ExternalRegisters:
     def _select(self, unit: int, word: int) -> None:
         """PDC framebuffer select: writing ones clears interrupt flags; the display uses the rest."""
         index = _SELECTS[unit]
-        current, flags = int(self.words[index]), _SELECT_FLAGS
-        taken = word & ~(flags | _SELECT_KEPT | _SELECT_PULSE)
-        self.words[index] = taken | (current & ~word & flags) | (current & _SELECT_KEPT)
+        self.words[index] = selected(word, int(self.words[index]))
 
     # -- the 3D core's registers --------------------------------------------------------------------------------------
     def _core_write(self, number: int, word: int) -> None:
         registers = self.core.registers
         if number < FIRST_REQUEST:  # acknowledge bytes: the same storage as the request bytes
             registers[FIRST_REQUEST + number] = word
-        elif number in LIST_STARTS:
-            registers[number] = word
-            if word & START_LIST:
-                self._start_list(LIST_STARTS.index(number))
-                registers[number] = 0
         elif number < FIRST_STATE:
             registers[number] = word
         elif number < len(registers):
@@ -519,6 +539,14 @@ class ExternalRegisters:
                 registers[number] = word
             else:
                 self.core.run_words([word, header_word(number, 1, consecutive=False)])
+
+    def _list_started(self, channel: int, word: int) -> None:
+        """A write to the register that starts the list of a channel."""
+        number = LIST_STARTS[channel]
+        self._core_words[number] = word
+        if word & START_LIST:
+            self._start_list(channel)
+            self._core_words[number] = 0
 
     def _start_list(self, channel: int) -> None:
         self.list_done(self._run_list(channel))
@@ -528,7 +556,8 @@ class ExternalRegisters:
         if self.observers:
             names = [f"CMDBUF_{what}{channel}" for what in ("SIZE", "ADDR", "JUMP")]
             self._notify_observers("P3D", {name: int(self._core_words[PICA[name].offset]) for name in names})
-        words = self._core_words[_LISTS[channel][0][0]], self._core_words[_LISTS[channel][1][0]]
+        size_at, address_at = _LIST_WORDS[channel]
+        words = self._core_words[size_at], self._core_words[address_at]
         known = self._lists.get(words)
         if known is None:
             if len(self._lists) >= _MOST_LISTS:

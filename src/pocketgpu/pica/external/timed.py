@@ -40,9 +40,9 @@ from pocketgpu.pica.external.registers import (
     TRANSFER_CONTROL,
     TRANSFER_FINISHED,
     TRANSFER_START,
-    TRIGGER,
     ExternalRegisters,
 )
+from pocketgpu.pica.external.writes import TRIGGER, RepeatedWork
 from pocketgpu.pica.front.draws import Core3D
 from pocketgpu.pica.memory.guest import GuestMemory
 from pocketgpu.pica.pdc.controller import DisplayController
@@ -94,11 +94,12 @@ class TimedRegisters(ExternalRegisters):
         core: Core3D,
         fill: MemoryFill,
         transfer: TransferEngine,
+        repeated: RepeatedWork,
         events: EventLog,
         stats: Stats,
         choices: Mapping[str, str],
     ) -> None:
-        super().__init__(memory, engine, core, fill, transfer, events, stats, choices)
+        super().__init__(memory, engine, core, fill, transfer, repeated, events, stats, choices)
         self.clock = Clock()
         self.on_vblank: Callable[[int], None] = lambda unit: None
         self.raised: set[str] = set()

@@ -50,7 +50,7 @@ def is_rare(state: FragmentState) -> bool:
 def general_words(state: FragmentState) -> list[int]:
     """The words of PACKET.STATE, as signed 32-bit numbers."""
     words = dict(state.words)
-    return np.array([words.get(int(number), 0) for number in KEY_IDS], np.uint32).view(np.int32).tolist()
+    return np.array([words.get(number, 0) for number in STATE_PLACE], np.uint32).view(np.int32).tolist()
 
 
 def unit_settings(state: FragmentState, unit: int, power_of_two: bool) -> list[int]:

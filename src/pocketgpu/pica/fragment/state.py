@@ -12,6 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from pocketgpu.facts.choices import choose
 from pocketgpu.facts.pica_enums import (
     COLOR_FORMAT,
     COMPARE,
@@ -161,14 +162,14 @@ def _mode(get: _KeyWords) -> None:
         get.clear("DEPTHBUFFER_READ.depth", "DEPTHBUFFER_WRITE.depth", "DEPTHBUFFER_FORMAT.format")
 
 
-def normalise(raw: np.ndarray, choices: Mapping[str, str]) -> FragmentState:
-    """The normal form of one raw key."""
-    return _normal_form(raw.tobytes(), tuple(choices.items()))
+def normalise(raw: np.ndarray, choices: tuple[tuple[str, str], ...]) -> FragmentState:
+    """The normal form of one raw key. choices: those that are not the default."""
+    return _normal_form(raw.tobytes(), choices)
 
 
 @lru_cache(maxsize=4096)
 def _normal_form(raw: bytes, chosen: tuple[tuple[str, str], ...]) -> FragmentState:
-    choices = dict(chosen)
+    choices = choose(dict(chosen))
     words = np.frombuffer(raw, np.uint32).tolist()
     get = _KeyWords({number: word for number, word in zip(KEY_IDS.tolist(), words, strict=True) if word})
     used = combiners.sources_used(StaticRegisters(get.words), choices)

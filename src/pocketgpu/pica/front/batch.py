@@ -10,7 +10,7 @@ time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from functools import cached_property, partial
 from time import perf_counter
@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from pocketgpu.events import EventKind, EventLog
+from pocketgpu.events import EventLog
 from pocketgpu.facts.choices import departures
-from pocketgpu.facts.pica_enums import GEOMETRY_MODE, GEOMETRY_STAGE
+from pocketgpu.facts.pica_enums import GEOMETRY_MODE
 from pocketgpu.lanes import Engine
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.layout import CONTROL as C
@@ -32,19 +32,26 @@ from pocketgpu.pica.core.layout import (
     PACKET,
     PACKET_REGISTERS,
     PACKET_SIZE,
-    UNIT_SIZE,
     WorkLayout,
 )
 from pocketgpu.pica.core.observer import Observer, Run, tell_written
-from pocketgpu.pica.core.registers import StaticRegisters, select_fields
-from pocketgpu.pica.core.registers import field as register_field
+from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.core.stats import Stats
 from pocketgpu.pica.core.tiers import Tiered
-from pocketgpu.pica.fragment.any_state import general_words, is_rare, unit_settings
+from pocketgpu.pica.fragment.any_state import is_rare
 from pocketgpu.pica.fragment.kernel import draw_fragments, run_draws
-from pocketgpu.pica.fragment.state import KEY_IDS, KEY_MASKS, FragmentState, normalise
-from pocketgpu.pica.front import draw_target
-from pocketgpu.pica.front.draw_target import DrawTarget, color_format, make_target
+from pocketgpu.pica.fragment.state import FragmentState
+from pocketgpu.pica.front.draw_target import DrawTarget, color_format
+from pocketgpu.pica.front.plans import (
+    GROUP_IDS,
+    GROUP_MASKS,
+    PREPARED,
+    TARGET_IDS,
+    TARGET_PART,
+    TEXTURES_AT,
+    PreparedDraw,
+    prepare,
+)
 from pocketgpu.pica.front.targets import RenderTarget
 from pocketgpu.pica.memory.guest import GuestMemory
 from pocketgpu.pica.primitives.assembly import ASSEMBLY_CHOICES, assemble
@@ -52,25 +59,12 @@ from pocketgpu.pica.primitives.geometry import emit_vertices, geometry_choices, 
 from pocketgpu.pica.primitives.geometry_programs import GeometryPrograms
 from pocketgpu.pica.shader.limits import BREAK_OUTSIDE
 from pocketgpu.pica.shader.shader_choices import rules_of
-from pocketgpu.pica.texture.cache import UNIT_IDS, TextureCache, TextureSource
-from pocketgpu.pica.texture.units import LEVELS
+from pocketgpu.pica.texture.cache import TextureCache
 from pocketgpu.pica.vertex import vertex_run
 from pocketgpu.pica.vertex.fetch import FETCH_CHOICES, shade_vertices
 from pocketgpu.pica.vertex.programs import VertexProgram, VertexPrograms
 from pocketgpu.workers import Workers
 
-_TARGET_IDS, _TARGET_MASKS = select_fields(draw_target.FIELDS)
-_PROGRAM_IDS, _PROGRAM_MASKS = select_fields(
-    [
-        *(f"{unit}_ENTRYPOINT.{half}" for unit in ("VSH", "GSH") for half in ("entry", "end")),
-        "GSH_MISC0.mode",
-        "GEOSTAGE_CONFIG.mode",
-    ]
-)
-# What the packets of a group share: masked register words, and the versions of the program's banks.
-GROUP_IDS = np.concatenate([KEY_IDS, _TARGET_IDS, _PROGRAM_IDS, UNIT_IDS])
-GROUP_MASKS = np.concatenate([KEY_MASKS, _TARGET_MASKS, _PROGRAM_MASKS, np.full(len(UNIT_IDS), 0xFFFFFFFF, np.uint32)])
-_KEY, _TARGET = slice(0, len(KEY_IDS)), slice(len(KEY_IDS), len(KEY_IDS) + len(_TARGET_IDS))
 # Limit of each cache (states, targets, textures, plans); far more than programs use.
 MAX_PREPARED = 4096
 # Pixels (in the bounding boxes of triangles) that one submission may draw before it counts as a hang: 2,800 screens.
@@ -82,32 +76,14 @@ FRAGMENT_CHOICES = (
 )  # fmt: skip
 
 
-def _word(name: str) -> int:
-    return int(getattr(PACKET, name)) // 4
-
-
-_W = {
-    name: _word(name)
-    for name in (
-        "KIND",
-        "GEOMETRY",
-        "STATE",
-        "UNITS",
-        "COLOR",
-        "TEXTURES",
-        "RECT",
-        "FIRST_TRIANGLE",
-        "LEVELS",
-        "FACES",
-        "TOP_LEVELS",
-    )
-}
-_PREPARED = slice(_W["COLOR"], PACKET.size // 4)
-_GEOMETRY_WORDS = slice(_W["GEOMETRY"], _W["GEOMETRY"] + 2)
-_STAGE, _GEOMETRY_MODE = (register_field(name) for name in ("GEOSTAGE_CONFIG.mode", "GSH_MISC0.mode"))
+_GEOMETRY_WORDS = slice(PACKET.GEOMETRY // 4, PACKET.GEOMETRY // 4 + 2)
 # Control words that are zero at the start of a batch's vertex side.
-_VERTEX_START = [getattr(C, name) // 4 for name in ("VERTEX_ENTRY", "VERTEX_START", "VERTEX_STAGE", "TRIANGLES")]
-_VERTICES, _EMITTED = C.VERTICES // 4, C.EMITTED // 4
+_VERTEX_START = slice(C.VERTEX_ENTRY // 4, C.TRIANGLES // 4 + 1)
+_ZEROS = np.zeros(C.size // 4, np.int32).data
+_VERTICES, _EMITTED, _TRIANGLES, _AREA, _VERTEX_STATUS, _VERTEX_ENTRY, _VERTEX_FAULTS = (
+    int(getattr(C, name)) // 4
+    for name in ("VERTICES", "EMITTED", "TRIANGLES", "AREA", "VERTEX_STATUS", "VERTEX_ENTRY", "VERTEX_FAULTS")
+)
 _GROUP_WORDS = slice(GROUP.WORDS // 4, GROUP.WORDS // 4 + len(GROUP_IDS))
 
 
@@ -116,25 +92,19 @@ class _StateKernels:
     """A fragment state with its kernels, one for each combination of power-of-two textures."""
 
     state: FragmentState
-    general: list[int]
     handles: dict[tuple[bool, ...], Tiered] = field(default_factory=dict)
 
 
 @dataclass
 class _DrawPlan:
-    """What equal packets share. target: None if they are skipped. words: the prepared words of their heads; the texture
-    offsets among them change. geometry: mode of the geometry shader, None without one."""
+    """What equal packets of this machine share. words: the prepared words of their heads, with the offsets of textures,
+    which change."""
 
-    events: list[tuple[EventKind, str, str]]
+    prepared: PreparedDraw
+    state: _StateKernels
     program: VertexProgram
-    target: DrawTarget | None = None
-    state: _StateKernels | None = None
-    powers: tuple[bool, ...] = ()
-    geometry: int | None = None
+    words: np.ndarray
     used: int = -1  # the last power cycle in which packets used this plan
-    textures: dict[int, TextureSource] = field(default_factory=dict)
-    ranges: list[tuple[int, int]] = field(default_factory=list)
-    words: np.ndarray = field(default_factory=lambda: np.zeros(_PREPARED.stop - _PREPARED.start, np.int32))
     # Version and epoch of memory and generation of the texture cache that the texture offsets are for.
     stamp: tuple[int, int, int] = (-1, -1, -1)
 
@@ -150,15 +120,14 @@ class DrawRunner:
         self.stats, self.choices = stats, choices
         # Only choices that differ from the default change the code.
         self._chosen = departures(choices, *FRAGMENT_CHOICES)
+        self._departures = departures(choices)
         self.fetch_choices = departures(choices, *FETCH_CHOICES)
         self.assembly_choices = departures(choices, *ASSEMBLY_CHOICES)
-        self._control = control
         self._words = control.data
         self.static = {"layout_start": memory.work_offset, "layout_size": memory.work_size}
         self._workers = Workers(threads)
         self.textures = TextureCache(memory, engine, layout, choices)
-        self._states: dict[bytes, _StateKernels] = {}
-        self._targets: dict[bytes, DrawTarget | str] = {}
+        self._states: dict[FragmentState, _StateKernels] = {}
         self.tier = "auto"
         rules = rules_of(choices)
         self._vertex_programs = VertexPrograms(engine, memory.arena, layout, rules)
@@ -182,7 +151,10 @@ class DrawRunner:
         self._group_words = groups.view(np.uint32)[:, _GROUP_WORDS]
         run_list = memory.arena[layout.run_list : layout.run_list + 16 * MAX_PACKETS].view(np.int64)
         self._run_list = run_list.reshape(MAX_PACKETS, 2)
-        self._counters = memory.arena[layout.counters : layout.counters + 4 * self._workers.threads].view(np.int32)
+        self._run_words = run_list.data
+        threads = self._workers.threads
+        self._counters = memory.words(layout.counters, threads).data
+        self._no_fragments = np.zeros(threads, np.int32).data
         self._packet_offsets = np.arange(MAX_PACKETS) * PACKET_SIZE + layout.packets
 
     def reset(self) -> None:
@@ -208,34 +180,19 @@ class DrawRunner:
         )
 
     def _get(self, offset: int) -> int:
-        return int(self._words[offset >> 2])
+        word: int = self._words[offset >> 2]
+        return word
 
     def _set(self, offset: int, value: int) -> None:
         self._words[offset >> 2] = value
 
     # -- caches -----------------------------------------------------------------------------------------------------
-    def _state(self, key: np.ndarray) -> _StateKernels:
-        raw = key.tobytes()
-        known = self._states.get(raw)
-        if known is None:
-            state = normalise(key, self.choices)
-            known = self._states[raw] = _StateKernels(state, general_words(state))
-        return known
-
-    def _target(self, key: np.ndarray) -> DrawTarget | str:
-        raw = key.tobytes()
-        known = self._targets.get(raw)
-        if known is None:
-            registers = StaticRegisters(dict(zip(_TARGET_IDS.tolist(), key.tolist(), strict=True)))
-            known = self._targets[raw] = make_target(self.memory, registers)
-        return known
-
     def color_targets(self) -> list[RenderTarget]:
         """The colour buffers of all draws so far, each once, in order of their first draw."""
         found = []
         for raw, target in self._drawn_to.items():
             words = np.frombuffer(raw, np.uint32).tolist()
-            get = StaticRegisters(dict(zip(_TARGET_IDS.tolist(), words, strict=True)))
+            get = StaticRegisters(dict(zip(TARGET_IDS.tolist(), words, strict=True)))
             start = get.bytes("COLORBUFFER_LOC.address") & ~63
             blocks = self.choices["transfer.block32"] if target.block == 32 else ""
             found.append(RenderTarget(start, target.width, target.height, color_format(get), blocks))
@@ -246,9 +203,10 @@ class DrawRunner:
         """Run recorded packets start .. count-1. `place` names the frame, for events."""
         started = perf_counter()
         groups = self._get(C.GROUPS)
-        for number, (low, high, first, end) in enumerate(self._group_heads[:groups].tolist()):
+        for number in range(groups):
             if number and self.exhausted:
                 break
+            low, high, first, end = self._group_heads[number].tolist()
             first, end = max(first, start), min(end, count)
             if first >= end:
                 continue
@@ -265,42 +223,45 @@ class DrawRunner:
         plan = self._plans.get(key)
         if plan is None:
             self._bound()
-            plan = self._plans[key] = self._plan(row, first, program)
-        for kind, id, message in plan.events:
+            plan = self._plans[key] = self._plan(key[0], program)
+        draw = plan.prepared
+        for kind, id, message in draw.events:
             self.events.report(kind, id, message, at, end - first)
-        if plan.target is None:
+        target = draw.target
+        if target is None:
             return started
         if plan.used != self._cycle:
             plan.used = self._cycle
-            self._drawn_to[row[_TARGET].tobytes()] = plan.target
-        ranges = plan.ranges
-        extent = self.memory.extent_of(reads[0])
-        if extent is not None and reads[0] < reads[1]:
-            ranges = [*ranges, (extent[0], reads[1] - reads[0])]
-        present = plan.stamp == (self.memory.version, self.memory.epoch, self.textures.generation)
-        fits = present or self.textures.fits(plan.textures.values())
-        if self._batch.conflicts(plan.target, ranges) or not fits:
+            self._drawn_to[row[TARGET_PART].tobytes()] = target
+        ranges = draw.ranges
+        if reads[0] < reads[1]:
+            extent = self.memory.extent_of(reads[0])
+            if extent is not None:
+                ranges = [*ranges, (extent[0], reads[1] - reads[0])]
+        # Textures that had room in this generation of the cache still have it.
+        fits = plan.stamp[2] == self.textures.generation or self.textures.fits(draw.textures.values())
+        if self._batch.groups and (not fits or self._batch.conflicts(target, ranges)):
             started = self._run_batch(started)
         if not fits:
             self.textures.drop()
-        assert plan.state is not None
-        handle = self._handle(plan.state, plan.powers)
-        if plan.geometry is not None:
-            if not self._ready_geometry(plan.geometry, first, end, at):
+        handle = self._handle(plan.state, draw.powers)
+        if draw.geometry is not None:
+            if not self._ready_geometry(draw.geometry, first, end, at):
                 return started
             self._staged = True
         shade = program.handle(self.tier)
-        alone = self._batch.self_conflict(plan.target, ranges)
+        alone = self._batch.self_conflict(target, ranges)
         for packet_first, packet_end in [(p, p + 1) for p in range(first, end)] if alone else [(first, end)]:
             if alone:
                 started = self._run_batch(started)
-            if plan.stamp != (self.memory.version, self.memory.epoch, self.textures.generation):
-                for unit, source in plan.textures.items():
-                    plan.words[_W["TEXTURES"] - _PREPARED.start + unit] = self.textures.rows(source)
-                plan.stamp = (self.memory.version, self.memory.epoch, self.textures.generation)
-            self._heads[packet_first:packet_end, _PREPARED] = plan.words
+            stamp = (self.memory.version, self.memory.epoch, self.textures.generation)
+            if plan.stamp != stamp:
+                for unit, source in draw.textures.items():
+                    plan.words[TEXTURES_AT + unit] = self.textures.rows(source)
+                plan.stamp = (*stamp[:2], self.textures.generation)
+            self._heads[packet_first:packet_end, PREPARED] = plan.words
             self._shaders[packet_first:packet_end] = shade
-            self._batch.add(packet_first, packet_end, handle, plan.target, program)
+            self._batch.add(packet_first, packet_end, handle, target, program)
         self._batch.place = at
         return started
 
@@ -310,7 +271,7 @@ class DrawRunner:
             message = f"geometry shader mode {mode} is not known; the draw is left out"
             self.events.report("warning", "draw.left-out", message, at, end - first)
             return False
-        if mode == GEOMETRY_MODE.VARIABLE and (self._heads[first:end, _W["KIND"]] != KIND_ELEMENTS).any():
+        if mode == GEOMETRY_MODE.VARIABLE and (self._heads[first:end, PACKET.KIND // 4] != KIND_ELEMENTS).any():
             message = "a geometry shader has primitives of variable size, but there is no index list with their sizes"
             self.events.report("fault", "draw.no-sizes", message, at)
         self.geometry_programs.tier = self.tier
@@ -320,47 +281,21 @@ class DrawRunner:
 
     def _bound(self) -> None:
         """Clear caches that exceed MAX_PREPARED; their entries can be made again."""
-        for kept in (self._plans, self._states, self._targets, self.textures.described):
+        for kept in (self._plans, self._states, self.textures.described):
             if len(kept) > MAX_PREPARED:
                 kept.clear()
 
-    def _plan(self, row: np.ndarray, packet: int, program: VertexProgram) -> _DrawPlan:
+    def _plan(self, row: bytes, program: VertexProgram) -> _DrawPlan:
         """The plan of all packets with this row and vertex program."""
-        state, target = self._state(row[_KEY]), self._target(row[_TARGET])
-        events: list[tuple[EventKind, str, str]] = [("warning", id, message) for id, message in state.state.missing]
-        if isinstance(target, str):
-            return _DrawPlan([*events, ("fault", "draw.left-out", target)], program)
-        registers = self._registers[packet]
-        plan = _DrawPlan(events, program, target)
-        if _STAGE.field.raw(int(registers[_STAGE.register.offset])) == GEOMETRY_STAGE.ON:
-            plan.geometry = _GEOMETRY_MODE.field.raw(int(registers[_GEOMETRY_MODE.register.offset]))
+        prepared = prepare(row, self.memory, self.textures, self._departures)
+        state = self._state(prepared.state)
+        return _DrawPlan(prepared, state, program, prepared.words.copy())
 
-        def put(name: str, values: Sequence[int], at: int = 0) -> None:
-            start = _W[name] - _PREPARED.start + at
-            plan.words[start : start + len(values)] = values
-
-        put("COLOR", (target.color[0], target.depth[0], target.width, target.height))
-        put("RECT", target.rect)
-        put("TEXTURES", (self.memory.guard_offset,) * 3)
-        powers = [True, True, True]
-        for unit in state.state.units:
-            source = self.textures.describe(registers, unit)
-            if source is None:
-                message = f"the texture of unit {unit} leaves memory or has no size; it is black"
-                plan.events.append(("fault", "texture.unmapped", message))
-                continue
-            plan.textures[unit] = source
-            plan.ranges += source.ranges
-            powers[unit] = source.power_of_two
-            words = source.level_words
-            put("LEVELS", np.cumsum([0, *words[:-1]]).tolist(), LEVELS * unit)
-            put("FACES", [sum(words)], unit)
-            put("TOP_LEVELS", [source.levels - 1], unit)
-        put("STATE", state.general)
-        for unit in state.state.units:
-            put("UNITS", unit_settings(state.state, unit, powers[unit]), unit * UNIT_SIZE // 4)
-        plan.state, plan.powers = state, tuple(powers)
-        return plan
+    def _state(self, state: FragmentState) -> _StateKernels:
+        known = self._states.get(state)
+        if known is None:
+            known = self._states[state] = _StateKernels(state)
+        return known
 
     def _handle(self, state: _StateKernels, powers_of_two: tuple[bool, ...]) -> int:
         """The fragment kernel for a state: specialised code if it is available, else general code, which draws the same
@@ -380,14 +315,9 @@ class DrawRunner:
     def fragment_code(self, packet: int) -> dict[str, Any]:
         """Static arguments of the specialised `draw_fragments` for a recorded packet's state."""
         registers = self._registers[packet]
-        state = self._state(registers[GROUP_IDS[_KEY]] & GROUP_MASKS[_KEY])
-        powers = [True, True, True]
-        for unit in state.state.units:
-            source = self.textures.describe(registers, unit)
-            powers[unit] = source is None or source.power_of_two
-        return {
-            "words": state.state.words, "powers_of_two": tuple(powers), "choices": self._chosen, **self.static,
-        }  # fmt: skip
+        row = (registers[GROUP_IDS] & GROUP_MASKS).tobytes()
+        draw = prepare(row, self.memory, self.textures, self._departures)
+        return {"words": draw.state.words, "powers_of_two": draw.powers, "choices": self._chosen, **self.static}
 
     def drawn(self, entry: int) -> int:
         """The packet number of a run list entry."""
@@ -402,18 +332,23 @@ class DrawRunner:
         count = 0
         programs: list[tuple[int, VertexProgram]] = []
         for first, end, handle, program in batch.groups:
-            entries = self._run_list[count : count + end - first]
-            entries[:, 0] = handle
-            entries[:, 1] = self._packet_offsets[first:end]
+            if end - first == 1:  # arrays of one row take longer
+                self._run_words[2 * count] = handle
+                self._run_words[2 * count + 1] = self.layout.packets + first * PACKET_SIZE
+            else:
+                entries = self._run_list[count : count + end - first]
+                entries[:, 0] = handle
+                entries[:, 1] = self._packet_offsets[first:end]
             count += end - first
             programs.append((count, program))
+        words = self._words
         vertices, shade, build = self._vertex_side
         geometry = self._geometry_stage if self._staged else 0  # only draws with a geometry stage call it
-        self._control[_VERTEX_START] = 0
+        words[_VERTEX_START] = _ZEROS[_VERTEX_START]
         drawn = 0
         while True:
             vertices(count, shade, geometry, build)
-            status, entry = self._get(C.VERTEX_STATUS), self._get(C.VERTEX_ENTRY)
+            status, entry = words[_VERTEX_STATUS], words[_VERTEX_ENTRY]
             if status == vertex_run.INEXACT:
                 self._shade_exactly(entry, next(program for end, program in programs if entry < end))
                 continue
@@ -423,7 +358,7 @@ class DrawRunner:
             if status != vertex_run.FULL or self.exhausted:
                 break
             drawn = entry
-            self._heads[self.drawn(entry), _W["FIRST_TRIANGLE"]] = 0
+            self._heads[self.drawn(entry), PACKET.FIRST_TRIANGLE // 4] = 0
         if status == vertex_run.HUNG:
             kind = "vertex" if self._get(C.VERTEX_STAGE) == vertex_run.SHADE else "geometry"
             reasons = self._get(C.HANG)
@@ -433,11 +368,11 @@ class DrawRunner:
             if reasons & ~BREAK_OUTSIDE:
                 message = f"a {kind} program does not come to an end"
                 self.events.report("hang", "shader.endless", message, batch.place)
-        if self._get(C.VERTEX_FAULTS):
-            self._set(C.VERTEX_FAULTS, 0)
+        if words[_VERTEX_FAULTS]:
+            words[_VERTEX_FAULTS] = 0
             message = "vertices or indices lie outside memory; they read as 0"
             self.events.report("fault", "vertex.unmapped", message, batch.place)
-        self.stats.vertices = self._get(C.VERTICES)
+        self.stats.vertices = words[_VERTICES]
         batch.clear()
         return started
 
@@ -491,28 +426,30 @@ class DrawRunner:
 
     def _raster(self, first: int, end: int, batch: _DrawBatch, started: float) -> float:
         """The fragment side of run list entries first .. end-1; empties the triangle area. Returns the time now."""
-        triangles, area = self._get(C.TRIANGLES), self._get(C.AREA)
+        words = self._words
+        triangles, area = words[_TRIANGLES], words[_AREA]
         self.pixels += area
         if triangles:
             run = self._fragment_side
-            code = tuple(handle for _, _, handle, _ in batch.groups)
+            if self._workers.threads == 1 and not self.observers:
+                run(first, end, 0, 1)
+            else:
+                code = tuple(handle for _, _, handle, _ in batch.groups)
 
-            def draw_parts(low: int, high: int) -> None:
-                self._workers.run(lambda part, parts: run(low, high, part, parts), code, area)
+                def draw_parts(low: int, high: int) -> None:
+                    self._workers.run(lambda part, parts: run(low, high, part, parts), code, area)
 
-            draw: Run = draw_parts
-            for one in reversed(self.observers):
-                draw = partial(_asked, one, draw)
-            draw(first, end)
-            for offset, size in batch.ranges:
-                self.memory.touch(offset, size)
+                draw: Run = draw_parts
+                for one in reversed(self.observers):
+                    draw = partial(_asked, one, draw)
+                draw(first, end)
+            self.memory.touch_all(batch.ranges)
             if self.observers:
                 tell_written(self.observers, batch.ranges)
             self.stats.triangles += triangles
-            self.stats.fragments += sum(self._counters.tolist())
-            self._counters[:] = 0
-        self._set(C.TRIANGLES, 0)
-        self._set(C.AREA, 0)
+            self.stats.fragments += sum(self._counters)
+            self._counters[:] = self._no_fragments
+        words[_TRIANGLES] = words[_AREA] = 0
         now = perf_counter()
         self.stats.seconds["raster"] += now - started
         return now
@@ -538,7 +475,7 @@ class _DrawBatch:
         self.groups.append((first, end, handle, program))
         if target.shape not in self._shapes:
             self._shapes.add(target.shape)
-            self.ranges |= set(target.ranges)
+            self.ranges.update(target.ranges)
 
     def conflicts(self, target: DrawTarget, reads: list[tuple[int, int]]) -> bool:
         """Whether draws must wait: they read what the batch writes, or write to it with another layout."""

@@ -32,20 +32,22 @@ from pocketgpu.pica.core.layout import CONTROL as C
 from pocketgpu.pica.core.observer import Observer
 from pocketgpu.pica.core.stats import Stats
 from pocketgpu.pica.front import command_list as walk
-from pocketgpu.pica.front.batch import GROUP_IDS, GROUP_MASKS, PIXEL_BUDGET, DrawRunner
+from pocketgpu.pica.front.batch import PIXEL_BUDGET, DrawRunner
 from pocketgpu.pica.front.packets import DrawPackets
+from pocketgpu.pica.front.plans import GROUP_IDS, GROUP_MASKS
 from pocketgpu.pica.memory.guest import GuestMemory
 from pocketgpu.pica.vertex.vertex_run import VERTEX_BUDGET
 
-# Control words that are zero at the start of each submission.
-_SUBMISSION = [getattr(C, name) // 4 for name in (
-    "ENTRY_INDEX", "JUMPS", "WORDS", "INTERRUPTS", "IGNORED", "HANG", "STAGED_FIXED", "IMMEDIATE_OPEN", "VERTICES",
-    "EMITTED", "SHADER_STEPS", "SHADER_STEPS_LOW",
-)]  # fmt: skip
+# Control words that are zero at the start of each submission, and those that a flush sets to zero.
+_SUBMISSION = slice(C.IMMEDIATE_OPEN // 4, C.SHADER_STEPS_LOW // 4 + 1)
+_LIST_END = slice(C.PACKETS // 4, C.IMMEDIATE_OPEN // 4 + 1)
+_ZEROS = np.zeros(C.size // 4, np.int32).data
 # Index of each control word.
 _AT = {name: offset // 4 for name, offset in C.offsets.items()}
-# Control words that a flush sets to zero.
-_LIST_END = [getattr(C, name) // 4 for name in ("PACKETS", "GROUPS", "IMMEDIATE_OPEN")]
+_POSITION, _END, _STATUS, _ENTRY_INDEX, _PACKETS, _POOL_TOP, _DIRTY = (
+    _AT[name] for name in ("POSITION", "END", "STATUS", "ENTRY_INDEX", "PACKETS", "POOL_TOP", "DIRTY")
+)
+_ALL_BANKS = (1 << len(BANK_INDEX)) - 1
 
 
 class Core3D:
@@ -129,10 +131,11 @@ class Core3D:
 
     def _copy_banks(self) -> None:
         """Every bank must be copied again for the next packet that reads it."""
-        self._set("DIRTY", (1 << len(BANK_INDEX)) - 1)
+        self.words[_DIRTY] = _ALL_BANKS
 
     def _get(self, name: str) -> int:
-        return int(self.words[_AT[name]])
+        word: int = self.words[_AT[name]]
+        return word
 
     def _set(self, name: str, value: int) -> None:
         self.words[_AT[name]] = value
@@ -159,22 +162,23 @@ class Core3D:
 
     def _run_list(self, offset: int, size: int, complete: bool) -> int:
         started = perf_counter()
-        self.control[_SUBMISSION] = 0
-        self._set("POSITION", offset)
-        self._set("END", offset + size)
+        words, run = self.words, self._walk
+        words[_SUBMISSION] = _ZEROS[_SUBMISSION]
+        words[_POSITION], words[_END] = offset, offset + size
         self.runner.pixels = 0
-        run = self._walk
-        status = walk.FULL
+        status, before = walk.FULL, (offset, 0)
         while status == walk.FULL:
-            before = (self._get("POSITION"), self._get("ENTRY_INDEX"), self._get("PACKETS"))
-            self._set("STATUS", walk.RUNNING)
+            words[_STATUS] = walk.RUNNING
             run()
-            status = self._get("STATUS")
+            status = words[_STATUS]
             self.stats.seconds["list"] += perf_counter() - started
             self._flush()
-            started = perf_counter()
-            if status == walk.FULL and before == (self._get("POSITION"), self._get("ENTRY_INDEX"), 0):
-                status = walk.BUDGET  # not even one draw fits: impossible with the pool's size
+            if status == walk.FULL:
+                started = perf_counter()
+                place = (words[_POSITION], words[_ENTRY_INDEX])
+                if place == before:
+                    status = walk.BUDGET  # not even one draw fits: impossible with the pool's size
+                before = place
             if self.runner.exhausted:
                 message = f"the command list draws more than {PIXEL_BUDGET} pixels or {VERTEX_BUDGET} vertices"
                 self._report("hang", "list.endless", message)
@@ -202,16 +206,17 @@ class Core3D:
 
     def _flush(self) -> None:
         """Run all recorded packets and empty the list."""
-        count = self._get("PACKETS")
+        words = self.words
+        count = words[_PACKETS]
         if count and not self._observers:
             self.runner.run(count, self.place)
         elif count:
             before = self.stats.draws
             self._draw(self._observers, 0, count, before)
             self.stats.draws = before + count  # draws that an observer skipped count too
-        self.control[_LIST_END] = 0
-        self._set("POOL_TOP", self.layout.pool)
-        self._copy_banks()
+        words[_LIST_END] = _ZEROS[_LIST_END]
+        words[_POOL_TOP] = self.layout.pool
+        words[_DIRTY] = _ALL_BANKS
 
     def _draw(self, observers: tuple[Observer, ...], first: int, end: int, before: int) -> None:
         """Run packets first .. end-1, or pass them to the first observer. before: draws before packet 0."""

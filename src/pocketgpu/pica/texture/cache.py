@@ -62,17 +62,16 @@ _ALL_FIELDS = {f.register.offset for unit in _UNIT_FIELDS for f in unit} | {f.re
 UNIT_IDS = np.array(sorted(_ALL_FIELDS), np.int64)
 """Register ids that describe the textures of all units."""
 _OPAQUE_BLACK = 0x000000FF
-_BLOCK = 8192  # 64-bit words compared at a time
 
 
 @dataclass(slots=True)
 class _DecodedFaces:
     """The place of the rows, the memory versions they are valid for, and the bytes of each face they were decoded
-    from."""
+    from. These are kept from the second time on: most textures are decoded once."""
 
     place: int
     versions: tuple[int, ...]
-    texels: list[np.ndarray]
+    texels: list[list[bytes]]
 
 
 class TextureCache:
@@ -90,8 +89,8 @@ class TextureCache:
         self._known: dict[TextureSource, _DecodedFaces] = {}
         self.described: dict[tuple[int, ...], TextureSource | None] = {}
 
-    def describe(self, registers: np.ndarray, unit: int) -> TextureSource | None:
-        """The texture in a unit's registers; None if it has no texels or is not all in memory."""
+    def describe(self, registers: np.ndarray | Mapping[int, int], unit: int) -> TextureSource | None:
+        """The texture in a unit's registers, by number; None if it has no texels or is not all in memory."""
         fields = _UNIT_FIELDS[unit]
         words = tuple(int(registers[f.register.offset]) for f in fields)
         values = [f.field.raw(w) for f, w in zip(fields, words, strict=True)]
@@ -139,7 +138,7 @@ class TextureCache:
                 return known.place
             # A page gets a new version for any change, even outside the texture. Comparing is much cheaper than
             # decoding.
-            if not source.blank and all(map(self._holds, source.faces, known.texels)):
+            if known.texels and all(map(self.memory.holds, source.faces, known.texels)):
                 known.versions = newest
                 return known.place
         place = known.place if known is not None else self._room(_rounded(source))
@@ -147,16 +146,10 @@ class TextureCache:
             self.memory.arena[place : place + _rounded(source)].view("<u4")[:] = _OPAQUE_BLACK
         else:
             self._decode(source, place)
-        texels = [] if source.blank else [self.memory.arena[f : f + source.size].copy() for f in source.faces]
+        again = known is not None and not source.blank
+        texels = [self.memory.copied(face, source.size) for face in source.faces] if again else []
         self._known[source] = _DecodedFaces(place, newest, texels)
         return place
-
-    def _holds(self, offset: int, texels: np.ndarray) -> bool:
-        """Whether memory still has these bytes. The first block is compared first, because differences are likely
-        there."""
-        now, texels = self.memory.arena[offset : offset + len(texels)].view(np.uint64), texels.view(np.uint64)
-        blocks = (slice(at, at + _BLOCK) for at in range(0, len(texels), _BLOCK))
-        return all(bool((now[block] == texels[block]).all()) for block in blocks)
 
     def _decode(self, source: TextureSource, target: int) -> None:
         pixel = TEXTURE_FORMATS[source.format]

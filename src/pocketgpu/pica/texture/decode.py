@@ -65,27 +65,32 @@ def decode_tiles(
 
 
 class _Blocks:
-    """ETC1 blocks, one per lane: the values of both halves that all texels need, and the texels."""
+    """ETC1 blocks, one per lane: the four colours of each half that texels choose from, and the texels."""
 
     def __init__(self, k: Lang, low: Value, high: Value) -> None:
         self.k, self.low = k, low
         flip, differential = high.bits(0, 1) == 1, high.bits(1, 1) == 1
-        halves: list[dict[str, Value]] = []
+        halves: list[list[Value]] = []
         for half in range(2):
             table = high.bits(2 if half else 5, 3)
             small, big = k.splat(0), k.splat(0)
             for i, (a, b) in enumerate(ETC_MODIFIERS):
                 small, big = k.select(table == i, a, small), k.select(table == i, b, big)
-            values = {"small": small, "big": big}
-            for name, at in (("r", 24), ("g", 16), ("b", 8)):
+            modifiers = [small, big, -small, -big]
+            words: list[Value | int] = [0] * 4
+            for at in (24, 16, 8):
                 five, four = high.bits(at + 3, 5), high.bits(at + (0 if half else 4), 4)
                 if half:
                     five = (five + high.bits(at, 3, signed=True)) & 31
-                values[name] = k.select(differential, (five << 3) | (five >> 2), four * 17)
-            halves.append(values)
+                base = k.select(differential, (five << 3) | (five >> 2), four * 17)
+                words = [
+                    (k.clamp(base + modifier, 0, 255) << at) | word
+                    for word, modifier in zip(words, modifiers, strict=True)
+                ]
+            halves.append([word for word in words if isinstance(word, Value)])
         first, second = halves
         # By (right half, lower half): blocks are halved by columns, or with `flip` by rows.
-        choose = lambda a, b: {name: k.select(flip, a[name], b[name]) for name in a}
+        choose = lambda a, b: [k.select(flip, one, other) for one, other in zip(a, b, strict=True)]
         self.parts = {
             (0, 0): first, (1, 1): second, (1, 0): choose(first, second), (0, 1): choose(second, first),
         }  # fmt: skip
@@ -93,13 +98,16 @@ class _Blocks:
     def texel(self, x: int, y: int, alpha: Value | int) -> Value:
         """The 0xRRGGBBAA words of column x, row y of all blocks."""
         k, part, number = self.k, self.parts[x >> 1, y >> 1], 4 * x + y
-        magnitude = k.select((self.low.lsr(number) & 1) == 1, part["big"], part["small"])
-        modifier = k.select((self.low.lsr(number + 16) & 1) == 1, -magnitude, magnitude)
-        word: Value | int = alpha
-        for name, at in (("r", 24), ("g", 16), ("b", 8)):
-            word = (k.clamp(part[name] + modifier, 0, 255) << at) | word
-        assert isinstance(word, Value)
-        return word
+        # The sign of a word is the bit that is shifted there: machines choose by it at once.
+        big, negative = (self.low << (31 - number)) < 0, (self.low << (15 - number)) < 0
+        return k.select(negative, k.select(big, part[3], part[2]), k.select(big, part[1], part[0])) | alpha
+
+
+def _opacities(word: Value) -> list[Value]:
+    """The eight 4-bit opacities of a word, lowest first, as 8 bits each."""
+    pairs = [word.lsr(shift) & 0x0F0F0F0F for shift in (0, 4)]
+    pairs = [pair | (pair << 4) for pair in pairs]
+    return [pairs[i & 1].bits(8 * (i >> 1), 8) for i in range(8)]
 
 
 def _interleave(k: Lang, columns: list[Value]) -> list[Value]:
@@ -127,14 +135,12 @@ def decode_blocks(k: Lang, source: Value, target: Value, width: Value, height: V
             n = k.iota() + bx
             place = k.to_i64((((n >> 1) << 2) + (n & 1) + row) * size) + source
             low, high = (k.gather(I32, place + (size - 8 + at)) for at in (0, 4))
-            opacity = [k.gather(I32, place + at) for at in (0, 4)] if size == 16 else None
+            opacity = [one for at in (0, 4) for one in _opacities(k.gather(I32, place + at))] if size == 16 else None
             blocks = _Blocks(k, low, high)
             for y in range(4):
                 columns = []
                 for x in range(4):
-                    nibble = 4 * x + y
-                    alpha = (opacity[nibble >> 3].lsr(4 * (nibble & 7)) & 15) * 17 if opacity else 255
-                    columns.append(blocks.texel(x, y, alpha))
+                    columns.append(blocks.texel(x, y, opacity[4 * x + y] if opacity else 255))
                 line = height - 1 - ((by << 2) + y)
                 out = k.to_i64((line * width + (bx << 2)) << 2) + target
                 for i, vector in enumerate(_interleave(k, columns)):

@@ -19,8 +19,8 @@ from pocketgpu.pica.shader.program import TooComplex
 from pocketgpu.pica.shader.shader_choices import Rules, with_end
 from pocketgpu.pica.shader.translate import program_of, vertex_program
 
-_PLACES = [PACKET.VERSIONS // 4 + BANK_INDEX[f"vs_{name}"] for name in ("code", "opdescs")]
-_SIZES = [4 * BANKS[BANK_INDEX[f"vs_{name}"]].words for name in ("code", "opdescs")]
+_CODE_AT, _DESCRIPTORS_AT = (PACKET.VERSIONS // 4 + BANK_INDEX[f"vs_{name}"] for name in ("code", "opdescs"))
+_CODE_SIZE, _DESCRIPTORS_SIZE = (4 * BANKS[BANK_INDEX[f"vs_{name}"]].words for name in ("code", "opdescs"))
 _ENTRY, _END = (field(f"VSH_ENTRYPOINT.{name}") for name in ("entry", "end"))
 _ENTRYPOINT = _ENTRY.register.offset
 # Limit of cached programs; far more than titles have.
@@ -57,27 +57,29 @@ class VertexPrograms:
 
     def of(self, head: np.ndarray, registers: np.ndarray) -> VertexProgram:
         """The program of a packet (head and registers as words)."""
-        code, descriptors = (int(head[place]) for place in _PLACES)
-        word = int(registers[_ENTRYPOINT])
+        code, descriptors, word = int(head[_CODE_AT]), int(head[_DESCRIPTORS_AT]), int(registers[_ENTRYPOINT])
         place = (code, descriptors, word)
         found = self._present.get(place)
         if found is None:
-            words = self._arena[code : code + _SIZES[0]].tobytes()
-            words = with_end(words, _END.field.raw(word), self._rules)
-            key = (words, self._arena[descriptors : descriptors + _SIZES[1]].tobytes(), _ENTRY.field.raw(word))
-            found = self._present[place] = self._known(key)
+            raw = (
+                self._arena[code : code + _CODE_SIZE].tobytes(),
+                self._arena[descriptors : descriptors + _DESCRIPTORS_SIZE].tobytes(),
+                word,
+            )
+            if self._last is None or self._last[0] != raw:  # comparing is cheaper than hashing
+                self._last = (raw, self._known(*raw))
+            found = self._present[place] = self._last[1]
         return found
 
-    def _known(self, key: _Key) -> VertexProgram:
-        if self._last is None or self._last[0] != key:  # comparing is cheaper than hashing
-            found = self._programs.get(key)
-            if found is None:
-                if len(self._programs) >= _MAX_PROGRAMS:
-                    self._programs.clear()
-                self._count += 1
-                found = self._programs[key] = self._make(key)
-            self._last = (key, found)
-        return self._last[1]
+    def _known(self, words: bytes, descriptors: bytes, word: int) -> VertexProgram:
+        key = (with_end(words, _END.field.raw(word), self._rules), descriptors, _ENTRY.field.raw(word))
+        found = self._programs.get(key)
+        if found is None:
+            if len(self._programs) >= _MAX_PROGRAMS:
+                self._programs.clear()
+            self._count += 1
+            found = self._programs[key] = self._make(key)
+        return found
 
     def _make(self, key: _Key) -> VertexProgram:
         general: Code = (vertex_interpreter, self._static)

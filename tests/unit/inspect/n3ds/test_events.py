@@ -10,7 +10,7 @@ import pytest
 import pocketgpu
 from pocketgpu.builder import Buffer, CaptureBuilder, CommandList
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.model.event import KINDS
+from pocketgpu.inspect.model.event import KINDS, Range
 from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.pica.front.command_list import FINALIZE_VALUE
 
@@ -54,6 +54,30 @@ def test_draws_say_how_much_they_draw(tmp_path: Path, attributes: int) -> None:
     ]  # fmt: skip
     assert [event.facts["vertices"] for event in draws] == [3, 5, 7, 8, 6, 0]
     assert [event.facts["kind"] for event in draws] == ["immediate"] * 3 + ["arrays", "elements", "arrays"]
+
+
+def test_events_say_what_they_read(tmp_path: Path) -> None:
+    """Indices and the vertices that they name, textures that a combiner uses, targets that are tested or blended, the
+    input of transfers and copies, and the words of lists."""
+    capture = CaptureBuilder()
+    vertices = capture.put(np.zeros((9, 3), np.float32))
+    indices = capture.put(np.array([2, 7, 5], np.uint16))
+    texels, target = capture.put(np.zeros(8 * 8 * 4, np.uint8)), capture.allocate(64 * 64 * 4, region="VRAM")
+    cl = CommandList().plain_state().render_target(target, 64, 64)
+    cl.attributes(Buffer(vertices, [("f32", 3)]), base=vertices).draw_arrays(4, first=3)
+    cl.draw_elements(3, indices).texture(0, texels, 8, 8).combiner(0, ("replace", "texture 0"))
+    cl.draw_arrays(3).blend("one", "one").draw_immediate(np.zeros((3, 1, 4))).end_drawing()
+    capture.submit(cl).transfer(target, texels, 64, 64).end_frame().save(tmp_path / "reads.ctf")
+    run = pocketgpu.debug(tmp_path / "reads.ctf")
+    first, named, textured, blended = (event.reads for event in run.draws(0))
+    assert first == (Range(vertices + 3 * 12, 4 * 12),)
+    assert named == (Range(indices, 6), Range(vertices + 2 * 12, 6 * 12))
+    assert textured == (Range(texels, 8 * 8 * 4), Range(vertices, 3 * 12))
+    assert blended == (Range(target, 64 * 64 * 4), Range(texels, 8 * 8 * 4))
+    (words,) = (event for event in run.events(0) if event.kind == "list")
+    assert words.reads == words.words.spans  # type: ignore[union-attr]
+    (moved,) = (event for event in run.events(0) if event.kind == "transfer")
+    assert moved.reads == (Range(target, 64 * 64 * 4),)
 
 
 def test_passes_follow_the_render_target(run: Inspection) -> None:

@@ -196,9 +196,7 @@ def test_the_number_of_samples_and_the_level_of_a_footprint(most: int, footprint
     near = np.clip(1 - np.abs(places - 37.5), 0, 1).mean()
     means = [near, *(10.0 * n for n in range(1, 8))]
     wanted = means[whole] * (1 - part) + means[whole + 1] * part
-    texture = Texture(
-        pictures, anisotropy=most, filter="linear", mip_filter="linear", address="clamp", normalized=True
-    )
+    texture = Texture(pictures, anisotropy=most, filter="linear", mip_filter="linear", address="clamp", normalized=True)
     across, longer = (r.V_Y, r.V_X) if along == "x" else (r.V_X, r.V_Y)
     step = r.V_GRADIENTS + (0 if along == "x" else 3)
     vectors = {longer: np.float32(centre / side), across: np.float32(0.5), step: np.float32(footprint / side)}
@@ -367,3 +365,56 @@ def test_usual_names() -> None:
     for wrong in ("R8G8B8_UNORM", "R16G16B16A16_UNORM", "R8G8B8A8_TEXT"):
         with pytest.raises(UsageError):
             Texture(array, format=wrong)
+
+
+_KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "bytes": (np.uint8, {"numbers": "unorm"}), "srgb": (np.uint8, {"numbers": "unorm", "srgb": True}),
+    "halves": (np.float16, {}), "floats": (np.float32, {}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "filters", [("nearest", "none"), ("linear", "none"), ("linear", "nearest"), ("linear", "linear")]
+)
+@pytest.mark.parametrize("kind", _KINDS)
+def test_reads_inside_of_a_texture_and_beside_it(kind: str, filters: tuple[str, str]) -> None:
+    """Lanes are read in parts, by quicker code where all texels of a part are inside: all mixtures have the same bits
+    as the oracle's, which has other parts."""
+    rng = np.random.default_rng([len(kind), len(filters[0]), len(filters[1])])
+    dtype, more = _KINDS[kind]
+    for size, address in ((64, "wrap"), (64, "mirror"), (48, "wrap"), (48, "clamp"), (64, "mirror_once")):
+        shapes = [(max(1, size >> n), max(1, size >> n), 4) for n in range(4)]
+        values = [rng.integers(0, 256, s) if dtype is np.uint8 else rng.normal(size=s) for s in shapes]
+        levels = [v.astype(dtype) for v in values]
+        if dtype is not np.uint8:
+            levels[0][3, 5], levels[0][40, 9] = -0.0, np.inf
+        texture = Texture(levels, filter=filters[0], mip_filter=filters[1], address=address, normalized=True, **more)
+        lane = np.arange(32)
+        x, y = (lane & 1) + (lane >> 2 & 3) * 2, (lane >> 1 & 1) + (lane >> 4) * 2
+        for _ in range(8):
+            step, left = rng.choice((0.7, 1.0, 1.9, 3.1)), rng.choice((3.2, size - 4.5, -2.0, 5 * size + 7.3))
+            at = {r.V_X: ((x * step + left) / size).astype(np.float32), r.V_Y: np.float32((y * step + 9.4) / size)}
+            mask = int(rng.choice((-1, 0x00FF33CC, 0x0000F000)))
+            both(r.SAMPLE, call_of("2d", lod=(Call.LOD, r.AUTO)), texture, at, mask=mask, quads=True)
+
+
+def test_a_coordinate_that_a_target_lacks_does_not_count() -> None:
+    """An earlier call for a volume or a cube leaves its third coordinate."""
+    levels = [np.full((16 >> n, 16 >> n, 4), float(n), np.float32) for n in range(5)]
+    texture = Texture(levels, filter="linear", mip_filter="linear", address="wrap", normalized=True)
+    lane = np.arange(32)
+    vectors = {r.V_X: (lane & 1) / 16, r.V_Y: (lane >> 1 & 1) / 16}
+    what = call_of("2d", lod=(Call.LOD, r.AUTO))
+    wanted = both(r.SAMPLE, what, texture, vectors, quads=True)
+    found = both(r.SAMPLE, what, texture, vectors | {r.V_Z: (lane & 3) * 0.5}, quads=True)
+    np.testing.assert_array_equal(found, wanted)
+    assert (found.view(np.float32)[0] == 0).all()
+
+
+def test_lanes_without_a_filter_have_their_texel() -> None:
+    """Also where a filter between texels is for other lanes: a negative zero keeps its sign."""
+    levels = [np.full((8, 8, 1), -0.0, np.float32), np.full((4, 4, 1), 1.0, np.float32)]
+    texture = Texture(levels, filter="nearest", mip_filter="none", normalized=True)
+    vectors = {r.V_X: np.float32(0.3), r.V_Y: np.float32(0.3), r.V_LOD: np.arange(32) / 8 - 1}
+    got = both(r.SAMPLE, call_of("2d", lod=(Call.LOD, r.LEVEL)), texture, vectors)
+    assert (got[0] == np.int32(-(1 << 31))).all()

@@ -237,6 +237,7 @@ def test_alpha_of_more_than_8_bits_makes_floats() -> None:
     guest = Guest()
     layout = TEXTURE.named("ASTC_2D_8X8")
     one = header(layout, S_R_G_B_CONVERSION=1, WIDTH_MINUS_ONE=63, HEIGHT_MINUS_ONE=63)
+
     # A block of one colour, with alpha of 16 bits.
     def block(alpha: int) -> bytes:
         return bytes.fromhex("fcfdffffffffffff") + np.array([1000, 2000, 3000, alpha], "<u2").tobytes()

@@ -151,13 +151,21 @@ def test_only_pages_with_other_bytes_are_stamped(memory: GuestMemory) -> None:
     assert memory.read(start, len(data)) == data
 
 
-def test_random_writes_agree_with_a_plain_array(memory: GuestMemory) -> None:
+@pytest.mark.parametrize("shared", [False, True])
+def test_random_writes_agree_with_a_plain_array(memory: GuestMemory, shared: bool) -> None:
     rng = random.Random(3)
     size = 40 * PAGE_SIZE
     model = bytearray(size)
     offset = memory.offset_of(VRAM, size)
     assert offset is not None
-    for _ in range(200):
+    for number in range(200):
+        if number % 40 == 39:
+            memory.reset(keep_pages=number % 80 == 39)
+            model[:] = bytes(size)
+        if shared and number == 90:
+            memory.share(offset, size)
+            memory.view(VRAM, size)[::5000] = 1  # somebody else's, without a stamp
+            model[::5000] = bytes([1]) * len(model[::5000])
         at = rng.randrange(size)
         length = min(size - at, rng.choice([1, 7, 4096, 5000, 70_000]))
         data = rng.choice([bytes(length), rng.randbytes(length), bytes(model[at : at + length])])

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from pocketgpu.events import Event as MachineEvent
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.pica import OUTPUT_MAPS
-from pocketgpu.facts.pica_enums import BLEND_EQUATION, BLEND_FACTOR, LOGIC_OP
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.model.rules import Found
-from pocketgpu.inspect.n3ds.inventory.draw_state import BRIGHT, LIGHT_COLORS, DrawState
+from pocketgpu.inspect.n3ds.draw_inputs import DrawRegisters
+from pocketgpu.inspect.n3ds.inventory.draw_state import BRIGHT, LIGHT_COLORS
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.registers import field as register_field
 
@@ -40,7 +40,7 @@ class Read:
 
 
 @dataclass
-class DrawRecord(DrawState):
+class DrawRecord(DrawRegisters):
     """All draws with the same registers, except those that only hold data.
 
     empty: how many of them had no triangle to draw. watched: of how many the target was compared before and after;
@@ -56,10 +56,6 @@ class DrawRecord(DrawState):
     reads: list[Read] = field(default_factory=list)
     programs: dict[str, Program] = field(default_factory=dict)
 
-    def __call__(self, name: str) -> int:
-        part = register_field(name)
-        return part.field.raw(self.words[part.register.offset])
-
     def value(self, name: str) -> float:
         """A field decoded by its table: floats as floats."""
         part = register_field(name)
@@ -68,39 +64,6 @@ class DrawRecord(DrawState):
     def found(self, message: str) -> Found:
         """A finding about these draws."""
         return Found(message, self.first, self.draws)
-
-    @property
-    def tests_depth(self) -> bool:
-        return bool(self("DEPTH_COLOR_MASK.depth_test"))
-
-    @property
-    def tests_stencil(self) -> bool:
-        return bool(self("STENCIL_TEST.enable"))
-
-    @property
-    def writes_color(self) -> bool:
-        masks = any(self(f"DEPTH_COLOR_MASK.{name}") for name in ("red", "green", "blue", "alpha"))
-        return masks and bool(self("COLORBUFFER_WRITE.mask"))
-
-    @property
-    def reads_color(self) -> bool:
-        """Whether the colours that are written depend on those in the buffer."""
-        if not self.writes_color or self("COLOR_OPERATION.fragment_mode"):
-            return False
-        if not all(self(f"DEPTH_COLOR_MASK.{name}") for name in ("red", "green", "blue", "alpha")):
-            return True
-        if not self("COLOR_OPERATION.blend_enable"):
-            return self("LOGIC_OP.op") not in _LOGIC_WITHOUT_DESTINATION
-        return any(
-            self(f"BLEND_FUNC.dst_{part}") != BLEND_FACTOR.ZERO
-            or self(f"BLEND_FUNC.src_{part}") in _FACTORS_OF_DESTINATION
-            or self(f"BLEND_FUNC.equation_{part}") in _MIN_MAX
-            for part in ("rgb", "alpha")
-        )  # fmt: skip
-
-    @property
-    def uses_depth(self) -> bool:
-        return self.tests_depth or self.tests_stencil or self.writes_depth
 
     @property
     def over_bright(self) -> bool:
@@ -116,22 +79,6 @@ class DrawRecord(DrawState):
     def size(self) -> tuple[int, int]:
         """Width and height of the target."""
         return self("FRAMEBUFFER_DIM.width"), self("FRAMEBUFFER_DIM.height") + 1
-
-    @property
-    def triggered(self) -> bool:
-        """Whether DRAWARRAYS or DRAWELEMENTS started it."""
-        return not self.immediate
-
-
-_LOGIC_WITHOUT_DESTINATION = LOGIC_OP.numbers("CLEAR", "COPY", "SET", "COPY_INVERTED")
-_FACTORS_OF_DESTINATION = BLEND_FACTOR.numbers(
-    "DESTINATION_COLOR",
-    "ONE_MINUS_DESTINATION_COLOR",
-    "DESTINATION_ALPHA",
-    "ONE_MINUS_DESTINATION_ALPHA",
-    "SOURCE_ALPHA_SATURATED",
-)
-_MIN_MAX = BLEND_EQUATION.numbers("MINIMUM", "MAXIMUM")
 
 
 @dataclass

@@ -8,7 +8,6 @@ from pocketgpu.facts.pica import ATTRIBUTES
 from pocketgpu.facts.pica_enums import INDEX_TYPE
 from pocketgpu.facts.vertices import input_field
 from pocketgpu.inspect.model.rules import Found, RuleSet
-from pocketgpu.inspect.rules.n3ds.draws import DrawReader
 from pocketgpu.inspect.rules.n3ds.record import DrawRecord, N3dsRecord
 from pocketgpu.wording import counted
 
@@ -27,7 +26,7 @@ RULES = RuleSet("3DS")
 def vertex_stride(record: N3dsRecord) -> Iterator[Found]:
     for draw in record.draws:
         for n in range(12) if draw.triggered else ():
-            size, stride = DrawReader.vertex_size(draw, n), draw(f"ATTRIBBUFFER{n}_CONFIG2.stride")
+            size, stride = draw.vertex_size(n), draw(f"ATTRIBBUFFER{n}_CONFIG2.stride")
             if 0 < stride < size:
                 yield draw.found(
                     f"ATTRIBBUFFER{n}_CONFIG2.stride is {stride}, but a vertex of the buffer has "
@@ -50,7 +49,7 @@ def vertex_stride_far(record: N3dsRecord) -> Iterator[Found]:
             if read.kind != "vertices" or not read.missing or draw.vertices < 2:
                 continue
             n = int(read.what.rpartition(" ")[2])
-            size, stride = DrawReader.vertex_size(draw, n), draw(f"ATTRIBBUFFER{n}_CONFIG2.stride")
+            size, stride = draw.vertex_size(n), draw(f"ATTRIBBUFFER{n}_CONFIG2.stride")
             if stride > size and read.missing < read.range.size:
                 yield draw.found(
                     f"ATTRIBBUFFER{n}_CONFIG2.stride is {stride} for vertices of {counted(size, 'byte')}: the last of "

@@ -167,7 +167,7 @@ class Watch(Recorder):
         self.record.units.append(record)
         names = ("COPY_SIZE",) if record.is_copy else ("OUTPUT_SIZE",)
         self._take_lost("PPF_INPUT_ADDRESS", "PPF_OUTPUT_ADDRESS", *(f"PPF_{name}" for name in names))
-        source = self._source(record)
+        source = next(iter(self._now.reads), None)
         if source is not None and record.target is not None:
             record.source = source
             kind = "copy" if record.is_copy else "transfer"
@@ -175,27 +175,10 @@ class Watch(Recorder):
         self.writes(self._now.writes)
         self.take_events()
 
-    def _source(self, record: UnitRecord) -> Range | None:
-        """The memory that a transfer or copy reads, without its gaps."""
-        start = record.address("PPF_INPUT_ADDRESS")
-        if record.is_copy:
-            size = record.words["PPF_COPY_SIZE"] & ~15
-            width, gap = (record.bytes(f"PPF_COPY_INPUT.{part}") for part in ("width", "gap"))
-            lines = -(-size // width) if width and gap else 1
-            return Range(start, size + (lines - 1) * gap) if size else None
-        read = self.machine.transfer_of(record.words).outcome.read
-        width, stride = record.get("PPF_OUTPUT_SIZE.width"), record.get("PPF_INPUT_SIZE.width")
-        if read and width and record.get("PPF_FLAGS.crop") and stride > width:
-            read = read // width * stride
-        return Range(start, read) if read else None
-
     def memory_copied(self, words: Sequence[int]) -> None:
         super().memory_copied(words)
         assert self._now is not None
-        start, size = REQUEST_DMA.values(words, "source", "size")
-        source = self.machine.gsp.virt_to_phys.translate(start, size)
-        if source is not None and size:
-            self.record.reads.append(self.reads("copy", REQUEST_DMA.name, Range(source, size)))
+        self.record.reads += [self.reads("copy", REQUEST_DMA.name, one) for one in self._now.reads]
         self.writes(self._now.writes)
         self.take_events()
 

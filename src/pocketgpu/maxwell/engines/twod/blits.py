@@ -15,6 +15,8 @@ from pocketgpu.maxwell.formats.words import load, store
 
 LANES = 64  # columns of a table are padded to the largest number of lanes of any evaluator
 _ALPHA = 3
+_AHEAD = 4
+"""How many vectors of pixels ahead their source is asked for."""
 
 
 @kernel(
@@ -46,6 +48,9 @@ def blit_rows(
             column = k.to_i64(start << 2) + columns
             place = k.to_i64(k.load(I32, column, k.lanes)) + out
             left = k.to_i64(k.load(I32, column + table, k.lanes))
+            # Bytes of blocks are far apart, so the processor does not expect them by itself.
+            for word in range(_AHEAD * k.lanes, (_AHEAD + 1) * k.lanes, k.lanes // 2):
+                k.prefetch(k.to_i64(k.load(I32, column + table + 4 * word)) + upper)
             words = load(k, read_bytes, left + upper)
             if raw:
                 store(k, write_bytes, place, words, mask)

@@ -21,6 +21,7 @@ from pocketgpu.maxwell.engines.common.windows import Scratch
 from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.maxwell.formats.srgb import srgb_tables
 from pocketgpu.maxwell.graphics.draw import native, prepare, quick_table
+from pocketgpu.maxwell.graphics.draw.crew import CREW, HELP_AREA, Crew
 from pocketgpu.maxwell.graphics.draw.native import WALK, walk
 from pocketgpu.maxwell.graphics.draw.plans import PIXEL, Plan, rounded
 from pocketgpu.maxwell.graphics.draw.prepare import Preparer
@@ -107,6 +108,7 @@ class Drawing:
         prepared = take(prepare.AREA_SIZE)
         self._region, self._scratch = take(REGION.size), take(setup.SCRATCH_SIZE)
         self._walk = take(native.WALK_SIZE)
+        self.crew = Crew(self.memory, self.engine, host.workers, take(CREW.size))
         stream = take(STREAM_OUT.size)
         srgb, tables = take(len(srgb_tables())), srgb_tables()
         self.memory.arena[srgb : srgb + len(tables)] = np.frombuffer(tables, np.uint8)
@@ -330,10 +332,20 @@ class Drawing:
             ("PIXEL_SLOT", pixel_slot or self._scratch), ("FRAGMENTS", self._fragments[0]), ("RASTERS", plan.rasters),
             ("SHARE_VERTICES", SHARE_VERTICES if several else 1 << 30),
             ("SHARE_AREA", max(plan.share_area, SHARE_AREA) if several else 1 << 30), ("PHASE", native.PIECE),
-            ("MOST_AREA", MOST_AREA),
+            ("MOST_AREA", MOST_AREA), *self._crew_of(plan, pixel_slot),
         ):  # fmt: skip
             words[WALK.offsets[name] // 4] = v
         return words
+
+    def _crew_of(self, plan: Plan, pixel_slot: int) -> tuple[tuple[str, int], ...]:
+        """The words of WALK about a helper."""
+        if not (self.crew.able and plan.apart):
+            return ()
+        slot = self.programs.stages[PIXEL].slots[1] if pixel_slot else self._scratch
+        return (
+            ("CREW", self.crew.at), ("SECOND_SLOT", slot), ("SECOND_FRAGMENTS", self._fragments[1]),
+            ("HELP_AREA", HELP_AREA), ("PAIR", int(self.threads == 2)),
+        )  # fmt: skip
 
     def _stage_by_stage(self, plan: Plan, state: State, counters: Counters) -> None:
         """A draw with more stages, or whose primitives go to memory."""

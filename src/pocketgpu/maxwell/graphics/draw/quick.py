@@ -33,6 +33,7 @@ from pocketgpu.facts.maxwell import B197
 from pocketgpu.lanes import I32, I64, Lang, Value, Var, kernel
 from pocketgpu.maxwell.engines.threed.drawn import LOGGED
 from pocketgpu.maxwell.graphics.draw import native
+from pocketgpu.maxwell.graphics.draw.crew import CREW, MISSED
 from pocketgpu.maxwell.graphics.draw.native import WALK
 from pocketgpu.maxwell.graphics.draw.quick_records import (
     ASKED_WORDS,
@@ -458,7 +459,7 @@ class _QuickDraw:
         k, entry, quick = self.k, self.entry, self.quick
         k.invoke(quick.wide("WALK_CALL"), quick["WALK"])
         walked = _StructView(k, WALK, quick["WALK"])
-        odd = k.var(k.load(I32, walked.base + native.STATUS) != native.DONE)
+        odd = k.var((k.load(I32, walked.base + native.STATUS) != native.DONE) | (walked["FAILED"] != 0))
         for n in range(2):
             slot = k.load(I32, entry.at("SLOTS", n))
             failed = k.load(I32, slot + BLOCK.FAULT_COUNT) | k.load(I32, slot + BLOCK.HUNG)
@@ -468,7 +469,10 @@ class _QuickDraw:
             self._stamp_targets()
             work = quick["WORK"] + walked["AREA"] + walked["SHADED"].lsr(5) + 1
             quick["WORK"] = work
-            enough = (work > MOST_WORK) | (self.state.get("QUICK_DRAWS") >= quick["MOST"])
+            missed = k.var(k.i32(0))
+            for _ in k.when(walked["CREW"] != 0):
+                missed.value = k.load(I32, walked["CREW"] + CREW.MISSED)
+            enough = (work > MOST_WORK) | (missed.value > MISSED) | (self.state.get("QUICK_DRAWS") >= quick["MOST"])
             result = k.select(enough, pushbuffer.DRAWN, k.i32(pushbuffer.RUNNING))
             self.state.put("QUICK_RESULT", result)
 

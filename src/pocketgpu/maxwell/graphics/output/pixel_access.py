@@ -25,6 +25,7 @@ SIZES = (1, 2, 4, 8, 16)
 MAX_WIDE = 32
 """The most bytes of a pixel with all its samples for which a `WideBlock` is used."""
 _RUN = 32  # elements of a load
+_CACHE_LINE = 64
 _MOST_WORDS = words_of(SIZES[-1])
 
 
@@ -143,10 +144,10 @@ class TargetBlock:
         cut: Value = k.branch((right >= BLOCK_WIDTH) & (below >= BLOCK_HEIGHT), lambda: k.i32(-1), edge)
         return k.select(exists, cut, 0)
 
-    def origin(self) -> Value:
-        """Offset (i64) of the first sample of the block."""
+    def origin(self, right: int = 0) -> Value:
+        """Offset (i64) of the first sample of the block. right: of another one, so many pixels to the right."""
         k = self.k
-        x, y = (self._x << self.grid[0]) * self.bytes, self._y << self.grid[1]
+        x, y = ((self._x + right) << self.grid[0]) * self.bytes, self._y << self.grid[1]
         pitch = self._word(TARGET.PITCH)
         linear: bool | Value = pitch != 0 if self._linear is None else self._linear
         within: Value = k.branch(linear, lambda: y * pitch + x, lambda: self._in_blocks(x, y))
@@ -192,9 +193,17 @@ class WideBlock(TargetBlock):
         super().__init__(k, surface, fragments, bytes, grid, False)
         self._runs, self._places = _runs(bytes, grid)
 
-    def places(self) -> list[Value]:
-        """Offsets of the runs, for `load` and `store`."""
-        origin, k = self.origin(), self.k
+    def expect_next(self) -> None:
+        """Ask for the bytes of the block to the right, which mostly comes next."""
+        k, size = self.k, unit_of(self.bytes).bytes
+        for at, run in zip(self.places(BLOCK_WIDTH), self._runs, strict=True):
+            if run.first % _CACHE_LINE == 0:
+                for line in range(0, run.count * size, _CACHE_LINE):
+                    k.prefetch(at + line)
+
+    def places(self, right: int = 0) -> list[Value]:
+        """Offsets of the runs, for `load` and `store`. right: see `origin`."""
+        origin, k = self.origin(right), self.k
         if all(run.across == run.down == 0 for run in self._runs):
             return [origin + run.first for run in self._runs]
         across, down = (k.to_i64(step) for step in self._gob_steps())

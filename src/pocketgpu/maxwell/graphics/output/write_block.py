@@ -78,6 +78,7 @@ def _cover(k: Lang, fragments: Value, sample: Number) -> Value:
 def _test_wide(k: Lang, block: WideBlock, tests: DepthStencil) -> None:
     """Test all samples of a block at once."""
     fragments, count = tests.fragments, 1 << sum(block.grid)
+    block.expect_next()
     pixels = block.pixels()
     covers = [_cover(k, fragments, sample) & pixels for sample in range(count)]
     some = covers[0]
@@ -249,6 +250,7 @@ class _TargetColour:
     def _write_wide(self, block: WideBlock) -> None:
         """Write all samples of a block at once."""
         k, count = self.k, 1 << sum(block.grid)
+        block.expect_next()
         pixels = block.pixels()
         covers = [self._cover(sample) & pixels for sample in range(count)]
         some = every = covers[0]

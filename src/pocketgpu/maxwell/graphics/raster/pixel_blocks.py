@@ -29,8 +29,8 @@ from pocketgpu.maxwell.graphics.records import (
 )
 from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, LANES, VECTOR
 
-STRIP_BITS = 4
-"""Rows of a strip: 16. Pixels that share a cache line are in the same strip."""
+STRIP_BITS = 3
+"""Rows of a strip: 8. Pixels that share a cache line are in the same strip."""
 _BLOCK_X, _BLOCK_Y = BLOCK_WIDTH.bit_length() - 1, BLOCK_HEIGHT.bit_length() - 1
 _WINDOWS = 8
 _TOGETHER = 256
@@ -324,7 +324,7 @@ class _Raster:
 def raster_shapes(
     k: Lang, raster: Value, region: Value, slot: Value, fragments: Value, part: Value, parts: Value, *, multi: bool
 ) -> None:  # fmt: skip
-    """Draw the shapes of a region into the strips of 16 rows whose number is `part` modulo `parts`.
+    """Draw the shapes of a region into the strips of 8 rows whose number is `part` modulo `parts`.
 
     raster: offset of a RASTER record. region: of a REGION that `set_up` has filled. slot: of the thread's slot
     (`sass.work.BLOCK`) for the pixel program. fragments: of the thread's FRAGMENTS record. multi: whether there are

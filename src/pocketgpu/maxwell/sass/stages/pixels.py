@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pocketgpu.lanes import BOOL, F32, I32, Lang, Value
+from pocketgpu.lanes import BOOL, F32, I32, Lang, Type, Value
 from pocketgpu.maxwell.graphics.records import FRAGMENTS, LANE_X, LANE_Y, MAX_SAMPLES, PLANE
 from pocketgpu.maxwell.sass.isa.operand import RZ
 from pocketgpu.maxwell.sass.semantics import float32
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from pocketgpu.maxwell.sass.program.steps import Step
     from pocketgpu.maxwell.sass.warp.warp_machine import WarpMachine
 
-SC = 3
-"""The kind of interpolation that the shade mode decides about."""
+PASS, MUL, CONSTANT, SC = range(4)
+"""Kinds of interpolation: of a value, of one that is multiplied with w, none, what the shade mode says."""
 OFFSET_UNIT = 1.0 / 4096
 """Pixels of one step of an offset."""
 
@@ -117,23 +117,22 @@ def interpolate(m: WarpMachine, step: Step, mask: Value) -> None:
         at = place_of + (address & WORD_MASK)
         return planes + (k.load(I32, at) if at.lanes == 1 else k.gather(I32, at))
 
-    def evaluate(plane: Value, whole: Value | bool) -> Value:
-        read = lambda name, type=F32: (
-            k.splat(k.load(type, plane + PLANE.offsets[name]))
-            if plane.lanes == 1
-            else k.gather(type, plane + PLANE.offsets[name])
-        )
-        flat = lambda: read("FLAT", I32)
+    def read(plane: Value, name: str, type: Type = F32) -> Value:
+        at = plane + PLANE.offsets[name]
+        return k.splat(k.load(type, at)) if plane.lanes == 1 else k.gather(type, at)
 
-        def linear() -> Value:
-            x, y = _position(m, step)
-            return k.fma(read("DX"), x, k.fma(read("DY"), y, read("C")))
+    def linear(plane: Value) -> Value:
+        x, y = _position(m, step)
+        return k.fma(read(plane, "DX"), x, k.fma(read(plane, "DY"), y, read(plane, "C")))
+
+    def evaluate(plane: Value, whole: Value | bool) -> Value:
+        flat = lambda: read(plane, "FLAT", I32)
 
         def passed() -> Value:
-            return float32.canonical(linear())
+            return float32.canonical(linear(plane))
 
         def times_w() -> Value:
-            return float32.canonical(linear() * k.bits_f32(m.word(step.sources[0])))
+            return float32.canonical(linear(plane) * k.bits_f32(m.word(step.sources[0])))
 
         def shaded() -> Value:
             # If the instruction names a register for w, the plane was divided by w.
@@ -161,6 +160,16 @@ def interpolate(m: WarpMachine, step: Step, mask: Value) -> None:
         address = m.register(step.base) + step.offset
         return evaluate(by_address(address), any_of(address & WORD_MASK, OF_PRIMITIVE))
 
+    address = step.offset
+    if isinstance(address, int) and address not in OF_PRIMITIVE and (step.base, mods["sat"]) == (RZ, 0):
+        # NaNs become canonical where their bits matter, which is rarely the case.
+        if mods["op"] == PASS:
+            m.set_float(step.dest, linear(by_address(address)), mask)
+            return
+        if mods["op"] == MUL:
+            (w,) = m.operand(step.sources[0], "f")
+            m.set_float(step.dest, linear(by_address(address)) * w, mask)
+            return
     m.set_register(step.dest, k.branch(step.base == RZ, at_offset, at_register), mask)
 
 

@@ -102,17 +102,18 @@ def note_fault(
     instruction, warp, size = about
     count = k.load(I32, slot + BLOCK.FAULT_COUNT)
     k.store(I32, slot + BLOCK.FAULT_COUNT, k.min(count, 0x7FFFFFFE) + 1)
-    place = k.var(count)
+    place, wide = k.var(count), k.to_i64(slot)
     for _ in k.when(count >= FAULTS, usual=False):
         before, is_new = k.var(-1), k.var(True)
         for n in k.range(0, FAULTS):
-            noted = k.load(I32, slot + BLOCK.FAULT_LIST + n * FAULT.size + FAULT.INSTRUCTION)
+            # With 64 bits no address is prepared where there is no fault.
+            noted = k.load(I32, wide + (k.to_i64(n) * FAULT.size + (BLOCK.FAULT_LIST + FAULT.INSTRUCTION)))
             place.value = k.select(noted == before.value, n, place.value)
             before.value = noted
             is_new.value = is_new.value & (noted != instruction)
         place.value = k.select(is_new.value, place.value, FAULTS)
     for _ in k.when(place.value < FAULTS):
-        at = slot + BLOCK.FAULT_LIST + place.value * FAULT.size
+        at = wide + (k.to_i64(place.value) * FAULT.size + BLOCK.FAULT_LIST)
         words = {
             "INSTRUCTION": instruction, "LANE": lane, "WARP": warp, "NUMBER": k.load(I32, slot + BLOCK.NUMBER),
             "LOW": low, "HIGH": high, "KIND": kind if isinstance(kind, Value) else k.i32(kind), "SIZE": size,

@@ -32,7 +32,7 @@ MAX_THREADS = 1024
 
 MEMORY_KERNELS = 4 * 8 * 2
 """Kernels for memory: one for each space, size, and loads or stores."""
-TEXTURE_KERNELS = 6
+TEXTURE_KERNELS = 7
 """Kernels on textures and surfaces (sampling/records.py numbers them)."""
 FUNCTION_KERNELS = 4 * 2
 """Kernels for functions: each with the result saturated or not."""

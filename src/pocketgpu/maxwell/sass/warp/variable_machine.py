@@ -103,6 +103,9 @@ class VariableMachine(WarpMachine):
             if wanted >> n & 1:
                 self._settle(n)
 
+    def float_word(self, n: int) -> Value:
+        return self.variables[n].value if n in self._nans else self.register(n)
+
     def operand(self, source: OperandSource, letter: str) -> list[Value]:
         # Float operations do not tell one NaN from another.
         if letter == "f" and source.kind == "reg" and source.n in self._nans:
@@ -202,6 +205,8 @@ class VariableMachine(WarpMachine):
         n: as a bit of a set of registers. Only the NumPy evaluator can tell.
         """
         if n < PREDICATE_BIT:
+            if n in self._nans:
+                self._settle(n)
             var = self.variables.get(n)
         elif n < FLAGS_BIT:
             var = self.predicates.get(n - PREDICATE_BIT)

@@ -12,7 +12,7 @@ from typing import Any
 
 from pocketgpu.lanes import BOOL, I8, I16, I32, I64, U8, U16, Lang, Value
 from pocketgpu.maxwell.sampling.calls import ABSENT
-from pocketgpu.maxwell.sampling.records import LOAD, V_RESULT
+from pocketgpu.maxwell.sampling.records import COORDINATES, LOAD, SAMPLE, V_RESULT
 from pocketgpu.maxwell.sass.isa.operand import PT, RZ
 from pocketgpu.maxwell.sass.program.needs import space_of
 from pocketgpu.maxwell.sass.program.registers import words_of
@@ -166,6 +166,10 @@ class WarpMachine(ABC):
         """Write a register with an f32, NaN as the canonical one."""
         self.set_register(n, float32.canonical(v), mask)
 
+    def float_word(self, n: int) -> Value:
+        """A register for a use that does not tell one NaN from another."""
+        return self.register(n)
+
     def _set_pair(self, n: int, v: Value, mask: Value) -> None:
         if n != RZ:
             self.set_register(n, self.k.low32(v), mask)
@@ -270,7 +274,8 @@ class WarpMachine(ABC):
         mask = mask if call.action == LOAD else with_effect(self, mask)
         for n, register in enumerate(call.sources):
             if register != ABSENT:
-                p.put(n, self.register(register))
+                of_floats = call.kernel == SAMPLE and n in COORDINATES
+                p.put(n, self.float_word(register) if of_floats else self.register(register))
         number = k.ballot(mask)
         for _ in k.when(number != 0):
             handle = p.handle(LAUNCH.TEXTURE + 8 * call.kernel)

@@ -13,8 +13,12 @@ from support.fuzz import load
 from support.switch_draws import PIXEL, VERTEX_B
 
 from pocketgpu.builder.maxwell import PushBuffer, Surface
+from pocketgpu.lanes import I32
 from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.maxwell.graphics.draw import quick_table
+from pocketgpu.maxwell.graphics.draw.crew import CREW, Crew, serve
+from pocketgpu.maxwell.graphics.draw.native import WALK
+from pocketgpu.maxwell.graphics.raster.pixel_blocks import raster_shapes
 from pocketgpu.maxwell.host import channel
 from pocketgpu.maxwell.host.log import Log
 from pocketgpu.maxwell.mme.assembler import assemble
@@ -341,6 +345,52 @@ def test_threads_share_what_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
             pb.report(draws.OUT + 0xC00 + 16 * n, 0, four_words=True, REPORT="ZPASS_PIXEL_CNT64")
 
     assert same(some, machines=stages(threads=2))[0] == 7
+
+
+@pytest.mark.parametrize("pixel", [COUNTING, TEXTURED, LOADING, HANGING])
+def test_a_helper_draws_half(pixel: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes every second job, in this thread, before the other half is drawn; the rest come too late for it."""
+    machines = stages(threads=2)[0], stages()[1]
+    engine, jobs = machines[0].gpu.engine, []
+
+    def words(crew: Crew) -> Any:
+        return crew.memory.words(crew.at, CREW.size // 4)
+
+    def draw_part(raster: int, region: int, slot: int, fragments: int, part: int, parts: int) -> None:
+        if part == 0 and parts == 2:
+            jobs.append(slot)
+            if len(jobs) & 1:
+                record = words(machines[0].gpu.drawing.crew)
+                record[CREW.STOP // 4] = 1
+                engine.get(serve)(machines[0].gpu.drawing.crew.at)
+                record[CREW.THERE // 4] = 1
+        engine.get(raster_shapes, multi=False)(raster, region, slot, fragments, part, parts)
+
+    handle, make = engine.callback(draw_part, *[I32] * 6), fuzz.drawing.Drawing._walk_record
+
+    def record(drawing: Any, *key: Any) -> Any:
+        found = make(drawing, *key)
+        if drawing.crew.able:
+            found[WALK.RASTER_SHAPES // 4 :][:2].view(np.int64)[0] = handle
+        return found
+
+    def come(crew: Crew) -> None:
+        if crew.able:
+            words(crew)[CREW.THERE // 4] = 1
+
+    monkeypatch.setattr(fuzz.drawing, "HELP_AREA", 1)
+    monkeypatch.setattr(fuzz.drawing.Drawing, "_walk_record", record)
+    monkeypatch.setattr(Crew, "come", come)
+
+    def some(pb: PushBuffer) -> None:
+        pb.method("SET_ZPASS_PIXEL_COUNT", 1)
+        for n in range(8):
+            draw(pb, 12, n)
+            pb.report(draws.OUT + 0xC00 + 16 * n, 0, four_words=True, REPORT="ZPASS_PIXEL_CNT64")
+
+    made, _ = same(some, programs=(NUMBERED, pixel), machines=machines)
+    assert made == 7 or pixel in (LOADING, HANGING)
+    assert len(jobs) >= (7 if made else 1)
 
 
 def test_the_oracle_does_it_too() -> None:

@@ -1,0 +1,148 @@
+"""A second thread that waits for pixels of small draws in native code, while the first one makes them.
+
+Waking a thread that sleeps takes longer than most draws. So, where draws are worth it, a helper thread runs the kernel
+`serve` for as long as the walk of a pushbuffer lasts, and watches a word. The walk of a draw (native.py) posts half of
+the strips of its shapes there, draws the other half itself, and takes its post back if nobody has begun with it. So a
+helper that comes late, or not at all, costs little, and nothing waits for a thread that does not run.
+
+`serve` ends by itself when nothing comes for a while, or when it is asked to.
+"""
+
+from __future__ import annotations
+
+from pocketgpu.lanes import I32, I64, Engine, Lang, Value, kernel
+from pocketgpu.maxwell.graphics.records import FRAGMENTS
+from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
+from pocketgpu.struct_words import Struct
+from pocketgpu.workers import Workers
+
+_LINE = 16  # words of a cache line: each thread writes lines of its own
+CREW = Struct(
+    "POST", f"POST_LINE:{_LINE - 1}",  # the number of a job that nobody has begun, 0: none
+    "DONE", f"DONE_LINE:{_LINE - 1}",  # the number of the last job that the helper has finished
+    "THERE", "PASSED:2", f"THERE_LINE:{_LINE - 3}",  # whether `serve` runs; samples that passed in the last job
+    "STOP", "NUMBER", "MISSED", f"STOP_LINE:{_LINE - 3}",  # ask `serve` to end; the last job; see `is_there`
+    "FUNCTION:2", "RASTER", "REGION", "SLOT", "FRAGMENTS", f"JOB_LINE:{_LINE - 6}",  # of the job
+)  # fmt: skip
+HELP_AREA = 6
+"""REGION.AREA of shapes from which a job is worth its costs, one or two microseconds."""
+MISSED = 1024
+"""The walk of a pushbuffer returns to Python, which calls the helper, after so much area of shapes that were worth a
+job when it was not there: about half a millisecond of work."""
+_PATIENCE = 1 << 16
+"""How often `serve` looks for a job before it ends: some hundred microseconds."""
+_LONGEST_PAUSE = 31
+"""The most times in a row that the helper is not asked because it came in vain."""
+
+
+def _read(k: Lang, at: Value) -> Value:
+    """A word that another thread may have just written."""
+    return k.atomic("or", I32, at, 0)
+
+
+@kernel(lanes=32, crew=I32)
+def serve(k: Lang, crew: Value) -> None:
+    """Do the jobs of a CREW record until none comes for a while."""
+    left = k.var(k.i32(_PATIENCE))
+    k.atomic("xchg", I32, crew + CREW.THERE, 1)
+    for _ in k.loop(lambda: left.value > 0):
+        left.value = left.value - 1
+        number = k.var(k.i32(0))
+        for _ in k.when(_read(k, crew + CREW.POST) != 0):
+            number.value = k.atomic("xchg", I32, crew + CREW.POST, 0)
+        for _ in k.when(number.value != 0):
+            of = lambda word: k.load(I32, crew + word)
+            fragments = of(CREW.FRAGMENTS)
+            # What passed before in this draw, in jobs of Python, is counted there.
+            before = k.load(I64, fragments + FRAGMENTS.PASSED)
+            k.store(I64, fragments + FRAGMENTS.PASSED, 0)
+            k.invoke(
+                k.load(I64, crew + CREW.FUNCTION), of(CREW.RASTER), of(CREW.REGION), of(CREW.SLOT), fragments,
+                k.i32(1), k.i32(2),
+            )  # fmt: skip
+            k.store(I64, crew + CREW.PASSED, k.load(I64, fragments + FRAGMENTS.PASSED))
+            k.store(I64, fragments + FRAGMENTS.PASSED, before)
+            k.atomic("xchg", I32, crew + CREW.DONE, number.value)
+            left.value = k.i32(_PATIENCE)
+        for _ in k.when(_read(k, crew + CREW.STOP) != 0):
+            left.value = k.i32(0)
+    k.atomic("xchg", I32, crew + CREW.THERE, 0)
+
+
+def is_there(k: Lang, crew: Value, area: Value) -> Value:
+    """Whether there is a helper for shapes that are worth a job; else adds them to what it is missed for."""
+    there = k.load(I32, crew + CREW.THERE) != 0
+    missed = k.load(I32, crew + CREW.MISSED)
+    k.store(I32, crew + CREW.MISSED, k.select(there, 0, missed + area))
+    return there
+
+
+def draw_together(k: Lang, crew: Value, own: tuple[Value, ...], other: tuple[Value, Value], function: Value) -> None:
+    """Draw the shapes of a region by two threads.
+
+    own: RASTER, REGION, and the caller's slot and FRAGMENTS. other: the helper's slot and FRAGMENTS. function: handle
+    of `raster_shapes`.
+    """
+    raster, region, _, fragments = own
+    number = k.max(k.load(I32, crew + CREW.NUMBER) + 1, 1)
+    k.store(I32, crew + CREW.NUMBER, number)
+    k.store(I64, crew + CREW.FUNCTION, function)
+    for word, value in (
+        (CREW.RASTER, raster), (CREW.REGION, region), (CREW.SLOT, other[0]), (CREW.FRAGMENTS, other[1])
+    ):  # fmt: skip
+        k.store(I32, crew + word, value)
+    k.atomic("xchg", I32, crew + CREW.POST, number)
+    k.invoke(function, *own, k.i32(0), k.i32(2))
+    unclaimed = k.atomic("xchg", I32, crew + CREW.POST, 0) != 0
+    for _ in k.when(unclaimed):
+        k.invoke(function, *own, k.i32(1), k.i32(2))
+    for _ in k.when(~unclaimed):
+        for _ in k.loop(lambda: _read(k, crew + CREW.DONE) != number):
+            pass
+        passed = k.load(I64, fragments + FRAGMENTS.PASSED) + k.load(I64, crew + CREW.PASSED)
+        k.store(I64, fragments + FRAGMENTS.PASSED, passed)
+
+
+class Crew:
+    """The CREW record of a machine, and its helper.
+
+    :param at: offset of the record.
+    """
+
+    def __init__(self, memory: GpuMemory, engine: Engine, workers: Workers, at: int) -> None:
+        self.memory, self.at, self.engine, self.workers = memory, at, engine, workers
+        self._words = memory.words(at, CREW.size // 4).data
+        memory.words(at, CREW.size // 4)[:] = 0
+        self.able = workers.threads > 1 and engine.evaluator == "llvm"
+        """Whether there can be a helper."""
+        self._busy = False
+        self._jobs = -1
+        self._pause = self._left = 0
+
+    def come(self) -> None:
+        """Have the helper come if there were draws that it is missed for. It is asked less often while it comes in
+        vain, as it does where no processor is free."""
+        words = self._words
+        if not words[CREW.MISSED // 4]:
+            return
+        words[CREW.MISSED // 4] = 0
+        if self._busy:
+            return
+        if self._left:
+            self._left -= 1
+            return
+        jobs = words[CREW.DONE // 4]
+        self._left = self._pause = min(2 * self._pause + 1, _LONGEST_PAUSE) if jobs == self._jobs else 0
+        self._jobs, self._busy = jobs, True
+        self.workers.call_back()
+        words[CREW.STOP // 4] = 0
+        self.workers.lend(self._serve, self._stop)
+
+    def _serve(self) -> None:
+        try:
+            self.engine.get(serve)(self.at)
+        finally:
+            self._busy = False
+
+    def _stop(self) -> None:
+        self._words[CREW.STOP // 4] = 1

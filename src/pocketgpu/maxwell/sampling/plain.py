@@ -1,0 +1,235 @@
+"""The plainest filtered reads: a texture without layers, with one filter, inside of the texture.
+
+There nothing wraps, and the texels of a row lie side by side in memory: two are read together. Lanes are taken in
+parts that fit into registers; parts in which a lane reads elsewhere are left to `sample_quick`, and so are parts whose
+lanes read different levels of a texture with mipmaps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from pocketgpu.lanes import F32, I32, Value
+from pocketgpu.maxwell.sampling import coordinates as c
+from pocketgpu.maxwell.sampling import records as r
+from pocketgpu.maxwell.sampling.detail import Sampling
+from pocketgpu.maxwell.sampling.filters import CODE_ONE, divided, filtered_codes, filtered_numbers
+from pocketgpu.maxwell.sampling.lookup import Record, Request
+from pocketgpu.maxwell.sampling.records import RECORD
+from pocketgpu.maxwell.sampling.texels import decoded
+
+Values = tuple[Value, ...]
+
+
+class _Level:
+    """What reads need of a level, as scalars: its width and sides (f32), the bits of texel numbers that count, the last
+    texels, and where its copy is. number: None for the only level."""
+
+    def __init__(self, record: Record, number: Value | None = None) -> None:
+        k = record.k
+        of = lambda name: [record.word(name, axis) for axis in range(2)]
+        self.width, self.masks, self.start = record.word("WIDTH"), of("MASK"), record.word("LEVEL")
+        if number is None:
+            self.sides, self.last = [record.number("SIDE", axis) for axis in range(2)], of("LAST")
+            return
+        sides = [k.max(record.word(name).lsr(number), 1) for name in ("WIDTH", "HEIGHT")]
+        self.width, self.sides = sides[0], [k.to_f32(side) for side in sides]
+        self.masks, self.last = [mask >> number for mask in self.masks], [side - 1 for side in sides]
+        self.start = k.load(I32, (number << 2) + (record.at + RECORD.LEVEL))
+
+
+class _Place:
+    """Where lanes read on a level. texels: numbers along both axes. parts: 1/256 of a texel. outside: the lanes (a
+    ballot) that do not have all their texels inside of the texture, in the order of memory."""
+
+    def __init__(self, request: Request, level: _Level, texels: Sequence[Value], parts: Sequence[Value], more: int):
+        """more: how many texels after these are read along both axes, 0 or 1."""
+        k = request.k
+        self.level, self.parts = level, parts
+        # Repeated sizes that are powers of two need the lower bits only. The mirrored half is left.
+        self.texels = [number & mask for number, mask in zip(texels, level.masks, strict=True)]
+        inside = [
+            number.below(last) if more else ~request.splat(last).below(number)
+            for number, last in zip(self.texels, level.last, strict=True)
+        ]
+        self.outside = ~k.ballot(inside[0] & inside[1])
+
+
+class _Part(Sampling):
+    """Some lanes of a call. bits: the lanes as a ballot. Readers return the lanes that are left."""
+
+    def __init__(self, request: Request, record: Record, bits: Value, choices: Mapping[str, str]) -> None:
+        super().__init__(request, record, request.mask(bits), choices)
+        self.bits, self.faces = bits, False
+
+    def _scaled(self, axis: int, level: _Level) -> Value:
+        """A coordinate in texels."""
+        return self.request.take(r.V_X + axis, F32) * level.sides[axis]
+
+    def near(self) -> Value:
+        """The texels at the coordinates."""
+        level = _Level(self.record)
+        texels = [c.texel_at(self.k, self._scaled(axis, level)) for axis in range(2)]
+        place = _Place(self.request, level, texels, [self.request.splat(0)] * 2, 0)
+        return self._unless(place.outside, lambda: self._put(self._by_kind(partial(self._one, place))))
+
+    def _between(self, level: _Level) -> _Place:
+        at = [c.places(self.k, self._scaled(axis, level), True, self.choices) for axis in range(2)]
+        return _Place(self.request, level, [one >> 8 for one in at], [one & 255 for one in at], 1)
+
+    def smooth(self) -> Value:
+        """Between texels."""
+        place = self._between(_Level(self.record))
+
+        def read(kind: int) -> Values:
+            return self._whole(kind, self._four(place, kind))
+
+        return self._unless(place.outside, lambda: self._put(self._by_kind(read)))
+
+    def mipmapped(self, raw: Callable[[], Value]) -> Value:
+        """Between texels of one level or two. raw: gives `raw_level`."""
+        k = self.k
+        level = self.level(raw)
+        first, last, part = self.levels_of(level)
+        number = k.lane(first, 0)
+        others = ~k.ballot(first == number)
+        mixed = k.ballot(part != 0) & self.bits
+        one, two = (self._between(_Level(self.record, at)) for at in (number, k.min(number + 1, last)))
+        outside = others | one.outside | k.select(mixed != 0, two.outside, 0)
+
+        def read(kind: int) -> Values:
+            upper = self._four(one, kind)
+
+            def both() -> Values:
+                lower, share = self._four(two, kind), k.to_f32(part) * (1.0 / 256.0)
+                mix = [a + (b - a) * share for a, b in zip(upper, lower, strict=True)]
+                return tuple(k.select(part != 0, m, a) for m, a in zip(mix, upper, strict=True))
+
+            return self._whole(kind, k.branch(mixed != 0, both, lambda: upper))
+
+        return self._unless(outside, lambda: self._put(self._by_kind(read), level))
+
+    def _whole(self, kind: int, values: Sequence[Value]) -> Values:
+        """Values of filtered sums."""
+        if kind != r.UNORM8:
+            return tuple(values)
+        return tuple(divided(self.k, total, 255 * CODE_ONE) for total in values)
+
+    def _unless(self, outside: Value, read: Callable[[], None]) -> Value:
+        """Read, unless there are lanes for which that would be wrong."""
+        k = self.k
+        bad = outside & self.bits
+        k.branch(bad == 0, read, lambda: None, usual=True)
+        return k.select(bad == 0, k.i32(0), self.bits)
+
+    def _by_kind(self, read: Callable[[int], Values]) -> Callable[[], Values]:
+        """What a function gives for the storage kind of the texture."""
+        cases = [partial(read, kind) for kind in range(len(r.TEXEL_BYTES))]
+        return lambda: self.k.switch(self.record.word("KIND"), cases)
+
+    def _put(self, read: Callable[[], Values], level: Value | None = None) -> None:
+        """Return values to the instruction."""
+        k, request = self.k, self.request
+        k.probe("texture.lanes", self.lanes)
+        k.probe("texture.level", request.splat(0.0, F32) if level is None else level)
+        values = read()
+
+        def put(mask: Value | None) -> None:
+            for n, value in enumerate(values):
+                request.put(r.V_RESULT + n, k.bits_i32(value), mask)
+
+        k.branch(self.bits == k.i32(request.whole()), lambda: put(None), lambda: put(self.lanes), usual=True)
+
+    def _words(self, place: _Place, index: Value, kind: int, count: int, row: int = 0, column: int = 0) -> list[Value]:
+        """`count` texels from those of some numbers on, as words. row, column: so many after these."""
+        k, size = self.k, r.TEXEL_BYTES[kind]
+        start = place.level.start + column * size
+        if row:
+            start = start + place.level.width * (row * size)
+        at, words = index * size, count * size // 4
+        return [k.gather(I32, at + start)] if words == 1 else k.gather_words(at, words, start)
+
+    def _index(self, place: _Place) -> Value:
+        """Number of a texel in the level's copy."""
+        for name, value in zip(("x", "y", "part_x", "part_y"), (*place.texels, *place.parts), strict=True):
+            self.k.probe(f"texture.{name}", value)
+        return place.texels[1] * place.level.width + place.texels[0]
+
+    def _one(self, place: _Place, kind: int) -> Values:
+        """One texel."""
+        k = self.k
+        words = self._words(place, self._index(place), kind, 1)
+        if kind != r.UNORM8:
+            return tuple(k.bits_f32(word) for word in decoded(self.request, kind, words))
+        k.probe("texture.texel", words[0])
+        return tuple(divided(k, k.to_f32(words[0].lsr(8 * n) & 255), 255.0) for n in range(4))
+
+    def _four(self, place: _Place, kind: int) -> Values:
+        """Four texels, filtered; of UNORM8 sums of weights (CODE_ONE in all) times codes."""
+        k, size, index = self.k, r.TEXEL_BYTES[kind] // 4, self._index(place)
+        words: list[Value] = []
+        for row in range(2):
+            if size <= 2:
+                words += self._words(place, index, kind, 2, row)
+            else:
+                words += self._words(place, index, kind, 1, row) + self._words(place, index, kind, 1, row, 1)
+        if kind == r.UNORM8:
+            for word in words:
+                k.probe("texture.texel", word)
+            return tuple(filtered_codes(k, words, *place.parts))
+        texels = [decoded(self.request, kind, words[n : n + size]) for n in range(0, 4 * size, size)]
+        return tuple(filtered_numbers(k, [[k.bits_f32(word) for word in one] for one in texels], *place.parts))
+
+
+class _QuadLevels:
+    """The level of detail of neighbours, which is the same in the four lanes of a quad, for all parts of a call."""
+
+    def __init__(self, request: Request, record: Record, choices: Mapping[str, str]) -> None:
+        k = self.k = request.k
+        count = k.register_lanes
+        self.levels = k.array(request.lanes // count, F32, count)
+        whole = Sampling(request, record, k.mask_of(k.i32(-1)), choices)
+        # Of gradients that are given lanes may have different ones.
+        self.known = whole.quads() & (whole.lod != r.GRADIENTS)
+        for _ in k.when(self.known & whole.from_pixels()):
+            along: list[list[Value]] = [[], []]
+            for axis, scale in enumerate(whole.scale()[:2]):
+                lanes = request.take(r.V_X + axis, F32)
+                first, right, lower = (k.shuffle(lanes, range(n, request.lanes, 4)) for n in range(3))
+                along[0].append((right - first) * scale)
+                along[1].append((lower - first) * scale)
+            found = c.level_of(k, *along)
+            for n in range(request.lanes // count):
+                self.levels[n] = k.shuffle(found, [(n * count + lane) // 4 for lane in range(count)])
+
+    def of(self, part: _Part) -> Value:
+        """The levels of detail of a part's lanes."""
+        k, request = self.k, part.request
+        number = k.fit(request.first, I32, 1).lsr(request.lanes.bit_length() - 1)
+        return k.branch(self.known, lambda: self.levels[number], part.raw_level)
+
+
+def plain_reads(request: Request, record: Record, here: Value, choices: Mapping[str, str]) -> Value:
+    """The reads of some lanes (a ballot) of a call from one texture, as f32. Returns the lanes that are left."""
+    k = request.k
+    left = k.var(0)
+
+    def each(read: Callable[[_Part], Value]) -> None:
+        for part, bits in request.parts(here):
+            left.value = left.value | (read(_Part(part, record, bits, choices)) << part.first)
+
+    def mipmapped() -> None:
+        levels = _QuadLevels(request, record, choices)
+        each(lambda part: part.mipmapped(lambda: levels.of(part)))
+
+    cases: dict[int, Callable[[], None]] = {
+        r.NEAR: partial(each, _Part.near),
+        r.SMOOTH: partial(each, _Part.smooth),
+        r.MIPMAPPED: mipmapped,
+    }
+    k.switch(record.word("PLAIN") - r.NEAR, [cases[kind] for kind in sorted(cases)])
+    return left.value
+
+
+__all__ = ["plain_reads"]

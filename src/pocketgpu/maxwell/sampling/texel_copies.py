@@ -10,7 +10,6 @@ kernels have no outputs for.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import groupby
@@ -19,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.arena import PAGE_SHIFT
+from pocketgpu.digests import blake2b
 from pocketgpu.errors import UsageError
 from pocketgpu.lanes import Engine
 from pocketgpu.late_dataclass import dataclass
@@ -140,7 +140,7 @@ class TexelCopies:
         return versions, versions == memory.version
 
     def _digest(self, span: tuple[int, int]) -> bytes:
-        return hashlib.blake2b(self._memory.try_read(*span)[0], digest_size=16).digest()
+        return blake2b(self._memory.try_read(*span)[0], digest_size=16).digest()
 
     # -- decoding -----------------------------------------------------------------------------------------------------
     def _decoded(

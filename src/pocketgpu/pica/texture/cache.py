@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from pocketgpu.arena import LARGE_PAGE
 from pocketgpu.facts.choices import departures
 from pocketgpu.facts.formats import TEXTURE_FORMATS
 from pocketgpu.facts.pica_enums import TEXTURE_FORMAT
@@ -181,7 +182,7 @@ class TextureCache:
         place = self._top
         self._top += size
         if size >= _LARGE:
-            self.memory.enlarge(place, size)
+            self.memory.prefer_large_pages(place, max(size, LARGE_PAGE))
         self.memory.populate(place, size)
         return place
 

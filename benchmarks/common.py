@@ -199,13 +199,16 @@ def show(reports: Sequence[Report], console: Console | None = None) -> None:
     )
 
 
-def run(name: str, measure: Callable[[Report, argparse.Namespace], None], **options: int) -> None:
-    """The command line of one benchmark. `options` are numbers that can be set, such as repeat=20; False is a flag."""
+def run(name: str, measure: Callable[[Report, argparse.Namespace], None], **options: int | str) -> None:
+    """The command line of one benchmark. `options` can be set: repeat=20 is a number, False a flag, "" a text."""
     parser = argparse.ArgumentParser(prog=f"benchmarks/{name}.py")
     parser.add_argument("--json", action="store_true", help="one JSON object to stdout instead of a table")
     for option, default in options.items():
         if default is False:
             parser.add_argument(f"--{option}", action="store_true")
+            continue
+        if isinstance(default, str):
+            parser.add_argument(f"--{option}", default=default, metavar="TEXT")
             continue
         parser.add_argument(f"--{option}", type=int, default=default, metavar="N", help=f"default {default}")
     arguments = parser.parse_args()

@@ -27,7 +27,7 @@ TIMED = {
     "pocketgpu.capture.driver.n3ds": {"N3DSDriver.play_frame": "replay", "N3DSDriver.shown": "scan-out"},
     "pocketgpu.capture.driver.switch": {"SwitchDriver.play_frame": "replay", "SwitchDriver.shown": "scan-out"},
     "pocketgpu.guests.app": {"App.frames": "replay", "App.screens": "scan-out"},
-    "pocketgpu.pictures": {"png_bytes": "PNG", "to_image": "PNG"},
+    "pocketgpu.pictures": {"png_bytes": "PNG", "to_png": "PNG", "to_image": "PNG"},
     # Threads beside the replay are not timed, only how long it waits for them.
     "pocketgpu.cli.parts.beside": {"Loading.wait": "import"},
     "pocketgpu.cli.commands.render": {"_Writer.finish": "PNG"},
@@ -48,6 +48,7 @@ class Clock:
         self.seconds = dict.fromkeys(PHASES, 0.0)
         self.around = ["rest"]
         self.thread = get_ident()
+        self.made: list[str] = []
         self.since = perf_counter()
 
     def enter(self, phase: str) -> None:
@@ -66,6 +67,8 @@ class Clock:
     def timed(self, phase: str, function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
         def run(*args: Any, **named: Any) -> Any:
+            if phase == "trace":
+                self.made.append(args[0].name)
             if get_ident() != self.thread:
                 return function(*args, **named)
             self.enter(phase)
@@ -126,7 +129,7 @@ def within(report: str, words: list[str]) -> int:
     import json
 
     with open(report, "w", encoding="utf-8") as file:
-        json.dump(clock.seconds | {"python": first, "exit": perf_counter()}, file)
+        json.dump(clock.seconds | {"made": clock.made, "python": first, "exit": perf_counter()}, file)
     return code
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import struct
+import zlib
 from io import BytesIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,9 +59,33 @@ class Screen(ShownArray):
         return f"{self.name}: {self.width}x{self.height} RGB"
 
 
+_SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
+_TYPES: Final = {3: 2, 4: 6}
+"""PNG's colour types of so many channels."""
+_UP: Final = 2
+"""PNG's filter that subtracts the pixel above."""
+_EFFORT: Final = 3
+"""How hard zlib tries. With all filters and more effort Pillow takes three times as long, for 0.9 of the bytes."""
+
+
 def to_png(array: Bytes) -> bytes:
-    """The bytes of a PNG file of RGB or RGBA (height, width, 3 or 4); notebooks show objects by it."""
-    return png_bytes(to_image(array))
+    """The bytes of a PNG file of RGB or RGBA (height, width, 3 or 4); notebooks show objects by it.
+
+    It needs no Pillow, whose import costs a fifth of a command that renders one frame.
+    """
+    height, width, channels = array.shape
+    rows = np.ascontiguousarray(array).reshape(height, width * channels)
+    filtered = np.empty((height, width * channels + 1), np.uint8)
+    filtered[:, 0] = _UP
+    filtered[:1, 1:] = rows[:1]
+    np.subtract(rows[1:], rows[:-1], out=filtered[1:, 1:])
+    head = struct.pack(">IIBBBBB", width, height, 8, _TYPES[channels], 0, 0, 0)
+    packed = zlib.compress(filtered.data, _EFFORT)
+    return _SIGNATURE + _chunk(b"IHDR", head) + _chunk(b"IDAT", packed) + _chunk(b"IEND", b"")
+
+
+def _chunk(name: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(data, zlib.crc32(name)))
 
 
 class _PngFile(BytesIO):

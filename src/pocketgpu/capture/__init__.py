@@ -8,13 +8,13 @@ One module reads one format; `container` unpacks compressed files first.
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import os
 from typing import TYPE_CHECKING, Any
 
 from pocketgpu.capture.formats import container, first_bytes
 from pocketgpu.capture.replay import Capture, Frame
+from pocketgpu.digests import blake2b
 from pocketgpu.errors import CaptureError
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def open(path: str | os.PathLike[str]) -> Capture:
 
 def _digest(packed: bytes, capture: Capture) -> bytes:
     """A digest of what was read: of the file, and of the memory file of a GX log."""
-    digest = hashlib.blake2b(packed, digest_size=20)
+    digest = blake2b(packed, digest_size=20)
     if capture.trace.other_files:
         digest.update(capture.trace.other_bytes)
     return digest.digest()

@@ -9,7 +9,7 @@ The words of the language are the methods of `Lang`; the values are `Value`. Not
 
 from __future__ import annotations
 
-from pocketgpu.lanes.kernel import Engine, Kernel, kernel, numpy_lanes, run_once
+from pocketgpu.lanes.kernel import Engine, Kernel, kernel, late, numpy_lanes, run_once
 from pocketgpu.lanes.language import Lang
 from pocketgpu.lanes.numpy_eval import ArenaViews, ArrayLang
 from pocketgpu.lanes.primitives import Jump, Next
@@ -38,6 +38,7 @@ __all__ = [
     "Value",
     "Var",
     "kernel",
+    "late",
     "numpy_lanes",
     "run_once",
 ]

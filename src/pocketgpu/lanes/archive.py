@@ -11,28 +11,42 @@ milliseconds; its digest is verified before.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import struct
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
+from pocketgpu.digests import blake2b
 from pocketgpu.lanes import code_image, object_cache, recipes
 from pocketgpu.lanes.target import host
 
 SHIPPED: Final = Path(__file__).resolve().parents[1] / "data" / "kernels"
 """Where the files of the package are. A clone has none; `pocketgpu cache make` writes into the cache."""
 SUFFIX: Final = ".kernels"
-_MAGIC: Final = b"pgpukrn1"
+_MAGIC: Final = b"pgpukrn2"
 _SOURCE: Final = 20
 _DIGEST: Final = 32
 _HEAD: Final = len(_MAGIC) + _SOURCE + _DIGEST
 _COUNTS: Final = struct.Struct("<II")  # recipes, images
-_RECIPE: Final = struct.Struct("<20sI")  # a recipe, the number of its image
+_RECIPE: Final = struct.Struct("<20s16sI")  # a recipe, the types of its parameters, the number of its image
 _SIZE: Final = struct.Struct("<I")  # bytes of an image
 _LEVEL: Final = 19
 """How hard zstd tries. Files are written once."""
+
+
+class Image(NamedTuple):
+    """A kernel that was made: types of its parameters (`Kernel.types`), and its code."""
+
+    types: str
+    code: bytes
+
+
+class Found(NamedTuple):
+    """A kernel that is loaded."""
+
+    types: str
+    address: int
 
 
 def file_name(room: str) -> str:
@@ -40,50 +54,70 @@ def file_name(room: str) -> str:
     return f"{host().name}.{room}{SUFFIX}"
 
 
-def encode(room: str, images: Mapping[str, bytes]) -> bytes:
-    """The bytes of a room's file. images: by recipe. Equal images are kept once; the order does not matter."""
+def encode(room: str, images: Mapping[str, Image]) -> bytes:
+    """The bytes of a room's file. images: by recipe. Equal code is kept once; the order does not matter."""
     from zstandard import ZstdCompressor
 
-    distinct = sorted(set(images.values()))
-    numbers = {image: number for number, image in enumerate(distinct)}
-    table = b"".join(_RECIPE.pack(bytes.fromhex(recipe), numbers[images[recipe]]) for recipe in sorted(images))
-    sizes = b"".join(_SIZE.pack(len(image)) for image in distinct)
+    distinct = sorted({image.code for image in images.values()})
+    numbers = {code: number for number, code in enumerate(distinct)}
+    table = b"".join(
+        _RECIPE.pack(bytes.fromhex(recipe), image.types.encode(), numbers[image.code])
+        for recipe, image in sorted(images.items())
+    )
+    sizes = b"".join(_SIZE.pack(len(code)) for code in distinct)
     body = _COUNTS.pack(len(images), len(distinct)) + table + sizes + b"".join(distinct)
     packed = ZstdCompressor(level=_LEVEL).compress(body)
-    return _MAGIC + _source(room) + hashlib.blake2b(packed, digest_size=_DIGEST).digest() + packed
+    return _MAGIC + _source(room) + blake2b(packed, digest_size=_DIGEST).digest() + packed
 
 
 def _source(room: str) -> bytes:
     return recipes.source(room) or bytes(_SOURCE)
 
 
-def decode(room: str, data: bytes) -> dict[str, bytes]:
-    """The images of a room's file by recipe; none if it is damaged or of other source."""
+class _Contents(NamedTuple):
+    """recipes: (recipe, types, number of the code)."""
+
+    recipes: list[tuple[bytes, bytes, int]]
+    codes: list[bytes]
+
+
+def _contents(room: str, data: bytes) -> _Contents:
+    """What is in a room's file; nothing if it is damaged or of other source."""
     from zstandard import ZstdDecompressor, ZstdError
 
     head, packed = data[:_HEAD], data[_HEAD:]
-    if head != _MAGIC + _source(room) + hashlib.blake2b(packed, digest_size=_DIGEST).digest():
-        return {}
+    if head != _MAGIC + _source(room) + blake2b(packed, digest_size=_DIGEST).digest():
+        return _Contents([], [])
     try:
         body = ZstdDecompressor().decompress(packed)
     except ZstdError:
-        return {}
+        return _Contents([], [])
     recipes, count = _COUNTS.unpack_from(body)
     at = _COUNTS.size
     table = list(_RECIPE.iter_unpack(body[at : at + recipes * _RECIPE.size]))
     at += recipes * _RECIPE.size
     sizes = [size for (size,) in _SIZE.iter_unpack(body[at : at + count * _SIZE.size])]
     at += count * _SIZE.size
-    images = []
+    codes = []
     for size in sizes:
-        images.append(body[at : at + size])
+        codes.append(body[at : at + size])
         at += size
-    return {recipe.hex(): images[number] for recipe, number in table}
+    return _Contents(table, codes)
+
+
+def _types(field: bytes) -> str:
+    return field.rstrip(b"\0").decode()
+
+
+def decode(room: str, data: bytes) -> dict[str, Image]:
+    """The images of a room's file by recipe; none if it is damaged or of other source."""
+    recipes, codes = _contents(room, data)
+    return {recipe.hex(): Image(_types(types), codes[number]) for recipe, types, number in recipes}
 
 
 def _key(room: str) -> str:
     """The key of a file in the cache."""
-    return hashlib.blake2b(_MAGIC + _source(room) + file_name(room).encode(), digest_size=20).hexdigest()
+    return blake2b(_MAGIC + _source(room) + file_name(room).encode(), digest_size=20).hexdigest()
 
 
 def keep(room: str, data: bytes) -> None:
@@ -99,29 +133,30 @@ def _files(room: str) -> Iterator[tuple[str, bytes]]:
         yield "cache", kept
 
 
-def images(room: str) -> dict[str, bytes]:
+def images(room: str) -> dict[str, Image]:
     """The images of the file that is used, by recipe."""
     return next((found for _, data in _files(room) if (found := decode(room, data))), {})
 
 
 @cache
-def _table(room: str) -> tuple[str, dict[str, int]]:
-    """Where the file of a room is, and the addresses of its kernels by recipe."""
+def _table(room: str) -> tuple[str, dict[str, Found]]:
+    """Where the file of a room is, and its kernels by recipe."""
     if host().level:
         for place, data in _files(room):
-            images = decode(room, data)
-            distinct = sorted(set(images.values()))
+            recipes, codes = _contents(room, data)
             try:
-                addresses = dict(zip(distinct, code_image.load(distinct), strict=True)) if distinct else {}
+                addresses = code_image.load(codes) if codes else []
             except (code_image.UnloadableError, OSError):
                 continue
             if addresses:
-                return place, {recipe: addresses[image] for recipe, image in images.items()}
+                return place, {
+                    recipe.hex(): Found(_types(types), addresses[number]) for recipe, types, number in recipes
+                }
     return "", {}
 
 
-def find(room: str, recipe: str) -> int | None:
-    """The address of a kernel that was made ahead of time."""
+def find(room: str, recipe: str) -> Found | None:
+    """A kernel that was made ahead of time."""
     return _table(room)[1].get(recipe)
 
 

@@ -18,20 +18,24 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from functools import cache
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from pocketgpu.lanes import archive, background, machine_code, object_cache, recipes
-from pocketgpu.lanes.llvm_eval import LLVMLang
+from pocketgpu.lanes.archive import Found, Image
 from pocketgpu.lanes.numpy_eval import ArenaViews, NumpyLang
 from pocketgpu.lanes.values import F32, I32, I64, LaneError, Type, Value
 
 _CTYPES: dict[str, Any] = {"i32": ctypes.c_int32, "i64": ctypes.c_int64, "f32": ctypes.c_float}
+_LETTERS = {"i32": "i", "i64": "l", "f32": "f"}
+_BY_LETTER = {letter: _CTYPES[name] for name, letter in _LETTERS.items()}
 NUMPY_LANES = 64
 ChooseLanes = Callable[[ArenaViews, Sequence[Any], dict[str, Any]], int]
 # Machine code does not depend on the arena: one process traces and loads each specialisation once.
-_addresses: dict[Any, int] = {}
+_addresses: dict[Any, Found] = {}
 _ordered: set[Any] = set()
 """Specialisations that were asked for in the background."""
 if hasattr(os, "register_at_fork"):
@@ -44,8 +48,8 @@ class Kernel:
     def __init__(self, body: Callable[..., None], params: dict[str, Type], lanes: int | None) -> None:
         self.name = re.sub(r"[^A-Za-z0-9_]", "_", body.__name__)  # it becomes a symbol
         self.body, self.params, self.lanes = body, params, lanes
+        self.home = (body.__module__, body.__qualname__)
         self.numpy_lanes: ChooseLanes = lambda memory, args, static: lanes or NUMPY_LANES
-        self._signature: Any = None
         if lanes is not None and lanes < 1:
             raise LaneError(f"kernel {self.name} cannot have {lanes} lanes")
         self.__doc__ = body.__doc__
@@ -53,19 +57,18 @@ class Kernel:
             if t not in (I32, I64, F32):
                 raise LaneError(f"parameter {p} of kernel {self.name} must be i32, i64 or f32, not {t}")
 
+    @property
+    def types(self) -> str:
+        """The types of the parameters, a letter each."""
+        return "".join(_LETTERS[type.name] for type in self.params.values())
+
     def __repr__(self) -> str:
         return f"<kernel {self.name}({', '.join(f'{p}: {t}' for p, t in self.params.items())})>"
 
-    @property
-    def signature(self) -> Any:
-        """The ctypes function type of its machine code: the arena, then the parameters."""
-        if self._signature is None:
-            types = [_CTYPES[t.name] for t in self.params.values()]
-            self._signature = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *types)
-        return self._signature
-
     def trace(self, lanes: int, static: dict[str, Any], origins: dict[str, str] | None = None) -> str:
         """LLVM IR text of one specialisation; `origins` gets the kernel line of each IR value."""
+        from pocketgpu.lanes.llvm_eval import LLVMLang  # with code that was made before, nothing is traced
+
         k = LLVMLang(
             self.name, list(self.params.values()), lanes, origins,
             machine_code.fast_gather(lanes), machine_code.fused(), machine_code.best_lanes(),
@@ -81,6 +84,39 @@ class Kernel:
         lines = [f"  {name} is from {origins[name]}" for name in names if name in origins]
         hint = "a value made inside a when, range, loop or case does not exist outside of it; carry it in a k.var"
         return LaneError("\n".join([f"LLVM refuses kernel {self.name}: {hint}", *lines, str(error).strip()]))
+
+
+@cache
+def _signature(types: str) -> Any:
+    """The ctypes function type of machine code: the arena, then the parameters (`Kernel.types`)."""
+    return ctypes.CFUNCTYPE(None, ctypes.c_void_p, *(_BY_LETTER[letter] for letter in types))
+
+
+class _LateKernel(Kernel):
+    """See `late`."""
+
+    def __init__(self, module: str, name: str) -> None:
+        self.name, self.home = name, (module, name)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        real = vars(getattr(import_module(self.home[0]), self.home[1]))
+        for one in ("body", "params", "lanes", "numpy_lanes"):
+            setattr(self, one, real[one])
+        return vars(self)[name]
+
+
+_late: dict[tuple[str, str], Kernel] = {}
+
+
+def late(module: str, name: str) -> Kernel:
+    """A kernel of a module that is imported when the kernel is traced, or run by NumPy.
+
+    With code that was made ahead of time this never happens. So a program that only runs kernels starts without the
+    modules that describe them.
+    """
+    return _late.setdefault((module, name), _LateKernel(module, name))
 
 
 def kernel(lanes: int | None = None, **params: Type) -> Callable[[Callable[..., None]], Kernel]:
@@ -122,15 +158,15 @@ def _evaluate(kernel: Kernel, k: NumpyLang, args: Sequence[Any], static: dict[st
     k.check_closed()
 
 
-def _shipped(kernel: Kernel, lanes: int, static: dict[str, Any]) -> int | None:
-    """Address of a specialisation that was made ahead of time."""
-    recipe = recipes.of(kernel, lanes, static, machine_code.stamp(compiler=False))
+def _shipped(kernel: Kernel, static: dict[str, Any]) -> Found | None:
+    """A specialisation that was made ahead of time."""
+    recipe = recipes.of(kernel, static, machine_code.stamp(compiler=False))
     return archive.find(recipes.room(kernel), recipe) if recipe else None
 
 
 def is_shipped(kernel: Kernel, static: dict[str, Any]) -> bool:
     """Whether a specialisation was made ahead of time."""
-    return _shipped(kernel, kernel.lanes or machine_code.best_lanes(), static) is not None
+    return _shipped(kernel, static) is not None
 
 
 def recipe_of(kernel: Kernel, static: dict[str, Any]) -> str:
@@ -138,48 +174,49 @@ def recipe_of(kernel: Kernel, static: dict[str, Any]) -> str:
 
     :raises LaneError: it can have none.
     """
-    lanes = kernel.lanes or machine_code.best_lanes()
-    recipe = recipes.of(kernel, lanes, static, machine_code.stamp(compiler=False))
+    recipe = recipes.of(kernel, static, machine_code.stamp(compiler=False))
     if recipe is None:
         raise LaneError(f"{kernel} is not part of the package, or its static values have no names")
     return recipe
 
 
-def make_image(kernel: Kernel, static: dict[str, Any]) -> tuple[str, bytes]:
+def make_image(kernel: Kernel, static: dict[str, Any]) -> tuple[str, Image]:
     """A specialisation made for `target.host()`, which must be a level: its recipe and its image.
 
     :raises LaneError: it can have no recipe.
     """
     recipe, lanes = recipe_of(kernel, static), kernel.lanes or machine_code.best_lanes()
-    return recipe, machine_code.image_of(kernel.trace(lanes, static))
+    return recipe, Image(kernel.types, machine_code.image_of(kernel.trace(lanes, static)))
 
 
-def _address(kernel: Kernel, lanes: int, static: dict[str, Any]) -> int:
-    """Address of a specialisation's machine code: found by its recipe, or else made by tracing the kernel."""
-    address = _shipped(kernel, lanes, static)
-    if address is not None:
-        return address
-    recipe = recipes.of(kernel, lanes, static, machine_code.stamp())
+def _made(kernel: Kernel, static: dict[str, Any]) -> Found:
+    """A specialisation's machine code: found by its recipe, or else made by tracing the kernel."""
+    found = _shipped(kernel, static)
+    if found is not None:
+        return found
+    recipe = recipes.of(kernel, static, machine_code.stamp())
     key = recipes.find(recipe) if recipe else None
     address = machine_code.known(kernel.name, key) if key else None
     if address is None:
+        lanes = kernel.lanes or machine_code.best_lanes()
         address, key = machine_code.load(kernel.name, kernel.trace(lanes, static))
         if recipe:
             recipes.remember(recipe, key)
-    return address
+    return Found(kernel.types, address)
 
 
-def _kept(kernel: Kernel, static: dict[str, Any]) -> int | None:
-    """Address of a specialisation that the disk cache has."""
-    recipe = recipes.of(kernel, kernel.lanes or machine_code.best_lanes(), static, machine_code.stamp())
+def _kept(kernel: Kernel, static: dict[str, Any]) -> Found | None:
+    """A specialisation that the disk cache has."""
+    recipe = recipes.of(kernel, static, machine_code.stamp())
     key = recipes.find(recipe) if recipe else None
-    return machine_code.known(kernel.name, key) if key else None
+    address = machine_code.known(kernel.name, key) if key else None
+    return None if address is None else Found(kernel.types, address)
 
 
 def make_entry(kernel: Kernel, static: dict[str, Any], writing: AbstractContextManager[Any]) -> bool:
     """Make a specialisation for the disk cache only, inside `writing` where it is stored. False: it can't be kept."""
     lanes = kernel.lanes or machine_code.best_lanes()
-    recipe = recipes.of(kernel, lanes, static, machine_code.stamp())
+    recipe = recipes.of(kernel, static, machine_code.stamp())
     if recipe is None or object_cache.folder() is None:
         return False
     key = recipes.find(recipe)
@@ -193,8 +230,8 @@ def make_entry(kernel: Kernel, static: dict[str, Any], writing: AbstractContextM
 
 def _is_named(kernel: Kernel) -> bool:
     """Whether another process finds a kernel by module and name."""
-    body = kernel.body
-    return getattr(sys.modules.get(body.__module__), body.__qualname__, None) is kernel
+    module, name = kernel.home
+    return kernel.home in _late or getattr(sys.modules.get(module), name, None) is kernel
 
 
 class _Key:
@@ -245,6 +282,7 @@ class Engine:
     @staticmethod
     def _key(kernel: Kernel, static: dict[str, Any]) -> Any:
         values = tuple(static.values())
+        kernel = _late.get(kernel.home, kernel)
         return _Key((kernel, tuple(static), values, tuple(map(type, values))))  # 1, 1.0 and True are equal
 
     def get(self, kernel: Kernel, /, **static: Any) -> Callable[..., None]:
@@ -289,10 +327,9 @@ class Engine:
             return True
         if key in _ordered:
             return False
-        lanes = kernel.lanes or machine_code.best_lanes()
-        if _shipped(kernel, lanes, static) is not None:
+        if _shipped(kernel, static) is not None:
             return True
-        recipe = recipes.of(kernel, lanes, static, machine_code.stamp())
+        recipe = recipes.of(kernel, static, machine_code.stamp())
         known = recipes.find(recipe) if recipe else None
         return known is not None and object_cache.read(known) is not None
 
@@ -308,24 +345,22 @@ class Engine:
         if self.evaluator != "llvm" or key in _ordered:
             return
         _ordered.add(key)
-        lanes = kernel.lanes or machine_code.best_lanes()
 
         def take() -> bool:
-            address = _shipped(kernel, lanes, static)
-            address = _kept(kernel, static) if address is None else address
-            if address is not None:
-                _addresses[key] = address
-            return address is not None
+            found = _shipped(kernel, static) or _kept(kernel, static)
+            if found is not None:
+                _addresses[key] = found
+            return found is not None
 
         def make() -> None:
-            _addresses[key] = _address(kernel, lanes, static)
+            _addresses[key] = _made(kernel, static)
 
         if key in _addresses or take():
             return
-        if object_cache.folder() is None or recipes.of(kernel, lanes, static, b"") is None or not _is_named(kernel):
+        if object_cache.folder() is None or recipes.of(kernel, static, b"") is None or not _is_named(kernel):
             background.submit(make)
         else:
-            background.order((kernel.body.__module__, kernel.body.__qualname__, static), take, make)
+            background.order((*kernel.home, static), take, make)
 
     def _numpy(self, kernel: Kernel, static: dict[str, Any], key: Any) -> Callable[..., None]:
         assert self._views is not None
@@ -340,15 +375,16 @@ class Engine:
         return run
 
     def _llvm(self, kernel: Kernel, static: dict[str, Any], key: Any) -> Callable[..., None]:
-        lanes, count = kernel.lanes or machine_code.best_lanes(), len(kernel.params)
-        address = _addresses.get(key)
-        if address is None:
+        found = _addresses.get(key)
+        if found is None:
             try:
-                address = _addresses[key] = _address(kernel, lanes, static)
+                found = _addresses[key] = _made(kernel, static)
             except machine_code.RefusedError as error:
-                raise kernel.explain(lanes, static, error) from None
+                raise kernel.explain(kernel.lanes or machine_code.best_lanes(), static, error) from None
+        types, address = found
+        count = len(types)
         self._handles[key] = address
-        function = kernel.signature(address)
+        function = _signature(types)(address)
         base = self._base
 
         def run(*args: Any) -> None:

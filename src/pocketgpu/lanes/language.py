@@ -505,7 +505,8 @@ class Lang(Primitives):
         """Run `cases[selector]`; the last case also serves every selector outside the list.
 
         A Python int chooses while tracing (specialised code); a scalar i32 chooses at run time (general code).
-        Cases return a value, a tuple of values, or nothing: all cases the same count, types and lanes.
+        Cases return a value, a tuple of values, or nothing: all cases the same count, types and lanes. A function that
+        is there several times is one piece of code.
         """
         if isinstance(selector, int):
             return cases[selector if 0 <= selector < len(cases) else -1]()
@@ -513,7 +514,8 @@ class Lang(Primitives):
             raise fail(f"switch needs a scalar i32 selector, got {selector!r}")
         if not cases:
             raise fail("a switch without cases")
-        return self._switch(selector, [partial(self._case, case) for case in cases], None)
+        distinct = {case: partial(self._case, case) for case in cases}
+        return self._switch(selector, [distinct[case] for case in cases], None)
 
     def graph(self, blocks: Sequence[Callable[[], Next]], start: int = 0) -> None:
         """Run blocks of code, beginning with blocks[start], until one returns -1.

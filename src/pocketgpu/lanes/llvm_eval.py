@@ -492,9 +492,10 @@ class LLVMLang(Lang):
     def _switch(self, selector: Value, cases: Sequence[Callable[[], Any]], usual: int | None) -> Any:
         outer = self._out
         traced: list[tuple[str, list[str], Any]] = []
-        for case in cases:
-            label, self._out = self._label(), []
-            traced.append((label, self._out, case()))
+        labels: dict[Callable[[], Any], str] = {}
+        for case in dict.fromkeys(cases):
+            labels[case], self._out = self._label(), []
+            traced.append((labels[case], self._out, case()))
         self._out = outer
         # Lanes must agree as well: under NumPy only one case runs, and its lane count would be the result's.
         first = traced[0][2]
@@ -503,9 +504,9 @@ class LLVMLang(Lang):
             if _shape(result) != shape:
                 raise fail(f"case 0 of a switch or branch returns {first!r}, but case {n} returns {result!r}")
         after = self._label()
-        arms = " ".join(f"i32 {i}, label %{label}" for i, (label, _, _) in enumerate(traced[:-1]))
+        arms = " ".join(f"i32 {i}, label %{labels[case]}" for i, case in enumerate(cases[:-1]))
         weights = self._weights(None if usual is None else usual == len(cases) - 1)  # the last one comes first
-        self._out.append(f"switch i32 {selector.raw}, label %{traced[-1][0]} [ {arms} ]{weights}")
+        self._out.append(f"switch i32 {selector.raw}, label %{labels[cases[-1]]} [ {arms} ]{weights}")
         results = [self._var(v.type, v.lanes) for v in _values(first)]
         for label, lines, result in traced:
             self._out.append(f"{label}:")

@@ -10,7 +10,6 @@ of the child would release.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import threading
 from functools import cache
@@ -18,6 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from pocketgpu.digests import blake2b
 from pocketgpu.lanes import background, code_image, object_cache
 from pocketgpu.lanes.target import Target, host
 
@@ -109,7 +109,7 @@ def compile_object(text: str) -> bytes:
 
 
 def _key(text: str) -> str:
-    return hashlib.blake2b(text.encode() + stamp(), digest_size=20).hexdigest()
+    return blake2b(text.encode() + stamp(), digest_size=20).hexdigest()
 
 
 @cache

@@ -16,6 +16,7 @@ from importlib import import_module
 from time import monotonic
 from typing import Any, Final
 
+from pocketgpu.lanes.archive import Image
 from pocketgpu.lanes.kernel import Kernel, is_shipped, make_image, recipe_of
 from pocketgpu.lanes.target import Target, making_for
 
@@ -32,7 +33,7 @@ def listed(room: str) -> list[Code]:
     return list(import_module(f"{__name__.partition('.')[0]}.{room}.shipped").kernels())
 
 
-def _one(room: str, number: int, target: Target) -> tuple[str, bytes]:
+def _one(room: str, number: int, target: Target) -> tuple[str, Image]:
     with making_for(target):
         return make_image(*listed(room)[number])
 
@@ -40,7 +41,7 @@ def _one(room: str, number: int, target: Target) -> tuple[str, bytes]:
 def images(
     room: str, target: Target, workers: int, report: Report | None = None, seconds: float = float("inf"),
     have: Collection[str] = (),
-) -> dict[str, bytes]:  # fmt: skip
+) -> dict[str, Image]:  # fmt: skip
     """Images of a room's kernels by recipe, the same for any number of workers.
 
     :param seconds: after these no more kernels are begun; those that are most needed are made by then.
@@ -49,9 +50,9 @@ def images(
     with making_for(target):
         wanted = [number for number, code in enumerate(listed(room)) if recipe_of(*code) not in have]
     end, total = monotonic() + seconds, len(wanted)
-    found: dict[str, bytes] = {}
+    found: dict[str, Image] = {}
     with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
-        begun: set[Future[tuple[str, bytes]]] = set()
+        begun: set[Future[tuple[str, Image]]] = set()
         number = 0
         while begun or number < total:
             while number < total and len(begun) <= workers and monotonic() < end:

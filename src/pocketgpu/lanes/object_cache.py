@@ -9,7 +9,6 @@ their limit, the oldest are removed. Nothing is read from the working directory 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import itertools
 import os
 import re
@@ -17,6 +16,8 @@ import stat
 import sys
 import warnings
 from pathlib import Path
+
+from pocketgpu.digests import blake2b
 
 _MAGIC = b"pgpuobj1"
 KERNEL, INDEX = "o", "index"
@@ -85,7 +86,7 @@ def read(key: str, kind: str = KERNEL) -> bytes | None:
     except OSError:
         return None
     head, data = blob[: len(_MAGIC) + 20], blob[len(_MAGIC) + 20 :]
-    if head != _MAGIC + hashlib.blake2b(data, digest_size=20, key=key.encode()).digest():
+    if head != _MAGIC + blake2b(data, digest_size=20, key=key.encode()).digest():
         with contextlib.suppress(OSError):
             path.unlink()
         return None
@@ -103,7 +104,7 @@ def write(key: str, data: bytes, kind: str = KERNEL) -> None:
     try:
         handle, name = tempfile.mkstemp(dir=place, prefix=".new-")
         with os.fdopen(handle, "wb") as f:
-            f.write(_MAGIC + hashlib.blake2b(data, digest_size=20, key=key.encode()).digest() + data)
+            f.write(_MAGIC + blake2b(data, digest_size=20, key=key.encode()).digest() + data)
         os.replace(name, place / f"{key}.{kind}")
         if kind != KERNEL or next(_stored) % TRIM_EVERY == 0:
             trim(place, LIMITS[kind], kind)

@@ -1,19 +1,20 @@
 """Finding cached machine code without tracing again.
 
-A recipe names what a kernel's IR text is made from: source of the package, the kernel, its lane count and static
-values. For a recipe the disk cache keeps the key of the object that tracing led to; objects themselves are stored by
-the digest of their text. Only kernels of this package have recipes, because only its source is part of the digest.
+A recipe names what a kernel's IR text is made from: source of the package, the kernel and its static values; source and
+target give the number of lanes. For a recipe the disk cache keeps the key of the object that tracing led to; objects
+themselves are stored by the digest of their text. Only kernels of this package have recipes, because only its source is
+part of the digest.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pocketgpu.digests import blake2b
 from pocketgpu.lanes import object_cache
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def source(room: str = "") -> bytes | None:
     """
     root = str(Path(__file__).resolve().parents[1])
     rooms = (*BELOW, room) if room in MACHINES else ()
-    state = hashlib.blake2b(digest_size=20)
+    state = blake2b(digest_size=20)
     try:
         files = _files(root, rooms)
         for file in files:
@@ -81,28 +82,29 @@ def source(room: str = "") -> bytes | None:
 
 def _digest(root: str, files: Iterable[os.DirEntry[str]]) -> bytes:
     """Of names and bytes, so that it is the same wherever the package lies."""
-    digest = hashlib.blake2b(digest_size=20)
+    digest = blake2b(digest_size=20)
     for entry in files:
         with open(entry.path, "rb", buffering=0) as file:
             digest.update(b"%s\0%s\0" % (os.fsencode(entry.path[len(root) :]), file.read()))
     return digest.digest()
 
 
-def of(kernel: Kernel, lanes: int, static: dict[str, Any], stamp: bytes) -> str | None:
+def of(kernel: Kernel, static: dict[str, Any], stamp: bytes) -> str | None:
     """The recipe's name in the cache, or None if this specialisation cannot have one."""
-    if not kernel.body.__module__.startswith(f"{_PACKAGE}."):
+    module, name = kernel.home
+    if not module.startswith(f"{_PACKAGE}."):
         return None
     stand = source(room(kernel))
     values = repr(sorted(static.items()))
     if stand is None or " at 0x" in values:
         return None
-    name = f"{kernel.body.__module__}.{kernel.body.__qualname__}/{lanes}/{values}"
-    return hashlib.blake2b(stand + stamp + name.encode(), digest_size=20).hexdigest()
+    text = f"{module}.{name}/{values}"
+    return blake2b(stand + stamp + text.encode(), digest_size=20).hexdigest()
 
 
 def room(kernel: Kernel) -> str:
     """The room of the package that a kernel is of: "pica", "maxwell", ..."""
-    return kernel.body.__module__.split(".")[1]
+    return kernel.home[0].split(".")[1]
 
 
 def find(recipe: str) -> str | None:

@@ -21,10 +21,10 @@ from pocketgpu.pica.fragment.kernel import draw_fragments, run_draws
 from pocketgpu.pica.front.command_list import walk
 from pocketgpu.pica.memory.guest import GuestMemory
 from pocketgpu.pica.primitives.assembly import assemble
-from pocketgpu.pica.primitives.geometry import emit_vertices, geometry_choices, geometry_step
+from pocketgpu.pica.primitives.geometry import emit_vertices, geometry_step
 from pocketgpu.pica.shader.geometry import geometry_interpreter
 from pocketgpu.pica.shader.interpreter import vertex_interpreter
-from pocketgpu.pica.shader.shader_choices import DEFAULT_RULES
+from pocketgpu.pica.shader.shader_choices import DEFAULT_RULES, geometry_choices
 from pocketgpu.pica.texture.decode import decode_blocks, decode_texture, decode_tiles
 from pocketgpu.pica.vertex.fetch import shade_vertices
 from pocketgpu.pica.vertex.vertex_run import run_vertices

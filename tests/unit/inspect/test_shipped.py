@@ -33,11 +33,11 @@ import sys
 from importlib import import_module
 import pocketgpu
 kernels = import_module("pocketgpu.lanes.kernel")
-asked, address = [], kernels._address
-def noted(kernel, lanes, static):
+asked, made = [], kernels._made
+def noted(kernel, static):
     asked.append((kernel.name, repr(sorted(static.items()))))
-    return address(kernel, lanes, static)
-kernels._address = noted
+    return made(kernel, static)
+kernels._made = noted
 for number, frame in enumerate(pocketgpu.open(sys.argv[1]).render()):
     if number == 2:
         break
@@ -65,7 +65,7 @@ def test_a_sample_asks_for_listed_kernels_and_for_what_its_states_need(name: str
 @pytest.mark.parametrize("room", making.ROOMS)
 def test_every_kernel_of_the_list_has_a_recipe_of_its_own(room: str) -> None:
     stamp = machine_code.stamp(compiler=False)
-    found = [recipes.of(kernel, kernel.lanes or 8, static, stamp) for kernel, static in making.listed(room)]
+    found = [recipes.of(kernel, static, stamp) for kernel, static in making.listed(room)]
     assert None not in found and len(found) > 60
     assert len(set(found)) == len(found)
     assert {recipes.room(kernel) for kernel, _ in making.listed(room)} == {room}
@@ -91,7 +91,7 @@ def test_code_of_each_level_that_this_processor_has_copies_right(level: str) -> 
     run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, *[ctypes.c_int32] * 5)
     arena = np.zeros(8192, np.uint8)
     arena[1024:2048] = np.random.default_rng(5).integers(0, 256, 1024, np.uint8)
-    run(code_image.load([image])[0])(arena.ctypes.data, 1024, 4096, 6, 2, 1, 3, 2)
+    run(code_image.load([image.code])[0])(arena.ctypes.data, 1024, 4096, 6, 2, 1, 3, 2)
     source = arena[1024:2048].reshape(-1, 16)
     target = arena[4096:5120].reshape(-1, 16)
     assert (target[[0, 1, 2, 5, 6, 7]] == source[[0, 1, 3, 4, 6, 7]]).all()

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from pocketgpu.lanes import archive, machine_code, object_cache, recipes
+from pocketgpu.lanes.archive import Image
 from pocketgpu.lanes.code_image import from_object
 from pocketgpu.lanes.target import host
 
-IMAGES = {f"{n:040x}": bytes([n % 3]) * (50 + n % 3) for n in range(1, 9)}
+IMAGES = {f"{n:040x}": Image("il" * (n % 4), bytes([n % 3]) * (50 + n % 3)) for n in range(1, 9)}
 CODE = "define i32 @work(i32 %n) {{\n  %m = add i32 %n, {n}\n  ret i32 %m\n}}\n"
 
 
@@ -35,9 +36,9 @@ def test_what_is_put_in_comes_out_whatever_the_order() -> None:
 
 
 def test_equal_images_are_kept_once() -> None:
-    same = bytes(range(256)) * 64
+    same = Image("i", bytes(range(256)) * 64)
     once, often = (archive.encode("pica", {f"{n:040x}": same for n in range(count)}) for count in (1, 100))
-    assert len(often) - len(once) < 100 * 24
+    assert len(often) - len(once) < 100 * 40
 
 
 def test_damage_anywhere_gives_nothing() -> None:
@@ -58,7 +59,8 @@ def test_a_file_of_other_source_gives_nothing(monkeypatch: pytest.MonkeyPatch) -
 def test_the_package_comes_before_the_cache_and_damage_is_passed_over(places: Path) -> None:
     recipe = "ab" * 20
     files = [
-        archive.encode("pica", {recipe: from_object(machine_code.compile_object(CODE.format(n=n)))}) for n in (1, 2)
+        archive.encode("pica", {recipe: Image("i", from_object(machine_code.compile_object(CODE.format(n=n))))})
+        for n in (1, 2)
     ]
     assert archive.find("pica", recipe) is None and archive.place("pica") == ""
     archive.forget()

@@ -19,7 +19,7 @@ from pocketgpu.lanes import recipes
 from pocketgpu.pica.engines import fill
 from pocketgpu.lanes.kernel import Kernel
 kernel = next(one for one in vars(fill).values() if isinstance(one, Kernel))
-print(recipes.of(kernel, 8, {}, b""))
+print(recipes.of(kernel, {}, b""))
 """
 
 

@@ -145,14 +145,13 @@ def render(
 
 
 class _Writer:
-    """Writes the pictures of a frame while the next one is replayed. directory: see `write_screens`. frames: gets the
-    description of each frame whose pictures are written."""
+    """Writes the pictures of a frame while the next one is replayed. directory, digests: see `write_screens`. frames:
+    gets the description of each frame whose pictures are written."""
 
-    def __init__(self, directory: Path | None, frames: list[dict[str, Any]]) -> None:
+    def __init__(self, directory: Path | None, digests: bool, frames: list[dict[str, Any]]) -> None:
         self.pictures = 0
+        self._directory, self._digests = directory, digests
         self._frames, self._entry = frames, dict[str, Any]()
-        self._directory = directory
-        self._loading = beside.Loading.pictures() if directory is not None else None
         self._files: beside.Beside[None] | None = None
 
     def write(self, index: int, screens: dict[str, Shown], entry: dict[str, Any]) -> None:
@@ -162,9 +161,7 @@ class _Writer:
         self._entry = entry
 
         def work() -> None:
-            if self._loading is not None:
-                self._loading.wait()
-            entry["screens"] = write_screens(index, screens, self._directory)
+            entry["screens"] = write_screens(index, screens, self._directory, self._digests)
 
         self._files = beside.Beside(work)
 
@@ -205,7 +202,7 @@ def render_capture(
         raise UsageError("this recording is of a console with one screen", location="--layout", hint="Leave it out.")
     directory = make_directory(out) if out is not None else None
     outcome.add_events(capture.warnings)
-    writer = _Writer(directory, outcome.frames)
+    writer = _Writer(directory, outcome.json, outcome.frames)
     try:
         for frame in replay(capture, wanted, threads, choices):
             entry = describe_frame(frame)

@@ -242,7 +242,9 @@ def _play(
             entry["milliseconds"] = round(1000.0 * seconds, 4)
             writes = directory is not None and wanted(index, present, last)
             if writes or last:
-                entry["screens"] = write_screens(index, app.screens, directory if writes else None)
+                entry["screens"] = write_screens(
+                    index, app.screens, directory if writes else None, outcome.json
+                )
             elif wanted.last_only and directory is not None:
                 kept = app.screens  # the program may end before the next frame
             if expected is not None and expected.wants(index):
@@ -252,7 +254,9 @@ def _play(
             if not going:
                 break
         if kept and app.end is not None and not outcome.frames[-1]["screens"]:
-            outcome.frames[-1]["screens"] = write_screens(outcome.frames[-1]["index"], kept, directory)
+            outcome.frames[-1]["screens"] = write_screens(
+                outcome.frames[-1]["index"], kept, directory, outcome.json
+            )
         outcome.add_events(app.console.events)
     finally:
         terminal.clear_progress()

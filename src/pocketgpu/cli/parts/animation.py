@@ -173,7 +173,7 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
 
 
 def _png_parts(pixels: Pixels) -> tuple[bytes, list[bytes]]:
-    """Header and data chunks of a picture, as Pillow compresses it."""
+    """Header and data chunks of a picture."""
     from pocketgpu.pictures import to_png
 
     blob = to_png(pixels)

@@ -17,7 +17,6 @@ from typing import Final, Generic, TypeVar
 T = TypeVar("T")
 _DRIVERS: Final = {".mxcap": "switch", ".ctf": "n3ds", ".gx.json": "n3ds"}
 """The module that replays files with such names; a wrong guess costs time only, as the first bytes decide."""
-_PICTURES: Final = ("PIL.Image", "PIL.PngImagePlugin")
 
 
 class Beside(Generic[T]):
@@ -57,11 +56,6 @@ class Loading:
         import numpy as np  # noqa: F401 (which two threads must not load at once)
 
         return cls(*(f"pocketgpu.capture.driver.{name}" for ending, name in _DRIVERS.items() if ending in path))
-
-    @classmethod
-    def pictures(cls) -> Loading:
-        """What writes pictures."""
-        return cls(*_PICTURES)
 
     def _load(self) -> None:
         for module in self._modules:

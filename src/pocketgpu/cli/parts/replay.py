@@ -154,26 +154,29 @@ class Shown(Protocol):
     def image(self) -> Any: ...
 
 
-def write_screens(index: int, screens: Mapping[str, Shown], directory: Path | None) -> dict[str, dict[str, Any]]:
+def write_screens(
+    index: int, screens: Mapping[str, Shown], directory: Path | None, digests: bool
+) -> dict[str, dict[str, Any]]:
     """Write every screen of frame `index` as `f<index>.<screen>.png`; without a directory only describe them.
 
-    Returns for each screen the file, the size in pixels and a SHA-256 of the pixels, not of the PNG file: the red,
-    green and blue byte of each pixel, row after row from the top left of the upright picture.
+    Returns for each screen the file, the size in pixels and, with `digests`, a SHA-256 of the pixels, not of the PNG
+    file: the red, green and blue byte of each pixel, row after row from the top left of the upright picture.
     """
-    import hashlib
-
-    from pocketgpu.pictures import png_bytes
+    from pocketgpu.pictures import to_png
 
     written: dict[str, dict[str, Any]] = {}
     for name, screen in screens.items():
         entry = written[str(name)] = {}
         if directory is not None:
             path = directory / f"f{index}.{name}.png"
-            write_file(path, png_bytes(screen.image))
+            write_file(path, to_png(screen.array))
             entry["file"] = str(path)
         height, width = screen.array.shape[:2]
-        digest = hashlib.sha256(screen.array.tobytes()).hexdigest()
-        entry |= {"width": int(width), "height": int(height), "sha256": digest}
+        entry |= {"width": int(width), "height": int(height)}
+        if digests:
+            import hashlib  # it loads OpenSSL, which takes longer than a small picture
+
+            entry["sha256"] = hashlib.sha256(screen.array.tobytes()).hexdigest()
     return written
 
 

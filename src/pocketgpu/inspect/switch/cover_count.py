@@ -18,8 +18,7 @@ from pocketgpu.inspect.switch.primitive_count import limits_of
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.graphics.draw.plans import Plan
 from pocketgpu.maxwell.graphics.primitives.assembled import SUBPIXEL_BITS, SUBPIXELS
-from pocketgpu.maxwell.graphics.raster.pixel_blocks import INSIDE_ANY, NOTHING
-from pocketgpu.maxwell.graphics.records import FILL, LINE, RASTER, SHAPE
+from pocketgpu.maxwell.graphics.records import FILL, INSIDE_ANY, LINE, NOTHING, RASTER, SHAPE
 
 MOST_PIXELS = 1 << 24
 """Most pixels of bounding boxes that are tested to count covered pixels."""

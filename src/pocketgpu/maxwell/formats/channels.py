@@ -13,7 +13,7 @@ from pocketgpu.errors import UsageError
 from pocketgpu.facts.dialect.values import Values
 from pocketgpu.facts.maxwell import B197, TIC
 from pocketgpu.facts.maxwell.formats import Component, PixelLayout
-from pocketgpu.lanes import Lang, Value
+from pocketgpu.lanes import F32, Lang, Value
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.formats.components import (
     ABSENT,
@@ -266,6 +266,49 @@ class Channels:
         if isinstance(self.fixed, Value) or self.fixed:
             out[0] = out[0] | self.fixed
         return tuple(out)
+
+
+class ChannelsAtRunTime:
+    """The same for a format that is read at run time: one piece of code, in a loop, for all four channels. Without the
+    loop it would be long, and take most of the time to compile the kernels that use it.
+
+    :param channel: reads a channel, given its number.
+    """
+
+    words = 4
+
+    def __init__(self, bytes: Value, channel: Callable[[Value], Channel], fixed: Value, numbers: Value) -> None:
+        self.bytes, self.channel, self.fixed, self.numbers = bytes, channel, fixed, numbers
+
+    def clamp(self, k: Lang, colour: Colour) -> Colour:
+        """A colour clamped for blending."""
+        lowest = k.select(self.numbers == NUMBER_SNORM, k.f32(-1.0), 0.0)
+        clamped = lambda: tuple(k.clamp(v, lowest, 1.0) for v in colour)
+        return list(k.branch(self.numbers <= NUMBER_SNORM, clamped, lambda: tuple(colour)))
+
+    def unpack(self, k: Lang, words: Words, tables: Value | None, quotient: Quotient) -> Colour:
+        """The colour of an element. Missing channels are 0, missing alpha is 1."""
+        colour = k.array(4, F32)
+        for i in k.range(0, 4):
+            channel = self.channel(i)
+            absent = k.splat(k.select(i == _ALPHA, k.f32(1.0), 0.0))
+            word = _select_word(k, words, channel.word)
+            colour[i] = decode(k, channel, word, tables, quotient, lambda absent=absent: absent)  # type: ignore[misc]
+        return [colour[i] for i in range(4)]
+
+    def pack(self, k: Lang, colour: Sequence[Value], tables: Value | None) -> Words:
+        """The words of an element with that colour; bits that the format ignores are 0."""
+        values = k.array(4, F32)
+        for n, value in enumerate(colour):
+            values[n] = value
+        words = [k.var(k.splat(0)) for _ in range(self.words)]
+        for i in k.range(0, 4):
+            channel = self.channel(i)
+            part = encode(k, channel, values[i], tables, Rounding.SINGLE) << channel.low
+            for n, word in enumerate(words):
+                word.value = word.value | k.select(channel.word == n, part, 0)
+        first, *others = (word.value for word in words)
+        return (first | self.fixed, *others)
 
 
 def written_bits(layout: PixelLayout, names: Collection[str]) -> int:

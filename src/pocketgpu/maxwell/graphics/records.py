@@ -86,6 +86,9 @@ PLANE_NAMES = (
     "ZERO", "ONE", "X", "Y", "Z", "INVERSE_W", "FRONT", "PRIMITIVE_ID", "LAYER", "VIEWPORT", "POINT_S", "POINT_T",
 )  # fmt: skip
 """The first planes of every primitive; those of the PIXEL_INPUT table follow. Integers are in C and FLAT as bits."""
+KILL_BELOW, KILL_ABOVE = 1, 2
+INSIDE_ANY, OUTSIDE_ALL, NOTHING = 1, 2, 3
+"""RASTER.WINDOW_CLIPS."""
 FILL, LINE, POINT = range(3)
 """How polygons are drawn, and the origin of a shape."""
 RASTER = Struct(

@@ -24,17 +24,14 @@ import numpy as np
 from pocketgpu.errors import PocketGPUError, UsageError
 from pocketgpu.facts.choices import DEFAULTS
 from pocketgpu.facts.maxwell.headers import numbers_of
-from pocketgpu.lanes import I32, Engine
+from pocketgpu.lanes import I32, Engine, late
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.formats.srgb import CODES, linear_words
 from pocketgpu.maxwell.formats.texture_header import TextureHeader
 from pocketgpu.maxwell.host.observer import Observer, TextureRead
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.maxwell.sampling import records as r
-from pocketgpu.maxwell.sampling.fetch import fetch, gather, query
 from pocketgpu.maxwell.sampling.records import BOOK, ENTRIES, ENTRY_WORDS, HASH, PROBES, RECORD, RECORD_ROOM, TABLE_BITS
-from pocketgpu.maxwell.sampling.sample import sample, sample_quick, sample_rare
-from pocketgpu.maxwell.sampling.surface import surface
 from pocketgpu.maxwell.sampling.texel_copies import TexelCopies, TexelCopy
 from pocketgpu.maxwell.sampling.texture_copies import storage_of
 from pocketgpu.maxwell.sampling.texture_records import NOTHING, describe
@@ -42,7 +39,13 @@ from pocketgpu.observer import Observed
 
 HEADER_BYTES = SAMPLER_BYTES = 32
 MAX_RECORDS = 4096
-KERNELS = (sample, fetch, gather, query, surface, sample_quick, sample_rare)
+KERNELS = tuple(
+    late(f"pocketgpu.maxwell.sampling.{module}", name)
+    for module, name in (
+        ("sample", "sample"), ("fetch", "fetch"), ("fetch", "gather"), ("fetch", "query"), ("surface", "surface"),
+        ("sample", "sample_quick"), ("sample", "sample_rare"),
+    )
+)  # fmt: skip
 CHOICES = (
     "texture.fraction", "texture.gradient_order", "texture.fetch_outside", "texture.anisotropy",
     "memory.block_depth_base",
@@ -247,7 +250,7 @@ class Textures:
 
     def record(self, handle: int, use: int = r.SAMPLED) -> int:
         """Arena offset of the record of a handle, made if it does not exist; that of bad handles for a bad one."""
-        with self._lock:
+        with self.copies.joint.waiting_for(self._lock):
             key = (handle, use)
             if key not in self._found:
                 self._note_change()

@@ -8,21 +8,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from pocketgpu.facts.pica_enums import FOG_MODE, FRAGMENT_MODE, TEXENV_SOURCE, TEXTURE_TYPE
+from pocketgpu.facts.pica_enums import TEXENV_SOURCE
 from pocketgpu.lanes import I32, Lang, Value
 from pocketgpu.pica.core.colors import Color
 from pocketgpu.pica.core.layout import PACKET
-from pocketgpu.pica.core.registers import StateWords, register_id
+from pocketgpu.pica.core.registers import StateWords
 from pocketgpu.pica.fragment.combiners_general import CHANNELS, SOURCES, GeneralCombiners
+from pocketgpu.pica.fragment.general_words import TEXCOORD_SLOTS
 from pocketgpu.pica.fragment.lighting import Lighting
-from pocketgpu.pica.fragment.sources import TEXCOORD_SLOTS, texcoord_slot
-from pocketgpu.pica.fragment.state import FIELDS, KEY_IDS, FragmentState
+from pocketgpu.pica.fragment.state import FIELDS, KEY_IDS
 from pocketgpu.pica.primitives.assembly import INVERSE_W_SLOT
 from pocketgpu.pica.texture.general import fill_textures
 from pocketgpu.pica.texture.proctex import ProcTex
-from pocketgpu.pica.texture.units import SHADOW_TYPES, Ratio
+from pocketgpu.pica.texture.units import Ratio
 
 if TYPE_CHECKING:
     from pocketgpu.pica.fragment.kernel import FragmentDraw
@@ -35,33 +33,6 @@ STATE_PLACE = {int(number): 4 * i for i, number in enumerate(KEY_IDS)}
 def state_words(k: Lang, packet: Value) -> StateWords:
     """The state of a packet, read at run time."""
     return StateWords(k, packet + PACKET.STATE, STATE_PLACE, FIELDS)
-
-
-def is_rare(state: FragmentState) -> bool:
-    """Whether a state needs the general code that has everything."""
-    get = state.registers
-    kind = get("TEXUNIT0_PARAM.type") if 0 in state.units else TEXTURE_TYPE.FLAT
-    plain = get("COLOR_OPERATION.fragment_mode") == FRAGMENT_MODE.DEFAULT
-    plain = plain and get("TEXENV_UPDATE_BUFFER.fog_mode") in (FOG_MODE.OFF, FOG_MODE.FOG)
-    plain = plain and not get("FRAMEBUFFER_BLOCK32.enable")
-    return not plain or kind in SHADOW_TYPES
-
-
-def general_words(state: FragmentState) -> list[int]:
-    """The words of PACKET.STATE, as signed 32-bit numbers."""
-    words = dict(state.words)
-    return np.array([words.get(number, 0) for number in STATE_PLACE], np.uint32).view(np.int32).tolist()
-
-
-def unit_settings(state: FragmentState, unit: int, power_of_two: bool) -> list[int]:
-    """A UNIT record (layout.py) of a unit that the state samples."""
-    get, name = state.registers, f"TEXUNIT{unit}"
-    return [
-        1, get(f"{name}_PARAM.type") if unit == 0 else TEXTURE_TYPE.FLAT, get(f"{name}_PARAM.wrap_s"),
-        get(f"{name}_PARAM.wrap_t"), get(f"{name}_PARAM.mag_filter"), get(f"{name}_PARAM.min_filter"),
-        get(f"{name}_PARAM.mip_filter"), get(f"{name}_LOD.max_level"), int(power_of_two), texcoord_slot(get, unit),
-        register_id(f"{name}_BORDER_COLOR"),
-    ]  # fmt: skip
 
 
 class AnyState:

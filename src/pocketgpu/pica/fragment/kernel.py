@@ -246,7 +246,7 @@ def draw_fragments(
     """Draw a packet's triangles into the tile rows that belong to `part` (row number modulo `parts`).
 
     words: the state that the code is specialised for; None: general code, which reads it from the packet. rare: the
-    general code has everything (`any_state.is_rare`).
+    general code has everything (`general_words.is_rare`).
     """
     if words is None:
         k.hurry()  # it is long, and draws only until there is specialised code

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pocketgpu.facts.pica_enums import SEMANTIC, TEXENV_SOURCE, TEXTURE_TYPE, UNIT2_COORDINATES
+from pocketgpu.facts.pica_enums import SEMANTIC, TEXENV_SOURCE, TEXTURE_TYPE
 from pocketgpu.lanes import F32, I32, Lang, Value
 from pocketgpu.pica.core.colors import Color
 from pocketgpu.pica.core.layout import TRIANGLE, VERTEX_FLOATS
 from pocketgpu.pica.core.registers import State, StateWords
+from pocketgpu.pica.fragment.general_words import PROCEDURAL, TEXCOORD_SLOTS, texcoord_slot
 from pocketgpu.pica.fragment.lighting import QUATERNION_SLOTS, VIEW_SLOTS
 from pocketgpu.pica.primitives.assembly import COLOR_SLOT, DEPTH_SLOT, INVERSE_W_SLOT
 from pocketgpu.pica.texture.units import CUBE_TYPES, Ratio, Sampler, cube_axes, cube_face
@@ -19,9 +20,7 @@ from pocketgpu.pica.texture.units import CUBE_TYPES, Ratio, Sampler, cube_axes, 
 if TYPE_CHECKING:
     from pocketgpu.pica.fragment.kernel import FragmentDraw
 
-TEXCOORD_SLOTS = tuple(SEMANTIC.number(f"TEXCOORD{n}_U") for n in range(3))
 TEXCOORD0_W_SLOT = SEMANTIC.TEXCOORD0_W
-PROCEDURAL = 3
 
 
 class Triangle:
@@ -169,14 +168,6 @@ class ShadedPixels:
         if self.draw.shadow is not None:
             return self.draw.shadow.lookup(ratio(0).value, ratio(1).value, k.abs(m * self.w), face)
         return sampler.sample(ratio(0), ratio(1), face)
-
-
-def texcoord_slot(state: State, unit: int) -> int:
-    """Slot of the first texture coordinate that a unit uses."""
-    if unit == PROCEDURAL:
-        return TEXCOORD_SLOTS[state("TEXUNIT_CONFIG.unit3_coordinates")]
-    shared = unit == 2 and state("TEXUNIT_CONFIG.unit2_coordinates") == UNIT2_COORDINATES.TEXCOORD1
-    return TEXCOORD_SLOTS[1 if shared else unit]
 
 
 def slots_used(state: State) -> set[int]:

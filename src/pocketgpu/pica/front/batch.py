@@ -21,7 +21,7 @@ import numpy as np
 from pocketgpu.events import EventLog
 from pocketgpu.facts.choices import departures
 from pocketgpu.facts.pica_enums import GEOMETRY_MODE
-from pocketgpu.lanes import Engine
+from pocketgpu.lanes import Engine, late
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.layout import CONTROL as C
 from pocketgpu.pica.core.layout import (
@@ -38,8 +38,7 @@ from pocketgpu.pica.core.observer import Observer, Run, tell_written
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.core.stats import Stats
 from pocketgpu.pica.core.tiers import Tiered
-from pocketgpu.pica.fragment.any_state import is_rare
-from pocketgpu.pica.fragment.kernel import draw_fragments, run_draws
+from pocketgpu.pica.fragment.general_words import is_rare
 from pocketgpu.pica.fragment.state import FragmentState
 from pocketgpu.pica.front.draw_target import DrawTarget, color_format
 from pocketgpu.pica.front.plans import (
@@ -54,17 +53,20 @@ from pocketgpu.pica.front.plans import (
 )
 from pocketgpu.pica.front.targets import RenderTarget
 from pocketgpu.pica.memory.guest import GuestMemory
-from pocketgpu.pica.primitives.assembly import ASSEMBLY_CHOICES, assemble
-from pocketgpu.pica.primitives.geometry import emit_vertices, geometry_choices, geometry_step
 from pocketgpu.pica.primitives.geometry_programs import GeometryPrograms
 from pocketgpu.pica.shader.limits import BREAK_OUTSIDE
-from pocketgpu.pica.shader.shader_choices import rules_of
+from pocketgpu.pica.shader.shader_choices import geometry_choices, rules_of
 from pocketgpu.pica.texture.cache import TextureCache
 from pocketgpu.pica.vertex import vertex_run
-from pocketgpu.pica.vertex.fetch import FETCH_CHOICES, shade_vertices
 from pocketgpu.pica.vertex.programs import VertexProgram, VertexPrograms
 from pocketgpu.workers import Workers
 
+draw_fragments = late("pocketgpu.pica.fragment.kernel", "draw_fragments")
+run_draws = late("pocketgpu.pica.fragment.kernel", "run_draws")
+assemble = late("pocketgpu.pica.primitives.assembly", "assemble")
+emit_vertices = late("pocketgpu.pica.primitives.geometry", "emit_vertices")
+geometry_step = late("pocketgpu.pica.primitives.geometry", "geometry_step")
+shade_vertices = late("pocketgpu.pica.vertex.fetch", "shade_vertices")
 # Limit of each cache (states, targets, textures, plans); far more than programs use.
 MAX_PREPARED = 4096
 # Pixels (in the bounding boxes of triangles) that one submission may draw before it counts as a hang: 2,800 screens.
@@ -73,6 +75,11 @@ PIXEL_BUDGET = 1 << 28
 FRAGMENT_CHOICES = (
     "blend", "combiner", "depth", "fog", "gas", "lighting", "test", "texture.nearest", "texture.shadow_bias",
     "texture.shadow_equal", "texture.shadow_filter", "transfer.block32",
+)  # fmt: skip
+# Those that affect assembly, and the code that fetches vertices.
+ASSEMBLY_CHOICES = ("clip.depth_range", "viewport.offset_sign", "raster.cull_0_3", "vertex.immediate_strip")
+FETCH_CHOICES = (
+    "vertex.alignment", "vertex.repeated_attribute", "vertex.fixed_and_loaded", "vertex.immediate_inputs",
 )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.layout import PACKET, UNIT_SIZE
 from pocketgpu.pica.core.registers import StaticRegisters, select_fields
 from pocketgpu.pica.core.registers import field as register_field
-from pocketgpu.pica.fragment.any_state import general_words, unit_settings
+from pocketgpu.pica.fragment.general_words import general_words, unit_settings
 from pocketgpu.pica.fragment.state import KEY_IDS, KEY_MASKS, FragmentState, normalise
 from pocketgpu.pica.front import draw_target
 from pocketgpu.pica.front.draw_target import DrawTarget, make_target

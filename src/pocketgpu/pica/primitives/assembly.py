@@ -51,7 +51,6 @@ MAX_CORNERS = 12
 # Window coordinates in pixels for which edge functions fit 32 bits.
 WINDOW_LOW, WINDOW_HIGH = -512.0, 2047.9375
 GROUPS = VERTEX_FLOATS // 8
-ASSEMBLY_CHOICES = ("clip.depth_range", "viewport.offset_sign", "raster.cull_0_3", "vertex.immediate_strip")
 # Pixels in the bounding boxes of triangles that one native call may rasterise: a second or two of work.
 MAX_AREA = 1 << 27
 

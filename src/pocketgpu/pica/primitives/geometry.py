@@ -17,8 +17,6 @@ two ways through uniforms as in one public simulator.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from pocketgpu.facts.pica import FLOAT_UNIFORMS, SHADER_REGISTERS
 from pocketgpu.facts.pica_enums import GEOMETRY_MODE, SEMANTIC
 from pocketgpu.facts.shader_isa import EMITTED
@@ -56,15 +54,6 @@ COLORS = range(SEMANTIC.COLOR_R, SEMANTIC.COLOR_A + 1)
 _BOOL15 = 1 << 15
 _INPUT = field("GSH_ATTRIBUTES_PERMUTATION_LOW.input0")
 _TAILS = 4 * (CHUNK + MOST_LANES)
-
-
-def geometry_choices(choices: Mapping[str, str]) -> dict[str, int | bool]:
-    """The settings of the stage under these choices, as `geometry_step` takes them."""
-    return {
-        "buffers": int(choices["geometry.emit_buffers"]),
-        "reverse": choices["geometry.winding"] == "reverse",
-        "set_bool15": choices["geometry.bool15"] == "set",
-    }
 
 
 class _GeometryStage:
@@ -390,4 +379,4 @@ def geometry_step(
     stage.put("MORE", k.select(more() | (slots.value > 0), 1, 0))
 
 
-__all__ = ["emit_vertices", "geometry_choices", "geometry_step"]
+__all__ = ["emit_vertices", "geometry_step"]

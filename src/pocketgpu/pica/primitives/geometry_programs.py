@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 
 from pocketgpu.facts.pica_enums import GEOMETRY_MODE
-from pocketgpu.lanes import Engine
+from pocketgpu.lanes import Engine, late
 from pocketgpu.pica.core.layout import BANK_INDEX, BANKS, PACKET, WorkLayout
 from pocketgpu.pica.core.registers import field
 from pocketgpu.pica.core.tiers import Tiered
-from pocketgpu.pica.shader.geometry import geometry_interpreter, geometry_program
 from pocketgpu.pica.shader.program import TooComplex
 from pocketgpu.pica.shader.shader_choices import Rules, with_end
 from pocketgpu.pica.shader.translate import program_of
 
+geometry_interpreter = late("pocketgpu.pica.shader.geometry", "geometry_interpreter")
+geometry_program = late("pocketgpu.pica.shader.geometry", "geometry_program")
 _PLACES = [(f"gs_{name}", PACKET.VERSIONS // 4 + BANK_INDEX[f"gs_{name}"]) for name in ("code", "opdescs")]
 _SIZES = {bank.name: 4 * bank.words for bank in BANKS}
 _Key = tuple[bytes, bytes, int, bool]

@@ -54,3 +54,12 @@ def with_end(code: bytes, end: int, rules: Rules) -> bytes:
     if rules.end == "nothing" or 4 * end >= len(code):
         return code
     return code[: 4 * end] + END_WORD.to_bytes(4, "little") + code[4 * end + 4 :]
+
+
+def geometry_choices(choices: Mapping[str, str]) -> dict[str, int | bool]:
+    """The settings of the stage under these choices, as `geometry_step` takes them."""
+    return {
+        "buffers": int(choices["geometry.emit_buffers"]),
+        "reverse": choices["geometry.winding"] == "reverse",
+        "set_bool15": choices["geometry.bool15"] == "set",
+    }

@@ -187,7 +187,8 @@ class ProcTex:
         def linear() -> tuple[Value, ...]:
             entry = k.to_i32(index, 0, COLOR_ENTRIES - 1)
             fraction = (index - k.to_f32(entry)) * 2.0  # the table holds half of the difference
-            changes = [self._entry(DIFFERENCES, entry).bits(8 * i, 8, signed=True) for i in range(4)]
+            change = self._entry(DIFFERENCES, entry)
+            changes = [change.bits(8 * i, 8, signed=True) for i in range(4)]
             starts = channels(self._entry(COLORS, entry))
             mixed = (k.to_f32(a) + fraction * k.to_f32(d) for a, d in zip(starts, changes, strict=True))
             return tuple(k.clamp(x, 0.0, 255.0) for x in mixed)

@@ -41,9 +41,6 @@ _TYPES: list[Type] = ATTRIBUTE_TYPE.in_order({"S8": I8, "U8": U8, "S16": I16, "F
 CONSTANT = len(_TYPES)
 ROW = 4 * CHUNK
 ONES_ROW = 64
-FETCH_CHOICES = (
-    "vertex.alignment", "vertex.repeated_attribute", "vertex.fixed_and_loaded", "vertex.immediate_inputs",
-)  # fmt: skip
 _COLORS = range(SEMANTIC.COLOR_R, SEMANTIC.COLOR_A + 1)
 _OFFSET = field("ATTRIBBUFFER0_OFFSET.offset")
 _STRIDE, _USED = (field(f"ATTRIBBUFFER0_CONFIG2.{name}") for name in ("stride", "count"))

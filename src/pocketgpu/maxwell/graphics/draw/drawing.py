@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
+from pocketgpu.lanes import late
 from pocketgpu.maxwell.engines.common.base import EngineHost
 from pocketgpu.maxwell.engines.common.report import Counters
 from pocketgpu.maxwell.engines.common.state import State
@@ -28,10 +29,8 @@ from pocketgpu.maxwell.graphics.draw.prepare import Preparer
 from pocketgpu.maxwell.graphics.draw.quick_table import QuickTable, Rooms
 from pocketgpu.maxwell.graphics.input.vertex_input import VertexInput
 from pocketgpu.maxwell.graphics.input.vertex_records import INPUT, INPUT_PAGE, VertexRoom
-from pocketgpu.maxwell.graphics.input.vertex_stage import next_piece, run_vertices
 from pocketgpu.maxwell.graphics.primitives import setup
 from pocketgpu.maxwell.graphics.programs.programs import Programs
-from pocketgpu.maxwell.graphics.raster.pixel_blocks import raster_shapes
 from pocketgpu.maxwell.graphics.records import ATTRIBUTE_SPACE, FRAGMENTS, PRIMITIVES, REGION, VERTICES
 from pocketgpu.maxwell.graphics.stages import late_stages
 from pocketgpu.maxwell.graphics.stages.late_stages import LateStages
@@ -39,6 +38,9 @@ from pocketgpu.maxwell.graphics.stages.stream_out import STREAM_OUT, StreamOut
 from pocketgpu.maxwell.sampling.store import Textures
 from pocketgpu.maxwell.sass.thread_memory.work import LANES, VECTOR
 
+next_piece = late("pocketgpu.maxwell.graphics.input.vertex_stage", "next_piece")
+run_vertices = late("pocketgpu.maxwell.graphics.input.vertex_stage", "run_vertices")
+raster_shapes = late("pocketgpu.maxwell.graphics.raster.pixel_blocks", "raster_shapes")
 MIB = 1 << 20
 PROGRAMS_SIZE = 48 * MIB
 REGION_SIZE = 24 * MIB

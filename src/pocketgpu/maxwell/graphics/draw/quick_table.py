@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.arena import PAGE_SHIFT
 from pocketgpu.facts.maxwell import B197
-from pocketgpu.lanes import Engine
+from pocketgpu.lanes import Engine, late
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common import conditions
 from pocketgpu.maxwell.engines.common.base import Registers
@@ -28,7 +28,6 @@ from pocketgpu.maxwell.engines.threed.draws import Draw, Shader
 from pocketgpu.maxwell.graphics.draw.native import WALK, walk
 from pocketgpu.maxwell.graphics.draw.plans import FIRST_VERTEX, PIXEL, SECOND_VERTEX, Plan
 from pocketgpu.maxwell.graphics.draw.prepare import Prepared
-from pocketgpu.maxwell.graphics.draw.quick import quick
 from pocketgpu.maxwell.graphics.draw.quick_records import (
     ASKED,
     ASKED_WORDS,
@@ -78,6 +77,7 @@ from pocketgpu.maxwell.sass.thread_memory.work import LANES, VECTOR
 if TYPE_CHECKING:
     from pocketgpu.maxwell.graphics.input.vertex_input import VertexInput
 
+quick = late("pocketgpu.maxwell.graphics.draw.quick", "quick")
 _PARTS = (
     whole_vectors(QUICK.size), 4 * TABLE_WORDS, whole_vectors(SPAN.size * MOST_SPANS), LOG_SIZE,
     WHOLE_BYTES * MOST_WHOLES, READ_ROOM * MOST_READS, ENTRY_ROOM * MOST_ENTRIES,

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.facts.maxwell import B197
-from pocketgpu.lanes import Kernel
+from pocketgpu.lanes import Kernel, late
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.formats.channels import (
@@ -27,7 +27,6 @@ from pocketgpu.maxwell.formats.channels import (
 )
 from pocketgpu.maxwell.formats.components import ABSENT, SRGB
 from pocketgpu.maxwell.formats.samples import samples_of
-from pocketgpu.maxwell.graphics.output import write_block as output
 from pocketgpu.maxwell.graphics.output.blend import FACTORS, LOGIC_OPERATIONS, OPERATIONS
 from pocketgpu.maxwell.graphics.output.keys import (
     AS_IT_IS,
@@ -55,6 +54,8 @@ from pocketgpu.maxwell.graphics.programs.headers import Header
 from pocketgpu.maxwell.graphics.records import MAX_TARGETS, TARGET
 from pocketgpu.maxwell.memory.blocklinear import GOB_HEIGHT
 
+test = late("pocketgpu.maxwell.graphics.output.write_block", "test")
+write = late("pocketgpu.maxwell.graphics.output.write_block", "write")
 _FACE = ("STENCIL_FUNC_REF", "STENCIL_FUNC_MASK", "STENCIL_MASK")
 LIVE_NAMES = {
     "ALPHA_REFERENCE": ("SET_ALPHA_REF",),
@@ -206,7 +207,7 @@ class OutputState:
     def codes(self, general: bool) -> tuple[Code, Code]:
         """The kernels of test and write, general or specialised, with their static values."""
         keys = (None, None) if general else (self.test_key, self.write_key)
-        return (output.test, {"key": keys[0]}), (output.write, {"key": keys[1]})
+        return (test, {"key": keys[0]}), (write, {"key": keys[1]})
 
     def record(self, srgb: int, zeta: int, colours: Sequence[int]) -> NDArray[np.int32]:
         """The words of OUTPUT with arena offsets: of `srgb_tables`, of the depth target, of each colour's."""

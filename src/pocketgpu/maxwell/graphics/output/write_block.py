@@ -20,13 +20,23 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from pocketgpu.lanes import F32, I32, Lang, Value, kernel
-from pocketgpu.maxwell.formats.channels import Channels, Colour
+from pocketgpu.maxwell.formats.channels import Channels, ChannelsAtRunTime, Colour
 from pocketgpu.maxwell.formats.components import SINT, Channel, Quotient
 from pocketgpu.maxwell.formats.words import Number, Words
 from pocketgpu.maxwell.graphics.output.blend import Blender, combine
 from pocketgpu.maxwell.graphics.output.depth_stencil import DepthStencil
 from pocketgpu.maxwell.graphics.output.discard import discard, register
-from pocketgpu.maxwell.graphics.output.keys import BLEND, PLAIN, ColorKey, KeyFields, TestKey, WriteKey, each, indexed
+from pocketgpu.maxwell.graphics.output.keys import (
+    BLEND,
+    LOGIC,
+    PLAIN,
+    ColorKey,
+    KeyFields,
+    TestKey,
+    WriteKey,
+    each,
+    indexed,
+)
 from pocketgpu.maxwell.graphics.output.pixel_access import TableBlock, WideBlock
 from pocketgpu.maxwell.graphics.output.records import COLOR, OUTPUT
 from pocketgpu.maxwell.graphics.records import FRAGMENTS
@@ -127,6 +137,8 @@ def write(k: Lang, output: Value, fragments: Value, *, key: WriteKey | None) -> 
     """
     output, fragments = k.to_i64(output), k.to_i64(fragments)
     settings = KeyFields(k, output, OUTPUT.offsets, key)
+    if key is None:
+        k.hurry()  # two thirds of the time to make it, and as fast
     for _ in k.when(settings("DISCARD_IN_WRITE") != 0):
         discard(k, settings, fragments)
     for _ in k.when(k.load(I32, fragments + FRAGMENTS.COVERED) != 0):
@@ -149,18 +161,17 @@ class _TargetColour:
         self.alive = ~k.load(I32, fragments + FRAGMENTS.KILLED)
         self.mode = own("MODE")
         self.bits: Sequence[Number]
+        self.channels: Channels | ChannelsAtRunTime
         if key is not None:
             self.channels, self.bits = key.channels, key.bits
         else:
-            self.channels = Channels(
-                own.word("BYTES"),
-                tuple(Channel(*(self._of(name, i) for name in ("TYPES", "WORDS", "LOWS", "WIDTHS"))) for i in range(4)),
-                own.word("FIXED"), own.word("NUMBERS"),
-            )  # fmt: skip
-            self.bits = tuple(self._of("BITS", i) for i in range(4))
+            self.channels = ChannelsAtRunTime(own.word("BYTES"), self._channel, own.word("FIXED"), own.word("NUMBERS"))
+            self.bits = tuple(k.load(I32, own.record + (COLOR.offsets["BITS"] + 4 * i)) for i in range(4))
 
-    def _of(self, name: str, i: int) -> Value:
-        return self.k.load(I32, self.own.record + (COLOR.offsets[name] + 4 * i))
+    def _channel(self, i: Value) -> Channel:
+        """A channel of the target, read at run time."""
+        at = self.own.record + self.k.to_i64(i << 2)
+        return Channel(*(self.k.load(I32, at + COLOR.offsets[name]) for name in ("TYPES", "WORDS", "LOWS", "WIDTHS")))
 
     def write(self) -> None:
         """Store the colour in the samples of FRAGMENTS.COVER."""
@@ -193,7 +204,7 @@ class _TargetColour:
         for sample in each(k, self.draw("SAMPLES")):
             bit = k.i32(1) << sample
             mask.value = mask.value | k.select(k.mask_of(self._cover(sample)), bit, 0)
-        channel = self.channels.channels[0]
+        channel = self.key.channels.channels[0] if self.key is not None else self._channel(k.i32(0))
         free = 32 - channel.width
         moved = mask.value << free
         found: Value = k.branch(channel.type == SINT, lambda: moved >> free, lambda: moved.lsr(free))
@@ -209,10 +220,11 @@ class _TargetColour:
         ]  # fmt: skip
 
     def _words(self, source: Colour, plain: Words, old: Words) -> Words:
-        """The words to store in the samples of one number, combined with the old ones."""
+        """The words to store in the samples of one number, combined with the old ones. plain: of the colour as it is;
+        general code makes them here."""
         k, draw = self.k, self.draw
 
-        def blend() -> Words:
+        def blend() -> Colour:
             constant = [k.load(F32, draw.record + (OUTPUT.CONSTANT + 4 * i)) for i in range(4)]
             blender = Blender(k, self.own, self.channels.clamp(k, constant), draw("ZERO_WINS"))
             second = self._registers(draw("SECOND_SOURCE"), draw("SECOND_WRITTEN"))
@@ -222,10 +234,17 @@ class _TargetColour:
             for name, colour in (("first", first), ("second", second), ("target", target), ("result", result)):
                 for channel, value in zip("rgba", colour, strict=True):
                     k.probe(f"blend.{name}.{channel}", value)
-            return self.channels.pack(k, result, self.srgb)
+            return result
 
-        combined = lambda: combine(k, draw("LOGIC"), plain, old)
-        fresh: Words = k.switch(self.mode, [lambda: plain, blend, combined])
+        fresh: Words
+        if self.key is None:  # packing is long code, so that there is one for both ways
+            colour: Colour = list(k.branch(self.mode == BLEND, lambda: tuple(blend()), lambda: tuple(source)))
+            packed = self.channels.pack(k, colour, self.srgb)
+            fresh = k.branch(self.mode == LOGIC, lambda: combine(k, draw("LOGIC"), packed, old), lambda: packed)
+        else:
+            blended = lambda: self.channels.pack(k, blend(), self.srgb)
+            combined = lambda: combine(k, draw("LOGIC"), plain, old)
+            fresh = k.switch(self.mode, [lambda: plain, blended, combined])
         return tuple((new & bits) | (before & ~bits) for new, before, bits in zip(fresh, old, self.bits, strict=False))
 
     @property
@@ -280,7 +299,7 @@ class _TargetColour:
         k = self.k
         pixels, lanes = block.pixels(), block.lanes()
         source = self.source()
-        plain = self.channels.pack(k, source, self.srgb)
+        plain = () if self.key is None else self.channels.pack(k, source, self.srgb)
         for sample in k.range(0, self.draw("SAMPLES")):
             cover = self._cover(sample) & pixels
             for _ in k.when(cover != 0):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pocketgpu.errors import UsageError
 from pocketgpu.events import EventLog
 from pocketgpu.facts.maxwell import B197
-from pocketgpu.lanes import Engine
+from pocketgpu.lanes import Engine, late
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common.constants import Binding
 from pocketgpu.maxwell.engines.common.state import State
@@ -48,8 +48,8 @@ from pocketgpu.maxwell.sass.thread_memory.work import (
 )
 from pocketgpu.maxwell.sass.warp.encoding import at_hand
 from pocketgpu.maxwell.sass.warp.interpreter import interpret, interpret_warp
-from pocketgpu.maxwell.sass.warp.specialise import run_stage_warp
 
+run_stage_warp = late("pocketgpu.maxwell.sass.warp.specialise", "run_stage_warp")
 STAGES = (VERTEX, VERTEX, CONTROL, EVALUATION, GEOMETRY, PIXEL)
 """Stage of each number of the pipeline: it has two vertex programs, of which the first feeds the second."""
 NAMES = ("vertex A", "vertex B", "tessellation control", "tessellation evaluation", "geometry", "pixel")

@@ -13,6 +13,7 @@ from pocketgpu.maxwell.graphics.programs.headers import Header, PageLayout, layo
 from pocketgpu.maxwell.sampling.records import LOAD
 from pocketgpu.maxwell.sass.launch.code import Code
 from pocketgpu.maxwell.sass.program.flow import Flow
+from pocketgpu.maxwell.sass.program.flow_of import flow_of
 from pocketgpu.maxwell.sass.program.needs import Needs, space_of
 from pocketgpu.maxwell.sass.program.steps import Step
 from pocketgpu.maxwell.sass.stages.instructions import Y_DIRECTION
@@ -20,7 +21,6 @@ from pocketgpu.maxwell.sass.stages.pixels import SC
 from pocketgpu.maxwell.sass.thread_memory.access import GENERIC, GLOBAL
 from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, BANKS, STEP, SlotLayout
 from pocketgpu.maxwell.sass.warp.encoding import encode, handles_of, operations_of
-from pocketgpu.maxwell.sass.warp.specialise import flow_of
 
 PROGRAM_ROOM = 2 << 20
 """The most bytes of instructions of a program that is interpreted."""

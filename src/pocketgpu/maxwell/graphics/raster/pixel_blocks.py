@@ -19,8 +19,12 @@ from pocketgpu.maxwell.graphics.records import (
     BLOCK_WIDTH,
     FILL,
     FRAGMENTS,
+    INSIDE_ANY,
+    KILL_ABOVE,
+    KILL_BELOW,
     LINE,
     MAX_SAMPLES,
+    NOTHING,
     PLANE,
     RASTER,
     REGION,
@@ -39,9 +43,6 @@ _WIDE = 2
 """Shapes are drawn strip by strip if their boxes have more than so many times 256 pixels on average."""
 _COPY = 64  # bytes of planes copied at a time
 _ALPHA_REGISTERS = 32
-KILL_BELOW, KILL_ABOVE = 1, 2
-INSIDE_ANY, OUTSIDE_ALL, NOTHING = 1, 2, 3
-"""RASTER.WINDOW_CLIPS."""
 
 
 class _Raster:

@@ -20,13 +20,17 @@ from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.formats.samples import sample_count
 from pocketgpu.maxwell.graphics.primitives.planes import GROUP, HEAD_SIZE, plane_offset
 from pocketgpu.maxwell.graphics.programs.headers import LINEAR
-from pocketgpu.maxwell.graphics.raster.pixel_blocks import INSIDE_ANY, KILL_ABOVE, KILL_BELOW, NOTHING, OUTSIDE_ALL
 from pocketgpu.maxwell.graphics.records import (
     ATTRIBUTE_SPACE,
     FILL,
+    INSIDE_ANY,
+    KILL_ABOVE,
+    KILL_BELOW,
     LINE,
     MAP_WORDS,
     MAX_SAMPLES,
+    NOTHING,
+    OUTSIDE_ALL,
     PAGE_ONE,
     PAGE_ZERO,
     PIXEL_INPUT,

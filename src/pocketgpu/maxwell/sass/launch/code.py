@@ -10,11 +10,11 @@ from pocketgpu.maxwell.sass.isa.decoder import decode_program
 from pocketgpu.maxwell.sass.isa.disassembler import instruction_text
 from pocketgpu.maxwell.sass.isa.instruction import Program
 from pocketgpu.maxwell.sass.program.flow import Flow
+from pocketgpu.maxwell.sass.program.flow_of import flow_of
 from pocketgpu.maxwell.sass.program.needs import Needs, commutes
 from pocketgpu.maxwell.sass.thread_memory.work import LANES
 from pocketgpu.maxwell.sass.warp.encoding import operations_of
 from pocketgpu.maxwell.sass.warp.functions import called
-from pocketgpu.maxwell.sass.warp.specialise import flow_of
 
 
 @dataclass(frozen=True)

@@ -8,16 +8,23 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.lanes import Engine
+from pocketgpu.lanes import Engine, late
 from pocketgpu.maxwell.sampling.records import CALLED
 from pocketgpu.maxwell.sampling.store import Textures
-from pocketgpu.maxwell.sass.launch.block_runner import fault
-from pocketgpu.maxwell.sass.thread_memory.access import access, memory, memory_index
-from pocketgpu.maxwell.sass.thread_memory.atomics import atomic
-from pocketgpu.maxwell.sass.thread_memory.work import LAUNCH, MEMORY_KERNELS, TEXTURE_KERNELS
-from pocketgpu.maxwell.sass.warp.functions import function, function_index
-from pocketgpu.maxwell.sass.warp.stack import unstack
+from pocketgpu.maxwell.sass.thread_memory.work import (
+    LAUNCH,
+    MEMORY_KERNELS,
+    TEXTURE_KERNELS,
+    function_index,
+    memory_index,
+)
 
+access = late("pocketgpu.maxwell.sass.thread_memory.access", "access")
+memory = late("pocketgpu.maxwell.sass.thread_memory.access", "memory")
+atomic = late("pocketgpu.maxwell.sass.thread_memory.atomics", "atomic")
+fault = late("pocketgpu.maxwell.sass.launch.block_runner", "fault")
+function = late("pocketgpu.maxwell.sass.warp.functions", "function")
+unstack = late("pocketgpu.maxwell.sass.warp.stack", "unstack")
 Words = NDArray[np.int32]
 
 

@@ -23,6 +23,7 @@ from pocketgpu.maxwell.sass.thread_memory.work import (
     SCRATCH,
     UNMAPPED,
     VECTOR,
+    memory_index,
 )
 
 GENERIC, GLOBAL, SHARED, LOCAL = range(4)
@@ -258,11 +259,6 @@ def memory(
 def words(size: int) -> int:
     """Words of a size."""
     return max(BYTES[size] // 4, 1)
-
-
-def memory_index(space: int, size: int, store: bool) -> int:
-    """Place of the handle of a `memory` kernel in the launch's record."""
-    return (space * 8 + size) * 2 + int(store)
 
 
 def _call(

@@ -212,3 +212,13 @@ class SlotLayout:
     @cached_property
     def size(self) -> int:
         return rounded(self.local_at + self.local_stride * self.warps, 4096)
+
+
+def memory_index(space: int, size: int, store: bool) -> int:
+    """Place of the handle of a `memory` kernel in the launch's record."""
+    return (space * 8 + size) * 2 + int(store)
+
+
+def function_index(fn: int, saturated: int) -> int:
+    """Place of the handle of a function in the launch's record."""
+    return 2 * fn + saturated

@@ -27,11 +27,6 @@ def function(k: Lang, slot: Value, *, fn: int, saturated: int) -> None:
     k.store(I32, at, OPERATIONS["MUFU"].run(unit, k.bits_f32(k.load(I32, at, LANES))))
 
 
-def function_index(fn: int, saturated: int) -> int:
-    """Place of the handle of a function in the launch's record."""
-    return 2 * fn + saturated
-
-
 def called(flow: Flow) -> dict[int, Step]:
     """Instructions of a program that call a function, by their number."""
     long = {i: flow.steps[i] for i in sorted(flow.reached) if flow.steps[i].op == "MUFU"}
@@ -40,4 +35,4 @@ def called(flow: Flow) -> dict[int, Step]:
     return {i: step for i, step in long.items() if len(loops) > INLINE or i not in loops}
 
 
-__all__ = ["FUNCTIONS", "called", "function", "function_index"]
+__all__ = ["FUNCTIONS", "called", "function"]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from pocketgpu.lanes import I32, Jump, Lang, Next, Value, kernel
 from pocketgpu.maxwell.sass.program.flow import CodeBlock, Flow
+from pocketgpu.maxwell.sass.program.flow_of import flow_of
 from pocketgpu.maxwell.sass.program.residence import Residence
 from pocketgpu.maxwell.sass.program.steps import Step
 from pocketgpu.maxwell.sass.thread_memory.access import WarpPlace
@@ -28,7 +29,7 @@ from pocketgpu.maxwell.sass.thread_memory.work import (
     WARPS,
     Barrier,
 )
-from pocketgpu.maxwell.sass.warp.specialise import Specialised, flow_of
+from pocketgpu.maxwell.sass.warp.specialise import Specialised
 from pocketgpu.maxwell.sass.warp.warp_machine import barrier_value
 
 if TYPE_CHECKING:

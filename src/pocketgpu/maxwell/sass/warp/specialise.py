@@ -9,15 +9,14 @@ the way (`program/residence.py`).
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pocketgpu.lanes import I32, I64, Jump, LaneError, Lang, Next, Value, kernel
-from pocketgpu.maxwell.sass.isa.decoder import decode_program
 from pocketgpu.maxwell.sass.isa.operand import Const, Indirect
 from pocketgpu.maxwell.sass.program.control import ENDS, LEAVES, PUSHES, Action, action_of, divides
-from pocketgpu.maxwell.sass.program.flow import CodeBlock, Flow, likely_functions
-from pocketgpu.maxwell.sass.program.make_steps import step_of
+from pocketgpu.maxwell.sass.program.flow import CodeBlock, Flow
+from pocketgpu.maxwell.sass.program.flow_of import flow_of
 from pocketgpu.maxwell.sass.program.registers import ALL, reads, reads_words, writes
 from pocketgpu.maxwell.sass.program.residence import Residence
 from pocketgpu.maxwell.sass.program.steps import ALWAYS, Step
@@ -35,16 +34,6 @@ if TYPE_CHECKING:
 
 LONG = 250
 """From so many instructions on, code is made with few passes (`Lang.hurry`)."""
-
-
-@lru_cache(maxsize=64)
-def flow_of(
-    code: bytes, start: int, indirect: tuple[int, ...], outputs: tuple[int, ...] = (), as_written: bool = False
-) -> Flow:
-    """The flow of a program given as its bytes. See `Flow` for the rest. Raises SassError."""
-    program = decode_program(code)
-    steps = tuple(step_of(program, i) for i in range(len(program)))
-    return Flow(steps, start, tuple(sorted({*indirect, *likely_functions(steps)})), outputs, as_written)
 
 
 class Specialised(Divergence):
@@ -319,9 +308,8 @@ class Specialised(Divergence):
             more |= places.local[target]
         self.machine.fetch(more | (places.stack_local if places.may_stop(block.number) else 0))
         # No other executor and no observer sees registers here, unless all of them are in variables for it.
-        seen = places.whole or self.observer is not None
         words = self.flow.words_after(block.number) | reads_words(self.flow.steps[block.last])
-        self.machine.settle_all(ALL if seen else words)
+        self.machine.settle_all(ALL if places.whole else words)
 
     def _piece(self, body: tuple[int, ...], following: int) -> Next:
         """Some instructions of a block in its careful form."""
@@ -476,9 +464,9 @@ def run_stage_warp(
     stage: int, outputs: tuple[int, ...], observer: Observer | None = None,
 ) -> None:  # fmt: skip
     """Run the only warp of a stage of graphics. outputs: registers that its record has for each lane that ended."""
-    flow = flow_of(code, start, indirect, outputs)
+    flow = flow_of(code, start, indirect, outputs, as_written=observer is not None)
     place = WarpPlace(k, launch, slot, warp, slot + WARPS)
     Specialised(place, flow, False, stage, outputs, observer).run()
 
 
-__all__ = ["Specialised", "flow_of", "run_stage_warp"]
+__all__ = ["Specialised", "run_stage_warp"]

@@ -21,8 +21,8 @@ from pocketgpu.maxwell.sass.semantics import Flags, float32
 from pocketgpu.maxwell.sass.stages.pixels import with_effect
 from pocketgpu.maxwell.sass.stages.stage import NONE
 from pocketgpu.maxwell.sass.thread_memory.access import DATA, WarpPlace
-from pocketgpu.maxwell.sass.thread_memory.work import LANES, LAUNCH, REGISTERS, VECTOR, WARP
-from pocketgpu.maxwell.sass.warp.functions import called, function_index
+from pocketgpu.maxwell.sass.thread_memory.work import LANES, LAUNCH, REGISTERS, VECTOR, WARP, function_index
+from pocketgpu.maxwell.sass.warp.functions import called
 from pocketgpu.maxwell.sass.warp.inline_access import ALIKE, GLOBAL_ROW, HALF, GlobalRow, InlineAccess, SharedRows
 from pocketgpu.maxwell.sass.warp.known_addresses import KnownAddresses, Sum
 from pocketgpu.maxwell.sass.warp.warp_machine import WarpMachine
@@ -205,6 +205,8 @@ class VariableMachine(WarpMachine):
         n: as a bit of a set of registers. Only the NumPy evaluator can tell.
         """
         if n < PREDICATE_BIT:
+            if n in self._nans:
+                self._settle(n)
             var = self.variables.get(n)
         elif n < FLAGS_BIT:
             var = self.predicates.get(n - PREDICATE_BIT)

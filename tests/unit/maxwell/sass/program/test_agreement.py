@@ -6,7 +6,7 @@ import pytest
 
 from pocketgpu.maxwell.sass.isa.assembler import assemble
 from pocketgpu.maxwell.sass.program.flow import Flow
-from pocketgpu.maxwell.sass.warp.specialise import flow_of
+from pocketgpu.maxwell.sass.program.flow_of import flow_of
 
 
 def flow(text: str) -> Flow:

@@ -18,9 +18,9 @@ from pocketgpu.maxwell.memory.gpu_memory import MIB, GpuMemory
 from pocketgpu.maxwell.sass.isa.assembler import assemble
 from pocketgpu.maxwell.sass.launch.code import Code
 from pocketgpu.maxwell.sass.launch.launcher import Launcher
+from pocketgpu.maxwell.sass.program.flow_of import flow_of
 from pocketgpu.maxwell.sass.program.residence import Residence
 from pocketgpu.maxwell.sass.warp.inline_access import accesses
-from pocketgpu.maxwell.sass.warp.specialise import flow_of
 
 LOW, SIZE = 0xFFFF_E000, 4 << 12
 """The buffer lies across the place where the lower word of addresses wraps; nothing is mapped beside it."""

@@ -34,8 +34,6 @@ ARENA_LIMIT = 1 << 31
 
 # Comparisons are done in blocks that fit the second-level cache: twice as fast as one comparison of a large range.
 BLOCK = 64 * 1024
-LARGE_PAGE = 2 << 20
-"""Bytes of a large page of the host."""
 _ZERO_PAGE = bytes(PAGE_SIZE)
 LARGE_PAGE = 2 << 20
 """Bytes of the large pages of x86-64, and of ARM with pages of 4 KiB."""
@@ -390,16 +388,6 @@ class Arena:
             self.page_versions[used] = self._next_version()
         self._blank = self._last = self._snapshot_of({})
 
-    def enlarge(self, offset: int, size: int) -> None:
-        """Let the system use large pages for an arena range of which most will be used. It gives one in the time of
-        some dozens of small ones. Only Linux does it, where it may and has some; pages in use stay as they are."""
-        if sys.platform == "linux":
-            first, end = self.address + offset, self.address + offset + size
-            start = max(first // LARGE_PAGE * LARGE_PAGE - self.address, 0)
-            stop = min(-(-end // LARGE_PAGE) * LARGE_PAGE - self.address, len(self._map))
-            with contextlib.suppress(OSError):
-                self._map.madvise(mmap.MADV_HUGEPAGE, start, stop - start)
-
     def populate(self, offset: int, size: int) -> None:
         """Let the system provide all pages of an arena range now, instead of one by one at the first access.
 
@@ -414,7 +402,8 @@ class Arena:
 
     def prefer_large_pages(self, offset: int, size: int) -> None:
         """Ask the system for large pages in an arena range that will be used as a whole: memory is reached with fewer
-        table walks. Only Linux has them, and only for pages that were not touched yet."""
+        table walks, and the system gives one large page in the time of some dozens of small ones. Only Linux has them,
+        and only for pages that were not touched yet."""
         advice = getattr(mmap, "MADV_HUGEPAGE", None)
         if advice is None or size < LARGE_PAGE:
             return

@@ -122,7 +122,7 @@ class N3DS(Observed[Observer]):
         self.memory = GuestMemory(fcram)
         # Render targets are there, and nearly every program clears some at once.
         video = self.memory.offset_of(VRAM.base, VRAM.size) or 0
-        self.memory.enlarge(video, VRAM.size)
+        self.memory.prefer_large_pages(video, VRAM.size)
         self.memory.populate(video, VRAM.size)
         self.events = EventLog()
         self.stats = Stats()

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from pocketgpu.arena import BLOCK, LARGE_PAGE
 from pocketgpu.facts.choices import departures
 from pocketgpu.facts.formats import TEXTURE_FORMATS
 from pocketgpu.facts.pica_enums import TEXTURE_FORMAT
@@ -69,7 +70,7 @@ _OPAQUE_BLACK = 0x000000FF
 @dataclass(slots=True)
 class _DecodedFaces:
     """The place of the rows, the memory versions they are valid for, and the bytes of each face they were decoded
-    from. These are kept from the second time on: most textures are decoded once."""
+    from. Bytes of large textures are kept from the second time on: most are decoded once."""
 
     place: int
     versions: tuple[int, ...]
@@ -148,8 +149,8 @@ class TextureCache:
             self.memory.arena[place : place + _rounded(source)].view("<u4")[:] = _OPAQUE_BLACK
         else:
             self._decode(source, place)
-        again = known is not None and not source.blank
-        texels = [self.memory.copied(face, source.size) for face in source.faces] if again else []
+        keep = not source.blank and (known is not None or source.size <= BLOCK)
+        texels = [self.memory.copied(face, source.size) for face in source.faces] if keep else []
         self._known[source] = _DecodedFaces(place, newest, texels)
         return place
 
@@ -181,7 +182,7 @@ class TextureCache:
         place = self._top
         self._top += size
         if size >= _LARGE:
-            self.memory.enlarge(place, size)
+            self.memory.prefer_large_pages(place, max(size, LARGE_PAGE))
         self.memory.populate(place, size)
         return place
 

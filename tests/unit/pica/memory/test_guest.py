@@ -316,6 +316,6 @@ def test_large_pages_change_no_contents() -> None:
         at = memory.offset_of(VRAM, 1) or 0
         memory.arena[at] = rng.randrange(256)
         before = memory.arena[at], memory.arena[offset]
-        memory.enlarge(offset, rng.randrange(1, memory.size - offset + 1))
+        memory.prefer_large_pages(offset, rng.randrange(1, memory.size - offset + 1))
         assert (memory.arena[at], memory.arena[offset]) == before
     assert len(memory.arena) == memory.size

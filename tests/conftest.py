@@ -22,11 +22,14 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture(scope="session", autouse=True)
-def all_threads_work() -> None:
-    """Machines with two threads share every draw out, however small: tests are about bytes, not about time."""
+def time_does_not_matter() -> None:
+    """Tests are about bytes: machines with two threads share every draw out, however small, and compiler processes have
+    no budget, which thousands of tests in one process would use up."""
     from pocketgpu import workers
+    from pocketgpu.lanes import background
 
     workers.WORTH = 0.0
+    background.MOST_ORDERS, background.MOST_SECONDS = 1 << 62, float("inf")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -253,6 +253,9 @@ class NumpyLang(Lang):
         i, view = self._first(type, int(off.raw), v.lanes), self._views[type.name]
         view[i : i + v.lanes] = v.raw if v.type is type else v.raw.astype(_DTYPES[type.name])
 
+    def _prefetch(self, off: Value) -> None:
+        """Only machine code has something to do."""
+
     def _gather(self, type: Type, off: Value) -> Value:
         found = self._views[type.name][self._element(type, _all_lanes(off))]
         return Value(self, found.astype(_DTYPES[type.value.name], copy=False), type.value, off.lanes)

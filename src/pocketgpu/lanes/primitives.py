@@ -91,8 +91,8 @@ class Primitives(ABC):
     @abstractmethod
     def _store(self, type: Type, off: Value, v: Value) -> None: ...
 
-    def _prefetch(self, off: Value) -> None:
-        """Only machine code has something to do."""
+    @abstractmethod
+    def _prefetch(self, off: Value) -> None: ...
 
     @abstractmethod
     def _gather(self, type: Type, off: Value) -> Value: ...

@@ -121,7 +121,9 @@ class N3DS(Observed[Observer]):
             raise UsageError(f"model must be 'old' or 'new', not {model!r}")
         self.memory = GuestMemory(fcram)
         # Render targets are there, and nearly every program clears some at once.
-        self.memory.populate(self.memory.offset_of(VRAM.base, VRAM.size) or 0, VRAM.size)
+        video = self.memory.offset_of(VRAM.base, VRAM.size) or 0
+        self.memory.enlarge(video, VRAM.size)
+        self.memory.populate(video, VRAM.size)
         self.events = EventLog()
         self.stats = Stats()
         self._engine = Engine(self.memory.arena, evaluator)

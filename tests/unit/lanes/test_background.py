@@ -10,6 +10,7 @@ import textwrap
 import threading
 import time
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +53,12 @@ def test_jobs_wait_while_the_compiler_is_in_use() -> None:
 # -- compiler processes ------------------------------------------------------------------------------------------------
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder without code; nor is there any in memory, where other tests may have put it."""
     folder = tmp_path / "cache"
     monkeypatch.setenv("POCKETGPU_CACHE", str(folder))
+    kernels = import_module("pocketgpu.lanes.kernel")
+    monkeypatch.setattr(kernels, "_addresses", {})
+    monkeypatch.setattr(kernels, "_ordered", set())
     return folder
 
 
@@ -134,7 +139,7 @@ def test_what_has_no_name_is_made_by_the_thread(cache: Path) -> None:
     assert arena[4096] == 7
 
 
-def test_without_a_cache_the_thread_makes_all(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_cache_the_thread_makes_all(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("POCKETGPU_CACHE", "off")
     monkeypatch.setattr(background, "order", None)
     engine, static = Engine(np.zeros(1 << 16, np.uint8)), {"input": 2, "output": 1}

@@ -145,17 +145,20 @@ def render(
 
 
 class _Writer:
-    """Writes the pictures of a frame while the next one is replayed. directory, digests: see `write_screens`."""
+    """Writes the pictures of a frame while the next one is replayed. directory, digests: see `write_screens`. frames:
+    gets the description of each frame whose pictures are written."""
 
-    def __init__(self, directory: Path | None, digests: bool) -> None:
+    def __init__(self, directory: Path | None, digests: bool, frames: list[dict[str, Any]]) -> None:
         self.pictures = 0
         self._directory, self._digests = directory, digests
+        self._frames, self._entry = frames, dict[str, Any]()
         self._files: beside.Beside[None] | None = None
 
     def write(self, index: int, screens: dict[str, Shown], entry: dict[str, Any]) -> None:
         """Begin with a frame; `entry` gets what `write_screens` returns. Raises what the frame before has raised."""
         self.finish()
         self.pictures += len(screens)
+        self._entry = entry
 
         def work() -> None:
             entry["screens"] = write_screens(index, screens, self._directory, self._digests)
@@ -166,6 +169,8 @@ class _Writer:
         """Wait until all is written."""
         if self._files is not None:
             self._files.result()
+            self._files = None
+            self._frames.append(self._entry)
 
 
 def render_capture(
@@ -197,7 +202,7 @@ def render_capture(
         raise UsageError("this recording is of a console with one screen", location="--layout", hint="Leave it out.")
     directory = make_directory(out) if out is not None else None
     outcome.add_events(capture.warnings)
-    writer = _Writer(directory, outcome.json)
+    writer = _Writer(directory, outcome.json, outcome.frames)
     try:
         for frame in replay(capture, wanted, threads, choices):
             entry = describe_frame(frame)
@@ -212,7 +217,6 @@ def render_capture(
             writer.write(frame.index, screens, entry)
             if expected is not None and expected.wants(frame.index):
                 entry["expected"] = expected.check(path, frame.index, screens, frame.milliseconds / 1000.0)
-            outcome.frames.append(entry)
             outcome.add_events(frame.warnings)
     finally:
         writer.finish()

@@ -6,6 +6,7 @@ OpenGL and Direct3D 11 for the formats; the chip's rounding to 11 and 10 bits is
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -19,6 +20,9 @@ _SCALE = 2.0**112  # between the exponent's bias of f32 and that of five bits
 _LARGEST_EXPONENT = 31
 _F32_MANTISSA = 23
 _INFINITY = 0x7F800000
+# Of floats of 16 bits: exponents, their lowest bits and signs of two in a word; the sign, and the rest where an f32 has
+# it.
+_EXPONENTS, _LOWEST, _SIGNS, _SIGN_AND_REST = 0x7C007C00, 0x04000400, 0x80008000, 0x8FFFE000
 
 
 def float_of(k: Lang, bits: Value, width: int) -> Value:
@@ -32,6 +36,26 @@ def float_of(k: Lang, bits: Value, width: int) -> Value:
     if signed:
         out = out | ((bits.lsr(size) & 1) << 31)
     return k.bits_f32(out)
+
+
+def halves_of(k: Lang, words: Sequence[Value]) -> list[Value]:
+    """The f32 of floats of 16 bits, two of them in each word, the lower one first."""
+    # An exponent of ones carries into the sign. Finite numbers alone take half the work.
+    carried = [(word & _EXPONENTS) + _LOWEST for word in words]
+    special = carried[0]
+    for one in carried[1:]:
+        special = special | one
+
+    def finite() -> tuple[Value, ...]:
+        places = (
+            (word << 16 if low else word) >> (16 - _F32_MANTISSA + MANTISSA[16]) for word in words for low in (1, 0)
+        )
+        return tuple(k.bits_f32(place & _SIGN_AND_REST) * _SCALE for place in places)
+
+    def any_number() -> tuple[Value, ...]:
+        return tuple(float_of(k, word.lsr(low), 16) for word in words for low in (0, 16))
+
+    return list(k.branch(k.any((special & _SIGNS) != 0), any_number, finite, usual=False))
 
 
 def float_to(k: Lang, v: Value, width: int) -> Value:

@@ -279,6 +279,11 @@ def to_rows(
     return 0
 
 
+def in_one_piece(memory: GpuMemory, side: SurfaceSide, width_bytes: int, lines: int) -> bool:
+    """Whether all bytes of a rectangle are contiguous in the arena; then parts of it may be copied at the same time."""
+    return _in_one_piece(memory, side, width_bytes, lines) is not None
+
+
 def slice_to_rows(
     engine: Engine, layout: Layout, base: int, x: int, y: int, width_bytes: int, lines: int, target: int
 ) -> None:

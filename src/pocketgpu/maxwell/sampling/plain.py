@@ -53,7 +53,8 @@ class _Place:
             number.below(last) if more else ~request.splat(last).below(number)
             for number, last in zip(self.texels, level.last, strict=True)
         ]
-        self.outside = ~k.ballot(inside[0] & inside[1])
+        self.inside = inside[0] & inside[1]
+        self.outside = ~k.ballot(self.inside)
 
 
 class _Part(Sampling):
@@ -154,7 +155,8 @@ class _Part(Sampling):
         """Number of a texel in the level's copy."""
         for name, value in zip(("x", "y", "part_x", "part_y"), (*place.texels, *place.parts), strict=True):
             self.k.probe(f"texture.{name}", value)
-        return place.texels[1] * place.level.width + place.texels[0]
+        # Lanes that do not read may be anywhere.
+        return self.k.select(place.inside, place.texels[1] * place.level.width + place.texels[0], 0)
 
     def _one(self, place: _Place, kind: int) -> Values:
         """One texel."""

@@ -151,15 +151,10 @@ class _Part(Sampling):
         sizes are not in the order of memory.
         """
         k = self.k
-        found, inside = [], ~self.lanes
-        good: Value | None = None
-        for axis, n in enumerate((x, y)):
-            one = n & level.masks[axis]
-            ok = one.below(level.sides[axis] - more)
-            good = ok if good is None else good & ok
-            found.append(one)
-        assert good is not None
-        return found[0], found[1], k.all(good | inside)
+        x, y = x & level.masks[0], y & level.masks[1]
+        good = x.below(level.sides[0] - more) & y.below(level.sides[1] - more)
+        # Lanes that do not read may be anywhere.
+        return k.select(good, x, 0), k.select(good, y, 0), k.all(good | ~self.lanes)
 
     def _index(self, x: Value, y: Value, level: _Level) -> Value:
         """Number of a texel in the level's copy."""

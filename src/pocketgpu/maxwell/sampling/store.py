@@ -250,7 +250,7 @@ class Textures:
 
     def record(self, handle: int, use: int = r.SAMPLED) -> int:
         """Arena offset of the record of a handle, made if it does not exist; that of bad handles for a bad one."""
-        with self._lock:
+        with self.copies.joint.waiting_for(self._lock):
             key = (handle, use)
             if key not in self._found:
                 self._note_change()

@@ -11,6 +11,7 @@ kernels have no outputs for.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import groupby
 
 import numpy as np
@@ -25,9 +26,10 @@ from pocketgpu.maxwell.formats.channels import HALF
 from pocketgpu.maxwell.formats.texture_header import TextureHeader
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.maxwell.memory.page_table import STAGING, STAGING_SIZE
-from pocketgpu.maxwell.memory.surface_copy import copy_lines, rows_at, to_rows
+from pocketgpu.maxwell.memory.surface_copy import SurfaceSide, copy_lines, in_one_piece, rows_at, to_rows
 from pocketgpu.maxwell.sampling import records as r
 from pocketgpu.maxwell.sampling.changed_texels import Piece, Runs, Slice, changed, runs_of, slices_of
+from pocketgpu.maxwell.sampling.joint_work import JointWork
 from pocketgpu.maxwell.sampling.texel_kernels import (
     OUTPUT,
     OUTPUTS,
@@ -53,6 +55,8 @@ _UNSURE = -1
 """Kept for a page that may be written again without another version."""
 _ALIGN = 64
 _FLOATS = 16  # bytes of four f32
+_STRIP, _STRIP_BYTES = 128, 1 << 20
+"""Rows are copied by threads together, in strips of at least so many bytes; rows are multiples of those of blocks."""
 
 
 @dataclass
@@ -89,6 +93,8 @@ class TexelCopies:
         self._memory, self._engine, self._choices, self._linear = memory, engine, choices, linear
         self._start, self.room = area
         self._copies: dict[bytes, TexelCopy] = {}
+        self.joint = JointWork()
+        """Threads that wait for a copy help to make it."""
         self.decoded = 0
         """Bytes of elements that were decoded so far."""
 
@@ -231,8 +237,7 @@ class TexelCopies:
         memory, engine, size = self._memory, self._engine, outputs.bytes
         pitch, side = one.width * texel, one.side.moved(piece.x * size, piece.y)
         if outputs.as_is:
-            target = place + piece.y * pitch + piece.x * texel
-            to_rows(memory, engine, side, piece.wide * size, piece.tall, target, pitch)
+            self._rows(side, piece.wide * size, piece.tall, place + piece.y * pitch + piece.x * texel, pitch)
             return
         lies = rows_at(memory, side, piece.wide * size, piece.tall)
         if lies is not None:
@@ -242,6 +247,17 @@ class TexelCopies:
             width = part.wide * size
             to_rows(memory, engine, one.side.moved(part.x * size, part.y), width, part.tall, _ROWS, width)
             self._convert(outputs, _ROWS, width, one, part, place, texel)
+
+    def _rows(self, side: SurfaceSide, width: int, tall: int, target: int, pitch: int) -> None:
+        """Put the elements of a rectangle in rows."""
+        lines = max(_STRIP, -(-_STRIP_BYTES // width) // _STRIP * _STRIP)
+        if not in_one_piece(self._memory, side, width, tall):
+            lines = tall
+        copy = partial(to_rows, self._memory, self._engine)
+        self.joint.run([
+            partial(copy, side.moved(0, y), width, min(lines, tall - y), target + y * pitch, pitch)
+            for y in range(0, tall, lines)
+        ])  # fmt: skip
 
     def _convert(
         self, outputs: Outputs, source: int, pitch: int, one: Slice, piece: Piece, place: int, texel: int

@@ -9,7 +9,7 @@ from pocketgpu.facts.maxwell.formats import COLOR_TARGET
 from pocketgpu.lanes import BOOL, F32, I32, Lang, Value
 from pocketgpu.maxwell.formats.channels import Channels
 from pocketgpu.maxwell.formats.components import Quotient
-from pocketgpu.maxwell.formats.small_floats import float_of
+from pocketgpu.maxwell.formats.small_floats import halves_of
 from pocketgpu.maxwell.sampling import coordinates as c
 from pocketgpu.maxwell.sampling import records as r
 from pocketgpu.maxwell.sampling.lookup import Record, Request
@@ -51,7 +51,7 @@ def decoded(request: Request, kind: int, words: Sequence[Value]) -> Words:
         red, green, blue, alpha = Channels.of(layout).unpack(k, tuple(words), linear, Quotient.NEAREST)
         return k.bits_i32(red), k.bits_i32(green), k.bits_i32(blue), k.bits_i32(alpha)
     if kind == r.HALF:
-        words = [k.bits_i32(float_of(k, word.lsr(low), 16)) for word in words for low in (0, 16)]
+        words = [k.bits_i32(v) for v in halves_of(k, words)]
     return words[0], words[1], words[2], words[3]
 
 

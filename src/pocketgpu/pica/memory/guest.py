@@ -8,7 +8,8 @@ Layout of the arena, lowest offset first (all boundaries are multiples of 4096):
 
 =============  ======================================================================================
 zero page      4096 bytes that are never written: masked-off lanes may read here
-guard          16 MiB that are never written: reads of unmapped addresses read here
+guard          nearly 18 MiB that are never written: reads of unmapped addresses read here; after it video memory is
+               at a large page of the host
 regions        the memory regions of ``facts.memory_map.MEMORY``, in order of physical address
 tail guard     64 KiB: room for the whole vector of a lane that starts inside the last region
 work           host scratch, never visible to the guest and never part of a snapshot
@@ -28,7 +29,7 @@ from pocketgpu.facts.memory_map import FCRAM, MEMORY, MIB, Region
 
 __all__ = ["ARENA_LIMIT", "GUARD_SIZE", "MIB", "PAGE_SHIFT", "PAGE_SIZE", "Buffer", "Bytes", "GuestMemory", "Snapshot"]
 
-GUARD_SIZE = 16 * MIB
+GUARD_SIZE = 18 * MIB - PAGE_SIZE
 TAIL_GUARD_SIZE = 64 * 1024
 
 

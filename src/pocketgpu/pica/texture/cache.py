@@ -61,6 +61,8 @@ _CUBE_FIELDS = [field(f"TEXUNIT0_ADDR{face}.address") for face in range(2, 7)]
 _ALL_FIELDS = {f.register.offset for unit in _UNIT_FIELDS for f in unit} | {f.register.offset for f in _CUBE_FIELDS}
 UNIT_IDS = np.array(sorted(_ALL_FIELDS), np.int64)
 """Register ids that describe the textures of all units."""
+_LARGE = 512 * 1024
+"""Bytes of rows from which large pages of the host are faster than small ones, even if a part stays unused."""
 _OPAQUE_BLACK = 0x000000FF
 
 
@@ -178,6 +180,8 @@ class TextureCache:
             self.drop()
         place = self._top
         self._top += size
+        if size >= _LARGE:
+            self.memory.enlarge(place, size)
         self.memory.populate(place, size)
         return place
 

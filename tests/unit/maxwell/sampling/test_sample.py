@@ -393,8 +393,13 @@ def test_reads_inside_of_a_texture_and_beside_it(kind: str, filters: tuple[str, 
         x, y = (lane & 1) + (lane >> 2 & 3) * 2, (lane >> 1 & 1) + (lane >> 4) * 2
         for _ in range(8):
             step, left = rng.choice((0.7, 1.0, 1.9, 3.1)), rng.choice((3.2, size - 4.5, -2.0, 5 * size + 7.3))
-            at = {r.V_X: ((x * step + left) / size).astype(np.float32), r.V_Y: np.float32((y * step + 9.4) / size)}
+            at = {
+                r.V_X: ((x * step + left) / size).astype(np.float32),
+                r.V_Y: ((y * step + 9.4) / size).astype(np.float32),
+            }
             mask = int(rng.choice((-1, 0x00FF33CC, 0x0000F000)))
+            off = (mask >> lane & 1) == 0  # lanes that do not read may be anywhere
+            at[r.V_X][off], at[r.V_Y][off] = rng.choice((1e30, -7e5, np.nan, 3e9)), rng.choice((-1e30, 9e4))
             both(r.SAMPLE, call_of("2d", lod=(Call.LOD, r.AUTO)), texture, at, mask=mask, quads=True)
 
 

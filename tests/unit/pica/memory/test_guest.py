@@ -306,3 +306,16 @@ def test_memory_costs_nothing_until_touched_and_reset_gives_it_back() -> None:
     memory.reset()
     assert _resident() - start < 12 * MIB
     assert memory.read(FCRAM + MIB, 4) == bytes(4)
+
+
+def test_large_pages_change_no_contents() -> None:
+    """Whatever part of which range: the ends of the arena too."""
+    memory, rng = GuestMemory(work_size=8 * MIB), random.Random(4)
+    for _ in range(20):
+        offset = rng.randrange(memory.size)
+        at = memory.offset_of(VRAM, 1) or 0
+        memory.arena[at] = rng.randrange(256)
+        before = memory.arena[at], memory.arena[offset]
+        memory.enlarge(offset, rng.randrange(1, memory.size - offset + 1))
+        assert (memory.arena[at], memory.arena[offset]) == before
+    assert len(memory.arena) == memory.size

@@ -21,18 +21,22 @@ CREW = Struct(
     "POST", f"POST_LINE:{_LINE - 1}",  # the number of a job that nobody has begun, 0: none
     "DONE", f"DONE_LINE:{_LINE - 1}",  # the number of the last job that the helper has finished
     "THERE", "PASSED:2", f"THERE_LINE:{_LINE - 3}",  # whether `serve` runs; samples that passed in the last job
-    "STOP", "NUMBER", "MISSED", f"STOP_LINE:{_LINE - 3}",  # ask `serve` to end; the last job; see `is_there`
+    "STOP", "NUMBER", "LATE",  # ask `serve` to end; the last job; whether a job took too long
+    # Area of shapes worth a job since the helper was there, and from how much on the walk of a pushbuffer returns to
+    # Python, which asks it to come.
+    "MISSED", "LIMIT", f"STOP_LINE:{_LINE - 5}",
     "FUNCTION:2", "RASTER", "REGION", "SLOT", "FRAGMENTS", f"JOB_LINE:{_LINE - 6}",  # of the job
 )  # fmt: skip
 HELP_AREA = 6
 """REGION.AREA of shapes from which a job is worth its costs, one or two microseconds."""
-MISSED = 1024
-"""The walk of a pushbuffer returns to Python, which calls the helper, after so much area of shapes that were worth a
-job when it was not there: about half a millisecond of work."""
+FEWEST_MISSED, _MOST_MISSED = 1 << 10, 1 << 17
+"""Limits of CREW.LIMIT: half a millisecond of work, and some tens."""
+_MOST_WAITS = 1 << 18
+"""How often a draw looks whether a job is done until it counts as late, about a millisecond: the helper's processor has
+other work, too."""
 _PATIENCE = 1 << 16
 """How often `serve` looks for a job before it ends: some hundred microseconds."""
-_LONGEST_PAUSE = 31
-"""The most times in a row that the helper is not asked because it came in vain."""
+_MISSED, _LIMIT = CREW.MISSED // 4, CREW.LIMIT // 4
 
 
 def _read(k: Lang, at: Value) -> Value:
@@ -69,6 +73,11 @@ def serve(k: Lang, crew: Value) -> None:
     k.atomic("xchg", I32, crew + CREW.THERE, 0)
 
 
+def is_missed(k: Lang, crew: Value) -> Value:
+    """Whether Python should ask the helper to come."""
+    return k.load(I32, crew + CREW.MISSED) > k.load(I32, crew + CREW.LIMIT)
+
+
 def is_there(k: Lang, crew: Value, area: Value) -> Value:
     """Whether there is a helper for shapes that are worth a job; else adds them to what it is missed for."""
     there = k.load(I32, crew + CREW.THERE) != 0
@@ -97,8 +106,12 @@ def draw_together(k: Lang, crew: Value, own: tuple[Value, ...], other: tuple[Val
     for _ in k.when(unclaimed):
         k.invoke(function, *own, k.i32(1), k.i32(2))
     for _ in k.when(~unclaimed):
+        waits = k.var(k.i32(0))
         for _ in k.loop(lambda: _read(k, crew + CREW.DONE) != number):
-            pass
+            waits.value = waits.value + 1
+            for _ in k.when(waits.value == _MOST_WAITS):
+                k.store(I32, crew + CREW.LATE, 1)
+                k.atomic("xchg", I32, crew + CREW.STOP, 1)
         passed = k.load(I64, fragments + FRAGMENTS.PASSED) + k.load(I64, crew + CREW.PASSED)
         k.store(I64, fragments + FRAGMENTS.PASSED, passed)
 
@@ -115,24 +128,23 @@ class Crew:
         memory.words(at, CREW.size // 4)[:] = 0
         self.able = workers.threads > 1 and engine.evaluator == "llvm"
         """Whether there can be a helper."""
+        self._words[_LIMIT] = FEWEST_MISSED
         self._busy = False
         self._jobs = -1
-        self._pause = self._left = 0
 
     def come(self) -> None:
         """Have the helper come if there were draws that it is missed for. It is asked less often while it comes in
-        vain, as it does where no processor is free."""
+        vain or is late, as it is where no processor is free."""
         words = self._words
-        if not words[CREW.MISSED // 4]:
+        if words[_MISSED] <= words[_LIMIT]:
             return
-        words[CREW.MISSED // 4] = 0
+        words[_MISSED] = 0
+        jobs, late = words[CREW.DONE // 4], words[CREW.LATE // 4]
+        words[CREW.LATE // 4] = 0
+        vain = self._busy or late or jobs == self._jobs
+        words[_LIMIT] = min(2 * words[_LIMIT], _MOST_MISSED) if vain else FEWEST_MISSED
         if self._busy:
-            return
-        if self._left:
-            self._left -= 1
-            return
-        jobs = words[CREW.DONE // 4]
-        self._left = self._pause = min(2 * self._pause + 1, _LONGEST_PAUSE) if jobs == self._jobs else 0
+            return  # it was asked, and is not there yet
         self._jobs, self._busy = jobs, True
         self.workers.call_back()
         words[CREW.STOP // 4] = 0

@@ -33,7 +33,7 @@ from pocketgpu.facts.maxwell import B197
 from pocketgpu.lanes import I32, I64, Lang, Value, Var, kernel
 from pocketgpu.maxwell.engines.threed.drawn import LOGGED
 from pocketgpu.maxwell.graphics.draw import native
-from pocketgpu.maxwell.graphics.draw.crew import CREW, MISSED
+from pocketgpu.maxwell.graphics.draw.crew import is_missed
 from pocketgpu.maxwell.graphics.draw.native import WALK
 from pocketgpu.maxwell.graphics.draw.quick_records import (
     ASKED_WORDS,
@@ -469,11 +469,10 @@ class _QuickDraw:
             self._stamp_targets()
             work = quick["WORK"] + walked["AREA"] + walked["SHADED"].lsr(5) + 1
             quick["WORK"] = work
-            missed = k.var(k.i32(0))
+            stops = k.var((work > MOST_WORK) | (self.state.get("QUICK_DRAWS") >= quick["MOST"]))
             for _ in k.when(walked["CREW"] != 0):
-                missed.value = k.load(I32, walked["CREW"] + CREW.MISSED)
-            enough = (work > MOST_WORK) | (missed.value > MISSED) | (self.state.get("QUICK_DRAWS") >= quick["MOST"])
-            result = k.select(enough, pushbuffer.DRAWN, k.i32(pushbuffer.RUNNING))
+                stops.value = stops.value | is_missed(k, walked["CREW"])
+            result = k.select(stops.value, pushbuffer.DRAWN, k.i32(pushbuffer.RUNNING))
             self.state.put("QUICK_RESULT", result)
 
     def _stamp_targets(self) -> None:

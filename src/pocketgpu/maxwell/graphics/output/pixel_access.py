@@ -144,10 +144,10 @@ class TargetBlock:
         cut: Value = k.branch((right >= BLOCK_WIDTH) & (below >= BLOCK_HEIGHT), lambda: k.i32(-1), edge)
         return k.select(exists, cut, 0)
 
-    def origin(self, right: int = 0) -> Value:
-        """Offset (i64) of the first sample of the block. right: of another one, so many pixels to the right."""
+    def origin(self, right: int = 0, down: int = 0) -> Value:
+        """Offset (i64) of the first sample of the block. right, down: of another one, so many pixels away."""
         k = self.k
-        x, y = ((self._x + right) << self.grid[0]) * self.bytes, self._y << self.grid[1]
+        x, y = ((self._x + right) << self.grid[0]) * self.bytes, (self._y + down) << self.grid[1]
         pitch = self._word(TARGET.PITCH)
         linear: bool | Value = pitch != 0 if self._linear is None else self._linear
         within: Value = k.branch(linear, lambda: y * pitch + x, lambda: self._in_blocks(x, y))
@@ -194,20 +194,21 @@ class WideBlock(TargetBlock):
         self._runs, self._places = _runs(bytes, grid)
 
     def expect_next(self) -> None:
-        """Ask for the bytes of the block to the right, which mostly comes next."""
+        """Ask for the bytes of the blocks to the right and below, of which one mostly comes next."""
         k, size = self.k, unit_of(self.bytes).bytes
-        for at, run in zip(self.places(BLOCK_WIDTH), self._runs, strict=True):
-            if run.first % _CACHE_LINE == 0:
-                for line in range(0, run.count * size, _CACHE_LINE):
-                    k.prefetch(at + line)
+        for distance in ((BLOCK_WIDTH, 0), (0, BLOCK_HEIGHT)):
+            for at, run in zip(self.places(*distance), self._runs, strict=True):
+                if run.first % _CACHE_LINE == 0:
+                    for line in range(0, run.count * size, _CACHE_LINE):
+                        k.prefetch(at + line)
 
-    def places(self, right: int = 0) -> list[Value]:
-        """Offsets of the runs, for `load` and `store`. right: see `origin`."""
-        origin, k = self.origin(right), self.k
+    def places(self, right: int = 0, down: int = 0) -> list[Value]:
+        """Offsets of the runs, for `load` and `store`. right, down: see `origin`."""
+        origin, k = self.origin(right, down), self.k
         if all(run.across == run.down == 0 for run in self._runs):
             return [origin + run.first for run in self._runs]
-        across, down = (k.to_i64(step) for step in self._gob_steps())
-        return [origin + across * run.across + down * run.down + run.first for run in self._runs]
+        next_gob, lower_gob = (k.to_i64(step) for step in self._gob_steps())
+        return [origin + next_gob * run.across + lower_gob * run.down + run.first for run in self._runs]
 
     def load(self, places: Sequence[Value]) -> list[Words]:
         """The words of each sample."""

@@ -49,7 +49,7 @@ class Flow:
     """The blocks of a program from instruction `start` on.
 
     indirect: instructions that indirect branches are known to reach. outputs: registers that matter at the end.
-    as_written: no instruction is done before its turn.
+    as_written: no instruction is done before its turn, and each register has its value all the time, for observers.
     """
 
     def __init__(
@@ -72,6 +72,7 @@ class Flow:
                 last += 1
             self.block_at[first] = len(self.blocks)
             self.blocks.append(CodeBlock(len(self.blocks), first, last, tuple(range(first, last + 1))))
+        self.as_written = as_written
         self.early = {} if as_written else early(self)
         """For the first instruction of a block: instructions of it that are done before that barrier."""
         if self.early:

@@ -20,12 +20,12 @@ class Residence:
     """The places of the registers of a program.
 
     whole: all registers are in variables all the time, and a barrier stores what matters after it. That is so in
-    programs with jumps whose targets are known only at run time.
+    programs with jumps whose targets are known only at run time, and for observers, to whom each register matters.
     """
 
     def __init__(self, flow: Flow) -> None:
         self.flow = flow
-        self.whole = any(flow.steps[i].indirect is not None for i in flow.reached)
+        self.whole = flow.as_written or any(flow.steps[i].indirect is not None for i in flow.reached)
         self.come_back = sorted({i for one in flow.reached for i in flow.comebacks(one)} & flow.block_at.keys())
         """Instructions that lanes can come back to by the stack."""
         self._last = [flow.steps[b.last] for b in flow.blocks]
@@ -160,7 +160,7 @@ class Residence:
 
     def _matters(self, number: int) -> int:
         """Registers that matter at the beginning of a block, those of waiting lanes as well."""
-        return self.flow.live_in[number] | self.flow.kept
+        return ALL if self.flow.as_written else self.flow.live_in[number] | self.flow.kept
 
     def edge(self, number: int, target: int) -> int:
         """What to store between the end of a block and the beginning of another."""

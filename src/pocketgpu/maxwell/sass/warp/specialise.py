@@ -308,9 +308,8 @@ class Specialised(Divergence):
             more |= places.local[target]
         self.machine.fetch(more | (places.stack_local if places.may_stop(block.number) else 0))
         # No other executor and no observer sees registers here, unless all of them are in variables for it.
-        seen = places.whole or self.observer is not None
         words = self.flow.words_after(block.number) | reads_words(self.flow.steps[block.last])
-        self.machine.settle_all(ALL if seen else words)
+        self.machine.settle_all(ALL if places.whole else words)
 
     def _piece(self, body: tuple[int, ...], following: int) -> Next:
         """Some instructions of a block in its careful form."""
@@ -465,7 +464,7 @@ def run_stage_warp(
     stage: int, outputs: tuple[int, ...], observer: Observer | None = None,
 ) -> None:  # fmt: skip
     """Run the only warp of a stage of graphics. outputs: registers that its record has for each lane that ended."""
-    flow = flow_of(code, start, indirect, outputs)
+    flow = flow_of(code, start, indirect, outputs, as_written=observer is not None)
     place = WarpPlace(k, launch, slot, warp, slot + WARPS)
     Specialised(place, flow, False, stage, outputs, observer).run()
 

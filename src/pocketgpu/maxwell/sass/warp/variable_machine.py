@@ -205,6 +205,8 @@ class VariableMachine(WarpMachine):
         n: as a bit of a set of registers. Only the NumPy evaluator can tell.
         """
         if n < PREDICATE_BIT:
+            if n in self._nans:
+                self._settle(n)
             var = self.variables.get(n)
         elif n < FLAGS_BIT:
             var = self.predicates.get(n - PREDICATE_BIT)

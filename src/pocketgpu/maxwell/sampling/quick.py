@@ -241,11 +241,13 @@ class _Part(Sampling):
         """Floats, filtered."""
         k = self.k
         xs, ys, _ = self._four(u, v, level)
-        texels = []
-        for n in range(4):
-            index = self._index(xs[n & 1], ys[n >> 1], level)
-            words = load_texel(self.request, self.record, level.start, index, self.lanes)
-            texels.append([k.bits_f32(w) for w in words])
+        found = k.array(16, I32, u.lanes)
+        for n in k.range(0, 4):  # reading one is long code
+            x, y = k.select((n & 1) != 0, xs[1], xs[0]), k.select(n > 1, ys[1], ys[0])
+            words = load_texel(self.request, self.record, level.start, self._index(x, y, level), self.lanes)
+            for i, word in enumerate(words):
+                found[(n << 2) + i] = word
+        texels = [[k.bits_f32(found[4 * n + i]) for i in range(4)] for n in range(4)]
         total = filtered_numbers(k, texels, u & 255, v & 255)
         if linear is True:
             return tuple(total)

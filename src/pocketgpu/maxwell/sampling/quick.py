@@ -100,14 +100,14 @@ class _Part(Sampling):
             masks = [request.splat(mask) >> n for mask in self.usual.masks]
             return self._on(_Level(sides, masks, k.gather(I32, (n << 2) + (record.at + RECORD.LEVEL))), False)
 
-        upper = at(first)
-
-        def both() -> Values:
-            lower, share = at(k.min(first + 1, last)), k.to_f32(part) * (1.0 / 256.0)
-            mixed = [a + (b - a) * share for a, b in zip(upper, lower, strict=True)]
-            return tuple(k.select(part != 0, m, a) for m, a in zip(mixed, upper, strict=True))
-
-        sums = tuple(k.branch(k.any((part != 0) & self.lanes), both, lambda: upper))
+        # The lower level is mixed in by a second turn of a loop, so that there is one piece of code for both.
+        mixed = [k.var(request.splat(0.0, F32)) for _ in range(4)]
+        share = k.to_f32(part) * (1.0 / 256.0)
+        for number in k.range(0, k.select(k.any((part != 0) & self.lanes), 2, 1)):
+            for total, value in zip(mixed, at(k.min(first + number, last)), strict=True):
+                both = total.value + (value - total.value) * share
+                total.value = k.select(number == 0, value, k.select(part != 0, both, total.value))
+        sums = tuple(total.value for total in mixed)
         whole = lambda: tuple(divided(k, v, 255 * CODE_ONE) for v in sums)
         return tuple(k.branch(self.usual.codes, whole, lambda: sums))
 

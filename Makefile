@@ -23,7 +23,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.ready-run
-	$(BIN)/pocketgpu cache make --seconds 15
+	$(BIN)/pocketgpu cache make --seconds 13
 	$(BIN)/pocketgpu demo --out build/demo
 
 test: lint

@@ -69,7 +69,7 @@ def test_frames_after_a_failed_picture_are_not_begun(monkeypatch: pytest.MonkeyP
         raise OSError("full")
 
     monkeypatch.setattr(render, "write_screens", fails)
-    writer = render._Writer(tmp_path, False)
+    writer = render._Writer(tmp_path, False, [])
     writer.write(0, {}, {})
     with pytest.raises(OSError, match="full"):
         writer.write(1, {}, {})

@@ -100,14 +100,14 @@ class _Part(Sampling):
             masks = [request.splat(mask) >> n for mask in self.usual.masks]
             return self._on(_Level(sides, masks, k.gather(I32, (n << 2) + (record.at + RECORD.LEVEL))), False)
 
-        upper = at(first)
-
-        def both() -> Values:
-            lower, share = at(k.min(first + 1, last)), k.to_f32(part) * (1.0 / 256.0)
-            mixed = [a + (b - a) * share for a, b in zip(upper, lower, strict=True)]
-            return tuple(k.select(part != 0, m, a) for m, a in zip(mixed, upper, strict=True))
-
-        sums = tuple(k.branch(k.any((part != 0) & self.lanes), both, lambda: upper))
+        # The lower level is mixed in by a second turn of a loop, so that there is one piece of code for both.
+        mixed = [k.var(request.splat(0.0, F32)) for _ in range(4)]
+        share = k.to_f32(part) * (1.0 / 256.0)
+        for number in k.range(0, k.select(k.any((part != 0) & self.lanes), 2, 1)):
+            for total, value in zip(mixed, at(k.min(first + number, last)), strict=True):
+                both = total.value + (value - total.value) * share
+                total.value = k.select(number == 0, value, k.select(part != 0, both, total.value))
+        sums = tuple(total.value for total in mixed)
         whole = lambda: tuple(divided(k, v, 255 * CODE_ONE) for v in sums)
         return tuple(k.branch(self.usual.codes, whole, lambda: sums))
 
@@ -241,11 +241,13 @@ class _Part(Sampling):
         """Floats, filtered."""
         k = self.k
         xs, ys, _ = self._four(u, v, level)
-        texels = []
-        for n in range(4):
-            index = self._index(xs[n & 1], ys[n >> 1], level)
-            words = load_texel(self.request, self.record, level.start, index, self.lanes)
-            texels.append([k.bits_f32(w) for w in words])
+        found = k.array(16, I32, u.lanes)
+        for n in k.range(0, 4):  # reading one is long code
+            x, y = k.select((n & 1) != 0, xs[1], xs[0]), k.select(n > 1, ys[1], ys[0])
+            words = load_texel(self.request, self.record, level.start, self._index(x, y, level), self.lanes)
+            for i, word in enumerate(words):
+                found[(n << 2) + i] = word
+        texels = [[k.bits_f32(found[4 * n + i]) for i in range(4)] for n in range(4)]
         total = filtered_numbers(k, texels, u & 255, v & 255)
         if linear is True:
             return tuple(total)

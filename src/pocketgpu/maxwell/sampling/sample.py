@@ -165,6 +165,7 @@ def sample_quick(
     *, choices: tuple[tuple[str, str], ...],
 ) -> None:  # fmt: skip
     """The reads of `sample` of the usual kind. record: arena offset of the texture's record."""
+    k.hurry()  # two thirds of the time to make it, and as fast
     quick_reads(Request(k, launch, slot, warp, instruction, what), Record(k, record), mask, dict(choices))
 
 

@@ -65,7 +65,9 @@ def load_texel(request: Request, record: Record, start: Value, index: Value, lan
         words = [k.gather(I32, at, lanes)] if size == 4 else k.gather_words(k.select(lanes, at, 0), size // 4)
         return decoded(request, kind, words)
 
-    found: Words = k.switch(record.word("KIND"), [partial(case, kind) for kind in range(len(r.TEXEL_BYTES))])
+    cases = [partial(case, kind) for kind in range(len(r.TEXEL_BYTES))]
+    cases[r.INTEGER] = cases[r.FLOAT]  # the same words
+    found: Words = k.switch(record.word("KIND"), cases)
     return found
 
 

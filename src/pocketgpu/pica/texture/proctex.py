@@ -220,19 +220,25 @@ class ProcTex:
         k = self.k
 
         def base() -> tuple[Value, ...]:
-            return self._colors(c, self.width, self.offsets & 0xFF)
+            return k.splat(0), k.to_f32(k.splat(0))
 
         def nearest_level() -> tuple[Value, ...]:
-            return self._at_level(c, k.to_i32(self.level_of_detail(u, v) + 0.5, 0, LEVELS - 1))
+            return k.to_i32(self.level_of_detail(u, v) + 0.5, 0, LEVELS - 1), k.to_f32(k.splat(0))
 
         def two_levels() -> tuple[Value, ...]:
             lod = self.level_of_detail(u, v)
             level = k.to_i32(lod, 0, LEVELS - 1)
-            fraction = lod - k.to_f32(level)
-            fine, coarse = self._at_level(c, level), self._at_level(c, k.min(level + 1, self.highest))
+            return level, lod - k.to_f32(level)
+
+        levels = self._get("4.filter") >> 1
+        level, fraction = k.switch(levels, [base, nearest_level, two_levels])
+        fine = self._at_level(c, level)
+
+        def mixed() -> tuple[Value, ...]:
+            coarse = self._at_level(c, k.min(level + 1, self.highest))
             return tuple(a + (b - a) * fraction for a, b in zip(fine, coarse, strict=True))
 
-        result: tuple[Value, ...] = k.switch(self._get("4.filter") >> 1, [base, nearest_level, two_levels])
+        result: tuple[Value, ...] = k.branch(levels > 1, mixed, lambda: fine)
         return result
 
     def sample(self, u: Ratio, v: Ratio) -> Color:

@@ -48,13 +48,20 @@ def _value(block: RegisterBlock, name: str, text: str) -> int:
     return block[name].encode(0, **{field: int(value, 0) for field, _, value in parts})
 
 
-def _writes(row: Row) -> Iterator[tuple[int, int, int]]:
-    """(address, value, mask) of each register in a row."""
-    text, mask = row.get("value", ""), int(row["mask"], 0) if row.get("mask") else _WHOLE
+def _registers(row: Row) -> Iterator[tuple[RegisterBlock, str, int]]:
+    """(block, name, value) of each register in a row."""
+    text = row.get("value", "")
     for index in range(count_of(row["register"])):
         name = expand(row["register"], index)
         block = EXTERNAL if name in EXTERNAL else PICA
-        yield block.base + block.stride * block.offset_of(name), _value(block, name, text), mask
+        yield block, name, _value(block, name, text)
+
+
+def _writes(row: Row) -> Iterator[tuple[int, int, int]]:
+    """(address, value, mask) of each register in a row."""
+    mask = int(row["mask"], 0) if row.get("mask") else _WHOLE
+    for block, name, value in _registers(row):
+        yield block.base + block.stride * block.offset_of(name), value, mask
 
 
 def _set(entry: Entry) -> InitSet:
@@ -64,9 +71,8 @@ def _set(entry: Entry) -> InitSet:
     return InitSet(entry["set"], entry["doc"], source, pairs, tuple(mask for _, _, mask in writes))
 
 
-def _by_name(values: InitSet) -> Iterator[tuple[str, int]]:
-    names = {block.base + block.stride * offset: name for block in (PICA, EXTERNAL) for name, offset in block.places}
-    return ((names[address], value) for address, value in values.writes)
+def _by_name(entry: Entry) -> dict[str, int]:
+    return {name: value for row in entry.rows for _, name, value in _registers(row)}
 
 
 class _Sets(Mapping[str, InitSet]):
@@ -92,7 +98,7 @@ class _Sets(Mapping[str, InitSet]):
 _ENTRIES: Final = {entry["set"]: entry for entry in TABLES.read("inits")}
 _START: Final = _ENTRIES.pop("start")
 
-CORE_START: Final[Mapping[str, int]] = MappingProxyType(dict(_by_name(_set(_ENTRIES.pop("core-start")))))
+CORE_START: Final[Mapping[str, int]] = MappingProxyType(_by_name(_ENTRIES.pop("core-start")))
 """Registers of the 3D core, by name, before a program's first command list; the others are 0."""
 
 INITS: Final[Mapping[str, InitSet]] = _Sets(_ENTRIES)

@@ -6,13 +6,14 @@ import gc
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 from support import quick_tests as quick
 from support import recordings
+from support.resident import Resident
 
 # How long an example takes is no matter of right or wrong: the first one may compile what it needs.
 settings.register_profile("pocketgpu", deadline=None)
@@ -30,6 +31,16 @@ def time_does_not_matter() -> None:
 
     workers.WORTH = 0.0
     background.MOST_ORDERS, background.MOST_SECONDS = 1 << 62, float("inf")
+
+
+_resident = Resident()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def memory_goes_back() -> Iterator[None]:
+    """After each file of tests."""
+    yield
+    _resident.settle()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -22,6 +22,12 @@ from pocketgpu.lanes.compilers import CompilerProcess
 from pocketgpu.pica.engines.transfer import detile_rows
 
 
+@pytest.fixture(autouse=True)
+def no_orders(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing waits for what other tests in this process have ordered."""
+    monkeypatch.setattr(background, "_processes", background._Processes())
+
+
 def test_jobs_run_in_order_on_one_thread() -> None:
     seen: list[tuple[int, int]] = []
 

@@ -66,7 +66,8 @@ def test_a_run_is_events(n3ds: Inspection) -> None:
     assert "pocketgpu.event/1" in schema_ids()
     assert draw.words is not None and draw.words is draw.made_by
     assert draw.words.spans[0].size == 4 * len(draw.words.values)
-    assert 0x18000000 in draw.writes[0] and draw.reads == ()
+    assert 0x18000000 in draw.writes[0]
+    assert (0x20000500, 0x60) in [(one.address, one.size) for one in draw.reads]
     assert len(list(n3ds.all_events())) == len(events) + len(n3ds.events(1))
     (only,) = n3ds.passes(0)
     assert only.draws == n3ds.draws(0) and n3ds.pass_of("f0/p0") is only

@@ -1,0 +1,42 @@
+"""Memory of the test process: what tests have left goes back to the system."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import sys
+from pathlib import Path
+
+_GROWTH = 64 << 20
+"""Bytes by which a process may have grown until its garbage is collected."""
+
+
+class Resident:
+    """Watches how much memory the process has."""
+
+    def __init__(self) -> None:
+        self._least = 0
+
+    def settle(self) -> None:
+        """Free what nobody holds any more, if the process has grown since the last time.
+
+        Machines are in circles of references and have hundreds of megabytes each, but few objects, by whose number
+        Python decides when to look for garbage.
+        """
+        if self._now() < self._least + _GROWTH:
+            return
+        gc.collect()
+        if sys.platform == "linux":
+            trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of glibc, which keeps what was freed
+            if trim is not None:
+                trim(0)
+        self._least = self._now()
+
+    @staticmethod
+    def _now() -> int:
+        """Resident bytes; elsewhere than on Linux always enough to look for garbage."""
+        place = Path("/proc/self/statm")
+        if not place.exists():
+            return 1 << 62
+        return int(place.read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -29,7 +29,8 @@ _SOURCE: Final = 20
 _DIGEST: Final = 32
 _HEAD: Final = len(_MAGIC) + _SOURCE + _DIGEST
 _COUNTS: Final = struct.Struct("<II")  # recipes, images
-_RECIPE: Final = struct.Struct("<20s16sI")  # a recipe, the types of its parameters, the number of its image
+MOST_PARAMETERS: Final = 16
+_RECIPE: Final = struct.Struct(f"<20s{MOST_PARAMETERS}sI")  # a recipe, types of its parameters, number of its image
 _SIZE: Final = struct.Struct("<I")  # bytes of an image
 _LEVEL: Final = 19
 """How hard zstd tries. Files are written once."""

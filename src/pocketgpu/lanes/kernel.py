@@ -183,9 +183,11 @@ def recipe_of(kernel: Kernel, static: dict[str, Any]) -> str:
 def make_image(kernel: Kernel, static: dict[str, Any]) -> tuple[str, Image]:
     """A specialisation made for `target.host()`, which must be a level: its recipe and its image.
 
-    :raises LaneError: it can have no recipe.
+    :raises LaneError: it can have no recipe, or it has more parameters than the file has room for.
     """
     recipe, lanes = recipe_of(kernel, static), kernel.lanes or machine_code.best_lanes()
+    if len(kernel.types) > archive.MOST_PARAMETERS:
+        raise LaneError(f"{kernel} has more than {archive.MOST_PARAMETERS} parameters")
     return recipe, Image(kernel.types, machine_code.image_of(kernel.trace(lanes, static)))
 
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
 
 from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.inspect.model.event import Range
+from pocketgpu.pica.engines.transfer import COPY_UNIT
 from pocketgpu.pica.n3ds import N3DS
-
-_UNIT: Final = 16  # a copy moves whole units of these bytes
 
 
 def read_by_transfer(machine: N3DS, words: Mapping[str, int]) -> Range | None:
@@ -28,7 +26,7 @@ def read_by_transfer(machine: N3DS, words: Mapping[str, int]) -> Range | None:
 
     start = decoded("PPF_INPUT_ADDRESS.address")
     if raw("PPF_FLAGS.texture_copy"):
-        size = words["PPF_COPY_SIZE"] & -_UNIT
+        size = words["PPF_COPY_SIZE"] // COPY_UNIT * COPY_UNIT
         width, gap = decoded("PPF_COPY_INPUT.width"), decoded("PPF_COPY_INPUT.gap")
         lines = -(-size // width) if width and gap else 1
         return Range(start, size + (lines - 1) * gap) if size else None

@@ -28,8 +28,7 @@ CREW = Struct(
     "FUNCTION:2", "RASTER", "REGION", "SLOT", "FRAGMENTS", f"JOB_LINE:{_LINE - 6}",  # of the job
 )  # fmt: skip
 HELP_AREA = 24
-"""REGION.AREA of shapes from which a job is worth its costs: with smaller ones two threads were measured to take as long
-as one."""
+"""REGION.AREA of shapes from which a job is worth its costs: with smaller ones two threads take as long as one."""
 FEWEST_MISSED, _MOST_MISSED = 1 << 10, 1 << 17
 """Limits of CREW.LIMIT: half a millisecond of work, and some tens."""
 _MOST_WAITS = 1 << 18

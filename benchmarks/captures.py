@@ -5,7 +5,8 @@ one or two threads). Ours runs from the first event of a frame to its marker wit
 frame over all frames of a recording. Textures are filtered as programmed; the emulator samples the nearest texel only.
 
 long run: one machine that is reset before each pass, as `pocketgpu bench` does it: memory is zero and every load
-counts, but what was prepared for its draws is kept. fresh: a new machine every pass, which prepares everything; the
+counts, but what was prepared for its draws is kept. fresh: a new machine every pass, which prepares everything but
+what a process keeps for all its machines (`pica/front/plans.py`: what registers of draws and transfers mean); the
 pages that the recording uses are there already. Waiting for the system to give these pages is listed apart: a new
 machine without them, minus the one with them. It is the system's time, and differs much between hosts.
 

@@ -213,12 +213,20 @@ class _Room:
         self.growth = min(MOST_GROWTH, self.growth - size)
 
 
+class _Handle(FileIO):
+    """An open file of the host. Programs may end without closing their files, so this is no mistake of ours to warn of,
+    as FileIO would if it is collected before what holds it."""
+
+    def __del__(self) -> None:
+        self.close()
+
+
 class _HostFile:
     """A file of the host."""
 
     def __init__(self, path: Path, write: bool, room: _Room) -> None:
         self._write, self._name, self._room = write, path.name, room
-        self._file: FileIO | None = path.open("r+b" if write else "rb", buffering=0)
+        self._file: FileIO | None = _Handle(path, "r+" if write else "r")
         room.open += 1
 
     def _number(self) -> int:

@@ -59,6 +59,7 @@ class _Attributes:
 class _OpenFile:
     """A file of the host that was open."""
 
+    kind: type[io.FileIO]
     path: str
     mode: str
 
@@ -138,7 +139,7 @@ class State:
             self._push([*cells, *(one.__defaults__ or ()), *(one.__kwdefaults__ or {}).values()], place)
         elif isinstance(one, io.FileIO):
             if not one.closed:
-                self._kept.append((one, _OpenFile(str(one.name), one.mode)))
+                self._kept.append((one, _OpenFile(type(one), str(one.name), one.mode)))
         elif isinstance(one, ctypes.Structure | io.IOBase) or type(one).__module__ in _OTHERS:
             if type(one) is not object:
                 raise UnknownStateError(f"a {type(one).__name__} cannot be kept", location=place)
@@ -220,7 +221,7 @@ def _set_attributes(one: object, values: Mapping[str, Any]) -> None:
 
 def _reopened(file: _OpenFile) -> io.FileIO:
     try:
-        return io.FileIO(file.path, "r+" if "+" in file.mode else "r")
+        return file.kind(file.path, "r+" if "+" in file.mode else "r")
     except OSError as error:
         raise UnknownStateError(
             f"a file that was open cannot be opened again: {error.strerror}", location=file.path

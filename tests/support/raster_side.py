@@ -16,13 +16,14 @@ from pocketgpu.facts.maxwell import B197
 from pocketgpu.lanes import F32, I32, Engine, Lang, Value, kernel
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.graphics.primitives import setup
-from pocketgpu.maxwell.graphics.primitives.planes import GROUP, HEAD_SIZE
+from pocketgpu.maxwell.graphics.primitives.planes import input_offset, plane_offset
 from pocketgpu.maxwell.graphics.programs.headers import PERSPECTIVE, PageLayout, layout_of
 from pocketgpu.maxwell.graphics.raster import raster_state
 from pocketgpu.maxwell.graphics.raster.coverage import lane_x, lane_y
 from pocketgpu.maxwell.graphics.raster.pixel_blocks import raster_shapes
 from pocketgpu.maxwell.graphics.records import (
     FRAGMENTS,
+    GROUP,
     PAGE_ONE,
     PLANE,
     PRIMITIVE_COLUMNS,
@@ -94,14 +95,11 @@ def note(k: Lang, output: Value, fragments: Value) -> None:
     planes = k.load(I32, slot + BLOCK.IN_AT)
     px, py = (k.load(F32, slot + w) for w in (BLOCK.PIXEL_X, BLOCK.PIXEL_Y))
     for n in k.range(0, word(4)):
-        plane = planes + HEAD_SIZE + n * PLANE.size
-        c, dx, dy = (k.load(F32, plane + w) for w in (PLANE.C, PLANE.DX, PLANE.DY))
+        words = (PLANE.C, PLANE.DX, PLANE.DY)
+        plane = planes + input_offset(0) + k.udiv(n, GROUP) * PLANE.size + ((n & (GROUP - 1)) << 2)
+        c, dx, dy = (k.load(F32, plane + w) for w in words)
         v = k.fma(dx, k.to_f32(lane_x(k)) + px, k.fma(dy, k.to_f32(lane_y(k)) + py, k.splat(c)))
-        w = (
-            k.load(F32, planes + 5 * PLANE.size),
-            k.load(F32, planes + 5 * PLANE.size + 4),
-            k.load(F32, planes + 5 * PLANE.size + 8),
-        )
+        w = [k.load(F32, planes + plane_offset("INVERSE_W") + i) for i in words]
         inverse = k.fma(w[1], k.to_f32(lane_x(k)) + px, k.fma(w[2], k.to_f32(lane_y(k)) + py, k.splat(w[0])))
         place = pixel + word(2) + n * (WIDTH * HEIGHT * 4)
         k.scatter(F32, place, v / inverse, covered)

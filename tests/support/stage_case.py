@@ -15,7 +15,7 @@ from pocketgpu.maxwell.engines.common.constants import Binding
 from pocketgpu.maxwell.graphics.programs.headers import PageLayout, layout_of
 from pocketgpu.maxwell.graphics.programs.programs import STAGES, Programs, StageLaunch
 from pocketgpu.maxwell.graphics.programs.run_stage import run_stage
-from pocketgpu.maxwell.graphics.records import FRAGMENTS, PAGE_ONE, PAGE_ZERO, PLANE
+from pocketgpu.maxwell.graphics.records import FRAGMENTS, GROUP, PAGE_ONE, PAGE_ZERO, PLANE, plane_at
 from pocketgpu.maxwell.memory.gpu_memory import MIB, GpuMemory
 from pocketgpu.maxwell.sass.isa.assembler import assemble
 from pocketgpu.maxwell.sass.stages.stage import PIXEL
@@ -146,12 +146,13 @@ class PixelCase(StageCase):
         options = {"OMAP_RED__0": 1, "OMAP_GREEN__0": 1, "OMAP_BLUE__0": 1, "OMAP_ALPHA__0": 1, **options}
         super().__init__(5, code, **options)
         table = np.zeros(256, np.int32)
-        at = self.allocate((len(planes) + 2) * PLANE.size)
-        self.words(at + PLANE.size, 1, np.float32)[0] = 1
+        at = self.allocate(plane_at(len(planes) + 2 * GROUP) & -PLANE.size)
+        self.words(at + plane_at(1), 1, np.float32)[0] = 1
         for n, (address, (c, dx, dy, flat)) in enumerate(planes.items(), 2):
-            table[address >> 2] = n * PLANE.size
-            self.words(at + n * PLANE.size, 3, np.float32)[:] = c, dx, dy
-            self.words(at + n * PLANE.size, 4)[3] = np.int64(flat).astype(np.int32)
+            table[address >> 2] = plane_at(n)
+            for word, v in zip((PLANE.C, PLANE.DX, PLANE.DY), (c, dx, dy), strict=True):
+                self.words(at + plane_at(n) + word, 1, np.float32)[0] = v
+            self.words(at + plane_at(n) + PLANE.FLAT, 1)[0] = np.int64(flat).astype(np.int32)
         self.stage.set_map("IN_MAP", table)
         self.fragments = self.allocate(FRAGMENTS.size)
         self.set_fragments(X=16, Y=8, SAMPLES=1, COVERED=-1, SAMPLE=-1)

@@ -61,13 +61,23 @@ from splitting the polygon; polygon modes that draw edges or vertices leave them
 FLAG_BEGINS: the primitive is the first of its strip, loop or list item, where a line's stipple starts again."""
 
 # -- planes of a primitive ---------------------------------------------------------------------------------------------
-PLANE = Struct("C", "DX", "DY", "FLAT")
-"""How one input of a pixel program varies: C + DX * x + DY * y, x and y in pixels from the primitive's origin; FLAT is
-the provoking vertex's own word. For perspective inputs the plane is that of value / w. The map of a pixel program's
-inputs has byte offsets into the planes of a primitive; an offset of 0 is a plane of zeros, PLANE.size one of 1.0.
-Inputs that are constant in a primitive (facing, layer, ...) are planes without slope. Programs read a copy whose origin
-is the current block, so that rounding errors of slopes do not add up over the screen."""
-MAX_PLANES = MAP_WORDS + 16
+GROUP = 8
+"""Planes that lie side by side, so that a vector has the same word of all of them."""
+PLANE = Struct(*(f"{word}:{GROUP}" for word in ("C", "DX", "DY", "FLAT")))
+"""How inputs of a pixel program vary: C + DX * x + DY * y, x and y in pixels from the primitive's origin; FLAT is the
+provoking vertex's own word. For perspective inputs the plane is that of value / w. A record has GROUP planes; the
+offset of a plane (`plane_at`) is that of its C, and its other words are PLANE.DX, PLANE.DY and PLANE.FLAT after it. The
+map of a pixel program's inputs has offsets of planes; offset 0 is a plane of zeros, `plane_at(1)` one of 1.0. Inputs
+that are constant in a primitive (facing, layer, ...) are planes without slope. Programs read a copy whose origin is the
+current block, so that rounding errors of slopes do not add up over the screen."""
+
+
+def plane_at(number: int) -> int:
+    """Offset of a plane of a primitive by its number."""
+    return number // GROUP * PLANE.size + number % GROUP * 4
+
+
+MAX_PLANES = MAP_WORDS + 2 * GROUP
 
 # -- from primitives to shapes -----------------------------------------------------------------------------------------
 VIEWPORT = Struct(
@@ -83,9 +93,11 @@ PIXEL_INPUT = Struct("FRONT:8", "BACK:8", "LINEAR:8", "SPRITE:8")
 colours differ); f32 1.0 if it is interpolated without perspective, else 0.0; its replacement on a point with sprites: 0
 none, 1 s, 2 t, 3 a zero, 4 a one."""
 PLANE_NAMES = (
-    "ZERO", "ONE", "X", "Y", "Z", "INVERSE_W", "FRONT", "PRIMITIVE_ID", "LAYER", "VIEWPORT", "POINT_S", "POINT_T",
+    "ZERO", "ONE", "X", "Y", "Z", "INVERSE_W", "POINT_S", "POINT_T",
+    "FRONT", "PRIMITIVE_ID", "LAYER", "VIEWPORT",
 )  # fmt: skip
-"""The first planes of every primitive; those of the PIXEL_INPUT table follow. Integers are in C and FLAT as bits."""
+"""The first planes of every primitive, in two groups: those that `planes.move` moves, and constants, whose integers are
+in C and FLAT as bits. Planes of the PIXEL_INPUT table follow in further groups."""
 KILL_BELOW, KILL_ABOVE = 1, 2
 INSIDE_ANY, OUTSIDE_ALL, NOTHING = 1, 2, 3
 """RASTER.WINDOW_CLIPS."""
@@ -161,7 +173,7 @@ FRAGMENTS = Struct(
     f"PART:{LANES}",  # an f32 vector: the fraction of each pixel that a smooth polygon covers
     "OUTPUTS",  # offset of the program's R0; R n follows at VECTOR * n
     "PASSED:2",  # 64 bits: samples that passed all tests since it was set to 0
-    f"PLANES:{MAX_PLANES * PLANE.size // 4}",  # those of the primitive, as programs read them
+    f"PLANES:{MAX_PLANES // GROUP * PLANE.size // 4}",  # those of the primitive, as programs read them
 )  # fmt: skip
 
 # -- targets -----------------------------------------------------------------------------------------------------------

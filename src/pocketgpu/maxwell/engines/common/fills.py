@@ -43,32 +43,37 @@ def fill_gobs(
     pick = lambda n: k.pattern_of([int(i == n) for i in lane]) == 1
     eight = k.select(pick(0), words[0], k.select(pick(1), words[1], k.select(pick(2), words[2], words[3])))
     four = k.shuffle(eight, range(4))
-    last = (1 << block_height) - 1
-    for gob_row in k.range(y_from >> 3, (y_to + 7) >> 3):
-        top = gob_row << 3
-        line = k.to_i64(gob_row >> block_height) * block_row_bytes + k.to_i64((gob_row & last) * GOB_BYTES) + target
-        whole = (top >= y_from) & (top + GOB_HEIGHT <= y_to)
+    first_row, end_row, height = y_from >> 3, (y_to + 7) >> 3, k.i32(1) << block_height
+    # In the order of memory: the rows of a block, one block after the other.
+    for block_row in k.range(first_row >> block_height, ((end_row - 1) >> block_height) + 1):
+        block_top = block_row << block_height
+        block_line = k.to_i64(block_row) * block_row_bytes + target
+        row_from, row_to = k.max(first_row - block_top, 0), k.min(end_row - block_top, height)
         for gob in k.range(gob_from, gob_to):
-            at = k.to_i64(gob) * column_bytes + line
-            mask = k.to_i64((gob - gob_from) * GOB_WIDTH) + masks
-            full = whole & (gob >= full_from) & (gob < full_to)
-            for _ in k.when(full):
-                for part in range(0, GOB_BYTES, 32):
-                    k.store(I32, at + part, eight)
-            for _ in k.when(whole & ~full):
-                for chunk in range(4):
-                    row = k.load(I32, mask + 16 * chunk, lanes=4)
-                    both = k.shuffle(row, lane)
-                    for pair in range(4):  # two lines that are adjacent in memory
-                        place = (chunk >> 1) << 8 | pair << 6 | (chunk & 1) << 5
-                        _blend(k, at + place, eight, both, 8)
-            for _ in k.when(~whole):
-                for y in k.range(k.max(y_from, top), k.min(y_to, top + GOB_HEIGHT)):
-                    inside = ((y >> 1 & 3) << 6) | ((y & 1) << 4)
-                    row = k.to_i64(inside) + at
+            block = k.to_i64(gob) * column_bytes + block_line
+            inner = (gob >= full_from) & (gob < full_to)
+            for row in k.range(row_from, row_to):
+                at, top = block + k.to_i64(row * GOB_BYTES), (block_top + row) << 3
+                whole = (top >= y_from) & (top + GOB_HEIGHT <= y_to)
+                full = whole & inner
+                mask = k.to_i64((gob - gob_from) * GOB_WIDTH) + masks
+                for _ in k.when(full):
+                    for part in range(0, GOB_BYTES, 32):
+                        k.store(I32, at + part, eight)
+                for _ in k.when(whole & ~full):
                     for chunk in range(4):
-                        place = (chunk >> 1) << 8 | (chunk & 1) << 5
-                        _blend(k, row + place, four, k.load(I32, mask + 16 * chunk, lanes=4), 4)
+                        row = k.load(I32, mask + 16 * chunk, lanes=4)
+                        both = k.shuffle(row, lane)
+                        for pair in range(4):  # two lines that are adjacent in memory
+                            place = (chunk >> 1) << 8 | pair << 6 | (chunk & 1) << 5
+                            _blend(k, at + place, eight, both, 8)
+                for _ in k.when(~whole):
+                    for y in k.range(k.max(y_from, top), k.min(y_to, top + GOB_HEIGHT)):
+                        inside = ((y >> 1 & 3) << 6) | ((y & 1) << 4)
+                        row = k.to_i64(inside) + at
+                        for chunk in range(4):
+                            place = (chunk >> 1) << 8 | (chunk & 1) << 5
+                            _blend(k, row + place, four, k.load(I32, mask + 16 * chunk, lanes=4), 4)
 
 
 @kernel(8, target=I64, masks=I64, pitch=I64, words=I32, lines=I32, v0=I32, v1=I32, v2=I32, v3=I32)

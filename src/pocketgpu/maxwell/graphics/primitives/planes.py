@@ -4,8 +4,8 @@ Each is a sum of the vertices' values with weights that are linear on the screen
 primitive: of the first vertex's value, and of the differences of the other two from it. So a value that is the same at
 all vertices is the same everywhere, bit for bit, unless perspective divides it.
 
-A primitive's planes are in the order of PLANE_NAMES and then of the inputs; after them (at a multiple of 64 bytes) are
-constants and slopes as f64, of those that programs interpolate, from which `move` makes the planes of a block.
+A primitive's planes are in the order of PLANE_NAMES and then of the inputs, in groups of eight. After them are
+constants and slopes as f64 of the first group and of the inputs, from which `move` makes the constants of a block.
 
 For a clipped primitive the weights come from its clip positions (Olano and Greer, "Triangle scan conversion using 2D
 homogeneous coordinates"): clipping makes no new attributes.
@@ -31,35 +31,38 @@ from pocketgpu.maxwell.graphics.primitives.assembled import (
     PrimitiveBatch,
 )
 from pocketgpu.maxwell.graphics.primitives.clip import Clipper
-from pocketgpu.maxwell.graphics.records import PIXEL_INPUT, PLANE, PLANE_NAMES, RASTER
+from pocketgpu.maxwell.graphics.records import GROUP, PIXEL_INPUT, PLANE, PLANE_NAMES, RASTER, plane_at
 
-GROUP = 8
-HEAD_SIZE = len(PLANE_NAMES) * PLANE.size
-DOUBLES = 64
-"""Bytes of the f64 words of depth and 1 / w: constant, slope along x, along y; those of each group of inputs follow,
-eight constants first."""
-GROUP_DOUBLES = 3 * 8 * GROUP
-_MOVED = ("Z", "INVERSE_W")
+_HEAD_GROUPS = -(-len(PLANE_NAMES) // GROUP)
+HEAD_SIZE = _HEAD_GROUPS * PLANE.size
+"""Bytes of the planes of PLANE_NAMES."""
+_DOUBLES = 3 * 8 * GROUP
+"""Bytes of the f64 words of a group: eight constants, eight slopes along x, eight along y."""
 Linear = list[Value]
 """Constant, slope along x, slope along y: f64, x and y in pixels from the origin."""
 
 
 def plane_offset(name: str) -> int:
     """Offset of a plane from PLANE_NAMES."""
-    return PLANE_NAMES.index(name) * PLANE.size
+    return plane_at(PLANE_NAMES.index(name))
+
+
+def input_offset(number: int) -> int:
+    """Offset of the plane of an input, by its number in the PIXEL_INPUT table."""
+    return HEAD_SIZE + plane_at(number)
 
 
 Count = TypeVar("Count", int, Value)
 
 
-def doubles_offset(groups: Count) -> Count:
-    """Offset of the f64 words from the planes of a primitive with so many groups of inputs."""
-    return (groups * (GROUP * PLANE.size) + (HEAD_SIZE + 63)) & -64
+def plane_bytes(groups: Count) -> Count:
+    """Bytes of the planes of a primitive with so many groups of inputs, without f64 words; a multiple of 64."""
+    return groups * PLANE.size + HEAD_SIZE
 
 
 def planes_size(groups: Count) -> Count:
     """Bytes of the planes of a primitive with so many groups of inputs, a multiple of 64."""
-    return doubles_offset(groups) + groups * GROUP_DOUBLES + DOUBLES
+    return plane_bytes(groups) + (groups + 1) * _DOUBLES
 
 
 @dataclass
@@ -210,34 +213,36 @@ class PlaneMaker:
         front: 1 or 0. sprite: planes (f32) of s and t on a point.
         """
         k, batch = self.k, self.batch
-        zero = k.f32(0.0)
+        zero, one = _constant(k, 0.0), _constant(k, 1.0)
         half = k.to_f32(batch.of(RASTER.HALF)) * (1.0 / SUBPIXELS)
-        bits = lambda v: [k.bits_f32(v), zero, zero, k.bits_f32(v)]
-        narrow = lambda linear: [k.to_f32(v) for v in linear]
-        x, y = (k.to_f32(v) - half for v in w.origin)
-        first = lambda linear: [*linear, linear[0]]
-        s, t = sprite if sprite is not None else [[zero] * 3, [zero] * 3]
-        planes = {
-            "ZERO": [zero] * 4,
-            "ONE": [k.f32(1.0), zero, zero, k.f32(1.0)],
-            "X": [x, k.f32(1.0), zero, x],
-            "Y": [y, zero, k.f32(1.0), y],
-            "Z": first(narrow(w.depth)),
-            "INVERSE_W": first(narrow(w.inverse_w)),
-            "FRONT": bits(-front),
-            "PRIMITIVE_ID": bits(batch.word(NUMBER, lane)),
-            "LAYER": bits(batch.word(LAYER, lane)),
-            "VIEWPORT": bits(batch.word(VIEWPORT_NUMBER, lane)),
-            "POINT_S": first(s),
-            "POINT_T": first(t),
-        }
-        for name, values in planes.items():
-            for word, v in enumerate(values):
-                k.store(F32, at + (plane_offset(name) + 4 * word), v)
-        doubles = at + doubles_offset(batch.of(RASTER.INPUT_GROUPS))
-        for n, v in enumerate((*w.depth, *w.inverse_w)):
-            k.store(F64, doubles + 8 * n, v)
-        self._inputs(at + HEAD_SIZE, doubles + DOUBLES, lane, w, front, sprite)
+        x, y = (k.to_f64(k.to_f32(v) - half) for v in w.origin)
+        nothing: Linear = [zero, zero, zero]
+        s, t = ([k.to_f64(v) for v in plane] for plane in sprite) if sprite is not None else (nothing, nothing)
+        moved = {
+            "ZERO": nothing, "ONE": [one, zero, zero], "X": [x, one, zero], "Y": [y, zero, one],
+            "Z": w.depth, "INVERSE_W": w.inverse_w, "POINT_S": s, "POINT_T": t,
+        }  # fmt: skip
+        doubles = at + plane_bytes(batch.of(RASTER.INPUT_GROUPS))
+        for n, name in enumerate(PLANE_NAMES[:GROUP]):
+            for i, v in enumerate(moved[name]):
+                k.store(F64, doubles + 8 * (GROUP * i + n), v)
+        out = [k.to_f32(k.load(F64, doubles + 8 * GROUP * i, GROUP)) for i in range(3)]
+        self._group(at, out, out[0])
+        constants = {
+            "FRONT": -front, "PRIMITIVE_ID": batch.word(NUMBER, lane), "LAYER": batch.word(LAYER, lane),
+            "VIEWPORT": batch.word(VIEWPORT_NUMBER, lane),
+        }  # fmt: skip
+        none = k.const(0.0, F32, GROUP)
+        self._group(at + PLANE.size, [none, none, none], none)
+        for name, v in constants.items():
+            for word in (PLANE.C, PLANE.FLAT):
+                k.store(I32, at + (plane_offset(name) + word), v)
+        self._inputs(at + HEAD_SIZE, doubles + _DOUBLES, lane, w, front, sprite)
+
+    def _group(self, at: Value, linear: list[Value], flat: Value) -> None:
+        """Store a group of planes: vectors (f32) of the constants, of both slopes, and of the flat values."""
+        for n, v in enumerate((*linear, flat)):
+            self.k.store(F32, at + 4 * GROUP * n, v)
 
     def _inputs(
         self, at: Value, doubles: Value, lane: Value, w: Weights, front: Value, sprite: list[list[Value]] | None
@@ -270,13 +275,8 @@ class PlaneMaker:
                     made = k.select(kind_of == 1, s[i], k.select(kind_of == 2, t[i], constant))
                     out[i] = k.select(kind_of == 0, out[i], made)
             for i, v in enumerate(out):
-                k.store(F64, doubles + group * GROUP_DOUBLES + 8 * GROUP * i, v)
-            out = [k.to_f32(v) for v in out]
-            pairs = [k.shuffle(a, [j // 2 + (j & 1) * GROUP for j in range(2 * GROUP)], b) for a, b in (
-                (out[0], out[1]), (out[2], flat),
-            )]  # fmt: skip
-            order = [j // 4 * 2 + (j & 1) + (j >> 1 & 1) * 2 * GROUP for j in range(4 * GROUP)]
-            k.store(F32, at + group * (PLANE.size * GROUP), k.shuffle(pairs[0], order, pairs[1]))
+                k.store(F64, doubles + group * _DOUBLES + 8 * GROUP * i, v)
+            self._group(at + group * PLANE.size, [k.to_f32(v) for v in out], flat)
 
 
 def move(k: Lang, planes: Value, groups: Value, to: Value, x: Value, y: Value, origin: tuple[Value, Value]) -> None:
@@ -284,23 +284,13 @@ def move(k: Lang, planes: Value, groups: Value, to: Value, x: Value, y: Value, o
 
     origin: the old origin. Constants of planes without slope stay.
     """
-    far = [k.to_f64(v - o) for v, o in zip((x, y), origin, strict=True)]
-    doubles = planes + doubles_offset(groups)
+    far = [k.fit(k.to_f64(v - o), F64, GROUP) for v, o in zip((x, y), origin, strict=True)]
 
-    def constant(at: Value, step: int, lanes: int) -> Value:
-        c, dx, dy = (k.load(F64, at + step * i, lanes) for i in range(3))
-        return k.to_f32(c + dx * k.fit(far[0], F64, lanes) + dy * k.fit(far[1], F64, lanes))
+    def group(at: Value, place: Value) -> None:
+        c, dx, dy = (k.load(F64, at + 8 * GROUP * i, GROUP) for i in range(3))
+        k.store(F32, place, k.to_f32(c + dx * far[0] + dy * far[1]))
 
-    for n, name in enumerate(_MOVED):
-        k.store(F32, to + plane_offset(name), constant(doubles + 24 * n, 8, 1))
-    for name, far_of in zip("XY", far, strict=True):
-        start = k.load(F32, planes + plane_offset(name))
-        k.store(F32, to + plane_offset(name), start + k.to_f32(far_of))
-    for name in ("POINT_S", "POINT_T"):
-        place = plane_offset(name)
-        c, dx, dy = (k.to_f64(k.load(F32, planes + (place + 4 * i))) for i in range(3))
-        k.store(F32, to + place, k.to_f32(c + dx * far[0] + dy * far[1]))
-    places = k.pattern_of([PLANE.size * n for n in range(GROUP)])
-    for group in k.range(0, groups):
-        found = constant(doubles + DOUBLES + group * GROUP_DOUBLES, 8 * GROUP, GROUP)
-        k.scatter(F32, places + (to + HEAD_SIZE + group * (GROUP * PLANE.size)), found)
+    doubles = planes + plane_bytes(groups)
+    group(doubles, to)
+    for n in k.range(0, groups):
+        group(doubles + (n + 1) * _DOUBLES, to + HEAD_SIZE + n * PLANE.size)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pocketgpu.lanes import F32, I32, I64, Lang, Value, kernel
-from pocketgpu.maxwell.graphics.primitives.planes import GROUP, HEAD_SIZE, move, plane_offset
+from pocketgpu.maxwell.graphics.primitives.planes import move, plane_bytes, plane_offset
 from pocketgpu.maxwell.graphics.primitives.shapes import FADE_LINE, FADE_NONE, FADE_POLYGON, room
 from pocketgpu.maxwell.graphics.programs.run_stage import run_stage, whole_quads
 from pocketgpu.maxwell.graphics.raster.coverage import Coverage, lane_x, lane_y
@@ -136,7 +136,7 @@ class _Raster:
         for name in ("LAYER", "VIEWPORT", "FRONT"):
             k.store(I32, self.fragments + FRAGMENTS.offsets[name], k.load(I32, shape + SHAPE.offsets[name]))
         planes = k.load(I32, shape + SHAPE.PLANES)
-        for at in k.range(0, self.groups * (GROUP * PLANE.size) + HEAD_SIZE, _COPY):
+        for at in k.range(0, plane_bytes(self.groups), _COPY):
             k.store(I32, self.planes + at, k.load(I32, planes + at, _COPY // 4))
         viewport = self.viewports + k.load(I32, shape + SHAPE.VIEWPORT) * VIEWPORT.size
         for name in ("MIN_Z", "MAX_Z"):

@@ -18,11 +18,12 @@ from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common.read_cache import ReadCache
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.formats.samples import sample_count
-from pocketgpu.maxwell.graphics.primitives.planes import GROUP, HEAD_SIZE, plane_offset
+from pocketgpu.maxwell.graphics.primitives.planes import input_offset, plane_offset
 from pocketgpu.maxwell.graphics.programs.headers import LINEAR
 from pocketgpu.maxwell.graphics.records import (
     ATTRIBUTE_SPACE,
     FILL,
+    GROUP,
     INSIDE_ANY,
     KILL_ABOVE,
     KILL_BELOW,
@@ -34,7 +35,6 @@ from pocketgpu.maxwell.graphics.records import (
     PAGE_ONE,
     PAGE_ZERO,
     PIXEL_INPUT,
-    PLANE,
     POINT,
     RASTER,
     VIEWPORT,
@@ -354,7 +354,7 @@ def pixel_inputs(state: State, inputs: Mapping[int, int], vertex_map: Words) -> 
         row[columns["FRONT"] + column], row[columns["BACK"] + column] = front, back
         row[columns["LINEAR"] + column] = float_word(1.0) if inputs[address] == LINEAR else 0
         row[columns["SPRITE"] + column] = _sprite(state, address)
-        map[address >> 2] = HEAD_SIZE + n * PLANE.size
+        map[address >> 2] = input_offset(n)
     return PixelInputs(table.reshape(-1), groups, map)
 
 

@@ -10,7 +10,7 @@ import pytest
 from support.stage_case import ALL, DATA, StageCase
 
 from pocketgpu.maxwell.graphics.programs.headers import layout_of
-from pocketgpu.maxwell.graphics.records import FRAGMENTS, PLANE
+from pocketgpu.maxwell.graphics.records import FRAGMENTS, PLANE, plane_at
 from pocketgpu.maxwell.sass.stages.stage import CONTROL, EVALUATION, GEOMETRY, PIXEL, VERTEX
 from pocketgpu.maxwell.sass.thread_memory.work import BLOCK
 
@@ -100,10 +100,11 @@ def memory_after(seed: int, pipeline: int, evaluator: str, tier: str) -> tuple[b
     out = [case.page(outputs) for _ in range(3)]
     patch = case.page(patches)
     if stage == PIXEL:
-        table = np.full(256, PLANE.size, np.int32)
-        table[[0x70 >> 2, 0x80 >> 2, 0x3FC >> 2]] = [2 * PLANE.size, 3 * PLANE.size, 4 * PLANE.size]
+        table = np.full(256, plane_at(1), np.int32)
+        table[[0x70 >> 2, 0x80 >> 2, 0x3FC >> 2]] = [plane_at(n) for n in (2, 3, 4)]
         case.stage.set_map("IN_MAP", table)
-        case.words(pages[0], 20, np.float32)[:] = values.integers(-8, 8, 20) / 4
+        words = PLANE.size // 4
+        case.words(pages[0], words, np.float32)[:] = values.integers(-8, 8, words) / 4
     else:
         case.stage.set_map("IN_MAP", inputs.read)
     case.stage.set_map("OUT_MAP", outputs.written)

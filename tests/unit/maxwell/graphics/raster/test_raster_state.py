@@ -7,10 +7,10 @@ from support.raster_side import RASTER_NAMES, registers
 
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.maxwell.engines.common.state import State
-from pocketgpu.maxwell.graphics.primitives.planes import HEAD_SIZE, plane_offset
+from pocketgpu.maxwell.graphics.primitives.planes import input_offset, plane_offset
 from pocketgpu.maxwell.graphics.programs.headers import FLAT, LINEAR, PERSPECTIVE, layout_of
 from pocketgpu.maxwell.graphics.raster.raster_state import RasterEncoder, left_out, limit, pixel_inputs
-from pocketgpu.maxwell.graphics.records import MAP_WORDS, PIXEL_INPUT, PLANE, RASTER, VIEWPORT, VIEWPORT_COUNT
+from pocketgpu.maxwell.graphics.records import MAP_WORDS, PIXEL_INPUT, RASTER, VIEWPORT, VIEWPORT_COUNT
 
 MAP = layout_of([0x64, 0x68, *range(0x6C, 0x380, 4)]).read
 
@@ -90,7 +90,7 @@ def test_inputs_of_a_pixel_program() -> None:
     def at(address):
         return found.map[address >> 2]
 
-    assert [at(a) for a in (0x80, 0x84, 0x280)] == [HEAD_SIZE + n * PLANE.size for n in range(3)]
+    assert [at(a) for a in (0x80, 0x84, 0x280)] == [input_offset(n) for n in range(3)]
     assert at(0x70) == plane_offset("X") and at(0x3FC) == plane_offset("FRONT") and at(0x90) == plane_offset("ZERO")
 
 

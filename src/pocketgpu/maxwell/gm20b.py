@@ -35,7 +35,7 @@ from pocketgpu.maxwell.host.dispatch import ask, code_table, defer
 from pocketgpu.maxwell.host.layout import (
     CHANNEL_COUNT,
     CLASS_OF_FILE,
-    COUNTER,
+    COUNTERS,
     FILE_WORDS,
     FILES,
     INLINE_PLACES_SIZE,
@@ -488,12 +488,14 @@ class GM20B(Observed[Observer]):
 
     def _count(self) -> None:
         """Update the statistics."""
-        totals = sum((channel.counters for channel in self.channels.values()), np.zeros(len(COUNTER), np.int64))
-        calls = sum((channel.macro_counts for channel in self.channels.values()), np.zeros(1, np.int64))
-        longest = max((int(c.counters[COUNTER["longest_macro"] // 8]) for c in self.channels.values()), default=0)
-        self.stats.take(
-            {name: int(totals[at // 8]) for name, at in COUNTER.items()} | {"longest_macro": longest}, calls
-        )
+        counters = [channel.counters.tolist() for channel in self.channels.values()]
+        if not counters:
+            return
+        totals = counters[0] if len(counters) == 1 else [sum(counts) for counts in zip(*counters, strict=True)]
+        longest = COUNTERS.index("longest_macro")
+        totals[longest] = max(counts[longest] for counts in counters)
+        calls = [channel.macro_counts for channel in self.channels.values()]
+        self.stats.take(totals, calls[0] if len(calls) == 1 else np.sum(calls, axis=0))
 
 
 __all__ = ["GM20B"]

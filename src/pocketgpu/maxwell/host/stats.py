@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,10 @@ HEADERS = (
     "end_segment",
 )  # fmt: skip
 """Kinds of method headers, by their three upper bits."""
+_OWN = [(name, at) for at, name in enumerate(COUNTERS) if not name.startswith(("header_", "subchannel_"))]
+_OF_HEADERS = [(kind, COUNTERS.index(f"header_{op}")) for op, kind in enumerate(HEADERS)]
+_OF_SUBCHANNELS = [COUNTERS.index(f"subchannel_{n}") for n in range(8)]
+"""Where counts are in COUNTERS."""
 
 
 class ChannelStats:
@@ -66,9 +70,8 @@ class ChannelStats:
         self.methods_by_subchannel = [0] * 8
         self.calls: dict[int, int] = {}
         self.seconds = dict.fromkeys(("parse", "effects", "launches", "draws"), 0.0)
-        for name in COUNTERS:
-            if not name.startswith(("header_", "subchannel_")):
-                setattr(self, name, 0)
+        for name, _ in _OWN:
+            setattr(self, name, 0)
 
     def add_launch(self, steps: int, seconds: float) -> None:
         """Add a grid's instructions and seconds; it ran in an effect that is timed as a whole."""
@@ -81,11 +84,11 @@ class ChannelStats:
         self.seconds["draws"] += seconds
         self.seconds["effects"] -= seconds
 
-    def take(self, totals: Mapping[str, int], calls: NDArray[np.int64]) -> None:
-        """Set the parser's counts to these totals."""
-        for name, value in totals.items():
-            if not name.startswith(("header_", "subchannel_")):
-                setattr(self, name, value)
-        self.headers = {kind: totals[f"header_{op}"] for op, kind in enumerate(HEADERS) if totals[f"header_{op}"]}
-        self.methods_by_subchannel = [totals[f"subchannel_{n}"] for n in range(8)]
-        self.calls = {int(macro): int(calls[macro]) for macro in np.flatnonzero(calls)}
+    def take(self, totals: Sequence[int], calls: NDArray[np.int64]) -> None:
+        """Set the parser's counts to these totals, one for each of COUNTERS. calls: of each macro."""
+        own = self.__dict__
+        for name, at in _OWN:
+            own[name] = totals[at]
+        self.headers = {kind: totals[at] for kind, at in _OF_HEADERS if totals[at]}
+        self.methods_by_subchannel = [totals[at] for at in _OF_SUBCHANNELS]
+        self.calls = {int(macro): int(calls[macro]) for macro in calls.nonzero()[0]}

@@ -102,7 +102,7 @@ def walk(k: Lang, record: Value) -> None:
                 large = k.var(some & (size >= get("SHARE_AREA")))
                 together = k.var(some & (get("CREW") != 0) & (size >= get("HELP_AREA")))
                 for _ in k.when(together.value):
-                    together.value = is_there(k, get("CREW"), k.select(large.value, 0, size))
+                    together.value = is_there(k, get("CREW"), size)
                     large.value = large.value & ~(together.value & (get("PAIR") != 0))
                 area = get("AREA") + size
                 put("AREA", area)

@@ -1,6 +1,7 @@
 """Helper threads for fragments. They sleep on a lock and run one native call at a time, without the GIL.
 
-Waking them takes as long as a small draw. So work is shared only if earlier work of the same kind took long enough.
+Waking them takes as long as a small draw. So work is shared only if earlier work of the same kind took long enough, and
+the first helper may stay awake for a while after its work (`Between`).
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import math
 import threading
 from collections.abc import Callable, Hashable
 from time import perf_counter
+from typing import Protocol
 
 Work = Callable[[int, int], None]
 # Seconds of work from which two threads are faster than one (waking a thread takes 50 to 100 microseconds).
@@ -18,6 +20,19 @@ FIRST_PACE = 2e-9
 _MOST_KINDS = 1024
 
 
+class Between(Protocol):
+    """What the first helper does after each job, before it sleeps."""
+
+    def ready(self) -> None:
+        """The job is done, and its caller still waits."""
+
+    def run(self) -> None:
+        """Stay awake: until nothing has come for a while, or `stop` was called after `ready`."""
+
+    def stop(self) -> None:
+        """There is another job. Called by another thread."""
+
+
 class Workers:
     """Runs one job at a time in `threads` parts; the calling thread runs one part."""
 
@@ -25,7 +40,8 @@ class Workers:
         self.threads = max(1, threads)
         self._helpers: list[_Helper] = []
         self._paces: dict[Hashable, float] = {}
-        self._recall: Callable[[], None] | None = None
+        self._roused = False
+        self.between: Between | None = None
 
     def run(self, work: Work, kind: Hashable, amount: int) -> None:
         """Call work(part, parts) for every part, or work(0, 1) if that is probably faster.
@@ -52,30 +68,30 @@ class Workers:
         """The amount of work of a kind from which it is shared, as far as is known."""
         return math.ceil(WORTH / self._paces.get(kind, FIRST_PACE))
 
-    def lend(self, work: Callable[[], None], stop: Callable[[], None]) -> None:
-        """Let the first helper begin with work that lasts until it ends by itself, or `stop` was called. There must be
-        a helper, and it must not be lent. It is called back when `run` needs it."""
+    def rouse(self) -> None:
+        """Wake the first helper without a job. There must be a helper."""
         self._need_helpers()
-        self._helpers[0].start(lambda _, __: work(), 1, 1)
-        self._recall = stop
+        self._settle()
+        self._helpers[0].start(lambda _, __: None, 1, 1)
+        self._roused = True
 
     def _need_helpers(self) -> None:
         if not self._helpers:
             self._helpers = [_Helper() for _ in range(self.threads - 1)]
+        self._helpers[0].between = self.between
 
-    def call_back(self) -> None:
-        """End what the first helper was lent for."""
-        stop, self._recall = self._recall, None
-        if stop is not None:
-            stop()
-            error = self._helpers[0].wait()
-            if error is not None:
-                raise error
+    def _settle(self) -> None:
+        """Wait until the first helper is awake, if it was roused."""
+        if self._roused:
+            self._roused = False
+            self._helpers[0].wait()
 
     def _share(self, work: Work) -> None:
         parts = self.threads
         self._need_helpers()
-        self.call_back()
+        self._settle()
+        if self.between is not None:
+            self.between.stop()
         for part, helper in enumerate(self._helpers, start=1):
             helper.start(work, part, parts)
         try:
@@ -91,6 +107,7 @@ class _Helper:
     """One daemon thread and two locks used as signals."""
 
     def __init__(self) -> None:
+        self.between: Between | None = None
         self._go, self._done = threading.Lock(), threading.Lock()
         self._go.acquire()
         self._done.acquire()
@@ -108,7 +125,13 @@ class _Helper:
             except BaseException as error:  # raised again in `run`
                 self._error = error
             job = None
+            between = self.between
+            if between is None:
+                self._done.release()
+                continue
+            between.ready()
             self._done.release()
+            between.run()
 
     def start(self, work: Work, part: int, parts: int) -> None:
         self._job, self._error = (work, part, parts), None

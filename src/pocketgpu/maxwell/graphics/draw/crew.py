@@ -1,9 +1,9 @@
-"""A second thread that waits for pixels of small draws in native code, while the first one makes them.
+"""A second thread that waits for pixels of draws in native code, while the first one makes them.
 
-Waking a thread that sleeps takes longer than most draws. So, where draws are worth it, a helper thread runs the kernel
-`serve` for as long as the walk of a pushbuffer lasts, and watches a word. The walk of a draw (native.py) posts half of
-the strips of its shapes there, draws the other half itself, and takes its post back if nobody has begun with it. So a
-helper that comes late, or not at all, costs little, and nothing waits for a thread that does not run.
+Waking a thread that sleeps takes longer than most draws. So a helper thread that has done its part of a large draw, or
+that is missed for small ones, runs the kernel `serve`, which watches a word. The walk of a draw (native.py) posts half
+of the strips of its shapes there, draws the other half itself, and takes its post back if nobody has begun with it. So
+a helper that comes late, or not at all, costs little, and nothing waits for a thread that does not run.
 
 `serve` ends by itself when nothing comes for a while, or when it is asked to.
 """
@@ -34,9 +34,10 @@ FEWEST_MISSED, _MOST_MISSED = 1 << 10, 1 << 17
 _MOST_WAITS = 1 << 18
 """How often a draw looks whether a job is done until it counts as late, about a millisecond: the helper's processor has
 other work, too."""
-_PATIENCE = 1 << 16
-"""How often `serve` looks for a job before it ends: some hundred microseconds."""
-_MISSED, _LIMIT = CREW.MISSED // 4, CREW.LIMIT // 4
+_PATIENCE, _LEAST_PATIENCE = 1 << 18, 1 << 16
+"""How often `serve` looks for a job before it ends: for about a millisecond; after it has looked in vain for less, down
+to some hundred microseconds."""
+_MISSED, _LIMIT, _STOP, _DONE = (at // 4 for at in (CREW.MISSED, CREW.LIMIT, CREW.STOP, CREW.DONE))
 
 
 def _read(k: Lang, at: Value) -> Value:
@@ -44,10 +45,10 @@ def _read(k: Lang, at: Value) -> Value:
     return k.atomic("or", I32, at, 0)
 
 
-@kernel(lanes=32, crew=I32)
-def serve(k: Lang, crew: Value) -> None:
-    """Do the jobs of a CREW record until none comes for a while."""
-    left = k.var(k.i32(_PATIENCE))
+@kernel(lanes=32, crew=I32, patience=I32)
+def serve(k: Lang, crew: Value, patience: Value) -> None:
+    """Do the jobs of a CREW record until none has come for a while: so many looks."""
+    left = k.var(patience)
     k.atomic("xchg", I32, crew + CREW.THERE, 1)
     for _ in k.loop(lambda: left.value > 0):
         left.value = left.value - 1
@@ -67,7 +68,7 @@ def serve(k: Lang, crew: Value) -> None:
             k.store(I64, crew + CREW.PASSED, k.load(I64, fragments + FRAGMENTS.PASSED))
             k.store(I64, fragments + FRAGMENTS.PASSED, before)
             k.atomic("xchg", I32, crew + CREW.DONE, number.value)
-            left.value = k.i32(_PATIENCE)
+            left.value = patience
         for _ in k.when(_read(k, crew + CREW.STOP) != 0):
             left.value = k.i32(0)
     k.atomic("xchg", I32, crew + CREW.THERE, 0)
@@ -130,7 +131,9 @@ class Crew:
         """Whether there can be a helper."""
         self._words[_LIMIT] = FEWEST_MISSED
         self._busy = False
-        self._jobs = -1
+        self._jobs, self._patience = -1, _PATIENCE
+        if self.able:
+            workers.between = self
 
     def come(self) -> None:
         """Have the helper come if there were draws that it is missed for. It is asked less often while it comes in
@@ -139,22 +142,27 @@ class Crew:
         if words[_MISSED] <= words[_LIMIT]:
             return
         words[_MISSED] = 0
-        jobs, late = words[CREW.DONE // 4], words[CREW.LATE // 4]
+        jobs, late = words[_DONE], words[CREW.LATE // 4]
         words[CREW.LATE // 4] = 0
         vain = self._busy or late or jobs == self._jobs
         words[_LIMIT] = min(2 * words[_LIMIT], _MOST_MISSED) if vain else FEWEST_MISSED
         if self._busy:
             return  # it was asked, and is not there yet
-        self._jobs, self._busy = jobs, True
-        self.workers.call_back()
-        words[CREW.STOP // 4] = 0
-        self.workers.lend(self._serve, self._stop)
+        self._jobs, self._patience = jobs, _PATIENCE
+        self.workers.rouse()
 
-    def _serve(self) -> None:
+    # -- what the helper does between jobs of Python (`workers.Between`) --------------------------------------------
+    def ready(self) -> None:
+        self._words[_STOP] = 0
+        self._busy = True
+
+    def run(self) -> None:
+        words, before = self._words, self._words[_DONE]
         try:
-            self.engine.get(serve)(self.at)
+            self.engine.get(serve)(self.at, self._patience)
         finally:
             self._busy = False
+        self._patience = _PATIENCE if words[_DONE] != before else max(self._patience // 2, _LEAST_PATIENCE)
 
-    def _stop(self) -> None:
-        self._words[CREW.STOP // 4] = 1
+    def stop(self) -> None:
+        self._words[_STOP] = 1

@@ -352,6 +352,7 @@ def test_a_helper_draws_half(pixel: int, monkeypatch: pytest.MonkeyPatch) -> Non
     """It takes every second job, in this thread, before the other half is drawn; the rest come too late for it."""
     machines = stages(threads=2)[0], stages()[1]
     engine, jobs = machines[0].gpu.engine, []
+    machines[0].gpu.workers.between = None  # a real helper would take jobs, too
 
     def words(crew: Crew) -> Any:
         return crew.memory.words(crew.at, CREW.size // 4)
@@ -362,7 +363,7 @@ def test_a_helper_draws_half(pixel: int, monkeypatch: pytest.MonkeyPatch) -> Non
             if len(jobs) & 1:
                 record = words(machines[0].gpu.drawing.crew)
                 record[CREW.STOP // 4] = 1
-                engine.get(serve)(machines[0].gpu.drawing.crew.at)
+                engine.get(serve)(machines[0].gpu.drawing.crew.at, 1)
                 record[CREW.THERE // 4] = 1
         engine.get(raster_shapes, multi=False)(raster, region, slot, fragments, part, parts)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pocketgpu.displayed import line_of, picture_html, title_html
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.model.changes import Change
     from pocketgpu.inspect.model.event import Event
     from pocketgpu.inspect.model.meshes import Mesh
+    from pocketgpu.inspect.model.pictures import MomentPicture
     from pocketgpu.inspect.model.resources import ConstantBuffer, Program, Texture
     from pocketgpu.inspect.model.summary import Summary
     from pocketgpu.inspect.model.vertices import IndexBuffer, VertexBuffer, Vertices
@@ -50,6 +51,25 @@ class Moment(ABC):
     @abstractmethod
     def screens(self) -> dict[str, Any]:
         """What the screens show now, by name."""
+
+    @property
+    def pictures(self) -> dict[str, MomentPicture]:
+        """Everything to look at, by name: screens, then render targets with depth and stencil."""
+        from pocketgpu.inspect.model.pictures import ScreenPicture
+
+        frame = self.address if self.address == self.address.place and self._is_frame else None
+        found: list[MomentPicture] = [ScreenPicture(name, one, frame) for name, one in self.screens.items()]
+        event = self.event
+        found += self._target_pictures(None if event is None or event.draw is None else event.address)
+        return {one.name: one for one in found}
+
+    @property
+    def _is_frame(self) -> bool:
+        return self.address.draw is None and self.address.event is None and self.address.pass_ is None
+
+    def _target_pictures(self, draw: Address | None) -> Iterator[MomentPicture]:
+        """Pictures of the render targets. draw: the address of the draw that has just happened; None after others."""
+        return iter(())
 
     @property
     def textures(self) -> Mapping[Any, Texture]:

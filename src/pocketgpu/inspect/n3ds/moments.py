@@ -29,6 +29,9 @@ from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.pictures import Screen
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pocketgpu.inspect.model.pictures import MomentPicture
     from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 
 
@@ -78,6 +81,12 @@ class N3dsMoment(Moment):
     @property
     def screens(self) -> dict[str, Screen]:
         return self.machine.screens
+
+    def _target_pictures(self, draw: Address | None) -> Iterator[MomentPicture]:
+        from pocketgpu.inspect.n3ds.target_pictures import target_pictures
+
+        target = self.target
+        return iter(()) if target is None else target_pictures(target, draw)
 
     @property
     def summary(self) -> Summary:

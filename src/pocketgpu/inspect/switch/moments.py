@@ -32,6 +32,9 @@ from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.host.layout import CLASS_FILES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pocketgpu.inspect.model.pictures import MomentPicture
     from pocketgpu.inspect.switch.inspection import SwitchInspection
 
 Registers = NDArray[np.uint32]
@@ -160,6 +163,11 @@ class SwitchMoment(Moment):
         """The depth target as a picture; None without one."""
         found = next((one for one in self.surfaces() if one.slot is None), None)
         return None if found is None else self.picture(found)
+
+    def _target_pictures(self, draw: Address | None) -> Iterator[MomentPicture]:
+        from pocketgpu.inspect.switch.target_pictures import target_pictures
+
+        return target_pictures(self.surfaces(), self.picture, draw)
 
     @property
     def screens(self) -> dict[str, Picture]:

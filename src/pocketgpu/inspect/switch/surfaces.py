@@ -155,6 +155,19 @@ class TargetPicture:
         return found
 
     @property
+    def depth_and_stencil(self) -> tuple[NDArray[Any] | None, NDArray[Any] | None]:
+        """Depth and stencil of the first sample of each pixel, (height, width); None for what it does not hold."""
+        if not self.is_depth:
+            return None, None
+        across, down = self.surface.grid
+        cut = np.s_[: self.height * down : down, : self.width * across : across]
+        depth, stencil = (
+            None if one is None else np.ascontiguousarray(one[cut])
+            for one in arrays.decode_depth(self.rows, self.surface.format)
+        )
+        return depth, stencil
+
+    @property
     def samples(self) -> NDArray[Any]:
         """Values by pixel and sample."""
         across, down = self.surface.grid

@@ -70,6 +70,16 @@ class Target:
         """The picture, without its alpha."""
         return to_image(self.array[..., :3])
 
+    @property
+    def has_stencil(self) -> bool:
+        """Whether the depth buffer has room for stencil."""
+        return self.depth_format is not None and any(channel == "s" for channel, _, _ in self.depth_format.channels)
+
+    def place(self, x: int, y: int) -> tuple[int, int]:
+        """Column and row of memory of a pixel of `array`."""
+        turned = RenderTarget(self.address, self.width, self.height, self.format).turned
+        return (self.width - 1 - y, x) if turned else (x, y)
+
     def row(self, y: int) -> int:
         """The row of memory of a viewport's y, or the y of a row."""
         return self.height - 1 - y if self.flip else y

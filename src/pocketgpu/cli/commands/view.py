@@ -1,0 +1,46 @@
+"""`pocketgpu view`: a capture in the browser."""
+
+from __future__ import annotations
+
+import click
+
+from pocketgpu.cli.parts import complete, terminal
+from pocketgpu.cli.parts.options import debug_option, set_option
+from pocketgpu.cli.parts.outcome import Outcome
+from pocketgpu.cli.parts.replay import open_capture
+
+_MOST_PORT = 65535
+
+
+@click.command()
+@click.argument("capture", type=click.Path(), metavar="CAPTURE")
+@click.argument("address", required=False, metavar="[ADDRESS]", shell_complete=complete.addresses)
+@click.option("--port", type=click.IntRange(0, _MOST_PORT), default=0, help="Where to listen; 0: any free port.")
+@click.option("--host", default="127.0.0.1", help="The name or address to listen at: only this computer by default.")
+@click.option("--no-browser", is_flag=True, help="Only print the link.")
+@set_option
+@debug_option
+@click.pass_obj
+def view(
+    outcome: Outcome, capture: str, address: str | None, port: int, host: str, no_browser: bool, choices: dict[str, str]
+) -> None:
+    """Look at a capture in the browser: events, pictures, why a pixel has its colour, state, command words.
+
+    ADDRESS is what is shown first, such as f1/d17 or f1/px200,120. The link that is printed works once, and for this
+    computer only; the browser keeps a cookie. Ctrl-C ends the server.
+
+    With --host, whoever reaches this computer there and has the link can see the capture; the connection is not
+    encrypted.
+    """
+    from pocketgpu.inspect.model.address import Address
+    from pocketgpu.view.serve import check_installed, serve
+
+    check_installed()
+    at = "" if address is None else str(Address.parse(address))
+    opened = open_capture(capture, address)
+    outcome.add_events(opened.warnings)
+
+    def say(link: str) -> None:
+        terminal.say(f"{capture} is shown at\n\n    {link}\n\nCtrl-C ends it.")
+
+    serve(opened, choices, host=host, port=port, at=at, say=say, open_browser=not no_browser)

@@ -1,0 +1,120 @@
+"""Pictures of a moment, the same for both consoles: screens and render targets, with the address of each pixel.
+
+    for name, picture in run.seek("f1/d17").pictures.items():
+        print(name, picture.title, picture.at(8, 9))
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketgpu.displayed import picture_html, title_html
+from pocketgpu.errors import UsageError
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.displayed import Displayed
+from pocketgpu.pictures import to_png
+
+KINDS = ("screen", "colour", "depth", "stencil")
+Bytes = NDArray[np.uint8]
+
+
+class MomentPicture(Displayed, ABC):
+    """A picture of a moment, upright, with x and y from its upper left pixel.
+
+    name: "top", "target", "depth" and so on. kind: one of KINDS. title: size, format and place, for people.
+    """
+
+    name: str
+    kind: str
+    title: str
+    width: int
+    height: int
+
+    @property
+    @abstractmethod
+    def pixels(self) -> Bytes:
+        """RGBA to look at, (height, width, 4). Depth is grey, its least value black and its greatest white; stencil is
+        grey as it is."""
+
+    @abstractmethod
+    def values(self, x: int, y: int) -> dict[str, str]:
+        """What a pixel holds, by name: "red" to "alpha", "depth", "stencil".
+
+        :raises UsageError: there is no such pixel.
+        """
+
+    def at(self, x: int, y: int) -> Address | None:
+        """The address of a pixel, as `why` takes it; None if nothing explains it.
+
+        :raises UsageError: there is no such pixel.
+        """
+        self.check(x, y)
+        return None
+
+    def check(self, x: int, y: int) -> None:
+        """Refuse a pixel that does not exist."""
+        if not (0 <= x < self.width and 0 <= y < self.height):
+            raise UsageError(
+                f"{self.name} has no pixel at {x},{y}",
+                hint=f"It is {self.width} pixels wide and {self.height} high.",
+            )  # fmt: skip
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.title}"
+
+    def _repr_png_(self) -> bytes:
+        return to_png(self.pixels)
+
+    def _repr_html_(self) -> str:
+        return title_html(str(self)) + picture_html(self._repr_png_())
+
+
+class ScreenPicture(MomentPicture):
+    """What a screen shows. frame: the moment's address if it is that of a frame, of whose pixels `why` has answers."""
+
+    kind = "screen"
+
+    def __init__(self, name: str, screen: Any, frame: Address | None) -> None:
+        self.name, self._screen, self._frame = name, screen, frame
+        self.width, self.height, self.title = screen.width, screen.height, f"{screen.width}x{screen.height}"
+
+    @property
+    def pixels(self) -> Bytes:
+        rgb: Bytes = self._screen.array
+        return with_alpha(rgb)
+
+    def values(self, x: int, y: int) -> dict[str, str]:
+        self.check(x, y)
+        return dict(zip(("red", "green", "blue"), map(str, self._screen.array[y, x].tolist()), strict=True))
+
+    def at(self, x: int, y: int) -> Address | None:
+        self.check(x, y)
+        return None if self._frame is None else self._frame.at(screen=self.name, pixel=(x, y))
+
+
+def with_alpha(rgb: Bytes) -> Bytes:
+    """Opaque RGBA (height, width, 4) of RGB."""
+    found = np.full((*rgb.shape[:2], 4), 255, np.uint8)
+    found[..., :3] = rgb
+    return found
+
+
+def grey(values: NDArray[Any], whole: bool = False) -> Bytes:
+    """Numbers (height, width) as opaque grey RGBA: from black, the least, to white, the greatest. whole: bytes as they
+    are."""
+    if whole:
+        levels = values.astype(np.uint8)
+    else:
+        numbers = values.astype(np.float64)
+        finite = numbers[np.isfinite(numbers)]
+        low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)
+        scaled = np.nan_to_num((numbers - low) / (high - low or 1.0), nan=0.0, posinf=1.0, neginf=0.0)
+        levels = (scaled * 255).astype(np.uint8)
+    return with_alpha(np.repeat(levels[..., None], 3, axis=2))
+
+
+__all__ = ["KINDS", "MomentPicture", "ScreenPicture", "grey", "with_alpha"]

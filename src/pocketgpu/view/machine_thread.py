@@ -1,0 +1,138 @@
+"""The thread that has the machine of an open capture. All questions run there, one after the other.
+
+    machine = MachineThread(lambda: nullcontext(pocketgpu.debug("scene.pgc")))
+    answer = await machine.ask("tab 1, why", lambda run: run.why("f1/px200,120").text())
+
+Moments of an inspection share one machine and move it, so no two threads may use it. A question that waits is overtaken
+by a newer one of the same panel: the answer to the older one is not wanted any more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import AbstractContextManager, ExitStack
+from functools import partial
+from typing import Any, Generic, TypeVar
+
+from pocketgpu.displayed import line_of
+from pocketgpu.wording import counted
+
+MOST_WAITING = 64
+"""Questions that wait at most; further ones are refused."""
+Run = TypeVar("Run")
+Answer = TypeVar("Answer")
+Listener = Callable[[str], None]
+"""Is told the panel whose question begins, or "" when the machine rests. Called on the machine's thread."""
+
+
+class Overtaken(Exception):
+    """A newer question of the same panel has taken the place of this one."""
+
+
+class Busy(Exception):
+    """Too many questions wait."""
+
+
+class MachineThread(Generic[Run]):
+    """Runs questions about what a context gives, on one thread.
+
+    :param make: makes the context. It is entered and left on that thread. What it raises is raised by every question.
+    """
+
+    def __init__(self, make: Callable[[], AbstractContextManager[Run]]) -> None:
+        self._make = make
+        self._waiting: OrderedDict[str, tuple[Callable[[Run], Any], Future[Any]]] = OrderedDict()
+        self._state = threading.Condition()
+        self._ended = False
+        self._number = 0
+        self.listeners: list[Listener] = []
+        self._thread = threading.Thread(target=self._work, name="pocketgpu-view", daemon=True)
+        self._thread.start()
+
+    def __repr__(self) -> str:
+        return line_of(self, f"{counted(len(self._waiting), 'question')} waiting")
+
+    async def ask(self, panel: str, question: Callable[[Run], Answer]) -> Answer:
+        """The answer to a question. panel: who asks; "" for nobody who could ask something newer.
+
+        :raises Overtaken: the panel has asked something newer. :raises Busy: too many questions wait.
+        """
+        future = self._put(panel, question)
+        try:
+            answer: Answer = await asyncio.wrap_future(future)
+        except asyncio.CancelledError:
+            future.cancel()  # whoever asked has gone; nobody needs to begin with it
+            raise
+        return answer
+
+    def close(self) -> None:
+        """End the thread after the question that it works on. Those that wait are overtaken."""
+        with self._state:
+            self._ended = True
+            waiting, self._waiting = self._waiting, OrderedDict()
+            self._state.notify()
+        for _, future in waiting.values():
+            _refuse(future)
+        self._thread.join()
+
+    def _put(self, panel: str, question: Callable[[Run], Any]) -> Future[Any]:
+        future: Future[Any] = Future()
+        with self._state:
+            self._number += 1
+            name = panel or f"#{self._number}"
+            older = self._waiting.pop(name, None)
+            if self._ended or len(self._waiting) >= MOST_WAITING:
+                raise Busy
+            self._waiting[name] = question, future
+            self._state.notify()
+        if older is not None:
+            _refuse(older[1])
+        return future
+
+    def _work(self) -> None:
+        with ExitStack() as stack:
+            try:
+                run = stack.enter_context(self._make())
+            except BaseException as error:
+                self._answer_all(partial(_raise, error))
+            else:
+                self._answer_all(lambda question: question(run))
+
+    def _answer_all(self, answer: Callable[[Callable[[Run], Any]], Any]) -> None:
+        """Answer questions until the end."""
+        while True:
+            with self._state:
+                self._state.wait_for(lambda: self._waiting or self._ended)
+                if self._ended:
+                    return
+                panel, (question, future) = self._waiting.popitem(last=False)
+            if not future.set_running_or_notify_cancel():
+                continue
+            self._tell(panel)
+            try:
+                found = answer(question)
+            except BaseException as error:
+                future.set_exception(error)
+            else:
+                future.set_result(found)
+            self._tell("")
+
+    def _tell(self, panel: str) -> None:
+        for listener in tuple(self.listeners):
+            listener(panel)
+
+
+def _raise(error: BaseException, _: object) -> Any:
+    raise error
+
+
+def _refuse(future: Future[Any]) -> None:
+    if future.set_running_or_notify_cancel():
+        future.set_exception(Overtaken())
+
+
+__all__ = ["MOST_WAITING", "Busy", "MachineThread", "Overtaken"]

@@ -1,0 +1,205 @@
+"""The requests of docs/formats/view.md, answered by `questions` on the machine's thread, and the files of the page."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from pocketgpu.errors import PocketGPUError, UsageError
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.inspection import Inspection
+from pocketgpu.view import questions
+from pocketgpu.view.machine_thread import Busy, MachineThread, Overtaken
+from pocketgpu.view.questions import Json, Pixels
+
+_NO_STORE: Final = {"cache-control": "no-store"}
+_ALIVE: Final = 15.0
+"""Seconds after which a stream of events says that it is still there."""
+_MOST_PANEL: Final = 80
+"""Characters of the name of a panel."""
+
+
+class Question(Protocol):
+    """A question that a request asks, once its parameters are known to be good."""
+
+    def __call__(self, run: Inspection) -> Json | Pixels: ...
+
+
+Parameters = Mapping[str, str]
+
+
+def _capture(name: str, version: str) -> Callable[[Parameters], Question]:
+    return lambda given: lambda run: questions.capture(run, name, version)
+
+
+def _events(given: Parameters) -> Question:
+    frame = _number(given, "frame")
+    return lambda run: questions.events(run, frame)
+
+
+def _event(given: Parameters) -> Question:
+    at = _at(given)
+    return lambda run: questions.event(run, at)
+
+
+def _pictures(given: Parameters) -> Question:
+    at = _at(given)
+    return lambda run: questions.pictures(run, at)
+
+
+def _picture(given: Parameters) -> Question:
+    at, name, form = _at(given), _text(given, "of"), given.get("form", "rgba")
+    if form not in ("rgba", "png"):
+        raise UsageError(f"'{form}' is no form of a picture", location="form", hint="There are rgba and png.")
+    return lambda run: questions.picture(run, at, name, form == "png")
+
+
+def _pixel(given: Parameters) -> Question:
+    at, name, x, y = _at(given), _text(given, "of"), _number(given, "x"), _number(given, "y")
+    return lambda run: questions.pixel(run, at, name, x, y)
+
+
+def _why(given: Parameters) -> Question:
+    at = _at(given)
+    return lambda run: questions.why(run, at)
+
+
+def _state(given: Parameters) -> Question:
+    at, since = _at(given), given.get("since", "previous")
+    return lambda run: questions.state(run, at, since)
+
+
+def _words(given: Parameters) -> Question:
+    at = _at(given)
+    return lambda run: questions.words(run, at)
+
+
+# -- parameters -----------------------------------------------------------------------------------------------------
+def _text(given: Parameters, name: str) -> str:
+    if name not in given:
+        raise UsageError(f"the request has no '{name}'", location=name)
+    return given[name]
+
+
+def _at(given: Parameters) -> Address:
+    return Address.parse(_text(given, "at"))
+
+
+def _number(given: Parameters, name: str) -> int:
+    text = _text(given, name)
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise UsageError(f"'{text}' is no number", location=name)
+    return int(text)
+
+
+# -- answers --------------------------------------------------------------------------------------------------------
+def _plain(value: Any) -> Any:
+    """Data with texts in place of numbers that JSON does not have."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return value
+
+
+def _json(value: Json, status: int = 200) -> Response:
+    try:
+        text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    except ValueError:
+        text = json.dumps(_plain(value), allow_nan=False, separators=(",", ":"))
+    return Response(text, status, _NO_STORE, "application/json")
+
+
+def _pixels(request: Request, found: Pixels) -> Response:
+    tag = f'"{found.tag}"'
+    headers = {"etag": tag, "cache-control": "no-cache", "x-size": f"{found.width}x{found.height}"}
+    if request.headers.get("if-none-match") == tag:
+        return Response(None, 304, headers)
+    return Response(found.data, 200, headers, found.type)
+
+
+def _error(message: str, location: str | None, hint: str | None, status: int) -> Response:
+    return _json({"error": {"message": message, "location": location, "hint": hint}}, status)
+
+
+class Routes:
+    """The app for one open capture.
+
+    :param name: of its file. version: of this package. page: folder of the built page.
+    """
+
+    def __init__(self, machine: MachineThread[Inspection], name: str, version: str, page: Path) -> None:
+        self._machine = machine
+        asked = {
+            "capture": _capture(name, version), "events": _events, "event": _event, "pictures": _pictures,
+            "picture": _picture, "pixel": _pixel, "why": _why, "state": _state, "words": _words,
+        }  # fmt: skip
+        routes = [Route(f"/api/{path}", self._route(read)) for path, read in asked.items()]
+        routes.append(Route("/api/progress", self._progress))
+        files = Mount("/", StaticFiles(directory=page, html=True, follow_symlink=False))
+        self.app = Starlette(routes=[*routes, files], lifespan=self._lifespan)
+
+    @asynccontextmanager
+    async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        yield
+        self._machine.close()
+
+    def _route(self, read: Callable[[Parameters], Question]) -> Callable[[Request], Any]:
+        async def answer(request: Request) -> Response:
+            given = request.query_params
+            tab, panel = given.get("tab", ""), given.get("panel", "")
+            asker = f"{tab}, {panel}"[:_MOST_PANEL] if tab and panel else ""
+            try:
+                found = await self._machine.ask(asker, read(given))
+            except PocketGPUError as error:
+                return _error(error.message, error.location, error.hint, 400)
+            except Overtaken:
+                return _error("the panel has asked something newer", None, None, 409)
+            except Busy:
+                return _error("too many questions wait", None, "Ask again in a moment.", 503)
+            return _pixels(request, found) if isinstance(found, Pixels) else _json(found)
+
+        return answer
+
+    async def _progress(self, request: Request) -> Response:
+        return StreamingResponse(self._steps(request), media_type="text/event-stream", headers=_NO_STORE)
+
+    async def _steps(self, request: Request) -> AsyncIterator[str]:
+        """What the machine begins and ends, for as long as somebody listens."""
+        loop, steps = asyncio.get_running_loop(), asyncio.Queue[str](maxsize=64)
+
+        def put(panel: str) -> None:
+            if not steps.full():  # who is slow misses some
+                steps.put_nowait(panel)
+
+        def heard(panel: str) -> None:
+            loop.call_soon_threadsafe(put, panel)
+
+        self._machine.listeners.append(heard)
+        try:
+            while not await request.is_disconnected():
+                try:
+                    asker = await asyncio.wait_for(steps.get(), _ALIVE)
+                except TimeoutError:
+                    yield ": still here\n\n"
+                    continue
+                panel = asker.partition(", ")[2]
+                yield f"data: {json.dumps({'busy': bool(asker), 'panel': panel})}\n\n"
+        finally:
+            self._machine.listeners.remove(heard)
+
+
+__all__ = ["Routes"]

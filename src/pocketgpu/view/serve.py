@@ -1,0 +1,98 @@
+"""Starts the server on this computer, and opens the browser."""
+
+from __future__ import annotations
+
+import socket
+import webbrowser
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pocketgpu.errors import UsageError
+
+if TYPE_CHECKING:
+    from pocketgpu.capture import Capture
+    from pocketgpu.inspect.model.inspection import Inspection
+
+PAGE: Final = Path(__file__).parent / "page"
+"""Where the built page is. The package for users has it; in a clone `make page` makes it."""
+LOCAL: Final = "127.0.0.1"
+_NEEDED: Final = ("starlette", "uvicorn")
+
+
+def check_installed() -> None:
+    """Whether the viewer can start here.
+
+    :raises UsageError: the extra or the built page is missing.
+    """
+    missing = [name for name in _NEEDED if find_spec(name) is None]
+    if missing:
+        raise UsageError(
+            f"the viewer needs {' and '.join(missing)}", hint="pip install 'pocketgpu[view]' installs what it needs."
+        )
+    if not (PAGE / "index.html").is_file():
+        raise UsageError(
+            "the page of the viewer is not built",
+            hint="In a clone, 'make page' builds it with Node.js; the package for users has it.",
+        )
+
+
+def serve(
+    capture: Capture, switches: Mapping[str, str], *, host: str, port: int, at: str,
+    say: Callable[[str], None], open_browser: bool,
+) -> None:  # fmt: skip
+    """Serve the page about a capture until the process is interrupted.
+
+    host, port: where to listen; port 0 is any free one. at: the address to show first. say: is given the link.
+
+    :raises UsageError: nothing can listen there.
+    """
+    import uvicorn
+
+    from pocketgpu import __version__
+    from pocketgpu.inspect.index.events import listing
+    from pocketgpu.view.gate import TOKEN, Gate
+    from pocketgpu.view.machine_thread import MachineThread
+    from pocketgpu.view.routes import Routes
+
+    @contextmanager
+    def opened() -> Iterator[Inspection]:
+        run = listing(capture, switches)
+        yield run
+        run.keep()
+
+    listener = _listener(host, port)
+    port = listener.getsockname()[1]
+    names = {host, LOCAL, "localhost"} if host == LOCAL else {host, socket.gethostname()}
+    machine = MachineThread(opened)
+    gate = Gate(
+        Routes(machine, Path(capture.path).name, __version__, PAGE).app, [f"{name}:{port}" for name in names]
+    )
+    link = f"http://{host}:{port}/?{TOKEN}={gate.token}" + (f"#{at}" if at else "")
+    say(link)
+    if open_browser:
+        webbrowser.open(link)
+    config = uvicorn.Config(
+        gate, log_level="warning", access_log=False, ws="none", server_header=False, timeout_graceful_shutdown=1
+    )
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        found = socket.socket(family, kind, protocol)
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind(place)
+        found.listen()
+    except OSError as error:
+        raise UsageError(
+            f"nothing can listen at port {port} of {host}: {error.strerror}", location="--port",
+            hint="Without --port any free port is taken.",
+        ) from None
+    return found
+
+
+__all__ = ["LOCAL", "PAGE", "check_installed", "serve"]

@@ -1,0 +1,159 @@
+"""Answers to the page: what `inspect` says, as data and pixels, for both consoles' samples."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from starlette.testclient import TestClient
+
+import pocketgpu
+from pocketgpu.inspect.model.inspection import Inspection
+from pocketgpu.view import routes
+from pocketgpu.view.machine_thread import MachineThread
+from pocketgpu.view.routes import Routes
+
+ROOT = Path(__file__).resolve().parents[3]
+SAMPLES = ("sample.ctf.xz", "sample_switch.mxcap.zip")
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("page")
+    (folder / "index.html").write_text("<!doctype html>the page")
+    (folder.parent / "secret.txt").write_text("not for you")
+    (folder / "link.txt").symlink_to(folder.parent / "secret.txt")
+    return folder
+
+
+@pytest.fixture(scope="module", params=SAMPLES)
+def sides(request: pytest.FixtureRequest, page: Path) -> Iterator[tuple[TestClient, Inspection]]:
+    """A client of the server, and an inspection of the same sample."""
+    path = ROOT / "src" / "pocketgpu" / "data" / request.param
+    machine = MachineThread[Inspection](lambda: nullcontext(pocketgpu.debug(path)))
+    with TestClient(Routes(machine, path.name, "1.2", page).app) as client:
+        yield client, pocketgpu.debug(path)
+
+
+def ask(client: TestClient, path: str, **query: Any) -> Any:
+    answer = client.get(f"/api/{path}", params=query)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def refused(client: TestClient, path: str, **query: Any) -> dict[str, str]:
+    answer = client.get(f"/api/{path}", params=query)
+    assert answer.status_code == 400 and answer.headers["content-type"] == "application/json"
+    error: dict[str, str] = answer.json()["error"]
+    assert set(error) == {"message", "location", "hint"}
+    return error
+
+
+def test_the_capture_and_its_events(sides: tuple[TestClient, Inspection]) -> None:
+    client, run = sides
+    found = ask(client, "capture")
+    assert (found["console"], found["frames"], found["version"]) == (run.capture.console, run.frame_count, "1.2")
+    assert found["name"] in SAMPLES
+    last = run.frame_count - 1
+    events = ask(client, "events", frame=last)
+    assert [row[4] for row in events["rows"]] == [one.title for one in run.events(last)]
+    assert [one["target"] for one in events["passes"]] == [one.target for one in run.passes(last)]
+    number = events["columns"].index("draw")
+    assert [row[number] for row in events["rows"] if row[number] is not None] == list(range(len(run.draws(last))))
+    draw = run.draws(last)[-1]
+    assert ask(client, "event", at=str(draw.address)) == json.loads(json.dumps(draw.to_json(words=True)))
+
+
+def test_pictures_have_the_pixels_of_the_moment(sides: tuple[TestClient, Inspection]) -> None:
+    client, run = sides
+    draw = run.draws(0)[-1]
+    for at in (str(draw.address), "f0"):
+        wanted = run.seek(at).pictures
+        shown = ask(client, "pictures", at=at)["pictures"]
+        assert [one["name"] for one in shown] == list(wanted)
+        for one in shown:
+            answer = client.get("/api/picture", params={"at": at, "of": one["name"]})
+            pixels = np.frombuffer(answer.content, np.uint8).reshape(one["height"], one["width"], 4)
+            assert np.array_equal(pixels, wanted[one["name"]].pixels)
+            again = client.get(
+                "/api/picture", params={"at": at, "of": one["name"]}, headers={"if-none-match": answer.headers["etag"]}
+            )
+            assert (again.status_code, again.content) == (304, b"")
+    png = client.get("/api/picture", params={"at": "f0", "of": shown[0]["name"], "form": "png"})
+    assert png.content.startswith(b"\x89PNG") and png.headers["content-type"] == "image/png"
+
+
+def test_a_pixel_has_the_address_that_why_explains(sides: tuple[TestClient, Inspection]) -> None:
+    """The values of the picture are those that the answer ends with."""
+    client, run = sides
+    draw, checked = str(run.draws(0)[-1].address), 0
+    rng = np.random.default_rng(1)
+    for at, name in ((draw, "target"), ("f0", next(iter(run.seek("f0").screens)))):
+        picture = run.seek(at).pictures[name]
+        for _ in range(6):
+            x, y = int(rng.integers(picture.width)), int(rng.integers(picture.height))
+            pixel = ask(client, "pixel", at=at, of=name, x=x, y=y)
+            answer = ask(client, "why", at=pixel["address"])
+            assert answer["address"] == pixel["address"]
+            shown = picture.pixels[y, x, :3].tolist()
+            first = answer["text"].partition("\n")[0]
+            assert bytes(shown).hex() in first and first.startswith(pixel["address"]), (pixel, first)
+            checked += 1
+    assert checked == 12
+
+
+def test_state_and_words(sides: tuple[TestClient, Inspection]) -> None:
+    client, run = sides
+    first, last = run.draws(0)[0], run.draws(0)[-1]
+    moment = run.seek(last.address)
+    state = ask(client, "state", at=str(last.address), since="reset")
+    assert [one["text"] for one in state["summary"]] == list(moment.summary.parts.values())
+    assert state["changes"] == [json.loads(json.dumps(one.to_json())) for one in moment.changes("reset")]
+    assert ask(client, "state", at=str(last.address), since=str(first.address))["changes"] == [
+        one.to_json() for one in moment.changes(first.address)
+    ]
+    lines = ask(client, "words", at=str(last.address))["lines"]
+    assert lines == [json.loads(line) for line in run.words_of(last)] and len(lines) > 1
+
+
+def test_wrong_requests_say_what_is_wrong(sides: tuple[TestClient, Inspection]) -> None:
+    client, run = sides
+    count = run.frame_count
+    assert refused(client, "events", frame=count + 7)["location"] == f"f{count + 7}"
+    assert "no number" in refused(client, "events", frame="-1")["message"]
+    assert "no number" in refused(client, "events", frame="1" * 40)["message"]
+    assert "no 'at'" in refused(client, "why")["message"]
+    assert "no part of an address" in refused(client, "why", at="f0/../../etc/passwd")["message"]
+    assert "There are: " in refused(client, "picture", at="f0", of="<script>")["hint"]
+    assert "has no pixel at 99999,1" in refused(client, "pixel", at="f0", of="target", x=99999, y=1)["message"]
+    assert "no form" in refused(client, "picture", at="f0", of="target", form="bmp")["message"]
+    assert client.get("/api/nothing").status_code == 404
+
+
+@pytest.mark.parametrize("path", ["../secret.txt", "%2e%2e/secret.txt", "..%2fsecret.txt", "link.txt", "//etc/passwd"])
+def test_no_files_but_those_of_the_page(sides: tuple[TestClient, Inspection], path: str) -> None:
+    client, _ = sides
+    assert client.get("/").text == "<!doctype html>the page"
+    answer = client.get(f"/{path}")
+    assert answer.status_code == 404 and "not for you" not in answer.text
+
+
+def test_numbers_that_json_does_not_have() -> None:
+    found = routes._json({"a": [float("nan"), 1.5], "b": {"c": float("-inf")}})
+    assert json.loads(bytes(found.body)) == {"a": ["nan", 1.5], "b": {"c": "-inf"}}
+
+
+def test_texts_of_a_capture_stay_texts(page: Path) -> None:
+    """A file name that would break out of HTML is data for JSON, never a page."""
+    name = "</script><img src=x onerror=alert(1)>.pgc"
+    machine = MachineThread[Inspection](lambda: nullcontext(pocketgpu.debug(ROOT / "src/pocketgpu/data" / SAMPLES[0])))
+    with TestClient(Routes(machine, name, "1", page).app) as client:
+        answer = client.get("/api/capture")
+    assert answer.headers["content-type"] == "application/json" and answer.json()["name"] == name
+    assert html.escape(name) not in answer.text

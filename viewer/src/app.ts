@@ -1,0 +1,145 @@
+// The page: a head with the capture, the address and the switches, and the panels below it.
+
+import { LitElement, html, nothing, type TemplateResult } from "lit";
+import { store } from "./events/store";
+import { Layout, PANELS } from "./layout";
+import { parseAddress } from "./shared/address";
+import { selection } from "./shared/selection";
+import { setTheme, theme, type Theme } from "./theme";
+
+const KEYS: [string, string][] = [
+  ["j, k", "next and previous event"],
+  ["↑ ↓ Home End", "rows of the tree"],
+  ["← →", "fold and unfold"],
+  ["/", "filter of the events"],
+  ["g", "address"],
+  ["F1 to F5, or Alt+1 to 5", "Events, Picture, Why, State, Words"],
+  ["arrows, Enter", "in the picture: move the pixel, explain it"],
+  ["+ − 0 1", "in the picture: zoom, all of it, one to one"],
+];
+
+export class App extends LitElement {
+  private layout: Layout | null = null;
+  private busy = "";
+  private progress: EventSource | null = null;
+
+  // Dockview's style sheet is one of the document, so this element has no shadow.
+  protected override createRenderRoot(): HTMLElement {
+    return this;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    selection.addEventListener("change", () => this.selected());
+    store.addEventListener("change", () => this.requestUpdate());
+    document.addEventListener("keydown", (event) => this.key(event));
+    void store.open().then(() => {
+      if (!selection.address && store.capture) selection.begin("f0");
+      this.listen();
+    });
+  }
+
+  protected override firstUpdated(): void {
+    this.layout = new Layout(this.querySelector<HTMLElement>(".dock")!);
+    this.selected();
+  }
+
+  private selected(): void {
+    document.title = selection.address ? `${selection.address} – ${store.capture?.name ?? "pocketgpu view"}` : "pocketgpu view";
+    this.requestUpdate();
+  }
+
+  /** What the machine does is shown in the head, whichever panel asked. */
+  private listen(): void {
+    if (!store.capture || this.progress) return;
+    this.progress = new EventSource("/api/progress");
+    this.progress.onmessage = (event: MessageEvent<string>) => {
+      const { busy, panel } = JSON.parse(event.data) as { busy: boolean; panel?: string };
+      this.busy = busy ? (panel ?? "…") : "";
+      this.requestUpdate();
+    };
+    this.progress.onerror = () => {
+      this.busy = "";
+      this.requestUpdate();
+    };
+  }
+
+  protected override render(): TemplateResult {
+    const capture = store.capture;
+    const address = selection.address;
+    return html`
+      <header>
+        <h1>${capture?.name ?? "pocketgpu view"}</h1>
+        ${capture
+          ? html`<span class="facts">${capture.console} · ${capture.frames} ${capture.frames === 1 ? "frame" : "frames"}</span>`
+          : nothing}
+        <form class="go" @submit=${(event: Event) => this.go(event)}>
+          <input
+            id="address"
+            type="text"
+            spellcheck="false"
+            autocomplete="off"
+            aria-label="Address"
+            aria-invalid=${address !== "" && !parseAddress(address)}
+            title="Address of the selection: f3, f3/d17, f3/top/px8,9 (g)"
+            .value=${address}
+          />
+        </form>
+        <span class="busy" role="status">${this.busy ? `works: ${this.busy}` : ""}</span>
+        <span class="end">
+          <button type="button" title="Panels back to their first places" @click=${() => this.layout?.arrange()}>Layout</button>
+          <select aria-label="Colours" .value=${theme()} @change=${(event: Event) => this.setTheme(event)}>
+            <option value="system">system</option>
+            <option value="dark">dark</option>
+            <option value="light">light</option>
+          </select>
+          <button type="button" aria-label="Keys" title="Keys (?)" @click=${() => this.help()}>?</button>
+        </span>
+      </header>
+      <main class="dock" aria-label="Panels"></main>
+      <dialog aria-label="Keys">
+        <h2>Keys</h2>
+        <table>
+          ${KEYS.map(([key, what]) => html`<tr><th scope="row">${key}</th><td>${what}</td></tr>`)}
+        </table>
+        <form method="dialog"><button>Close</button></form>
+      </dialog>
+    `;
+  }
+
+  private go(event: Event): void {
+    event.preventDefault();
+    const input = this.querySelector<HTMLInputElement>("#address")!;
+    if (input.value.trim()) selection.select(input.value.trim());
+  }
+
+  private setTheme(event: Event): void {
+    setTheme((event.target as HTMLSelectElement).value as Theme);
+  }
+
+  private help(): void {
+    this.querySelector("dialog")?.showModal();
+  }
+
+  private key(event: KeyboardEvent): void {
+    const panel = /^F([1-5])$/.exec(event.key)?.[1] ?? (event.altKey ? /^Digit([1-5])$/.exec(event.code)?.[1] : undefined);
+    if (panel && !event.ctrlKey && !event.metaKey) {
+      this.layout?.activate(Object.keys(PANELS)[Number(panel) - 1]!);
+      event.preventDefault();
+      return;
+    }
+    const focus = event.composedPath()[0];
+    const typing = focus instanceof HTMLElement && focus.matches("input:not([type=checkbox]), select, textarea");
+    if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "g") this.querySelector<HTMLInputElement>("#address")?.select();
+    else if (event.key === "/") {
+      this.layout?.activate("events");
+      const events = this.querySelector("pg-events");
+      requestAnimationFrame(() => events?.shadowRoot?.querySelector<HTMLInputElement>(".filter")?.focus());
+    } else if (event.key === "?") this.help();
+    else return;
+    event.preventDefault();
+  }
+}
+
+customElements.define("pg-app", App);

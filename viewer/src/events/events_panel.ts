@@ -1,0 +1,313 @@
+// The panel of events: a tree that is walked by keyboard and pointer.
+
+import { css, html, nothing, type TemplateResult } from "lit";
+import { placeOfText } from "../shared/address";
+import { Panel } from "../shared/panel";
+import { RowsList } from "../shared/rows_list";
+import { selection } from "../shared/selection";
+import { panelStyles } from "../shared/styles";
+import { store } from "./store";
+import { EVENT, FRAME, PASS, type Row } from "./tree";
+
+/** While a key is held down the selection follows when it rests, so that each row does not start requests. */
+const REST_MS = 120;
+
+export class EventsPanel extends Panel {
+  static override styles = [
+    panelStyles,
+    css`
+      .row {
+        display: flex;
+        gap: 6px;
+        cursor: default;
+        padding: 0 8px 0 4px;
+        width: 100%;
+      }
+      .row:hover {
+        background: var(--hover);
+      }
+      .row.chosen {
+        background: var(--chosen);
+        color: var(--strong);
+      }
+      .scroll:focus .row.cursor {
+        box-shadow: inset 0 0 0 1px var(--accent);
+      }
+      .rows {
+        width: 100%;
+      }
+      .l2 {
+        padding-left: 18px;
+      }
+      .l3 {
+        padding-left: 32px;
+      }
+      .fold {
+        width: 12px;
+        flex: none;
+        text-align: center;
+        color: var(--dim);
+      }
+      .frame .title,
+      .pass .title {
+        font-weight: 600;
+      }
+      .title {
+        flex: 1 1 0;
+        overflow: hidden;
+        text-overflow: ellipsis;
+      }
+      .number {
+        flex: none;
+        min-width: 4ch;
+        text-align: right;
+        color: var(--dim);
+      }
+      .kind {
+        flex: none;
+        width: 9ch;
+        overflow: hidden;
+        color: var(--dim);
+      }
+      .draw .kind {
+        color: var(--draw);
+      }
+      .fill .kind,
+      .clear .kind {
+        color: var(--fill);
+      }
+      .show .kind,
+      .transfer .kind {
+        color: var(--show);
+      }
+      .count {
+        flex: none;
+        color: var(--dim);
+      }
+      .foot {
+        padding: 2px 8px;
+        border-top: 1px solid var(--line);
+        color: var(--dim);
+        background: var(--raised);
+        white-space: nowrap;
+        overflow: hidden;
+        text-overflow: ellipsis;
+        flex: none;
+      }
+    `,
+  ];
+
+  private readonly list = new RowsList(this);
+  private cursor = 0;
+  private text = "";
+  private drawsOnly = false;
+  private resting: ReturnType<typeof setTimeout> | undefined;
+  private readonly onStore = (): void => this.requestUpdate();
+  private readonly onKey = (event: KeyboardEvent): void => this.globalKey(event);
+
+  override connectedCallback(): void {
+    store.addEventListener("change", this.onStore);
+    document.addEventListener("keydown", this.onKey);
+    super.connectedCallback();
+  }
+
+  override disconnectedCallback(): void {
+    store.removeEventListener("change", this.onStore);
+    document.removeEventListener("keydown", this.onKey);
+    clearTimeout(this.resting);
+    super.disconnectedCallback();
+  }
+
+  protected selected(): void {
+    const address = selection.address;
+    void store.needFor(address).then(() => {
+      // Something else may be selected by now.
+      if (address !== selection.address || !this.isConnected) return;
+      store.tree.reveal(address);
+      this.goTo(store.tree.rowOf(address));
+    });
+  }
+
+  protected override render(): TemplateResult {
+    const tree = store.tree;
+    const { found, events, draws, unread } = tree.totals;
+    const foot = tree.filtered
+      ? `${found} of ${events} events${unread ? `; ${unread} frames not opened` : ""}`
+      : `${tree.frames.length} frames${events ? ` · ${draws} draws, ${events} events read` : ""}`;
+    const place = placeOfText(selection.address);
+    return html`
+      <div class="bar">
+        <input
+          class="grow filter"
+          type="search"
+          placeholder="Filter by title or kind"
+          aria-label="Filter events by title or kind"
+          .value=${this.text}
+          @input=${(event: InputEvent) => this.filter((event.target as HTMLInputElement).value, this.drawsOnly)}
+          @keydown=${(event: KeyboardEvent) => this.filterKey(event)}
+        />
+        <label
+          ><input
+            type="checkbox"
+            .checked=${this.drawsOnly}
+            @change=${(event: Event) => this.filter(this.text, (event.target as HTMLInputElement).checked)}
+          />draws only</label
+        >
+      </div>
+      ${this.working(store.opening, store.frames)} ${this.problem(store.opening.error ?? store.frames.error)}
+      <div
+        class="scroll"
+        role="tree"
+        tabindex="0"
+        aria-label="Frames, passes and events"
+        aria-activedescendant=${`row-${this.cursor}`}
+        @keydown=${(event: KeyboardEvent) => this.treeKey(event)}
+        @click=${(event: MouseEvent) => this.clicked(event)}
+      >
+        ${this.list.render(tree.count, (index) => this.row(index, tree.row(index), place))}
+      </div>
+      <div class="foot">${foot}</div>
+    `;
+  }
+
+  private row(index: number, row: Row | null, place: string): TemplateResult | typeof nothing {
+    if (!row) return nothing;
+    const chosen = row.address === place;
+    const name = row.address.slice(row.address.indexOf("/") + 1);
+    return html`<div
+      id=${`row-${index}`}
+      class=${`row l${row.level} ${row.kind}${chosen ? " chosen" : ""}${index === this.cursor ? " cursor" : ""}`}
+      role="treeitem"
+      aria-level=${row.level}
+      aria-selected=${chosen}
+      aria-expanded=${row.open ?? nothing}
+      data-row=${index}
+      title=${row.title}
+    >
+      <span class="fold" aria-hidden="true">${row.open === null ? "" : row.open ? "▾" : "▸"}</span>
+      <span class="number">${row.type === FRAME || row.type === PASS || row.type === EVENT ? name : ""}</span>
+      ${row.type === EVENT ? html`<span class="kind">${row.kind}</span>` : nothing}
+      <span class="title">${row.title}</span>${row.counts ? html`<span class="count">${row.counts}</span>` : nothing}
+    </div>`;
+  }
+
+  private filter(text: string, drawsOnly: boolean): void {
+    this.text = text;
+    this.drawsOnly = drawsOnly;
+    store.tree.setFilter({ text, drawsOnly });
+    this.cursor = Math.max(0, store.tree.rowOf(selection.address));
+    this.requestUpdate();
+  }
+
+  private filterKey(event: KeyboardEvent): void {
+    if (event.key === "ArrowDown" || event.key === "Enter") {
+      event.preventDefault();
+      this.renderRoot.querySelector<HTMLElement>(".scroll")?.focus();
+    }
+  }
+
+  private clicked(event: MouseEvent): void {
+    const target = event.target as HTMLElement;
+    const row = target.closest<HTMLElement>(".row");
+    if (!row) return;
+    const index = Number(row.dataset["row"]);
+    if (target.closest(".fold") && store.tree.row(index)?.open !== null) {
+      this.fold(index, !store.tree.row(index)!.open);
+      return;
+    }
+    this.goTo(index);
+    this.choose(false);
+  }
+
+  private treeKey(event: KeyboardEvent): void {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const row = store.tree.row(this.cursor);
+    const last = store.tree.count - 1;
+    const moves: Record<string, () => number> = {
+      ArrowDown: () => this.cursor + 1,
+      ArrowUp: () => this.cursor - 1,
+      PageDown: () => this.cursor + this.list.rows.page,
+      PageUp: () => this.cursor - this.list.rows.page,
+      Home: () => 0,
+      End: () => last,
+    };
+    const move = moves[event.key];
+    if (move) {
+      this.goTo(Math.min(last, Math.max(0, move())));
+      this.choose(event.repeat);
+    } else if (event.key === "ArrowRight" && row?.open !== null) {
+      if (row && !row.open) this.fold(this.cursor, true);
+      else this.goTo(Math.min(last, this.cursor + 1));
+    } else if (event.key === "ArrowLeft") {
+      if (row?.open) this.fold(this.cursor, false);
+      else {
+        this.goTo(store.tree.parentOf(this.cursor));
+        this.choose(false);
+      }
+    } else if (event.key === "Enter" || event.key === " ") {
+      this.choose(false);
+    } else {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  /** j and k step through events wherever the focus is, except in a field. */
+  private globalKey(event: KeyboardEvent): void {
+    if (event.ctrlKey || event.metaKey || event.altKey || (event.key !== "j" && event.key !== "k")) return;
+    const focus = event.composedPath()[0];
+    if (focus instanceof HTMLElement && focus.matches("input:not([type=checkbox]), select, textarea")) return;
+    event.preventDefault();
+    void this.stepEvent(event.key === "j" ? 1 : -1, event.repeat);
+  }
+
+  private async stepEvent(step: 1 | -1, repeat: boolean): Promise<void> {
+    const tree = store.tree;
+    let next = tree.nextEvent(this.cursor, step);
+    const folded = tree.nextFolded(this.cursor, step);
+    if (folded >= 0 && (next < 0 || (step > 0 ? folded < next : folded > next))) {
+      // The next event is in a frame that is still folded.
+      const number = tree.setOpen(folded, true);
+      if (number !== null) await store.need(number);
+      const end = step > 0 ? folded : this.endOfFrame(folded);
+      next = tree.nextEvent(end, step);
+    }
+    if (next < 0) return;
+    this.goTo(next);
+    this.choose(repeat);
+  }
+
+  /** The row after the last one of the frame at a row. */
+  private endOfFrame(row: number): number {
+    let next = row + 1;
+    while (next < store.tree.count && store.tree.row(next)!.level > 1) next += 1;
+    return next;
+  }
+
+  private fold(index: number, open: boolean): void {
+    const number = store.tree.setOpen(index, open);
+    this.goTo(index);
+    if (number !== null) void store.need(number);
+  }
+
+  private goTo(index: number): void {
+    if (index < 0) {
+      this.requestUpdate();
+      return;
+    }
+    this.cursor = index;
+    this.requestUpdate();
+    void this.updateComplete.then(() => this.list.rows.show(index));
+  }
+
+  private choose(repeat: boolean): void {
+    clearTimeout(this.resting);
+    const address = store.tree.row(this.cursor)?.address;
+    if (!address) return;
+    if (repeat) this.resting = setTimeout(() => selection.select(address), REST_MS);
+    else selection.select(address);
+  }
+}
+
+customElements.define("pg-events", EventsPanel);

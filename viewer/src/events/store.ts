@@ -1,0 +1,67 @@
+// The capture and the events that were read so far. Panels share it, so that each frame is asked for once.
+
+import { askJson, type Capture, type EventsAnswer } from "../shared/api";
+import { parseAddress } from "../shared/address";
+import { Latest } from "../shared/latest";
+import { EventTree } from "./tree";
+
+class Store extends EventTarget {
+  capture: Capture | null = null;
+  tree = new EventTree(0, false);
+  readonly opening = new Latest(() => this.tell());
+  readonly frames = new Latest(() => this.tell());
+  private queue: { frame: number; done: () => void }[] = [];
+  private reading = false;
+
+  async open(): Promise<void> {
+    await this.opening.ask(
+      (signal) => askJson<Capture>("/api/capture", "capture", {}, signal),
+      (capture) => {
+        this.capture = capture;
+        this.tree = new EventTree(capture.frames, capture.rest);
+      },
+    );
+  }
+
+  /** Read the events of a frame, once. Frames are read one after another: they would replace each other's requests. */
+  need(frame: number): Promise<void> {
+    if (!this.tree.frames[frame] || this.tree.frames[frame].loaded) return Promise.resolve();
+    const { promise, resolve } = promiseParts();
+    this.queue.push({ frame, done: resolve });
+    if (!this.reading) void this.readAll();
+    return promise;
+  }
+
+  /** Read the events around an address, if there are any. */
+  async needFor(address: string): Promise<void> {
+    const parsed = parseAddress(address);
+    if (parsed) await this.need(parsed.frame);
+  }
+
+  private async readAll(): Promise<void> {
+    this.reading = true;
+    for (let next = this.queue.shift(); next; next = this.queue.shift()) {
+      const { frame, done } = next;
+      if (!this.tree.frames[frame]?.loaded) {
+        await this.frames.ask(
+          (signal) => askJson<EventsAnswer>("/api/events", "events", { frame }, signal),
+          (answer) => this.tree.load(answer),
+        );
+      }
+      done();
+    }
+    this.reading = false;
+  }
+
+  private tell(): void {
+    this.dispatchEvent(new Event("change"));
+  }
+}
+
+function promiseParts(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = (): void => {};
+  const promise = new Promise<void>((done) => (resolve = done));
+  return { promise, resolve };
+}
+
+export const store = new Store();

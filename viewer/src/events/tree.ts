@@ -1,0 +1,351 @@
+// The tree of frames, passes and events, as a flat list of rows. Folding and filtering build the list anew, which takes
+// milliseconds for 100,000 events; scrolling only reads some of its rows.
+
+import { parseAddress } from "../shared/address";
+import type { EventsAnswer } from "../shared/api";
+
+export const FRAME = 0;
+export const PASS = 1;
+export const EVENT = 2;
+/** Stands below an opened frame until its events are there. */
+export const WAITING = 3;
+
+export interface EventRow {
+  event: number;
+  draw: number | null;
+  kind: string;
+  title: string;
+}
+
+interface Pass {
+  address: string;
+  target: string;
+  open: boolean;
+  events: number[];
+  draws: number;
+  /** How many of `events` the filter lets through. */
+  found: number;
+}
+
+/** Children of a frame: passes by their position in `passes`, single events as -1 - their position in `events`. */
+interface Loaded {
+  events: EventRow[];
+  passOf: Int32Array;
+  passes: Pass[];
+  children: number[];
+  draws: number;
+  found: number;
+  passed: Uint8Array;
+}
+
+interface Frame {
+  number: number;
+  open: boolean;
+  loaded: Loaded | null;
+}
+
+export interface Row {
+  type: number;
+  level: number;
+  address: string;
+  title: string;
+  kind: string;
+  open: boolean | null;
+  /** "9 draws, 18 events", or how many of them the filter shows. */
+  counts: string;
+}
+
+export interface Filter {
+  text: string;
+  drawsOnly: boolean;
+}
+
+export class EventTree {
+  readonly frames: Frame[] = [];
+  count = 0;
+  private types = new Uint8Array(0);
+  private frameOf = new Int32Array(0);
+  private indexOf = new Int32Array(0);
+  private filter: Filter = { text: "", drawsOnly: false };
+  private words: string[] = [];
+
+  /** `rest`: work after the last frame, which has the next number. */
+  constructor(
+    frames: number,
+    readonly rest: boolean,
+  ) {
+    for (let number = 0; number < frames + (rest ? 1 : 0); number += 1) {
+      this.frames.push({ number, open: false, loaded: null });
+    }
+    this.build();
+  }
+
+  load(answer: EventsAnswer): void {
+    const frame = this.frames[answer.frame];
+    if (!frame) return;
+    const column = (name: string): number => answer.columns.indexOf(name);
+    const [eventAt, drawAt, passAt, kindAt, titleAt] = ["event", "draw", "pass", "kind", "title"].map(column);
+    const passes: Pass[] = [];
+    const byNumber = new Map<number, number>();
+    for (const { address, target } of answer.passes) {
+      byNumber.set(parseAddress(address)?.pass ?? passes.length, passes.length);
+      passes.push({ address, target, open: true, events: [], draws: 0, found: 0 });
+    }
+    const events: EventRow[] = [];
+    const passOf = new Int32Array(answer.rows.length).fill(-1);
+    const children: number[] = [];
+    let draws = 0;
+    for (const row of answer.rows as unknown[][]) {
+      const index = events.length;
+      const draw = row[drawAt!] as number | null;
+      const pass = byNumber.get((row[passAt!] ?? -1) as number);
+      events.push({
+        event: row[eventAt!] as number,
+        draw,
+        kind: String(row[kindAt!]),
+        title: String(row[titleAt!]),
+      });
+      if (draw !== null) draws += 1;
+      if (pass === undefined) {
+        children.push(-1 - index);
+        continue;
+      }
+      const owner = passes[pass]!;
+      if (!owner.events.length) children.push(pass);
+      owner.events.push(index);
+      if (draw !== null) owner.draws += 1;
+      passOf[index] = pass;
+    }
+    frame.loaded = { events, passOf, passes, children, draws, found: 0, passed: new Uint8Array(events.length) };
+    this.sift(frame);
+    this.build();
+  }
+
+  setFilter(filter: Filter): void {
+    this.filter = filter;
+    this.words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
+    for (const frame of this.frames) this.sift(frame);
+    this.build();
+  }
+
+  get filtered(): boolean {
+    return this.filter.drawsOnly || this.words.length > 0;
+  }
+
+  /** How many events the filter shows, of how many, and how many frames are not loaded. */
+  get totals(): { found: number; events: number; draws: number; unread: number } {
+    const totals = { found: 0, events: 0, draws: 0, unread: 0 };
+    for (const { loaded } of this.frames) {
+      if (!loaded) {
+        totals.unread += 1;
+        continue;
+      }
+      totals.found += loaded.found;
+      totals.events += loaded.events.length;
+      totals.draws += loaded.draws;
+    }
+    return totals;
+  }
+
+  /** Open or fold a row; returns the number of a frame that has to be loaded. */
+  setOpen(row: number, open: boolean): number | null {
+    const frame = this.frames[this.frameOf[row]!];
+    if (!frame) return null;
+    if (this.types[row] === FRAME) frame.open = open;
+    else if (this.types[row] === PASS) frame.loaded!.passes[this.indexOf[row]!]!.open = open;
+    else return null;
+    this.build();
+    return open && !frame.loaded ? frame.number : null;
+  }
+
+  /** Open the frame and the pass of an address; returns the number of a frame that has to be loaded. */
+  reveal(address: string): number | null {
+    const parsed = parseAddress(address);
+    const frame = parsed && this.frames[parsed.frame];
+    if (!parsed || !frame) return null;
+    const inside = parsed.draw !== undefined || parsed.event !== undefined || parsed.pass !== undefined;
+    if (!inside) return null;
+    const event = this.findEvent(frame, parsed.draw, parsed.event);
+    const pass = event >= 0 ? frame.loaded!.passes[frame.loaded!.passOf[event]!] : undefined;
+    if (!frame.open || (pass && !pass.open)) {
+      frame.open = true;
+      if (pass) pass.open = true;
+      this.build();
+    }
+    return frame.loaded ? null : frame.number;
+  }
+
+  /** The row of an address, or of the nearest thing around it that has one; -1 if there is none. */
+  rowOf(address: string): number {
+    const parsed = parseAddress(address);
+    const frame = parsed && this.frames[parsed.frame];
+    if (!parsed || !frame) return -1;
+    const event = this.findEvent(frame, parsed.draw, parsed.event);
+    const pass = event >= 0 ? frame.loaded!.passOf[event]! : (this.findPass(frame, parsed.pass) ?? -1);
+    let best = -1;
+    for (let row = 0; row < this.count; row += 1) {
+      if (this.frameOf[row] !== frame.number) continue;
+      const index = this.indexOf[row];
+      if (this.types[row] === FRAME) best = row;
+      else if (this.types[row] === PASS && pass >= 0 && index === pass) best = row;
+      else if (this.types[row] === EVENT && event >= 0 && index === event) return row;
+    }
+    return best;
+  }
+
+  /** The address of the event before that of an address, whatever is folded or filtered; null if it is the first one. */
+  before(address: string): string | null {
+    const parsed = parseAddress(address);
+    const frame = parsed && this.frames[parsed.frame];
+    if (!parsed || !frame) return null;
+    const earlier = frame.number > 0 ? `f${frame.number - 1}` : null;
+    if (parsed.draw === undefined && parsed.event === undefined && parsed.pass === undefined) return earlier;
+    let event = this.findEvent(frame, parsed.draw, parsed.event);
+    if (parsed.pass !== undefined) {
+      const pass = this.findPass(frame, parsed.pass);
+      event = pass === undefined ? -1 : (frame.loaded?.passes[pass]?.events[0] ?? -1);
+    }
+    if (event < 0) return null;
+    const previous = frame.loaded!.events[event - 1];
+    return previous ? addressOf(frame.number, previous) : earlier;
+  }
+
+  row(row: number): Row | null {
+    const frame = this.frames[this.frameOf[row]!];
+    if (row < 0 || row >= this.count || !frame) return null;
+    const index = this.indexOf[row]!;
+    const name = `f${frame.number}`;
+    const loaded = frame.loaded;
+    switch (this.types[row]) {
+      case FRAME: {
+        const last = this.rest && frame.number === this.frames.length - 1;
+        const counts = loaded ? this.counts(loaded.draws, loaded.events.length, loaded.found) : "";
+        const title = last ? "after the last frame" : `frame ${frame.number}`;
+        return { type: FRAME, level: 1, address: name, title, kind: "frame", open: frame.open, counts };
+      }
+      case PASS: {
+        const pass = loaded!.passes[index]!;
+        const counts = this.counts(pass.draws, pass.events.length, pass.found);
+        return { type: PASS, level: 2, address: pass.address, title: pass.target, kind: "pass", open: pass.open, counts };
+      }
+      case EVENT: {
+        const event = loaded!.events[index]!;
+        const level = loaded!.passOf[index]! >= 0 ? 3 : 2;
+        const { kind, title } = event;
+        return { type: EVENT, level, address: addressOf(frame.number, event), title, kind, open: null, counts: "" };
+      }
+      default:
+        return { type: WAITING, level: 2, address: name, title: "reading events", kind: "", open: null, counts: "" };
+    }
+  }
+
+  /** The next row from `row` on (by `step`) that is an event; -1 if there is none among the rows. */
+  nextEvent(row: number, step: 1 | -1): number {
+    for (let next = row + step; next >= 0 && next < this.count; next += step) {
+      if (this.types[next] === EVENT) return next;
+    }
+    return -1;
+  }
+
+  /** The frame that `j` or `k` has to open to go on: the nearest one from `row` on that shows no events. */
+  nextFolded(row: number, step: 1 | -1): number {
+    let next = step > 0 ? row : row - 1;
+    for (; next >= 0 && next < this.count; next += step) {
+      if (this.types[next] === FRAME && !this.frames[this.frameOf[next]!]!.open) return next;
+    }
+    return -1;
+  }
+
+  /** The row of the frame or pass around a row. */
+  parentOf(row: number): number {
+    const level = this.row(row)?.level ?? 1;
+    for (let parent = row - 1; parent >= 0; parent -= 1) {
+      if (this.types[parent] !== EVENT && this.types[parent] !== WAITING && this.types[parent]! < level - 1) return parent;
+    }
+    return row;
+  }
+
+  private counts(draws: number, events: number, found: number): string {
+    if (this.filtered) return `${found} of ${events}`;
+    return draws ? `${draws} d · ${events} e` : `${events} e`;
+  }
+
+  private findEvent(frame: Frame, draw: number | undefined, event: number | undefined): number {
+    if (!frame.loaded) return -1;
+    if (draw !== undefined) return frame.loaded.events.findIndex((row) => row.draw === draw);
+    if (event !== undefined) return frame.loaded.events.findIndex((row) => row.event === event);
+    return -1;
+  }
+
+  private findPass(frame: Frame, pass: number | undefined): number | undefined {
+    if (pass === undefined || !frame.loaded) return undefined;
+    const address = `f${frame.number}/p${pass}`;
+    const index = frame.loaded.passes.findIndex((one) => one.address === address);
+    return index < 0 ? undefined : index;
+  }
+
+  private sift(frame: Frame): void {
+    const loaded = frame.loaded;
+    if (!loaded) return;
+    for (const pass of loaded.passes) pass.found = 0;
+    loaded.found = 0;
+    loaded.events.forEach((event, index) => {
+      const passed = this.passes(event);
+      loaded.passed[index] = passed ? 1 : 0;
+      if (!passed) return;
+      loaded.found += 1;
+      const pass = loaded.passes[loaded.passOf[index]!];
+      if (pass) pass.found += 1;
+    });
+  }
+
+  private passes(event: EventRow): boolean {
+    if (this.filter.drawsOnly && event.draw === null) return false;
+    if (!this.words.length) return true;
+    const text = `${event.kind} ${event.title}`.toLowerCase();
+    return this.words.every((word) => text.includes(word));
+  }
+
+  private build(): void {
+    let most = this.frames.length;
+    for (const { open, loaded } of this.frames) {
+      if (open) most += loaded ? loaded.events.length + loaded.passes.length : 1;
+    }
+    this.types = new Uint8Array(most);
+    this.frameOf = new Int32Array(most);
+    this.indexOf = new Int32Array(most);
+    let row = 0;
+    const put = (type: number, frame: number, index: number): void => {
+      this.types[row] = type;
+      this.frameOf[row] = frame;
+      this.indexOf[row] = index;
+      row += 1;
+    };
+    for (const frame of this.frames) {
+      put(FRAME, frame.number, 0);
+      if (!frame.open) continue;
+      if (!frame.loaded) {
+        put(WAITING, frame.number, 0);
+        continue;
+      }
+      const { children, passes, passed } = frame.loaded;
+      for (const child of children) {
+        if (child < 0) {
+          if (passed[-1 - child]) put(EVENT, frame.number, -1 - child);
+          continue;
+        }
+        const pass = passes[child]!;
+        if (this.filtered && !pass.found) continue;
+        put(PASS, frame.number, child);
+        if (!pass.open) continue;
+        for (const event of pass.events) if (passed[event]) put(EVENT, frame.number, event);
+      }
+    }
+    this.count = row;
+  }
+}
+
+/** Draws have their own numbers; other events are named by the number of the event. */
+function addressOf(frame: number, event: EventRow): string {
+  return event.draw !== null ? `f${frame}/d${event.draw}` : `f${frame}/e${event.event}`;
+}

@@ -1,0 +1,148 @@
+// The places of the panels: dockview moves them, the browser's storage keeps them.
+
+import { createDockview, type DockviewApi, type ITabRenderer, type TabPartInitParameters } from "dockview-core";
+
+/** The number changes when old layouts no longer fit. */
+const KEY = "pocketgpu.layout.1";
+
+export const PANELS: Record<string, { title: string; element: string }> = {
+  events: { title: "Events", element: "pg-events" },
+  picture: { title: "Picture", element: "pg-picture" },
+  why: { title: "Why", element: "pg-why" },
+  state: { title: "State", element: "pg-state" },
+  words: { title: "Words", element: "pg-words" },
+};
+
+type Width = "wide" | "narrow";
+
+export class Layout {
+  private readonly api: DockviewApi;
+  private readonly width: Width = innerWidth >= 1100 ? "wide" : "narrow";
+
+  constructor(private readonly host: HTMLElement) {
+    this.api = createDockview(host, {
+      createComponent: ({ name }) => ({
+        element: panelElement(name),
+        init: () => {},
+      }),
+      createTabComponent: () => new Tab(),
+      theme: { name: "pocketgpu", className: "dockview-theme-pocketgpu" },
+      disableFloatingGroups: true,
+      scrollbars: "native",
+    });
+    if (!this.restore()) this.arrange();
+    this.api.onDidLayoutChange(() => {
+      this.keep();
+      this.name();
+    });
+    this.name();
+    host.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  /** Put the panels back where they are at first. */
+  arrange(): void {
+    this.api.clear();
+    const add = (id: string, reference?: string, direction?: "right" | "below" | "within", inactive = false): void => {
+      this.api.addPanel({
+        id,
+        component: id,
+        title: PANELS[id]!.title,
+        inactive,
+        ...(reference && direction ? { position: { referencePanel: reference, direction } } : {}),
+      });
+    };
+    const { clientWidth, clientHeight } = this.host;
+    add("events");
+    add("picture", "events", "right");
+    if (this.width === "wide") {
+      add("why", "picture", "right");
+      add("state", "why", "below");
+      add("words", "state", "within", true);
+    } else {
+      add("why", "picture", "below");
+      add("state", "why", "within", true);
+      add("words", "why", "within", true);
+    }
+    const size = (id: string, width?: number, height?: number): void => {
+      this.api.getPanel(id)?.api.setSize({ ...(width ? { width } : {}), ...(height ? { height } : {}) });
+    };
+    if (this.width === "wide") {
+      size("events", Math.round(clientWidth * 0.25));
+      size("why", Math.round(clientWidth * 0.34), Math.round(clientHeight * 0.5));
+    } else {
+      size("events", Math.round(clientWidth * 0.36));
+      size("why", undefined, Math.round(clientHeight * 0.42));
+    }
+    this.keep();
+    this.name();
+  }
+
+  /** Bring a panel to the front and move the focus into it. */
+  activate(id: string): void {
+    this.api.getPanel(id)?.api.setActive();
+    const element = this.host.querySelector(PANELS[id]!.element);
+    requestAnimationFrame(() =>
+      element?.shadowRoot?.querySelector<HTMLElement>("[role=tree], pg-canvas, .scroll")?.focus(),
+    );
+  }
+
+  private restore(): boolean {
+    const kept = localStorage.getItem(`${KEY}.${this.width}`);
+    if (!kept) return false;
+    try {
+      this.api.fromJSON(JSON.parse(kept));
+      // A layout that lacks a panel is not whole.
+      return Object.keys(PANELS).every((id) => this.api.getPanel(id));
+    } catch {
+      return false;
+    }
+  }
+
+  private keep(): void {
+    localStorage.setItem(`${KEY}.${this.width}`, JSON.stringify(this.api.toJSON()));
+  }
+
+  /** Roles of the tabs, which dockview does not give. */
+  private name(): void {
+    for (const list of this.host.querySelectorAll<HTMLElement>(".dv-tabs-container")) {
+      list.setAttribute("role", "tablist");
+    }
+    for (const tab of this.host.querySelectorAll<HTMLElement>(".dv-tab")) {
+      const active = tab.classList.contains("dv-active-tab");
+      tab.setAttribute("role", "tab");
+      tab.setAttribute("aria-selected", String(active));
+      tab.tabIndex = active ? 0 : -1;
+    }
+  }
+
+  /** Arrow keys move along the tabs of a group, as in other programs. */
+  private key(event: KeyboardEvent): void {
+    const tab = (event.target as HTMLElement).closest?.<HTMLElement>(".dv-tab");
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!tab || (!step && event.key !== "Enter" && event.key !== " ")) return;
+    const tabs = [...tab.parentElement!.querySelectorAll<HTMLElement>(".dv-tab")];
+    const next = tabs[(tabs.indexOf(tab) + (step ?? 0) + tabs.length) % tabs.length]!;
+    const id = next.querySelector<HTMLElement>("[data-panel]")?.dataset["panel"];
+    if (id) this.api.getPanel(id)?.api.setActive();
+    next.focus();
+    event.preventDefault();
+  }
+}
+
+function panelElement(name: string): HTMLElement {
+  const element = document.createElement(PANELS[name]?.element ?? "div");
+  element.setAttribute("role", "tabpanel");
+  element.setAttribute("aria-label", PANELS[name]?.title ?? name);
+  return element;
+}
+
+/** A tab without a button to close it: every panel stays. */
+class Tab implements ITabRenderer {
+  readonly element = document.createElement("div");
+
+  init(parameters: TabPartInitParameters): void {
+    this.element.className = "tab-title";
+    this.element.textContent = parameters.title;
+    this.element.dataset["panel"] = parameters.api.id;
+  }
+}

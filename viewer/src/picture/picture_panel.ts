@@ -1,0 +1,365 @@
+// The panel of pictures: which picture, which channel, before or after, and what a pixel holds.
+
+import { css, html, nothing, type TemplateResult } from "lit";
+import { parseAddress, placeOfText } from "../shared/address";
+import { askJson, type PictureInfo, type PixelAnswer } from "../shared/api";
+import { Latest } from "../shared/latest";
+import { Panel } from "../shared/panel";
+import { selection } from "../shared/selection";
+import { panelStyles } from "../shared/styles";
+import { CanvasView } from "./canvas_view";
+import { CHANNELS, marked, shown, valueOf, type Channel } from "./channels";
+import { difference, type Difference } from "./difference";
+import { choose, listPictures, readBefore, readPicture, type Picture } from "./source";
+
+type Mode = "after" | "before" | "difference";
+
+const NAMES: Record<Channel, [string, string]> = {
+  rgb: ["RGB", "colour, without alpha"],
+  rgba: ["RGBA", "colour over a checkerboard, by alpha"],
+  r: ["R", "red"],
+  g: ["G", "green"],
+  b: ["B", "blue"],
+  a: ["A", "alpha"],
+};
+
+export class PicturePanel extends Panel {
+  static override styles = [
+    panelStyles,
+    css`
+      .group {
+        display: inline-flex;
+        flex-wrap: wrap;
+      }
+      .group button {
+        border-radius: 0;
+        margin-left: -1px;
+      }
+      .group button:first-child {
+        border-radius: 3px 0 0 3px;
+        margin-left: 0;
+      }
+      .group button:last-child {
+        border-radius: 0 3px 3px 0;
+      }
+      .group button[aria-checked="true"] {
+        position: relative;
+      }
+      .status {
+        display: flex;
+        flex-wrap: wrap;
+        gap: 0 16px;
+        padding: 3px 8px;
+        min-height: 24px;
+        line-height: 18px;
+        border-top: 1px solid var(--line);
+        background: var(--raised);
+        flex: none;
+        white-space: pre;
+      }
+      .status .end {
+        margin-left: auto;
+      }
+      .swatch {
+        display: inline-block;
+        width: 12px;
+        height: 12px;
+        vertical-align: -1px;
+        border: 1px solid var(--edge);
+        margin-right: 6px;
+      }
+      .area {
+        display: flex;
+        flex-direction: column;
+        flex: 1 1 0;
+        min-height: 0;
+      }
+      .title {
+        white-space: nowrap;
+        overflow: hidden;
+        text-overflow: ellipsis;
+        color: var(--dim);
+      }
+    `,
+  ];
+
+  private readonly picture = new Latest(() => this.requestUpdate());
+  private readonly earlier = new Latest(() => this.requestUpdate());
+  private readonly pixel = new Latest(() => this.requestUpdate());
+  private place = "";
+  private pictures: PictureInfo[] = [];
+  private name: string | null = null;
+  /** What was chosen by hand, for frames and for what is inside them. */
+  private wanted: Record<"frame" | "inside", string | null> = { frame: null, inside: null };
+  private mode: Mode = "after";
+  private channel: Channel = "rgb";
+  private present: Picture | null = null;
+  private past: Picture | null = null;
+  private found: Difference | null = null;
+  private values: PixelAnswer | null = null;
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    for (const latest of [this.picture, this.earlier, this.pixel]) latest.stop();
+    this.place = "";
+  }
+
+  get view(): CanvasView | null {
+    return this.renderRoot.querySelector<CanvasView>("pg-canvas");
+  }
+
+  protected selected(): void {
+    const address = selection.address;
+    const place = placeOfText(address);
+    if (!place) return;
+    const screen = parseAddress(address)?.screen;
+    if (place === this.place && this.pictures.length) {
+      if (screen && screen !== this.name && this.pictures.some((one) => one.name === screen)) this.show(screen);
+      else void this.locate();
+      return;
+    }
+    this.place = place;
+    void this.latest.ask(
+      (signal) => listPictures(place, "pictures", signal),
+      (pictures) => {
+        this.pictures = pictures;
+        const chosen = choose(pictures, address, this.wanted[this.where]);
+        if (chosen) this.show(chosen.name);
+        else this.clear();
+      },
+    );
+  }
+
+  private get where(): "frame" | "inside" {
+    return this.place.includes("/") ? "inside" : "frame";
+  }
+
+  private get info(): PictureInfo | null {
+    return this.pictures.find((one) => one.name === this.name) ?? null;
+  }
+
+  private clear(): void {
+    this.name = null;
+    this.present = this.past = this.found = null;
+    this.picture.stop();
+    this.earlier.stop();
+    void this.paint();
+  }
+
+  private show(name: string): void {
+    this.name = name;
+    const info = this.info;
+    if (!info) return;
+    const place = this.place;
+    this.past = this.found = null;
+    this.earlier.stop();
+    void this.picture.ask(
+      (signal) => readPicture(place, info, "picture", signal),
+      (picture) => {
+        this.present = picture;
+        if (this.mode !== "after") this.readBefore();
+        void this.paint();
+        void this.locate();
+      },
+    );
+  }
+
+  private readBefore(): void {
+    const after = this.present;
+    if (!after || this.past) return;
+    const place = this.place;
+    void this.earlier.ask(
+      (signal) => readBefore(place, after.info, signal),
+      (before) => {
+        this.past = before;
+        this.found = difference(before.pixels, after.pixels, after.info.width);
+        void this.paint();
+      },
+    );
+  }
+
+  /** The pixels that the mode shows; the picture after the event until the other one is there. */
+  private get current(): Picture | null {
+    return this.mode === "before" ? (this.past ?? this.present) : this.present;
+  }
+
+  private async paint(): Promise<void> {
+    this.requestUpdate();
+    await this.updateComplete;
+    const picture = this.current;
+    if (!picture) {
+      await this.view?.setPixels(null, 1, 1, false);
+      return;
+    }
+    const { width, height } = picture.info;
+    const found = this.mode === "difference" ? this.found : null;
+    const pixels = found ? marked(picture.pixels, found) : shown(picture.pixels, this.channel);
+    await this.view?.setPixels(pixels, width, height, this.channel === "rgba" && !found);
+  }
+
+  /** Mark the selected pixel in the picture. A draw may count its pixels another way than the picture: then try both. */
+  private async locate(): Promise<void> {
+    const { clicked, address } = selection;
+    const info = this.info;
+    const pixel = parseAddress(address)?.pixel;
+    this.view?.setMark(null);
+    if (!pixel || !info) {
+      this.values = null;
+      this.requestUpdate();
+      return;
+    }
+    if (clicked) {
+      if (clicked.of === info.name) this.view?.setMark([clicked.x, clicked.y]);
+      if (this.values?.address === address) return;
+    }
+    const [x, y] = pixel;
+    const places: [number, number][] = clicked
+      ? [[clicked.x, clicked.y]]
+      : info.kind === "screen"
+        ? [[x, y]]
+        : [[x, y], [x, info.height - 1 - y]];
+    const of = clicked?.of ?? info.name;
+    for (const [column, row] of places) {
+      if (column < 0 || row < 0 || column >= info.width || row >= info.height) continue;
+      await this.askPixel(of, column, row, (answer) => {
+        if (selection.address !== address || (info.kind !== "screen" && answer.address !== address)) return;
+        this.values = answer;
+        if (of === this.name) this.view?.setMark([column, row]);
+      });
+      if (this.values?.address === address) return;
+    }
+  }
+
+  private pick(x: number, y: number): void {
+    const of = this.name;
+    if (!of) return;
+    void this.askPixel(of, x, y, (answer) => {
+      this.values = answer;
+      selection.select(answer.address, { of, x, y });
+    });
+  }
+
+  private askPixel(of: string, x: number, y: number, use: (answer: PixelAnswer) => void): Promise<void> {
+    const at = this.place;
+    return this.pixel.ask((signal) => askJson<PixelAnswer>("/api/pixel", "pixel", { at, of, x, y }, signal), use);
+  }
+
+  protected override render(): TemplateResult {
+    const info = this.info;
+    return html`
+      <div class="bar">
+        <span class="group" role="radiogroup" aria-label="Picture" @keydown=${radioKey}>
+          ${this.pictures.map((picture) =>
+            radio(picture.name, picture.name === this.name, () => this.want(picture.name), `${picture.title} (${picture.kind})`),
+          )}
+        </span>
+        <span class="title mono grow" title=${info?.title ?? ""}>${info?.title ?? ""}</span>
+      </div>
+      <div class="bar">
+        <span class="group" role="radiogroup" aria-label="Moment" @keydown=${radioKey}>
+          ${radio("after", this.mode === "after", () => this.setMode("after"), "after the selected event")}
+          ${radio("before", this.mode === "before", () => this.setMode("before"), "after the event before")}
+          ${radio("difference", this.mode === "difference", () => this.setMode("difference"), "pixels that the event changed")}
+        </span>
+        <span class="group" role="radiogroup" aria-label="Channels" @keydown=${radioKey}>
+          ${CHANNELS.map((one) => radio(NAMES[one][0], one === this.channel, () => this.setChannel(one), NAMES[one][1]))}
+        </span>
+        <span class="group">
+          <button title="Zoom out (-)" aria-label="Zoom out" @click=${() => this.view?.step(-1)}>−</button>
+          <button title="Zoom in (+)" aria-label="Zoom in" @click=${() => this.view?.step(1)}>+</button>
+          <button title="All of the picture (0)" @click=${() => this.view?.fit()}>fit</button>
+          <button title="One pixel for each texel (1)" @click=${() => this.view?.actual()}>1:1</button>
+        </span>
+      </div>
+      ${this.working(this.picture, this.earlier, this.pixel)}
+      ${this.problem(this.latest.error ?? this.picture.error ?? this.pixel.error)}
+      ${this.mode !== "after" ? this.problem(this.earlier.error) : nothing}
+      ${this.latest.state === "idle" && !this.latest.error && !this.pictures.length && this.place
+        ? html`<div class="note">There is no picture here.</div>`
+        : nothing}
+      <div class="area">
+        <pg-canvas
+          aria-label=${`${info?.title ?? "no picture"}. Arrow keys move the pixel, Enter explains it, plus and minus zoom.`}
+          @pick=${(event: CustomEvent<[number, number]>) => this.pick(...event.detail)}
+          @cursor-change=${() => this.requestUpdate()}
+          @view-change=${() => this.requestUpdate()}
+        ></pg-canvas>
+      </div>
+      ${this.status()}
+    `;
+  }
+
+  protected override updated(): void {
+    // As a property, as the page's security policy forbids style attributes.
+    const swatch = this.renderRoot.querySelector<HTMLElement>(".swatch");
+    if (swatch) swatch.style.background = swatch.dataset["colour"] ?? "";
+  }
+
+  private status(): TemplateResult {
+    const picture = this.current;
+    const cursor = this.view?.cursor;
+    const width = picture?.info.width ?? 0;
+    const inside = picture && cursor && cursor[0] < width && cursor[1] < picture.info.height;
+    const value = inside ? valueOf(picture.pixels, cursor[1] * width + cursor[0]) : null;
+    const zoom = this.view?.viewport.zoom ?? 1;
+    const found = this.mode === "difference" ? this.found : null;
+    return html`<div class="status mono">
+      <span class="pointer"
+        >${value && cursor
+          ? html`<span class="swatch" data-colour=${value.hex.slice(0, 7)}></span>${String(cursor[0]).padStart(4)},${String(cursor[1]).padEnd(4)} ${value.hex}  ${value.numbers}`
+          : html`<span class="dim">no pixel</span>`}</span
+      >
+      ${found
+        ? html`<span class="changed">${found.count.toLocaleString("en")} pixels differ</span>${found.box
+              ? html`<a href="#" role="button" @click=${(event: Event) => this.showChanges(event)}>show</a>`
+              : nothing}`
+        : nothing}
+      ${this.values?.values.map(({ name, value: held }) => html`<span><span class="dim">${name}</span> ${textOf(held)}</span>`)}
+      <span class="end dim">${picture ? `${width} x ${picture.info.height}  ` : ""}${zoom < 1 ? `1/${1 / zoom}` : zoom}x</span>
+    </div>`;
+  }
+
+  private showChanges(event: Event): void {
+    event.preventDefault();
+    if (this.found?.box) this.view?.showBox(...this.found.box);
+  }
+
+  private want(name: string): void {
+    this.wanted[this.where] = name;
+    this.show(name);
+  }
+
+  private setMode(mode: Mode): void {
+    this.mode = mode;
+    if (mode !== "after") this.readBefore();
+    void this.paint();
+  }
+
+  private setChannel(channel: Channel): void {
+    this.channel = channel;
+    void this.paint();
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function radio(text: string, chosen: boolean, choose: () => void, title: string): TemplateResult {
+  return html`<button role="radio" aria-checked=${chosen} tabindex=${chosen ? 0 : -1} title=${title} @click=${choose}>${text}</button>`;
+}
+
+/** Arrow keys move within a group of radio buttons; the tab key passes over it in one step. */
+function radioKey(event: KeyboardEvent): void {
+  const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+  if (!step) return;
+  const group = event.currentTarget as HTMLElement;
+  const buttons = [...group.querySelectorAll<HTMLButtonElement>("button")];
+  const at = buttons.indexOf(event.target as HTMLButtonElement);
+  const next = buttons[(at + step + buttons.length) % buttons.length];
+  next?.click();
+  next?.focus();
+  event.preventDefault();
+}
+
+customElements.define("pg-picture", PicturePanel);

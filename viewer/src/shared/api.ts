@@ -1,0 +1,134 @@
+// The requests of docs/formats/view.md, and the shapes of their answers.
+
+export interface Capture {
+  name: string;
+  console: string;
+  frames: number;
+  rest: boolean;
+  version: string;
+}
+
+export interface EventsAnswer {
+  frame: number;
+  passes: { address: string; target: string }[];
+  columns: string[];
+  rows: [number, number | null, number | null, string, string][];
+}
+
+export interface PictureInfo {
+  name: string;
+  kind: string;
+  title: string;
+  width: number;
+  height: number;
+}
+
+export interface PixelAnswer {
+  address: string;
+  values: { name: string; value: unknown }[];
+}
+
+export interface WhyAnswer {
+  address?: string;
+  because?: string;
+  conclusion?: string[];
+  proved?: boolean;
+  text?: string;
+}
+
+export interface RegisterChange {
+  register: string;
+  old: string;
+  new: string;
+  fields: { name: string; old: string; new: string }[];
+}
+
+export interface StateAnswer {
+  summary: { name: string; text: string }[];
+  changes: RegisterChange[];
+}
+
+export interface WordLine {
+  at?: string;
+  address?: string;
+  word?: string;
+  what?: string;
+  changed?: boolean;
+  effects?: string[];
+  register?: { id: string; name: string; old?: string; new?: string };
+  fields?: Record<string, string>;
+  uniform?: { unit: string; register: string; value: unknown };
+}
+
+/** An error that the server answers with, or that the connection has. */
+export class RequestError extends Error {
+  constructor(
+    message: string,
+    readonly location: string | null = null,
+    readonly hint: string | null = null,
+  ) {
+    super(message);
+  }
+}
+
+/** Another request of the same panel took the place of this one: nothing to show. */
+export class Superseded extends Error {}
+
+// The server tells the pages of one browser apart by it.
+const TAB = Array.from(crypto.getRandomValues(new Uint8Array(6)), (byte) => byte.toString(36)).join("");
+
+function url(path: string, panel: string, values: Record<string, string | number>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) query.set(name, String(value));
+  query.set("tab", TAB);
+  query.set("panel", panel);
+  return `${path}?${query}`;
+}
+
+async function ask(
+  path: string,
+  panel: string,
+  values: Record<string, string | number>,
+  signal?: AbortSignal,
+): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(url(path, panel, values), { signal: signal ?? null, credentials: "same-origin" });
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    throw new RequestError("the server does not answer", null, "Is `pocketgpu view` still running?");
+  }
+  if (response.ok) return response;
+  if (response.status === 409) throw new Superseded();
+  let message = `the server answers with status ${response.status}`;
+  let location: string | null = null;
+  let hint: string | null = null;
+  try {
+    const { error } = await response.json();
+    message = String(error.message);
+    location = error.location == null ? null : String(error.location);
+    hint = error.hint == null ? null : String(error.hint);
+  } catch {
+    if (response.status === 403) hint = "Open the page by the link that `pocketgpu view` printed.";
+    if (response.status === 503) hint = "Too many requests wait. Try again in a moment.";
+  }
+  throw new RequestError(message, location, hint);
+}
+
+export async function askJson<T>(
+  path: string,
+  panel: string,
+  values: Record<string, string | number> = {},
+  signal?: AbortSignal,
+): Promise<T> {
+  return (await (await ask(path, panel, values, signal)).json()) as T;
+}
+
+export async function askBytes(
+  path: string,
+  panel: string,
+  values: Record<string, string | number>,
+  signal?: AbortSignal,
+): Promise<Uint8ClampedArray<ArrayBuffer>> {
+  return new Uint8ClampedArray(await (await ask(path, panel, values, signal)).arrayBuffer());
+}

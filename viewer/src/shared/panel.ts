@@ -1,0 +1,52 @@
+// What all panels have: the selection, one question at a time, its errors, and links to addresses.
+
+import { LitElement, html, nothing, type TemplateResult } from "lit";
+import { findAddresses, toFragment } from "./address";
+import type { RequestError } from "./api";
+import { Latest } from "./latest";
+import { selection } from "./selection";
+import { panelStyles } from "./styles";
+
+export abstract class Panel extends LitElement {
+  static override styles = [panelStyles];
+
+  protected readonly latest = new Latest(() => this.requestUpdate());
+  private readonly onSelection = (): void => this.selected();
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    selection.addEventListener("change", this.onSelection);
+    this.selected();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    selection.removeEventListener("change", this.onSelection);
+    this.latest.stop();
+  }
+
+  /** The selection changed, or the panel came into view. */
+  protected abstract selected(): void;
+
+  /** A line that moves while an answer is awaited for some time. */
+  protected working(...others: Latest[]): TemplateResult {
+    const on = [this.latest, ...others].some((latest) => latest.state === "slow");
+    return html`<div class=${on ? "working on" : "working"} role="status" aria-label=${on ? "waiting for the answer" : ""}></div>`;
+  }
+
+  protected problem(error: RequestError | null): TemplateResult | typeof nothing {
+    if (!error) return nothing;
+    return html`<div class="problem" role="alert">
+      <p><strong>${error.message}</strong></p>
+      ${error.location ? html`<p class="mono">at ${linked(error.location)}</p>` : nothing}
+      ${error.hint ? html`<p>${linked(error.hint)}</p>` : nothing}
+    </div>`;
+  }
+}
+
+/** A text whose addresses are links. The link's target is the selection itself, so the browser does the rest. */
+export function linked(text: string): (string | TemplateResult)[] {
+  return findAddresses(text).map((piece) =>
+    piece.address ? html`<a href=${toFragment(piece.address)}>${piece.text}</a>` : piece.text,
+  );
+}

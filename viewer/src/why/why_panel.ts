@@ -1,0 +1,185 @@
+// The panel that says why: the reason first, then the conclusion, then the details, folded.
+
+import { css, html, nothing, type TemplateResult } from "lit";
+import { askJson, type WhyAnswer } from "../shared/api";
+import { Panel, linked } from "../shared/panel";
+import { selection } from "../shared/selection";
+import { panelStyles } from "../shared/styles";
+import { linesOf, sectionsOf, type Section } from "./sections";
+
+/** Sections up to this depth are open at first; those that the reason names are open at any depth. */
+const OPEN_DEPTH = 1;
+
+export class WhyPanel extends Panel {
+  static override styles = [
+    panelStyles,
+    css`
+      .scroll {
+        padding: 8px 10px 16px;
+        contain: content;
+      }
+      .because {
+        margin: 0 0 6px;
+        font-size: 14px;
+        font-weight: 600;
+        color: var(--strong);
+        overflow-wrap: anywhere;
+      }
+      .conclusion {
+        margin: 0 0 10px;
+        padding: 0;
+        list-style: none;
+      }
+      .conclusion li {
+        white-space: pre-wrap;
+        overflow-wrap: anywhere;
+        padding-left: 2ch;
+        text-indent: -2ch;
+      }
+      .details {
+        border-top: 1px solid var(--line);
+        padding-top: 6px;
+      }
+      .line {
+        white-space: pre-wrap;
+        overflow-wrap: anywhere;
+        line-height: 18px;
+        padding-left: 16px;
+      }
+      details > .inside {
+        margin-left: 7px;
+        padding-left: 9px;
+        border-left: 1px solid var(--line);
+      }
+      summary {
+        list-style: none;
+        line-height: 18px;
+        overflow-wrap: anywhere;
+        padding-left: 16px;
+        position: relative;
+        cursor: default;
+        border-radius: 2px;
+      }
+      summary::before {
+        content: "▸";
+        position: absolute;
+        left: 3px;
+        color: var(--dim);
+      }
+      details[open] > summary::before {
+        content: "▾";
+      }
+      summary:hover {
+        background: var(--hover);
+      }
+      .proved {
+        color: var(--good);
+      }
+    `,
+  ];
+
+  private answer: WhyAnswer | null = null;
+  private sections: Section[] = [];
+  private asked = "";
+  /** Sections that were opened or folded by hand. */
+  private opened = new Map<Section, boolean>();
+
+  protected selected(): void {
+    const at = selection.address;
+    if (!at || (at === this.asked && (this.answer || this.latest.error))) return;
+    this.asked = at;
+    void this.latest.ask(
+      (signal) => askJson<WhyAnswer>("/api/why", "why", { at }, signal),
+      (answer) => {
+        this.answer = answer;
+        this.opened.clear();
+        this.sections = sectionsOf(answer.text ?? "", answer.conclusion);
+      },
+    );
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.asked = "";
+  }
+
+  protected override render(): TemplateResult {
+    const answer = this.latest.error ? null : this.answer;
+    return html`
+      <div class="bar">
+        <span class="mono grow">${answer?.address ?? selection.address}</span>
+        ${answer?.proved ? html`<span class="proved" title="the values end in the bytes that were drawn">proved</span>` : nothing}
+        <button ?disabled=${!this.sections.length} @click=${() => this.foldAll(true)}>Unfold all</button>
+        <button ?disabled=${!this.sections.length} @click=${() => this.foldAll(false)}>Fold all</button>
+      </div>
+      ${this.working()}
+      <div class="scroll" tabindex="0" role="region" aria-label="Why" aria-live="polite" aria-busy=${this.latest.state !== "idle"}>
+        ${this.problem(this.latest.error)} ${answer ? this.shown(answer) : nothing}
+      </div>
+    `;
+  }
+
+  private shown(answer: WhyAnswer): TemplateResult {
+    const conclusion = answer.conclusion ?? [];
+    return html`
+      ${answer.because ? html`<p class="because">${linked(answer.because)}</p>` : nothing}
+      ${conclusion.length
+        ? html`<ul class="conclusion mono">
+            ${conclusion.map((line) => html`<li>${linked(line.trim())}</li>`)}
+          </ul>`
+        : nothing}
+      ${this.sections.length
+        ? html`<div class="details mono">${this.sections.map((section) => this.section(section, 0))}</div>`
+        : nothing}
+    `;
+  }
+
+  private section(section: Section, depth: number): TemplateResult {
+    if (!section.parts.length) return html`<div class="line">${linked(section.line)}</div>`;
+    const open = this.opened.get(section) ?? (depth < OPEN_DEPTH || this.isNamed(section));
+    return html`<details
+      .open=${open}
+      @toggle=${(event: Event) => this.toggle(section, (event.target as HTMLDetailsElement).open, open)}
+    >
+      <summary>${linked(section.line)}${open ? nothing : html`<span class="dim">  +${linesOf(section) - 1}</span>`}</summary>
+      ${open ? html`<div class="inside">${section.parts.map((part) => this.section(part, depth + 1))}</div>` : nothing}
+    </details>`;
+  }
+
+  /** Whether a section tells of the draw and the primitive that the reason names. */
+  private isNamed(section: Section): boolean {
+    const reason = this.answer?.because ?? "";
+    const place = /f\d+\/[de]\d+/.exec(reason)?.[0];
+    if (!place) return false;
+    const holds = (one: Section): boolean => one.line.startsWith(`${place} `);
+    if (holds(section)) return true;
+    const primitive = /primitive \d+/.exec(reason)?.[0];
+    if (!primitive || !section.line.startsWith(`${primitive}:`)) return false;
+    return this.parentHolds(section, this.sections, holds);
+  }
+
+  private parentHolds(section: Section, among: Section[], holds: (one: Section) => boolean): boolean {
+    return among.some(
+      (one) => (holds(one) && one.parts.includes(section)) || this.parentHolds(section, one.parts, holds),
+    );
+  }
+
+  private toggle(section: Section, open: boolean, was: boolean): void {
+    if (open === was) return;
+    this.opened.set(section, open);
+    this.requestUpdate();
+  }
+
+  private foldAll(open: boolean): void {
+    const visit = (sections: Section[]): void => {
+      for (const section of sections) {
+        if (section.parts.length) this.opened.set(section, open);
+        visit(section.parts);
+      }
+    };
+    visit(this.sections);
+    this.requestUpdate();
+  }
+}
+
+customElements.define("pg-why", WhyPanel);

@@ -1,0 +1,147 @@
+// The panel of words: what the guest wrote to make the selected draw, word by word.
+
+import { css, html, nothing, type TemplateResult } from "lit";
+import { placeOfText } from "../shared/address";
+import { askJson, type WordLine } from "../shared/api";
+import { Panel, linked } from "../shared/panel";
+import { RowsList } from "../shared/rows_list";
+import { selection } from "../shared/selection";
+import { panelStyles } from "../shared/styles";
+import { columnsOf } from "./line";
+
+export class WordsPanel extends Panel {
+  static override styles = [
+    panelStyles,
+    css`
+      .row {
+        display: flex;
+        gap: 10px;
+      }
+      .row:hover {
+        background: var(--hover);
+      }
+      .row > span {
+        flex: none;
+      }
+      .address {
+        color: var(--dim);
+        min-width: 10ch;
+      }
+      .word {
+        min-width: 8ch;
+      }
+      .mark {
+        width: 1ch;
+        color: var(--accent);
+      }
+      .what {
+        min-width: 9ch;
+        color: var(--dim);
+      }
+      .register {
+        min-width: 32ch;
+      }
+      .changed .register {
+        color: var(--strong);
+      }
+      .text {
+        color: var(--dim);
+      }
+      .changed .text {
+        color: var(--text);
+      }
+    `,
+  ];
+
+  private readonly list = new RowsList(this);
+  private lines: (WordLine | string)[] | null = null;
+  private shown: (WordLine | string)[] = [];
+  private changedOnly = false;
+  private filter = "";
+  private asked = "";
+
+  protected selected(): void {
+    const at = placeOfText(selection.address);
+    if (!at || at === this.asked) return;
+    this.asked = at;
+    void this.latest.ask(
+      (signal) => askJson<{ lines: (WordLine | string)[] }>("/api/words", "words", { at }, signal),
+      (answer) => {
+        this.lines = answer.lines;
+        this.sift();
+        this.list.rows.show(0);
+      },
+    );
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.asked = "";
+  }
+
+  protected override render(): TemplateResult {
+    const lines = this.latest.error ? null : this.lines;
+    return html`
+      <div class="bar">
+        <input
+          class="grow"
+          type="search"
+          placeholder="Filter words"
+          aria-label="Filter words by register, value or field"
+          .value=${this.filter}
+          @input=${(event: InputEvent) => {
+            this.filter = (event.target as HTMLInputElement).value;
+            this.sift();
+          }}
+        />
+        <label
+          ><input
+            type="checkbox"
+            .checked=${this.changedOnly}
+            @change=${(event: Event) => {
+              this.changedOnly = (event.target as HTMLInputElement).checked;
+              this.sift();
+            }}
+          />changed only</label
+        >
+        <span class="dim mono">${lines ? `${this.shown.length} words` : ""}</span>
+      </div>
+      ${this.working()} ${this.problem(this.latest.error)}
+      <div class="scroll" tabindex="0" role="table" aria-label="Words" aria-rowcount=${this.shown.length}>
+        ${lines && !this.shown.length ? html`<div class="note">No words.</div>` : nothing}
+        ${this.list.render(lines ? this.shown.length : 0, (index) => this.row(index))}
+      </div>
+    `;
+  }
+
+  private sift(): void {
+    const wanted = this.filter.toLowerCase().split(/\s+/).filter(Boolean);
+    this.shown = (this.lines ?? []).filter((line) => {
+      if (!this.changedOnly && !wanted.length) return true;
+      const columns = columnsOf(line);
+      if (this.changedOnly && !columns.changed) return false;
+      const text = Object.values(columns).join(" ").toLowerCase();
+      return wanted.every((word) => text.includes(word));
+    });
+    this.requestUpdate();
+  }
+
+  private row(index: number): TemplateResult | typeof nothing {
+    const line = this.shown[index];
+    if (line === undefined) return nothing;
+    const columns = columnsOf(line);
+    if (!columns.word) {
+      return html`<div class="row" role="row" aria-rowindex=${index + 1}><span role="cell">${linked(columns.text)}</span></div>`;
+    }
+    return html`<div class=${columns.changed ? "row changed" : "row"} role="row" aria-rowindex=${index + 1}>
+      <span class="address" role="cell">${columns.address}</span>
+      <span class="word" role="cell">${columns.word}</span>
+      <span class="mark" role="cell" title=${columns.changed ? "changed since the last draw" : ""}>${columns.changed ? "*" : ""}</span>
+      <span class="what" role="cell">${columns.what}</span>
+      <span class="register" role="cell">${columns.register}</span>
+      <span class="text" role="cell">${columns.text}</span>
+    </div>`;
+  }
+}
+
+customElements.define("pg-words", WordsPanel);

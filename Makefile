@@ -80,8 +80,12 @@ lint: $(VENV)/.ready-test
 PAGE := src/pocketgpu/view/page/index.html
 page: $(PAGE)
 
-$(PAGE): $(shell find viewer -path viewer/node_modules -prune -o -type f -print)
-	cd viewer && npm ci --no-audit --no-fund --loglevel=error && npm run build
+$(PAGE): viewer/node_modules/.package-lock.json $(shell find viewer -path viewer/node_modules -prune -o -type f -print)
+	@cd viewer && npm run --silent build
+
+viewer/node_modules/.package-lock.json: viewer/package-lock.json
+	@echo "installing what the page of the viewer is made of into viewer/node_modules"
+	@cd viewer && npm ci --no-audit --no-fund --loglevel=error
 
 wheel: $(VENV)/.ready-test
 	@if command -v npm > /dev/null; then $(MAKE) page; else echo "no Node.js: the wheel has no page of the viewer"; fi

@@ -8,7 +8,8 @@
 # make oracle all evaluators, tiers and thread counts on whole recordings of both consoles (ORACLE="FILE ..."; without,
 #             the samples and all of POCKETGPU_RECORDINGS, which takes long)
 # make bench  all benchmarks (BENCH="pixels draws" for some), into build/bench.json
-# make wheel  the package with code compiled ahead of time for Linux on x86-64, into dist/
+# make page   the page of `pocketgpu view`, by Node.js, into src/pocketgpu/view/page/
+# make wheel  the package with code compiled ahead of time for Linux on x86-64, and that page, into dist/
 # make docs   the site, into build/docs/
 # make clean  remove what was built and cached; make distclean removes .venv as well
 #
@@ -19,7 +20,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test quick conformance mutants lint fuzz oracle bench wheel docs clean distclean
+.PHONY: demo test quick conformance mutants lint fuzz oracle bench page wheel docs clean distclean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.ready-run
@@ -76,7 +77,18 @@ lint: $(VENV)/.ready-test
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
+PAGE := src/pocketgpu/view/page/index.html
+page: $(PAGE)
+
+$(PAGE): viewer/node_modules/.package-lock.json $(shell find viewer -path viewer/node_modules -prune -o -type f -print)
+	@cd viewer && npm run --silent build
+
+viewer/node_modules/.package-lock.json: viewer/package-lock.json
+	@echo "installing what the page of the viewer is made of into viewer/node_modules"
+	@cd viewer && npm ci --no-audit --no-fund --loglevel=error
+
 wheel: $(VENV)/.ready-test
+	@if command -v npm > /dev/null; then $(MAKE) page; else echo "no Node.js: the wheel has no page of the viewer"; fi
 	$(BIN)/python tools/make_kernels.py
 	$(BIN)/python -m hatchling build -t wheel
 	$(BIN)/python tools/check_wheel.py
@@ -85,7 +97,7 @@ docs: $(VENV)/.ready-docs
 	$(BIN)/sphinx-build --fail-on-warning --keep-going -b html docs build/docs
 
 clean:
-	rm -rf build dist docs/reference/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf viewer/node_modules src/pocketgpu/view/page build dist docs/reference/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean

@@ -334,6 +334,7 @@ MEMBERS: dict[str, tuple[str, ...]] = {
         "address",
         "changes",
         "event",
+        "pictures",
         "programs",
         "read",
         "registers",

@@ -39,11 +39,13 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PACKAGE = ROOT / "src" / "pocketgpu"
 GUIDES = sorted((DOCS / "guides").glob("*.md"))
-PROJECT = ("src", "tests", "tools", "benchmarks", "docs", "recorder", "requirements")
+PROJECT = ("src", "tests", "tools", "benchmarks", "docs", "recorder", "requirements", "viewer")
+OTHERS = frozenset({"__pycache__", "generated", "node_modules"})
+"""Folders of what is made or installed."""
 PAGES = [
     path
     for path in [*ROOT.glob("*.md"), *(page for name in PROJECT for page in sorted((ROOT / name).rglob("*.md")))]
-    if "generated" not in path.parts
+    if not OTHERS & set(path.parts)
 ]
 
 # Files that an example of a page makes, outside of build/.
@@ -193,7 +195,7 @@ def named_files(text: str) -> set[str]:
         for word in words
         if re.fullmatch(r"[\w.*-]+(/[\w.*-]*)*", word)
         and (re.search(r"\w\.(py|md|tsv|toml|h|c|ksy)$|[\w*]/$", word) or word.partition("/")[0] in folders)
-        and not word.startswith(("build/", ".venv/"))
+        and word.partition("/")[0] not in ("build", ".venv")
     }
 
 
@@ -207,7 +209,7 @@ def exists(name: str, folder: Path) -> bool:
 def project_files() -> tuple[str, ...]:
     """Files and folders of the project with all their folders, in front of them a slash."""
     tops = [path for path in ROOT.iterdir() if path.is_dir() and path.name in PROJECT]
-    inner = [path for top in tops for path in top.rglob("*") if "__pycache__" not in path.parts]
+    inner = [path for top in tops for path in top.rglob("*") if not OTHERS & set(path.parts)]
     return tuple(f"/{place(path)}" for path in [*ROOT.glob("*.*"), *tops, *inner])
 
 

@@ -99,7 +99,7 @@ def _at(given: Parameters) -> Address:
 def _number(given: Parameters, name: str) -> int:
     text = _text(given, name)
     if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise UsageError(f"'{text}' is no number", location=name)
+        raise UsageError(f"'{text}' is not a whole number", location=name)
     return int(text)
 
 

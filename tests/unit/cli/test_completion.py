@@ -17,6 +17,7 @@ from support.pages import expected_code, place_stand_ins, run
 
 from pocketgpu.cli.app import COMMANDS, app
 from pocketgpu.cli.parts.examples import EXAMPLES
+from pocketgpu.view import serve as serving
 
 ROOT = Path(__file__).resolve().parents[3]
 SAMPLE = ROOT / "src" / "pocketgpu" / "data" / "sample.ctf.xz"
@@ -151,6 +152,9 @@ def test_the_examples_of_help_run(name: str, home: Path, monkeypatch: pytest.Mon
     if name.startswith("cache"):
         monkeypatch.setenv("POCKETGPU_CACHE", str(home / "cache"))
         (home / "cache").mkdir(mode=0o700)
+    if name == "view":  # it serves until somebody ends it
+        monkeypatch.setattr(serving, "serve", lambda *_, **__: None)
+        monkeypatch.setattr(serving, "check_installed", lambda: None)
     lines = EXAMPLES[name]
     place_stand_ins("\n".join(lines), home)
     helped = run(f"{name} --help")[1]

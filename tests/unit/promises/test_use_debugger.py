@@ -93,6 +93,7 @@ def test_a_moment_of_a_3ds(n3ds: Inspection) -> None:
     assert moment.registers()["TEXUNIT0_DIM"] == 16 << 16 | 16 and len(moment.read(0x18000000, 4)) == 4
     assert moment.target.array.shape == (240, 400, 4)
     assert moment.target.image.size == (400, 240) and moment.screens["top"].array.shape == (240, 400, 3)
+    assert str(moment.pictures["target"].at(0, 0)) == "f0/d0/px239,399" and moment.pictures["top"].at(0, 0) is None
     change = {change.register: change for change in moment.changes("reset")}["TEXUNIT0_DIM"]
     assert change.new == moment.registers()["TEXUNIT0_DIM"]
     vertices = moment.vertices

@@ -126,8 +126,8 @@ def test_wrong_requests_say_what_is_wrong(sides: tuple[TestClient, Inspection]) 
     client, run = sides
     count = run.frame_count
     assert refused(client, "events", frame=count + 7)["location"] == f"f{count + 7}"
-    assert "no number" in refused(client, "events", frame="-1")["message"]
-    assert "no number" in refused(client, "events", frame="1" * 40)["message"]
+    assert "not a whole number" in refused(client, "events", frame="-1")["message"]
+    assert "not a whole number" in refused(client, "events", frame="1" * 40)["message"]
     assert "no 'at'" in refused(client, "why")["message"]
     assert "no part of an address" in refused(client, "why", at="f0/../../etc/passwd")["message"]
     assert "There are: " in refused(client, "picture", at="f0", of="<script>")["hint"]

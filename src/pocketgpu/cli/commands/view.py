@@ -24,9 +24,10 @@ _MOST_PORT = 65535
 def view(
     outcome: Outcome, capture: str, address: str | None, port: int, host: str, no_browser: bool, choices: dict[str, str]
 ) -> None:
-    """Look at a capture in the browser: events, pictures, why a pixel has its colour, state, command words.
+    """Look at a capture in the browser.
 
-    ADDRESS is what is shown first, such as f1/d17 or f1/px200,120. The link that is printed works once, and for this
+    The page shows events, pictures after each of them, why a pixel has its colour, state, and command words. ADDRESS is
+    what it shows first, such as f1/d17 or f1/px200,120. The link that is printed works once, and for this
     computer only; the browser keeps a cookie. Ctrl-C ends the server.
 
     With --host, whoever reaches this computer there and has the link can see the capture; the connection is not

@@ -25,6 +25,7 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
     "capture redact": ("capture redact scene.pgc shared.pgc",),
     "bench": ("bench scene.ctf.xz --repeat 5",),
     "info": ("info scene.ctf.xz", "info scene.mxcap.zip --json"),
+    "view": ("view scene.ctf.xz", "view scene.pgc f1/d3"),
     "events": ("events scene.ctf.xz f1", "events scene.ctf.xz f1/d3"),
     "why": ("why scene.ctf.xz f1/px200,120", "why scene.ctf.xz f1/d3", "why scene.ctf.xz f1/d3/t5"),
     "decode": (

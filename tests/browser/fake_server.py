@@ -161,12 +161,20 @@ def _pixel(given: dict[str, str]) -> Any:
 def _why(given: dict[str, str]) -> Any:
     at = given["at"]
     place(at)
+    if "/e" in at:
+        raise Refused("this event is no draw")
     conclusion = [f"{at} is #263692: draw 2  f0/d2", "  proved: by a test"]
     text = "\n".join(
         [*conclusion, "", "what happened:", "  | f0/e1  clear", "  | f0/d2  draw 2", "  |   inputs", MARKUP]
     )
     return {"address": at, "because": f"because of f0/d2, says the fake about {at}", "conclusion": conclusion,
             "proved": True, "text": text}  # fmt: skip
+
+
+def _event(given: dict[str, str]) -> Any:
+    place(given["at"])
+    return {"address": given["at"], "title": f"event {MARKUP}", "facts": {"size": 16}, "reads": [],
+            "writes": [{"address": "0x20000000", "size": 16}]}  # fmt: skip
 
 
 def _state(given: dict[str, str]) -> Any:
@@ -193,5 +201,5 @@ ANSWERS: dict[str, Any] = {
         "rows": rows(int(given["frame"])),
         "passes": [{"address": f"f{given['frame']}/p{n}", "target": f"target {n} {MARKUP}"} for n in range(2)],
     },
-    "pictures": _pictures, "picture": picture, "pixel": _pixel, "why": _why, "state": _state, "words": _words,
+    "event": _event, "pictures": _pictures, "picture": picture, "pixel": _pixel, "why": _why, "state": _state, "words": _words,
 }  # fmt: skip

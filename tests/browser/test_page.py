@@ -226,6 +226,15 @@ def test_a_broken_address_shows_the_servers_error(watched: Watched, fake: Fake, 
     problem.wait_for(state="detached")
 
 
+def test_what_is_no_draw_is_described(watched: Watched, fake: Fake) -> None:
+    page = watched.open(fake.url + "#f0/e1")
+    because(page, f"event {MARKUP}")
+    page.locator("pg-why .line", has_text="0x20000000+0x10").wait_for()
+    assert page.locator("pg-why .problem").count() == 0
+    page.evaluate("location.hash = '#f0/e77'")
+    page.locator("pg-why .problem", has_text="has no event 77").wait_for()
+
+
 def test_text_of_a_capture_is_never_markup(watched: Watched, fake: Fake) -> None:
     page = watched.open(fake.url + "#f0/d1")
     because(page, "about")

@@ -2,6 +2,7 @@
 
 import { expect, test } from "vitest";
 import { rowsOf } from "../src/state/rows";
+import { describe as describeEvent } from "../src/why/event_answer";
 import { linesOf, sectionsOf } from "../src/why/sections";
 import { columnsOf } from "../src/words/line";
 
@@ -71,4 +72,21 @@ test("a word's columns come from an object or from its text", () => {
   });
   expect(columnsOf(JSON.stringify(line))).toEqual(columns);
   expect(columnsOf("== f0 list 2 ==").text).toBe("== f0 list 2 ==");
+});
+
+test("an event that is no draw tells what it is and what it touches", () => {
+  const event = {
+    address: "f0/e0",
+    title: "load 16 bytes",
+    facts: { size: 16, digest: "ab" },
+    writes: [{ address: "0x20000000", size: 16 }],
+    reads: [],
+  };
+  const answer = describeEvent(event);
+  expect(answer.because).toBe("load 16 bytes");
+  expect(sectionsOf(answer.text ?? "").map((section) => [section.line, section.parts.map((part) => part.line)])).toEqual([
+    ["size: 16", []],
+    ["digest: ab", []],
+    ["writes", ["0x20000000+0x10"]],
+  ]);
 });

@@ -1,10 +1,11 @@
 // The panel that says why: the reason first, then the conclusion, then the details, folded.
 
 import { css, html, nothing, type TemplateResult } from "lit";
-import { askJson, calm, type WhyAnswer } from "../shared/api";
+import { calm, type WhyAnswer } from "../shared/api";
 import { Panel, linked } from "../shared/panel";
 import { selection } from "../shared/selection";
 import { panelStyles } from "../shared/styles";
+import { explain } from "./event_answer";
 import { linesOf, sectionsOf, type Section } from "./sections";
 
 /** Sections up to this depth are open at first; those that the reason names are open at any depth. */
@@ -92,7 +93,7 @@ export class WhyPanel extends Panel {
         // Reasons take the machine longest: pictures and state come first, and who steps on quickly asks for none.
         await calm();
         signal.throwIfAborted();
-        return askJson<WhyAnswer>("/api/why", "why", { at }, signal);
+        return explain(at, signal);
       },
       (answer) => {
         this.answer = answer;

@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pocketgpu.digests import blake2b
 from pocketgpu.lanes import object_cache
@@ -107,12 +107,23 @@ def room(kernel: Kernel) -> str:
     return kernel.home[0].split(".")[1]
 
 
-def find(recipe: str) -> str | None:
-    """The key of the object that a recipe led to."""
+class Link(NamedTuple):
+    """What a recipe led to: the key of an object, and the types of the kernel's parameters (`Kernel.types`). With the
+    types at hand the module that describes the kernel is not needed."""
+
+    key: str
+    types: str
+
+
+def find(recipe: str) -> Link | None:
+    """The object that a recipe led to."""
     data = object_cache.read(recipe)
-    return data[len(_LINK) :].decode("ascii") if data is not None and data.startswith(_LINK) else None
+    if data is None or not data.startswith(_LINK):
+        return None
+    key, space, types = data[len(_LINK) :].decode("ascii").partition(" ")
+    return Link(key, types) if space else None
 
 
-def remember(recipe: str, key: str) -> None:
+def remember(recipe: str, link: Link) -> None:
     """Keep what a recipe led to."""
-    object_cache.write(recipe, _LINK + key.encode())
+    object_cache.write(recipe, _LINK + f"{link.key} {link.types}".encode())

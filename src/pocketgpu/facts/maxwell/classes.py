@@ -117,6 +117,15 @@ class MethodBlock:
         """Name and words of all methods, by word."""
         return ((slot.name, slot.words) for slot in self._slots)
 
+    @property
+    def labels(self) -> Iterator[tuple[str, int]]:
+        """Label and word of every register, by method: an array has one for each element. No method is made for it."""
+        for slot in self._slots:
+            if slot.array.stride >= 4:
+                yield from ((f"{slot.name}({number})", word) for number, word in enumerate(slot.words))
+            else:
+                yield slot.name, slot.offset
+
     @cached_property
     def _at(self) -> dict[int, tuple[_Slot, int]]:
         return {word: (slot, index) for slot in self._slots for index, word in enumerate(slot.words)}

@@ -22,6 +22,7 @@ from functools import cached_property
 from operator import attrgetter
 from typing import Final
 
+from pocketgpu.facts.dialect.late import Late
 from pocketgpu.facts.dialect.registers import Bank, Field, Register
 from pocketgpu.facts.dialect.tables import Array, Entry, Tables, apart, expand, names_of, parse_array, parse_marks
 from pocketgpu.facts.dialect.values import Values
@@ -237,7 +238,7 @@ class _Slot:
             offset=self.offset,
             name=self.name,
             aliases=self.aliases,
-            fields=tuple(row.field for row in apart(TABLES.fields(entry.rows, index, block.header))),
+            fields=Late(lambda: tuple(row.field for row in apart(TABLES.fields(entry.rows, index, block.header)))),
             trigger=marks.trigger,
             source=source,
             certainty=certainty,

@@ -1,0 +1,45 @@
+"""How the process of a command ends: at once, and with all that a usual end does for others."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+END = """
+import atexit, sys, threading
+atexit.register(print, "registered")
+{more}
+from pocketgpu.cli import main
+sys.argv = ["pocketgpu", *{words!r}]
+code = main()
+print("still here")
+sys.exit(code)
+"""
+
+
+def ended(more: str, *words: str) -> tuple[int, list[str]]:
+    """Exit code of a process that runs a command, and the lines that it printed."""
+    source = END.format(more=more, words=list(words))
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=300)
+    return done.returncode, done.stdout.splitlines()
+
+
+@pytest.mark.parametrize(("words", "code"), [(("regs", "TEXUNIT0_DIM"), 0), (("regs", "no such register"), 2)])
+def test_it_ends_at_once_with_the_code_and_what_was_registered(words: tuple[str, ...], code: int) -> None:
+    found, lines = ended("", *words)
+    assert found == code and lines[-1] == "registered" and "still here" not in lines
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "sys.setprofile(lambda *_: None)",
+        "threading.Timer(1, print, ['other']).start()",
+        "import pocketgpu.guests",
+    ],
+)
+def test_it_ends_as_usual_if_something_may_be_left(more: str) -> None:
+    found, lines = ended(more, "regs", "TEXUNIT0_DIM")
+    assert found == 0 and {"still here", "registered"} <= {*lines}

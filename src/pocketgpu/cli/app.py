@@ -126,26 +126,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Warnings of libraries are shown to the user, without the line of source that Python adds.
         warnings.showwarning = terminal.print_note
         code = _run_and_print(words)
-    if arguments is None:
-        _leave(code)
     return code
 
 
-def _leave(code: int) -> None:
-    """End the process without taking apart all that was made, which takes as long as making a tenth of it.
+def run() -> int:
+    """The command line as a process of its own: run it, and end the process without taking apart all that was made,
+    which takes as long as making a tenth of it.
 
-    It ends as usual if somebody watches it (a profiler, a debugger, coverage), or if something may be left to do: other
-    threads, or files that a program has open.
+    The exit code is returned, for an end as usual, if somebody watches (a profiler, a debugger, coverage), or if
+    something may be left to do: other threads, or files that a program has open.
     """
+    code = main()
     gc.freeze()  # Python would look for garbage once more while it ends, in all that is about to go
     others = [one for one in threading.enumerate() if one is not threading.current_thread() and not one.daemon]
     if others or sys.gettrace() or sys.getprofile() or _PROGRAMS in sys.modules:
-        return
+        return code
     atexit._run_exitfuncs()
     with contextlib.suppress(OSError, ValueError, AttributeError):  # a stream that is closed, or that is not there
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
+    return code
 
 
 def _run_and_print(words: list[str]) -> int:

@@ -11,9 +11,9 @@ END = """
 import atexit, sys, threading
 atexit.register(print, "registered")
 {more}
-from pocketgpu.cli import main
+from pocketgpu.cli import run
 sys.argv = ["pocketgpu", *{words!r}]
-code = main()
+code = run()
 print("still here")
 sys.exit(code)
 """

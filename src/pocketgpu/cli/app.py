@@ -14,7 +14,6 @@ import importlib
 import io
 import os
 import sys
-import threading
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -130,23 +129,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run() -> int:
-    """The command line as a process of its own: run it, and end the process without taking apart all that was made,
-    which takes as long as making a tenth of it.
+    """The command line as a process of its own, which ends with the exit code that this returns.
 
-    The exit code is returned, for an end as usual, if somebody watches (a profiler, a debugger, coverage), or if
-    something may be left to do: other threads, or files that a program has open.
+    It ends without taking apart all that was made, which would take as long as making a tenth of it.
     """
-    code = main()
+    codes: list[int] = []
+    atexit.register(_leave, codes)  # what is registered first is called last
+    codes.append(main())
     gc.freeze()  # Python would look for garbage once more while it ends, in all that is about to go
-    others = [one for one in threading.enumerate() if one is not threading.current_thread() and not one.daemon]
-    if others or sys.gettrace() or sys.getprofile() or _PROGRAMS in sys.modules:
-        return code
-    atexit._run_exitfuncs()
+    return codes[0]
+
+
+def _leave(codes: Sequence[int]) -> None:
+    """End the process at once, when other threads are over and all others were called that asked for it.
+
+    It goes on to a usual end if somebody watches (a debugger, coverage), or if a program may have files open.
+    """
+    if not codes or sys.gettrace() or sys.getprofile() or _PROGRAMS in sys.modules:
+        return
     with contextlib.suppress(OSError, ValueError, AttributeError):  # a stream that is closed, or that is not there
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(code)
-    return code
+        os._exit(codes[0])
 
 
 def _run_and_print(words: list[str]) -> int:

@@ -13,13 +13,10 @@ homogeneous coordinates"): clipping makes no new attributes.
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 from pocketgpu.lanes import F32, F64, I32, Lang, Value
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.graphics.primitives.assembled import (
     AT,
-    CORNER_VECTORS,
     INVERSE_W,
     LAYER,
     NUMBER,
@@ -31,35 +28,20 @@ from pocketgpu.maxwell.graphics.primitives.assembled import (
     PrimitiveBatch,
 )
 from pocketgpu.maxwell.graphics.primitives.clip import Clipper
-from pocketgpu.maxwell.graphics.records import PIXEL_INPUT, PLANE, PLANE_NAMES, RASTER
+from pocketgpu.maxwell.graphics.primitives.layout import (
+    CORNER_VECTORS,
+    DOUBLES,
+    GROUP,
+    GROUP_DOUBLES,
+    HEAD_SIZE,
+    doubles_offset,
+    plane_offset,
+)
+from pocketgpu.maxwell.graphics.records import PIXEL_INPUT, PLANE, RASTER
 
-GROUP = 8
-HEAD_SIZE = len(PLANE_NAMES) * PLANE.size
-DOUBLES = 64
-"""Bytes of the f64 words of depth and 1 / w: constant, slope along x, along y; those of each group of inputs follow,
-eight constants first."""
-GROUP_DOUBLES = 3 * 8 * GROUP
 _MOVED = ("Z", "INVERSE_W")
 Linear = list[Value]
 """Constant, slope along x, slope along y: f64, x and y in pixels from the origin."""
-
-
-def plane_offset(name: str) -> int:
-    """Offset of a plane from PLANE_NAMES."""
-    return PLANE_NAMES.index(name) * PLANE.size
-
-
-Count = TypeVar("Count", int, Value)
-
-
-def doubles_offset(groups: Count) -> Count:
-    """Offset of the f64 words from the planes of a primitive with so many groups of inputs."""
-    return (groups * (GROUP * PLANE.size) + (HEAD_SIZE + 63)) & -64
-
-
-def planes_size(groups: Count) -> Count:
-    """Bytes of the planes of a primitive with so many groups of inputs, a multiple of 64."""
-    return doubles_offset(groups) + groups * GROUP_DOUBLES + DOUBLES
 
 
 @dataclass

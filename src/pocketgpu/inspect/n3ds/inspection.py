@@ -47,6 +47,8 @@ class N3dsInspection(Inspection):
         self._recorder = recorder or Recorder()
         self._known: list[tuple[list[Event], list[Pass]]] = []
         """Events and passes of the first frames, as an earlier run has listed them."""
+        self.changing: dict[tuple[int, int], bool] = {}
+        """For draws that were asked, by frame and number: whether a fragment changes a colour."""
 
     # -- events -------------------------------------------------------------------------------------------------------
     @cached_property
@@ -106,6 +108,16 @@ class N3dsInspection(Inspection):
         words = self._recorder.frames[frame].events[number].words
         assert words is not None
         return words
+
+    # -- notes --------------------------------------------------------------------------------------------------------
+    def notes(self) -> Any:
+        """Of draws that were asked: [frame, number of the draw, 1 or 0], whether a fragment changes a colour."""
+        return [[*draw, int(changes)] for draw, changes in self.changing.items()]
+
+    def use_notes(self, notes: Any) -> None:
+        rows = notes if isinstance(notes, list) else ()
+        if all(isinstance(row, list) and len(row) == 3 and all(type(n) is int for n in row) for row in rows):
+            self.changing |= {(row[0], row[1]): bool(row[2]) for row in rows}
 
     # -- moments ------------------------------------------------------------------------------------------------------
     @cached_property

@@ -20,7 +20,9 @@ from pocketgpu.cli import main
 from pocketgpu.inspect import inspection
 from pocketgpu.inspect.index import events, notes, store
 from pocketgpu.inspect.index.store import Index, index_of
+from pocketgpu.inspect.n3ds import fragment_count
 from pocketgpu.inspect.n3ds import inspection as n3ds
+from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 from pocketgpu.inspect.switch.inspection import SwitchInspection
 from pocketgpu.lanes import object_cache, recipes
 
@@ -382,6 +384,31 @@ def test_draws_beside_a_pixel_are_not_watched_again(monkeypatch: pytest.MonkeyPa
     watched.clear()
     again = run.why("f0/px640,360")
     assert len(watched) < 12 and again.to_json() == first.to_json()
+
+
+def test_draws_of_a_3ds_are_asked_once_whether_they_change_a_colour(
+    cache: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pixels = [f"f1/d3/px{x},1" for x in (1, 2, 1)]  # the draw does not cover them
+    with monkeypatch.context() as patch:
+        without_indexes(patch)
+        without = [ask("why", SAMPLES[0], one, "--json") for one in pixels]
+    counted: list[Any] = []
+    usual = fragment_count.FragmentCounter.add
+    monkeypatch.setattr(fragment_count.FragmentCounter, "add", lambda *given: counted.append(given) or usual(*given))
+    assert [ask("why", SAMPLES[0], one, "--json") for one in pixels] == without
+    assert len(counted) == 1
+    run = pocketgpu.debug(SAMPLES[0])
+    assert [run.why(one).to_json() for one in pixels] == [json.loads(text)["why"] for text in without]
+    assert len(counted) == 2
+
+
+@pytest.mark.parametrize("value", [None, 3, [3], [[1, 2]], [[1, 2, "3"]], [[1, 2, True]], {"1": 2}])
+def test_notes_of_a_3ds_of_another_shape_are_not_used(value: Any) -> None:
+    run = pocketgpu.debug(SAMPLES[0])
+    assert isinstance(run, N3dsInspection)
+    run.use_notes(value)
+    assert not run.changing
 
 
 NOTES = None, 3, "text", [3], [[1, 2, 3]], [[1, 2, 3, 4, "5"]], {"1": 2}, [[1, 2, 3, 4, True]]

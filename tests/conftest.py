@@ -24,13 +24,23 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @pytest.fixture(scope="session", autouse=True)
 def time_does_not_matter() -> None:
-    """Tests are about bytes: machines with two threads share every draw out, however small, and compiler processes have
-    no budget, which thousands of tests in one process would use up."""
+    """Tests are about bytes: machines with two threads share every draw out, however small. Compiler processes start
+    when a test waits for what they make, and have no budget, which thousands of tests in one process would use up."""
     from pocketgpu import workers
     from pocketgpu.lanes import background
 
     workers.WORTH = 0.0
+    background.DELAY = float("inf")
     background.MOST_ORDERS, background.MOST_SECONDS = 1 << 62, float("inf")
+
+
+@pytest.fixture(autouse=True)
+def orders_end() -> Iterator[None]:
+    """Nobody waits any more for code that a test has ordered."""
+    yield
+    from pocketgpu.lanes.kernel import drop_orders
+
+    drop_orders()
 
 
 _resident = Resident()

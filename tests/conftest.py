@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from support import packing, recordings
 from support import quick_tests as quick
-from support import recordings
 from support.resident import Resident
 
 # How long an example takes is no matter of right or wrong: the first one may compile what it needs.
@@ -25,11 +25,13 @@ ROOT = Path(__file__).resolve().parents[1]
 @pytest.fixture(scope="session", autouse=True)
 def time_does_not_matter() -> None:
     """Tests are about bytes: machines with two threads share every draw out, however small. Compiler processes start
-    when a test waits for what they make, and have no budget, which thousands of tests in one process would use up."""
+    when a test waits for what they make, and have no budget, which thousands of tests in one process would use up.
+    LZMA packs quickly, except in tests of sizes."""
     from pocketgpu import workers
     from pocketgpu.lanes import background
 
     workers.WORTH = 0.0
+    packing.quickly()
     background.DELAY = float("inf")
     background.MOST_ORDERS, background.MOST_SECONDS = 1 << 62, float("inf")
 

@@ -6,6 +6,7 @@ import gc
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -70,6 +71,18 @@ def pytest_configure(config: pytest.Config) -> None:
     if option is not None:
         os.environ[recordings.VARIABLE] = option
     os.environ[recordings.VARIABLE] = str(recordings.folder())  # also for programs that run in other folders
+    if sys.dont_write_bytecode:
+        keep_bytecode(config)
+
+
+def keep_bytecode(config: pytest.Config) -> None:
+    """Where Python is told to write no bytecode, processes that tests start would compile all modules again: they share
+    a folder, which goes away with this process."""
+    folder = tempfile.TemporaryDirectory(prefix="pocketgpu-bytecode-")
+    config.add_cleanup(folder.cleanup)
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = folder.name
+    os.environ["PYTHONDONTWRITEBYTECODE"] = ""
+    sys.dont_write_bytecode = False
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

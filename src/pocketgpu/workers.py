@@ -1,12 +1,15 @@
-"""Helper threads for fragments. They sleep on a lock and run one native call at a time, without the GIL.
+"""Helper threads for fragments. They sleep on a lock and run one native call at a time, without the GIL. They end when
+what they work for is gone.
 
 Waking them takes as long as a small draw. So work is shared only if earlier work of the same kind took long enough.
 """
 
 from __future__ import annotations
 
+import contextlib
 import math
 import threading
+import weakref
 from collections.abc import Callable, Hashable
 from time import perf_counter
 
@@ -62,6 +65,8 @@ class Workers:
     def _need_helpers(self) -> None:
         if not self._helpers:
             self._helpers = [_Helper() for _ in range(self.threads - 1)]
+            for helper in self._helpers:
+                weakref.finalize(self, helper.end).atexit = False
 
     def call_back(self) -> None:
         """End what the first helper was lent for."""
@@ -102,9 +107,10 @@ class _Helper:
         while True:
             self._go.acquire()
             job, self._job = self._job, None
+            if job is None:
+                return
             try:
-                if job is not None:
-                    job[0](job[1], job[2])
+                job[0](job[1], job[2])
             except BaseException as error:  # raised again in `run`
                 self._error = error
             job = None
@@ -113,6 +119,11 @@ class _Helper:
     def start(self, work: Work, part: int, parts: int) -> None:
         self._job, self._error = (work, part, parts), None
         self._go.release()
+
+    def end(self) -> None:
+        """Let the thread end, after what it may be at: nobody has work for it any more."""
+        with contextlib.suppress(RuntimeError):  # what was lent has not begun: then it stays
+            self._go.release()
 
     def wait(self) -> BaseException | None:
         self._done.acquire()

@@ -42,6 +42,12 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_ordered.clear)  # what makes them is in the parent
 
 
+def drop_orders() -> None:
+    """Drop what was asked for in the background and is not begun (for tests): it can be asked for again."""
+    background.drop()
+    _ordered.clear()
+
+
 class Kernel:
     """A named body and the types of its scalar parameters."""
 

@@ -26,6 +26,7 @@ export class Layout {
         init: () => {},
       }),
       createTabComponent: () => new Tab(),
+      defaultTabComponent: "tab",
       theme: { name: "pocketgpu", className: "dockview-theme-pocketgpu" },
       disableFloatingGroups: true,
       scrollbars: "native",
@@ -41,6 +42,8 @@ export class Layout {
 
   /** Put the panels back where they are at first. */
   arrange(): void {
+    const { clientWidth, clientHeight } = this.host;
+    this.api.layout(clientWidth, clientHeight);
     this.api.clear();
     const add = (id: string, reference?: string, direction?: "right" | "below" | "within", inactive = false): void => {
       this.api.addPanel({
@@ -51,7 +54,6 @@ export class Layout {
         ...(reference && direction ? { position: { referencePanel: reference, direction } } : {}),
       });
     };
-    const { clientWidth, clientHeight } = this.host;
     add("events");
     add("picture", "events", "right");
     if (this.width === "wide") {

@@ -16,6 +16,9 @@ export class EventsPanel extends Panel {
   static override styles = [
     panelStyles,
     css`
+      :host {
+        container-type: inline-size;
+      }
       .row {
         display: flex;
         gap: 6px;
@@ -69,16 +72,20 @@ export class EventsPanel extends Panel {
         overflow: hidden;
         color: var(--dim);
       }
-      .draw .kind {
+      .draw :is(.kind, .number) {
         color: var(--draw);
       }
-      .fill .kind,
-      .clear .kind {
+      :is(.fill, .clear) :is(.kind, .number) {
         color: var(--fill);
       }
-      .show .kind,
-      .transfer .kind {
+      :is(.show, .transfer) :is(.kind, .number) {
         color: var(--show);
+      }
+      /* Titles say most of what the kind says: they get the room. */
+      @container (max-width: 320px) {
+        .kind {
+          display: none;
+        }
       }
       .count {
         flex: none;

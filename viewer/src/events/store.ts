@@ -13,14 +13,17 @@ class Store extends EventTarget {
   private queue: { frame: number; done: () => void }[] = [];
   private reading = false;
 
-  async open(): Promise<void> {
-    await this.opening.ask(
+  private opened: Promise<void> | null = null;
+
+  /** Ask what the capture is, once. */
+  open(): Promise<void> {
+    return (this.opened ??= this.opening.ask(
       (signal) => askJson<Capture>("/api/capture", "capture", {}, signal),
       (capture) => {
         this.capture = capture;
         this.tree = new EventTree(capture.frames, capture.rest);
       },
-    );
+    ));
   }
 
   /** Read the events of a frame, once. Frames are read one after another: they would replace each other's requests. */
@@ -35,6 +38,7 @@ class Store extends EventTarget {
   /** Read the events around an address, if there are any. */
   async needFor(address: string): Promise<void> {
     const parsed = parseAddress(address);
+    await this.open();
     if (parsed) await this.need(parsed.frame);
   }
 

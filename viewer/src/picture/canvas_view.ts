@@ -29,8 +29,14 @@ export class CanvasView extends LitElement {
       display: none;
     }
     :host(:focus-visible) {
-      outline: 2px solid var(--accent);
-      outline-offset: -2px;
+      outline: none;
+    }
+    :host(:focus-visible)::after {
+      content: "";
+      position: absolute;
+      inset: 0;
+      border: 2px solid var(--accent);
+      pointer-events: none;
     }
   `;
 
@@ -87,6 +93,7 @@ export class CanvasView extends LitElement {
       source.getContext("2d")!.putImageData(new ImageData(pixels, width, height), 0, 0);
       this.viewport.imageWidth = width;
       this.viewport.imageHeight = height;
+      if (resized) this.cursor = null;
       if (resized || this.fitted) this.fit();
     }
     this.redraw();

@@ -7,10 +7,11 @@ import { Latest } from "../shared/latest";
 import { Panel } from "../shared/panel";
 import { selection } from "../shared/selection";
 import { panelStyles } from "../shared/styles";
-import { CanvasView } from "./canvas_view";
+import "./canvas_view";
+import type { CanvasView } from "./canvas_view";
 import { CHANNELS, marked, shown, valueOf, type Channel } from "./channels";
 import { difference, type Difference } from "./difference";
-import { choose, listPictures, readBefore, readPicture, type Picture } from "./source";
+import { choose, listPictures, placesOf, readBefore, readPicture, type Picture } from "./source";
 
 type Mode = "after" | "before" | "difference";
 
@@ -119,15 +120,20 @@ export class PicturePanel extends Panel {
       return;
     }
     this.place = place;
-    void this.latest.ask(
-      (signal) => listPictures(place, "pictures", signal),
-      (pictures) => {
-        this.pictures = pictures;
-        const chosen = choose(pictures, address, this.wanted[this.where]);
-        if (chosen) this.show(chosen.name);
-        else this.clear();
-      },
-    );
+    void this.latest
+      .ask(
+        (signal) => listPictures(place, "pictures", signal),
+        (pictures) => {
+          this.pictures = pictures;
+          const chosen = choose(pictures, address, this.wanted[this.where]);
+          if (chosen) this.show(chosen.name);
+          else this.clear();
+        },
+      )
+      .then(() => {
+        // The pictures of another place would look like the answer.
+        if (this.latest.error) this.clear();
+      });
   }
 
   private get where(): "frame" | "inside" {
@@ -140,6 +146,7 @@ export class PicturePanel extends Panel {
 
   private clear(): void {
     this.name = null;
+    if (this.latest.error) this.pictures = [];
     this.present = this.past = this.found = null;
     this.picture.stop();
     this.earlier.stop();
@@ -197,13 +204,13 @@ export class PicturePanel extends Panel {
     await this.view?.setPixels(pixels, width, height, this.channel === "rgba" && !found);
   }
 
-  /** Mark the selected pixel in the picture. A draw may count its pixels another way than the picture: then try both. */
+  /** Mark the selected pixel in the picture, and read its values. */
   private async locate(): Promise<void> {
     const { clicked, address } = selection;
     const info = this.info;
-    const pixel = parseAddress(address)?.pixel;
+    const places = info && placesOf(address, info);
     this.view?.setMark(null);
-    if (!pixel || !info) {
+    if (!places?.length || !info) {
       this.values = null;
       this.requestUpdate();
       return;
@@ -212,21 +219,16 @@ export class PicturePanel extends Panel {
       if (clicked.of === info.name) this.view?.setMark([clicked.x, clicked.y]);
       if (this.values?.address === address) return;
     }
-    const [x, y] = pixel;
-    const places: [number, number][] = clicked
-      ? [[clicked.x, clicked.y]]
-      : info.kind === "screen"
-        ? [[x, y]]
-        : [[x, y], [x, info.height - 1 - y]];
     const of = clicked?.of ?? info.name;
-    for (const [column, row] of places) {
-      if (column < 0 || row < 0 || column >= info.width || row >= info.height) continue;
+    for (const [column, row] of clicked ? [[clicked.x, clicked.y] as const] : places) {
+      let found = false;
       await this.askPixel(of, column, row, (answer) => {
         if (selection.address !== address || (info.kind !== "screen" && answer.address !== address)) return;
+        found = true;
         this.values = answer;
         if (of === this.name) this.view?.setMark([column, row]);
       });
-      if (this.values?.address === address) return;
+      if (found || selection.address !== address) return;
     }
   }
 
@@ -235,7 +237,8 @@ export class PicturePanel extends Panel {
     if (!of) return;
     void this.askPixel(of, x, y, (answer) => {
       this.values = answer;
-      selection.select(answer.address, { of, x, y });
+      this.requestUpdate();
+      if (answer.address) selection.select(answer.address, { of, x, y });
     });
   }
 
@@ -315,7 +318,7 @@ export class PicturePanel extends Panel {
               : nothing}`
         : nothing}
       ${this.values?.values.map(({ name, value: held }) => html`<span><span class="dim">${name}</span> ${textOf(held)}</span>`)}
-      <span class="end dim">${picture ? `${width} x ${picture.info.height}  ` : ""}${zoom < 1 ? `1/${1 / zoom}` : zoom}x</span>
+      <span class="end dim">${picture ? `${width} x ${picture.info.height}  ` : ""}${zoom < 1 ? `1/${Math.round(1 / zoom)}` : zoom}x</span>
     </div>`;
   }
 

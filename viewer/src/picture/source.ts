@@ -21,6 +21,26 @@ export function choose(pictures: PictureInfo[], address: string, wanted: string 
   return pictures.find((picture) => picture.kind === kind) ?? pictures[0] ?? null;
 }
 
+/**
+ * Where the pixel of an address may be in a picture. Pictures of screens count like addresses. Targets count as the
+ * viewport does, and their pictures may be upright: turned (3DS), or with the first line at the top. The server knows;
+ * it is asked about one place after the other until it names the address.
+ */
+export function placesOf(address: string, info: PictureInfo): [number, number][] {
+  const parsed = parseAddress(address);
+  if (!parsed?.pixel) return [];
+  const [x, y] = parsed.pixel;
+  const { width, height } = info;
+  const inside = (parsed.draw ?? parsed.event ?? parsed.pass) !== undefined;
+  const places: [number, number][] =
+    info.kind !== "screen"
+      ? [[x, y], [width - 1 - y, height - 1 - x], [x, height - 1 - y], [y, height - 1 - x], [width - 1 - y, x], [y, x]]
+      : inside || (parsed.screen && parsed.screen !== info.name)
+        ? []
+        : [[x, y]];
+  return places.filter(([column, row]) => column >= 0 && row >= 0 && column < width && row < height);
+}
+
 export async function listPictures(at: string, panel: string, signal: AbortSignal): Promise<PictureInfo[]> {
   return (await askJson<{ pictures: PictureInfo[] }>("/api/pictures", panel, { at }, signal)).pictures;
 }

@@ -1,7 +1,7 @@
 // Where a picture lies in a box: zoom, the place of its corner, and the way between points and pixels. All lengths are
 // pixels of the screen, so that one texel covers whole ones.
 
-export const STEPS = [0.125, 0.25, 0.5, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64];
+export const STEPS = [1 / 8, 1 / 6, 1 / 4, 1 / 3, 1 / 2, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64];
 /** From this zoom on lines separate the texels. */
 export const GRID_FROM = 8;
 

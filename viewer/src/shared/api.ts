@@ -24,7 +24,8 @@ export interface PictureInfo {
 }
 
 export interface PixelAnswer {
-  address: string;
+  /** Null where nothing can be said about the pixel. */
+  address: string | null;
   values: { name: string; value: unknown }[];
 }
 
@@ -46,6 +47,8 @@ export interface RegisterChange {
 export interface StateAnswer {
   summary: { name: string; text: string }[];
   changes: RegisterChange[];
+  /** Why the answer is not whole. */
+  missing?: string;
 }
 
 export interface WordLine {
@@ -109,7 +112,8 @@ async function ask(
     location = error.location == null ? null : String(error.location);
     hint = error.hint == null ? null : String(error.hint);
   } catch {
-    if (response.status === 403) hint = "Open the page by the link that `pocketgpu view` printed.";
+    // Requests that are not let in are answered with plain text.
+    if (response.status === 403) hint = "Open the page by the link that `pocketgpu view` has printed.";
     if (response.status === 503) hint = "Too many requests wait. Try again in a moment.";
   }
   throw new RequestError(message, location, hint);

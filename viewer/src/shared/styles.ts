@@ -90,8 +90,8 @@ export const panelStyles = css`
     color: var(--dim);
     cursor: default;
   }
-  button[aria-pressed="true"],
-  button[aria-checked="true"] {
+  button[aria-checked="true"],
+  button[aria-checked="true"]:hover:enabled {
     background: var(--chosen);
     border-color: var(--accent);
     color: var(--strong);

@@ -155,6 +155,7 @@ export class StatePanel extends Panel {
             </table>
           </div>`
         : nothing}
+      ${answer?.missing ? html`<div class="note">${linked(answer.missing)}</div>` : nothing}
       <div class="head mono" aria-hidden="true"><span>register</span><span>before</span><span>now</span></div>
       <div class="scroll" tabindex="0" role="table" aria-label="Registers that differ" aria-rowcount=${this.rows.length}>
         ${answer && !this.rows.length

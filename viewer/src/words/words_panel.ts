@@ -67,7 +67,8 @@ export class WordsPanel extends Panel {
     void this.latest.ask(
       (signal) => askJson<{ lines: (WordLine | string)[] }>("/api/words", "words", { at }, signal),
       (answer) => {
-        this.lines = answer.lines;
+        // The first line says what follows, for programs that read it alone.
+        this.lines = answer.lines.filter((line) => typeof line === "string" || !("schema" in line));
         this.sift();
         this.list.rows.show(0);
       },

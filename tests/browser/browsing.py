@@ -1,0 +1,91 @@
+"""A browser for tests of the page: Chromium of the system, driven by playwright. Tests are skipped where one is missing."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+PAGE = Path(__file__).resolve().parents[2] / "src/pocketgpu/view/page"
+ARGUMENTS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+LIMIT = 60_000
+"""Milliseconds that anything may take: machines of tests are slow at times."""
+
+
+def missing() -> str:
+    """Why the page can't be tested here; empty if it can."""
+    if find_spec("playwright") is None:
+        return "playwright is not installed"
+    if _chromium() is None:
+        return "there is no Chromium"
+    if not (PAGE / "index.html").is_file():
+        return "the page is not built: make page"
+    return ""
+
+
+def _chromium() -> str | None:
+    return shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """A browser without windows."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=_chromium(), args=list(ARGUMENTS))
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+class Watched:
+    """A page that is watched for errors: of scripts, and of what its security policy forbids."""
+
+    def __init__(self, browser: Any, **options: Any) -> None:
+        self.context = browser.new_context(**{"viewport": {"width": 1300, "height": 800}, **options})
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(LIMIT)
+        self.errors: list[str] = []
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("console", self._heard)
+
+    def _heard(self, message: Any) -> None:
+        # A browser writes of every answer with status 400 or 409; tests ask for some.
+        if message.type == "error" and "Failed to load resource" not in message.text:
+            self.errors.append(message.text)
+
+    def open(self, url: str) -> Any:
+        """Open an address and wait until the events are there."""
+        self.page.goto(url)
+        self.page.locator("pg-events .row").first.wait_for()
+        return self.page
+
+    def close(self) -> None:
+        self.context.close()
+
+
+SOURCE = """() => {
+    const canvas = document.querySelector("pg-picture").view.renderRoot.querySelector(".source");
+    const {width, height} = canvas;
+    return {width, height, bytes: Array.from(canvas.getContext("2d").getImageData(0, 0, width, height).data)};
+}"""
+"""What the canvas of the picture holds."""
+
+
+def opaque(data: bytes) -> list[int]:
+    """Bytes of a picture as the canvas shows them: without alpha."""
+    return [255 if at % 4 == 3 else byte for at, byte in enumerate(data)]
+
+
+def click_pixel(page: Any, x: int, y: int) -> None:
+    """Click the middle of a pixel of the picture."""
+    left, top = page.evaluate("([x, y]) => document.querySelector('pg-picture').view.pointOf(x, y)", [x, y])
+    page.locator("pg-canvas").click(position={"x": left, "y": top})

@@ -1,0 +1,194 @@
+"""A server with the requests of docs/formats/view.md and made-up answers, so that the page is tested alone.
+
+Frame 0 has two passes of three draws, frame 1 has 100,000 events. Every draw n paints pixel (n, 0) of its target. Names
+and texts hold markup, which must stay text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import time
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from pocketgpu.view.gate import HEADERS
+
+WIDTH, HEIGHT = 40, 24
+MANY = 100_000
+MARKUP = "<img src=x onerror=document.title='broken'>"
+"""A title that breaks a page that takes it for HTML."""
+_PLACE = re.compile(r"f(\d+)(?:/([dep])(\d+))?(?:/(?:top/)?px(\d+),(\d+))?")
+
+
+class Refused(Exception):
+    """Answered with status 400."""
+
+
+class Fake(ThreadingHTTPServer):
+    """Serves the built page and the requests. `asked` lists the requests' paths; `slow` delays those of a path."""
+
+    daemon_threads = True
+
+    def __init__(self, page: Path) -> None:
+        super().__init__(("127.0.0.1", 0), partial(_Handler, directory=str(page)))
+        self.asked: list[str] = []
+        self.slow: dict[str, float] = {}
+        self.overtaken: set[str] = set()
+        """Paths whose next request is answered with status 409."""
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/"
+
+    def handle_error(self, request: Any, address: Any) -> None:
+        """A page that aborts a request closes the connection; that's no error."""
+
+
+class _Handler(SimpleHTTPRequestHandler):
+    server: Fake
+
+    def log_message(self, format: str, *values: Any) -> None:
+        pass
+
+    def end_headers(self) -> None:
+        for name, value in HEADERS.items():
+            self.send_header(name, value)
+        super().end_headers()
+
+    def do_GET(self) -> None:
+        target = urlsplit(self.path)
+        if not target.path.startswith("/api/"):
+            super().do_GET()
+            return
+        name = target.path.removeprefix("/api/")
+        given = {key: values[0] for key, values in parse_qs(target.query).items()}
+        self.server.asked.append(self.path)
+        time.sleep(self.server.slow.get(name, 0))
+        if name in self.server.overtaken:
+            self.server.overtaken.remove(name)
+            self._send(409, _json({"error": {"message": "overtaken", "location": None, "hint": None}}))
+            return
+        if name == "progress":
+            self._send(200, b'data: {"busy": false, "panel": ""}\n\n', "text/event-stream")
+            return
+        try:
+            answer = ANSWERS[name](given)
+        except Refused as error:
+            at = given.get("at")
+            self._send(400, _json({"error": {"message": str(error), "location": at, "hint": "Such as f0/d1."}}))
+            return
+        if isinstance(answer, bytes):
+            self._send(200, answer, "application/octet-stream")
+        else:
+            self._send(200, _json(answer))
+
+    def _send(self, status: int, body: bytes, kind: str = "application/json") -> None:
+        self.send_response(status)
+        self.send_header("content-type", kind)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value).encode()
+
+
+# -- what the capture holds ---------------------------------------------------------------------------------------------
+def rows(frame: int) -> list[list[Any]]:
+    """Rows of `events`: in each pass a clear, then draws."""
+    if frame == 1:
+        return [[n, n, 0, "draw", f"draw {n}: triangles"] for n in range(MANY)]
+    found: list[list[Any]] = [[0, None, None, "load", f"load {MARKUP}"]]
+    for number in (0, 1):
+        found.append([len(found), None, number, "clear", f"clear {number}"])
+        for _ in range(3):
+            draw = sum(row[1] is not None for row in found)
+            found.append([len(found), draw, number, "draw", f"draw {draw}: triangles"])
+    return found
+
+
+def place(at: str) -> tuple[int, int | None]:
+    """Frame and number of draws that are done at an address; None draws: all of the frame."""
+    match = _PLACE.fullmatch(at)
+    if match is None:
+        raise Refused(f"'{at}' is no part of an address")
+    frame, kind, number = int(match[1]), match[2], match[3]
+    if frame > 2:
+        raise Refused("there are 3 frames")
+    if kind is None or kind == "p":
+        return frame, None
+    done = 0
+    for event, draw, *_ in rows(frame):
+        done += draw is not None
+        if (draw if kind == "d" else event) == int(number):
+            return frame, done
+    raise Refused(f"frame {frame} has no {'draw' if kind == 'd' else 'event'} {number}")
+
+
+def picture(given: dict[str, str]) -> bytes:
+    """Bytes that depend on the place; each draw changed one pixel. Alpha is not 255 anywhere."""
+    frame, done = place(given["at"])
+    data = bytearray((n * 7 + frame) & 0xFF for n in range(WIDTH * HEIGHT * 4))
+    for draw in range(min(WIDTH, 6 if done is None else done)):
+        data[draw * 4 : draw * 4 + 4] = bytes((255 - draw, draw, 128, 77))
+    return bytes(data)
+
+
+def _pictures(given: dict[str, str]) -> Any:
+    place(given["at"])
+    kinds = {"top": "screen", "target": "colour", "depth": "depth"}
+    return {"pictures": [
+        {"name": name, "kind": kind, "title": f"{name} {WIDTH}x{HEIGHT} {MARKUP}", "width": WIDTH, "height": HEIGHT}
+        for name, kind in kinds.items()
+    ]}  # fmt: skip
+
+
+def _pixel(given: dict[str, str]) -> Any:
+    x, y, at = int(given["x"]), int(given["y"]), given["at"]
+    # Targets count lines from below, as viewports do.
+    inside = f"{at}/px{x},{HEIGHT - 1 - y}" if "/" in at and given["of"] != "top" else f"{at.split('/')[0]}/top/px{x},{y}"
+    return {"address": inside, "values": [{"name": "red", "value": 1}, {"name": "note", "value": MARKUP}]}
+
+
+def _why(given: dict[str, str]) -> Any:
+    at = given["at"]
+    place(at)
+    conclusion = [f"{at} is #263692: draw 2  f0/d2", "  proved: by a test"]
+    text = "\n".join([*conclusion, "", "what happened to it:", "  | f0/e1  clear", "  | f0/d2  draw 2", "  |   inputs", MARKUP])
+    return {"address": at, "because": f"because of f0/d2, says the fake about {at}", "conclusion": conclusion,
+            "proved": True, "text": text}  # fmt: skip
+
+
+def _state(given: dict[str, str]) -> Any:
+    place(given["at"])
+    fields = [{"name": "function", "old": "never", "new": f"less {MARKUP}"}]
+    changes = [
+        {"register": f"REGISTER_{n}", "old": "0x0", "new": f"0x{n:x}", "fields": fields} for n in range(1000)
+    ]
+    return {"summary": [{"name": "since", "text": given["since"]}, {"name": "depth", "text": MARKUP}], "changes": changes}
+
+
+def _words(given: dict[str, str]) -> Any:
+    place(given["at"])
+    return {"lines": [
+        {"at": given["at"], "address": f"0x{0x20000000 + 4 * n:08x}", "word": f"0x{n:08x}", "what": "parameter",
+         "register": {"id": "0x0c0", "name": "TEXENV0_SOURCE"}, "fields": {"rgb0": MARKUP}}
+        for n in range(5000)
+    ]}  # fmt: skip
+
+
+ANSWERS: dict[str, Any] = {
+    "capture": lambda given: {"name": f"fake {MARKUP}", "console": "3DS", "frames": 2, "rest": True, "version": "0"},
+    "events": lambda given: {
+        "frame": int(given["frame"]), "columns": ["event", "draw", "pass", "kind", "title"], "rows": rows(int(given["frame"])),
+        "passes": [{"address": f"f{given['frame']}/p{n}", "target": f"target {n} {MARKUP}"} for n in range(2)],
+    },
+    "pictures": _pictures, "picture": picture, "pixel": _pixel, "why": _why, "state": _state, "words": _words,
+}  # fmt: skip

@@ -1,0 +1,74 @@
+// Texts of answers: sections of "why", rows of the state, columns of words.
+
+import { expect, test } from "vitest";
+import { rowsOf } from "../src/state/rows";
+import { linesOf, sectionsOf } from "../src/why/sections";
+import { columnsOf } from "../src/words/line";
+
+const WHY = `f0/px2,1 is #263692: draw 7  f0/d7/t47
+  combiner stage 2
+proved
+
+pixel at 0x18:
+  | f0/d0  draw 0
+  |   primitive 0: written
+  |     inputs: w 1
+  |     texture 0
+  |         texel (41, 30)
+  | f0/d7  draw 7
+f0/e34  display transfer`;
+
+test("deeper lines belong to the line before them", () => {
+  const sections = sectionsOf(WHY, ["f0/px2,1 is #263692: draw 7  f0/d7/t47", "  combiner stage 2", "proved"]);
+  expect(sections.map((section) => section.line)).toEqual(["pixel at 0x18:", "f0/e34  display transfer"]);
+  expect(sections[0]!.parts.map((section) => section.line)).toEqual(["f0/d0  draw 0", "f0/d7  draw 7"]);
+  expect(sections[0]!.parts[0]!.parts[0]!.parts[1]!.parts[0]!.line).toBe("texel (41, 30)");
+  expect(linesOf(sections[0]!)).toBe(7);
+});
+
+test("a text that does not begin with the conclusion stays whole", () => {
+  expect(sectionsOf("a\n  b\nc", ["x"]).map((section) => section.line)).toEqual(["a", "c"]);
+  expect(sectionsOf("", [])).toEqual([]);
+});
+
+const CHANGES = [
+  { register: "DEPTH", old: "0x0", new: "0x1", fields: [{ name: "function", old: "never", new: "less" }] },
+  { register: "BLEND", old: "0x0", new: "0x2", fields: [] },
+];
+
+test("a register has a row, and each of its fields", () => {
+  expect(rowsOf(CHANGES, "").map((row) => [row.field, row.name])).toEqual([
+    [false, "DEPTH"],
+    [true, "function"],
+    [false, "BLEND"],
+  ]);
+});
+
+test("the filter looks at names, fields and values, and keeps registers whole", () => {
+  expect(rowsOf(CHANGES, "LESS").map((row) => row.name)).toEqual(["DEPTH", "function"]);
+  expect(rowsOf(CHANGES, "blend 0x2").map((row) => row.name)).toEqual(["BLEND"]);
+  expect(rowsOf(CHANGES, "blend less")).toEqual([]);
+});
+
+test("a word's columns come from an object or from its text", () => {
+  const line = {
+    address: "0x20040648",
+    word: "0x000f000f",
+    what: "parameter",
+    changed: true,
+    register: { id: "0x0c0", name: "TEXENV0_SOURCE", old: "0x00030003", new: "0x000f000f" },
+    fields: { rgb0: "15 (previous stage)" },
+    effects: ["draw"],
+  };
+  const columns = columnsOf(line);
+  expect(columns).toEqual({
+    address: "0x20040648",
+    word: "000f000f",
+    what: "parameter",
+    changed: true,
+    register: "0x0c0 TEXENV0_SOURCE",
+    text: "was 0x00030003  rgb0=15 (previous stage)  → draw",
+  });
+  expect(columnsOf(JSON.stringify(line))).toEqual(columns);
+  expect(columnsOf("== f0 list 2 ==").text).toBe("== f0 list 2 ==");
+});

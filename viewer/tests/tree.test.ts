@@ -1,0 +1,164 @@
+import { describe, expect, test } from "vitest";
+import type { EventsAnswer } from "../src/shared/api";
+import { EVENT, EventTree, FRAME, PASS, WAITING } from "../src/events/tree";
+
+const COLUMNS = ["event", "draw", "pass", "kind", "title"];
+
+/** Two passes of `draws` draws each, a clear before each pass, and an event that is in none. */
+function answer(frame: number, draws: number): EventsAnswer {
+  const rows: EventsAnswer["rows"] = [[0, null, null, "load", "load 16 bytes"]];
+  for (const pass of [0, 1]) {
+    rows.push([rows.length, null, pass, "clear", `clear ${pass}`]);
+    for (let draw = 0; draw < draws; draw += 1) {
+      rows.push([rows.length, pass * draws + draw, pass, "draw", `draw ${pass * draws + draw}: triangles`]);
+    }
+  }
+  const passes = [0, 1].map((pass) => ({ address: `f${frame}/p${pass}`, target: `target ${pass}` }));
+  return { frame, passes, columns: COLUMNS, rows };
+}
+
+function opened(draws = 3): EventTree {
+  const tree = new EventTree(2, true);
+  tree.load(answer(0, draws));
+  tree.setOpen(0, true);
+  return tree;
+}
+
+const titles = (tree: EventTree): string[] => Array.from({ length: tree.count }, (_, row) => tree.row(row)!.title);
+
+test("frames come first, with the rest after the last one", () => {
+  expect(titles(new EventTree(2, true))).toEqual(["frame 0", "frame 1", "after the last frame"]);
+});
+
+test("an opened frame waits for its events and then shows passes and events", () => {
+  const tree = new EventTree(2, false);
+  expect(tree.setOpen(0, true)).toBe(0);
+  expect(tree.row(1)!.type).toBe(WAITING);
+  tree.load(answer(0, 1));
+  expect(Array.from({ length: 6 }, (_, row) => tree.row(row)!.type)).toEqual([FRAME, EVENT, PASS, EVENT, EVENT, PASS]);
+  expect(tree.row(0)!.counts).toBe("2 d · 5 e");
+  expect(tree.row(2)).toMatchObject({ address: "f0/p0", title: "target 0", level: 2, counts: "1 d · 2 e" });
+  expect(tree.row(3)).toMatchObject({ address: "f0/e1", kind: "clear", level: 3 });
+  expect(tree.row(4)).toMatchObject({ address: "f0/d0", kind: "draw" });
+  expect(tree.setOpen(0, false)).toBeNull();
+  expect(tree.count).toBe(2);
+  expect(tree.setOpen(0, true)).toBeNull();
+});
+
+test("columns may come in another order", () => {
+  const tree = new EventTree(1, false);
+  tree.load({ frame: 0, passes: [], columns: ["title", "kind", "event", "pass", "draw"], rows: [["a", "draw", 7, null, 4]] as never });
+  tree.setOpen(0, true);
+  expect(tree.row(1)).toMatchObject({ address: "f0/d4", title: "a", kind: "draw" });
+});
+
+test("folding a pass hides its events", () => {
+  const tree = opened();
+  const pass = tree.rowOf("f0/p0");
+  tree.setOpen(pass, false);
+  expect(tree.row(pass + 1)!.address).toBe("f0/p1");
+  expect(tree.rowOf("f0/d1")).toBe(pass);
+  expect(tree.reveal("f0/d1")).toBeNull();
+  expect(tree.row(tree.rowOf("f0/d1"))!.address).toBe("f0/d1");
+});
+
+test("revealing an address tells which frame is missing", () => {
+  const tree = opened();
+  expect(tree.reveal("f1/d2")).toBe(1);
+  expect(tree.reveal("f1")).toBeNull();
+  expect(tree.reveal("f9/d1")).toBeNull();
+  expect(tree.rowOf("f9/d1")).toBe(-1);
+  expect(tree.rowOf("xyz")).toBe(-1);
+});
+
+test("an event is found by its number and by that of its draw", () => {
+  const tree = opened();
+  expect(tree.rowOf("f0/e3")).toBe(tree.rowOf("f0/d1"));
+  expect(tree.rowOf("f0/top/px1,2")).toBe(0);
+});
+
+test("the filter keeps what has all words, and says how many", () => {
+  const tree = opened();
+  tree.setFilter({ text: "DRAW triangles", drawsOnly: false });
+  expect(titles(tree).filter((title) => title.startsWith("clear"))).toEqual([]);
+  expect(tree.row(0)!.counts).toBe("6 of 9");
+  tree.setFilter({ text: "clear 1", drawsOnly: false });
+  expect(titles(tree)).toEqual(["frame 0", "target 1", "clear 1", "frame 1", "after the last frame"]);
+  expect(tree.totals).toEqual({ found: 1, events: 9, draws: 6, unread: 2 });
+  tree.setFilter({ text: "", drawsOnly: true });
+  expect(tree.totals.found).toBe(6);
+  tree.setFilter({ text: "", drawsOnly: false });
+  expect(tree.count).toBe(3 + 2 + 9);
+});
+
+test("a frame that is read later is filtered as well", () => {
+  const tree = new EventTree(1, false);
+  tree.setFilter({ text: "", drawsOnly: true });
+  tree.load(answer(0, 2));
+  tree.setOpen(0, true);
+  expect(titles(tree).some((title) => title.startsWith("clear"))).toBe(false);
+});
+
+test("stepping goes from event to event and to folded frames", () => {
+  const tree = opened(1);
+  const last = tree.rowOf("f0/d1");
+  expect(tree.row(tree.nextEvent(0, 1))!.address).toBe("f0/e0");
+  expect(tree.nextEvent(last, 1)).toBe(-1);
+  expect(tree.row(tree.nextFolded(last, 1))!.address).toBe("f1");
+  expect(tree.row(tree.nextEvent(tree.rowOf("f0/d0"), -1))!.address).toBe("f0/e1");
+  expect(tree.nextFolded(tree.rowOf("f0/d0"), -1)).toBe(-1);
+});
+
+test("the event before does not depend on folds and filters", () => {
+  const tree = opened(2);
+  tree.setFilter({ text: "nothing", drawsOnly: false });
+  tree.load(answer(1, 2));
+  expect(tree.before("f0/d1")).toBe("f0/d0");
+  expect(tree.before("f0/d2")).toBe("f0/e4");
+  expect(tree.before("f0/p1")).toBe("f0/d1");
+  expect(tree.before("f0/e0")).toBeNull();
+  expect(tree.before("f1/e0")).toBe("f0");
+  expect(tree.before("f1")).toBe("f0");
+  expect(tree.before("f0")).toBeNull();
+});
+
+test("the parent of a row is the pass or the frame around it", () => {
+  const tree = opened(2);
+  expect(tree.row(tree.parentOf(tree.rowOf("f0/d1")))!.address).toBe("f0/p0");
+  expect(tree.row(tree.parentOf(tree.rowOf("f0/p1")))!.address).toBe("f0");
+  expect(tree.row(tree.parentOf(tree.rowOf("f0/e0")))!.address).toBe("f0");
+});
+
+describe("100,000 events", () => {
+  const tree = opened(50_000);
+
+  test("all have a row", () => {
+    expect(tree.totals.events).toBe(100_003);
+    expect(tree.count).toBe(3 + 2 + 100_003);
+    expect(tree.row(tree.count - 3)!.address).toBe("f0/d99999");
+  });
+
+  test("folding and filtering take no time that one sees, and reading rows takes none", () => {
+    const time = (work: () => void): number => {
+      const begin = performance.now();
+      work();
+      return performance.now() - begin;
+    };
+    const filter = time(() => tree.setFilter({ text: "draw 9", drawsOnly: false }));
+    const clear = time(() => tree.setFilter({ text: "", drawsOnly: false }));
+    const fold = time(() => {
+      tree.setOpen(0, false);
+      tree.setOpen(0, true);
+    });
+    const find = time(() => tree.rowOf("f0/d99999"));
+    const read = time(() => {
+      for (let row = 50_000; row < 50_100; row += 1) tree.row(row);
+    });
+    console.log({ filter, clear, fold, find, read });
+    // Bounds of slow computers: on a usual one each takes a tenth.
+    expect(filter).toBeLessThan(500);
+    expect(fold).toBeLessThan(300);
+    expect(find).toBeLessThan(100);
+    expect(read).toBeLessThan(20);
+  });
+});

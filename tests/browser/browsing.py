@@ -1,4 +1,4 @@
-"""A browser for tests of the page: Chromium of the system, driven by playwright. Tests are skipped where one is missing."""
+"""A browser for tests of the page: Chromium of the system, driven by playwright. Without them tests are skipped."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 
 PAGE = Path(__file__).resolve().parents[2] / "src/pocketgpu/view/page"
 ARGUMENTS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+    "--disable-background-networking", "--disable-component-update",
 )  # fmt: skip
 LIMIT = 60_000
 """Milliseconds that anything may take: machines of tests are slow at times."""
@@ -78,6 +78,16 @@ SOURCE = """() => {
     return {width, height, bytes: Array.from(canvas.getContext("2d").getImageData(0, 0, width, height).data)};
 }"""
 """What the canvas of the picture holds."""
+DIFFERS = """async ({at, of}) => {
+    const canvas = document.querySelector("pg-picture").view.renderRoot.querySelector(".source");
+    const {width, height} = canvas;
+    const shown = canvas.getContext("2d").getImageData(0, 0, width, height).data;
+    const answer = await fetch("/api/picture?" + new URLSearchParams({at, of}));
+    const bytes = new Uint8Array(await answer.arrayBuffer());
+    if (bytes.length !== shown.length) return -1;
+    return shown.reduce((sum, byte, index) => sum + (byte !== (index % 4 === 3 ? 255 : bytes[index])), 0);
+}"""
+"""In how many bytes the canvas differs from a picture of the server; -1: in size."""
 
 
 def opaque(data: bytes) -> list[int]:

@@ -100,7 +100,7 @@ def _json(value: Any) -> bytes:
     return json.dumps(value).encode()
 
 
-# -- what the capture holds ---------------------------------------------------------------------------------------------
+# -- what the capture holds -------------------------------------------------------------------------------------------
 def rows(frame: int) -> list[list[Any]]:
     """Rows of `events`: in each pass a clear, then draws."""
     if frame == 1:
@@ -153,15 +153,18 @@ def _pictures(given: dict[str, str]) -> Any:
 def _pixel(given: dict[str, str]) -> Any:
     x, y, at = int(given["x"]), int(given["y"]), given["at"]
     # Targets count lines from below, as viewports do.
-    inside = f"{at}/px{x},{HEIGHT - 1 - y}" if "/" in at and given["of"] != "top" else f"{at.split('/')[0]}/top/px{x},{y}"
-    return {"address": inside, "values": [{"name": "red", "value": 1}, {"name": "note", "value": MARKUP}]}
+    target = "/" in at and given["of"] != "top"
+    address = f"{at}/px{x},{HEIGHT - 1 - y}" if target else f"{at.split('/')[0]}/top/px{x},{y}"
+    return {"address": address, "values": [{"name": "red", "value": 1}, {"name": "note", "value": MARKUP}]}
 
 
 def _why(given: dict[str, str]) -> Any:
     at = given["at"]
     place(at)
     conclusion = [f"{at} is #263692: draw 2  f0/d2", "  proved: by a test"]
-    text = "\n".join([*conclusion, "", "what happened to it:", "  | f0/e1  clear", "  | f0/d2  draw 2", "  |   inputs", MARKUP])
+    text = "\n".join(
+        [*conclusion, "", "what happened:", "  | f0/e1  clear", "  | f0/d2  draw 2", "  |   inputs", MARKUP]
+    )
     return {"address": at, "because": f"because of f0/d2, says the fake about {at}", "conclusion": conclusion,
             "proved": True, "text": text}  # fmt: skip
 
@@ -169,10 +172,9 @@ def _why(given: dict[str, str]) -> Any:
 def _state(given: dict[str, str]) -> Any:
     place(given["at"])
     fields = [{"name": "function", "old": "never", "new": f"less {MARKUP}"}]
-    changes = [
-        {"register": f"REGISTER_{n}", "old": "0x0", "new": f"0x{n:x}", "fields": fields} for n in range(1000)
-    ]
-    return {"summary": [{"name": "since", "text": given["since"]}, {"name": "depth", "text": MARKUP}], "changes": changes}
+    changes = [{"register": f"REGISTER_{n}", "old": "0x0", "new": f"0x{n:x}", "fields": fields} for n in range(1000)]
+    summary = [{"name": "since", "text": given["since"]}, {"name": "depth", "text": MARKUP}]
+    return {"summary": summary, "changes": changes}
 
 
 def _words(given: dict[str, str]) -> Any:
@@ -187,7 +189,8 @@ def _words(given: dict[str, str]) -> Any:
 ANSWERS: dict[str, Any] = {
     "capture": lambda given: {"name": f"fake {MARKUP}", "console": "3DS", "frames": 2, "rest": True, "version": "0"},
     "events": lambda given: {
-        "frame": int(given["frame"]), "columns": ["event", "draw", "pass", "kind", "title"], "rows": rows(int(given["frame"])),
+        "frame": int(given["frame"]), "columns": ["event", "draw", "pass", "kind", "title"],
+        "rows": rows(int(given["frame"])),
         "passes": [{"address": f"f{given['frame']}/p{n}", "target": f"target {n} {MARKUP}"} for n in range(2)],
     },
     "pictures": _pictures, "picture": picture, "pixel": _pixel, "why": _why, "state": _state, "words": _words,

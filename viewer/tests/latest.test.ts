@@ -52,4 +52,28 @@ test("errors stay until something else is answered; being overtaken is none", as
   expect(latest.error).toBeNull();
   await latest.ask(() => Promise.reject(new Superseded()), () => {});
   expect(latest.error).toBeNull();
+  expect(latest.state).toBe("idle");
+});
+
+test("a question that an older request of the same panel overtook is asked again", async () => {
+  const latest = new Latest(() => {});
+  const used: number[] = [];
+  let asked = 0;
+  await latest.ask(() => (++asked < 3 ? Promise.reject(new Superseded()) : Promise.resolve(asked)), (at) => used.push(at));
+  expect(used).toEqual([3]);
+});
+
+test("after another question was asked the older one is not asked again", async () => {
+  const latest = new Latest(() => {});
+  let asked = 0;
+  const first = latest.ask(
+    async () => {
+      asked += 1;
+      await Promise.resolve();
+      throw new Superseded();
+    },
+    () => {},
+  );
+  await Promise.all([first, latest.ask(() => Promise.resolve(1), () => {})]);
+  expect(asked).toBe(1);
 });

@@ -101,8 +101,8 @@ export class PicturePanel extends Panel {
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
+    if (this.picture.state !== "idle") this.asked = "";
     for (const latest of [this.picture, this.earlier, this.pixel]) latest.stop();
-    this.place = "";
   }
 
   get view(): CanvasView | null {
@@ -114,12 +114,12 @@ export class PicturePanel extends Panel {
     const place = placeOfText(address);
     if (!place) return;
     const screen = parseAddress(address)?.screen;
-    if (place === this.place && this.pictures.length) {
+    if (place === this.asked && this.pictures.length) {
       if (screen && screen !== this.name && this.pictures.some((one) => one.name === screen)) this.show(screen);
       else void this.locate();
       return;
     }
-    this.place = place;
+    this.asked = this.place = place;
     void this.latest
       .ask(
         (signal) => listPictures(place, "pictures", signal),

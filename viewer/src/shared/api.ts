@@ -88,6 +88,19 @@ function url(path: string, panel: string, values: Record<string, string | number
   return `${path}?${query}`;
 }
 
+let open = 0;
+const POLL_MS = 30;
+const MOST_POLLS = 60;
+
+/** Wait until the page has no request open for a moment; not for long, as there is no answer that must come first. */
+export async function calm(): Promise<void> {
+  let quiet = 0;
+  for (let poll = 0; poll < MOST_POLLS && quiet < 2; poll += 1) {
+    await new Promise((done) => setTimeout(done, POLL_MS));
+    quiet = open ? 0 : quiet + 1;
+  }
+}
+
 async function ask(
   path: string,
   panel: string,
@@ -95,11 +108,14 @@ async function ask(
   signal?: AbortSignal,
 ): Promise<Response> {
   let response: Response;
+  open += 1;
   try {
     response = await fetch(url(path, panel, values), { signal: signal ?? null, credentials: "same-origin" });
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
     throw new RequestError("the server does not answer", null, "Is `pocketgpu view` still running?");
+  } finally {
+    open -= 1;
   }
   if (response.ok) return response;
   if (response.status === 409) throw new Superseded();

@@ -4,6 +4,12 @@ import { RequestError, Superseded } from "./api";
 
 export type Asking = "idle" | "asking" | "slow";
 
+/**
+ * How often a question is asked again after another request of the panel took its place on the server. Requests may
+ * arrive in another order than they were sent: then one that was already given up wins over the one that is wanted.
+ */
+const TRIES = 4;
+
 /** How long an answer may take before the panel says that it waits. */
 const PATIENCE_MS = 150;
 
@@ -25,7 +31,7 @@ export class Latest {
       if (this.controller === controller) this.set("slow", this.error);
     }, PATIENCE_MS);
     try {
-      const answer = await question(controller.signal);
+      const answer = await this.insist(question, controller);
       if (this.controller !== controller) return;
       this.error = null;
       use(answer);
@@ -40,6 +46,16 @@ export class Latest {
     } finally {
       clearTimeout(timer);
       if (this.controller === controller) this.controller = null;
+    }
+  }
+
+  private async insist<T>(question: (signal: AbortSignal) => Promise<T>, controller: AbortController): Promise<T> {
+    for (let left = TRIES; ; left -= 1) {
+      try {
+        return await question(controller.signal);
+      } catch (error) {
+        if (!(error instanceof Superseded) || this.controller !== controller || left <= 1) throw error;
+      }
     }
   }
 

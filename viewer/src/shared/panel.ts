@@ -3,6 +3,7 @@
 import { LitElement, html, nothing, type TemplateResult } from "lit";
 import { findAddresses, toFragment } from "./address";
 import type { RequestError } from "./api";
+import { store } from "../events/store";
 import { Latest } from "./latest";
 import { selection } from "./selection";
 import { panelStyles } from "./styles";
@@ -11,17 +12,24 @@ export abstract class Panel extends LitElement {
   static override styles = [panelStyles];
 
   protected readonly latest = new Latest(() => this.requestUpdate());
+  /** What the last question was about. */
+  protected asked = "";
   private readonly onSelection = (): void => this.selected();
 
   override connectedCallback(): void {
     super.connectedCallback();
     selection.addEventListener("change", this.onSelection);
-    this.selected();
+    // The layout may move a panel in the document at once again. And the machine answers in turn: the tree comes first.
+    void store.needFor(selection.address).then(() => {
+      if (this.isConnected && store.capture) this.selected();
+    });
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     selection.removeEventListener("change", this.onSelection);
+    // A panel that is hidden keeps its answer, and asks again for what it did not get.
+    if (this.latest.state !== "idle" || this.latest.error) this.asked = "";
     this.latest.stop();
   }
 

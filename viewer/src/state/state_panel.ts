@@ -83,18 +83,12 @@ export class StatePanel extends Panel {
   private readonly list = new RowsList(this);
   private answer: StateAnswer | null = null;
   private rows: StateRow[] = [];
-  private asked = "";
   private filter = "";
   private mode: "previous" | "reset" | "address" = "previous";
   private since = "";
 
   protected selected(): void {
     this.ask();
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    this.asked = "";
   }
 
   private ask(): void {

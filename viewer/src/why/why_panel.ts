@@ -1,7 +1,7 @@
 // The panel that says why: the reason first, then the conclusion, then the details, folded.
 
 import { css, html, nothing, type TemplateResult } from "lit";
-import { askJson, type WhyAnswer } from "../shared/api";
+import { askJson, calm, type WhyAnswer } from "../shared/api";
 import { Panel, linked } from "../shared/panel";
 import { selection } from "../shared/selection";
 import { panelStyles } from "../shared/styles";
@@ -80,27 +80,26 @@ export class WhyPanel extends Panel {
 
   private answer: WhyAnswer | null = null;
   private sections: Section[] = [];
-  private asked = "";
   /** Sections that were opened or folded by hand. */
   private opened = new Map<Section, boolean>();
 
   protected selected(): void {
     const at = selection.address;
-    if (!at || (at === this.asked && (this.answer || this.latest.error))) return;
+    if (!at || at === this.asked) return;
     this.asked = at;
     void this.latest.ask(
-      (signal) => askJson<WhyAnswer>("/api/why", "why", { at }, signal),
+      async (signal) => {
+        // Reasons take the machine longest: pictures and state come first, and who steps on quickly asks for none.
+        await calm();
+        signal.throwIfAborted();
+        return askJson<WhyAnswer>("/api/why", "why", { at }, signal);
+      },
       (answer) => {
         this.answer = answer;
         this.opened.clear();
         this.sections = sectionsOf(answer.text ?? "", answer.conclusion);
       },
     );
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    this.asked = "";
   }
 
   protected override render(): TemplateResult {

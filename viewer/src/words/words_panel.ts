@@ -58,7 +58,6 @@ export class WordsPanel extends Panel {
   private shown: (WordLine | string)[] = [];
   private changedOnly = false;
   private filter = "";
-  private asked = "";
 
   protected selected(): void {
     const at = placeOfText(selection.address);
@@ -73,11 +72,6 @@ export class WordsPanel extends Panel {
         this.list.rows.show(0);
       },
     );
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    this.asked = "";
   }
 
   protected override render(): TemplateResult {

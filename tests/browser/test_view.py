@@ -1,0 +1,164 @@
+"""The page in a browser, with the real server and the samples of both consoles."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from browser import browsing
+from browser.browsing import DIFFERS, Watched, click_pixel
+
+pytestmark = pytest.mark.skipif(bool(browsing.missing()), reason=browsing.missing())
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+ROOT = Path(__file__).resolve().parents[2]
+DATA = ROOT / "src/pocketgpu/data"
+SIZE = "(({width, height}) => [width, height])(document.querySelector('pg-picture').view.renderRoot.firstElementChild)"
+SAMPLES = {"3DS": "sample.ctf.xz", "Switch": "sample_switch.mxcap.zip"}
+
+
+@contextmanager
+def served(sample: str) -> Iterator[str]:
+    """The link of a running `pocketgpu view`."""
+    command = [sys.executable, "-m", "pocketgpu", "view", str(DATA / sample), "--no-browser"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        try:
+            assert process.stdout is not None
+            words = (word for line in process.stdout for word in line.split())
+            yield next(word for word in words if word.startswith("http"))
+        finally:
+            process.kill()
+
+
+@pytest.fixture(scope="module", params=list(SAMPLES))
+def opened(request: pytest.FixtureRequest) -> Iterator[tuple[str, Any, Watched]]:
+    """Console, page, and what watches it."""
+    with served(SAMPLES[request.param]) as link, browsing.chromium() as browser:
+        watched = Watched(browser)
+        page = watched.open(link + "#f0/d5")
+        page.locator("pg-events .row.chosen").wait_for()
+        yield request.param, page, watched
+        watched.close()
+        assert watched.errors == []
+
+
+def select(page: Any, address: str) -> None:
+    """Select an address and wait for its picture and its answer."""
+    page.evaluate("address => location.hash = address", address)
+    page.wait_for_function(
+        """address => {
+            const [why, picture] = ["pg-why", "pg-picture"].map(name => document.querySelector(name));
+            return why.answer?.address === address && [why.latest, picture.latest, picture.picture].every(
+                one => one.state === "idle") && address.startsWith(picture.place) && picture.present;
+        }""",
+        arg=address,
+    )
+
+
+def answer(page: Any, path: str, **values: Any) -> Any:
+    """What the server answers; the browser has the cookie."""
+    base = urlsplit(page.url)
+    response = page.context.request.get(f"{base.scheme}://{base.netloc}/api/{path}", params=values)
+    assert response.status == 200, response.text()
+    return response.body() if path == "picture" else response.json()
+
+
+def test_the_head_and_the_tree_tell_of_the_capture(opened: tuple[str, Any, Watched]) -> None:
+    console, page, _ = opened
+    select(page, "f0/d5")
+    capture = answer(page, "capture")
+    page.locator("header", has_text=f"{console} · {capture['frames']} frames").wait_for()
+    rows = answer(page, "events", frame=0)["rows"]
+    title = next(row[4] for row in rows if row[1] == 5)
+    assert title in page.locator("pg-events .row.chosen").inner_text()
+
+
+@pytest.mark.parametrize("address", ["f0/d5", "f0"])
+def test_every_picture_in_the_canvas_is_the_servers(opened: tuple[str, Any, Watched], address: str) -> None:
+    _, page, _ = opened
+    select(page, address)
+    pictures = answer(page, "pictures", at=address)["pictures"]
+    assert pictures
+    for one in pictures:
+        page.get_by_role("radio", name=one["name"], exact=True).click()
+        page.wait_for_function(
+            "name => { const p = document.querySelector('pg-picture'); "
+            "return p.present?.info.name === name && p.picture.state === 'idle'; }",
+            arg=one["name"],
+        )
+        page.wait_for_timeout(100)
+        assert page.evaluate(SIZE) == [one["width"], one["height"]]
+        assert page.evaluate(DIFFERS, {"at": address, "of": one["name"]}) == 0
+
+
+def test_a_click_on_a_pixel_says_why(opened: tuple[str, Any, Watched]) -> None:
+    _, page, _ = opened
+    select(page, "f0/d5")
+    page.get_by_role("radio", name="target", exact=True).click()
+    page.wait_for_function("() => document.querySelector('pg-picture').present.info.name === 'target'")
+    page.wait_for_timeout(200)
+    page.locator("pg-canvas").focus()
+    page.keyboard.press("0")
+    x, y = page.evaluate("(({imageWidth, imageHeight}) => [imageWidth >> 1, imageHeight >> 1])"
+                         "(document.querySelector('pg-picture').view.viewport)")  # fmt: skip
+    click_pixel(page, x, y)
+    page.wait_for_function("() => location.hash.includes('/px')")
+    address = page.evaluate("location.hash.slice(1)")
+    # Below zoom 1 the click is at one of several pixels.
+    clicked = page.evaluate("history.state.clicked")
+    assert answer(page, "pixel", at="f0/d5", of="target", x=clicked["x"], y=clicked["y"])["address"] == address
+    wanted = answer(page, "why", at=address)
+    page.locator("pg-why .because", has_text=wanted["because"].split("  ")[0]).wait_for()
+    shown = page.locator("pg-why .conclusion li").all_inner_texts()
+    assert [line.split() for line in shown] == [line.split() for line in wanted["conclusion"]]
+
+
+def test_a_pasted_pixel_is_marked(opened: tuple[str, Any, Watched]) -> None:
+    """Without what a click leaves in the history: the page finds the pixel in the picture of the target."""
+    _, page, _ = opened
+    select(page, "f0/d5/px30,20")
+    page.wait_for_function("() => document.querySelector('pg-picture').view.mark !== null")
+    x, y = page.evaluate("document.querySelector('pg-picture').view.mark")
+    assert answer(page, "pixel", at="f0/d5", of="target", x=x, y=y)["address"] == "f0/d5/px30,20"
+
+
+def test_state_and_words_are_the_servers(opened: tuple[str, Any, Watched]) -> None:
+    _, page, _ = opened
+    select(page, "f0/d5")
+    state = answer(page, "state", at="f0/d5", since="previous")
+    page.locator("pg-state .dim", has_text=f"{len(state['changes'])} changed").wait_for()
+    assert page.locator("pg-state th").all_inner_texts() == [one["name"] for one in state["summary"]]
+    page.get_by_role("tab", name="Words").click()
+    words = [line for line in answer(page, "words", at="f0/d5")["lines"] if "word" in line]
+    page.locator("pg-words .dim", has_text=f"{len(words)} words").wait_for()
+    first = page.locator("pg-words .row").first.inner_text()
+    assert words[0]["address"] in first and words[0]["register"]["name"] in first
+    page.get_by_role("tab", name="State").click()
+
+
+def test_the_difference_counts_what_the_bytes_say(opened: tuple[str, Any, Watched]) -> None:
+    _, page, _ = opened
+    select(page, "f0/d5")
+    page.get_by_role("radio", name="target", exact=True).click()
+    page.get_by_role("radio", name="difference").click()
+    before, after = (answer(page, "picture", at=at, of="target") for at in ("f0/d4", "f0/d5"))
+    count = sum(before[at : at + 4] != after[at : at + 4] for at in range(0, len(after), 4))
+    page.locator("pg-picture .changed", has_text=f"{count:,} pixels differ").wait_for()
+    page.get_by_role("radio", name="after").click()
+
+
+def test_a_broken_address_shows_the_servers_error(opened: tuple[str, Any, Watched]) -> None:
+    _, page, _ = opened
+    page.evaluate("location.hash = 'f0/d999'")
+    page.locator("pg-why .problem", has_text="frame 0 has no draw 999").wait_for()
+    page.locator("pg-picture .problem", has_text="f0/d0 to ").wait_for()
+    select(page, "f0/d5")
+    assert page.locator(".problem").count() == 0

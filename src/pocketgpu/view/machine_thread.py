@@ -25,8 +25,8 @@ from pocketgpu.wording import counted
 MOST_WAITING = 64
 """Questions that wait at most; further ones are refused."""
 GRACE = 0.02
-"""Seconds that a slow question waits for others before it begins: a page that shows a new place asks several things, one
-after the other."""
+"""Seconds that a slow question waits for others before it begins: a page that shows a new place asks several things,
+one after the other."""
 _PATIENCE = 2.0
 """Seconds that `close` waits for a question that has begun."""
 Run = TypeVar("Run")

@@ -7,7 +7,8 @@ places in turn, so that a kept answer would not help.
 
 Python: the second question of a run, by the clock on the wall, after the first one has opened everything.
 
-Needs recordings of other programs; without them only the scene of `paths_switch.py` is asked about.
+Needs recordings of other programs; without them only the scene of `paths_switch.py` is asked about. All of them take
+a few minutes; `--only 'gl_*'` takes those whose names match.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+from fnmatch import fnmatch
 from pathlib import Path
 from time import perf_counter
 
@@ -118,6 +120,8 @@ def measure(report: Report, arguments: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder:
         asker = Asker(Path(folder) / "cache", Path(folder) / "out")
         for name, path in recordings(Path(folder)).items():
+            if arguments.only and not fnmatch(name, arguments.only):
+                continue
             choose = random.Random(name)
             one = pocketgpu.debug(path)
             if not one.frame_count:
@@ -153,10 +157,13 @@ def measure(report: Report, arguments: argparse.Namespace) -> None:
             report.add(f"worst {key}", value, "s", target=TARGETS[command], more=False, note=f"{times:.2f} x; {name}")
         else:
             report.add(f"worst {key}", value, "ms", target=SECOND[console], more=False, note=name)
+    if not numpy.seconds:
+        report.notes.append(f"no recording is named {arguments.only}")
+        return
     report.notes.append(
         f"import numpy takes {numpy.median:.3f} s (best {numpy.best:.3f}); promises are for {NUMPY}"
     )
 
 
 if __name__ == "__main__":
-    run("answers", measure, repeat=5)
+    run("answers", measure, repeat=2, only="")

@@ -6,13 +6,14 @@ import gc
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from support import packing, recordings
 from support import quick_tests as quick
-from support import recordings
 from support.resident import Resident
 
 # How long an example takes is no matter of right or wrong: the first one may compile what it needs.
@@ -24,13 +25,25 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @pytest.fixture(scope="session", autouse=True)
 def time_does_not_matter() -> None:
-    """Tests are about bytes: machines with two threads share every draw out, however small, and compiler processes have
-    no budget, which thousands of tests in one process would use up."""
+    """Tests are about bytes: machines with two threads share every draw out, however small. Compiler processes start
+    when a test waits for what they make, and have no budget, which thousands of tests in one process would use up.
+    LZMA packs quickly, except in tests of sizes."""
     from pocketgpu import workers
     from pocketgpu.lanes import background
 
     workers.WORTH = 0.0
+    packing.quickly()
+    background.DELAY = float("inf")
     background.MOST_ORDERS, background.MOST_SECONDS = 1 << 62, float("inf")
+
+
+@pytest.fixture(autouse=True)
+def orders_end() -> Iterator[None]:
+    """Nobody waits any more for code that a test has ordered."""
+    yield
+    from pocketgpu.lanes.kernel import drop_orders
+
+    drop_orders()
 
 
 _resident = Resident()
@@ -58,6 +71,18 @@ def pytest_configure(config: pytest.Config) -> None:
     if option is not None:
         os.environ[recordings.VARIABLE] = option
     os.environ[recordings.VARIABLE] = str(recordings.folder())  # also for programs that run in other folders
+    if sys.dont_write_bytecode:
+        keep_bytecode(config)
+
+
+def keep_bytecode(config: pytest.Config) -> None:
+    """Where Python is told to write no bytecode, processes that tests start would compile all modules again: they share
+    a folder, which goes away with this process."""
+    folder = tempfile.TemporaryDirectory(prefix="pocketgpu-bytecode-")
+    config.add_cleanup(folder.cleanup)
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = folder.name
+    os.environ["PYTHONDONTWRITEBYTECODE"] = ""
+    sys.dont_write_bytecode = False
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

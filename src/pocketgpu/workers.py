@@ -1,4 +1,5 @@
-"""Helper threads for fragments. They sleep on a lock and run one native call at a time, without the GIL.
+"""Helper threads for fragments. They sleep on a lock and run one native call at a time, without the GIL. They end when
+what they work for is gone.
 
 Waking them takes as long as a small draw. So work is shared only if earlier work of the same kind took long enough, and
 the first helper may stay awake for a while after its work (`Between`).
@@ -6,8 +7,10 @@ the first helper may stay awake for a while after its work (`Between`).
 
 from __future__ import annotations
 
+import contextlib
 import math
 import threading
+import weakref
 from collections.abc import Callable, Hashable
 from time import perf_counter
 from typing import Protocol
@@ -72,13 +75,14 @@ class Workers:
         """Wake the first helper without a job. There must be a helper."""
         self._need_helpers()
         self._settle()
-        self._helpers[0].start(lambda _, __: None, 1, 1)
+        self._helpers[0].start(lambda _, __: None, 1, 1, self.between)
         self._roused = True
 
     def _need_helpers(self) -> None:
         if not self._helpers:
             self._helpers = [_Helper() for _ in range(self.threads - 1)]
-        self._helpers[0].between = self.between
+            for helper in self._helpers:
+                weakref.finalize(self, helper.end).atexit = False
 
     def _settle(self) -> None:
         """Wait until the first helper is awake, if it was roused."""
@@ -93,7 +97,7 @@ class Workers:
         if self.between is not None:
             self.between.stop()
         for part, helper in enumerate(self._helpers, start=1):
-            helper.start(work, part, parts)
+            helper.start(work, part, parts, self.between if part == 1 else None)
         try:
             work(0, parts)
         finally:
@@ -104,14 +108,13 @@ class Workers:
 
 
 class _Helper:
-    """One daemon thread and two locks used as signals."""
+    """One daemon thread and two locks used as signals. While it sleeps it keeps nothing of what it works for."""
 
     def __init__(self) -> None:
-        self.between: Between | None = None
         self._go, self._done = threading.Lock(), threading.Lock()
         self._go.acquire()
         self._done.acquire()
-        self._job: tuple[Work, int, int] | None = None
+        self._job: tuple[Work, int, int, Between | None] | None = None
         self._error: BaseException | None = None
         threading.Thread(target=self._loop, daemon=True, name="pocketgpu-raster").start()
 
@@ -119,23 +122,29 @@ class _Helper:
         while True:
             self._go.acquire()
             job, self._job = self._job, None
+            if job is None:
+                return
+            work, part, parts, between = job
             try:
-                if job is not None:
-                    job[0](job[1], job[2])
+                work(part, parts)
             except BaseException as error:  # raised again in `run`
                 self._error = error
-            job = None
-            between = self.between
-            if between is None:
-                self._done.release()
-                continue
-            between.ready()
+            del job, work
+            if between is not None:
+                between.ready()
             self._done.release()
-            between.run()
+            if between is not None:
+                between.run()
+            del between
 
-    def start(self, work: Work, part: int, parts: int) -> None:
-        self._job, self._error = (work, part, parts), None
+    def start(self, work: Work, part: int, parts: int, between: Between | None) -> None:
+        self._job, self._error = (work, part, parts, between), None
         self._go.release()
+
+    def end(self) -> None:
+        """Let the thread end, after what it may be at: nobody has work for it any more."""
+        with contextlib.suppress(RuntimeError):  # a job has not begun: then it stays
+            self._go.release()
 
     def wait(self) -> BaseException | None:
         self._done.acquire()

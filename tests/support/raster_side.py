@@ -16,7 +16,7 @@ from pocketgpu.facts.maxwell import B197
 from pocketgpu.lanes import F32, I32, Engine, Lang, Value, kernel
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.graphics.primitives import setup
-from pocketgpu.maxwell.graphics.primitives.planes import input_offset, plane_offset
+from pocketgpu.maxwell.graphics.primitives.layout import SCRATCH_SIZE, input_offset, plane_offset
 from pocketgpu.maxwell.graphics.programs.headers import PERSPECTIVE, PageLayout, layout_of
 from pocketgpu.maxwell.graphics.raster import raster_state
 from pocketgpu.maxwell.graphics.raster.coverage import lane_x, lane_y
@@ -305,7 +305,7 @@ class Raster:
         self.words(table_at, table.table.size)[:] = table.table
         output = take(64)
         samples, depths, values = (take(WIDTH * HEIGHT * 4 * n) for n in (1, 1, _INPUTS))
-        slot, fragments, scratch = take(WARPS + REGISTERS + 8 * VECTOR), take(FRAGMENTS.size), take(setup.SCRATCH_SIZE)
+        slot, fragments, scratch = take(WARPS + REGISTERS + 8 * VECTOR), take(FRAGMENTS.size), take(SCRATCH_SIZE)
         noted = min(len(wanted), _INPUTS)
         self.words(output, 5)[:] = samples, depths, values, slot, noted
         self.words(raster + RASTER.WRITE, 2).view(np.int64)[0] = self.engine.handle(note)

@@ -84,7 +84,7 @@ def test_the_wheel_holds_all_that_running_needs(wheel: Path) -> None:
     assert {name for name in held if name.startswith("pocketgpu/")} == expected
     assert {"pocketgpu/py.typed", "pocketgpu/data/sample.ctf.xz", "pocketgpu/data/sample_switch.mxcap.zip"} <= held
     assert any(name.endswith("licenses/LICENSE") for name in held)
-    assert "pocketgpu = pocketgpu.cli:main" in entry_points
+    assert "pocketgpu = pocketgpu.cli:run" in entry_points
     assert "[pytest11]\npocketgpu = pocketgpu.pytest_plugin\n" in entry_points
 
 

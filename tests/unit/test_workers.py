@@ -1,8 +1,10 @@
-"""Helper threads: what they do with jobs, and between them."""
+"""Helper threads: all parts are worked on, errors come back, what they do between jobs, and their end."""
 
 from __future__ import annotations
 
+import gc
 import threading
+import time
 
 import pytest
 
@@ -72,3 +74,56 @@ def test_errors_of_a_helper_are_raised_and_it_goes_on() -> None:
         with pytest.raises(ValueError, match="of the helper"):
             pool.run(fail, "some", 1)
     awake.stop()
+
+
+def helpers() -> set[threading.Thread]:
+    return {thread for thread in threading.enumerate() if thread.name == "pocketgpu-raster"}
+
+
+def ended(threads: set[threading.Thread]) -> bool:
+    end = time.monotonic() + 60
+    while any(thread.is_alive() for thread in threads) and time.monotonic() < end:
+        time.sleep(0.001)
+    return not any(thread.is_alive() for thread in threads)
+
+
+def test_parts_are_shared_and_errors_come_back() -> None:
+    pool, before = Workers(3), helpers()
+    done: list[tuple[int, int]] = []
+    for _ in range(2):
+        pool.run(lambda part, parts: done.append((part, parts)), "kind", 1 << 40)
+    assert sorted(done) == [(0, 3), (0, 3), (1, 3), (1, 3), (2, 3), (2, 3)]
+    assert len(helpers() - before) == 2
+
+    def fails(part: int, parts: int) -> None:
+        if part:
+            raise ValueError("in a helper")
+
+    with pytest.raises(ValueError, match="in a helper"):
+        pool.run(fails, "kind", 1 << 40)
+
+
+def test_threads_end_with_what_they_work_for() -> None:
+    gc.collect()
+    before = helpers()
+    pool = Workers(4)
+    pool.run(lambda part, parts: None, "kind", 1 << 40)
+    mine = helpers() - before
+    assert len(mine) == 3
+    del pool
+    gc.collect()
+    assert ended(mine)
+
+
+def test_a_thread_that_is_awake_ends_after_it() -> None:
+    gc.collect()
+    before, pool, awake = helpers(), Workers(2), Awake()
+    pool.between = awake
+    pool.rouse()
+    assert awake.inside.wait(60)
+    mine = helpers() - before
+    del pool
+    gc.collect()
+    assert len(mine) == 1 and helpers() >= mine
+    awake.stop()
+    assert ended(mine)

@@ -8,5 +8,6 @@ for programs. NumPy, the compiler and Rich are imported inside the commands, so 
 from __future__ import annotations
 
 from pocketgpu.cli.app import main as main
+from pocketgpu.cli.app import run as run
 
-__all__ = ["main"]
+__all__ = ["main", "run"]

@@ -6,6 +6,7 @@ their own, and after a failure `--json` still writes its one object.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import errno
 import gc
@@ -27,6 +28,8 @@ from pocketgpu.cli.parts.outcome import ExitCode, Outcome
 from pocketgpu.errors import CaptureError, GuestMemoryError, NoPictureError, PocketGPUError, UsageError
 
 _PROGRAM = "pocketgpu"
+_PROGRAMS = "pocketgpu.guests"
+"""The room that runs programs."""
 _GARBAGE = 200_000
 """New objects after which garbage is collected: a command makes many at its start, and hardly any is garbage."""
 
@@ -123,9 +126,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Warnings of libraries are shown to the user, without the line of source that Python adds.
         warnings.showwarning = terminal.print_note
         code = _run_and_print(words)
-    if arguments is None:
-        gc.freeze()  # Python would look for garbage once more while it ends, in all that is about to go
     return code
+
+
+def run() -> int:
+    """The command line as a process of its own, which ends with the exit code that this returns.
+
+    It ends without taking apart all that was made, which would take as long as making a tenth of it.
+    """
+    codes: list[int] = []
+    atexit.register(_leave, codes)  # what is registered first is called last
+    codes.append(main())
+    gc.freeze()  # Python would look for garbage once more while it ends, in all that is about to go
+    return codes[0]
+
+
+def _leave(codes: Sequence[int]) -> None:
+    """End the process at once, when other threads are over and all others were called that asked for it.
+
+    It goes on to a usual end if somebody watches (a debugger, coverage), or if a program may have files open.
+    """
+    if not codes or sys.gettrace() or sys.getprofile() or _PROGRAMS in sys.modules:
+        return
+    with contextlib.suppress(OSError, ValueError, AttributeError):  # a stream that is closed, or that is not there
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(codes[0])
 
 
 def _run_and_print(words: list[str]) -> int:

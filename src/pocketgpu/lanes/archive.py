@@ -79,7 +79,7 @@ class _Contents(NamedTuple):
     """recipes: (recipe, types, number of the code)."""
 
     recipes: list[tuple[bytes, bytes, int]]
-    codes: list[bytes]
+    codes: list[memoryview]
 
 
 def _contents(room: str, data: bytes) -> _Contents:
@@ -90,7 +90,7 @@ def _contents(room: str, data: bytes) -> _Contents:
     if head != _MAGIC + _source(room) + blake2b(packed, digest_size=_DIGEST).digest():
         return _Contents([], [])
     try:
-        body = ZstdDecompressor().decompress(packed)
+        body = memoryview(ZstdDecompressor().decompress(packed))
     except ZstdError:
         return _Contents([], [])
     recipes, count = _COUNTS.unpack_from(body)
@@ -113,7 +113,7 @@ def _types(field: bytes) -> str:
 def decode(room: str, data: bytes) -> dict[str, Image]:
     """The images of a room's file by recipe; none if it is damaged or of other source."""
     recipes, codes = _contents(room, data)
-    return {recipe.hex(): Image(_types(types), codes[number]) for recipe, types, number in recipes}
+    return {recipe.hex(): Image(_types(types), bytes(codes[number])) for recipe, types, number in recipes}
 
 
 def _key(room: str) -> str:

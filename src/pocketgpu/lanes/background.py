@@ -14,6 +14,7 @@ finished, and the others are dropped.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import queue
 import threading
@@ -27,10 +28,12 @@ from pocketgpu.lanes.compilers import CompilerProcess
 
 # Seconds without another use of the compiler before a job begins; seconds after which it begins anyway.
 QUIET, PATIENCE = 0.4, 5.0
-# Seconds from the first order to the start of processes; those without work after which one ends.
+# Seconds from the first order to the start of processes (infinite: they start when somebody waits for orders, and work
+# only then); those without work after which one ends.
 DELAY, IDLE = 1.0, 10.0
 # The most processes; orders and seconds of work of all processes together.
 MOST_PROCESSES, MOST_ORDERS, MOST_SECONDS = 8, 4000, 900.0
+_NEVER = float("inf")
 _LAST_WORDS = 1.0
 """Seconds that threads have at exit; without their processes they need some milliseconds."""
 _last_use = 0.0
@@ -62,7 +65,7 @@ class _Processes:
         self._threads: set[threading.Thread] = set()
         self._processes: set[CompilerProcess] = set()
         self._busy, self._idle, self._orders, self._seconds = 0, 0, 0, 0.0
-        self._begins = float("inf")
+        self._begins = _NEVER
         self._hurried = False
         self._stopping = False
 
@@ -70,24 +73,37 @@ class _Processes:
         with self._changed:
             if self._stopping or self._orders >= MOST_ORDERS or self._seconds >= MOST_SECONDS:
                 return
-            if self._begins == float("inf"):
+            if not self._orders:
                 self._begins = monotonic() + DELAY
                 atexit.register(self.stop)
             self._orders += 1
             self._waiting.append(work)
-            if len(self._waiting) > self._idle and len(self._threads) < min(processors(), MOST_PROCESSES):
-                thread = threading.Thread(target=self._serve, name="pocketgpu-compiler-process", daemon=True)
-                self._threads.add(thread)
-                thread.start()
+            if self._begins < _NEVER:
+                self._staff()
             self._changed.notify()
+
+    def _staff(self) -> None:
+        """Start threads for orders that find none idle."""
+        missing = min(len(self._waiting) - self._idle, min(processors(), MOST_PROCESSES) - len(self._threads))
+        for _ in range(missing):
+            thread = threading.Thread(target=self._serve, name="pocketgpu-compiler-process", daemon=True)
+            self._threads.add(thread)
+            thread.start()
 
     def wait(self) -> None:
         """Wait until all orders are done; processes start at once."""
         with self._changed:
             self._hurried = True
+            self._staff()
             self._changed.notify_all()
             self._changed.wait_for(lambda: not (self._waiting or self._busy))
             self._hurried = False
+
+    def drop(self) -> None:
+        """Drop the orders that no process has begun."""
+        with self._changed:
+            self._waiting.clear()
+            self._changed.notify_all()
 
     def stop(self) -> None:
         with self._changed:
@@ -117,9 +133,10 @@ class _Processes:
                     if late and self._waiting:
                         self._busy += 1
                         return self._waiting.popleft()
-                    if late and now >= end:
+                    until = end if late or self._begins == _NEVER else self._begins
+                    if now >= until:
                         break
-                    self._changed.wait((end if late else self._begins) - now)
+                    self._changed.wait(until - now)
                 self._threads.discard(threading.current_thread())
                 return None
             finally:
@@ -207,6 +224,14 @@ def wait() -> None:
         done = threading.Event()
         _jobs.put(done.set)
         done.wait()
+
+
+def drop() -> None:
+    """Drop the jobs and orders that nothing has begun."""
+    _processes.drop()
+    with contextlib.suppress(queue.Empty):
+        while True:
+            _jobs.get_nowait()
 
 
 def _work() -> None:

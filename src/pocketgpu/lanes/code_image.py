@@ -113,14 +113,14 @@ def _library() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
 
 
-def load(images: Sequence[bytes]) -> list[int]:
+def load(images: Sequence[bytes | memoryview]) -> list[int]:
     """Put images into the memory of this process, and give the addresses of their functions. They stay there.
 
     :raises UnloadableError: something is no image. :raises OSError: the system allows no memory for code.
     """
     parts, size = [], 0
     for image in images:
-        if len(image) < _HEAD.size or not image.startswith(_MAGIC):
+        if len(image) < _HEAD.size or image[: len(_MAGIC)] != _MAGIC:
             raise UnloadableError("no image")
         _, length, entry, *slots = _HEAD.unpack_from(image)
         last = max(slots) and max(slots) + _ADDRESS.size

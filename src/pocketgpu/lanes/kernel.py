@@ -42,6 +42,12 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_ordered.clear)  # what makes them is in the parent
 
 
+def drop_orders() -> None:
+    """Drop what was asked for in the background and is not begun (for tests): it can be asked for again."""
+    background.drop()
+    _ordered.clear()
+
+
 class Kernel:
     """A named body and the types of its scalar parameters."""
 
@@ -197,22 +203,26 @@ def _made(kernel: Kernel, static: dict[str, Any]) -> Found:
     if found is not None:
         return found
     recipe = recipes.of(kernel, static, machine_code.stamp())
-    key = recipes.find(recipe) if recipe else None
-    address = machine_code.known(kernel.name, key) if key else None
-    if address is None:
+    found = _linked(kernel, recipe)
+    if found is None:
         lanes = kernel.lanes or machine_code.best_lanes()
         address, key = machine_code.load(kernel.name, kernel.trace(lanes, static))
+        found = Found(kernel.types, address)
         if recipe:
-            recipes.remember(recipe, key)
-    return Found(kernel.types, address)
+            recipes.remember(recipe, recipes.Link(key, kernel.types))
+    return found
+
+
+def _linked(kernel: Kernel, recipe: str | None) -> Found | None:
+    """A specialisation of a recipe, out of the disk cache."""
+    link = recipes.find(recipe) if recipe else None
+    address = machine_code.known(kernel.name, link.key) if link else None
+    return None if link is None or address is None else Found(link.types, address)
 
 
 def _kept(kernel: Kernel, static: dict[str, Any]) -> Found | None:
     """A specialisation that the disk cache has."""
-    recipe = recipes.of(kernel, static, machine_code.stamp())
-    key = recipes.find(recipe) if recipe else None
-    address = machine_code.known(kernel.name, key) if key else None
-    return None if address is None else Found(kernel.types, address)
+    return _linked(kernel, recipes.of(kernel, static, machine_code.stamp()))
 
 
 def make_entry(kernel: Kernel, static: dict[str, Any], writing: AbstractContextManager[Any]) -> bool:
@@ -221,12 +231,12 @@ def make_entry(kernel: Kernel, static: dict[str, Any], writing: AbstractContextM
     recipe = recipes.of(kernel, static, machine_code.stamp())
     if recipe is None or object_cache.folder() is None:
         return False
-    key = recipes.find(recipe)
-    if key is None or object_cache.read(key) is None:
+    link = recipes.find(recipe)
+    if link is None or object_cache.read(link.key) is None:
         key, data = machine_code.entry(kernel.name, kernel.trace(lanes, static))
         with writing:
             object_cache.write(key, data)
-            recipes.remember(recipe, key)
+            recipes.remember(recipe, recipes.Link(key, kernel.types))
     return True
 
 
@@ -333,7 +343,7 @@ class Engine:
             return True
         recipe = recipes.of(kernel, static, machine_code.stamp())
         known = recipes.find(recipe) if recipe else None
-        return known is not None and object_cache.read(known) is not None
+        return known is not None and object_cache.read(known.key) is not None
 
     def loaded(self, kernel: Kernel, /, **static: Any) -> bool:
         """Whether a specialisation is loaded."""

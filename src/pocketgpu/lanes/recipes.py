@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pocketgpu.digests import blake2b
 from pocketgpu.lanes import object_cache
@@ -29,26 +29,40 @@ MACHINES = ("maxwell", "pica")
 """Rooms whose kernels are made from nothing but the room, what is BELOW, and the package's own modules."""
 
 
-def _files(root: str, rooms: Sequence[str]) -> list[os.DirEntry[str]]:
-    """All files of code and tables in a folder and the folders inside it, in a fixed order.
+_File = tuple[str, int, int]
+"""Path, size and time of a file."""
+
+
+@cache
+def _inside(folder: str, deep: bool = True) -> list[_File]:
+    """All files of code and tables in a folder, and with `deep` in the folders inside it.
 
     Each process asks for these before its first kernel, so this uses scandir: pathlib takes three times as long.
-
-    :param rooms: the folders in `root` that count; none: all of them.
     """
-    found: list[os.DirEntry[str]] = []
-    folders = [root]
+    found: list[_File] = []
+    folders = [folder]
     while folders:
-        folder = folders.pop()
-        with os.scandir(folder) as entries:
+        with os.scandir(folders.pop()) as entries:
             for entry in entries:
-                if entry.name.endswith(_SHAPES_CODE):
-                    found.append(entry)
-                elif "." in entry.name or entry.name == "__pycache__":
-                    continue
-                elif (folder != root or not rooms or entry.name in rooms) and entry.is_dir():
+                name = entry.name
+                if name.endswith(_SHAPES_CODE):
+                    about = entry.stat()
+                    found.append((entry.path, about.st_size, about.st_mtime_ns))
+                elif deep and "." not in name and name != "__pycache__" and entry.is_dir():
                     folders.append(entry.path)
-    return sorted(found, key=lambda entry: entry.path)
+    return found
+
+
+def _files(root: str, rooms: Sequence[str]) -> list[_File]:
+    """All files of code and tables of the package, in a fixed order. rooms: the folders in `root` that count; none: all
+    of them."""
+    if not rooms:
+        with os.scandir(root) as entries:
+            rooms = [one.name for one in entries if "." not in one.name and one.name != "__pycache__" and one.is_dir()]
+    found = list(_inside(root, deep=False))
+    for room in rooms:
+        found += _inside(os.path.join(root, room))
+    return sorted(found)
 
 
 @cache
@@ -61,15 +75,11 @@ def source(room: str = "") -> bytes | None:
     """
     root = str(Path(__file__).resolve().parents[1])
     rooms = (*BELOW, room) if room in MACHINES else ()
-    state = blake2b(digest_size=20)
     try:
         files = _files(root, rooms)
-        for file in files:
-            about = file.stat()
-            state.update(b"%s\0%d %d " % (os.fsencode(file.path), about.st_size, about.st_mtime_ns))
         if not files:
             return None
-        key = state.hexdigest()
+        key = blake2b(repr(files).encode("utf-8", "surrogateescape"), digest_size=20).hexdigest()
         known = object_cache.read(key)
         if known is not None and known.startswith(_SOURCE):
             return known[len(_SOURCE) :]
@@ -80,12 +90,12 @@ def source(room: str = "") -> bytes | None:
     return found
 
 
-def _digest(root: str, files: Iterable[os.DirEntry[str]]) -> bytes:
+def _digest(root: str, files: Iterable[_File]) -> bytes:
     """Of names and bytes, so that it is the same wherever the package lies."""
     digest = blake2b(digest_size=20)
-    for entry in files:
-        with open(entry.path, "rb", buffering=0) as file:
-            digest.update(b"%s\0%s\0" % (os.fsencode(entry.path[len(root) :]), file.read()))
+    for path, _, _ in files:
+        with open(path, "rb", buffering=0) as file:
+            digest.update(b"%s\0%s\0" % (os.fsencode(path[len(root) :]), file.read()))
     return digest.digest()
 
 
@@ -107,12 +117,23 @@ def room(kernel: Kernel) -> str:
     return kernel.home[0].split(".")[1]
 
 
-def find(recipe: str) -> str | None:
-    """The key of the object that a recipe led to."""
+class Link(NamedTuple):
+    """What a recipe led to: the key of an object, and the types of the kernel's parameters (`Kernel.types`). With the
+    types at hand the module that describes the kernel is not needed."""
+
+    key: str
+    types: str
+
+
+def find(recipe: str) -> Link | None:
+    """The object that a recipe led to."""
     data = object_cache.read(recipe)
-    return data[len(_LINK) :].decode("ascii") if data is not None and data.startswith(_LINK) else None
+    if data is None or not data.startswith(_LINK):
+        return None
+    key, space, types = data[len(_LINK) :].decode("ascii").partition(" ")
+    return Link(key, types) if space else None
 
 
-def remember(recipe: str, key: str) -> None:
+def remember(recipe: str, link: Link) -> None:
     """Keep what a recipe led to."""
-    object_cache.write(recipe, _LINK + key.encode())
+    object_cache.write(recipe, _LINK + f"{link.key} {link.types}".encode())

@@ -25,11 +25,11 @@ from pocketgpu.errors import UsageError
 from pocketgpu.events import EventKind, EventLog
 from pocketgpu.facts.choices import choose, departures
 from pocketgpu.lanes import Engine as LanesEngine
+from pocketgpu.lanes import late
 from pocketgpu.maxwell.checkpoint import Checkpoint
 from pocketgpu.maxwell.display.present import Picture, Surface
 from pocketgpu.maxwell.display.scan_out import picture_of
 from pocketgpu.maxwell.engines import ENGINE_CLASSES
-from pocketgpu.maxwell.host import pushbuffer
 from pocketgpu.maxwell.host.channel import Channel
 from pocketgpu.maxwell.host.dispatch import ask, code_table, defer
 from pocketgpu.maxwell.host.layout import (
@@ -46,6 +46,7 @@ from pocketgpu.maxwell.host.layout import (
 from pocketgpu.maxwell.host.log import Log
 from pocketgpu.maxwell.host.observer import USUAL, Observer, Order
 from pocketgpu.maxwell.host.stats import ChannelStats
+from pocketgpu.maxwell.host.stops import PARSE_CHOICES
 from pocketgpu.maxwell.host.syncpoints import Syncpoints
 from pocketgpu.maxwell.host.waits import SemaphoreWait, Wait
 from pocketgpu.maxwell.memory.gpu_memory import Backing, GpuMemory
@@ -65,6 +66,8 @@ if TYPE_CHECKING:
     from pocketgpu.maxwell.memory.places import Offsets
     from pocketgpu.maxwell.sampling.store import Textures
     from pocketgpu.maxwell.sass.launch.launcher import Result
+
+_parse = late("pocketgpu.maxwell.host.pushbuffer", "parse")
 
 T = TypeVar("T")
 
@@ -170,9 +173,9 @@ class GM20B(Observed[Observer]):
 
     def _parser(self) -> Callable[..., None]:
         """The parser of pushbuffers for the current observers."""
-        choices = tuple(name for name, _ in departures(self.choices, *pushbuffer.PARSE_CHOICES))
+        choices = tuple(name for name, _ in departures(self.choices, *PARSE_CHOICES))
         return self.engine.get(
-            pushbuffer.parse, start=self.memory.work_offset, ram_words=self.ram_words, choices=choices,
+            _parse, start=self.memory.work_offset, ram_words=self.ram_words, choices=choices,
             inline_places=self.inline_places,
         )  # fmt: skip
 

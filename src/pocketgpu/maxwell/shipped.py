@@ -37,7 +37,8 @@ from pocketgpu.maxwell.sass.warp.functions import FUNCTIONS, function
 from pocketgpu.maxwell.sass.warp.interpreter import interpret, interpret_warp
 from pocketgpu.maxwell.sass.warp.record_machine import OTHERS
 from pocketgpu.maxwell.sass.warp.stack import unstack
-from pocketgpu.maxwell.textures.blocks import codecs, decode_blocks
+from pocketgpu.maxwell.textures.blocks import codecs
+from pocketgpu.maxwell.textures.decode import decode_blocks
 
 Code = tuple[Kernel, dict[str, Any]]
 _PLAIN = (

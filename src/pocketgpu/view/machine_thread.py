@@ -4,7 +4,8 @@
     answer = await machine.ask("tab 1, why", lambda run: run.why("f1/px200,120").text())
 
 Moments of an inspection share one machine and move it, so no two threads may use it. A question that waits is overtaken
-by a newer one of the same panel: the answer to the older one is not wanted any more.
+by a newer one of the same panel: the answer to the older one is not wanted any more. Questions that may take long come
+after those that don't.
 """
 
 from __future__ import annotations
@@ -23,6 +24,11 @@ from pocketgpu.wording import counted
 
 MOST_WAITING = 64
 """Questions that wait at most; further ones are refused."""
+GRACE = 0.02
+"""Seconds that a slow question waits for others before it begins: a page that shows a new place asks several things,
+one after the other."""
+_PATIENCE = 2.0
+"""Seconds that `close` waits for a question that has begun."""
 Run = TypeVar("Run")
 Answer = TypeVar("Answer")
 Listener = Callable[[str], None]
@@ -45,7 +51,7 @@ class MachineThread(Generic[Run]):
 
     def __init__(self, make: Callable[[], AbstractContextManager[Run]]) -> None:
         self._make = make
-        self._waiting: OrderedDict[str, tuple[Callable[[Run], Any], Future[Any]]] = OrderedDict()
+        self._waiting: OrderedDict[str, tuple[Callable[[Run], Any], Future[Any], bool]] = OrderedDict()
         self._state = threading.Condition()
         self._ended = False
         self._number = 0
@@ -56,12 +62,13 @@ class MachineThread(Generic[Run]):
     def __repr__(self) -> str:
         return line_of(self, f"{counted(len(self._waiting), 'question')} waiting")
 
-    async def ask(self, panel: str, question: Callable[[Run], Answer]) -> Answer:
-        """The answer to a question. panel: who asks; "" for nobody who could ask something newer.
+    async def ask(self, panel: str, question: Callable[[Run], Answer], slow: bool = False) -> Answer:
+        """The answer to a question. panel: who asks; "" for nobody who could ask something newer. slow: whether others
+        come first.
 
         :raises Overtaken: the panel has asked something newer. :raises Busy: too many questions wait.
         """
-        future = self._put(panel, question)
+        future = self._put(panel, question, slow)
         try:
             answer: Answer = await asyncio.wrap_future(future)
         except asyncio.CancelledError:
@@ -70,16 +77,17 @@ class MachineThread(Generic[Run]):
         return answer
 
     def close(self) -> None:
-        """End the thread after the question that it works on. Those that wait are overtaken."""
+        """End the thread after the question that it works on. Those that wait are overtaken. A question that takes too
+        long is left alone: the thread does not keep the process."""
         with self._state:
             self._ended = True
             waiting, self._waiting = self._waiting, OrderedDict()
             self._state.notify()
-        for _, future in waiting.values():
+        for _, future, _ in waiting.values():
             _refuse(future)
-        self._thread.join()
+        self._thread.join(_PATIENCE)
 
-    def _put(self, panel: str, question: Callable[[Run], Any]) -> Future[Any]:
+    def _put(self, panel: str, question: Callable[[Run], Any], slow: bool) -> Future[Any]:
         future: Future[Any] = Future()
         with self._state:
             self._number += 1
@@ -87,7 +95,7 @@ class MachineThread(Generic[Run]):
             older = self._waiting.pop(name, None)
             if self._ended or len(self._waiting) >= MOST_WAITING:
                 raise Busy
-            self._waiting[name] = question, future
+            self._waiting[name] = question, future, slow
             self._state.notify()
         if older is not None:
             _refuse(older[1])
@@ -107,9 +115,11 @@ class MachineThread(Generic[Run]):
         while True:
             with self._state:
                 self._state.wait_for(lambda: self._waiting or self._ended)
+                self._state.wait_for(lambda: self._ended or self._quick() is not None, GRACE)
                 if self._ended:
                     return
-                panel, (question, future) = self._waiting.popitem(last=False)
+                panel = self._quick() or next(iter(self._waiting))
+                question, future, _ = self._waiting.pop(panel)
             if not future.set_running_or_notify_cancel():
                 continue
             self._tell(panel)
@@ -120,6 +130,10 @@ class MachineThread(Generic[Run]):
             else:
                 future.set_result(found)
             self._tell("")
+
+    def _quick(self) -> str | None:
+        """The first panel whose question does not take long."""
+        return next((panel for panel, (_, _, slow) in self._waiting.items() if not slow), None)
 
     def _tell(self, panel: str) -> None:
         for listener in tuple(self.listeners):

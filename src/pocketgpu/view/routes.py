@@ -26,8 +26,12 @@ from pocketgpu.view.questions import Json, Pixels
 _NO_STORE: Final = {"cache-control": "no-store"}
 _ALIVE: Final = 15.0
 """Seconds after which a stream of events says that it is still there."""
+_MOST_STEPS: Final = 64
+"""Steps of the machine that wait for a page."""
 _MOST_PANEL: Final = 80
 """Characters of the name of a panel."""
+_SLOW: Final = ("why", "state", "words")
+"""Requests whose answers may take long: pictures come first."""
 
 
 class Question(Protocol):
@@ -143,11 +147,12 @@ class Routes:
 
     def __init__(self, machine: MachineThread[Inspection], name: str, version: str, page: Path) -> None:
         self._machine = machine
+        self._streams: list[asyncio.Queue[str | None]] = []
         asked = {
             "capture": _capture(name, version), "events": _events, "event": _event, "pictures": _pictures,
             "picture": _picture, "pixel": _pixel, "why": _why, "state": _state, "words": _words,
         }  # fmt: skip
-        routes = [Route(f"/api/{path}", self._route(read)) for path, read in asked.items()]
+        routes = [Route(f"/api/{path}", self._route(read, path in _SLOW)) for path, read in asked.items()]
         routes.append(Route("/api/progress", self._progress))
         files = Mount("/", StaticFiles(directory=page, html=True, follow_symlink=False))
         self.app = Starlette(routes=[*routes, files], lifespan=self._lifespan)
@@ -157,13 +162,19 @@ class Routes:
         yield
         self._machine.close()
 
-    def _route(self, read: Callable[[Parameters], Question]) -> Callable[[Request], Any]:
+    def end(self) -> None:
+        """End the streams, and refuse what waits. May be called by a handler of signals."""
+        for stream in tuple(self._streams):
+            stream.put_nowait(None)
+        self._machine.close()
+
+    def _route(self, read: Callable[[Parameters], Question], slow: bool) -> Callable[[Request], Any]:
         async def answer(request: Request) -> Response:
             given = request.query_params
             tab, panel = given.get("tab", ""), given.get("panel", "")
             asker = f"{tab}, {panel}"[:_MOST_PANEL] if tab and panel else ""
             try:
-                found = await self._machine.ask(asker, read(given))
+                found = await self._machine.ask(asker, read(given), slow)
             except PocketGPUError as error:
                 return _error(error.message, error.location, error.hint, 400)
             except Overtaken:
@@ -179,16 +190,17 @@ class Routes:
 
     async def _steps(self, request: Request) -> AsyncIterator[str]:
         """What the machine begins and ends, for as long as somebody listens."""
-        loop, steps = asyncio.get_running_loop(), asyncio.Queue[str](maxsize=64)
+        loop, steps = asyncio.get_running_loop(), asyncio.Queue[str | None]()
 
         def put(panel: str) -> None:
-            if not steps.full():  # who is slow misses some
+            if steps.qsize() < _MOST_STEPS:  # who is slow misses some
                 steps.put_nowait(panel)
 
         def heard(panel: str) -> None:
             loop.call_soon_threadsafe(put, panel)
 
         self._machine.listeners.append(heard)
+        self._streams.append(steps)
         try:
             while not await request.is_disconnected():
                 try:
@@ -196,9 +208,12 @@ class Routes:
                 except TimeoutError:
                     yield ": still here\n\n"
                     continue
+                if asker is None:
+                    return
                 panel = asker.partition(", ")[2]
                 yield f"data: {json.dumps({'busy': bool(asker), 'panel': panel})}\n\n"
         finally:
+            self._streams.remove(steps)
             self._machine.listeners.remove(heard)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 import webbrowser
 from collections.abc import Callable, Iterator, Mapping
@@ -13,6 +14,8 @@ from typing import TYPE_CHECKING, Final
 from pocketgpu.errors import UsageError
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from pocketgpu.capture import Capture
     from pocketgpu.inspect.model.inspection import Inspection
 
@@ -67,9 +70,8 @@ def serve(
     port = listener.getsockname()[1]
     names = {host, LOCAL, "localhost"} if host == LOCAL else {host, socket.gethostname()}
     machine = MachineThread(opened)
-    gate = Gate(
-        Routes(machine, Path(capture.path).name, __version__, PAGE).app, [f"{name}:{port}" for name in names]
-    )
+    routes = Routes(machine, Path(capture.path).name, __version__, PAGE)
+    gate = Gate(routes.app, [f"{name}:{port}" for name in names])
     link = f"http://{host}:{port}/?{TOKEN}={gate.token}" + (f"#{at}" if at else "")
     say(link)
     if open_browser:
@@ -77,7 +79,15 @@ def serve(
     config = uvicorn.Config(
         gate, log_level="warning", access_log=False, ws="none", server_header=False, timeout_graceful_shutdown=1
     )
-    uvicorn.Server(config).run(sockets=[listener])
+
+    class Server(uvicorn.Server):
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            super().handle_exit(sig, frame)
+            # Requests that are cut off now are no mistakes of the server.
+            logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+            routes.end()
+
+    Server(config).run(sockets=[listener])
 
 
 def _listener(host: str, port: int) -> socket.socket:

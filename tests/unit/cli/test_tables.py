@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import pty
 import random
 import re
-import struct
 import subprocess
 import sys
-import termios
 from collections import Counter
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -29,12 +27,16 @@ COMMANDS = (
     "shader step OUT/t.shbin --at 0",
 )  # fmt: skip
 RUN = """
-import json, sys
+import fcntl, json, struct, sys, termios
 from pocketgpu.cli import main
-for line in json.loads(sys.argv[1]):
-    print("$", " ".join(line), flush=True)
-    main(line)
-    sys.stdout.flush()
+widths, lines = json.loads(sys.argv[1])
+for width in widths:
+    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
+    print("\\n# " + str(width), flush=True)
+    for line in lines:
+        print("$", " ".join(line), flush=True)
+        main(line)
+        sys.stdout.flush()
 """
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 # What differs from run to run, and from file to file: durations, rates, sizes.
@@ -95,14 +97,13 @@ def test_what_does_not_fit_goes_below_its_row() -> None:
 # A terminal
 
 
-def on_a_terminal(width: int, out: Path) -> dict[str, str]:
-    """What each command prints on a terminal of that width."""
+def on_a_terminal(widths: Sequence[int], out: Path) -> dict[int, dict[str, str]]:
+    """What each command prints on a terminal of each width."""
     lines = [command.replace("OUT", str(out)).split() for command in COMMANDS]
     ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
     environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES", "NO_COLOR")}
     process = subprocess.Popen(
-        [sys.executable, "-c", RUN, json.dumps(lines)], cwd=SCENES, env={**environment, "TERM": "xterm"},
+        [sys.executable, "-c", RUN, json.dumps([widths, lines])], cwd=SCENES, env={**environment, "TERM": "xterm"},
         stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     os.close(theirs)
@@ -118,15 +119,23 @@ def on_a_terminal(width: int, out: Path) -> dict[str, str]:
     os.close(ours)
     assert process.wait() == 0
     text = ANSI.sub("", data.decode()).replace("\r\n", "\n").replace(str(out), "OUT")
-    blocks = (block.partition("\n") for block in ("\n" + text).split("\n$ ")[1:])
-    return {command: shown for command, _, shown in blocks}
+    found = {}
+    for part in text.split("\n# ")[1:]:
+        width, *blocks = part.split("\n$ ")
+        found[int(width)] = {command: shown for command, _, shown in (block.partition("\n") for block in blocks)}
+    return found
 
 
 def test_no_command_loses_a_number_on_a_narrow_terminal(tmp_path: Path) -> None:
-    wide = on_a_terminal(200, tmp_path)
-    assert list(wide) == list(COMMANDS)
-    for width in WIDTHS[:-1]:
-        for command, shown in on_a_terminal(width, tmp_path).items():
+    found = on_a_terminal(WIDTHS, tmp_path)
+    wide = found.pop(200)
+    assert [*found, 200] == list(WIDTHS) and list(wide) == list(COMMANDS)
+    assert max(len(line) for line in "\n".join(found[40].values()).splitlines()) < max(
+        len(line) for line in "\n".join(wide.values()).splitlines()
+    ), "commands see the width"
+    for width, shown_by in found.items():
+        assert list(shown_by) == list(COMMANDS)
+        for command, shown in shown_by.items():
             lost = Counter(words(wide[command])) - Counter(words(shown))
             assert not lost, f"{command} at {width} columns lacks {sorted(lost)}"
             heading = next((line for line in shown.splitlines() if line.startswith(("frame", "rule"))), None)

@@ -28,69 +28,87 @@ import hashlib, json, sys
 {first}
 import pocketgpu
 from pocketgpu.capture.pgc import encode
-found = {{}}
-for path in sys.argv[1:]:
-    with pocketgpu.run(path, threads={threads}, record={record}) as app:
+from pocketgpu.lanes import background
+background.MOST_ORDERS = {orders}
+
+def run(path, threads=1, between="", record=True):
+    with pocketgpu.run(path, threads=threads, record=record) as app:
         app.press("A+RIGHT", frames=4)
         app.frames(6)
-        {between}
+        exec(between)
         app.frames(14)
         shown = [app.text, sorted(app.console_text.items()), str(app.end), app.frame_count, app.console.kernel.time.now]
         shown += [[name, hashlib.sha256(one.array.tobytes()).hexdigest()] for name, one in sorted(app.screens.items())]
-        capture = hashlib.sha256(encode(app.contents(), "stored")).hexdigest() if {record} else None
-        found[path.rpartition("/")[2]] = [shown, capture]
-print(json.dumps(found))
+        return shown, hashlib.sha256(encode(app.contents(), "stored")).hexdigest() if record else None
+
+print(json.dumps([{{path.rpartition("/")[2]: run(path, **way) for path in sys.argv[1:]}} for way in {ways}]))
 """
 
 
 @dataclass(frozen=True)
 class Way:
-    """How a run is made. first, between: lines of code before the library is imported, and in the middle of the run."""
+    """How a run is made. between: lines of code in the middle of it."""
 
     threads: int = 1
-    first: str = ""
     between: str = ""
-    seed: str = "0"
-    cache: str = ""
     record: bool = True
 
 
-WAYS = {
-    "usual": Way(),
-    "two threads": Way(threads=2),
-    "four threads, other imports first": Way(
-        threads=4, first="import pocketgpu.maxwell.gm20b, pocketgpu.inspect.inspection, pocketgpu.builder"
+@dataclass(frozen=True)
+class Process:
+    """What a process does: runs in some ways, one after the other. first: code before the library is imported.
+    compilers: other processes make code while it runs."""
+
+    ways: tuple[Way, ...] = (Way(),)
+    first: str = ""
+    seed: str = "0"
+    cache: str = ""
+    compilers: bool = False
+
+
+OTHERS = {
+    "several ways": Process((
+        Way(threads=2),
+        Way(between="app.checkpoint()"),
+        Way(between="point = app.checkpoint(); app.frames(3); app.restore(point)"),
+        Way(record=False),
+        Way(),
+    )),
+    "four threads, other imports first, other hashes, code that arrives": Process(
+        (Way(threads=4),),
+        first="import pocketgpu.maxwell.gm20b, pocketgpu.inspect.inspection, pocketgpu.builder",
+        seed="12345",
+        compilers=True,
     ),
-    "other hashes": Way(seed="12345"),
-    "an empty cache": Way(cache="off"),
-    "a checkpoint between": Way(between="app.checkpoint()"),
-    "gone back between": Way(between="point = app.checkpoint(); app.frames(3); app.restore(point)"),
-    "not recorded": Way(record=False),
-}
+    "an empty cache": Process(cache="off"),
+}  # fmt: skip
 
 
-def found(console: str, way: Way) -> dict[str, list[object]]:
-    """What runs in a process of their own leave: of each program what is shown, and a digest of its capture."""
-    environment = {**os.environ, "PYTHONPATH": str(SOURCE), "PYTHONHASHSEED": way.seed}
+def found(console: str, process: Process) -> list[dict[str, list[object]]]:
+    """What runs in a process of their own leave, for each way: of each program what is shown, and a digest of its
+    capture."""
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE), "PYTHONHASHSEED": process.seed}
     paths = [str(GUESTS / console / name) for name in PROGRAMS[console]]
-    if way.cache:
-        environment["POCKETGPU_CACHE"] = way.cache
+    if process.cache:
+        environment["POCKETGPU_CACHE"] = process.cache
         del paths[1:]  # it takes long to compile all kernels
-    code = RUN.format(threads=way.threads, first=way.first, between=way.between, record=way.record)
+    orders = "background.MOST_ORDERS" if process.compilers else 0
+    code = RUN.format(first=process.first, orders=orders, ways=[vars(way) for way in process.ways])
     done = subprocess.run(
         [sys.executable, "-c", code, *paths], env=environment, capture_output=True, check=True, timeout=600
     )
-    result: dict[str, list[object]] = json.loads(done.stdout)
+    result: list[dict[str, list[object]]] = json.loads(done.stdout)
     return result
 
 
 @pytest.mark.parametrize("console", PROGRAMS)
 def test_all_ways_give_the_same_bytes(console: str) -> None:
-    expected = found(console, Way())
+    (expected,) = found(console, Process())
     assert list(expected) == PROGRAMS[console]
     for name in PROGRAMS[console][:2]:
         assert "screen" in str(expected[name][0]) or "top" in str(expected[name][0]), "pictures are shown"
-    for name, way in WAYS.items():
-        for program, (shown, capture) in found(console, way).items():
-            assert shown == expected[program][0], f"{program}, {name}"
-            assert capture == (expected[program][1] if way.record else None), f"{program}, {name}"
+    for name, process in OTHERS.items():
+        for way, programs in zip(process.ways, found(console, process), strict=True):
+            for program, (shown, capture) in programs.items():
+                assert shown == expected[program][0], f"{program}, {name}, {way}"
+                assert capture == (expected[program][1] if way.record else None), f"{program}, {name}, {way}"

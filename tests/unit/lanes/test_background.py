@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import subprocess
 import sys
@@ -19,6 +20,7 @@ import pytest
 
 from pocketgpu.lanes import I32, I64, Engine, Lang, Value, background, kernel, machine_code, object_cache
 from pocketgpu.lanes.compilers import CompilerProcess
+from pocketgpu.lanes.kernel import drop_orders
 from pocketgpu.pica.engines.transfer import detile_rows
 
 
@@ -182,10 +184,48 @@ def test_a_budget_ends_orders(cache: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert not engine.loaded(detile_rows, input=3, output=4)
 
 
+def test_with_an_infinite_delay_processes_work_only_while_somebody_waits(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So it is in all tests; what they drop can be ordered again."""
+    assert math.isinf(background.DELAY)
+    monkeypatch.setattr(background, "IDLE", 0.0)
+    processes, engine = background._processes, Engine(np.zeros(1 << 16, np.uint8))
+    statics = [{"input": input, "output": 2 - input // 2} for input in (2, 3)]
+    for static in statics:
+        engine.later(detile_rows, **static)
+        assert len(processes._waiting) == 1 and not processes._threads
+        drop_orders()
+        assert not processes._waiting
+        background.wait()
+        assert not engine.loaded(detile_rows, **static)
+        engine.later(detile_rows, **static)
+        background.wait()
+        assert engine.loaded(detile_rows, **static)
+    assert wait_until(lambda: not processes._threads)
+
+
+def test_jobs_that_wait_are_dropped_too() -> None:
+    seen: list[int] = []
+    began, go_on = threading.Event(), threading.Event()
+
+    def first() -> None:
+        began.set()
+        go_on.wait()
+        seen.append(1)
+
+    background.submit(first)
+    assert began.wait(60)
+    background.submit(lambda: seen.append(2))
+    background.drop()
+    go_on.set()
+    background.wait()
+    assert seen == [1]
+
+
 def test_a_short_run_starts_no_process(cache: Path) -> None:
     """Processes cost as much as a picture, so they start some time after the first order."""
-    assert background.DELAY >= 1.0
-    late = ORDERS.replace("background.DELAY = 0.0", "background.DELAY = 1000.0")
+    late = ORDERS.replace("background.DELAY = 0.0", "assert background.DELAY >= 1.0; background.DELAY = 1000.0")
     rest = "time.sleep(0.5); print(len(background._processes._threads), len(background._processes._processes))"
     found = subprocess.run(
         [sys.executable, "-c", late.format(rest=rest)], capture_output=True, text=True, check=True, timeout=60,

@@ -87,3 +87,22 @@ def test_a_machine_is_made_from_itself_and_what_is_below(room: str) -> None:
             names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             used = {name.split(".")[1] for name in names if name.startswith("pocketgpu.")}
             assert used & rooms <= {*recipes.BELOW, room}, path
+
+
+LATE = """
+import sys
+import numpy as np
+from pocketgpu.lanes import Engine, late
+module = "pocketgpu.pica.engines.transfer"
+Engine(np.zeros(4096, np.uint8)).get(late(module, "copy_units"))
+print(module in sys.modules)
+"""
+
+
+def test_code_from_the_cache_needs_no_module_that_describes_it(tmp_path: Path) -> None:
+    environment = {**os.environ, "POCKETGPU_CACHE": str(tmp_path)}
+    found = []
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-c", LATE], capture_output=True, text=True, check=True, env=environment)
+        found.append(done.stdout.strip())
+    assert found[1] == "False"

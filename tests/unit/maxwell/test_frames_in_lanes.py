@@ -74,9 +74,9 @@ def test_recordings(path: Path, touched: list[str]) -> None:
     play(capture.open(path).trace, touched)
 
 
-SMALL = [DeferredScene(90, 60, filter=2), DeferredScene(90, 60, target="A8B8G8R8", texture="A8B8G8R8", type=2),
-         DeferredScene(90, 60, target="RF32_GF32_BF32_AF32", texture="R32_G32_B32_A32"),
-         DeferredScene(61, 47, block_height=0)]  # fmt: skip
+SMALL = [DeferredScene(44, 28, filter=2), DeferredScene(44, 28, target="A8B8G8R8", texture="A8B8G8R8", type=2),
+         DeferredScene(44, 28, target="RF32_GF32_BF32_AF32", texture="R32_G32_B32_A32"),
+         DeferredScene(29, 23, block_height=0)]  # fmt: skip
 
 
 @pytest.mark.parametrize("scene", SMALL, ids=lambda scene: f"{scene.target}-{scene.filter}-{scene.block_height}")

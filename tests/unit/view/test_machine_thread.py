@@ -168,3 +168,21 @@ def test_listeners_hear_what_begins_and_ends() -> None:
 
     with_machine(test)
     assert heard == ["why", "", "state", ""]
+
+
+def test_slow_questions_come_after_quick_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine_thread, "GRACE", 5.0)
+
+    async def test(machine: MachineThread[str]) -> None:
+        order: list[str] = []
+        slow = asyncio.create_task(machine.ask("why", lambda run: order.append("why"), slow=True))
+        await asyncio.sleep(0.05)  # it waits for what else the page asks
+        for panel in ("pictures", "picture"):
+            await machine.ask(panel, lambda run, panel=panel: order.append(panel))
+        assert order == ["pictures", "picture"]
+        monkeypatch.setattr(machine_thread, "GRACE", 0.0)
+        await machine.ask("pixel", lambda run: order.append("pixel"))
+        await slow
+        assert order == ["pictures", "picture", "pixel", "why"]
+
+    with_machine(test)

@@ -54,6 +54,7 @@ def state(
     targets, textures, programs; registers that differ from the draw before are listed at the end. ADDRESS is an event
     (f1/d3, f1/e12), or f1 for the end of a frame.
     """
+    from pocketgpu.inspect.index.events import remembered
     from pocketgpu.inspect.inspection import debug
 
     if mesh is not None and not mesh.lower().endswith((".glb", ".obj")):
@@ -61,6 +62,16 @@ def state(
     opened = open_capture(capture, address)
     outcome.add_events(opened.warnings)
     run = debug(opened, choices)
+    with remembered(run, opened, choices):
+        lines = _shown(outcome, run, address, against, shaders, target, textures, mesh, space, vertices)
+    outcome.show = lambda: terminal.say("\n".join(lines))
+
+
+def _shown(
+    outcome: Outcome, run: Inspection, address: str, against: str, shaders: bool, target: str | None,
+    textures: str | None, mesh: str | None, space: str, vertices: str | None,
+) -> list[str]:  # fmt: skip
+    """Lines for people; the outcome gets the same as data, and files are written. Arguments: as for `state`."""
     moment = run.seek(address)
     at_end = moment.event is None or (moment.address.draw is None and moment.address.event is None)
     lines = [
@@ -88,7 +99,7 @@ def state(
         lines.append(missing)
     _changes(found, lines, run, moment, against)
     _files(found, lines, moment, textures, mesh, space, vertices)
-    outcome.show = lambda: terminal.say("\n".join(lines))
+    return lines
 
 
 def _target(found: dict[str, Any], lines: list[str], moment: Moment, file: str | None) -> None:

@@ -37,6 +37,7 @@ def why(outcome: Outcome, capture: str, address: str, every: bool, choices: dict
     its source line, as far as there are symbols.
     """
     from pocketgpu.capture.formats.first_bytes import is_program
+    from pocketgpu.inspect.index.events import remembered
     from pocketgpu.inspect.index.notes import noted
     from pocketgpu.inspect.inspection import debug
     from pocketgpu.inspect.model.address import Address
@@ -45,7 +46,7 @@ def why(outcome: Outcome, capture: str, address: str, every: bool, choices: dict
     opened = open_capture(capture, address)
     outcome.add_events(opened.warnings)
     run = debug(opened, choices)
-    with noted(run, opened, choices):
+    with remembered(run, opened, choices), noted(run, opened, choices):
         answer = run.why(wanted, every)
     outcome.extra["why"] = answer.to_json()
     lines = list(answer.conclusion)

@@ -321,7 +321,8 @@ class Tables:
 
     def _borrowed(self, entry: Entry, column: str) -> Entry:
         """A row with `=NAME` among its marks, completed from the row of its name in that table; others unchanged."""
-        other = next((word[1:] for word in entry["marks"].split() if word[0] == "="), "")
+        marks = entry["marks"]
+        other = next((word[1:] for word in marks.split() if word[0] == "="), "") if "=" in marks else ""
         if not other:
             return entry
         by_name = self._by_name(other, column)
@@ -330,7 +331,7 @@ class Tables:
         # Aliases belong to one block only. The array of a row with a list of names applies to that list.
         left_out = {"aliases", "also"} | ({"array"} if "{" in origin[column] else set())
         rest = {name: cell for name, cell in origin.cells.items() if name not in left_out}
-        cells = {**rest, **own, "marks": f"{origin['marks']} {entry['marks']}"}
+        cells = {**rest, **own, "marks": f"{origin['marks']} {marks}"}
         return Entry(cells, Late(lambda: _joined(entry.rows, origin.rows)) if entry.rows else origin.rows)
 
     def _by_name(self, table: str, column: str) -> dict[str, Entry]:

@@ -22,6 +22,7 @@ from functools import cached_property
 from operator import attrgetter
 from typing import Final
 
+from pocketgpu.facts.dialect.late import Late
 from pocketgpu.facts.dialect.registers import Bank, Field, Register
 from pocketgpu.facts.dialect.tables import Array, Entry, Tables, apart, expand, names_of, parse_array, parse_marks
 from pocketgpu.facts.dialect.values import Values
@@ -116,6 +117,15 @@ class MethodBlock:
     def places(self) -> Iterator[tuple[str, range]]:
         """Name and words of all methods, by word."""
         return ((slot.name, slot.words) for slot in self._slots)
+
+    @property
+    def labels(self) -> Iterator[tuple[str, int]]:
+        """Label and word of every register, by method: an array has one for each element. No method is made for it."""
+        for slot in self._slots:
+            if slot.array.stride >= 4:
+                yield from ((f"{slot.name}({number})", word) for number, word in enumerate(slot.words))
+            else:
+                yield slot.name, slot.offset
 
     @cached_property
     def _at(self) -> dict[int, tuple[_Slot, int]]:
@@ -228,7 +238,7 @@ class _Slot:
             offset=self.offset,
             name=self.name,
             aliases=self.aliases,
-            fields=tuple(row.field for row in apart(TABLES.fields(entry.rows, index, block.header))),
+            fields=Late(lambda: tuple(row.field for row in apart(TABLES.fields(entry.rows, index, block.header)))),
             trigger=marks.trigger,
             source=source,
             certainty=certainty,

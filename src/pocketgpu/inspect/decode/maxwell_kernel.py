@@ -44,13 +44,12 @@ from pocketgpu.maxwell.host.layout import (
 from pocketgpu.maxwell.host.pushbuffer import (
     LINE_COUNT,
     LINE_LENGTH,
-    MACRO_BUDGET,
-    RUNNING,
     Packet,
     Parser,
     go_on,
     header,
 )
+from pocketgpu.maxwell.host.stops import MACRO_BUDGET, RUNNING
 
 ROWS_FULL, OTHER_CHANNEL = 16, 17
 """Statuses with which the kernel ends, besides those of the parser."""

@@ -18,7 +18,7 @@ from pocketgpu.inspect.decode.tracer import TracerArena, finish_draws
 from pocketgpu.lanes import Engine
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.host.layout import CHANNEL, CHANNEL_COUNT, CHANNEL_LAYOUT, FILE_WORDS, FILES, MACROS, WorkLayout
-from pocketgpu.maxwell.host.pushbuffer import PARSE_CHOICES
+from pocketgpu.maxwell.host.stops import PARSE_CHOICES
 
 _START = 4096
 _LAYOUT = WorkLayout(_START)

@@ -4,12 +4,18 @@
     for event in run.events(1):
         print(event)
     run.keep()
+
+An inspection that needs a machine anyway can take its events from there too:
+
+    with remembered(run, capture, choices):
+        moment = run.seek("f52/d0")
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +48,31 @@ def listing(capture: Capture, choices: Mapping[str, str]) -> IndexedEvents:
         return debug(capture, choices)
 
     return IndexedEvents(capture, index_of(capture, choices), replayed)
+
+
+@contextmanager
+def remembered(run: Inspection, capture: Capture, choices: Mapping[str, str]) -> Iterator[None]:
+    """Give an inspection the events that earlier runs have listed, if it takes them, and keep those that it lists
+    itself. Answers do not depend on it."""
+    index = index_of(capture, choices) if run.takes_events else None
+    if index is None:
+        yield
+        return
+    known = _decoded(index.read(PART), run.words_listed)
+    run.use_events(known)
+    yield
+    if run.listed > len(known):
+        _keep(index, [(list(run.events(frame)), list(run.passes(frame))) for frame in range(run.listed)])
+
+
+def _keep(index: Index, frames: Sequence[Frame]) -> None:
+    """Keep the events of the first frames, if they are not too many."""
+    if sum(len(events) for events, _ in frames) > MOST_EVENTS:
+        return
+    value = [_encoded(*frame) for frame in frames]
+    # What JSON would change, such as tuples, is not kept: the events would not be the same.
+    if json.loads(json.dumps(value)) == value:
+        index.write(PART, value)
 
 
 class IndexedEvents(Inspection):
@@ -84,13 +115,7 @@ class IndexedEvents(Inspection):
         """Keep the events that were replayed for the next question."""
         if self._index is None or self._replayed < len(self._frames):
             return
-        frames = [self._frame(frame) for frame in range(self._replayed + 1)]
-        if sum(len(events) for events, _ in frames) > MOST_EVENTS:
-            return
-        value = [_encoded(*frame) for frame in frames]
-        # What JSON would change, such as tuples, is not kept: the events would not be the same.
-        if json.loads(json.dumps(value)) == value:
-            self._index.write(PART, value)
+        _keep(self._index, [self._frame(frame) for frame in range(self._replayed + 1)])
 
     # -- the rest -----------------------------------------------------------------------------------------------------
     def seek(self, place: Address | str) -> Moment:
@@ -157,4 +182,4 @@ def _whole(value: Any, or_none: bool = False) -> Any:
     return value
 
 
-__all__ = ["IndexedEvents", "listing"]
+__all__ = ["IndexedEvents", "listing", "remembered"]

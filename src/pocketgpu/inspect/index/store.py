@@ -6,12 +6,12 @@ where one is missing, damaged, too large or not as expected, the recording is re
 
 from __future__ import annotations
 
-import hashlib
 import json
 import zlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from pocketgpu.digests import blake2b
 from pocketgpu.lanes import object_cache, recipes
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Index:
             object_cache.write(self._key(part), packed, object_cache.INDEX)
 
     def _key(self, part: str) -> str:
-        return hashlib.blake2b(self._stand + part.encode(), digest_size=20).hexdigest()
+        return blake2b(self._stand + part.encode(), digest_size=20).hexdigest()
 
 
 def index_of(capture: Capture, choices: Mapping[str, str]) -> Index | None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.answer import Answer
-from pocketgpu.inspect.model.event import Event, Pass, Range
+from pocketgpu.inspect.model.event import Event, Pass, Range, Words
 from pocketgpu.inspect.model.moment import Moment
 from pocketgpu.inspect.model.wording import counted, there_are
 
@@ -214,6 +214,25 @@ class Inspection(ABC):
         :raises UsageError: there is no such pixel.
         """
 
+
+    # -- events of earlier runs ---------------------------------------------------------------------------------------
+    takes_events: ClassVar[bool] = False
+    """Whether it can use events that an earlier run of the same recording has listed."""
+
+    @property
+    def listed(self) -> int:
+        """How many frames have their events listed, from the first one on."""
+        return 0
+
+    def use_events(self, frames: Sequence[tuple[list[Event], list[Pass]]]) -> None:
+        """Use the events and passes of the first frames, as an earlier run has listed them."""
+        del frames
+
+    def words_listed(self, frame: int, number: int) -> Words:
+        """The words of an event of a frame, which has some, from a replay."""
+        words = self.events(frame)[number].words
+        assert words is not None
+        return words
 
     # -- notes --------------------------------------------------------------------------------------------------------
     def notes(self) -> Any:

@@ -6,11 +6,11 @@ Events of processor loads get a digest of the bytes. Only the frame that was rec
 from __future__ import annotations
 
 from dataclasses import field
-from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.digests import blake2b
 from pocketgpu.facts.pica import PICA
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.n3ds.recorder import Recorder

@@ -35,6 +35,8 @@ SIDES = {
 """For each test the probes of both operands."""
 _COMPARED = frozenset(probe for sides in SIDES.values() for probe in sides)
 _TILE, _TEXELS = 8, 64
+_TRIED = 4
+"""Tiles that are drawn first, one by one, if any fragment that changes a colour is enough."""
 Tile = tuple[int, int]
 """Column and row."""
 _BOX = slice(TRIANGLE.MIN_X // 4, TRIANGLE.MAX_Y // 4 + 1)
@@ -101,24 +103,32 @@ class FragmentCounter:
         old_head, old_counter = head.copy(), counter.copy()
         places = {tile: self._places(packet, *tile) for tile in chosen}
         kept = [(place, self._arena[place].copy()) for both in places.values() for place in both]
-        for n, at in _pieces(tiles, chosen, wanted, whole):
-            if self._brief and count.colours:
-                break
-            box = boxes[n].copy()
-            if len(at) == 1:
-                x, y = (_TILE * part for part in at[0])
-                boxes[n] = max(x, box[0]), min(x + _TILE - 1, box[1]), max(y, box[2]), min(y + _TILE - 1, box[3])
-            head[first], head[last] = low + n, low + n + 1
-            self._noting = bool(wanted[n])
-            before = [[self._arena[place].copy() for place in places[tile]] for tile in at]
-            counter[:] = 0
-            run(work.packet(packet), 0, 1)
-            boxes[n] = box
-            if self._noting:
-                count.covered += int(counter[0])
-                for tile, (colours, depths) in zip(at, before, strict=True):
-                    count.colours += _changed(colours, self._arena[places[tile][0]])
-                    count.depths += _changed(depths, self._arena[places[tile][1]])
+
+        def draw(pieces: Iterator[tuple[int, list[Tile]]]) -> None:
+            for n, at in pieces:
+                if self._brief and count.colours:
+                    break
+                box = boxes[n].copy()
+                if len(at) == 1:
+                    x, y = (_TILE * part for part in at[0])
+                    boxes[n] = max(x, box[0]), min(x + _TILE - 1, box[1]), max(y, box[2]), min(y + _TILE - 1, box[3])
+                head[first], head[last] = low + n, low + n + 1
+                self._noting = bool(wanted[n])
+                before = [[self._arena[place].copy() for place in places[tile]] for tile in at]
+                counter[:] = 0
+                run(work.packet(packet), 0, 1)
+                boxes[n] = box
+                if self._noting:
+                    count.covered += int(counter[0])
+                    for tile, (colours, depths) in zip(at, before, strict=True):
+                        count.colours += _changed(colours, self._arena[places[tile][0]])
+                        count.depths += _changed(depths, self._arena[places[tile][1]])
+
+        if self._brief:  # mostly some tile in the middle has the answer
+            draw(_pieces(tiles, chosen[len(chosen) // 2 :][:_TRIED], wanted, whole=False))
+            for place, old in kept:
+                self._arena[place] = old
+        draw(_pieces(tiles, chosen, wanted, whole))
         count.drawn += [(place, self._arena[place].copy()) for place, _ in kept]
         for place, old in kept:
             self._arena[place] = old

@@ -323,9 +323,12 @@ def changes_colour(run: N3dsInspection, address: Address) -> bool:
     """
     event = run.event(address)
     assert event.draw is not None
-    watch = _FunnelWatch(run.player.machine, event.draw, None, None, every=False, brief=True)
-    run.watch(event, watch)
-    return watch.count.colours > 0
+    draw, known = (event.frame, event.draw), run.changing
+    if draw not in known:
+        watch = _FunnelWatch(run.player.machine, event.draw, None, None, every=False, brief=True)
+        run.watch(event, watch)
+        known[draw] = watch.count.colours > 0
+    return known[draw]
 
 
 def because(found: Funnel) -> str:

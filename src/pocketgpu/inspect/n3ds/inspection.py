@@ -11,7 +11,7 @@ from pocketgpu.capture.driver.n3ds import N3DSDriver, N3DSPlayer
 from pocketgpu.capture.formats.n3ds_trace import N3DSTrace
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.answer import Answer
-from pocketgpu.inspect.model.event import Event, Pass, Range
+from pocketgpu.inspect.model.event import Event, Pass, Range, Words
 from pocketgpu.inspect.model.inspection import FrameAnswer, Inspection, as_address, of_frame, refuse_unshown
 from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
 from pocketgpu.inspect.n3ds.recorder import Recorder
@@ -45,6 +45,10 @@ class N3dsInspection(Inspection):
         self._trace = cast("N3DSTrace", capture.trace)
         self.choices, self.evaluator = choices or {}, evaluator
         self._recorder = recorder or Recorder()
+        self._known: list[tuple[list[Event], list[Pass]]] = []
+        """Events and passes of the first frames, as an earlier run has listed them."""
+        self.changing: dict[tuple[int, int], bool] = {}
+        """For draws that were asked, by frame and number: whether a fragment changes a colour."""
 
     # -- events -------------------------------------------------------------------------------------------------------
     @cached_property
@@ -54,8 +58,14 @@ class N3dsInspection(Inspection):
         return driver
 
     def _frame(self, frame: int) -> None:
+        """Have the events of a frame listed."""
         if not 0 <= frame < self.frame_count + self.has_rest:
             raise self.missing_frame(frame)
+        if frame >= len(self._known):
+            self._play(frame)
+
+    def _play(self, frame: int) -> None:
+        """Replay until the events of a frame are there."""
         while self._recording.frame <= min(frame, self.frame_count - 1):
             self._recording.play_frame()
             self._recording.machine.events.drain()
@@ -70,16 +80,44 @@ class N3dsInspection(Inspection):
 
     def events(self, frame: int) -> Sequence[Event]:
         self._frame(frame)
+        if frame < len(self._known):
+            return self._known[frame][0]
         self._recorder.settle(frame)
         return self._recorder.frames[frame].events
 
     def draws(self, frame: int) -> list[Event]:
         self._frame(frame)
-        return self._recorder.frames[frame].draws
+        return super().draws(frame) if frame < len(self._known) else self._recorder.frames[frame].draws
 
     def passes(self, frame: int) -> Sequence[Pass]:
         self.events(frame)
-        return self._recorder.frames[frame].passes
+        return self._known[frame][1] if frame < len(self._known) else self._recorder.frames[frame].passes
+
+    # -- events of earlier runs ---------------------------------------------------------------------------------------
+    takes_events = True
+
+    @property
+    def listed(self) -> int:
+        return max(len(self._known), self._recording.frame if "_recording" in vars(self) else 0)
+
+    def use_events(self, frames: Sequence[tuple[list[Event], list[Pass]]]) -> None:
+        self._known = list(frames)
+
+    def words_listed(self, frame: int, number: int) -> Words:
+        self._play(frame)
+        words = self._recorder.frames[frame].events[number].words
+        assert words is not None
+        return words
+
+    # -- notes --------------------------------------------------------------------------------------------------------
+    def notes(self) -> Any:
+        """Of draws that were asked: [frame, number of the draw, 1 or 0], whether a fragment changes a colour."""
+        return [[*draw, int(changes)] for draw, changes in self.changing.items()]
+
+    def use_notes(self, notes: Any) -> None:
+        rows = notes if isinstance(notes, list) else ()
+        if all(isinstance(row, list) and len(row) == 3 and all(type(n) is int for n in row) for row in rows):
+            self.changing |= {(row[0], row[1]): bool(row[2]) for row in rows}
 
     # -- moments ------------------------------------------------------------------------------------------------------
     @cached_property

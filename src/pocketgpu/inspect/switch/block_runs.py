@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pocketgpu.inspect.switch.surfaces import Surface, surface_of
 from pocketgpu.inspect.switch.watched import Listener, Watch
 from pocketgpu.maxwell.graphics.draw.plans import PIXEL, Plan
-from pocketgpu.maxwell.graphics.primitives.planes import plane_offset
+from pocketgpu.maxwell.graphics.primitives.layout import plane_offset
 from pocketgpu.maxwell.graphics.primitives.shapes import room
 from pocketgpu.maxwell.graphics.raster.pixel_blocks import raster_shapes
 from pocketgpu.maxwell.graphics.records import (

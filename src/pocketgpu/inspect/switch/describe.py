@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
-from hashlib import blake2b
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.capture.formats.mxcap import ChunkRecord, Present
+from pocketgpu.digests import blake2b
 from pocketgpu.events import sized
 from pocketgpu.facts.maxwell import B0B5, B197, TWOD
 from pocketgpu.facts.maxwell.formats import TWOD as TWOD_FORMATS

@@ -192,8 +192,8 @@ class FragmentWatch(Observer):
             tracer.close()
             seen.instructions, seen.steps = tracer.instructions, tracer.total
         words = watch.words(self._machine.drawing.fragments, FRAGMENTS.size // 4)
-        seen.killed = bool(int(words[FRAGMENTS.KILLED // 4]) >> lane & 1) and program is not None
-        if program is not None:
+        if program is not None and seen.steps:  # or these are of an earlier block
+            seen.killed = bool(int(words[FRAGMENTS.KILLED // 4]) >> lane & 1)
             outputs = int(words[FRAGMENTS.OUTPUTS // 4])
             used = range(max([*program.header.output_registers, 3]) + 1)
             seen.outputs = [int(watch.words(outputs + VECTOR * n, 32)[lane]) & 0xFFFFFFFF for n in used]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,15 +18,14 @@ from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.answer import Answer
 from pocketgpu.inspect.model.event import Event, Pass
 from pocketgpu.inspect.model.inspection import FrameAnswer, Inspection, as_address, draw_of, of_frame, refuse_unshown
-from pocketgpu.inspect.switch.answers import PixelAnswers
 from pocketgpu.inspect.switch.recorder import Recorder, TickTrace
-from pocketgpu.inspect.switch.touches import Finder
 from pocketgpu.maxwell.host.layout import CLASS_FILES
 
 if TYPE_CHECKING:
     from pocketgpu.guests import App
     from pocketgpu.guests.writers import Written
     from pocketgpu.inspect.stepping.trace import Trace as Steps
+    from pocketgpu.inspect.switch.answers import PixelAnswers
     from pocketgpu.inspect.switch.moments import SwitchMoment
 
 
@@ -49,7 +49,12 @@ class SwitchInspection(Inspection):
         self.player = SwitchPlayer(driver, self.recorder.note, drawing=self.recorder.drawing)
         self.recorder.machine = self.player.machine
         self.recorder.backings = lambda: driver.backings
-        self._pixels = PixelAnswers(self)
+
+    @cached_property
+    def _pixels(self) -> PixelAnswers:
+        from pocketgpu.inspect.switch.answers import PixelAnswers  # NumPy's side of drawing, which few questions need
+
+        return PixelAnswers(self)
 
     # -- events -------------------------------------------------------------------------------------------------------
     def _frame(self, frame: int) -> None:
@@ -167,6 +172,8 @@ class SwitchInspection(Inspection):
 
         :raises UsageError: there is no such event.
         """
+        from pocketgpu.inspect.switch.touches import Finder
+
         finder = Finder(self.recorder)
         for tick, trace, spots in self._writers(address, size, before):
             compared = trace.event.kind in ("draw", "launch") or "constant_words" in trace.event.facts

@@ -93,13 +93,8 @@ class SwitchMoment(Moment):
 
         :raises UsageError: there is no such class.
         """
-        words = self.words(class_id)
-        block = CLASSES[class_id]
-        return {
-            method(n).label if method.stride else method.label: int(words[word])
-            for method in block.methods
-            for n, word in enumerate(method.words())
-        }
+        words = self.words(class_id).tolist()
+        return {label: words[word] for label, word in CLASSES[class_id].labels}
 
     def changes(self, to: Address | str = "previous", class_id: int | None = None) -> list[Change]:
         """Registers of a class (default: of the 3D class; after a launch, a blit or a copy the class of its engine)

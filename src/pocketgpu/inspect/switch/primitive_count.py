@@ -20,7 +20,8 @@ from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.graphics.draw.plans import Plan
 from pocketgpu.maxwell.graphics.output.targets import Target
-from pocketgpu.maxwell.graphics.primitives.assembled import GUARD, LEAST_W, SUBPIXEL_BITS, SUBPIXELS, USER_PLANES
+from pocketgpu.maxwell.graphics.primitives.assembled import GUARD, LEAST_W, SUBPIXEL_BITS, SUBPIXELS
+from pocketgpu.maxwell.graphics.primitives.layout import USER_PLANES
 from pocketgpu.maxwell.graphics.records import (
     LINE_LIST,
     POINT_LIST,

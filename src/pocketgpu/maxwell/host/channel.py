@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from pocketgpu.facts.maxwell import SUBCHANNELS
 from pocketgpu.facts.maxwell.pushbuffers import ENTRY, segment_of
 from pocketgpu.late_dataclass import dataclass
-from pocketgpu.maxwell.host import pushbuffer
+from pocketgpu.maxwell.host import stops
 from pocketgpu.maxwell.host.dispatch import CODE, block_of
 from pocketgpu.maxwell.host.layout import (
     BOUND_WORDS,
@@ -44,7 +44,7 @@ from pocketgpu.maxwell.host.layout import (
 from pocketgpu.maxwell.host.methods import HostMethods
 from pocketgpu.maxwell.host.observer import Segment
 from pocketgpu.maxwell.host.waits import Wait
-from pocketgpu.maxwell.mme.interpreter import BUSY
+from pocketgpu.maxwell.mme.states import BUSY
 
 if TYPE_CHECKING:
     from pocketgpu.maxwell.engines.common.base import Effect, Engine
@@ -391,27 +391,27 @@ class Channel:
             # Nearly all of the time was spent in them.
             seconds["draws"] += parsed - started
             seconds["parse"] -= parsed - started
-            self._drawing.drew(drawn, status == pushbuffer.RESUME)
+            self._drawing.drew(drawn, status == stops.RESUME)
         if deferred:
             self._take_deferred(deferred)
         if odd:
             self._report_odd(odd)
-        if status == pushbuffer.ENDED:
+        if status == stops.ENDED:
             self._fresh = True
             if machine.inline_places:
                 self._take_all_staged()
             return
-        if status == pushbuffer.EFFECT:
+        if status == stops.EFFECT:
             self._effects[file * FILE_WORDS + word](value & 0xFFFFFFFF)
-        elif status == pushbuffer.UNKNOWN:
+        elif status == stops.UNKNOWN:
             self._report_unknown(file, word)
-        elif status in (pushbuffer.STAGED, pushbuffer.STAGE_FULL):
-            self._take_staged(file, status == pushbuffer.STAGED)
-        elif status == pushbuffer.MACRO_BUDGET:
+        elif status in (stops.STAGED, stops.STAGE_FULL):
+            self._take_staged(file, status == stops.STAGED)
+        elif status == stops.MACRO_BUDGET:
             text = f"macro {self.get('MME_MACRO')} does not end within {machine.macro_budget} instructions"
             text += f" or {1 << MOST_EFFECTS_SHIFT} draws, clears and the like"
             machine.report("hang", "mme.endless", text)
-        if self._words[_MACRO_STATE] == BUSY and status not in (pushbuffer.DRAWN, pushbuffer.RESUME):
+        if self._words[_MACRO_STATE] == BUSY and status not in (stops.DRAWN, stops.RESUME):
             cost = (machine.macro_budget >> MOST_EFFECTS_SHIFT) * (1 + deferred)
             self._words[_MACRO_LEFT] = max(self._words[_MACRO_LEFT] - cost, 0)
         seconds["effects"] += perf_counter() - parsed
@@ -431,7 +431,7 @@ class Channel:
     def _report_odd(self, found: int) -> None:
         self.put("ODD_SEEN", self.get("ODD_SEEN") | found)
         self.put("ODD", 0)
-        for name, bit in pushbuffer.ODD.items():
+        for name, bit in stops.ODD.items():
             if found & bit:
                 kind, id, text = _ODD[name]
                 if name == "header":

@@ -10,9 +10,10 @@ from pocketgpu.errors import UsageError
 from pocketgpu.lanes import I32, Engine, Lang, Value, kernel
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.host.layout import CHANNEL, CHANNEL_LAYOUT, FILE_WORDS, MME_WORDS
-from pocketgpu.maxwell.host.pushbuffer import FALCONS, ODD, SCRATCH, ChannelState
-from pocketgpu.maxwell.mme import interpreter
-from pocketgpu.maxwell.mme.interpreter import BUSY, WAITING, MacroEngine
+from pocketgpu.maxwell.host.pushbuffer import FALCONS, SCRATCH, ChannelState
+from pocketgpu.maxwell.host.stops import ODD
+from pocketgpu.maxwell.mme.interpreter import MacroEngine
+from pocketgpu.maxwell.mme.states import BUSY, IDLE, WAITING
 
 BASE = 4096  # the first page of an arena stays zero
 LOG = BASE + CHANNEL_LAYOUT.staging
@@ -116,7 +117,7 @@ def run(
         taken += 1
     sent = int(fields[at("RUN")])
     log = arena[LOG:].view(np.uint32).reshape(-1, 2)[: min(sent, MAX_SENDS)]
-    ended = {interpreter.IDLE: "exit", WAITING: "parameter", BUSY: "budget"}[int(fields[at("MME_STATE")])]
+    ended = {IDLE: "exit", WAITING: "parameter", BUSY: "budget"}[int(fields[at("MME_STATE")])]
     odd = int(fields[at("ODD")])
     return MacroRun(
         ended,

@@ -30,25 +30,21 @@ from pocketgpu.maxwell.host.layout import (
     STAGING_SIZE,
     WorkLayout,
 )
+from pocketgpu.maxwell.host.stops import (
+    DEFERRED_FULL,
+    DRAW,
+    EFFECT,
+    ENDED,
+    MACRO_BUDGET,
+    ODD,
+    ODD_STOP,
+    RUNNING,
+    STAGE_FULL,
+    STAGED,
+    UNKNOWN,
+)
 from pocketgpu.maxwell.mme import interpreter
-from pocketgpu.maxwell.mme.interpreter import BUSY, IDLE, WAITING
-
-(
-    RUNNING, ENDED, EFFECT, UNKNOWN, STAGED, STAGE_FULL, ODD_STOP, MACRO_BUDGET, DEFERRED_FULL, DRAW, DRAWN, RESUME
-) = range(12)  # fmt: skip
-"""Why a run of the parser ended. DRAW is never final: a draw comes next. DRAWN: quick draws were made, and Python must
-process them; RESUME: the parser continues with the last one."""
-
-ODD = {
-    name: 1 << bit
-    for bit, name in enumerate(
-        (
-            "missing_parameter", "leftover_parameter", "branch_in_slot", "instruction", "macro_method", "macro_call",
-            "ram_overflow", "header", "inline_data", "constant",
-        )
-    )
-}  # fmt: skip
-"""Errors that hardware would report; the parser stops at the first of each kind in a submission."""
+from pocketgpu.maxwell.mme.states import BUSY, IDLE, WAITING
 
 _WORD = lambda name: B197[name].word
 SCRATCH = _WORD("SET_MME_SHADOW_SCRATCH")
@@ -481,10 +477,6 @@ class Packet:
             self["END"] = start + (words << 2)
             state.count("words", words)
         return there
-
-
-PARSE_CHOICES = ("mme.reads", "mme.wide_shift", "channel.illegal_header")
-"""Choices with two values that change the compiled parser."""
 
 
 @kernel(1, channel=I32)

@@ -24,9 +24,7 @@ from pocketgpu.maxwell.mme.isa import (
     OPERATION_CODES,
     get,
 )
-
-# States of the engine.
-IDLE, BUSY, WAITING = range(3)
+from pocketgpu.maxwell.mme.states import BUSY, IDLE, WAITING
 
 
 class StateWords(Protocol):

@@ -40,8 +40,7 @@ from pocketgpu.maxwell.sampling.texel_kernels import (
 )
 from pocketgpu.maxwell.sampling.texel_outputs import Outputs, half_shift, outputs_of, outputs_of_blocks
 from pocketgpu.maxwell.sampling.texture_copies import canonical, kind_of, storage_of
-from pocketgpu.maxwell.textures import blocks
-from pocketgpu.maxwell.textures.sink import TEXEL_BYTES
+from pocketgpu.maxwell.textures import blocks, sizes
 
 Versions = NDArray[np.int64]
 _ROWS, _ROWS_SIZE = STAGING, 1 << 18
@@ -49,7 +48,7 @@ _TABLES, _TABLES_SIZE = _ROWS + _ROWS_SIZE, 1 << 18
 _OUTPUTS = _TABLES + _TABLES_SIZE
 _MISFITS = _OUTPUTS + 2048
 _SCRATCH = _OUTPUTS + 4096
-_TEXELS = _SCRATCH + blocks.SCRATCH_BYTES
+_TEXELS = _SCRATCH + sizes.SCRATCH_BYTES
 _TEXELS_SIZE = STAGING + STAGING_SIZE - _TEXELS
 _UNSURE = -1
 """Kept for a page that may be written again without another version."""
@@ -286,10 +285,10 @@ class TexelCopies:
     def _blocks(self, one: Slice, outputs: Outputs, codec: blocks.Codec, piece: Piece, place: int, texel: int) -> None:
         """Texels of a rectangle of blocks."""
         memory, engine = self._memory, self._engine
-        (wide, high), size = codec.block, TEXEL_BYTES[codec.form]
+        (wide, high), size = codec.block, sizes.TEXEL_BYTES[codec.form]
         decode = engine.get(blocks.decode_blocks, **codec.static)
-        across = min(piece.wide, _TEXELS_SIZE // (high * wide * size) - blocks.MAX_LANES + 1)
-        pitch, row = (across + blocks.MAX_LANES - 1) * wide * size, one.width * texel
+        across = min(piece.wide, _TEXELS_SIZE // (high * wide * size) - sizes.MAX_LANES + 1)
+        pitch, row = (across + sizes.MAX_LANES - 1) * wide * size, one.width * texel
         most = min(_TEXELS_SIZE // (pitch * high), _ROWS_SIZE // (across * codec.bytes))
         for part in piece.cut(across * most, across):
             width = part.wide * codec.bytes

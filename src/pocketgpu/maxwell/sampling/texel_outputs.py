@@ -37,7 +37,7 @@ from pocketgpu.maxwell.formats.srgb import linear_words, srgb_to_linear
 from pocketgpu.maxwell.formats.texture_header import TextureHeader, sources_of
 from pocketgpu.maxwell.sampling import records as r
 from pocketgpu.maxwell.textures.blocks import Codec
-from pocketgpu.maxwell.textures.sink import TEXEL_BYTES
+from pocketgpu.maxwell.textures.sizes import TEXEL_BYTES
 
 TABLE, SHARED, STEPS = range(ZERO + 1, ZERO + 4)
 """Further types of outputs: looked up by code in a table of f32; a mantissa with the shared exponent of its element; an

@@ -29,16 +29,10 @@ from pocketgpu.maxwell.textures.astc_integers import (
 )
 from pocketgpu.maxwell.textures.block_bits import Words, field, lookup, low_bits, read, reverse
 from pocketgpu.maxwell.textures.sink import TexelSink
+from pocketgpu.maxwell.textures.sizes import COLOUR_CELLS, WEIGHT_CELLS
 
-BLOCKS: Final = (
-    (4, 4), (5, 4), (5, 5), (6, 5), (6, 6), (8, 5), (8, 6), (8, 8), (10, 5), (10, 6), (10, 8), (10, 10), (12, 10),
-    (12, 12),
-)  # fmt: skip
 MAX_WEIGHTS, MAX_COLOURS, MAX_PARTS = 64, 18, 4
 WEIGHT_BITS: Final = (24, 96)
-# Scratch, in vectors of 32-bit words: values of colours, decoded weights, weights of a texel and its neighbour.
-_COLOUR_CELLS, _WEIGHT_CELLS, _GRID_CELLS = 32, 136, 80
-SCRATCH_CELLS: Final = _COLOUR_CELLS + _WEIGHT_CELLS + _GRID_CELLS
 _LOW = 0x00FF00FF
 
 
@@ -71,8 +65,8 @@ def decode(k: Lang, words: Words, sink: TexelSink, scratch: Value, block: tuple[
     """Texels as floats."""
     head = _header(k, words, block)
     first, second = _endpoints(k, words, head, scratch)
-    grid = scratch + 4 * k.lanes * (_COLOUR_CELLS + _WEIGHT_CELLS)
-    _weights(k, words, head, scratch + 4 * k.lanes * _COLOUR_CELLS, grid)
+    grid = scratch + 4 * k.lanes * (COLOUR_CELLS + WEIGHT_CELLS)
+    _weights(k, words, head, scratch + 4 * k.lanes * COLOUR_CELLS, grid)
 
     (width, height), lane = block, k.iota()
     own = k.select(head.two_planes, head.own_channel, -1)

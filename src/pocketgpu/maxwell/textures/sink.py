@@ -6,13 +6,11 @@ as many blocks as there are lanes: lanes without a block write there.
 
 from __future__ import annotations
 
-from typing import Final
-
 from pocketgpu.lanes import F32, I32, Lang, Value
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.textures.block_bits import interleave
+from pocketgpu.maxwell.textures.sizes import TEXEL_BYTES
 
-TEXEL_BYTES: Final = {"unorm8": 4, "float": 16}
 Row = tuple[Value | float, Value | float, Value | float, Value | float]
 """Red, green, blue and alpha of one texel of each block."""
 

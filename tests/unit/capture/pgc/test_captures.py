@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.packing import packed_well
 
 import pocketgpu
 from pocketgpu.capture import pgc
@@ -47,7 +48,8 @@ def converted(source: Path, folder: Path) -> tuple[pocketgpu.Capture, pocketgpu.
 
 @pytest.fixture(scope="module")
 def sample(sample_path: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[pocketgpu.Capture, Path]:
-    _, capture, out = converted(sample_path, tmp_path_factory.mktemp("pgc"))
+    with packed_well():
+        _, capture, out = converted(sample_path, tmp_path_factory.mktemp("pgc"))
     return capture, out
 
 
@@ -141,7 +143,8 @@ def test_public_captures_convert_and_stay_small(shared_dir: Path, tmp_path: Path
     listed = recordings(shared_dir)
     assert len(listed) >= 21 + 21 + 17
     for name, files in listed:
-        capture, again, out = converted(files[0], tmp_path)
+        with packed_well():
+            capture, again, out = converted(files[0], tmp_path)
         assert out.stat().st_size <= 1.1 * sum(file.stat().st_size for file in files), name
         assert again.frame_count == capture.frame_count and again.console == capture.console
         assert all(check.same for check in pgc.check(again)), name
@@ -228,7 +231,8 @@ def test_one_draw_of_normal_mapping(shared_dir: Path, tmp_path: Path, capsys: py
     contents = pgc.contents_of(pocketgpu.open(source).trace)
     for draw in range(2):
         out = tmp_path / f"d{draw}.pgc"
-        assert main(["capture", "minimise", str(source), str(out), "--keep", f"f1/d{draw}", "--replays", "80"]) == 0
+        with packed_well():
+            assert main(["capture", "minimise", str(source), str(out), "--keep", f"f1/d{draw}", "--replays", "80"]) == 0
         assert out.stat().st_size < 150_000
         (shown,) = pocketgpu.open(out).render()
         assert shown.draws == 1 and shown.fragments > 40_000
@@ -259,7 +263,8 @@ def test_a_kept_frame_is_not_larger_than_its_source(sample: tuple[pocketgpu.Capt
     """What earlier frames drew does not pack; the commands that drew it do."""
     contents = pgc.contents_of(sample[0].trace)
     found = minimise(contents, Keep(3, 3), replays=60)
-    assert pgc.save(tmp_path / "small.pgc", found.contents) < Path(sample[0].path).stat().st_size
+    with packed_well():
+        assert pgc.save(tmp_path / "small.pgc", found.contents) < Path(sample[0].path).stat().st_size
     small = pocketgpu.open(tmp_path / "small.pgc")
     assert pictures(small) == pictures(sample[0])[3:4]
     assert found.replays <= 62

@@ -20,6 +20,9 @@ from pocketgpu.cli import main
 from pocketgpu.inspect import inspection
 from pocketgpu.inspect.index import events, notes, store
 from pocketgpu.inspect.index.store import Index, index_of
+from pocketgpu.inspect.n3ds import fragment_count
+from pocketgpu.inspect.n3ds import inspection as n3ds
+from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 from pocketgpu.inspect.switch.inspection import SwitchInspection
 from pocketgpu.lanes import object_cache, recipes
 
@@ -119,6 +122,57 @@ def test_events_of_further_frames_are_added(cache: Path, ask: Ask, replays: list
     ask("events", sample, f"f{count - 1}")
     assert len(replays) == 2
     assert json.loads(ask("events", sample, "--json"))["events"] == whole and len(replays) == 2
+
+
+QUESTIONS = (
+    ["state", "f1/d0"], ["state", "f1/d0", "--json"], ["state", "f0"], ["state", "f1/p0"],
+    ["state", "f1/e2", "--against", "f0/d0"], ["why", "f1/d0"], ["why", "f1/d0/t0", "--json"], ["why", "f1"],
+    ["why", "f1/top/px200,120", "--json"],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("listed", ["", "f0", "f1"])
+def test_state_and_why_are_the_same_with_events_of_an_index(
+    listed: str, cache: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever was listed before: nothing, fewer frames than are asked about, or all of them."""
+    sample = SAMPLES[0]
+    with monkeypatch.context() as patch:
+        without_indexes(patch)
+        without = [ask(command, sample, *words) for command, *words in QUESTIONS]
+    if listed:
+        ask("events", sample, listed)
+    assert [ask(command, sample, *words) for command, *words in QUESTIONS] == without
+
+
+def test_a_frame_that_was_listed_is_not_played_for_its_events(
+    cache: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Any] = []
+    usual = n3ds.drive
+    monkeypatch.setattr(n3ds, "drive", lambda *given, **more: made.append(given) or usual(*given, **more))
+    for machines in (2, 1):  # one for the events, and the one that draws
+        made.clear()
+        ask("state", SAMPLES[0], "f1/d0")
+        assert len(made) == machines
+    made.clear()
+    ask("state", SAMPLES[0], "f2")
+    ask("state", SAMPLES[0], "f1/d0")
+    assert len(made) == 3, "a further frame was added"
+
+
+def test_words_of_listed_events_come_from_a_replay(cache: Path) -> None:
+    capture = pocketgpu.open(SAMPLES[0])
+    known = pocketgpu.debug(capture)
+    for _ in range(2):
+        run = pocketgpu.debug(capture)
+        with events.remembered(run, capture, {}):
+            for mine, its in zip(run.events(1), known.events(1), strict=True):
+                assert (mine.to_json(words=True), str(mine)) == (its.to_json(words=True), str(its))
+            assert [list(map(str, one.events)) for one in run.passes(1)] == [
+                list(map(str, one.events)) for one in known.passes(1)
+            ]
+            assert list(map(str, run.draws(1))) == list(map(str, known.draws(1)))
 
 
 def test_errors_are_those_of_a_replay(cache: Path, ask: Ask, capsys: pytest.CaptureFixture[str]) -> None:
@@ -330,6 +384,31 @@ def test_draws_beside_a_pixel_are_not_watched_again(monkeypatch: pytest.MonkeyPa
     watched.clear()
     again = run.why("f0/px640,360")
     assert len(watched) < 12 and again.to_json() == first.to_json()
+
+
+def test_draws_of_a_3ds_are_asked_once_whether_they_change_a_colour(
+    cache: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pixels = [f"f1/d3/px{x},1" for x in (1, 2, 1)]  # the draw does not cover them
+    with monkeypatch.context() as patch:
+        without_indexes(patch)
+        without = [ask("why", SAMPLES[0], one, "--json") for one in pixels]
+    counted: list[Any] = []
+    usual = fragment_count.FragmentCounter.add
+    monkeypatch.setattr(fragment_count.FragmentCounter, "add", lambda *given: counted.append(given) or usual(*given))
+    assert [ask("why", SAMPLES[0], one, "--json") for one in pixels] == without
+    assert len(counted) == 1
+    run = pocketgpu.debug(SAMPLES[0])
+    assert [run.why(one).to_json() for one in pixels] == [json.loads(text)["why"] for text in without]
+    assert len(counted) == 2
+
+
+@pytest.mark.parametrize("value", [None, 3, [3], [[1, 2]], [[1, 2, "3"]], [[1, 2, True]], {"1": 2}])
+def test_notes_of_a_3ds_of_another_shape_are_not_used(value: Any) -> None:
+    run = pocketgpu.debug(SAMPLES[0])
+    assert isinstance(run, N3dsInspection)
+    run.use_notes(value)
+    assert not run.changing
 
 
 NOTES = None, 3, "text", [3], [[1, 2, 3]], [[1, 2, 3, 4, "5"]], {"1": 2}, [[1, 2, 3, 4, True]]

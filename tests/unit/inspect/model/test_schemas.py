@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator as Validator
+from referencing import Registry, Resource
 from support import recordings
 
 import pocketgpu
@@ -102,7 +103,10 @@ def thread_of(place: Path) -> str:
 
 @cache
 def validator(id: str) -> Validator:
-    return Validator(schema(id))
+    """Of a reference to the schema: the parts of the schema of a Validator are listed again at each reference in it."""
+    found = schema(id)
+    registry = Registry().with_resource(found["$id"], Resource.from_contents(found)).crawl()
+    return Validator({"$schema": found["$schema"], "$ref": found["$id"]}, registry=registry)
 
 
 def wrong(id: str, document: Any) -> list[str]:

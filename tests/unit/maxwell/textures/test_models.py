@@ -14,7 +14,7 @@ from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell.formats import TEXTURE
 from pocketgpu.maxwell.formats.arrays import decode, picture
 from pocketgpu.maxwell.formats.srgb import srgb_to_linear
-from pocketgpu.maxwell.textures import astc, astc_integers, bc6h, bc7, blocks, bptc
+from pocketgpu.maxwell.textures import astc_integers, bc6h, bc7, blocks, bptc, sizes
 
 COMPRESSED = [layout.name for layout in TEXTURE.values() if layout.compressed]
 SIGNED = {"DXN1", "DXN2", "EAC", "EACX2"}
@@ -302,7 +302,7 @@ def test_illegal_blocks_of_astc(why: str, fields: list[tuple[int, int, int]], sr
 
 def test_block_sizes_of_astc() -> None:
     named = {TEXTURE.named(name).block for name in COMPRESSED if name.startswith("ASTC")}
-    assert named == set(astc.BLOCKS) and len(named) == 14
+    assert named == set(sizes.ASTC_BLOCKS) and len(named) == 14
 
 
 def test_srgb_of_eight_bits_is_exact() -> None:

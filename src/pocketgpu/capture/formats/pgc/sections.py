@@ -37,8 +37,10 @@ _STEP = 4096
 _OUTPUT = 1 << 20
 # Layouts of data for LZMA: (literal context, literal position, position) bits. Captures have text-like words, rows of
 # 16-bit and of 32-bit pixels; where it is fast, all are tried.
-_SHAPES = ((3, 0, 2), (2, 2, 2), (0, 0, 2), (0, 0, 0), (1, 0, 0), (4, 0, 0), (1, 2, 2), (0, 2, 0))
+SHAPES = ((3, 0, 2), (2, 2, 2), (0, 0, 2), (0, 0, 0), (1, 0, 0), (4, 0, 0), (1, 2, 2), (0, 2, 0))
 _TRY_ALL = 1 << 20
+PRESET: int = 9 | lzma.PRESET_EXTREME
+"""Of LZMA."""
 _QUICK = 64 << 20
 
 
@@ -170,7 +172,7 @@ def pack(plain: bytes, packing: str, ends: Sequence[int] = ()) -> tuple[int, byt
     if packing in ("zstd", "smallest"):
         found.append((_ZSTD, _pack_zstd(plain, ends)))
     if packing in ("lzma", "smallest"):
-        shapes = _SHAPES if len(plain) <= _TRY_ALL else _SHAPES[:2]
+        shapes = SHAPES if len(plain) <= _TRY_ALL else SHAPES[:2]
         found += ((_LZMA, _pack_lzma(plain, *shape)) for shape in shapes)
     if not found:
         raise UsageError(f"there is no packing {packing!r}", hint=f"There are {', '.join(CODECS)} and smallest.")
@@ -190,7 +192,7 @@ def _pack_zstd(plain: bytes, ends: Sequence[int]) -> bytes:
 
 
 def _pack_lzma(plain: bytes, lc: int, lp: int, pb: int) -> bytes:
-    shape: dict[str, Any] = {"id": lzma.FILTER_LZMA1, "preset": 9 | lzma.PRESET_EXTREME, "lc": lc, "lp": lp, "pb": pb}
+    shape: dict[str, Any] = {"id": lzma.FILTER_LZMA1, "preset": PRESET, "lc": lc, "lp": lp, "pb": pb}
     shape["dict_size"] = min(1 << 26, max(4096, 1 << (len(plain) - 1).bit_length()))
     return lzma.compress(plain, format=lzma.FORMAT_ALONE, filters=[shape])
 

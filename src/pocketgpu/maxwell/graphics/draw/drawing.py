@@ -29,7 +29,7 @@ from pocketgpu.maxwell.graphics.draw.prepare import Preparer
 from pocketgpu.maxwell.graphics.draw.quick_table import QuickTable, Rooms
 from pocketgpu.maxwell.graphics.input.vertex_input import VertexInput
 from pocketgpu.maxwell.graphics.input.vertex_records import INPUT, INPUT_PAGE, VertexRoom
-from pocketgpu.maxwell.graphics.primitives import setup
+from pocketgpu.maxwell.graphics.primitives.layout import SCRATCH_SIZE
 from pocketgpu.maxwell.graphics.programs.programs import Programs
 from pocketgpu.maxwell.graphics.records import ATTRIBUTE_SPACE, FRAGMENTS, PRIMITIVES, REGION, VERTICES
 from pocketgpu.maxwell.graphics.stages import late_stages
@@ -40,6 +40,7 @@ from pocketgpu.maxwell.sass.thread_memory.work import LANES, VECTOR
 
 next_piece = late("pocketgpu.maxwell.graphics.input.vertex_stage", "next_piece")
 run_vertices = late("pocketgpu.maxwell.graphics.input.vertex_stage", "run_vertices")
+set_up = late("pocketgpu.maxwell.graphics.primitives.setup", "set_up")
 raster_shapes = late("pocketgpu.maxwell.graphics.raster.pixel_blocks", "raster_shapes")
 MIB = 1 << 20
 PROGRAMS_SIZE = 48 * MIB
@@ -108,7 +109,7 @@ class Drawing:
         take(self.room.size)
         self.vertex_input = VertexInput(self.memory, self.engine, self.room, host.choices)
         prepared = take(prepare.AREA_SIZE)
-        self._region, self._scratch = take(REGION.size), take(setup.SCRATCH_SIZE)
+        self._region, self._scratch = take(REGION.size), take(SCRATCH_SIZE)
         self._walk = take(native.WALK_SIZE)
         self.crew = Crew(self.memory, self.engine, host.workers, take(CREW.size))
         stream = take(STREAM_OUT.size)
@@ -325,7 +326,7 @@ class Drawing:
         words = np.zeros(native.WALK_SIZE // 4, np.int32)
         words[:8].view(np.int64)[:] = (
             engine.handle(next_piece), engine.handle(run_vertices),
-            engine.handle(setup.set_up, **_set_up_of(plan, min(kind, 2))),
+            engine.handle(set_up, **_set_up_of(plan, min(kind, 2))),
             engine.handle(raster_shapes, multi=plan.multi),
         )  # fmt: skip
         for name, v in (
@@ -395,7 +396,7 @@ class Drawing:
 
     def _rasterise(self, plan: Plan, kind: int, count: int) -> None:
         """Shapes of a list of primitives, and their pixels."""
-        make, region, following = self.engine.get(setup.set_up, **_set_up_of(plan, kind)), self._region_data, 0
+        make, region, following = self.engine.get(set_up, **_set_up_of(plan, kind)), self._region_data, 0
         if region[_COME] > MOST_PRIMITIVES:
             raise _Stopped(f"more than {MOST_PRIMITIVES} primitives")
         while following < count:

@@ -75,8 +75,9 @@ from pocketgpu.maxwell.host.layout import (
     RUN,
     THREED_FILE,
 )
+from pocketgpu.maxwell.host.stops import DRAWN, EFFECT, RESUME, RUNNING
 from pocketgpu.maxwell.memory import page_table
-from pocketgpu.maxwell.mme.interpreter import BUSY
+from pocketgpu.maxwell.mme.states import BUSY
 from pocketgpu.maxwell.sampling.records import BOOK
 from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, LANES, VECTOR
 from pocketgpu.struct_words import Struct
@@ -464,7 +465,7 @@ class _QuickDraw:
             slot = k.load(I32, entry.at("SLOTS", n))
             failed = k.load(I32, slot + BLOCK.FAULT_COUNT) | k.load(I32, slot + BLOCK.HUNG)
             odd.value = odd.value | (failed != 0)
-        self.state.put("QUICK_RESULT", pushbuffer.RESUME)
+        self.state.put("QUICK_RESULT", RESUME)
         for _ in k.when(~odd.value):
             self._stamp_targets()
             work = quick["WORK"] + walked["AREA"] + walked["SHADED"].lsr(5) + 1
@@ -472,7 +473,7 @@ class _QuickDraw:
             stops = k.var((work > MOST_WORK) | (self.state.get("QUICK_DRAWS") >= quick["MOST"]))
             for _ in k.when(walked["CREW"] != 0):
                 stops.value = stops.value | is_missed(k, walked["CREW"])
-            result = k.select(stops.value, pushbuffer.DRAWN, k.i32(pushbuffer.RUNNING))
+            result = k.select(stops.value, DRAWN, k.i32(RUNNING))
             self.state.put("QUICK_RESULT", result)
 
     def _stamp_targets(self) -> None:
@@ -504,7 +505,7 @@ def quick(k: Lang, record: Value, channel: Value) -> None:
     """
     draw = _QuickDraw(k, record, channel)
     for _ in k.when(draw.walking):
-        draw.state.put("QUICK_RESULT", pushbuffer.EFFECT)
+        draw.state.put("QUICK_RESULT", EFFECT)
         draw.begin()
     for _ in k.when(~draw.walking):
         draw.take_asked()

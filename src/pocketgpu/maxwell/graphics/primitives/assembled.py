@@ -9,6 +9,7 @@ Sources: class header B197 (viewport swizzles, clip control, faces); NV_viewport
 from __future__ import annotations
 
 from pocketgpu.lanes import F32, I32, Lang, Value
+from pocketgpu.maxwell.graphics.primitives.layout import CORNER_VECTORS, OWN_VECTORS, USER_PLANES
 from pocketgpu.maxwell.graphics.records import (
     PRIMITIVE_FLAGS,
     PRIMITIVE_ID,
@@ -32,18 +33,15 @@ SUBPIXELS = 1 << SUBPIXEL_BITS
 # Bits of a vertex: the planes that it is outside of.
 NEAR, FAR, BEHIND, LEFT_OF, RIGHT_OF, ABOVE, BELOW = (1 << n for n in range(7))
 USER_SHIFT = 7
-USER_PLANES = 8
 PLANES = USER_SHIFT + USER_PLANES
 NOT_A_NUMBER = 1 << PLANES
 
 # Scratch vectors: of each corner, then of the primitive, then distances from user planes for each corner.
 AT, X, Y, WINDOW_Z, INVERSE_W, CLIP_X, CLIP_Y, CLIP_Z, CLIP_W = range(9)
-CORNER_VECTORS = 9
 CODES, VIEWPORT_OFFSET, LAYER, PROVOKING_AT, NUMBER, FLAGS, SIZE, VIEWPORT_NUMBER = range(
-    3 * CORNER_VECTORS, 3 * CORNER_VECTORS + 8
+    3 * CORNER_VECTORS, 3 * CORNER_VECTORS + OWN_VECTORS
 )
 DISTANCES = VIEWPORT_NUMBER + 1
-SCRATCH_SIZE = (DISTANCES + 3 * USER_PLANES) * VECTOR
 
 
 def snap(k: Lang, v: Value) -> Value:

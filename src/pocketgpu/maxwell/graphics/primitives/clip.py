@@ -15,12 +15,10 @@ from pocketgpu.maxwell.graphics.primitives.assembled import (
     CLIP_Y,
     CLIP_Z,
     CODES,
-    CORNER_VECTORS,
     DISTANCES,
     GUARD,
     LEAST_W,
     PLANES,
-    USER_PLANES,
     USER_SHIFT,
     VIEWPORT_OFFSET,
     PrimitiveBatch,
@@ -28,6 +26,7 @@ from pocketgpu.maxwell.graphics.primitives.assembled import (
     Y,
     snap,
 )
+from pocketgpu.maxwell.graphics.primitives.layout import CORNER_VECTORS, USER_PLANES
 from pocketgpu.maxwell.graphics.records import RASTER, VIEWPORT
 from pocketgpu.maxwell.sass.thread_memory.work import VECTOR
 

@@ -13,13 +13,10 @@ homogeneous coordinates"): clipping makes no new attributes.
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 from pocketgpu.lanes import F32, F64, I32, Lang, Value
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.graphics.primitives.assembled import (
     AT,
-    CORNER_VECTORS,
     INVERSE_W,
     LAYER,
     NUMBER,
@@ -31,38 +28,11 @@ from pocketgpu.maxwell.graphics.primitives.assembled import (
     PrimitiveBatch,
 )
 from pocketgpu.maxwell.graphics.primitives.clip import Clipper
-from pocketgpu.maxwell.graphics.records import GROUP, PIXEL_INPUT, PLANE, PLANE_NAMES, RASTER, plane_at
+from pocketgpu.maxwell.graphics.primitives.layout import CORNER_VECTORS, DOUBLES, HEAD_SIZE, plane_bytes, plane_offset
+from pocketgpu.maxwell.graphics.records import GROUP, PIXEL_INPUT, PLANE, PLANE_NAMES, RASTER
 
-_HEAD_GROUPS = -(-len(PLANE_NAMES) // GROUP)
-HEAD_SIZE = _HEAD_GROUPS * PLANE.size
-"""Bytes of the planes of PLANE_NAMES."""
-_DOUBLES = 3 * 8 * GROUP
-"""Bytes of the f64 words of a group: eight constants, eight slopes along x, eight along y."""
 Linear = list[Value]
 """Constant, slope along x, slope along y: f64, x and y in pixels from the origin."""
-
-
-def plane_offset(name: str) -> int:
-    """Offset of a plane from PLANE_NAMES."""
-    return plane_at(PLANE_NAMES.index(name))
-
-
-def input_offset(number: int) -> int:
-    """Offset of the plane of an input, by its number in the PIXEL_INPUT table."""
-    return HEAD_SIZE + plane_at(number)
-
-
-Count = TypeVar("Count", int, Value)
-
-
-def plane_bytes(groups: Count) -> Count:
-    """Bytes of the planes of a primitive with so many groups of inputs, without f64 words; a multiple of 64."""
-    return groups * PLANE.size + HEAD_SIZE
-
-
-def planes_size(groups: Count) -> Count:
-    """Bytes of the planes of a primitive with so many groups of inputs, a multiple of 64."""
-    return plane_bytes(groups) + (groups + 1) * _DOUBLES
 
 
 @dataclass
@@ -237,7 +207,7 @@ class PlaneMaker:
         for name, v in constants.items():
             for word in (PLANE.C, PLANE.FLAT):
                 k.store(I32, at + (plane_offset(name) + word), v)
-        self._inputs(at + HEAD_SIZE, doubles + _DOUBLES, lane, w, front, sprite)
+        self._inputs(at + HEAD_SIZE, doubles + DOUBLES, lane, w, front, sprite)
 
     def _group(self, at: Value, linear: list[Value], flat: Value) -> None:
         """Store a group of planes: vectors (f32) of the constants, of both slopes, and of the flat values."""
@@ -275,7 +245,7 @@ class PlaneMaker:
                     made = k.select(kind_of == 1, s[i], k.select(kind_of == 2, t[i], constant))
                     out[i] = k.select(kind_of == 0, out[i], made)
             for i, v in enumerate(out):
-                k.store(F64, doubles + group * _DOUBLES + 8 * GROUP * i, v)
+                k.store(F64, doubles + group * DOUBLES + 8 * GROUP * i, v)
             self._group(at + group * PLANE.size, [k.to_f32(v) for v in out], flat)
 
 
@@ -293,4 +263,4 @@ def move(k: Lang, planes: Value, groups: Value, to: Value, x: Value, y: Value, o
     doubles = planes + plane_bytes(groups)
     group(doubles, to)
     for n in k.range(0, groups):
-        group(doubles + (n + 1) * _DOUBLES, to + HEAD_SIZE + n * PLANE.size)
+        group(doubles + (n + 1) * DOUBLES, to + HEAD_SIZE + n * PLANE.size)

@@ -6,18 +6,17 @@ Sources: class header B197 (culling, polygon modes, polygon offset); OpenGL 4.6,
 from __future__ import annotations
 
 from pocketgpu.lanes import I32, Lang, Value, kernel
-from pocketgpu.maxwell.graphics.primitives import assembled
 from pocketgpu.maxwell.graphics.primitives.assembled import (
     CODES,
     COPY_BITS,
-    CORNER_VECTORS,
     FLAGS,
     SUBPIXEL_BITS,
     WINDOW_Z,
     PrimitiveBatch,
 )
 from pocketgpu.maxwell.graphics.primitives.clip import MAX_CORNERS, NO_EDGE, Clipper
-from pocketgpu.maxwell.graphics.primitives.planes import PlaneMaker, Weights, planes_size
+from pocketgpu.maxwell.graphics.primitives.layout import CORNER_VECTORS, planes_size
+from pocketgpu.maxwell.graphics.primitives.planes import PlaneMaker, Weights
 from pocketgpu.maxwell.graphics.primitives.shapes import ALIGN, Owner, ShapeMaker, room
 from pocketgpu.maxwell.graphics.records import FLAG_BEGINS, LINE, POINT, RASTER, REGION, SHAPE
 from pocketgpu.maxwell.sass.thread_memory.work import LANES
@@ -25,8 +24,6 @@ from pocketgpu.maxwell.sass.thread_memory.work import LANES
 MAX_AREA = 1 << 19
 """Limit of the area of the boxes of a region's shapes, in 256 pixels: about a second of work, after which the draw can
 be interrupted."""
-SCRATCH_SIZE = assembled.SCRATCH_SIZE
-"""Bytes of scratch that `set_up` needs."""
 
 
 class _SetUp:

@@ -46,8 +46,7 @@ from pocketgpu.maxwell.sass.thread_memory.work import (
     VECTOR,
     WARP,
 )
-from pocketgpu.maxwell.sass.warp.encoding import at_hand
-from pocketgpu.maxwell.sass.warp.interpreter import interpret, interpret_warp
+from pocketgpu.maxwell.sass.warp.encoding import at_hand, interpret, interpret_warp
 
 run_stage_warp = late("pocketgpu.maxwell.sass.warp.specialise", "run_stage_warp")
 STAGES = (VERTEX, VERTEX, CONTROL, EVALUATION, GEOMETRY, PIXEL)

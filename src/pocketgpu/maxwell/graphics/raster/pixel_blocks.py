@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pocketgpu.lanes import F32, I32, I64, Lang, Value, kernel
-from pocketgpu.maxwell.graphics.primitives.planes import move, plane_bytes, plane_offset
+from pocketgpu.maxwell.graphics.primitives.layout import plane_bytes, plane_offset
+from pocketgpu.maxwell.graphics.primitives.planes import move
 from pocketgpu.maxwell.graphics.primitives.shapes import FADE_LINE, FADE_NONE, FADE_POLYGON, room
 from pocketgpu.maxwell.graphics.programs.run_stage import run_stage, whole_quads
 from pocketgpu.maxwell.graphics.raster.coverage import Coverage, lane_x, lane_y

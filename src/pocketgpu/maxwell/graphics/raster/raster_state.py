@@ -18,7 +18,7 @@ from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common.read_cache import ReadCache
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.formats.samples import sample_count
-from pocketgpu.maxwell.graphics.primitives.planes import input_offset, plane_offset
+from pocketgpu.maxwell.graphics.primitives.layout import input_offset, plane_offset
 from pocketgpu.maxwell.graphics.programs.headers import LINEAR
 from pocketgpu.maxwell.graphics.records import (
     ATTRIBUTE_SPACE,

@@ -39,8 +39,7 @@ from pocketgpu.maxwell.sass.thread_memory.work import (
     WARPS,
     SlotLayout,
 )
-from pocketgpu.maxwell.sass.warp.encoding import at_hand, encode, handles_of
-from pocketgpu.maxwell.sass.warp.interpreter import interpret, interpret_warp
+from pocketgpu.maxwell.sass.warp.encoding import at_hand, encode, handles_of, interpret, interpret_warp
 from pocketgpu.maxwell.sass.warp.row import run_warp
 
 SHARED_WINDOW, LOCAL_WINDOW = 0x0100_0000, 0x0200_0000

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.lanes import Engine
+from pocketgpu.lanes import Engine, late
 from pocketgpu.maxwell.sampling.calls import TextureCall
 from pocketgpu.maxwell.sass.isa.operand import PT, RZ, Const, Indirect
 from pocketgpu.maxwell.sass.program.control import LEAVES, PUSHES, Action, StackEntry, action_of
@@ -16,9 +16,15 @@ from pocketgpu.maxwell.sass.semantics import OPERATIONS
 from pocketgpu.maxwell.sass.stages.instructions import INSTRUCTIONS
 from pocketgpu.maxwell.sass.stages.stage import NONE, PIXEL
 from pocketgpu.maxwell.sass.thread_memory.work import STEP
-from pocketgpu.maxwell.sass.warp.interpreter import BY_BANK, BY_REGISTER, EXITS, SYNCS, interpret, interpret_warp
 from pocketgpu.maxwell.sass.warp.record_machine import CONST, IMM, OTHERS, REG, UPPER, handled
 
+interpret = late("pocketgpu.maxwell.sass.warp.interpreter", "interpret")
+interpret_warp = late("pocketgpu.maxwell.sass.warp.interpreter", "interpret_warp")
+BY_BANK, BY_REGISTER = 1, 2
+"""STEP.TARGET_ADDRESS: a word of a constant bank says the target, or each lane has it in a register. Else it is known,
+as STEP.TARGET."""
+EXITS, SYNCS = 7, 8
+"""STEP.ENTRY of EXIT and SYNC: numbers that no kind of entries has."""
 _INVOKED = (Action.EXECUTE, Action.BARRIER, Action.REFUSE)
 """Actions that invoke the kernel of an operation."""
 

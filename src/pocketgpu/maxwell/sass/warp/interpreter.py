@@ -15,13 +15,8 @@ from pocketgpu.maxwell.sass.semantics import OPERATIONS, Unit, bits
 from pocketgpu.maxwell.sass.thread_memory.access import WarpPlace, first_lane
 from pocketgpu.maxwell.sass.thread_memory.work import BANK_SIZE, DONE, LAUNCH, NOT_BUILT, STEP, WAITING, WARP, WARPS
 from pocketgpu.maxwell.sass.warp.divergence import Divergence, Goal, Number, Site, To, Way, instruction_at
+from pocketgpu.maxwell.sass.warp.encoding import BY_BANK, BY_REGISTER, EXITS
 from pocketgpu.maxwell.sass.warp.record_machine import RecordMachine
-
-BY_BANK, BY_REGISTER = 1, 2
-"""STEP.TARGET_ADDRESS: a word of a constant bank says the target, or each lane has it in a register. Else it is known,
-as STEP.TARGET."""
-EXITS, SYNCS = 7, 8
-"""STEP.ENTRY of EXIT and SYNC: numbers that no kind of entries has."""
 
 
 @kernel(lanes=32, launch=I32, slot=I32, warp=I32, at=I32, mask=I32)

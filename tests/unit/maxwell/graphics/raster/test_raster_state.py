@@ -7,7 +7,7 @@ from support.raster_side import RASTER_NAMES, registers
 
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.maxwell.engines.common.state import State
-from pocketgpu.maxwell.graphics.primitives.planes import input_offset, plane_offset
+from pocketgpu.maxwell.graphics.primitives.layout import input_offset, plane_offset
 from pocketgpu.maxwell.graphics.programs.headers import FLAT, LINEAR, PERSPECTIVE, layout_of
 from pocketgpu.maxwell.graphics.raster.raster_state import RasterEncoder, left_out, limit, pixel_inputs
 from pocketgpu.maxwell.graphics.records import MAP_WORDS, PIXEL_INPUT, RASTER, VIEWPORT, VIEWPORT_COUNT

@@ -201,5 +201,6 @@ ANSWERS: dict[str, Any] = {
         "rows": rows(int(given["frame"])),
         "passes": [{"address": f"f{given['frame']}/p{n}", "target": f"target {n} {MARKUP}"} for n in range(2)],
     },
-    "event": _event, "pictures": _pictures, "picture": picture, "pixel": _pixel, "why": _why, "state": _state, "words": _words,
+    "event": _event, "pictures": _pictures, "picture": picture, "pixel": _pixel, "why": _why, "state": _state,
+    "words": _words,
 }  # fmt: skip

@@ -159,6 +159,58 @@ def test_a_click_on_a_pixel_selects_its_address(watched: Watched, fake: Fake) ->
     wait_at(page, "f0/d2")
 
 
+@pytest.mark.parametrize("density", [1, 2])
+def test_zoom_and_pan_keep_pixels_and_pointer_together(browser: Any, fake: Fake, density: int) -> None:
+    watched = Watched(browser, device_scale_factor=density)
+    page = watched.open(fake.url + "#f0/d2")
+    picture_is(page, picture({"at": "f0/d2"}))
+    page.locator("pg-canvas").focus()
+    page.keyboard.press("0")
+    box = page.locator("pg-canvas").bounding_box()
+    pixel, zoom = "() => document.querySelector('pg-picture').view.cursor", ".status .end"
+    page.mouse.move(box["x"] + box["width"] / 3, box["y"] + box["height"] / 2)
+    before, zoomed = page.evaluate(pixel), page.locator(zoom).inner_text()
+    page.mouse.wheel(0, -120)
+    page.wait_for_function("before => document.querySelector('pg-picture').view.viewport.zoom > before",
+                           arg=int(zoomed.split()[-1].rstrip("x")))  # fmt: skip
+    assert page.evaluate(pixel) == before
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] / 3 + 60, box["y"] + box["height"] / 2 + 30, steps=4)
+    page.mouse.up()
+    page.mouse.move(box["x"] + box["width"] / 3 + 61, box["y"] + box["height"] / 2 + 30)
+    after = page.evaluate(pixel)
+    assert abs(after[0] - before[0]) <= 1 and abs(after[1] - before[1]) <= 1
+    assert at(page) == "f0/d2", "a drag selects nothing"
+    click_pixel(page, *before)
+    wait_at(page, f"f0/d2/px{before[0]},{HEIGHT - 1 - before[1]}")
+    watched.close()
+    assert watched.errors == []
+
+
+def test_a_key_that_is_held_down_selects_where_it_rests(watched: Watched, fake: Fake) -> None:
+    page = watched.open(fake.url + "#f0/e0")
+    chosen(page, "load")
+    length = page.evaluate("history.length")
+    page.keyboard.press("F1")
+    page.locator("pg-events [role=tree]:focus").wait_for()
+    for _ in range(5):
+        page.keyboard.down("ArrowDown")
+    page.keyboard.up("ArrowDown")
+    wait_at(page, "f0/d2")
+    # The first press selects at once, the others together.
+    assert page.evaluate("history.length") == length + 2
+
+
+def test_tabs_by_keyboard(watched: Watched, fake: Fake) -> None:
+    page = watched.open(fake.url + "#f0/d1")
+    page.locator("pg-state .row").first.wait_for()
+    page.get_by_role("tab", name="State").focus()
+    page.keyboard.press("ArrowRight")
+    page.locator("pg-words .row").first.wait_for()
+    assert page.get_by_role("tab", name="Words").get_attribute("aria-selected") == "true"
+    assert page.get_by_role("tab", name="State").get_attribute("aria-selected") == "false"
+
+
 def test_all_by_keyboard(watched: Watched, fake: Fake) -> None:
     page = watched.open(fake.url + "#f0")
     keys = page.keyboard

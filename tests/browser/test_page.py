@@ -287,6 +287,18 @@ def test_what_is_no_draw_is_described(watched: Watched, fake: Fake) -> None:
     page.locator("pg-why .problem", has_text="has no event 77").wait_for()
 
 
+def test_a_frame_has_no_words_and_is_not_asked_for_any(watched: Watched, fake: Fake) -> None:
+    page = watched.open(fake.url + "#f0/d1")
+    page.get_by_role("tab", name="Words").click()
+    page.locator("pg-words .row").first.wait_for()
+    row(page, "frame 0").click()
+    page.locator("pg-words .note", has_text="Select an event").wait_for()
+    assert page.locator("pg-words .row").count() == 0
+    assert [path for path in fake.asked if path.startswith("/api/words?at=f0&")] == []
+    row(page, "draw 2").click()
+    page.locator("pg-words .row").first.wait_for()
+
+
 def test_text_of_a_capture_is_never_markup(watched: Watched, fake: Fake) -> None:
     page = watched.open(fake.url + "#f0/d1")
     because(page, "about")

@@ -43,7 +43,8 @@ export class CanvasView extends LitElement {
   readonly viewport = new Viewport();
   /** The pixel below the pointer or moved by keys. */
   cursor: [number, number] | null = null;
-  private mark: [number, number] | null = null;
+  /** The pixel that is framed: the selected one. */
+  mark: [number, number] | null = null;
   private checkered = false;
   private filled = false;
   private fitted = true;
@@ -104,7 +105,7 @@ export class CanvasView extends LitElement {
     const moved = mark && (mark[0] !== this.mark?.[0] || mark[1] !== this.mark?.[1]);
     this.mark = mark;
     if (mark && moved) this.viewport.reveal(...mark);
-    this.redraw();
+    this.changed();
   }
 
   fit(): void {

@@ -300,7 +300,7 @@ export class PicturePanel extends Panel {
 
   private status(): TemplateResult {
     const picture = this.current;
-    const cursor = this.view?.cursor;
+    const cursor = this.view?.cursor ?? this.view?.mark;
     const width = picture?.info.width ?? 0;
     const inside = picture && cursor && cursor[0] < width && cursor[1] < picture.info.height;
     const value = inside ? valueOf(picture.pixels, cursor[1] * width + cursor[0]) : null;

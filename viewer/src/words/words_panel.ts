@@ -1,7 +1,7 @@
 // The panel of words: what the guest wrote to make the selected draw, word by word.
 
 import { css, html, nothing, type TemplateResult } from "lit";
-import { placeOfText } from "../shared/address";
+import { parseAddress, placeOfText } from "../shared/address";
 import { askJson, type WordLine } from "../shared/api";
 import { Panel, linked } from "../shared/panel";
 import { RowsList } from "../shared/rows_list";
@@ -56,6 +56,8 @@ export class WordsPanel extends Panel {
   private readonly list = new RowsList(this);
   private lines: (WordLine | string)[] | null = null;
   private shown: (WordLine | string)[] = [];
+  /** Frames and passes have no words of their own. */
+  private ofEvent = true;
   private changedOnly = false;
   private filter = "";
 
@@ -63,6 +65,14 @@ export class WordsPanel extends Panel {
     const at = placeOfText(selection.address);
     if (!at || at === this.asked) return;
     this.asked = at;
+    const parsed = parseAddress(at);
+    this.ofEvent = !parsed || (parsed.draw ?? parsed.event) !== undefined;
+    if (!this.ofEvent) {
+      this.lines = null;
+      this.shown = [];
+      this.latest.stop();
+      return;
+    }
     void this.latest.ask(
       (signal) => askJson<{ lines: (WordLine | string)[] }>("/api/words", "words", { at }, signal),
       (answer) => {
@@ -103,6 +113,7 @@ export class WordsPanel extends Panel {
       </div>
       ${this.working()} ${this.problem(this.latest.error)}
       <div class="scroll" tabindex="0" role="table" aria-label="Words" aria-rowcount=${this.shown.length}>
+        ${this.ofEvent ? nothing : html`<div class="note">Select an event to see its words.</div>`}
         ${lines && !this.shown.length ? html`<div class="note">No words.</div>` : nothing}
         ${this.list.render(lines ? this.shown.length : 0, (index) => this.row(index))}
       </div>

@@ -40,6 +40,7 @@ class Fake(ThreadingHTTPServer):
         self.slow: dict[str, float] = {}
         self.overtaken: set[str] = set()
         """Paths whose next request is answered with status 409."""
+        self.ended = threading.Event()
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     @property
@@ -75,7 +76,7 @@ class _Handler(SimpleHTTPRequestHandler):
             self._send(409, _json({"error": {"message": "overtaken", "location": None, "hint": None}}))
             return
         if name == "progress":
-            self._send(200, b'data: {"busy": false, "panel": ""}\n\n', "text/event-stream")
+            self._progress()
             return
         try:
             answer = ANSWERS[name](given)
@@ -87,6 +88,15 @@ class _Handler(SimpleHTTPRequestHandler):
             self._send(200, answer, "application/octet-stream")
         else:
             self._send(200, _json(answer))
+
+    def _progress(self) -> None:
+        """Stay open until the server ends, as the real one does."""
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.end_headers()
+        self.wfile.write(b'data: {"busy": false, "panel": ""}\n\n')
+        self.wfile.flush()
+        self.server.ended.wait()
 
     def _send(self, status: int, body: bytes, kind: str = "application/json") -> None:
         self.send_response(status)

@@ -24,6 +24,7 @@ def browser() -> Iterator[Any]:
 def fake() -> Iterator[Fake]:
     server = Fake(browsing.PAGE)
     yield server
+    server.ended.set()
     server.shutdown()
     server.server_close()
 
@@ -235,7 +236,7 @@ def test_all_by_keyboard(watched: Watched, fake: Fake) -> None:
     keys.press("Home")
     wait_at(page, "f0")
     keys.press("g")
-    keys.type("f0/d5")
+    keys.type("scene.pgc#f0/d5")
     keys.press("Enter")
     wait_at(page, "f0/d5")
     keys.press("F2")
@@ -404,6 +405,17 @@ def test_the_layout_is_kept(watched: Watched, fake: Fake) -> None:
     page.locator("pg-words .row").first.wait_for()
     page.get_by_role("button", name="Layout").click()
     page.locator("pg-state .row").first.wait_for()
+
+
+def test_the_head_says_when_the_server_has_ended(watched: Watched, fake: Fake) -> None:
+    page = watched.open(fake.url + "#f0")
+    because(page, "about f0")
+    fake.shutdown()
+    fake.server_close()
+    fake.ended.set()
+    page.locator("header .busy", has_text="the server does not answer").wait_for()
+    page.evaluate("location.hash = '#f0/d1'")
+    page.locator("pg-why .problem", has_text="the server does not answer").wait_for()
 
 
 @pytest.mark.parametrize("scheme", ["dark", "light"])

@@ -3,7 +3,7 @@
 import { LitElement, html, nothing, type TemplateResult } from "lit";
 import { store } from "./events/store";
 import { Layout, PANELS } from "./layout";
-import { parseAddress } from "./shared/address";
+import { fromFragment, parseAddress } from "./shared/address";
 import { selection } from "./shared/selection";
 import { setTheme, theme, type Theme } from "./theme";
 
@@ -21,6 +21,7 @@ const KEYS: [string, string][] = [
 export class App extends LitElement {
   private layout: Layout | null = null;
   private busy = "";
+  private lost = false;
   private progress: EventSource | null = null;
 
   // Dockview's style sheet is one of the document, so this element has no shadow.
@@ -58,10 +59,15 @@ export class App extends LitElement {
       this.busy = busy ? (panel ?? "…") : "";
       this.requestUpdate();
     };
-    this.progress.onerror = () => {
-      this.busy = "";
-      this.requestUpdate();
-    };
+    this.progress.onopen = () => this.connected(true);
+    // The browser tries again by itself.
+    this.progress.onerror = () => this.connected(false);
+  }
+
+  private connected(connected: boolean): void {
+    this.lost = !connected;
+    this.busy = "";
+    this.requestUpdate();
   }
 
   protected override render(): TemplateResult {
@@ -85,7 +91,7 @@ export class App extends LitElement {
             .value=${address}
           />
         </form>
-        <span class="busy" role="status">${this.busy ? `works: ${this.busy}` : ""}</span>
+        <span class="busy" role="status">${this.lost ? "the server does not answer" : this.busy ? `works: ${this.busy}` : ""}</span>
         <span class="end">
           <button type="button" title="Panels back to their first places" @click=${() => this.layout?.arrange()}>Layout</button>
           <select aria-label="Colours" .value=${theme()} @change=${(event: Event) => this.setTheme(event)}>
@@ -109,8 +115,10 @@ export class App extends LitElement {
 
   private go(event: Event): void {
     event.preventDefault();
-    const input = this.querySelector<HTMLInputElement>("#address")!;
-    if (input.value.trim()) selection.select(input.value.trim());
+    // Of a pasted link, or of "scene.pgc#f1/d17", the address is what follows the mark.
+    const text = this.querySelector<HTMLInputElement>("#address")!.value;
+    const address = fromFragment(text.slice(text.lastIndexOf("#") + 1)).trim();
+    if (address) selection.select(address);
   }
 
   private setTheme(event: Event): void {

@@ -72,7 +72,8 @@ def shown() -> list[Any]:
         found += [report, *report.rules, examine(capture), *run.all_events(), *run.passes(0), *asked(run)]
         found += [event.words for event in run.all_events()]
         moment = run.seek("f0/d1")
-        found += [moment, *moment.pictures.values(), moment.summary, moment.textures, moment.programs, moment.constants, moment.index_buffer]
+        found += [moment, *moment.pictures.values()]
+        found += [moment.summary, moment.textures, moment.programs, moment.constants, moment.index_buffer]
         found += [moment.vertex_buffers, moment.vertices, moment.mesh(), moment.changes("reset")]
         found += [texture.facts for texture in moment.textures.values()]
         found += [Queued(run.event("f0/d1"), None), Stale("f0/d1", "texture", "texture unit 0", 0x18000000, 64)]

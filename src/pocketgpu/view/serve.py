@@ -6,7 +6,7 @@ import logging
 import socket
 import webbrowser
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -55,16 +55,28 @@ def serve(
     import uvicorn
 
     from pocketgpu import __version__
-    from pocketgpu.inspect.index.events import listing
+    from pocketgpu.inspect.index.events import IndexedEvents, remembered
+    from pocketgpu.inspect.index.notes import noted
+    from pocketgpu.inspect.index.store import index_of
+    from pocketgpu.inspect.inspection import debug
     from pocketgpu.view.gate import TOKEN, Gate
     from pocketgpu.view.machine_thread import MachineThread
     from pocketgpu.view.routes import Routes
 
     @contextmanager
     def opened() -> Iterator[Inspection]:
-        run = listing(capture, switches)
-        yield run
-        run.keep()
+        """The inspection, with what earlier runs have found out. What this one finds out is kept at the end."""
+        with ExitStack() as stack:
+
+            def replayed() -> Inspection:
+                found = debug(capture, switches)
+                stack.enter_context(remembered(found, capture, switches))
+                stack.enter_context(noted(found, capture, switches))
+                return found
+
+            run = IndexedEvents(capture, index_of(capture, switches), replayed)
+            yield run
+            run.keep()
 
     listener = _listener(host, port)
     port = listener.getsockname()[1]

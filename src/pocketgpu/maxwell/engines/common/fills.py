@@ -153,7 +153,7 @@ class Fill:
 
     @property
     def amount(self) -> int:
-        """Approximate number of bytes."""
+        """About how many words are written."""
         return len(self.masks) * (self._lines[1] - self._lines[0])
 
     def run(self, engine: Engine, target: int, masks: int, part: int = 0, parts: int = 1) -> None:

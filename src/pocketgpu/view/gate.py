@@ -94,7 +94,7 @@ class Gate:
                 self._requests -= 1
 
     def _refusal(self, scope: Scope, headers: Mapping[str, str]) -> tuple[int, str] | None:
-        """Status and text for a request that is wrong whoever sends it."""
+        """Status and text for a request that is wrong, with or without a cookie."""
         host, origin = headers.get("host", "").lower(), headers.get("origin")
         if host not in self._hosts:
             return 421, "This server is not called that."

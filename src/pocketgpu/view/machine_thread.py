@@ -63,8 +63,8 @@ class MachineThread(Generic[Run]):
         return line_of(self, f"{counted(len(self._waiting), 'question')} waiting")
 
     async def ask(self, panel: str, question: Callable[[Run], Answer], slow: bool = False) -> Answer:
-        """The answer to a question. panel: who asks; "" for nobody who could ask something newer. slow: whether others
-        come first.
+        """The answer to a question. panel: who asks; "" for nobody who could ask something newer. slow: questions
+        that are not slow come first.
 
         :raises Overtaken: the panel has asked something newer. :raises Busy: too many questions wait.
         """
@@ -72,7 +72,7 @@ class MachineThread(Generic[Run]):
         try:
             answer: Answer = await asyncio.wrap_future(future)
         except asyncio.CancelledError:
-            future.cancel()  # whoever asked has gone; nobody needs to begin with it
+            future.cancel()  # the request has ended: the question need not begin
             raise
         return answer
 

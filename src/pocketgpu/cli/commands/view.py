@@ -27,11 +27,11 @@ def view(
     """Look at a capture in the browser.
 
     The page shows events, pictures after each of them, why a pixel has its colour, state, and command words. ADDRESS is
-    what it shows first, such as f1/d17 or f1/px200,120. The link that is printed works once, and for this
-    computer only; the browser keeps a cookie. Ctrl-C ends the server.
+    what it shows first, such as f1/d17 or f1/px200,120. The link that is printed works once, on this computer; the
+    browser keeps a cookie. Ctrl-C ends the server.
 
-    With --host, whoever reaches this computer there and has the link can see the capture; the connection is not
-    encrypted.
+    With --host, other computers can reach the server. Everybody who has the link can then see the capture, and the
+    connection is not encrypted.
     """
     from pocketgpu.inspect.model.address import Address
     from pocketgpu.view.serve import check_installed, serve

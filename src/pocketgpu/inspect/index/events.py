@@ -89,9 +89,7 @@ class IndexedEvents(Inspection):
         return self._make()
 
     def _words(self, frame: int, number: int) -> Words:
-        words = self._run.events(frame)[number].words
-        assert words is not None
-        return words
+        return self._run.words_listed(frame, number)
 
     # -- events -------------------------------------------------------------------------------------------------------
     def _frame(self, frame: int) -> Frame:

@@ -57,15 +57,11 @@ class Moment(ABC):
         """Everything to look at, by name: screens, then render targets with depth and stencil."""
         from pocketgpu.inspect.model.pictures import ScreenPicture
 
-        frame = self.address if self.address == self.address.place and self._is_frame else None
+        frame = self.address if self.address == type(self.address)(self.address.frame) else None
         found: list[MomentPicture] = [ScreenPicture(name, one, frame) for name, one in self.screens.items()]
         event = self.event
         found += self._target_pictures(None if event is None or event.draw is None else event.address)
         return {one.name: one for one in found}
-
-    @property
-    def _is_frame(self) -> bool:
-        return self.address.draw is None and self.address.event is None and self.address.pass_ is None
 
     def _target_pictures(self, draw: Address | None) -> Iterator[MomentPicture]:
         """Pictures of the render targets. draw: the address of the draw that has just happened; None after others."""

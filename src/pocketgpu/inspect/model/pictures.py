@@ -20,6 +20,7 @@ from pocketgpu.pictures import to_png
 
 KINDS = ("screen", "colour", "depth", "stencil")
 Bytes = NDArray[np.uint8]
+_CHANNELS = ("red", "green", "blue", "alpha")
 
 
 class MomentPicture(Displayed, ABC):
@@ -73,6 +74,41 @@ class MomentPicture(Displayed, ABC):
         return title_html(str(self)) + picture_html(self._repr_png_())
 
 
+class TargetPart(MomentPicture):
+    """The colours, the depth or the stencil of a render target.
+
+    draw: the address of the draw that has just happened; None if `why` explains no pixel of the part.
+    """
+
+    def __init__(self, name: str, kind: str, size: tuple[int, int], title: str, draw: Address | None) -> None:
+        self.name, self.kind, self.title, self._draw = name, kind, title, draw
+        self.width, self.height = size
+
+    @property
+    @abstractmethod
+    def numbers(self) -> NDArray[Any]:
+        """What it holds, upright: (height, width, 4) for colours, else (height, width)."""
+
+    def place(self, x: int, y: int) -> tuple[int, int]:
+        """x and y of a pixel as addresses of pixels count them."""
+        return x, y
+
+    def values(self, x: int, y: int) -> dict[str, str]:
+        self.check(x, y)
+        found = self.numbers[y, x].tolist()
+        if self.kind == "colour":
+            return dict(zip(_CHANNELS, map(_text, found), strict=True))
+        return {self.kind: _text(found)}
+
+    def at(self, x: int, y: int) -> Address | None:
+        self.check(x, y)
+        return None if self._draw is None else self._draw.at(pixel=self.place(x, y))
+
+
+def _text(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:.9g}"
+
+
 class ScreenPicture(MomentPicture):
     """What a screen shows. frame: the moment's address if it is that of a frame, of whose pixels `why` has answers."""
 
@@ -89,7 +125,7 @@ class ScreenPicture(MomentPicture):
 
     def values(self, x: int, y: int) -> dict[str, str]:
         self.check(x, y)
-        return dict(zip(("red", "green", "blue"), map(str, self._screen.array[y, x].tolist()), strict=True))
+        return dict(zip(_CHANNELS[:3], map(str, self._screen.array[y, x].tolist()), strict=True))
 
     def at(self, x: int, y: int) -> Address | None:
         self.check(x, y)
@@ -117,4 +153,4 @@ def grey(values: NDArray[Any], whole: bool = False) -> Bytes:
     return with_alpha(np.repeat(levels[..., None], 3, axis=2))
 
 
-__all__ = ["KINDS", "MomentPicture", "ScreenPicture", "grey", "with_alpha"]
+__all__ = ["KINDS", "MomentPicture", "ScreenPicture", "TargetPart", "grey", "with_alpha"]

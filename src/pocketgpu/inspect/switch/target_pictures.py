@@ -10,32 +10,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.inspect.model.address import Address
-from pocketgpu.inspect.model.pictures import Bytes, MomentPicture, grey, with_alpha
+from pocketgpu.inspect.model.pictures import Bytes, TargetPart, grey, with_alpha
 from pocketgpu.inspect.switch.surfaces import Surface, TargetPicture
 from pocketgpu.maxwell.formats import arrays
 
-_CHANNELS: Final = ("red", "green", "blue", "alpha")
 _KINDS: Final = {"Z": "depth", "S": "stencil"}
 """By the name of a format's component."""
 
 
-class _Part(MomentPicture):
-    """A part of a target, read when it is looked at. draw: what has drawn; None if `why` explains no pixel of it."""
+class SwitchTargetPart(TargetPart):
+    """load: reads the surface; it is called when the part is looked at."""
 
     def __init__(
         self, surface: Surface, load: Callable[[Surface], TargetPicture], name: str, kind: str, draw: Address | None
     ) -> None:
-        self.name, self.kind, self._surface, self._load, self._draw = name, kind, surface, load, draw
         across, down = surface.grid
-        self.width, self.height, self.title = surface.width // across, surface.height // down, str(surface)
+        super().__init__(name, kind, (surface.width // across, surface.height // down), str(surface), draw)
+        self._surface, self._load = surface, load
 
     @cached_property
     def _shown(self) -> TargetPicture:
         return self._load(self._surface)
 
     @cached_property
-    def _numbers(self) -> NDArray[Any]:
-        """Of the first sample of each pixel: (height, width, 4), or (height, width)."""
+    def numbers(self) -> NDArray[Any]:
+        """Of the first sample of each pixel."""
         if self.kind == "colour":
             return self._shown.array
         found = self._shown.depth_and_stencil[self.kind == "stencil"]
@@ -45,30 +44,15 @@ class _Part(MomentPicture):
     @property
     def pixels(self) -> Bytes:
         if self.kind != "colour":
-            return grey(self._numbers, self.kind == "stencil")
+            return grey(self.numbers, self.kind == "stencil")
         if self._surface.samples == 1:
             return np.ascontiguousarray(arrays.picture(self._shown.rows, self._surface.format))
         return with_alpha(np.asarray(self._shown.image))
 
-    def values(self, x: int, y: int) -> dict[str, str]:
-        """Of the first sample."""
-        self.check(x, y)
-        if self.kind == "colour":
-            return dict(zip(_CHANNELS, map(_text, self._numbers[y, x].tolist()), strict=True))
-        return {self.kind: _text(self._numbers[y, x].item())}
-
-    def at(self, x: int, y: int) -> Address | None:
-        self.check(x, y)
-        return None if self._draw is None else self._draw.at(pixel=(x, y))
-
-
-def _text(value: float) -> str:
-    return str(value) if isinstance(value, int) else f"{value:.9g}"
-
 
 def target_pictures(
     surfaces: Sequence[Surface], load: Callable[[Surface], TargetPicture], draw: Address | None
-) -> Iterator[MomentPicture]:
+) -> Iterator[TargetPart]:
     """The pictures of targets in the order of outputs, then of depth. load: reads one. draw: the address of the draw
     that has just happened: of its first target `why` explains pixels."""
     colours = 0
@@ -76,10 +60,10 @@ def target_pictures(
         kinds = [_KINDS[part.name] for part in surface.format.components if part.name in _KINDS]
         if not kinds:
             name, explained = f"target {colours}" if colours else "target", None if colours else draw
-            yield _Part(surface, load, name, "colour", explained)
+            yield SwitchTargetPart(surface, load, name, "colour", explained)
             colours += 1
         for kind in sorted(kinds):
-            yield _Part(surface, load, kind, kind, None)
+            yield SwitchTargetPart(surface, load, kind, kind, None)
 
 
 __all__ = ["target_pictures"]

@@ -4,6 +4,7 @@ import { css, html, nothing, type TemplateResult } from "lit";
 import { placeOfText } from "../shared/address";
 import { Panel } from "../shared/panel";
 import { RowsList } from "../shared/rows_list";
+import { searchField } from "../shared/search_field";
 import { selection } from "../shared/selection";
 import { panelStyles } from "../shared/styles";
 import { store } from "./store";
@@ -144,15 +145,13 @@ export class EventsPanel extends Panel {
     const place = placeOfText(selection.address);
     return html`
       <div class="bar">
-        <input
-          class="grow filter"
-          type="search"
-          placeholder="Filter by title or kind"
-          aria-label="Filter events by title or kind"
-          .value=${this.text}
-          @input=${(event: InputEvent) => this.filter((event.target as HTMLInputElement).value, this.drawsOnly)}
-          @keydown=${(event: KeyboardEvent) => this.filterKey(event)}
-        />
+        ${searchField(
+          "Filter by title or kind",
+          "Filter events by title or kind",
+          this.text,
+          (text) => this.filter(text, this.drawsOnly),
+          (event) => this.filterKey(event),
+        )}
         <label
           ><input
             type="checkbox"

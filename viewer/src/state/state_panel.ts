@@ -5,6 +5,7 @@ import { placeOfText } from "../shared/address";
 import { askJson, type StateAnswer } from "../shared/api";
 import { Panel, linked } from "../shared/panel";
 import { RowsList } from "../shared/rows_list";
+import { searchField } from "../shared/search_field";
 import { selection } from "../shared/selection";
 import { panelStyles } from "../shared/styles";
 import { rowsOf, type StateRow } from "./rows";
@@ -131,14 +132,9 @@ export class StatePanel extends Panel {
               @change=${(event: Event) => this.setSince((event.target as HTMLInputElement).value)}
             />`
           : nothing}
-        <input
-          class="grow"
-          type="search"
-          placeholder="Filter registers"
-          aria-label="Filter registers, fields and values"
-          .value=${this.filter}
-          @input=${(event: InputEvent) => this.setFilter((event.target as HTMLInputElement).value)}
-        />
+        ${searchField("Filter registers", "Filter registers, fields and values", this.filter, (text) =>
+          this.setFilter(text),
+        )}
         <span class="dim mono">${answer ? `${answer.changes.length} changed` : ""}</span>
       </div>
       ${this.working()} ${this.problem(this.latest.error)}

@@ -5,6 +5,7 @@ import { parseAddress, placeOfText } from "../shared/address";
 import { askJson, type WordLine } from "../shared/api";
 import { Panel, linked } from "../shared/panel";
 import { RowsList } from "../shared/rows_list";
+import { searchField } from "../shared/search_field";
 import { selection } from "../shared/selection";
 import { panelStyles } from "../shared/styles";
 import { columnsOf } from "./line";
@@ -88,17 +89,10 @@ export class WordsPanel extends Panel {
     const lines = this.latest.error ? null : this.lines;
     return html`
       <div class="bar">
-        <input
-          class="grow"
-          type="search"
-          placeholder="Filter words"
-          aria-label="Filter words by register, value or field"
-          .value=${this.filter}
-          @input=${(event: InputEvent) => {
-            this.filter = (event.target as HTMLInputElement).value;
-            this.sift();
-          }}
-        />
+        ${searchField("Filter words", "Filter words by register, value or field", this.filter, (text) => {
+          this.filter = text;
+          this.sift();
+        })}
         <label
           ><input
             type="checkbox"

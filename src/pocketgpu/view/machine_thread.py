@@ -27,6 +27,8 @@ MOST_WAITING = 64
 GRACE = 0.02
 """Seconds that a slow question waits for others before it begins: a page that shows a new place asks several things,
 one after the other."""
+_MOST_PANELS = 1024
+"""Panels whose last turn is known."""
 _PATIENCE = 2.0
 """Seconds that `close` waits for a question that has begun."""
 Run = TypeVar("Run")
@@ -55,6 +57,7 @@ class MachineThread(Generic[Run]):
         self._state = threading.Condition()
         self._ended = False
         self._number = 0
+        self._newest: dict[str, int] = {}
         self.listeners: list[Listener] = []
         self._thread = threading.Thread(target=self._work, name="pocketgpu-view", daemon=True)
         self._thread.start()
@@ -62,13 +65,14 @@ class MachineThread(Generic[Run]):
     def __repr__(self) -> str:
         return line_of(self, f"{counted(len(self._waiting), 'question')} waiting")
 
-    async def ask(self, panel: str, question: Callable[[Run], Answer], slow: bool = False) -> Answer:
+    async def ask(self, panel: str, question: Callable[[Run], Answer], slow: bool = False, turn: int = 0) -> Answer:
         """The answer to a question. panel: who asks; "" for nobody who could ask something newer. slow: questions
-        that are not slow come first.
+        that are not slow come first. turn: grows with each question of a panel, as they may arrive in another order than
+        they were asked; 0 if nobody counts.
 
         :raises Overtaken: the panel has asked something newer. :raises Busy: too many questions wait.
         """
-        future = self._put(panel, question, slow)
+        future = self._put(panel, question, slow, turn)
         try:
             answer: Answer = await asyncio.wrap_future(future)
         except asyncio.CancelledError:
@@ -87,11 +91,17 @@ class MachineThread(Generic[Run]):
             _refuse(future)
         self._thread.join(_PATIENCE)
 
-    def _put(self, panel: str, question: Callable[[Run], Any], slow: bool) -> Future[Any]:
+    def _put(self, panel: str, question: Callable[[Run], Any], slow: bool, turn: int) -> Future[Any]:
         future: Future[Any] = Future()
         with self._state:
             self._number += 1
             name = panel or f"#{self._number}"
+            if turn and panel:
+                if turn < self._newest.get(panel, 0):
+                    raise Overtaken
+                if len(self._newest) >= _MOST_PANELS:
+                    self._newest.clear()
+                self._newest[panel] = turn
             older = self._waiting.pop(name, None)
             if self._ended or len(self._waiting) >= MOST_WAITING:
                 raise Busy

@@ -174,7 +174,8 @@ class Routes:
             tab, panel = given.get("tab", ""), given.get("panel", "")
             asker = f"{tab}, {panel}"[:_MOST_PANEL] if tab and panel else ""
             try:
-                found = await self._machine.ask(asker, read(given), slow)
+                turn = _number(given, "turn") if "turn" in given else 0
+                found = await self._machine.ask(asker, read(given), slow, turn)
             except PocketGPUError as error:
                 return _error(error.message, error.location, error.hint, 400)
             except Overtaken:

@@ -186,3 +186,16 @@ def test_slow_questions_come_after_quick_ones(monkeypatch: pytest.MonkeyPatch) -
         assert order == ["pictures", "picture", "pixel", "why"]
 
     with_machine(test)
+
+
+def test_a_question_that_arrives_too_late_does_not_overtake() -> None:
+    async def test(machine: MachineThread[str]) -> None:
+        held, first = await begun(machine, "other")
+        newer = asyncio.create_task(machine.ask("why", lambda run: "newer", turn=2))
+        await asyncio.sleep(0)
+        with pytest.raises(Overtaken):
+            await machine.ask("why", lambda run: "older", turn=1)
+        held.go.set()
+        assert (await first, await newer) == ("run", "newer")
+
+    with_machine(test)

@@ -87,6 +87,8 @@ export class PicturePanel extends Panel {
   private readonly picture = new Latest(() => this.requestUpdate());
   private readonly earlier = new Latest(() => this.requestUpdate());
   private readonly pixel = new Latest(() => this.requestUpdate());
+  /** Number of the last search for the selected pixel: an older one must not ask any more, as it would abort this one. */
+  private search = 0;
   private place = "";
   private pictures: PictureInfo[] = [];
   private name: string | null = null;
@@ -206,6 +208,8 @@ export class PicturePanel extends Panel {
 
   /** Mark the selected pixel in the picture, and read its values. */
   private async locate(): Promise<void> {
+    this.search += 1;
+    const search = this.search;
     const { clicked, address } = selection;
     const info = this.info;
     const places = info && placesOf(address, info);
@@ -228,7 +232,7 @@ export class PicturePanel extends Panel {
         this.values = answer;
         if (of === this.name) this.view?.setMark([column, row]);
       });
-      if (found || selection.address !== address) return;
+      if (found || search !== this.search) return;
     }
   }
 

@@ -80,11 +80,16 @@ export class Superseded extends Error {}
 // The server tells the pages of one browser apart by it.
 const TAB = Array.from(crypto.getRandomValues(new Uint8Array(6)), (byte) => byte.toString(36)).join("");
 
+// Requests may arrive in another order than they were sent: the server answers the newest of a panel.
+let turn = 0;
+
 function url(path: string, panel: string, values: Record<string, string | number>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) query.set(name, String(value));
   query.set("tab", TAB);
   query.set("panel", panel);
+  turn += 1;
+  query.set("turn", String(turn));
   return `${path}?${query}`;
 }
 

@@ -67,8 +67,8 @@ class MachineThread(Generic[Run]):
 
     async def ask(self, panel: str, question: Callable[[Run], Answer], slow: bool = False, turn: int = 0) -> Answer:
         """The answer to a question. panel: who asks; "" for nobody who could ask something newer. slow: questions
-        that are not slow come first. turn: grows with each question of a panel, as they may arrive in another order than
-        they were asked; 0 if nobody counts.
+        that are not slow come first. turn: grows with each question of a panel, as they may arrive in another order
+        than they were asked; 0 if nobody counts.
 
         :raises Overtaken: the panel has asked something newer. :raises Busy: too many questions wait.
         """

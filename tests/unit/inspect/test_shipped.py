@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -71,10 +70,12 @@ def test_every_kernel_of_the_list_has_a_recipe_of_its_own(room: str) -> None:
     assert {recipes.room(kernel) for kernel, _ in making.listed(room)} == {room}
 
 
-def test_the_same_kernel_is_the_same_bytes_on_any_worker() -> None:
+def test_the_same_kernel_is_the_same_bytes_on_any_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = Target.of_level("x86-64-v3")
+    monkeypatch.setenv("POCKETGPU_CACHE", str(tmp_path / "workers"))  # nothing is there that would be found at once
     some = making.images("pica", target, 2, seconds=0.5)
     assert 0 < len(some) < len(making.listed("pica"))
+    monkeypatch.setenv("POCKETGPU_CACHE", str(tmp_path / "here"))
     with making_for(target):
         here = dict(make_image(*code) for code in making.listed("pica")[: len(some)])
     assert some == here
@@ -104,7 +105,6 @@ def test_cache_make_makes_the_first_ones_and_a_second_one_goes_on(
 ) -> None:
     monkeypatch.setenv("POCKETGPU_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(archive, "SHIPPED", tmp_path)
-    environment = os.environ | {"POCKETGPU_CACHE": str(tmp_path / "cache")}
     archive.forget()
     try:
         assert main(["cache", "make", "--seconds", "0.5", "--workers", "2", "--json"]) == 0
@@ -112,8 +112,8 @@ def test_cache_make_makes_the_first_ones_and_a_second_one_goes_on(
         assert 0 < made["made"] < made["listed"] == len(listed())
         assert made["target"] == host().name and made["places"]["pica"] == "cache"
         assert made["made"] + sum(map(len, made["missing"].values())) == made["listed"]
-        ask = [sys.executable, "-m", "pocketgpu", "doctor", "--json"]
-        told = subprocess.run(ask, capture_output=True, text=True, check=True, env=environment).stdout
+        assert main(["doctor", "--json"]) == 0
+        told = capsys.readouterr().out
         check = next(one for one in json.loads(told)["checks"] if one["name"] == "kernels")
         assert (check["state"], check["made"]) == ("note", made["made"])
         assert main(["cache", "make", "--seconds", "0.5", "--workers", "2"]) == 0

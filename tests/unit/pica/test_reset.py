@@ -105,6 +105,7 @@ def test_no_draw_waits_for_a_vertex_program(gpu: Any, monkeypatch: pytest.Monkey
     interpreter = runner.engine.handle(vertex_interpreter, control=runner.layout.control, rules=DEFAULT_RULES)
     monkeypatch.setattr(Engine, "has", lambda self, kernel, **static: False)  # nothing on the disk
     monkeypatch.setattr(tiers, "ON_THE_SPOT", 0)
+    monkeypatch.setattr(tiers, "MAX_SPECIALISED", 1 << 62)  # other tests in this process have made many
     used: list[int] = []
     handle = VertexProgram.handle
 

@@ -7,13 +7,18 @@ import { fromFragment, parseAddress } from "./shared/address";
 import { selection } from "./shared/selection";
 import { setTheme, theme, type Theme } from "./theme";
 
+/** Panels with keys: those that a hand finds. */
+const NAMES = Object.values(PANELS)
+  .slice(0, 9)
+  .map(({ title }) => title);
+
 const KEYS: [string, string][] = [
   ["j, k", "next and previous event"],
   ["↑ ↓ Home End", "rows of the tree"],
   ["← →", "fold and unfold"],
   ["/", "filter of the events"],
   ["g", "address"],
-  ["F1 to F5, or Alt+1 to 5", "Events, Picture, Why, State, Words"],
+  [`F1 to F${NAMES.length}, or Alt+1 to ${NAMES.length}`, NAMES.join(", ")],
   ["arrows, Enter", "in the picture: move the pixel, explain it"],
   ["+ − 0 1", "in the picture: zoom, all of it, one to one"],
 ];
@@ -130,8 +135,8 @@ export class App extends LitElement {
   }
 
   private key(event: KeyboardEvent): void {
-    const panel = /^F([1-5])$/.exec(event.key)?.[1] ?? (event.altKey ? /^Digit([1-5])$/.exec(event.code)?.[1] : undefined);
-    if (panel && !event.ctrlKey && !event.metaKey) {
+    const panel = /^F([1-9])$/.exec(event.key)?.[1] ?? (event.altKey ? /^Digit([1-9])$/.exec(event.code)?.[1] : undefined);
+    if (panel && Number(panel) <= NAMES.length && !event.ctrlKey && !event.metaKey) {
       this.layout?.activate(Object.keys(PANELS)[Number(panel) - 1]!);
       event.preventDefault();
       return;

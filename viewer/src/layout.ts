@@ -5,12 +5,15 @@ import { createDockview, type DockviewApi, type ITabRenderer, type TabPartInitPa
 /** The number changes when old layouts no longer fit. */
 const KEY = "pocketgpu.layout.1";
 
-export const PANELS: Record<string, { title: string; element: string }> = {
-  events: { title: "Events", element: "pg-events" },
-  picture: { title: "Picture", element: "pg-picture" },
-  why: { title: "Why", element: "pg-why" },
-  state: { title: "State", element: "pg-state" },
-  words: { title: "Words", element: "pg-words" },
+/** The panel whose tabs another one shares at first; narrow windows put those of `state` below the picture too. */
+type Group = "events" | "picture" | "why" | "state";
+
+export const PANELS: Record<string, { title: string; element: string; group: Group }> = {
+  events: { title: "Events", element: "pg-events", group: "events" },
+  picture: { title: "Picture", element: "pg-picture", group: "picture" },
+  why: { title: "Why", element: "pg-why", group: "why" },
+  state: { title: "State", element: "pg-state", group: "state" },
+  words: { title: "Words", element: "pg-words", group: "state" },
 };
 
 type Width = "wide" | "narrow";
@@ -59,11 +62,12 @@ export class Layout {
     if (this.width === "wide") {
       add("why", "picture", "right");
       add("state", "why", "below");
-      add("words", "state", "within", true);
     } else {
       add("why", "picture", "below");
       add("state", "why", "within", true);
-      add("words", "why", "within", true);
+    }
+    for (const [id, { group }] of Object.entries(PANELS)) {
+      if (id !== group) add(id, group, "within", true);
     }
     const size = (id: string, width?: number, height?: number): void => {
       this.api.getPanel(id)?.api.setSize({ ...(width ? { width } : {}), ...(height ? { height } : {}) });

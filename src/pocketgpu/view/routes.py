@@ -8,7 +8,7 @@ import math
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -16,12 +16,12 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from pocketgpu.errors import PocketGPUError, UsageError
-from pocketgpu.inspect.model.address import Address
+from pocketgpu.errors import PocketGPUError
 from pocketgpu.inspect.model.inspection import Inspection
-from pocketgpu.view import questions
 from pocketgpu.view.machine_thread import Busy, MachineThread, Overtaken
-from pocketgpu.view.questions import Json, Pixels
+from pocketgpu.view.questions import asked_of
+from pocketgpu.view.questions.asking import Asked, Json, Pixels
+from pocketgpu.view.questions.parameters import Parameters
 
 _NO_STORE: Final = {"cache-control": "no-store"}
 _ALIVE: Final = 15.0
@@ -30,84 +30,8 @@ _MOST_STEPS: Final = 64
 """Steps of the machine that wait for a page."""
 _MOST_PANEL: Final = 80
 """Characters of the name of a panel."""
-_SLOW: Final = ("why", "state", "words")
-"""Requests whose answers may take long: pictures come first."""
 
 
-class Question(Protocol):
-    """A question that a request asks, once its parameters are known to be good."""
-
-    def __call__(self, run: Inspection) -> Json | Pixels: ...
-
-
-Parameters = Mapping[str, str]
-
-
-def _capture(name: str, version: str) -> Callable[[Parameters], Question]:
-    return lambda given: lambda run: questions.capture(run, name, version)
-
-
-def _events(given: Parameters) -> Question:
-    frame = _number(given, "frame")
-    return lambda run: questions.events(run, frame)
-
-
-def _event(given: Parameters) -> Question:
-    at = _at(given)
-    return lambda run: questions.event(run, at)
-
-
-def _pictures(given: Parameters) -> Question:
-    at = _at(given)
-    return lambda run: questions.pictures(run, at)
-
-
-def _picture(given: Parameters) -> Question:
-    at, name, form = _at(given), _text(given, "of"), given.get("form", "rgba")
-    if form not in ("rgba", "png"):
-        raise UsageError(f"'{form}' is no form of a picture", location="form", hint="There are rgba and png.")
-    return lambda run: questions.picture(run, at, name, form == "png")
-
-
-def _pixel(given: Parameters) -> Question:
-    at, name, x, y = _at(given), _text(given, "of"), _number(given, "x"), _number(given, "y")
-    return lambda run: questions.pixel(run, at, name, x, y)
-
-
-def _why(given: Parameters) -> Question:
-    at = _at(given)
-    return lambda run: questions.why(run, at)
-
-
-def _state(given: Parameters) -> Question:
-    at, since = _at(given), given.get("since", "previous")
-    return lambda run: questions.state(run, at, since)
-
-
-def _words(given: Parameters) -> Question:
-    at = _at(given)
-    return lambda run: questions.words(run, at)
-
-
-# -- parameters -----------------------------------------------------------------------------------------------------
-def _text(given: Parameters, name: str) -> str:
-    if name not in given:
-        raise UsageError(f"the request has no '{name}'", location=name)
-    return given[name]
-
-
-def _at(given: Parameters) -> Address:
-    return Address.parse(_text(given, "at"))
-
-
-def _number(given: Parameters, name: str) -> int:
-    text = _text(given, name)
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise UsageError(f"'{text}' is not a whole number", location=name)
-    return int(text)
-
-
-# -- answers --------------------------------------------------------------------------------------------------------
 def _plain(value: Any) -> Any:
     """Data with texts in place of numbers that JSON does not have."""
     if isinstance(value, float) and not math.isfinite(value):
@@ -148,11 +72,7 @@ class Routes:
     def __init__(self, machine: MachineThread[Inspection], name: str, version: str, page: Path) -> None:
         self._machine = machine
         self._streams: list[asyncio.Queue[str | None]] = []
-        asked = {
-            "capture": _capture(name, version), "events": _events, "event": _event, "pictures": _pictures,
-            "picture": _picture, "pixel": _pixel, "why": _why, "state": _state, "words": _words,
-        }  # fmt: skip
-        routes = [Route(f"/api/{path}", self._route(read, path in _SLOW)) for path, read in asked.items()]
+        routes = [Route(f"/api/{path}", self._route(asked)) for path, asked in asked_of(name, version).items()]
         routes.append(Route("/api/progress", self._progress))
         files = Mount("/", StaticFiles(directory=page, html=True, follow_symlink=False))
         self.app = Starlette(routes=[*routes, files], lifespan=self._lifespan)
@@ -168,14 +88,14 @@ class Routes:
             stream.put_nowait(None)
         self._machine.close()
 
-    def _route(self, read: Callable[[Parameters], Question], slow: bool) -> Callable[[Request], Any]:
+    def _route(self, asked: Asked) -> Callable[[Request], Any]:
         async def answer(request: Request) -> Response:
-            given = request.query_params
-            tab, panel = given.get("tab", ""), given.get("panel", "")
+            given = Parameters(request.query_params)
+            tab, panel = given.text("tab", ""), given.text("panel", "")
             asker = f"{tab}, {panel}"[:_MOST_PANEL] if tab and panel else ""
             try:
-                turn = _number(given, "turn") if "turn" in given else 0
-                found = await self._machine.ask(asker, read(given), slow, turn)
+                turn = given.number("turn", 0)
+                found = await self._machine.ask(asker, asked.read(given), asked.slow, turn)
             except PocketGPUError as error:
                 return _error(error.message, error.location, error.hint, 400)
             except Overtaken:

@@ -111,7 +111,8 @@ def _listener(host: str, port: int) -> socket.socket:
         found.listen()
     except OSError as error:
         raise UsageError(
-            f"nothing can listen at port {port} of {host}: {error.strerror}", location="--port",
+            f"nothing can listen at port {port} of {host}: {error.strerror}",
+            location="--port",
             hint="Without --port any free port is taken.",
         ) from None
     return found

@@ -1,0 +1,33 @@
+"""What the page asks: a module for each of its parts, and the table of all requests.
+
+    asked = asked_of("scene.pgc", "1.0")["why"]
+    question = asked.read(Parameters({"at": "f1/px8,9"}))
+    question(run)                                # on the machine's thread: plain data for JSON, or `Pixels`
+
+Nothing here knows a console; what is missing belongs to `inspect`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pocketgpu.inspect.model.inspection import Inspection
+from pocketgpu.view.questions import events, pictures, state, why, words
+from pocketgpu.view.questions.asking import Asked, Json
+
+_PARTS = (events, pictures, why, state, words)
+
+
+def asked_of(name: str, version: str) -> Mapping[str, Asked]:
+    """All requests by their names. name: of the capture's file, without folders. version: of this package."""
+
+    def capture(run: Inspection) -> Json:
+        return {
+            "name": name, "console": run.capture.console, "frames": run.frame_count, "rest": run.has_rest,
+            "version": version,
+        }  # fmt: skip
+
+    found = {"capture": Asked(lambda given: capture)}
+    for part in _PARTS:
+        found |= part.ASKED
+    return found

@@ -1,0 +1,70 @@
+"""Requests `pictures`, `picture` and `pixel`: what can be looked at after an event."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from pocketgpu.digests import blake2b
+from pocketgpu.errors import UsageError
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.inspection import Inspection
+from pocketgpu.inspect.model.pictures import MomentPicture
+from pocketgpu.pictures import to_png
+from pocketgpu.view.questions.asking import FORMS, Asked, Json, Pixels, Question
+from pocketgpu.view.questions.parameters import Parameters
+
+_TAG_BYTES: Final = 12
+
+
+def pixels_of(pixels: np.ndarray, form: str) -> Pixels:
+    """An answer of pixels, an array of height x width x 4 bytes."""
+    data = to_png(pixels) if form == "png" else pixels.tobytes()
+    tag = blake2b(data, digest_size=_TAG_BYTES).hexdigest()
+    kind = "image/png" if form == "png" else "application/octet-stream"
+    return Pixels(data, kind, tag, pixels.shape[1], pixels.shape[0])
+
+
+def _pictures(given: Parameters) -> Question:
+    at = given.at()
+
+    def question(run: Inspection) -> Json:
+        return {
+            "pictures": [
+                {"name": one.name, "kind": one.kind, "title": one.title, "width": one.width, "height": one.height}
+                for one in run.seek(at.place).pictures.values()
+            ]
+        }
+
+    return question
+
+
+def _picture(given: Parameters) -> Question:
+    at, name, form = given.at(), given.text("of"), given.choice("form", FORMS, "rgba")
+    return lambda run: pixels_of(_named(run, at, name).pixels, form)
+
+
+def _pixel(given: Parameters) -> Question:
+    at, name, x, y = given.at(), given.text("of"), given.number("x"), given.number("y")
+
+    def question(run: Inspection) -> Json:
+        found = _named(run, at, name)
+        address = found.at(x, y)
+        return {
+            "address": None if address is None else str(address),
+            "values": [{"name": name, "value": value} for name, value in found.values(x, y).items()],
+        }  # fmt: skip
+
+    return question
+
+
+def _named(run: Inspection, at: Address, name: str) -> MomentPicture:
+    found = run.seek(at.place).pictures
+    if name not in found:
+        hint = f"There are: {', '.join(found)}." if found else "There is nothing to look at."
+        raise UsageError(f"there is no picture called '{name}'", location=str(at), hint=hint)
+    return found[name]
+
+
+ASKED: Final = {"pictures": Asked(_pictures), "picture": Asked(_picture), "pixel": Asked(_pixel)}

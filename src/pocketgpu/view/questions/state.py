@@ -1,0 +1,26 @@
+"""Request `state`: what is in effect after an event, and what has changed since another."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pocketgpu.inspect.model.inspection import Inspection
+from pocketgpu.view.questions.asking import Asked, Json, Question
+from pocketgpu.view.questions.parameters import Parameters
+
+
+def _state(given: Parameters) -> Question:
+    at, since = given.at(), given.text("since", "previous")
+
+    def question(run: Inspection) -> Json:
+        moment = run.seek(at.place)
+        return {
+            "summary": [{"name": name, "text": text} for name, text in moment.summary.to_json().items()],
+            "changes": [one.to_json() for one in moment.changes(since)],
+            "missing": moment.missing,
+        }
+
+    return question
+
+
+ASKED: Final = {"state": Asked(_state, slow=True)}

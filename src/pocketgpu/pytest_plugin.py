@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from pocketgpu.capture import Frame
     from pocketgpu.events import Event
     from pocketgpu.guests import App
+    from pocketgpu.inspect.pages.findings import Finding
     from pocketgpu.inspect.pictures.comparing import Pixels
-    from pocketgpu.inspect.pictures.findings import Finding
     from pocketgpu.pictures import Screen
 
 UPDATE_OPTION = "--update-goldens"
@@ -343,9 +343,9 @@ def _hold_against_file(
     item: pytest.Item, picture: Any, ours: Pixels, path: Path, tolerance: int, notes: _Notes
 ) -> str | None:
     from pocketgpu.errors import UsageError
+    from pocketgpu.inspect.pages.findings import OURS, Finding
+    from pocketgpu.inspect.pages.report_folder import store
     from pocketgpu.inspect.pictures.comparing import compare, read_picture, to_png
-    from pocketgpu.inspect.pictures.findings import OURS, Finding
-    from pocketgpu.inspect.pictures.report_folder import store
 
     name = _place(item.config, path)
     if path.suffix.lower() != ".png":
@@ -370,7 +370,7 @@ def _hold_against_file(
 def _hold_against(
     item: pytest.Item, picture: Any, ours: Pixels, theirs: Pixels, name: str, tolerance: int, notes: _Notes
 ) -> str | None:
-    from pocketgpu.inspect.pictures.findings import Finding, hold, measures
+    from pocketgpu.inspect.pages.findings import Finding, hold, measures
 
     found, pictures = hold(ours, theirs, tolerance)
     if found.same:
@@ -436,7 +436,7 @@ class Reporter:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self._written += getattr(report, "pocketgpu_written", ())
         for data in getattr(report, "pocketgpu_findings", ()):
-            from pocketgpu.inspect.pictures.findings import Finding
+            from pocketgpu.inspect.pages.findings import Finding
 
             self._findings.append(Finding.from_dict(data))
 
@@ -444,7 +444,7 @@ class Reporter:
     def pytest_sessionfinish(self) -> None:
         if self._config.getoption("collectonly", False):
             return
-        from pocketgpu.inspect.pictures.report_folder import write_report
+        from pocketgpu.inspect.pages.report_folder import write_report
 
         try:
             hint = f"If these are right: run pytest {UPDATE_OPTION}, or copy what is in candidates/ over the project."
@@ -460,7 +460,7 @@ class Reporter:
                 terminalreporter.line(name)
         if self._findings:
             terminalreporter.section(f"pocketgpu: {_count(len(self._findings), 'picture')} not as expected")
-            from pocketgpu.inspect.pictures.report_folder import PAGE
+            from pocketgpu.inspect.pages.report_folder import PAGE
 
             whole, here = self._folder / PAGE, self._config.invocation_params.dir
             place = whole.relative_to(here) if whole.is_relative_to(here) else whole

@@ -162,3 +162,25 @@ def test_a_broken_address_shows_the_servers_error(opened: tuple[str, Any, Watche
     page.locator("pg-picture .problem", has_text="f0/d0 to ").wait_for()
     select(page, "f0/d5")
     assert page.locator(".problem").count() == 0
+
+
+def test_a_saved_page_opens_without_a_server(opened: tuple[str, Any, Watched], tmp_path: Path) -> None:
+    _, page, watched = opened
+    select(page, "f0/d5/px30,20")
+    page.wait_for_function("() => document.querySelector('pg-picture').view.mark !== null")
+    with page.expect_download() as downloaded:
+        page.get_by_role("button", name="Save", exact=True).click()
+    path = tmp_path / downloaded.value.suggested_filename
+    downloaded.value.save_as(path)
+    assert path.suffix == ".html" and "f0-d5-px30-20" in path.name
+    saved = watched.context.new_page()
+    problems: list[str] = []
+    saved.on("console", lambda message: problems.append(message.text))
+    saved.goto(path.as_uri())
+    assert saved.title().endswith("f0/d5/px30,20")
+    assert saved.evaluate("[...document.images].every((image) => image.complete && image.naturalWidth > 0)")
+    wanted = answer(page, "why", at="f0/d5/px30,20")
+    assert saved.get_by_text(wanted["conclusion"][0].split("  ")[0]).first.is_visible()
+    saved.screenshot(path=tmp_path / "saved.png")
+    assert problems == []
+    saved.close()

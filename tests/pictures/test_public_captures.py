@@ -15,8 +15,8 @@ import pytest
 from PIL import Image
 
 import pocketgpu
+from pocketgpu.inspect.pages.report_folder import store
 from pocketgpu.inspect.pictures.comparing import as_pixels, difference, sheet, to_png
-from pocketgpu.inspect.pictures.report_folder import store
 
 ROOT = Path(__file__).resolve().parents[2]
 NEAREST = {"texture.filter": "nearest"}

@@ -4,6 +4,7 @@ import { LitElement, html, nothing, type TemplateResult } from "lit";
 import { store } from "./events/store";
 import { Layout, PANELS } from "./layout";
 import { fromFragment, parseAddress } from "./shared/address";
+import { download, Superseded } from "./shared/api";
 import { selection } from "./shared/selection";
 import { setTheme, theme, type Theme } from "./theme";
 
@@ -18,6 +19,7 @@ const KEYS: [string, string][] = [
   ["← →", "fold and unfold"],
   ["/", "filter of the events"],
   ["g", "address"],
+  ["s", "save a page about the selection"],
   [`F1 to F${NAMES.length}, or Alt+1 to ${NAMES.length}`, NAMES.join(", ")],
   ["arrows, Enter", "in the picture: move the pixel, explain it"],
   ["+ − 0 1", "in the picture: zoom, all of it, one to one"],
@@ -27,6 +29,8 @@ export class App extends LitElement {
   private layout: Layout | null = null;
   private busy = "";
   private lost = false;
+  /** Why the last page was not saved. */
+  private problem = "";
   private progress: EventSource | null = null;
 
   // Dockview's style sheet is one of the document, so this element has no shadow.
@@ -97,7 +101,16 @@ export class App extends LitElement {
           />
         </form>
         <span class="busy" role="status">${this.lost ? "the server does not answer" : this.busy ? `works: ${this.busy}` : ""}</span>
+        ${this.problem ? html`<span class="problem" role="alert">not saved: ${this.problem}</span>` : nothing}
         <span class="end">
+          <button
+            type="button"
+            title="Save a page about the selection: pictures, reasons and state in one HTML file (s)"
+            ?disabled=${!address}
+            @click=${() => this.save()}
+          >
+            Save
+          </button>
           <button type="button" title="Panels back to their first places" @click=${() => this.layout?.arrange()}>Layout</button>
           <select aria-label="Colours" .value=${theme()} @change=${(event: Event) => this.setTheme(event)}>
             <option value="system">system</option>
@@ -126,6 +139,15 @@ export class App extends LitElement {
     if (address) selection.select(address);
   }
 
+  private save(): void {
+    this.problem = "";
+    void download("/api/page", "save", { at: selection.address }).catch((error: unknown) => {
+      if (error instanceof Superseded) return;
+      this.problem = error instanceof Error ? error.message : String(error);
+      this.requestUpdate();
+    });
+  }
+
   private setTheme(event: Event): void {
     setTheme((event.target as HTMLSelectElement).value as Theme);
   }
@@ -144,7 +166,8 @@ export class App extends LitElement {
     const focus = event.composedPath()[0];
     const typing = focus instanceof HTMLElement && focus.matches("input:not([type=checkbox]), select, textarea");
     if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "g") this.querySelector<HTMLInputElement>("#address")?.select();
+    if (event.key === "s") this.save();
+    else if (event.key === "g") this.querySelector<HTMLInputElement>("#address")?.select();
     else if (event.key === "/") {
       this.layout?.activate("events");
       const events = this.querySelector("pg-events");

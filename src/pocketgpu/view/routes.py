@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -20,7 +21,7 @@ from pocketgpu.errors import PocketGPUError
 from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.view.machine_thread import Busy, MachineThread, Overtaken
 from pocketgpu.view.questions import asked_of
-from pocketgpu.view.questions.asking import Asked, Json, Pixels
+from pocketgpu.view.questions.asking import Asked, Download, Json, Pixels
 from pocketgpu.view.questions.parameters import Parameters
 
 _NO_STORE: Final = {"cache-control": "no-store"}
@@ -28,6 +29,8 @@ _ALIVE: Final = 15.0
 """Seconds after which a stream of events says that it is still there."""
 _MOST_STEPS: Final = 64
 """Steps of the machine that wait for a page."""
+_MOST_NAME: Final = 120
+"""Characters of the name of a file."""
 _MOST_PANEL: Final = 80
 """Characters of the name of a panel."""
 
@@ -49,6 +52,13 @@ def _json(value: Json, status: int = 200) -> Response:
     except ValueError:
         text = json.dumps(_plain(value), allow_nan=False, separators=(",", ":"))
     return Response(text, status, _NO_STORE, "application/json")
+
+
+def _download(found: Download) -> Response:
+    """The browser keeps it: the policy of this site forbids the page's own styles."""
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", found.name)[:_MOST_NAME]
+    headers = _NO_STORE | {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(found.data, 200, headers, found.type)
 
 
 def _pixels(request: Request, found: Pixels) -> Response:
@@ -102,6 +112,8 @@ class Routes:
                 return _error("the panel has asked something newer", None, None, 409)
             except Busy:
                 return _error("too many questions wait", None, "Ask again in a moment.", 503)
+            if isinstance(found, Download):
+                return _download(found)
             return _pixels(request, found) if isinstance(found, Pixels) else _json(found)
 
         return answer

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -14,7 +15,9 @@ import pytest
 from starlette.testclient import TestClient
 
 import pocketgpu
+from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.inspection import Inspection
+from pocketgpu.inspect.pages.selection import page_of
 from pocketgpu.view import routes
 from pocketgpu.view.machine_thread import MachineThread
 from pocketgpu.view.routes import Routes
@@ -157,3 +160,23 @@ def test_texts_of_a_capture_stay_texts(page: Path) -> None:
         answer = client.get("/api/capture")
     assert answer.headers["content-type"] == "application/json" and answer.json()["name"] == name
     assert html.escape(name) not in answer.text
+
+
+def test_a_page_to_keep_is_the_one_that_python_makes(sides: tuple[TestClient, Inspection]) -> None:
+    client, run = sides
+    found = client.get("/api/page", params={"at": "f0/d5"})
+    assert found.status_code == 200 and found.headers["content-type"] == "text/html; charset=utf-8"
+    assert found.text == page_of(run, Address.parse("f0/d5"))
+    name = found.headers["content-disposition"].removeprefix('attachment; filename="').removesuffix('"')
+    assert re.fullmatch(r"sample[\w.-]*-f0-d5\.html", name)
+    refused(client, "page", at="f0/d999")
+
+
+def test_a_file_has_a_name_that_every_system_takes(page: Path) -> None:
+    """Whatever the capture is called."""
+    path = ROOT / "src" / "pocketgpu" / "data" / SAMPLES[0]
+    run = pocketgpu.debug(path)
+    run.capture.path = '/x/"a\r\nb/../c:*?' + "d" * 500
+    with TestClient(Routes(MachineThread[Inspection](lambda: nullcontext(run)), "c", "1.2", page).app) as client:
+        header = client.get("/api/page", params={"at": "f0/px1,1"}).headers["content-disposition"]
+    assert re.fullmatch(r'attachment; filename="[\w.-]{1,120}"', header)

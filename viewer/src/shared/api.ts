@@ -157,3 +157,15 @@ export async function askBytes(
 ): Promise<Uint8ClampedArray<ArrayBuffer>> {
   return new Uint8ClampedArray(await (await ask(path, panel, values, signal)).arrayBuffer());
 }
+
+/** Ask for a file, and let the browser keep it. */
+export async function download(path: string, panel: string, values: Record<string, string | number>): Promise<void> {
+  const response = await ask(path, panel, values);
+  const name = /filename="([^"]+)"/.exec(response.headers.get("content-disposition") ?? "")?.[1] ?? "page.html";
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(await response.blob());
+  link.download = name;
+  link.click();
+  // The browser reads it soon after the click.
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}

@@ -20,11 +20,16 @@ if TYPE_CHECKING:
 @click.argument("capture", type=click.Path(), metavar="CAPTURE")
 @click.argument("address", metavar="ADDRESS", shell_complete=complete.addresses)
 @click.option("--all", "every", is_flag=True, help="Count all fragments of a draw, however long that takes.")
+@click.option(
+    "--html", "page", metavar="FILE", help="Also write a page with the pictures and the state, one file, to send."
+)
 @set_option
 @json_option
 @debug_option
 @click.pass_obj
-def why(outcome: Outcome, capture: str, address: str, every: bool, choices: dict[str, str]) -> None:
+def why(
+    outcome: Outcome, capture: str, address: str, every: bool, page: str | None, choices: dict[str, str]
+) -> None:
     """Explain why a pixel has its colour, with all values; what happened to a draw; or what spoils a frame.
 
     ADDRESS is a pixel of a screen as 'render' writes it (f1/px200,120 is one of the top screen, f1/bottom/px10,20), a
@@ -48,11 +53,24 @@ def why(outcome: Outcome, capture: str, address: str, every: bool, choices: dict
     run = debug(opened, choices)
     with remembered(run, opened, choices), noted(run, opened, choices):
         answer = run.why(wanted, every)
+        if page is not None:
+            _write(outcome, run, answer, page)
     outcome.extra["why"] = answer.to_json()
-    lines = list(answer.conclusion)
+    lines = [*answer.conclusion, *([] if page is None else [f"  page: {page}"])]
     if is_program(capture):
         lines += _queued(outcome, capture, run, answer)
     outcome.show = lambda: terminal.say("\n".join([*lines, "", *answer.details()]))
+
+
+def _write(outcome: Outcome, run: Inspection, answer: Answer, page: str) -> None:
+    """Write the page of an answer."""
+    from pathlib import Path
+
+    from pocketgpu.cli.parts.replay import write_file
+    from pocketgpu.inspect.pages.selection import page_of
+
+    write_file(Path(page), page_of(run, answer.address, answer).encode(), "--html")
+    outcome.extra["page"] = page
 
 
 def _queued(outcome: Outcome, program: str, run: Inspection, answer: Answer) -> list[str]:

@@ -22,7 +22,7 @@ from pocketgpu.errors import PocketGPUError, UsageError
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
-    from pocketgpu.inspect.pictures.findings import Finding
+    from pocketgpu.inspect.pages.findings import Finding
 
 _GOLDEN = re.compile(r"f(0|[1-9][0-9]{0,8})\.([\w-]+)\.png", re.ASCII)
 _COMPOSED = ("stereo", "both")
@@ -115,8 +115,8 @@ class Expected:
         return found
 
     def _check(self, capture: str, index: int, screen: str, shown: Shown | None, seconds: float) -> dict[str, Any]:
+        from pocketgpu.inspect.pages.findings import GOLDEN, OURS, Finding, hold, measures
         from pocketgpu.inspect.pictures.comparing import as_pixels, read_picture, to_png
-        from pocketgpu.inspect.pictures.findings import GOLDEN, OURS, Finding, hold, measures
 
         name = f"f{index}.{screen}"
         group = Path(capture).name
@@ -165,7 +165,7 @@ class Expected:
 
     def write(self, junit_file: str | None, report: str | None, capture: str, command: str = "render") -> None:
         """Write the JUnit file and the report, if requested. command: what made the pictures."""
-        from pocketgpu.inspect.pictures.report_folder import write_report
+        from pocketgpu.inspect.pages.report_folder import write_report
 
         cases = list(self.cases)
         if report is not None:

@@ -163,6 +163,19 @@ class Inspection(ABC):
             number = None
         return None
 
+    def before(self, place: Address | str) -> Address | None:
+        """The address right before an event: of the event before it, or of the frame before it; None at the start. For
+        a pass: before its first event; for a frame: the frame before it."""
+        address = as_address(place)
+        number = 0
+        if address.pass_ is not None:
+            number = self.pass_of(address).events[0].number
+        elif address.draw is not None or address.event is not None:
+            number = self.event(address).number
+        if number:
+            return Address(address.frame, event=number - 1)
+        return Address(address.frame - 1) if address.frame else None
+
     def who_wrote(self, address: int, size: int = 1, before: Address | str | None = None) -> Event | None:
         """The last event that wrote, or may have written, any of these bytes. before: look only at events before this
         one (default: at all events of the capture)."""

@@ -58,7 +58,9 @@ class Moment(ABC):
         from pocketgpu.inspect.model.pictures import ScreenPicture
 
         frame = self.address if self.address == type(self.address)(self.address.frame) else None
-        found: list[MomentPicture] = [ScreenPicture(name, one, frame) for name, one in self.screens.items()]
+        found: list[MomentPicture] = [
+            ScreenPicture(name, one, frame, number == 0) for number, (name, one) in enumerate(self.screens.items())
+        ]
         event = self.event
         found += self._target_pictures(None if event is None or event.draw is None else event.address)
         return {one.name: one for one in found}

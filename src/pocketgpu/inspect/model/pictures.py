@@ -56,9 +56,17 @@ class MomentPicture(Displayed, ABC):
         self.check(x, y)
         return None
 
+    def find(self, address: Address) -> tuple[int, int] | None:
+        """x and y of the pixel that an address names, the inverse of `at`; None if it names none of this picture."""
+        return None
+
+    def has(self, x: int, y: int) -> bool:
+        """Whether there is such a pixel."""
+        return 0 <= x < self.width and 0 <= y < self.height
+
     def check(self, x: int, y: int) -> None:
         """Refuse a pixel that does not exist."""
-        if not (0 <= x < self.width and 0 <= y < self.height):
+        if not self.has(x, y):
             raise UsageError(
                 f"{self.name} has no pixel at {x},{y}",
                 hint=f"It is {self.width} pixels wide and {self.height} high.",
@@ -93,6 +101,10 @@ class TargetPart(MomentPicture):
         """x and y of a pixel as addresses of pixels count them."""
         return x, y
 
+    def shown_at(self, x: int, y: int) -> tuple[int, int]:
+        """The inverse of `place`."""
+        return x, y
+
     def values(self, x: int, y: int) -> dict[str, str]:
         self.check(x, y)
         found = self.numbers[y, x].tolist()
@@ -104,18 +116,25 @@ class TargetPart(MomentPicture):
         self.check(x, y)
         return None if self._draw is None else self._draw.at(pixel=self.place(x, y))
 
+    def find(self, address: Address) -> tuple[int, int] | None:
+        if address.pixel is None or self._draw is None or address.place != self._draw:
+            return None
+        found = self.shown_at(*address.pixel)
+        return found if self.has(*found) else None
+
 
 def _text(value: float) -> str:
     return str(value) if isinstance(value, int) else f"{value:.9g}"
 
 
 class ScreenPicture(MomentPicture):
-    """What a screen shows. frame: the moment's address if it is that of a frame, of whose pixels `why` has answers."""
+    """What a screen shows. frame: the moment's address if it is that of a frame, of whose pixels `why` has answers.
+    main: whether addresses without a screen mean this one."""
 
     kind = "screen"
 
-    def __init__(self, name: str, screen: Any, frame: Address | None) -> None:
-        self.name, self._screen, self._frame = name, screen, frame
+    def __init__(self, name: str, screen: Any, frame: Address | None, main: bool) -> None:
+        self.name, self._screen, self._frame, self._main = name, screen, frame, main
         self.width, self.height, self.title = screen.width, screen.height, f"{screen.width}x{screen.height}"
 
     @property
@@ -130,6 +149,12 @@ class ScreenPicture(MomentPicture):
     def at(self, x: int, y: int) -> Address | None:
         self.check(x, y)
         return None if self._frame is None else self._frame.at(screen=self.name, pixel=(x, y))
+
+    def find(self, address: Address) -> tuple[int, int] | None:
+        named = self._main if address.screen is None else address.screen == self.name
+        if address.pixel is None or self._frame is None or address.place != self._frame or not named:
+            return None
+        return address.pixel if self.has(*address.pixel) else None
 
 
 def with_alpha(rgb: Bytes) -> Bytes:

@@ -119,10 +119,11 @@ class History(Displayed):
 class Touch(Displayed):
     """An event that touched the pixel.
 
-    surface: what the pixel belongs to for this event; x, y: its place in that. text: what the event did there. before,
-    after: bytes of the samples as hexadecimal, empty if they were not read; value_before, value_after: their meaning.
-    sources: where the bytes came from, if the event moved them. depth_from: the event that last wrote the depth that
-    this one was compared with.
+    surface: what the pixel belongs to for this event; x, y: its place in that, on a 3DS as column and row of memory.
+    pixel: the address of the same pixel in the draw's target, as questions name it; None where there is none.
+    text: what the event did there. before, after: bytes of the samples as hexadecimal, empty if they were not read;
+    value_before, value_after: their meaning. sources: where the bytes came from, if the event moved them. depth_from:
+    the event that last wrote the depth that this one was compared with.
     """
 
     event: Event
@@ -138,6 +139,7 @@ class Touch(Displayed):
     sources: list[History] = field(default_factory=list)
     depth_from: Event | None = None
     proved: bool = True
+    pixel: Address | None = None
 
     @property
     def wrote(self) -> bool:
@@ -153,7 +155,7 @@ class Touch(Displayed):
         return {
             "event": str(self.event.address), "number": str(self.event.by_number), "kind": self.event.kind,
             "title": self.event.title, "text": self.text, "surface": self.surface, "x": self.x, "y": self.y,
-            "before": self.before, "after": self.after,
+            "pixel": None if self.pixel is None else str(self.pixel), "before": self.before, "after": self.after,
             "value_before": self.value_before, "value_after": self.value_after,
             "depth_from": None if self.depth_from is None else str(self.depth_from.address), "proved": self.proved,
             "fragments": [one.to_json() for one in self.fragments],

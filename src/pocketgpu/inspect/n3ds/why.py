@@ -216,6 +216,7 @@ class _BackWalk:
             touches.append(Touch(
                 event, event.title, str(event.facts.get("target", "")), seen.x, seen.row,
                 fragments[0].before, fragments[-1].after, fragments=fragments, depth_from=depth, proved=seen.proved,
+                pixel=self._address(event, seen),
             ))  # fmt: skip
             if any(one.before[1] != one.after[1] for one in seen.fragments):
                 depth = event
@@ -224,6 +225,11 @@ class _BackWalk:
         if last is not None:  # nothing else wrote the pixel after this draw
             self.proved = self.proved and last.agrees(final)
         return touches
+
+    def _address(self, event: Event, seen: DrawOnPixel) -> Address | None:
+        """The pixel as addresses count it: with y as the viewport has it."""
+        target = target_of(self._machine.memory, seen.registers, self._machine.choices)
+        return None if target is None else event.address.at(pixel=(seen.x, target.row(seen.row)))
 
     def _on_pixel(self, events: list[Event], place: Range) -> dict[tuple[int, int], DrawOnPixel]:
         """What the draws among some events did to a pixel, by frame and number of the draw."""

@@ -1,1 +1,1 @@
-"""Comparison of pictures, with its findings as data and as a page; pictures of raw bytes."""
+"""Comparison of pictures; pictures of raw bytes."""

@@ -174,9 +174,12 @@ class TouchWalk:
         elif event.kind in ("launch", "report") and old == new:
             return None
         name = surface.name if surface is not None else "memory"
+        # Questions about a pixel of a draw are about its first target.
+        first = event.draw is not None and bool(trace.surfaces) and surface is trace.surfaces[0][0]
         return Touch(
             event, text, name, touch.x, touch.y, [raw.hex() for raw in old], [raw.hex() for raw in new],
             _meaning(surface, old), _meaning(surface, new), fragments, proved=proved,
+            pixel=event.address.at(pixel=(touch.x, touch.y)) if first else None,
         )  # fmt: skip
 
 

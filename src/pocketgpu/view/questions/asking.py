@@ -25,10 +25,23 @@ class Pixels:
     height: int
 
 
+@dataclass(frozen=True)
+class Download:
+    """A file for the browser to keep. name: what it is called; letters that file systems refuse are replaced."""
+
+    data: bytes
+    type: str
+    name: str
+
+
+Found = Json | Pixels | Download
+"""What a question may find."""
+
+
 class Question(Protocol):
     """What the machine's thread does for a request."""
 
-    def __call__(self, run: Inspection) -> Json | Pixels: ...
+    def __call__(self, run: Inspection) -> Found: ...
 
 
 @dataclass(frozen=True)
@@ -43,4 +56,4 @@ class Asked:
     slow: bool = False
 
 
-__all__ = ["FORMS", "Asked", "Json", "Pixels", "Question"]
+__all__ = ["FORMS", "Asked", "Download", "Found", "Json", "Pixels", "Question"]

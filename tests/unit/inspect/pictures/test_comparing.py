@@ -13,9 +13,9 @@ import pytest
 from PIL import Image
 
 from pocketgpu.errors import UsageError
+from pocketgpu.inspect.pages.findings import Finding, hold, measures, page
+from pocketgpu.inspect.pages.report_folder import MANIFEST, clear, store, write_report
 from pocketgpu.inspect.pictures.comparing import as_pixels, compare, difference, read_picture, sheet, to_png
-from pocketgpu.inspect.pictures.findings import Finding, hold, measures, page
-from pocketgpu.inspect.pictures.report_folder import MANIFEST, clear, store, write_report
 
 
 def noise(height: int = 12, width: int = 20, seed: int = 1) -> np.ndarray:

@@ -80,6 +80,11 @@ class Target:
         turned = RenderTarget(self.address, self.width, self.height, self.format).turned
         return (self.width - 1 - y, x) if turned else (x, y)
 
+    def shown_at(self, column: int, row: int) -> tuple[int, int]:
+        """The pixel of `array` of a column and a row of memory: the inverse of `place`."""
+        turned = RenderTarget(self.address, self.width, self.height, self.format).turned
+        return (row, self.width - 1 - column) if turned else (column, row)
+
     def row(self, y: int) -> int:
         """The row of memory of a viewport's y, or the y of a row."""
         return self.height - 1 - y if self.flip else y

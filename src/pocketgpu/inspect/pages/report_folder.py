@@ -18,8 +18,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
+from pocketgpu.inspect.pages.findings import OURS, Finding, page
 from pocketgpu.inspect.pictures.comparing import as_pixels, sheet, to_png
-from pocketgpu.inspect.pictures.findings import OURS, Finding, page
 
 PAGE = "index.html"
 CANDIDATES = "candidates"

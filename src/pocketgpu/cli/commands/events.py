@@ -25,16 +25,23 @@ _MOST_FRAMES = 4
 @click.argument("capture", type=click.Path(), metavar="CAPTURE")
 @click.argument("address", required=False, metavar="[ADDRESS]", shell_complete=complete.addresses)
 @click.option("--draws", is_flag=True, help="Only draws.")
+@click.option("--graph", is_flag=True, help="Of a frame: its passes and copies, and which use what others wrote.")
+@click.option("--perfetto", metavar="FILE", help="Also write the events, a track for each unit, for ui.perfetto.dev.")
 @set_option
 @json_option
 @debug_option
 @click.pass_obj
-def events(outcome: Outcome, capture: str, address: str | None, draws: bool, choices: dict[str, str]) -> None:
+def events(
+    outcome: Outcome, capture: str, address: str | None, draws: bool, graph: bool, perfetto: str | None,
+    choices: dict[str, str],
+) -> None:  # fmt: skip
     """List what happens in a capture, event by event: frames, passes, draws, fills, copies.
 
     ADDRESS is a frame (f3), a pass of it (f3/p1) or one event (f3/d17, f3/e412), which is then shown in full, with its
     words of the command stream. Without one: all frames, or the first ones of a long capture. What comes after the
     last frame has the next number: f60 after 60 frames.
+
+    Recordings hold no times: in the file of --perfetto each event lasts a microsecond.
     """
     from pocketgpu.inspect.index.events import listing
     from pocketgpu.inspect.model.address import Address
@@ -48,6 +55,8 @@ def events(outcome: Outcome, capture: str, address: str | None, draws: bool, cho
         frames = range(count if outcome.json else min(count, _MOST_FRAMES))
     else:
         wanted = Address.parse(address)
+        if graph or perfetto is not None:
+            wanted = Address(wanted.frame)
         if wanted.draw is not None or wanted.event is not None:
             _one(outcome, run, run.event(wanted))
             run.keep()
@@ -59,12 +68,37 @@ def events(outcome: Outcome, capture: str, address: str | None, draws: bool, cho
             )  # fmt: skip
         frames = range(wanted.frame, wanted.frame + 1)
         only = None if wanted.pass_ is None else run.pass_of(wanted).number
+    if perfetto is not None:
+        _write(outcome, run, frames, perfetto)
+    if graph:
+        _graphs(outcome, run, frames)
+        run.keep()
+        return
     outcome.extra["events"] = [
         event.to_json() for frame in frames for event in run.events(frame)
         if (not draws or event.draw is not None) and only in (None, event.pass_)
     ]  # fmt: skip
     run.keep()
     outcome.show = lambda: terminal.say("\n".join(_tree(run, frames, only, draws, address is None)))
+
+
+def _write(outcome: Outcome, run: Inspection, frames: range, path: str) -> None:
+    import json
+    from pathlib import Path
+
+    from pocketgpu.cli.parts.replay import write_file
+    from pocketgpu.inspect.model.timeline import to_perfetto
+
+    write_file(Path(path), json.dumps(to_perfetto(run, frames)).encode(), "--perfetto")
+    outcome.extra["perfetto"] = path
+
+
+def _graphs(outcome: Outcome, run: Inspection, frames: range) -> None:
+    from pocketgpu.inspect.model.frame_graph import frame_graph
+
+    found = [frame_graph(run, frame) for frame in frames]
+    outcome.extra["graphs"] = [one.to_json() for one in found]
+    outcome.show = lambda: terminal.say("\n".join(map(str, found)))
 
 
 def _tree(run: Inspection, frames: range, only: int | None, draws: bool, whole: bool) -> Iterator[str]:

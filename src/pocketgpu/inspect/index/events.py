@@ -106,6 +106,9 @@ class IndexedEvents(Inspection):
     def passes(self, frame: int) -> Sequence[Pass]:
         return self._frame(frame)[1]
 
+    def unit(self, event: Event) -> str:
+        return self._run.unit(event)
+
     def uniforms(self, event: Event) -> list[Uniform]:
         return self._run.uniforms(self._run.event(event.by_number))
 

@@ -96,6 +96,11 @@ class N3dsInspection(Inspection):
     # -- events of earlier runs ---------------------------------------------------------------------------------------
     takes_events = True
 
+    def unit(self, event: Event) -> str:
+        from pocketgpu.inspect.n3ds.units import unit_of
+
+        return unit_of(event)
+
     @property
     def listed(self) -> int:
         return max(len(self._known), self._recording.frame if "_recording" in vars(self) else 0)

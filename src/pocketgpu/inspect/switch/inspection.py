@@ -112,6 +112,11 @@ class SwitchInspection(Inspection):
         self._frame(frame)
         return self.recorder.passes[frame].found
 
+    def unit(self, event: Event) -> str:
+        from pocketgpu.inspect.switch.units import unit_of
+
+        return unit_of(event)
+
     def tick_of(self, place: Address | str) -> int:
         """How many events of the whole run are over right after an event, or at the end of a frame.
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pocketgpu.inspect.model.inspection import Inspection
-from pocketgpu.view.questions import events, page, pictures, state, why, words
+from pocketgpu.view.questions import events, graph, page, pictures, state, why, words
 from pocketgpu.view.questions.asking import Asked, Json
 
-_PARTS = (events, pictures, why, state, words, page)
+_PARTS = (events, pictures, why, state, words, graph, page)
 
 
 def asked_of(name: str, version: str) -> Mapping[str, Asked]:

@@ -16,6 +16,7 @@ from pocketgpu.inspect import model
 from pocketgpu.inspect.inspection import Inspection, examine
 from pocketgpu.inspect.model.causes import Cause
 from pocketgpu.inspect.model.displayed import MOST_LETTERS, Displayed
+from pocketgpu.inspect.model.frame_graph import frame_graph
 from pocketgpu.inspect.model.queued import Queued
 from pocketgpu.inspect.model.stale import Stale
 from pocketgpu.inspect.rules.checker import check
@@ -70,6 +71,8 @@ def shown() -> list[Any]:
         run = pocketgpu.debug(capture)
         report = check(capture)
         found += [report, *report.rules, examine(capture), *run.all_events(), *run.passes(0), *asked(run)]
+        graph = frame_graph(run, 0)
+        found += [graph, *graph.nodes, *graph.edges]
         found += [event.words for event in run.all_events()]
         moment = run.seek("f0/d1")
         found += [moment, *moment.pictures.values()]

@@ -53,6 +53,7 @@ LINES: dict[str, tuple[str, ...]] = {
     "events": (
         "events {3ds}", "events {switch}", "events {3ds} f0/d1", "events {switch} f0/d1", "events {3ds} f0/e0",
         "events {switch} f0/e0", "events {city3ds} f1", "events {city} f0/e12", "events {3ds} f0/e999",
+        "events {3ds} f0 --graph", "events {city} --graph", "events {3ds} --perfetto {out}/trace.json",
     ),
     "image": ("image {out}/raw.bin --format RGBA8 --size 8x8 --out {out}/raw.png",),
     "info": ("info {3ds}", "info {switch}", "info {city3ds}", "info {city}", "info {bad}"),
@@ -91,6 +92,7 @@ LINES: dict[str, tuple[str, ...]] = {
         "why {3ds} f0/px200,160", "why {3ds} f0/px1,1", "why {3ds} f0/bottom/px1,1", "why {3ds} f0/d1",
         "why {3ds} f0/d1/t0", "why {switch} f0/px16,20", "why {switch} f0/d1", "why {switch} f0/d1/px8,9",
         "why {city3ds} f1/px200,120", "why {city3ds} f0/d3", "why {city} f1/px100,50",
+        "why {3ds} f0/px1,1 --html {out}/why.html",
     ),
 }  # fmt: skip
 

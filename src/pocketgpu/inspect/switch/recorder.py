@@ -25,7 +25,6 @@ from pocketgpu.inspect.switch import describe
 from pocketgpu.inspect.switch.late_facts import LateFacts
 from pocketgpu.inspect.switch.passes import Passes
 from pocketgpu.inspect.switch.surfaces import Surface
-from pocketgpu.inspect.switch.texture_reads import TextureHandles
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.compute.launch import Launch
 from pocketgpu.maxwell.engines.threed.draws import Draw
@@ -131,7 +130,6 @@ class Recorder:
         self._placed: tuple[tuple[Surface, ...], tuple[tuple[Surface, int], ...]] = ((), ())
         """Surfaces of an event, and those of them that are mapped, with their places."""
         self._constants = 0  # words that went to constant buffers
-        self._textures = TextureHandles()
         self._constant_pages: Spans | None = None  # where those before the draw that comes next went
 
     # -- notifications of the player ----------------------------------------------------------------------------------
@@ -221,9 +219,6 @@ class Recorder:
         if isinstance(record, Draw):
             draw, self._draws = self._draws, self._draws + 1
         self._add(found, record, record, changes, channel.index, draw, stores=stores)
-        if isinstance(record, Draw):
-            event = self.events[self._frame][-1]
-            event.reads = tuple(dict.fromkeys((*event.reads, *self._textures.reads(machine, record))))
         self._versions, self._constant_pages = self._now(), None
 
     # -- events -------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -12,15 +12,16 @@ from numpy.typing import NDArray
 
 from pocketgpu.digests import sha256
 from pocketgpu.errors import PocketGPUError, UsageError
+from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.maxwell.headers import TSC, as_number, numbers_of
 from pocketgpu.inspect.model.resources import ConstantBuffer, Program, Texture, TextureFacts
-from pocketgpu.inspect.switch.texture_reads import TextureHandles, programs_of
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common.constants import GROUPS, Binding
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
-from pocketgpu.maxwell.engines.threed.draws import STAGES, Draw
+from pocketgpu.maxwell.engines.threed.draws import STAGES, Draw, Shader
 from pocketgpu.maxwell.formats.texture_header import TextureHeader
 from pocketgpu.maxwell.gm20b import GM20B
+from pocketgpu.maxwell.graphics.programs.stage_program import StageProgram
 from pocketgpu.maxwell.sampling.store import HEADER_BYTES, SAMPLER_BYTES
 from pocketgpu.pictures import to_image
 from pocketgpu.wording import counted
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.shaders.files import ShaderProgram
 
 
+_BINDINGS = B197.values("SET_SAMPLER_BINDING")
 MOST_PICTURES = 256
 """Most slices of a texture that become pictures."""
 
@@ -164,6 +166,13 @@ class HandleTexture(Texture):
         return self.header
 
 
+def _programs(machine: GM20B, draw: Draw) -> Iterator[tuple[Shader, StageProgram]]:
+    for shader in draw.shaders:
+        program = machine.drawing.programs.find(shader.stage, shader.address, draw.place)
+        if program is not None:
+            yield shader, program
+
+
 def shaders(machine: GM20B, draw: Draw | Launch) -> list[StageShader]:
     """The programs of a draw, in order of the pipeline, or of a launch."""
     found: list[StageShader] = []
@@ -171,7 +180,7 @@ def shaders(machine: GM20B, draw: Draw | Launch) -> list[StageShader]:
         if draw.code is None:
             return found
         return [StageShader("compute", draw.program, draw.field("REGISTER_COUNT"), bytes(draw.code.data), (), ())]
-    for shader, program in programs_of(machine, draw):
+    for shader, program in _programs(machine, draw):
         header = program.header
         found.append(
             StageShader(
@@ -203,17 +212,28 @@ def textures(moment: Standing, draw: Draw) -> list[HandleTexture]:
     """The textures of a draw whose handles are in the constant bank for handles, each once for a stage."""
     machine = moment.machine
     state, memory, found = draw.state, machine.memory, []
+    bank = state.field("SET_BINDLESS_TEXTURE", "CONSTANT_BUFFER_SLOT_SELECT")
     headers, samplers = (state.address(f"SET_TEX_{name}_POOL_A") for name in ("HEADER", "SAMPLER"))
-    for named in TextureHandles().of(machine, draw):
-        raw, _ = memory.try_read(headers + named.number * HEADER_BYTES, HEADER_BYTES)
-        header, fault = None, ""
-        try:
-            header = TextureHeader.parse(raw)
-        except PocketGPUError as error:
-            fault = error.message
-        data, _ = memory.try_read(samplers + named.sampler * SAMPLER_BYTES, SAMPLER_BYTES)
-        bits = as_number(np.frombuffer(data, "<u4"))
-        sampler = {one.name: one.raw(bits) for one in TSC if not one.count or one.count == 1}
-        stage = STAGES[named.shader.stage]
-        found.append(HandleTexture(stage, named.bank, named.at, named.handle, header, sampler, fault, moment))
+    joined = state.field("SET_SAMPLER_BINDING") == _BINDINGS.VIA_HEADER_BINDING
+    for shader, program in _programs(machine, draw):
+        words = sorted({step.texture.handle for step in program.steps if step.texture is not None})
+        group = draw.constants[shader.group] if shader.group < len(draw.constants) else ()
+        buffer = group[bank] if bank < len(group) else None
+        for word in words:
+            if word < 0 or buffer is None or 4 * word + 4 > buffer.size:
+                continue  # in a register, or nowhere
+            handle = int.from_bytes(memory.try_read(buffer.address + 4 * word, 4)[0], "little")
+            number, which = numbers_of(handle, joined)
+            raw, _ = memory.try_read(headers + number * HEADER_BYTES, HEADER_BYTES)
+            header, fault = None, ""
+            try:
+                header = TextureHeader.parse(raw)
+            except PocketGPUError as error:
+                fault = error.message
+            data, _ = memory.try_read(samplers + which * SAMPLER_BYTES, SAMPLER_BYTES)
+            bits = as_number(np.frombuffer(data, "<u4"))
+            sampler = {one.name: one.raw(bits) for one in TSC if not one.count or one.count == 1}
+            found.append(
+                HandleTexture(STAGES[shader.stage], bank, 4 * word, handle, header, sampler, fault, moment)
+            )  # fmt: skip
     return found

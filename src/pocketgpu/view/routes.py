@@ -18,10 +18,10 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from pocketgpu.errors import PocketGPUError
-from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.view.machine_thread import Busy, MachineThread, Overtaken
 from pocketgpu.view.questions import asked_of
-from pocketgpu.view.questions.asking import Asked, Download, Json, Pixels
+from pocketgpu.view.questions.asking import AnyAsked, Download, Json, Pixels
+from pocketgpu.view.questions.desk import Desk
 from pocketgpu.view.questions.parameters import Parameters
 
 _NO_STORE: Final = {"cache-control": "no-store"}
@@ -79,7 +79,7 @@ class Routes:
     :param name: of its file. version: of this package. page: folder of the built page.
     """
 
-    def __init__(self, machine: MachineThread[Inspection], name: str, version: str, page: Path) -> None:
+    def __init__(self, machine: MachineThread[Desk], name: str, version: str, page: Path) -> None:
         self._machine = machine
         self._streams: list[asyncio.Queue[str | None]] = []
         routes = [Route(f"/api/{path}", self._route(asked)) for path, asked in asked_of(name, version).items()]
@@ -98,14 +98,14 @@ class Routes:
             stream.put_nowait(None)
         self._machine.close()
 
-    def _route(self, asked: Asked) -> Callable[[Request], Any]:
+    def _route(self, asked: AnyAsked) -> Callable[[Request], Any]:
         async def answer(request: Request) -> Response:
             given = Parameters(request.query_params)
             tab, panel = given.text("tab", ""), given.text("panel", "")
             asker = f"{tab}, {panel}"[:_MOST_PANEL] if tab and panel else ""
             try:
                 turn = given.number("turn", 0)
-                found = await self._machine.ask(asker, asked.read(given), asked.slow, turn)
+                found = await self._machine.ask(asker, asked.question(given), asked.slow, turn)
             except PocketGPUError as error:
                 return _error(error.message, error.location, error.hint, 400)
             except Overtaken:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 import socket
 import webbrowser
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from pocketgpu.capture import Capture
-    from pocketgpu.inspect.model.inspection import Inspection
 
 PAGE: Final = Path(__file__).parent / "page"
 """Where the built page is. The package for users has it; in a clone `make page` makes it."""
@@ -55,33 +53,15 @@ def serve(
     import uvicorn
 
     from pocketgpu import __version__
-    from pocketgpu.inspect.index.events import IndexedEvents, remembered
-    from pocketgpu.inspect.index.notes import noted
-    from pocketgpu.inspect.index.store import index_of
-    from pocketgpu.inspect.inspection import debug
     from pocketgpu.view.gate import TOKEN, Gate
     from pocketgpu.view.machine_thread import MachineThread
+    from pocketgpu.view.questions.desk import MAIN, desk_of, opened
     from pocketgpu.view.routes import Routes
-
-    @contextmanager
-    def opened() -> Iterator[Inspection]:
-        """The inspection, with what earlier runs have found out. What this one finds out is kept at the end."""
-        with ExitStack() as stack:
-
-            def replayed() -> Inspection:
-                found = debug(capture, switches)
-                stack.enter_context(remembered(found, capture, switches))
-                stack.enter_context(noted(found, capture, switches))
-                return found
-
-            run = IndexedEvents(capture, index_of(capture, switches), replayed)
-            yield run
-            run.keep()
 
     listener = _listener(host, port)
     port = listener.getsockname()[1]
     names = {host, LOCAL, "localhost"} if host == LOCAL else {host, socket.gethostname()}
-    machine = MachineThread(opened)
+    machine = MachineThread(lambda: desk_of((MAIN, opened(capture, switches))))
     routes = Routes(machine, Path(capture.path).name, __version__, PAGE)
     gate = Gate(routes.app, [f"{name}:{port}" for name in names])
     link = f"http://{host}:{port}/?{TOKEN}={gate.token}" + (f"#{at}" if at else "")

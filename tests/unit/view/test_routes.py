@@ -6,7 +6,7 @@ import html
 import json
 import re
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.inspect.pages.selection import page_of
 from pocketgpu.view import routes
 from pocketgpu.view.machine_thread import MachineThread
+from pocketgpu.view.questions.desk import MAIN, Desk, desk_of
 from pocketgpu.view.routes import Routes
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -35,11 +36,16 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def on_desk(run: Inspection) -> MachineThread[Desk]:
+    """A machine's thread whose desk has one inspection."""
+    return MachineThread[Desk](lambda: desk_of((MAIN, nullcontext(run))))
+
+
 @pytest.fixture(scope="module", params=SAMPLES)
 def sides(request: pytest.FixtureRequest, page: Path) -> Iterator[tuple[TestClient, Inspection]]:
     """A client of the server, and an inspection of the same sample."""
     path = ROOT / "src" / "pocketgpu" / "data" / request.param
-    machine = MachineThread[Inspection](lambda: nullcontext(pocketgpu.debug(path)))
+    machine = on_desk(pocketgpu.debug(path))
     with TestClient(Routes(machine, path.name, "1.2", page).app) as client:
         yield client, pocketgpu.debug(path)
 
@@ -155,7 +161,7 @@ def test_numbers_that_json_does_not_have() -> None:
 def test_texts_of_a_capture_stay_texts(page: Path) -> None:
     """A file name that would break out of HTML is data for JSON, never a page."""
     name = "</script><img src=x onerror=alert(1)>.pgc"
-    machine = MachineThread[Inspection](lambda: nullcontext(pocketgpu.debug(ROOT / "src/pocketgpu/data" / SAMPLES[0])))
+    machine = on_desk(pocketgpu.debug(ROOT / "src/pocketgpu/data" / SAMPLES[0]))
     with TestClient(Routes(machine, name, "1", page).app) as client:
         answer = client.get("/api/capture")
     assert answer.headers["content-type"] == "application/json" and answer.json()["name"] == name
@@ -177,6 +183,50 @@ def test_a_file_has_a_name_that_every_system_takes(page: Path) -> None:
     path = ROOT / "src" / "pocketgpu" / "data" / SAMPLES[0]
     run = pocketgpu.debug(path)
     run.capture.path = '/x/"a\r\nb/../c:*?' + "d" * 500
-    with TestClient(Routes(MachineThread[Inspection](lambda: nullcontext(run)), "c", "1.2", page).app) as client:
+    with TestClient(Routes(on_desk(run), "c", "1.2", page).app) as client:
         header = client.get("/api/page", params={"at": "f0/px1,1"}).headers["content-disposition"]
     assert re.fullmatch(r'attachment; filename="[\w.-]{1,120}"', header)
+
+
+def test_a_request_may_name_a_side(page: Path) -> None:
+    runs = {
+        name: pocketgpu.debug(ROOT / "src/pocketgpu/data" / sample) for name, sample in zip("ab", SAMPLES, strict=True)
+    }
+    closed: list[str] = []
+
+    @contextmanager
+    def kept(name: str) -> Iterator[Inspection]:
+        yield runs[name]
+        closed.append(name)
+
+    machine = MachineThread[Desk](lambda: desk_of(*((name, kept(name)) for name in runs)))
+    with TestClient(Routes(machine, "c", "1.2", page).app) as client:
+        assert [ask(client, "capture", side=name)["console"] for name in runs] == ["3DS", "Switch"]
+        assert ask(client, "capture")["console"] == "3DS"
+        assert refused(client, "capture", side="c") == {
+            "message": "there is no side 'c'", "location": "side", "hint": "There are: a, b."
+        }  # fmt: skip
+    assert closed == ["a", "b"]
+
+
+def test_what_is_put_down_again_is_closed_once() -> None:
+    steps: list[str] = []
+
+    @contextmanager
+    def kept(name: str) -> Iterator[Inspection]:
+        steps.append(f"{name} opens")
+        yield pocketgpu.debug(ROOT / "src/pocketgpu/data" / SAMPLES[0])
+        steps.append(f"{name} closes")
+
+    @contextmanager
+    def broken() -> Iterator[Inspection]:
+        raise OSError("no such file")
+        yield
+
+    with desk_of(("a", kept("first"))) as desk:
+        desk.put("a", kept("second"))
+        with pytest.raises(OSError, match="no such file"):
+            desk.put("a", broken())
+        assert desk.sides == ["a"] and desk.side("a").frame_count == 6  # what was there is still there
+        desk.take_away("b")
+    assert steps == ["first opens", "second opens", "first closes", "second closes"]

@@ -1,8 +1,8 @@
 """What the page asks: a module for each of its parts, and the table of all requests.
 
     asked = asked_of("scene.pgc", "1.0")["why"]
-    question = asked.read(Parameters({"at": "f1/px8,9"}))
-    question(run)                                # on the machine's thread: plain data for JSON, or `Pixels`
+    question = asked.question(Parameters({"at": "f1/px8,9"}))
+    question(desk)                               # on the machine's thread: plain data for JSON, or `Pixels`
 
 Nothing here knows a console; what is missing belongs to `inspect`.
 """
@@ -13,12 +13,12 @@ from collections.abc import Mapping
 
 from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.view.questions import events, graph, page, pictures, state, why, words
-from pocketgpu.view.questions.asking import Asked, Json
+from pocketgpu.view.questions.asking import AnyAsked, Asked, Json
 
 _PARTS = (events, pictures, why, state, words, graph, page)
 
 
-def asked_of(name: str, version: str) -> Mapping[str, Asked]:
+def asked_of(name: str, version: str) -> Mapping[str, AnyAsked]:
     """All requests by their names. name: of the capture's file, without folders. version: of this package."""
 
     def capture(run: Inspection) -> Json:
@@ -27,7 +27,7 @@ def asked_of(name: str, version: str) -> Mapping[str, Asked]:
             "version": version,
         }  # fmt: skip
 
-    found = {"capture": Asked(lambda given: capture)}
+    found: dict[str, AnyAsked] = {"capture": Asked(lambda given: capture)}
     for part in _PARTS:
         found |= part.ASKED
     return found

@@ -7,6 +7,7 @@ from typing import Any, Final, Protocol
 
 from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.late_dataclass import dataclass
+from pocketgpu.view.questions.desk import MAIN, Desk
 from pocketgpu.view.questions.parameters import Parameters
 
 Json = Mapping[str, Any]
@@ -39,14 +40,20 @@ Found = Json | Pixels | Download
 
 
 class Question(Protocol):
-    """What the machine's thread does for a request."""
+    """What the machine's thread does for a request about one side of the desk."""
 
     def __call__(self, run: Inspection) -> Found: ...
 
 
+class DeskQuestion(Protocol):
+    """The same for a request about all sides, or one that puts something on the desk."""
+
+    def __call__(self, desk: Desk) -> Found: ...
+
+
 @dataclass(frozen=True)
 class Asked:
-    """A kind of request.
+    """A kind of request about a side: that of the parameter `side`, or the main one.
 
     :param read: makes a question of the parameters, or raises `UsageError`.
     :param slow: its answer may take long: those that are quick come first.
@@ -55,5 +62,42 @@ class Asked:
     read: Callable[[Parameters], Question]
     slow: bool = False
 
+    def question(self, given: Parameters) -> DeskQuestion:
+        """What to do for a request.
 
-__all__ = ["FORMS", "Asked", "Download", "Found", "Json", "Pixels", "Question"]
+        :raises UsageError: its parameters are bad.
+        """
+        name, question = given.text("side", MAIN), self.read(given)
+        return lambda desk: question(desk.side(name))
+
+
+@dataclass(frozen=True)
+class AskedOfDesk:
+    """A kind of request about the desk. read, slow: as of `Asked`."""
+
+    read: Callable[[Parameters], DeskQuestion]
+    slow: bool = False
+
+    def question(self, given: Parameters) -> DeskQuestion:
+        """What to do for a request.
+
+        :raises UsageError: its parameters are bad.
+        """
+        return self.read(given)
+
+
+AnyAsked = Asked | AskedOfDesk
+
+
+__all__ = [
+    "FORMS",
+    "AnyAsked",
+    "Asked",
+    "AskedOfDesk",
+    "DeskQuestion",
+    "Download",
+    "Found",
+    "Json",
+    "Pixels",
+    "Question",
+]

@@ -14,6 +14,7 @@ export const PANELS: Record<string, { title: string; element: string; group: Gro
   why: { title: "Why", element: "pg-why", group: "why" },
   state: { title: "State", element: "pg-state", group: "state" },
   words: { title: "Words", element: "pg-words", group: "state" },
+  timeline: { title: "Timeline", element: "pg-timeline", group: "state" },
 };
 
 type Width = "wide" | "narrow";

@@ -85,7 +85,7 @@ export class WhyPanel extends Panel {
   private opened = new Map<Section, boolean>();
 
   protected selected(): void {
-    const at = selection.address;
+    const at = selection.run;
     if (!at || at === this.asked) return;
     this.asked = at;
     void this.latest.ask(

@@ -25,7 +25,8 @@ REGISTERS: Final = ("register", "kind", "word", "shown", "written")
 """Columns of the registers of `trace_step`; written: by which step, or null."""
 MOST_ROWS: Final = 1000
 """Rows that one answer has."""
-_SEARCHES: Final = ("visit", "nan", "infinite")
+_SEARCHES: Final = ("visit", "nan", "infinite", "special")
+"""What `trace_find` looks for; special: a NaN or an infinity."""
 _WAYS: Final = ("next", "previous")
 _MOST_NUMBERS: Final = 512
 
@@ -148,7 +149,8 @@ def _find(given: Parameters) -> Question:
         trace = run.traced(at)
         if of == "visit":
             return {"step": trace.visits.find(numbers, start, forward)}
-        steps = np.unique([one.step.index for one in _births(trace)[of]]).astype(np.int64)
+        births = [one for kind, found in _births(trace).items() if of in (kind, "special") for one in found]
+        steps = np.unique([one.step.index for one in births]).astype(np.int64)
         return {"step": near(steps, start, forward)}
 
     return question

@@ -97,6 +97,8 @@ export class ShaderGraph extends LitElement {
   private graph: Graph | null = null;
   private zoom = 1;
   private fitted = true;
+  /** Where the current block is; it is brought into view when it changes. */
+  private shownBlock = "";
   private laidOut: FlowAnswer | null = null;
 
   constructor() {
@@ -114,6 +116,12 @@ export class ShaderGraph extends LitElement {
 
   protected override updated(): void {
     if (this.fitted && this.graph) this.fit();
+    const here = this.renderRoot.querySelector(".here");
+    const block = here?.getAttribute("transform") ?? "";
+    if (block === this.shownBlock) return;
+    this.shownBlock = block;
+    // Not at once: the drawing may be about to get another size.
+    requestAnimationFrame(() => here?.scrollIntoView({ block: "nearest", inline: "nearest" }));
   }
 
   /** All of it, if that can still be read; else its width. */
@@ -121,7 +129,7 @@ export class ShaderGraph extends LitElement {
     const box = this.renderRoot.querySelector(".scroll");
     if (!box?.clientWidth || !this.graph) return;
     this.fitted = false;
-    const zoom = Math.min(1, Math.max(0.5, box.clientWidth / this.graph.width));
+    const zoom = Math.min(1, Math.max(0.6, box.clientWidth / this.graph.width));
     if (zoom === this.zoom) return;
     this.zoom = zoom;
     this.requestUpdate();

@@ -25,6 +25,33 @@ export interface RegisterLine {
 
 const COMPONENTS = "xyzw";
 
+/** The stem of a component's name and its letter, "r0.x" to r0 and x; other names have no letter. */
+function partsOf(name: string): { stem: string; part: string } {
+  const dot = name.indexOf(".");
+  const part = dot > 0 ? name.slice(dot + 1) : "";
+  return part.length === 1 && COMPONENTS.includes(part) ? { stem: name.slice(0, dot), part } : { stem: name, part: "" };
+}
+
+export interface ValueLine<T> {
+  name: string;
+  values: T[];
+}
+
+/** Values of a step in lines: components of one register that follow each other share one, "v2.xy". */
+export function groupsOf<T>(values: readonly T[], nameOf: (value: T) => string): ValueLine<T>[] {
+  const lines: (ValueLine<T> & { stem: string; parts: string })[] = [];
+  for (const value of values) {
+    const { stem, part } = partsOf(nameOf(value));
+    const last = lines.at(-1);
+    if (part && last?.parts && last.stem === stem && !last.parts.includes(part)) {
+      last.parts += part;
+      last.name += part;
+      last.values.push(value);
+    } else lines.push({ name: nameOf(value), values: [value], stem, parts: part });
+  }
+  return lines;
+}
+
 /** A word as text. `typed` is what the server says, by the type that the program uses the register as. */
 export function shownAs(word: string, typed: string, format: Format): string {
   if (format === "typed") return typed;
@@ -72,15 +99,12 @@ export function linesOf(
   const lines = new Map<string, RegisterLine>();
   for (const [name, kind, word, shown, written] of registers) {
     if (only && !only.has(name)) continue;
-    const dot = name.indexOf(".");
-    const part = dot > 0 ? name.slice(dot + 1) : "";
-    const vector = part.length === 1 && COMPONENTS.includes(part);
-    const stem = vector ? name.slice(0, dot) : name;
+    const { stem, part } = partsOf(name);
     if (wanted.length && !wanted.some((one) => stem.toLowerCase().includes(one))) continue;
     const changed = after.get(name);
     const cell: Cell = {
       name,
-      part: vector ? part : "",
+      part,
       before: shownAs(word, shown, format),
       after: changed ? shownAs(changed.word, changed.typed, format) : null,
       kind,

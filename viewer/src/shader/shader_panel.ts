@@ -37,6 +37,7 @@ export class ShaderPanel extends Panel {
   private filter = "";
   /** The row that was last brought into view: who scrolls away stays there until the next step. */
   private shown = "";
+  private lastRow = 0;
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
@@ -106,9 +107,11 @@ export class ShaderPanel extends Panel {
     const row = this.view === "steps" ? tracing.step : tracing.current;
     const shown = `${this.view} ${tracing.step}`;
     if (row === null || this.view === "graph" || shown === this.shown) return;
+    const far = !this.shown.startsWith(this.view) || Math.abs(row - this.lastRow) > this.list.rows.page / 2;
     this.shown = shown;
+    this.lastRow = row;
     // The list knows its box only after this update.
-    requestAnimationFrame(() => this.list.rows.show(row));
+    requestAnimationFrame(() => this.list.rows.show(row, far ? "center" : "auto"));
   }
 
   // -- what it shows --------------------------------------------------------------------------------------------------
@@ -119,8 +122,8 @@ export class ShaderPanel extends Panel {
       ${this.chooser()} ${tracing ? this.bars(tracing) : nothing} ${this.working(this.tracer)}
       ${this.problem(error ?? tracing?.error ?? null)}
       ${tracing
-        ? html`<div class="body" @keydown=${(event: KeyboardEvent) => this.key(event, tracing)}>
-            <div class="code">${this.code(tracing)}</div>
+        ? html`<div class="body ${this.view}" @keydown=${(event: KeyboardEvent) => this.key(event, tracing)}>
+            <div class="code">${this.view === "graph" ? this.graph(tracing) : this.rows(tracing)}</div>
             <div class="side">${this.side(tracing)}</div>
           </div>`
         : error
@@ -149,6 +152,7 @@ export class ShaderPanel extends Panel {
           ? this.form(program)
           : html`<span>${program.program}: <a class="mono" href=${toFragment(program.address)}>${program.address}</a></span>`,
       )}
+      ${this.tracing ? this.views() : nothing}
     </div>`;
   }
 
@@ -190,12 +194,12 @@ export class ShaderPanel extends Panel {
     const last = tracing.step === trace.steps;
     return html`
       <div class="bar steps" role="toolbar" aria-label="Steps" @keydown=${(event: KeyboardEvent) => this.key(event, tracing)}>
-        ${button("⏮", "First step (Home)", () => go(0), first)}
-        ${button("⏪", "Back to a breakpoint, or to where the picked instruction ran (P)", () => tracing.toVisit("previous"), first)}
+        ${button("|◀", "First step (Home)", () => go(0), first)}
+        ${button("◀●", "Back to a breakpoint, or to where the picked instruction ran (P)", () => tracing.toVisit("previous"), first)}
         ${button("◀", "Step back (p, ←)", () => go(tracing.step - 1), first)}
         ${button("▶", "Step (n, →)", () => go(tracing.step + 1), last)}
-        ${button("⏩", "On to a breakpoint, or to where the picked instruction runs (N)", () => tracing.toVisit("next"), last)}
-        ${button("⏭", "The end (End)", () => go(trace.steps), last)}
+        ${button("●▶", "On to a breakpoint, or to where the picked instruction runs (N)", () => tracing.toVisit("next"), last)}
+        ${button("▶|", "The end (End)", () => go(trace.steps), last)}
         <input
           type="range"
           min="0"
@@ -220,6 +224,9 @@ export class ShaderPanel extends Panel {
           /><span class="dim">of ${trace.steps.toLocaleString("en")}</span></label
         >
         ${this.births(tracing, "nan", "NaN")} ${this.births(tracing, "infinite", "inf")}
+        ${tracing.breakpoints.size
+          ? html`<button title="Remove all breakpoints" @click=${() => this.clear(tracing)}>✕ ${tracing.breakpoints.size} ●</button>`
+          : nothing}
       </div>
       ${trace.cut ? html`<div class="note bad" role="note">The trace is cut: ${trace.cut}.</div>` : nothing}
     `;
@@ -237,35 +244,18 @@ export class ShaderPanel extends Panel {
         @click=${() => tracing.toBirth("next", kind)}>${name}▸</button>`;
   }
 
-  private code(tracing: Tracing): TemplateResult {
-    return html`
-      <div class="bar">
-        <span role="radiogroup" aria-label="View">
-          ${VIEWS.map(
-            (view) => html`<button
-              role="radio"
-              aria-checked=${this.view === view}
-              @click=${() => this.show(view)}
-            >
-              ${TITLES[view]}
-            </button> `,
-          )}
-        </span>
-        <span class="dim grow">${tracing.trace.program}, ${tracing.trace.lane}</span>
-        ${tracing.breakpoints.size
-          ? html`<button title="Remove all breakpoints" @click=${() => this.clear(tracing)}>
-              ● ${tracing.breakpoints.size}
-            </button>`
-          : nothing}
-      </div>
-      ${this.view === "graph" ? this.graph(tracing) : this.rows(tracing)}
-    `;
+  /** What one side shows: the program as a list, its steps, or its control flow. */
+  private views(): TemplateResult {
+    return html`<span class="views" role="radiogroup" aria-label="View">
+      ${VIEWS.map(
+        (view) => html`<button role="radio" aria-checked=${this.view === view} @click=${() => this.show(view)}>${TITLES[view]}</button>`,
+      )}
+    </span>`;
   }
 
   private graph(tracing: Tracing): TemplateResult {
     tracing.needFlow();
     return html`<pg-shader-graph
-      class="code"
       .flow=${tracing.flow}
       .current=${tracing.current}
       @instruction=${(event: CustomEvent<number>) => this.toInstruction(tracing, event.detail)}
@@ -291,7 +281,6 @@ export class ShaderPanel extends Panel {
     if (!row) return html`<div class="row" role="row" aria-rowindex=${index + 1}><span class="dim" role="cell">…</span></div>`;
     const [number, address, text, hits, nan, infinite, source] = row;
     const current = number === tracing.current;
-    const stop = tracing.breakpoints.has(number);
     const classes = ["row", current ? "current" : "", number === tracing.picked ? "picked" : "", hits ? "" : "unused"];
     return html`<div
       class=${classes.filter(Boolean).join(" ")}
@@ -300,19 +289,7 @@ export class ShaderPanel extends Panel {
       aria-current=${current ? "step" : "false"}
       @click=${() => tracing.pick(number === tracing.picked ? null : number)}
     >
-      <span role="cell"><button
-        class=${stop ? "stop on" : "stop"}
-        tabindex="-1"
-        aria-pressed=${stop}
-        aria-label="Breakpoint at ${address}"
-        title="Breakpoint (b)"
-        @click=${(event: Event) => {
-          event.stopPropagation();
-          tracing.toggle(number);
-        }}
-      >
-        ●
-      </button></span>
+      <span role="cell">${this.stop(tracing, number, address)}</span>
       <span class="now" role="cell">${current ? "▶" : ""}</span>
       <span class="address" role="cell">${address}</span>
       <span class="hits" role="cell" title=${hits ? `ran ${hits} times` : "did not run"}>${hits ? `×${hits}` : ""}</span>
@@ -324,6 +301,22 @@ export class ShaderPanel extends Panel {
     </div>`;
   }
 
+  private stop(tracing: Tracing, number: number, address: string): TemplateResult {
+    const on = tracing.breakpoints.has(number);
+    const toggle = (event: Event): void => {
+      event.stopPropagation();
+      tracing.toggle(number);
+    };
+    return html`<button
+      class=${on ? "stop on" : "stop"}
+      tabindex="-1"
+      aria-pressed=${on}
+      aria-label="Breakpoint at ${address}"
+      title="Breakpoint (b)"
+      @click=${toggle}
+    >●</button>`;
+  }
+
   private born(tracing: Tracing, step: number | null, name: string): TemplateResult | typeof nothing {
     if (step === null) return nothing;
     return html`<button
@@ -333,9 +326,7 @@ export class ShaderPanel extends Panel {
         event.stopPropagation();
         tracing.go(step);
       }}
-    >
-      ${name}
-    </button>`;
+    >${name}</button>`;
   }
 
   private stepRow(tracing: Tracing, index: number): TemplateResult {

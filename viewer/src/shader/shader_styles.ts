@@ -46,19 +46,42 @@ export const shaderStyles = css`
     min-height: 0;
     border-top: 1px solid var(--line);
   }
-  @container (min-width: 640px) {
-    .body {
+  .views {
+    margin-left: auto;
+  }
+  .number-of {
+    margin-right: 1ch;
+  }
+  pg-shader-graph {
+    flex: 1 1 0;
+    min-height: 0;
+  }
+  .body.graph {
+    grid-template-rows: minmax(120px, 2fr) minmax(60px, 1fr);
+  }
+  @container (min-width: 460px) {
+    .body:not(.graph) {
       grid-template-rows: minmax(0, 1fr);
-      grid-template-columns: minmax(0, 1.2fr) minmax(0, 1fr);
+      grid-template-columns: minmax(0, 1.15fr) minmax(0, 1fr);
     }
-    .side {
+    .body:not(.graph) .side {
+      border-top: none;
+      border-left: 1px solid var(--line);
+    }
+  }
+  @container (min-width: 900px) {
+    .body.graph {
+      grid-template-rows: minmax(0, 1fr);
+      grid-template-columns: minmax(0, 1.6fr) minmax(0, 1fr);
+    }
+    .body.graph .side {
       border-top: none;
       border-left: 1px solid var(--line);
     }
   }
   .row {
     display: flex;
-    gap: 8px;
+    gap: 6px;
     padding: 0 8px 0 2px;
     cursor: default;
   }
@@ -104,7 +127,7 @@ export const shaderStyles = css`
     color: var(--dim);
   }
   .hits {
-    min-width: 5ch;
+    min-width: 3ch;
     text-align: right;
   }
   .index {
@@ -213,6 +236,31 @@ export const shaderStyles = css`
   .registers tr:nth-child(even) td,
   .registers tr:nth-child(even) th {
     background: var(--stripe);
+  }
+  .scalars {
+    display: grid;
+    grid-template-columns: repeat(auto-fill, minmax(19ch, 1fr));
+    margin: 2px 8px 8px;
+    column-gap: 12px;
+  }
+  .scalars > div {
+    display: flex;
+    justify-content: space-between;
+    align-items: baseline;
+    line-height: 18px;
+    border-bottom: 1px solid var(--stripe);
+    white-space: nowrap;
+    overflow: hidden;
+  }
+  .scalars .value {
+    text-align: right;
+  }
+  .scalars .name {
+    color: var(--dim);
+    padding-right: 1ch;
+  }
+  .scalars .written .name {
+    color: var(--strong);
   }
   .changed .value {
     display: inline-flex;

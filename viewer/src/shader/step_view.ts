@@ -3,7 +3,7 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { linked } from "../shared/panel";
 import type { StepAnswer, Value } from "./api";
-import { shownAs, type Cell, type Format, type RegisterLine } from "./registers";
+import { groupsOf, shownAs, type Cell, type Format, type RegisterLine } from "./registers";
 
 export type Go = (step: number) => void;
 
@@ -14,11 +14,13 @@ export function lanesOf(mask: string): number {
   return count;
 }
 
-function origin(written: number | null | undefined, go: Go): TemplateResult | typeof nothing {
-  if (written === null || written === undefined) return nothing;
-  return html`<button class="origin" title="Written by step ${written}: go there" @click=${() => go(written)}>
-    ← ${written}
-  </button>`;
+/** Links to the steps that values come from, each once. */
+function origins(values: readonly Value[], go: Go): TemplateResult[] {
+  const steps = new Set(values.flatMap(({ written }) => (written === null || written === undefined ? [] : [written])));
+  return [...steps].map(
+    (step) =>
+      html`<button class="origin" title="Written by step ${step}: go there" @click=${() => go(step)}>← ${step}</button>`,
+  );
 }
 
 function value(one: Value, format: Format): string {
@@ -42,22 +44,22 @@ export function stepView(answer: StepAnswer, format: Format, go: Go): TemplateRe
     ${answer.births?.map((birth) => html`<div class="bad">${birth.text}</div>`)}
     ${answer.notes?.map((note) => html`<div class="bad">${note}</div>`)}
     <table aria-label="Values of this step">
-      ${answer.reads?.map(
-        (one) => html`<tr>
+      ${groupsOf(answer.reads ?? [], (one) => one.register).map(
+        ({ name, values }) => html`<tr>
           <th scope="row" class="dim">reads</th>
-          <td>${one.register}</td>
-          <td title="${one.kind} ${one.word}">${value(one, format)}</td>
-          <td>${origin(one.written, go)}</td>
+          <td>${name}</td>
+          <td>${values.map((one) => html`<span class="number-of" title="${one.kind} ${one.word}">${value(one, format)}</span>`)}</td>
+          <td>${origins(values, go)}</td>
         </tr>`,
       )}
-      ${answer.writes?.map(
-        ({ before, after }) => html`<tr>
+      ${groupsOf(answer.writes ?? [], (one) => one.after.register).map(
+        ({ name, values }) => html`<tr>
           <th scope="row" class="dim">writes</th>
-          <td>${after.register}</td>
-          <td title="${after.kind} ${after.word}">
-            <span class="old">${value(before, format)}</span> → <span class="new">${value(after, format)}</span>
+          <td>${name}</td>
+          <td colspan="2">
+            ${values.map(({ before }) => html`<span class="number-of old">${value(before, format)}</span>`)}→
+            ${values.map(({ after }) => html`<span class="number-of new" title="${after.kind} ${after.word}">${value(after, format)}</span>`)}
           </td>
-          <td></td>
         </tr>`,
       )}
       ${answer.accesses?.map(
@@ -70,27 +72,39 @@ export function stepView(answer: StepAnswer, format: Format, go: Go): TemplateRe
   </div>`;
 }
 
+/** A register's value; a click on it leads to the step that wrote it. */
 function cell(one: Cell, go: Go): TemplateResult {
   const where = one.written === null ? "its first value" : `written by step ${one.written}: go there`;
   const shown = html`<span class=${one.after === null ? "" : "old"}>${one.before}</span>${one.after === null
       ? nothing
       : html`<span class="new">→ ${one.after}</span>`}`;
-  const name = `${one.name}: ${where}`;
-  return html`<td class=${one.after === null ? "" : "changed"}>
-    ${one.written === null
-      ? html`<span class="value" title=${name}>${shown}</span>`
-      : html`<button class="value" title=${name} @click=${() => go(one.written!)}>${shown}</button>`}
-  </td>`;
+  const title = `${one.name}: ${where}`;
+  return one.written === null
+    ? html`<span class="value" title=${title}>${shown}</span>`
+    : html`<button class="value" title=${title} aria-label="${one.before}, ${title}" @click=${() => go(one.written!)}>${shown}</button>`;
 }
 
-/** The registers: a row for each, with its components beside each other. */
+/** The registers: vectors with their components beside each other, then the others in as many columns as fit. */
 export function registersView(lines: RegisterLine[], go: Go): TemplateResult {
-  return html`<table class="registers" aria-label="Registers before this step">
-    ${lines.map(
-      (line) => html`<tr class=${line.changed ? "written" : ""}>
-        <th scope="row">${line.name}</th>
-        ${line.cells.map((one) => cell(one, go))}
-      </tr>`,
-    )}
-  </table>`;
+  const vectors = lines.filter((line) => line.cells[0]!.part);
+  const others = lines.filter((line) => !line.cells[0]!.part);
+  return html`
+    ${vectors.length
+      ? html`<table class="registers" aria-label="Vectors before this step">
+          ${vectors.map(
+            (line) => html`<tr class=${line.changed ? "written" : ""}>
+              <th scope="row">${line.name}</th>
+              ${line.cells.map((one) => html`<td class=${one.after === null ? "" : "changed"}>${cell(one, go)}</td>`)}
+            </tr>`,
+          )}
+        </table>`
+      : nothing}
+    <div class="scalars" role="list" aria-label="Registers before this step">
+      ${others.map(
+        (line) => html`<div role="listitem" class=${line.changed ? "written changed" : ""}>
+          <span class="name">${line.name}</span>${cell(line.cells[0]!, go)}
+        </div>`,
+      )}
+    </div>
+  `;
 }

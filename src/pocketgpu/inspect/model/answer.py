@@ -43,7 +43,7 @@ class Answer(Displayed, ABC):
 
     @property
     def programs(self) -> Sequence[Steppable]:
-        """Runs of programs that the answer tells of, for stepping through them."""
+        """Runs of programs that the answer is about, for stepping through them."""
         return ()
 
     def head(self) -> dict[str, Any]:

@@ -130,6 +130,9 @@ class IndexedEvents(Inspection):
     def trace(self, place: Address | str, most: int | None = None) -> Trace:
         return self._run.trace(place, most)
 
+    def traced(self, place: Address | str) -> Trace:
+        return self._run.traced(place)
+
     def programs_at(self, place: Address | str) -> list[Steppable]:
         return self._run.programs_at(place)
 

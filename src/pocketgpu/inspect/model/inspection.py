@@ -31,9 +31,6 @@ def as_address(place: Address | str) -> Address:
     return Address.parse(place) if isinstance(place, str) else place
 
 
-MOST_TRACED = 1 << 17
-"""Steps of a trace that is kept for questions about it."""
-
 FrameAnswer = Callable[["Inspection", Address], Answer]
 """Explains a frame."""
 
@@ -42,6 +39,8 @@ class Inspection(ABC):
     """An inspection of a capture. Every address may be given as text."""
 
     capture: Capture
+    most_traced: ClassVar[int]
+    """Steps that `traced` keeps: as many as take some seconds."""
     _traced: tuple[Address, Trace] | None = None
     frames: FrameAnswer | None = None
     """What answers `why` about a whole frame; None: such questions are refused."""
@@ -198,7 +197,7 @@ class Inspection(ABC):
         raise UsageError(f"programs of a {self.capture.console} cannot be traced in a capture", location=str(place))
 
     def traced(self, place: Address | str) -> Trace:
-        """Like `trace`, with more steps. The trace is kept until another one is asked for: those who step through it
+        """Like `trace`, with up to `most_traced` steps. The trace is kept until another one is asked for: those who step through it
         ask many small things about it. The address may name a step, which makes no difference.
 
         :raises UsageError: see `trace`.
@@ -206,7 +205,7 @@ class Inspection(ABC):
         address = as_address(place).at(step=None)
         if self._traced is None or self._traced[0] != address:
             self._traced = None  # the memory of one long trace is enough
-            self._traced = address, self.trace(address, MOST_TRACED)
+            self._traced = address, self.trace(address, self.most_traced)
         return self._traced[1]
 
     def programs_at(self, place: Address | str) -> list[Steppable]:

@@ -51,6 +51,8 @@ class N3dsInspection(Inspection):
         self.changing: dict[tuple[int, int], bool] = {}
         """For draws that were asked, by frame and number: whether a fragment changes a colour."""
 
+    most_traced = 1 << 12
+
     # -- events -------------------------------------------------------------------------------------------------------
     @cached_property
     def _recording(self) -> N3DSDriver:

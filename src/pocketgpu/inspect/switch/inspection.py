@@ -51,6 +51,8 @@ class SwitchInspection(Inspection):
         self.recorder.machine = self.player.machine
         self.recorder.backings = lambda: driver.backings
 
+    most_traced = 1 << 17
+
     @cached_property
     def _pixels(self) -> PixelAnswers:
         from pocketgpu.inspect.switch.answers import PixelAnswers  # NumPy's side of drawing, which few questions need

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from browser import fake_shader
+
 from pocketgpu.view.gate import HEADERS
 
 WIDTH, HEIGHT = 40, 24
@@ -177,8 +179,9 @@ def _why(given: dict[str, str]) -> Any:
     text = "\n".join(
         [*conclusion, "", "what happened:", "  | f0/e1  clear", "  | f0/d2  draw 2", "  |   inputs", MARKUP]
     )
+    programs = [{"program": "pixel program", "address": "f0/d2/px5,6", "parts": []}] if "/px" in at else []
     return {"address": at, "because": f"because of f0/d2, says the fake about {at}", "conclusion": conclusion,
-            "proved": True, "text": text}  # fmt: skip
+            "proved": True, "text": text, "programs": programs}  # fmt: skip
 
 
 def _event(given: dict[str, str]) -> Any:
@@ -212,5 +215,5 @@ ANSWERS: dict[str, Any] = {
         "passes": [{"address": f"f{given['frame']}/p{n}", "target": f"target {n} {MARKUP}"} for n in range(2)],
     },
     "event": _event, "pictures": _pictures, "picture": picture, "pixel": _pixel, "why": _why, "state": _state,
-    "words": _words,
+    "words": _words, **fake_shader.ANSWERS,
 }  # fmt: skip

@@ -6,6 +6,7 @@ import { Layout, PANELS } from "./layout";
 import { fromFragment, parseAddress } from "./shared/address";
 import { download, Superseded } from "./shared/api";
 import { selection } from "./shared/selection";
+import { SHOW_PANEL } from "./shared/show_panel";
 import { setTheme, theme, type Theme } from "./theme";
 
 /** Panels with keys: those that a hand finds. */
@@ -23,6 +24,10 @@ const KEYS: [string, string][] = [
   [`F1 to F${NAMES.length}, or Alt+1 to ${NAMES.length}`, NAMES.join(", ")],
   ["arrows, Enter", "in the picture: move the pixel, explain it"],
   ["+ − 0 1", "in the picture: zoom, all of it, one to one"],
+  ["n p, → ←", "in the shader: step, step back"],
+  ["N P, F8", "in the shader: on and back to a breakpoint or to the picked instruction"],
+  ["b, F9", "in the shader: breakpoint"],
+  ["x X", "in the shader: on and back to where a NaN or an infinity appears"],
 ];
 
 export class App extends LitElement {
@@ -43,6 +48,7 @@ export class App extends LitElement {
     selection.addEventListener("change", () => this.selected());
     store.addEventListener("change", () => this.requestUpdate());
     document.addEventListener("keydown", (event) => this.key(event));
+    document.addEventListener(SHOW_PANEL, (event) => this.layout?.activate((event as CustomEvent<string>).detail));
     void store.open().then(() => {
       if (!selection.address && store.capture) selection.begin("f0");
       this.listen();

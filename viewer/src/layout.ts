@@ -13,6 +13,7 @@ export const PANELS: Record<string, { title: string; element: string; group: Gro
   picture: { title: "Picture", element: "pg-picture", group: "picture" },
   why: { title: "Why", element: "pg-why", group: "why" },
   state: { title: "State", element: "pg-state", group: "state" },
+  shader: { title: "Shader", element: "pg-shader", group: "why" },
   words: { title: "Words", element: "pg-words", group: "state" },
   timeline: { title: "Timeline", element: "pg-timeline", group: "state" },
 };

@@ -7,6 +7,7 @@ import "./why/why_panel";
 import "./state/state_panel";
 import "./words/words_panel";
 import "./timeline/timeline_panel";
+import "./shader/shader_panel";
 import "./app";
 
 applyTheme();

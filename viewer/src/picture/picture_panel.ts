@@ -210,7 +210,7 @@ export class PicturePanel extends Panel {
   private async locate(): Promise<void> {
     this.search += 1;
     const search = this.search;
-    const { clicked, address } = selection;
+    const { clicked, run: address } = selection;
     const info = this.info;
     const places = info && placesOf(address, info);
     this.view?.setMark(null);
@@ -227,7 +227,7 @@ export class PicturePanel extends Panel {
     for (const [column, row] of clicked ? [[clicked.x, clicked.y] as const] : places) {
       let found = false;
       await this.askPixel(of, column, row, (answer) => {
-        if (selection.address !== address || (info.kind !== "screen" && answer.address !== address)) return;
+        if (selection.run !== address || (info.kind !== "screen" && answer.address !== address)) return;
         found = true;
         this.values = answer;
         if (of === this.name) this.view?.setMark([column, row]);

@@ -64,6 +64,12 @@ export function placeOf(address: Address): string {
   return `f${frame}`;
 }
 
+/** An address without its step, and the step: steps are places within a run of a program, which most panels ignore. */
+export function splitStep(text: string): { run: string; step: number | null } {
+  const match = /^(.*)\/s(\d{1,9})$/.exec(text);
+  return match ? { run: match[1]!, step: Number(match[2]) } : { run: text, step: null };
+}
+
 /** The place of a text; a text that is no address stays as it is, so that the server can say what is wrong with it. */
 export function placeOfText(text: string): string {
   const address = parseAddress(text);

@@ -35,6 +35,8 @@ export interface WhyAnswer {
   conclusion?: string[];
   proved?: boolean;
   text?: string;
+  /** Runs of programs that the answer tells of: addresses that the Shader panel steps through. */
+  programs?: { program: string; address: string }[];
 }
 
 export interface RegisterChange {

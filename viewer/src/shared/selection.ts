@@ -1,6 +1,6 @@
 // The selection is the address in the location's fragment: one truth for panels, history, reload and pasted links.
 
-import { fromFragment, toFragment } from "./address";
+import { fromFragment, splitStep, toFragment } from "./address";
 
 /** The pixel of a picture that was clicked: its address counts in another way than the picture. */
 export interface Clicked {
@@ -25,6 +25,20 @@ class Selection extends EventTarget {
     const state = clicked ? { clicked: { ...clicked, address } } : null;
     if (address === this.address) history.replaceState(state, "");
     else history.pushState(state, "", toFragment(address));
+    this.address = address;
+    this.dispatchEvent(new Event("change"));
+  }
+
+  /** The address without the step of a program. */
+  get run(): string {
+    return splitStep(this.address).run;
+  }
+
+  /** Say more exactly what is selected, such as the step of a program: the entry of the history stays. */
+  refine(address: string): void {
+    if (address === this.address) return;
+    const clicked = this.clicked;
+    history.replaceState(clicked ? { clicked: { ...clicked, address } } : null, "", toFragment(address));
     this.address = address;
     this.dispatchEvent(new Event("change"));
   }

@@ -2,7 +2,9 @@
 
 import { css, html, nothing, type TemplateResult } from "lit";
 import { calm, type WhyAnswer } from "../shared/api";
+import { toFragment } from "../shared/address";
 import { Panel, linked } from "../shared/panel";
+import { showPanel } from "../shared/show_panel";
 import { selection } from "../shared/selection";
 import { panelStyles } from "../shared/styles";
 import { explain } from "./event_answer";
@@ -10,6 +12,8 @@ import { linesOf, sectionsOf, type Section } from "./sections";
 
 /** Sections up to this depth are open at first; those that the reason names are open at any depth. */
 const OPEN_DEPTH = 1;
+/** Programs with a link: those that ran last. */
+const MOST_PROGRAMS = 6;
 
 export class WhyPanel extends Panel {
   static override styles = [
@@ -36,6 +40,11 @@ export class WhyPanel extends Panel {
         overflow-wrap: anywhere;
         padding-left: 2ch;
         text-indent: -2ch;
+      }
+      .programs {
+        margin: 0 0 10px;
+        padding: 0;
+        list-style: none;
       }
       .details {
         border-top: 1px solid var(--line);
@@ -85,7 +94,7 @@ export class WhyPanel extends Panel {
   private opened = new Map<Section, boolean>();
 
   protected selected(): void {
-    const at = selection.address;
+    const at = selection.run;
     if (!at || at === this.asked) return;
     this.asked = at;
     void this.latest.ask(
@@ -128,10 +137,26 @@ export class WhyPanel extends Panel {
             ${conclusion.map((line) => html`<li>${linked(line.trim())}</li>`)}
           </ul>`
         : nothing}
+      ${this.programs(answer)}
       ${this.sections.length
         ? html`<div class="details mono">${this.sections.map((section) => this.section(section, 0))}</div>`
         : nothing}
     `;
+  }
+
+  /** Links to the programs that ran, which bring the panel that steps through them to the front. */
+  private programs(answer: WhyAnswer): TemplateResult | typeof nothing {
+    const programs = answer.programs ?? [];
+    if (!programs.length) return nothing;
+    return html`<ul class="programs">
+      ${programs.slice(0, MOST_PROGRAMS).map(
+        ({ program, address }) => html`<li>
+          Step through the ${program}:
+          <a class="mono" href=${toFragment(address)} @click=${() => showPanel("shader")}>${address}</a>
+        </li>`,
+      )}
+      ${programs.length > MOST_PROGRAMS ? html`<li class="dim">and ${programs.length - MOST_PROGRAMS} more</li>` : nothing}
+    </ul>`;
   }
 
   private section(section: Section, depth: number): TemplateResult {

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.decode.uniforms import Uniform
     from pocketgpu.inspect.model.answer import Answer
     from pocketgpu.inspect.model.moment import Moment
+    from pocketgpu.inspect.model.steppable import Steppable
+    from pocketgpu.inspect.stepping.trace import Trace
 
 PART = "events"
 MOST_EVENTS = 20_000
@@ -127,6 +129,15 @@ class IndexedEvents(Inspection):
 
     def stored_by(self, app: App, event: Event, answer: Answer | None = None) -> Written | None:
         return self._run.stored_by(app, event, answer)
+
+    def trace(self, place: Address | str, most: int | None = None) -> Trace:
+        return self._run.trace(place, most)
+
+    def traced(self, place: Address | str) -> Trace:
+        return self._run.traced(place)
+
+    def programs_at(self, place: Address | str) -> list[Steppable]:
+        return self._run.programs_at(place)
 
     def why(self, place: Address | str, every: bool = False) -> Any:
         return self._run.why(place, every)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from typing import Any, ClassVar
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pocketgpu.displayed import line_of
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.displayed import Displayed
+
+if TYPE_CHECKING:
+    from pocketgpu.inspect.model.steppable import Steppable
 
 
 class Answer(Displayed, ABC):
@@ -37,6 +40,11 @@ class Answer(Displayed, ABC):
     @abstractmethod
     def to_json(self) -> dict[str, Any]:
         """Plain data under `schema`. Words and addresses are hexadecimal strings."""
+
+    @property
+    def programs(self) -> Sequence[Steppable]:
+        """Runs of programs that the answer is about, for stepping through them."""
+        return ()
 
     def head(self) -> dict[str, Any]:
         """The part of the JSON that all answers have in common."""

@@ -10,6 +10,7 @@ from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.answer import Answer
 from pocketgpu.inspect.model.event import Event
 from pocketgpu.inspect.model.stage import Stage
+from pocketgpu.inspect.model.steppable import Steppable
 from pocketgpu.late_dataclass import dataclass
 
 
@@ -37,6 +38,13 @@ class Funnel(Answer):
     tiles: tuple[int, int] | None = None
     depths: int | None = None
     proved: bool = True
+
+    @property
+    def programs(self) -> list[Steppable]:
+        """The program of its first vertex."""
+        if not self.stages or not self.stages[0].came:
+            return []
+        return [Steppable("program of the first vertex", self.event.address.at(vertex=0))]
 
     @property
     def narrowest(self) -> Stage | None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pocketgpu.guests import App
     from pocketgpu.guests.writers import Written
     from pocketgpu.inspect.decode.uniforms import Uniform
+    from pocketgpu.inspect.model.steppable import Steppable
     from pocketgpu.inspect.stepping.trace import Trace
 
 
@@ -38,6 +39,9 @@ class Inspection(ABC):
     """An inspection of a capture. Every address may be given as text."""
 
     capture: Capture
+    most_traced: ClassVar[int]
+    """Steps that `traced` keeps: as many as take some seconds."""
+    _traced: tuple[Address, Trace] | None = None
     frames: FrameAnswer | None = None
     """What answers `why` about a whole frame; None: such questions are refused."""
 
@@ -208,6 +212,34 @@ class Inspection(ABC):
         :raises UsageError: the address names nothing that runs a traceable program.
         """
         raise UsageError(f"programs of a {self.capture.console} cannot be traced in a capture", location=str(place))
+
+    def traced(self, place: Address | str) -> Trace:
+        """Like `trace`, with up to `most_traced` steps. The trace is kept until another one is asked for: those who step through it
+        ask many small things about it. The address may name a step, which makes no difference.
+
+        :raises UsageError: see `trace`.
+        """
+        address = as_address(place).at(step=None)
+        if self._traced is None or self._traced[0] != address:
+            self._traced = None  # the memory of one long trace is enough
+            self._traced = address, self.trace(address, self.most_traced)
+        return self._traced[1]
+
+    def programs_at(self, place: Address | str) -> list[Steppable]:
+        """The programs that can be stepped through at a draw or launch; for a pixel of a picture those of the fragments
+        that gave it its colour.
+
+        :raises UsageError: there is no such place.
+        """
+        address = as_address(place)
+        if address.draw is not None or address.event is not None:
+            return self._programs_of(address.place)
+        return list(self.why(address).programs) if address.pixel is not None else []
+
+    def _programs_of(self, place: Address) -> list[Steppable]:
+        """`programs_at` for the address of an event."""
+        del place
+        return []
 
     def uniforms(self, event: Event) -> list[Uniform]:
         """Uniforms that the words of an event upload, each with the value that the last of these words gives it. A

@@ -16,6 +16,7 @@ from pocketgpu.inspect.model.answer import Answer
 from pocketgpu.inspect.model.displayed import Displayed
 from pocketgpu.inspect.model.event import Event, Range
 from pocketgpu.inspect.model.stage import Stage
+from pocketgpu.inspect.model.steppable import Steppable
 from pocketgpu.late_dataclass import dataclass
 
 MOST_NAMES = 12
@@ -246,6 +247,17 @@ class Why(Answer):
                 yield touch
 
         yield from walk(self.touches)
+
+    @property
+    def programs(self) -> list[Steppable]:
+        """The programs of fragments, the last one first: each draw once, on the pixel that it drew."""
+        found: dict[Address, Steppable] = {}
+        for touch in self.all_touches():
+            if touch.x is None or touch.y is None or not any(one.stage(PROGRAM) for one in touch.fragments):
+                continue
+            at = touch.event.address.at(pixel=(touch.x, touch.y))
+            found[at] = Steppable(f"pixel program of {touch.event.address}", at)
+        return [*found.values()][::-1]
 
     @property
     def fragments(self) -> list[Fragment]:

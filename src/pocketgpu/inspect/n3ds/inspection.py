@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pocketgpu.guests import App
     from pocketgpu.guests.writers import Written
     from pocketgpu.inspect.decode.uniforms import Uniform
+    from pocketgpu.inspect.model.steppable import Steppable
     from pocketgpu.inspect.n3ds.moments import N3dsMoment
     from pocketgpu.inspect.n3ds.programs import Program as DrawProgram
     from pocketgpu.inspect.stepping.trace import Trace as Steps
@@ -49,6 +50,8 @@ class N3dsInspection(Inspection):
         """Events and passes of the first frames, as an earlier run has listed them."""
         self.changing: dict[tuple[int, int], bool] = {}
         """For draws that were asked, by frame and number: whether a fragment changes a colour."""
+
+    most_traced = 1 << 12
 
     # -- events -------------------------------------------------------------------------------------------------------
     @cached_property
@@ -160,6 +163,11 @@ class N3dsInspection(Inspection):
         from pocketgpu.inspect.n3ds.stepping import trace_of
 
         return trace_of(self, as_address(place), most)
+
+    def _programs_of(self, place: Address) -> list[Steppable]:
+        from pocketgpu.inspect.n3ds.stepping import programs_at
+
+        return programs_at(self, place)
 
     def words_of(self, event: Event) -> Iterable[str]:
         from pocketgpu.inspect.decode import decode

@@ -16,6 +16,7 @@ from pocketgpu.errors import UsageError
 from pocketgpu.facts.pica import PICA
 from pocketgpu.facts.pica_enums import GEOMETRY_MODE, GEOMETRY_STAGE
 from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.steppable import Part, Steppable
 from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
 from pocketgpu.inspect.stepping import Trace, trace_vertex
 from pocketgpu.inspect.stepping.n3ds import MOST
@@ -82,6 +83,19 @@ def trace_of(inspection: N3dsInspection, address: Address, most: int | None = No
     inspection.watch(event, watcher)
     assert watcher.trace is not None
     return watcher.trace
+
+
+def programs_at(inspection: N3dsInspection, address: Address) -> list[Steppable]:
+    """See `Inspection.programs_at`, for the address of an event."""
+    event = inspection.event(address)
+    if event.draw is None:
+        return []
+    place, vertices = event.address, event.facts.get("vertices")
+    found = [Steppable("vertex program", place, (Part("v", "vertex", (vertices,)),))]
+    mode = field("GEOSTAGE_CONFIG.mode")
+    if mode.field.raw(inspection.seek(place).registers()[mode.register.name]) == GEOMETRY_STAGE.ON:
+        found.append(Steppable("geometry program", place, (Part("t", "primitive", (None,)),)))
+    return found
 
 
 def trace_draw(machine: N3DS, packets: DrawPackets, place: int, address: Address, most: int) -> Trace:
@@ -256,4 +270,4 @@ def _inputs(machine: N3DS, packet: int, vertex: int) -> np.ndarray[Any, Any]:
     return seen[0][None]
 
 
-__all__ = ["trace_draw", "trace_of", "trace_primitive_of"]
+__all__ = ["programs_at", "trace_draw", "trace_of", "trace_primitive_of"]

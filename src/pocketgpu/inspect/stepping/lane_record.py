@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from pocketgpu.control_flow import Block
+from pocketgpu.inspect.stepping.listing import ProgramListing, SourceLine
 from pocketgpu.inspect.stepping.operand_plans import FLAGS, FLOW, PREDICATES, OperandPlace, OperandPlan, plan_of
 from pocketgpu.inspect.stepping.register_values import Value
 from pocketgpu.inspect.stepping.step import Access, Change, Step
@@ -17,6 +19,7 @@ from pocketgpu.maxwell.graphics.records import FRAGMENTS
 from pocketgpu.maxwell.sass import Program
 from pocketgpu.maxwell.sass.isa.disassembler import instruction_text
 from pocketgpu.maxwell.sass.isa.operand import PT, RZ
+from pocketgpu.maxwell.sass.program.graph import blocks_of
 from pocketgpu.maxwell.sass.program.steps import ALWAYS
 from pocketgpu.maxwell.sass.program.steps import Step as Instruction
 from pocketgpu.maxwell.sass.semantics import Flags, Unit, bits
@@ -42,18 +45,20 @@ from pocketgpu.wording import agreed, counted
 
 LOADS, STORES, ATOMICS = ("LD", "LDL", "LDS"), ("ST", "STL", "STS"), ("ATOM", "ATOMS", "RED")
 SPACES = {"LDS": "shared", "STS": "shared", "ATOMS": "shared", "LDL": "local", "STL": "local"}
+INDIRECT = ("BRX", "JMX")
 KINDS = dict.fromkeys(PREDICATES + FLAGS, "bool")
 EVERY = 0xFFFFFFFF
 NOT_ENDED = "the program did not end"
 """`Trace.cut` until the lane has ended."""
 
 
-class Listing:
+class Listing(ProgramListing):
     """A program as traces show it.
 
     :param program: the decoded program; steps: the same for the interpreter.
     :param address_of: byte offset of an instruction; by default from the program's beginning.
-    :param line_of: its line in the program's source text, None if that is not known.
+    :param line_of: its line in the program's source text, None if that is not known. file: that text's name.
+    :param start: the instruction that runs first. indirect: addresses that indirect branches can go to.
     """
 
     def __init__(
@@ -62,18 +67,33 @@ class Listing:
         steps: Sequence[Instruction],
         address_of: Callable[[int], int] | None = None,
         line_of: Callable[[int], int | None] = lambda index: None,
+        *,
+        file: str = "",
+        start: int = 0,
+        indirect: Sequence[int] = (),
     ) -> None:
         self.program, self.steps = program, steps
-        self.address_of = address_of or (lambda index: steps[index].address)
         self.line_of = line_of
+        self._address_of, self._file, self._start, self._indirect = address_of, file, start, indirect
         self._plans: dict[int, OperandPlan] = {}
 
     def __len__(self) -> int:
         return len(self.steps)
 
-    def text(self, index: int) -> str:
+    def address_of(self, number: int) -> int:
+        return self.steps[number].address if self._address_of is None else self._address_of(number)
+
+    def text(self, number: int) -> str:
         """An instruction as NVIDIA's disassembler writes it."""
-        return instruction_text(self.program[index]).strip().rstrip(" ;")
+        return instruction_text(self.program[number]).strip().rstrip(" ;")
+
+    def source(self, number: int) -> SourceLine | None:
+        line = self.line_of(number)
+        return None if line is None else SourceLine(self._file, line)
+
+    def blocks(self) -> list[Block]:
+        branches = {one.address: self._indirect for one in self.program if one.op in INDIRECT} if self._indirect else {}
+        return blocks_of(self.program, branches, (self._start,))
 
     def plan(self, index: int) -> OperandPlan:
         found = self._plans.get(index)

@@ -29,6 +29,7 @@ from pocketgpu.facts.shader_isa import (
 from pocketgpu.inspect.stepping.register_values import Value
 from pocketgpu.inspect.stepping.step import Change, Emitted, Step
 from pocketgpu.inspect.stepping.trace import Trace
+from pocketgpu.inspect.stepping.unit_listing import UnitListing
 from pocketgpu.lanes import Value as LaneValue
 from pocketgpu.pica.shader.arithmetic import OPERATIONS, operation_name
 from pocketgpu.pica.shader.disassembler import instruction_text
@@ -258,7 +259,7 @@ def _trace(
 ) -> Trace:  # fmt: skip
     if most < 1:
         raise UsageError(f"a trace keeps at least one step, not {most}")
-    trace = Trace("3ds", name, what, dict.fromkeys(NAMES, 0), KINDS)
+    trace = Trace("3ds", name, what, dict.fromkeys(NAMES, 0), KINDS, listing=UnitListing(program))
     trace.result = program.watch(lambda *args: _Watched(trace, program, most, *args), inputs, *rest)
     if trace.cut and not trace.hung:
         trace.result = None

@@ -21,7 +21,11 @@ Three = tuple[int, int, int]
 def listing_of(code: Code) -> Listing:
     """The listing of a program that is launched, or of a stage."""
     program: Program = decode_program(code.data)
-    return Listing(program, code.flow.steps, code.origin_of, code.line_of)
+    _, start, indirect = code.key
+    targets = [program[n].address for n in indirect if n < len(program)]
+    return Listing(
+        program, code.flow.steps, code.origin_of, code.line_of, file=code.file, start=start, indirect=targets
+    )  # fmt: skip
 
 
 def trace_thread(

@@ -10,11 +10,15 @@ from dataclasses import field
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from pocketgpu.displayed import Displayed, line_of, table_html, title_html
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.stepping.births import Birth, births
+from pocketgpu.inspect.stepping.listing import ProgramListing
 from pocketgpu.inspect.stepping.register_values import Value
 from pocketgpu.inspect.stepping.step import Step
+from pocketgpu.inspect.stepping.visits import Visits
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
@@ -86,6 +90,7 @@ class Trace(Displayed):
     all registers before the first step; kinds: their types (values.KINDS; "bits" if not given). cut: why the trace ends
     before the program; "" if it has the whole program. hung: the program would not end. result: the result of the
     program, where the console's tracer documents one. address: of the vertex, primitive or thread in a capture, or "".
+    listing: the program; None if it is not known.
     """
 
     console: str
@@ -98,6 +103,7 @@ class Trace(Displayed):
     hung: bool = False
     result: Any = None
     address: str = ""
+    listing: ProgramListing | None = None
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -150,7 +156,39 @@ class Trace(Displayed):
         found = bisect_right([step.index for step in written], before - 1)
         return written[found - 1] if found else None
 
+    @cached_property
+    def _writes(self) -> dict[str, list[int]]:
+        """The steps that wrote each register, in order."""
+        found: dict[str, list[int]] = {}
+        for step in self.steps:
+            for change in step.writes:
+                for name in change.names:
+                    found.setdefault(name, []).append(step.index)
+        return found
+
+    def origin(self, register: str, before: int) -> int | None:
+        """Like `writer`, for one register ("R5", "r0.x"): the index of the step; quick for all registers at a step."""
+        written = self._writes.get(register, [])
+        found = bisect_right(written, before - 1)
+        return written[found - 1] if found else None
+
+    @cached_property
+    def touched(self) -> frozenset[str]:
+        """The registers that some step reads or writes."""
+        read = {name for step in self.steps for value in step.reads for name in value.names}
+        return frozenset(name for name in self.start if name in read or name in self._writes)
+
     # -- queries ------------------------------------------------------------------------------------------------------
+    @cached_property
+    def visits(self) -> Visits:
+        """Which instructions and blocks ran, how often and when.
+
+        :raises UsageError: the trace has no listing.
+        """
+        if self.listing is None:
+            raise UsageError("the program of this trace is not known", location=self.address or None)
+        return Visits(self.listing, np.fromiter((step.number for step in self.steps), np.int64, len(self.steps)))
+
     @cached_property
     def hits(self) -> Counter[int]:
         """How often the instruction at each address ran in this lane, including runs with a false guard."""

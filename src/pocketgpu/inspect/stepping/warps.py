@@ -141,7 +141,7 @@ class LaneWatch:
             listing = self.listing
             lane = self.choose(launch, slot, warp) if len(self.traces) < self.runs else None
             if lane is not None and listing is not None and self.words[(at + WARP.ACTIVE) // 4] >> lane & 1:
-                trace = Trace("switch", self.name, self.lane, {})
+                trace = Trace("switch", self.name, self.lane, {}, listing=listing)
                 self.traces.append(trace)
                 self._records[slot, warp] = LaneRecord(
                     self.words, listing, trace, (launch, slot, warp, lane), self.most

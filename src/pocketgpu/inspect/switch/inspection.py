@@ -24,6 +24,7 @@ from pocketgpu.maxwell.host.layout import CLASS_FILES
 if TYPE_CHECKING:
     from pocketgpu.guests import App
     from pocketgpu.guests.writers import Written
+    from pocketgpu.inspect.model.steppable import Steppable
     from pocketgpu.inspect.stepping.trace import Trace as Steps
     from pocketgpu.inspect.switch.answers import PixelAnswers
     from pocketgpu.inspect.switch.moments import SwitchMoment
@@ -49,6 +50,8 @@ class SwitchInspection(Inspection):
         self.player = SwitchPlayer(driver, self.recorder.note, drawing=self.recorder.drawing)
         self.recorder.machine = self.player.machine
         self.recorder.backings = lambda: driver.backings
+
+    most_traced = 1 << 17
 
     @cached_property
     def _pixels(self) -> PixelAnswers:
@@ -235,6 +238,11 @@ class SwitchInspection(Inspection):
         from pocketgpu.inspect.switch.stepping import trace_of
 
         return trace_of(self, as_address(place), most)
+
+    def _programs_of(self, place: Address) -> list[Steppable]:
+        from pocketgpu.inspect.switch.stepping import programs_at
+
+        return programs_at(self, place)
 
     def words_of(self, event: Event) -> Iterable[str]:
         from pocketgpu.inspect.decode import decode

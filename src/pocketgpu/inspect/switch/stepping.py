@@ -12,6 +12,7 @@ import numpy as np
 
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.steppable import Part, Steppable
 from pocketgpu.inspect.stepping.machines import pixel_of, vertex_of, watch_launches, watch_stage
 from pocketgpu.inspect.stepping.trace import Trace
 from pocketgpu.inspect.stepping.warps import MOST
@@ -48,6 +49,27 @@ def trace_of(inspection: SwitchInspection, address: Address, most: int | None = 
     if (address.vertex is None) == (address.pixel is None):
         raise UsageError("this address names no vertex or pixel of the draw", location=str(address), hint=_HINT)
     return _lane(inspection, what, address, tick, most)
+
+
+def programs_at(inspection: SwitchInspection, address: Address) -> list[Steppable]:
+    """See `Inspection.programs_at`, for the address of an event."""
+    event = inspection.event(address)
+    trace = inspection.recorder.traces[inspection.tick_of(event.address) - 1]
+    place, what = event.address, trace.what
+    if isinstance(what, Launch):
+        parts = Part("b", "block", tuple(what.grid)), Part("t", "thread", tuple(what.block))
+        return [Steppable(f"program {what.program:#x}", place, parts)]
+    if not isinstance(what, Draw):
+        return []
+    found, stages = [], {one.stage for one in what.shaders}
+    first = min(stages, default=PIXEL)
+    if first != PIXEL:
+        found.append(Steppable(f"{STAGES[first]} program", place, (Part("v", "vertex", (what.count,)),)))
+    if PIXEL in stages:
+        sizes = [(one.width // one.grid[0], one.height // one.grid[1]) for one, _ in trace.surfaces[:1]]
+        limits = sizes[0] if sizes else (None, None)
+        found.append(Steppable(f"{STAGES[PIXEL]} program", place, (Part("px", "pixel", limits),)))
+    return found
 
 
 def _thread(inspection: SwitchInspection, launch: Launch, address: Address, tick: int, most: int) -> Trace:
@@ -111,3 +133,6 @@ def _lane(inspection: SwitchInspection, draw: Draw, address: Address, tick: int,
         return trace
     what = "no fragment of the draw is on this pixel" if address.vertex is None else "the vertex was never shaded"
     raise UsageError(what, location=str(address), hint=f"'why {address.place}' shows what happened to the draw.")
+
+
+__all__ = ["programs_at", "trace_of"]

@@ -16,6 +16,7 @@ from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.answer import Answer
 from pocketgpu.inspect.model.event import Event
+from pocketgpu.inspect.model.steppable import Steppable
 from pocketgpu.inspect.switch.lane_trace import Instruction, LaneTracer
 from pocketgpu.inspect.switch.watched import Watch
 from pocketgpu.lanes import Value
@@ -69,6 +70,10 @@ class ThreadWhy(Answer):
     def because(self) -> str:
         """What the thread did, in a line."""
         return self.conclusion[0]
+
+    @property
+    def programs(self) -> list[Steppable]:
+        return [Steppable(f"program {self.program:#x}", self.address)]
 
     def details(self) -> Iterator[str]:
         """All instructions."""

@@ -273,6 +273,16 @@ class Program:
         return line_of(self, f"{counted(self._size, 'instruction')}, entry point {self._entry:#05x}")
 
     @property
+    def code(self) -> tuple[int, ...]:
+        """The instruction words that were given."""
+        return tuple(self._code[: self._size].tolist())
+
+    @property
+    def entry_point(self) -> int:
+        """The start address."""
+        return self._entry
+
+    @property
     def descriptors(self) -> tuple[int, ...]:
         """The operand descriptors, 128 words."""
         return tuple(self._descriptors.tolist())

@@ -14,7 +14,8 @@ def _why(given: Parameters) -> Question:
 
     def question(run: Inspection) -> Json:
         answer = run.why(at)
-        return {**answer.to_json(), "text": answer.text()}
+        programs = [one.to_json() for one in answer.programs]
+        return {**answer.to_json(), "text": answer.text(), "programs": programs}
 
     return question
 

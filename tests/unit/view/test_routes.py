@@ -6,13 +6,14 @@ import html
 import json
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from starlette.testclient import TestClient
+from support.view_desk import on_desk
 
 import pocketgpu
 from pocketgpu.inspect.model.address import Address
@@ -20,7 +21,7 @@ from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.inspect.pages.selection import page_of
 from pocketgpu.view import routes
 from pocketgpu.view.machine_thread import MachineThread
-from pocketgpu.view.questions.desk import MAIN, Desk, desk_of
+from pocketgpu.view.questions.desk import Desk, desk_of
 from pocketgpu.view.routes import Routes
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -34,11 +35,6 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder.parent / "secret.txt").write_text("not for you")
     (folder / "link.txt").symlink_to(folder.parent / "secret.txt")
     return folder
-
-
-def on_desk(run: Inspection) -> MachineThread[Desk]:
-    """A machine's thread whose desk has one inspection."""
-    return MachineThread[Desk](lambda: desk_of((MAIN, nullcontext(run))))
 
 
 @pytest.fixture(scope="module", params=SAMPLES)

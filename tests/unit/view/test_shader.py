@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
+from support.view_desk import on_desk
 
 import pocketgpu
 from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.inspect.model.why import PROGRAM
 from pocketgpu.inspect.stepping import Trace
-from pocketgpu.view.machine_thread import MachineThread
 from pocketgpu.view.questions.shader import CODE, MOST_ROWS, REGISTERS, STEPS
 from pocketgpu.view.routes import Routes
 
@@ -27,7 +26,7 @@ def sides(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     """A client of the server, and an inspection of the same sample."""
     path = ROOT / "src" / "pocketgpu" / "data" / request.param
     page = tmp_path_factory.mktemp("page")
-    machine = MachineThread[Inspection](lambda: nullcontext(pocketgpu.debug(path)))
+    machine = on_desk(pocketgpu.debug(path))
     with TestClient(Routes(machine, path.name, "1.2", page).app) as client:
         yield client, pocketgpu.debug(path)
 

@@ -214,8 +214,8 @@ class Inspection(ABC):
         raise UsageError(f"programs of a {self.capture.console} cannot be traced in a capture", location=str(place))
 
     def traced(self, place: Address | str) -> Trace:
-        """Like `trace`, with up to `most_traced` steps. The trace is kept until another one is asked for: those who step through it
-        ask many small things about it. The address may name a step, which makes no difference.
+        """Like `trace`, with up to `most_traced` steps. The trace is kept until another one is asked for: those who
+        step through it ask many small things about it. The address may name a step, which makes no difference.
 
         :raises UsageError: see `trace`.
         """

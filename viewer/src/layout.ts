@@ -15,6 +15,7 @@ export const PANELS: Record<string, { title: string; element: string; group: Gro
   state: { title: "State", element: "pg-state", group: "state" },
   shader: { title: "Shader", element: "pg-shader", group: "why" },
   words: { title: "Words", element: "pg-words", group: "state" },
+  graph: { title: "Frame graph", element: "pg-graph", group: "picture" },
   timeline: { title: "Timeline", element: "pg-timeline", group: "state" },
 };
 

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { splitStep } from "../src/shared/address";
-import { backEdges, drawn, layersOf, layOut, BLOCK_HEIGHT, BLOCK_WIDTH } from "../src/shader/graph_layout";
+import { backEdges, drawn, layersOf, layOut } from "../src/shared/graph_layout";
+
+const BLOCK = { width: 216, height: 58 };
 import { Newest } from "../src/shader/newest";
 import { chosenIn, namesRun, placeFor, rangeOf, runOf } from "../src/shader/programs";
 import { groupsOf, linesOf, shownAs } from "../src/shader/registers";
@@ -133,25 +135,25 @@ describe("the layout of a graph", () => {
   });
 
   it("keeps blocks apart and inside", () => {
-    const graph = layOut(targets);
+    const graph = layOut(targets, BLOCK);
     for (const [at, one] of graph.blocks.entries()) {
       expect(one.x).toBeGreaterThanOrEqual(0);
-      expect(one.x + BLOCK_WIDTH).toBeLessThanOrEqual(graph.width);
-      expect(one.y + BLOCK_HEIGHT).toBeLessThanOrEqual(graph.height);
+      expect(one.x + BLOCK.width).toBeLessThanOrEqual(graph.width);
+      expect(one.y + BLOCK.height).toBeLessThanOrEqual(graph.height);
       for (const other of graph.blocks.slice(at + 1)) {
-        const apart = Math.abs(one.x - other.x) >= BLOCK_WIDTH || Math.abs(one.y - other.y) >= BLOCK_HEIGHT;
+        const apart = Math.abs(one.x - other.x) >= BLOCK.width || Math.abs(one.y - other.y) >= BLOCK.height;
         expect(apart).toBe(true);
       }
     }
   });
 
   it("has a path for every edge, from block to block", () => {
-    const graph = layOut(targets);
+    const graph = layOut(targets, BLOCK);
     expect(graph.paths).toHaveLength(targets.flat().length);
     for (const path of graph.paths) {
       expect(path.to).toBe(targets[path.from]![path.edge]);
       const [start, end] = [path.points[0]!, path.points.at(-1)!];
-      expect(start.y).toBe(graph.blocks[path.from]!.y + BLOCK_HEIGHT);
+      expect(start.y).toBe(graph.blocks[path.from]!.y + BLOCK.height);
       expect(end.y).toBe(graph.blocks[path.to]!.y);
       expect(drawn(path).startsWith(`M${start.x} ${start.y}`)).toBe(true);
       for (const point of path.points) expect(point.x).toBeLessThanOrEqual(graph.width);
@@ -162,12 +164,12 @@ describe("the layout of a graph", () => {
   it("is quick for as many blocks as there can be", () => {
     const many = Array.from({ length: 400 }, (_, at) => [Math.min(399, at + 1), (at * 7 + 13) % 400]);
     const began = performance.now();
-    layOut(many);
+    layOut(many, BLOCK);
     expect(performance.now() - began).toBeLessThan(2000);
   });
 
   it("of nothing is empty", () => {
-    expect(layOut([]).paths).toEqual([]);
+    expect(layOut([], BLOCK).paths).toEqual([]);
   });
 });
 

@@ -3,8 +3,9 @@
 import { LitElement, css, html, nothing, svg, type TemplateResult } from "lit";
 import { panelStyles } from "../shared/styles";
 import type { FlowAnswer, FlowBlock } from "./api";
-import { BLOCK_HEIGHT, BLOCK_WIDTH, drawn, layOut, type Graph, type Path } from "./graph_layout";
+import { drawn, layOut, type Graph, type Path } from "../shared/graph_layout";
 
+const BLOCK = { width: 216, height: 58 };
 const ZOOMS = [0.25, 0.35, 0.5, 0.7, 0.85, 1, 1.25, 1.5, 2];
 const LETTERS = 28;
 
@@ -110,7 +111,10 @@ export class ShaderGraph extends LitElement {
   protected override willUpdate(): void {
     if (this.flow === this.laidOut) return;
     this.laidOut = this.flow;
-    this.graph = this.flow && layOut(this.flow.blocks.map((block) => block.edges.map((edge) => edge.to)));
+    this.graph = this.flow && layOut(
+        this.flow.blocks.map((block) => block.edges.map((edge) => edge.to)),
+        BLOCK,
+      );
     this.fitted = true;
   }
 
@@ -204,7 +208,7 @@ export class ShaderGraph extends LitElement {
         this.choose(block);
       }}
     >
-      <rect class="box" width=${BLOCK_WIDTH} height=${BLOCK_HEIGHT} rx="3"></rect>
+      <rect class="box" width=${BLOCK.width} height=${BLOCK.height} rx="3"></rect>
       <text class="range" x="8" y="17">${range}</text>
       <text x="8" y="34">${facts}</text>
       <text x="8" y="51">${short(block.last_text)}</text>

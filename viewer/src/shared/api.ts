@@ -160,6 +160,15 @@ export async function askBytes(
   return new Uint8ClampedArray(await (await ask(path, panel, values, signal)).arrayBuffer());
 }
 
+export async function askBlob(
+  path: string,
+  panel: string,
+  values: Record<string, string | number>,
+  signal?: AbortSignal,
+): Promise<Blob> {
+  return (await ask(path, panel, values, signal)).blob();
+}
+
 /** Ask for a file, and let the browser keep it. */
 export async function download(path: string, panel: string, values: Record<string, string | number>): Promise<void> {
   const response = await ask(path, panel, values);

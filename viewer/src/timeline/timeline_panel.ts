@@ -178,7 +178,7 @@ export class TimelinePanel extends Panel {
     const label = `Timeline of frame ${this.frame}: ${this.tracks.map((one) => `${one.unit} ${one.events.length}`).join(", ")}`;
     return html`
       <div class="bar">
-        <span class="dim grow">${this.frame < 0 ? "" : `frame ${this.frame}: ${events}, in order; recordings hold no times`}</span>
+        <span class="dim grow" title="Recordings hold no times: a place is the number of an event.">${this.frame < 0 ? "" : `frame ${this.frame}: ${events}, in order`}</span>
         ${this.problemSaving ? html`<span role="alert">not saved: ${this.problemSaving}</span>` : ""}
         <button title="Further away" aria-label="Further away" @click=${() => this.zoom(1 / STEP)}>−</button>
         <button title="Closer" aria-label="Closer" @click=${() => this.zoom(STEP)}>+</button>
@@ -192,6 +192,7 @@ export class TimelinePanel extends Panel {
           ${this.tracks.map((one) => html`<div>${one.unit}</div>`)}
         </div>
         <div class="drawing">
+          <span class="probe" hidden></span>
           <canvas
             tabindex="0"
             role="application"
@@ -219,8 +220,7 @@ export class TimelinePanel extends Panel {
     const height = Math.round(canvas.clientHeight * ratio);
     if (canvas.width !== width || canvas.height !== height) [canvas.width, canvas.height] = [width, height];
     const context = canvas.getContext("2d")!;
-    const style = getComputedStyle(this);
-    const colour = (name: string): string => style.getPropertyValue(name);
+    const colour = this.colours();
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, canvas.clientWidth, canvas.clientHeight);
     this.paintPasses(context, colour);
@@ -241,6 +241,21 @@ export class TimelinePanel extends Panel {
       context.lineWidth = 2;
       context.strokeRect(x, 1, wide, canvas.clientHeight - 2);
     }
+  }
+
+  /** Colours of the style sheet as a canvas takes them: without functions that depend on the scheme. */
+  private colours(): (name: string) => string {
+    const known = new Map<string, string>();
+    const probe = this.renderRoot.querySelector<HTMLElement>(".probe")!;
+    return (name) => {
+      let found = known.get(name);
+      if (found === undefined) {
+        probe.style.color = `var(${name})`;
+        found = getComputedStyle(probe).color;
+        known.set(name, found);
+      }
+      return found;
+    };
   }
 
   private paintPasses(context: CanvasRenderingContext2D, colour: (name: string) => string): void {

@@ -42,7 +42,14 @@ def _pictures(given: Parameters) -> Question:
 
 def _picture(given: Parameters) -> Question:
     at, name, form = given.at(), given.text("of"), given.choice("form", FORMS, "rgba")
-    return lambda run: pixels_of(_named(run, at, name).pixels, form)
+    most = given.number("most", 0)
+    return lambda run: pixels_of(smaller(_named(run, at, name).pixels, most), form)
+
+
+def smaller(pixels: np.ndarray, most: int) -> np.ndarray:
+    """Every n-th pixel, so that no side has more than `most`; 0: all of them."""
+    step = max(1, -(-max(pixels.shape[:2]) // most)) if most else 1
+    return pixels if step == 1 else np.ascontiguousarray(pixels[step // 2 :: step, step // 2 :: step])
 
 
 def _pixel(given: Parameters) -> Question:

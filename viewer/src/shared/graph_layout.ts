@@ -1,4 +1,4 @@
-// Places for the blocks of a control-flow graph: layers by the longest way from the start, order within a layer by the
+// Places for the blocks of a graph: layers by the longest way from the start, order within a layer by the
 // neighbours' places. Edges that span several layers pass through places of their own, and edges that lead back go
 // round on the right, each in a lane.
 
@@ -29,8 +29,12 @@ export interface Graph {
   paths: Path[];
 }
 
-export const BLOCK_WIDTH = 216;
-export const BLOCK_HEIGHT = 58;
+/** Of blocks: all are as wide; `height` of each is that of its number, or that of all. */
+export interface Size {
+  width: number;
+  height: number | readonly number[];
+}
+
 const GAP_X = 28;
 const GAP_Y = 44;
 const MARGIN = 16;
@@ -93,8 +97,8 @@ export function layersOf(targets: readonly (readonly number[])[], back: Readonly
   return layers;
 }
 
-/** targets: the blocks that each block's edges lead to. */
-export function layOut(targets: readonly (readonly number[])[]): Graph {
+/** targets: the blocks that each block's edges lead to. size: of a block. */
+export function layOut(targets: readonly (readonly number[])[], size: Size): Graph {
   const back = backEdges(targets);
   const layers = layersOf(targets, back);
   const rows: Node[][] = Array.from({ length: Math.max(0, ...layers.map((layer) => layer + 1)) }, () => []);
@@ -125,8 +129,8 @@ export function layOut(targets: readonly (readonly number[])[]): Graph {
     }),
   );
   for (let sweep = 0; sweep < SWEEPS; sweep += 1) sortLayers(rows, sweep % 2 === 0);
-  const width = spread(rows);
-  return route(targets, back, nodes, ways, rows.length, width);
+  const width = spread(rows, size);
+  return route(targets, back, nodes, ways, rows.length, width, size);
 }
 
 /** Order each layer by the mean place of the neighbours in the layer before it. */
@@ -142,10 +146,9 @@ function sortLayers(rows: Node[][], down: boolean): void {
   }
 }
 
-const widthOf = (node: Node): number => (node.block < 0 ? SLOT : BLOCK_WIDTH);
-
 /** Give each node its x, the middle, near its neighbours; the width of all. */
-function spread(rows: Node[][]): number {
+function spread(rows: Node[][], size: Size): number {
+  const widthOf = (node: Node): number => (node.block < 0 ? SLOT : size.width);
   const gap = (a: Node, b: Node): number => (widthOf(a) + widthOf(b)) / 2 + GAP_X;
   for (const row of rows) {
     let x = 0;
@@ -173,7 +176,7 @@ function spread(rows: Node[][]): number {
   const all = rows.flat();
   const least = Math.min(0, ...all.map((node) => node.x - widthOf(node) / 2));
   for (const node of all) node.x += MARGIN - least;
-  return Math.max(BLOCK_WIDTH, ...all.map((node) => node.x + widthOf(node) / 2));
+  return Math.max(size.width, ...all.map((node) => node.x + widthOf(node) / 2));
 }
 
 function route(
@@ -183,14 +186,21 @@ function route(
   ways: { from: number; edge: number; to: number; through: Node[] }[],
   layers: number,
   width: number,
+  size: Size,
 ): Graph {
-  const top = (layer: number): number => MARGIN + layer * (BLOCK_HEIGHT + GAP_Y);
-  const blocks = nodes.map((node) => ({ x: node.x - BLOCK_WIDTH / 2, y: top(node.layer) }));
+  const heightOf = (block: number): number => (typeof size.height === "number" ? size.height : (size.height[block] ?? 0));
+  /** Of the highest block of each layer. */
+  const heights = new Array<number>(layers).fill(0);
+  nodes.forEach((node, block) => (heights[node.layer] = Math.max(heights[node.layer]!, heightOf(block))));
+  const tops: number[] = [MARGIN];
+  for (const height of heights) tops.push(tops.at(-1)! + height + GAP_Y);
+  const top = (layer: number): number => tops[layer]!;
+  const blocks = nodes.map((node) => ({ x: node.x - size.width / 2, y: top(node.layer) }));
   /** Edges leave along the lower side, next to each other. */
   const leaves = (from: number, edge: number): Placed => {
     const count = targets[from]!.length;
-    const x = nodes[from]!.x + ((edge + 1) / (count + 1) - 0.5) * (BLOCK_WIDTH - 40);
-    return { x, y: blocks[from]!.y + BLOCK_HEIGHT };
+    const x = nodes[from]!.x + ((edge + 1) / (count + 1) - 0.5) * (size.width - 40);
+    return { x, y: blocks[from]!.y + heightOf(from) };
   };
   const paths: Path[] = ways.map(({ from, edge, to, through }) => ({
     from,
@@ -201,7 +211,7 @@ function route(
       leaves(from, edge),
       ...through.flatMap((node) => [
         { x: node.x, y: top(node.layer) },
-        { x: node.x, y: top(node.layer) + BLOCK_HEIGHT },
+        { x: node.x, y: top(node.layer) + heights[node.layer]! },
       ]),
       { x: nodes[to]!.x, y: blocks[to]!.y },
     ],
@@ -211,7 +221,7 @@ function route(
     all.forEach((to, edge) => {
       if (!back.has(`${from} ${to}`)) return;
       const start = leaves(from, edge);
-      const end = { x: nodes[to]!.x + BLOCK_WIDTH / 4, y: blocks[to]!.y };
+      const end = { x: nodes[to]!.x + size.width / 4, y: blocks[to]!.y };
       const points = [
         start,
         { x: start.x, y: start.y + GAP_Y / 4 },

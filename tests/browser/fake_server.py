@@ -207,6 +207,10 @@ def _words(given: dict[str, str]) -> Any:
     ]}  # fmt: skip
 
 
+def _notes(given: dict[str, str]) -> Any:
+    return {"file": "fake.notes.json", "notes": []}
+
+
 ANSWERS: dict[str, Any] = {
     "capture": lambda given: {"name": f"fake {MARKUP}", "console": "3DS", "frames": 2, "rest": True, "version": "0"},
     "events": lambda given: {
@@ -215,5 +219,5 @@ ANSWERS: dict[str, Any] = {
         "passes": [{"address": f"f{given['frame']}/p{n}", "target": f"target {n} {MARKUP}"} for n in range(2)],
     },
     "event": _event, "pictures": _pictures, "picture": picture, "pixel": _pixel, "why": _why, "state": _state,
-    "words": _words, **fake_shader.ANSWERS,
+    "words": _words, "notes": _notes, **fake_shader.ANSWERS,
 }  # fmt: skip

@@ -5,6 +5,7 @@ import { store } from "./events/store";
 import { Layout, PANELS } from "./layout";
 import { fromFragment, parseAddress } from "./shared/address";
 import { download, Superseded } from "./shared/api";
+import { notes } from "./notes/store";
 import { selection } from "./shared/selection";
 import { SHOW_PANEL } from "./shared/show_panel";
 import { setTheme, theme, type Theme } from "./theme";
@@ -20,6 +21,7 @@ const KEYS: [string, string][] = [
   ["← →", "fold and unfold"],
   ["/", "filter of the events"],
   ["g", "address"],
+  ["m", "bookmark of the selection, on or off"],
   ["s", "save a page about the selection"],
   [`F1 to F${NAMES.length}, or Alt+1 to ${NAMES.length}`, NAMES.join(", ")],
   ["arrows, Enter", "in the picture: move the pixel, explain it"],
@@ -46,6 +48,8 @@ export class App extends LitElement {
   override connectedCallback(): void {
     super.connectedCallback();
     selection.addEventListener("change", () => this.selected());
+    notes.addEventListener("change", () => this.requestUpdate());
+    void notes.open();
     store.addEventListener("change", () => this.requestUpdate());
     document.addEventListener("keydown", (event) => this.key(event));
     document.addEventListener(SHOW_PANEL, (event) => this.layout?.activate((event as CustomEvent<string>).detail));
@@ -111,6 +115,17 @@ export class App extends LitElement {
         <span class="end">
           <button
             type="button"
+            class="bookmark"
+            aria-pressed=${notes.of(address) !== null}
+            aria-label="Bookmark"
+            title="Bookmark of the selection (m)"
+            ?disabled=${!address}
+            @click=${() => this.bookmark()}
+          >
+            ${notes.of(address) ? "★" : "☆"}
+          </button>
+          <button
+            type="button"
             title="Save a page about the selection: pictures, reasons and state in one HTML file (s)"
             ?disabled=${!address}
             @click=${() => this.save()}
@@ -145,6 +160,21 @@ export class App extends LitElement {
     if (address) selection.select(address);
   }
 
+  /** A bookmark is a note without a text; a note with one is removed in its panel only. */
+  private bookmark(): void {
+    const { address } = selection;
+    const known = notes.of(address);
+    if (!address) return;
+    if (!known) void notes.put(address, "").then(() => this.layoutNotes());
+    else if (!known.text) void notes.remove(address);
+    else this.layout?.activate("notes");
+  }
+
+  /** Where a bookmark could not be written, its panel says why. */
+  private layoutNotes(): void {
+    if (notes.latest.error) this.layout?.activate("notes");
+  }
+
   private save(): void {
     this.problem = "";
     void download("/api/page", "save", { at: selection.address }).catch((error: unknown) => {
@@ -173,6 +203,7 @@ export class App extends LitElement {
     const typing = focus instanceof HTMLElement && focus.matches("input:not([type=checkbox]), select, textarea");
     if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "s") this.save();
+    else if (event.key === "m") this.bookmark();
     else if (event.key === "g") this.querySelector<HTMLInputElement>("#address")?.select();
     else if (event.key === "/") {
       this.layout?.activate("events");

@@ -16,6 +16,7 @@ export const PANELS: Record<string, { title: string; element: string; group: Gro
   shader: { title: "Shader", element: "pg-shader", group: "why" },
   words: { title: "Words", element: "pg-words", group: "state" },
   graph: { title: "Frame graph", element: "pg-graph", group: "picture" },
+  notes: { title: "Notes", element: "pg-notes", group: "events" },
   timeline: { title: "Timeline", element: "pg-timeline", group: "state" },
 };
 

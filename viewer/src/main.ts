@@ -6,6 +6,7 @@ import "./picture/picture_panel";
 import "./why/why_panel";
 import "./state/state_panel";
 import "./words/words_panel";
+import "./notes/notes_panel";
 import "./graph/graph_panel";
 import "./timeline/timeline_panel";
 import "./shader/shader_panel";

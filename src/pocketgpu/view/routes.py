@@ -22,6 +22,7 @@ from pocketgpu.view.machine_thread import Busy, MachineThread, Overtaken
 from pocketgpu.view.questions import asked_of
 from pocketgpu.view.questions.asking import AnyAsked, Download, Json, Pixels
 from pocketgpu.view.questions.desk import Desk
+from pocketgpu.view.questions.notes_file import Notes
 from pocketgpu.view.questions.parameters import Parameters
 
 _NO_STORE: Final = {"cache-control": "no-store"}
@@ -76,13 +77,13 @@ def _error(message: str, location: str | None, hint: str | None, status: int) ->
 class Routes:
     """The app for one open capture.
 
-    :param name: of its file. version: of this package. page: folder of the built page.
+    :param name: of its file. version: of this package. page: folder of the built page. notes: of the user.
     """
 
-    def __init__(self, machine: MachineThread[Desk], name: str, version: str, page: Path) -> None:
+    def __init__(self, machine: MachineThread[Desk], name: str, version: str, page: Path, notes: Notes) -> None:
         self._machine = machine
         self._streams: list[asyncio.Queue[str | None]] = []
-        routes = [Route(f"/api/{path}", self._route(asked)) for path, asked in asked_of(name, version).items()]
+        routes = [Route(f"/api/{path}", self._route(asked)) for path, asked in asked_of(name, version, notes).items()]
         routes.append(Route("/api/progress", self._progress))
         files = Mount("/", StaticFiles(directory=page, html=True, follow_symlink=False))
         self.app = Starlette(routes=[*routes, files], lifespan=self._lifespan)

@@ -42,11 +42,12 @@ def check_installed() -> None:
 
 def serve(
     capture: Capture, switches: Mapping[str, str], *, host: str, port: int, at: str,
-    say: Callable[[str], None], open_browser: bool,
+    say: Callable[[str], None], open_browser: bool, notes: Path | None = None,
 ) -> None:  # fmt: skip
     """Serve the page about a capture until the process is interrupted.
 
-    host, port: where to listen; port 0 is any free one. at: the address to show first. say: is given the link.
+    host, port: where to listen; port 0 is any free one. at: the address to show first. say: is given the link. notes:
+    the folder for the user's notes; None: that of the capture.
 
     :raises UsageError: nothing can listen there.
     """
@@ -56,13 +57,16 @@ def serve(
     from pocketgpu.view.gate import TOKEN, Gate
     from pocketgpu.view.machine_thread import MachineThread
     from pocketgpu.view.questions.desk import MAIN, desk_of, opened
+    from pocketgpu.view.questions.notes_file import Notes
     from pocketgpu.view.routes import Routes
 
     listener = _listener(host, port)
     port = listener.getsockname()[1]
     names = {host, LOCAL, "localhost"} if host == LOCAL else {host, socket.gethostname()}
     machine = MachineThread(lambda: desk_of((MAIN, opened(capture, switches))))
-    routes = Routes(machine, Path(capture.path).name, __version__, PAGE)
+    path = Path(capture.path)
+    kept = Notes(path.parent if notes is None else notes, path.name)
+    routes = Routes(machine, path.name, __version__, PAGE, kept)
     gate = Gate(routes.app, [f"{name}:{port}" for name in names])
     link = f"http://{host}:{port}/?{TOKEN}={gate.token}" + (f"#{at}" if at else "")
     say(link)

@@ -22,6 +22,7 @@ from pocketgpu.inspect.pages.selection import page_of
 from pocketgpu.view import routes
 from pocketgpu.view.machine_thread import MachineThread
 from pocketgpu.view.questions.desk import Desk, desk_of
+from pocketgpu.view.questions.notes_file import Notes
 from pocketgpu.view.routes import Routes
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -42,7 +43,7 @@ def sides(request: pytest.FixtureRequest, page: Path) -> Iterator[tuple[TestClie
     """A client of the server, and an inspection of the same sample."""
     path = ROOT / "src" / "pocketgpu" / "data" / request.param
     machine = on_desk(pocketgpu.debug(path))
-    with TestClient(Routes(machine, path.name, "1.2", page).app) as client:
+    with TestClient(Routes(machine, path.name, "1.2", page, Notes(page.parent, "c")).app) as client:
         yield client, pocketgpu.debug(path)
 
 
@@ -158,7 +159,7 @@ def test_texts_of_a_capture_stay_texts(page: Path) -> None:
     """A file name that would break out of HTML is data for JSON, never a page."""
     name = "</script><img src=x onerror=alert(1)>.pgc"
     machine = on_desk(pocketgpu.debug(ROOT / "src/pocketgpu/data" / SAMPLES[0]))
-    with TestClient(Routes(machine, name, "1", page).app) as client:
+    with TestClient(Routes(machine, name, "1", page, Notes(page.parent, "c")).app) as client:
         answer = client.get("/api/capture")
     assert answer.headers["content-type"] == "application/json" and answer.json()["name"] == name
     assert html.escape(name) not in answer.text
@@ -179,7 +180,7 @@ def test_a_file_has_a_name_that_every_system_takes(page: Path) -> None:
     path = ROOT / "src" / "pocketgpu" / "data" / SAMPLES[0]
     run = pocketgpu.debug(path)
     run.capture.path = '/x/"a\r\nb/../c:*?' + "d" * 500
-    with TestClient(Routes(on_desk(run), "c", "1.2", page).app) as client:
+    with TestClient(Routes(on_desk(run), "c", "1.2", page, Notes(page.parent, "c")).app) as client:
         header = client.get("/api/page", params={"at": "f0/px1,1"}).headers["content-disposition"]
     assert re.fullmatch(r'attachment; filename="[\w.-]{1,120}"', header)
 
@@ -196,7 +197,7 @@ def test_a_request_may_name_a_side(page: Path) -> None:
         closed.append(name)
 
     machine = MachineThread[Desk](lambda: desk_of(*((name, kept(name)) for name in runs)))
-    with TestClient(Routes(machine, "c", "1.2", page).app) as client:
+    with TestClient(Routes(machine, "c", "1.2", page, Notes(page.parent, "c")).app) as client:
         assert [ask(client, "capture", side=name)["console"] for name in runs] == ["3DS", "Switch"]
         assert ask(client, "capture")["console"] == "3DS"
         assert refused(client, "capture", side="c") == {

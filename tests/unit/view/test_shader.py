@@ -14,6 +14,7 @@ import pocketgpu
 from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.inspect.model.why import PROGRAM
 from pocketgpu.inspect.stepping import Trace
+from pocketgpu.view.questions.notes_file import Notes
 from pocketgpu.view.questions.shader import CODE, MOST_ROWS, REGISTERS, STEPS
 from pocketgpu.view.routes import Routes
 
@@ -27,7 +28,7 @@ def sides(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     path = ROOT / "src" / "pocketgpu" / "data" / request.param
     page = tmp_path_factory.mktemp("page")
     machine = on_desk(pocketgpu.debug(path))
-    with TestClient(Routes(machine, path.name, "1.2", page).app) as client:
+    with TestClient(Routes(machine, path.name, "1.2", page, Notes(page.parent, "c")).app) as client:
         yield client, pocketgpu.debug(path)
 
 

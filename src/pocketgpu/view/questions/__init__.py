@@ -1,6 +1,6 @@
 """What the page asks: a module for each of its parts, and the table of all requests.
 
-    asked = asked_of("scene.pgc", "1.0")["why"]
+    asked = asked_of("scene.pgc", "1.0", Notes(folder, "scene.pgc"))["why"]
     question = asked.question(Parameters({"at": "f1/px8,9"}))
     question(desk)                               # on the machine's thread: plain data for JSON, or `Pixels`
 
@@ -12,14 +12,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pocketgpu.inspect.model.inspection import Inspection
-from pocketgpu.view.questions import events, graph, page, pictures, shader, state, why, words
+from pocketgpu.view.questions import events, graph, notes, page, pictures, shader, state, why, words
 from pocketgpu.view.questions.asking import AnyAsked, Asked, Json
+from pocketgpu.view.questions.notes_file import Notes
 
 _PARTS = (events, pictures, why, state, words, shader, graph, page)
 
 
-def asked_of(name: str, version: str) -> Mapping[str, AnyAsked]:
-    """All requests by their names. name: of the capture's file, without folders. version: of this package."""
+def asked_of(name: str, version: str, kept: Notes) -> Mapping[str, AnyAsked]:
+    """All requests by their names. name: of the capture's file, without folders. version: of this package. kept: the
+    notes of the user."""
 
     def capture(run: Inspection) -> Json:
         return {
@@ -27,7 +29,7 @@ def asked_of(name: str, version: str) -> Mapping[str, AnyAsked]:
             "version": version,
         }  # fmt: skip
 
-    found: dict[str, AnyAsked] = {"capture": Asked(lambda given: capture)}
+    found: dict[str, AnyAsked] = {"capture": Asked(lambda given: capture), **notes.asked_of(kept)}
     for part in _PARTS:
         found |= part.ASKED
     return found

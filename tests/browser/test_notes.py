@@ -73,8 +73,8 @@ def test_a_note_is_text_with_links(opened: tuple[Path, Watched]) -> None:
     assert page.get_by_label("Note about the selection").input_value() == ""
     page.locator("pg-notes li > a").click()
     page.wait_for_function("() => location.hash === '#f0/d5'")
-    page.wait_for_function("""text =>
-        document.querySelector("pg-notes").renderRoot.querySelector("textarea").value === text""", arg=MARKUP)  # fmt: skip
+    field = 'document.querySelector("pg-notes").renderRoot.querySelector("textarea")'
+    page.wait_for_function(f"text => {field}.value === text", arg=MARKUP)
     # Letters of a note are no keys of the page.
     page.get_by_label("Note about the selection").press("s")
     assert kept(folder) == {"f0/d5": MARKUP}

@@ -1,4 +1,4 @@
-"""The stages of a draw of the 3DS: which stage the combiner buffer holds, and fog. Values of the machine say whether so."""
+"""The stages of a draw of the 3DS: what the combiner buffer holds, and fog. The machine's own values are the measure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stages of a draw of the 3DS: what the combiner buffer holds, and fog. The machine's own values are the measure."""
+"""The stages of a draw of the 3DS: what the combiner buffer holds, and fog, against values of the machine."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from browser import fake_shader
+from browser import fake_flow, fake_shader
 
 from pocketgpu.view.gate import HEADERS
 
@@ -219,5 +219,5 @@ ANSWERS: dict[str, Any] = {
         "passes": [{"address": f"f{given['frame']}/p{n}", "target": f"target {n} {MARKUP}"} for n in range(2)],
     },
     "event": _event, "pictures": _pictures, "picture": picture, "pixel": _pixel, "why": _why, "state": _state,
-    "words": _words, "notes": _notes, **fake_shader.ANSWERS,
+    "words": _words, "notes": _notes, "flow": fake_flow.flow, **fake_shader.ANSWERS,
 }  # fmt: skip

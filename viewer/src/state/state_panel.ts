@@ -1,19 +1,26 @@
 // The panel of state: what is set at the selection in short, and which registers differ from an earlier place.
 
 import { css, html, nothing, type TemplateResult } from "lit";
-import { placeOfText } from "../shared/address";
+import { parseAddress, placeOfText } from "../shared/address";
 import { askJson, type StateAnswer } from "../shared/api";
 import { Panel, linked } from "../shared/panel";
 import { RowsList } from "../shared/rows_list";
 import { searchField } from "../shared/search_field";
 import { selection } from "../shared/selection";
 import { panelStyles } from "../shared/styles";
+import { Latest } from "../shared/latest";
+import "./flow_view";
+import type { FlowStage } from "./flow";
 import { rowsOf, type StateRow } from "./rows";
 
 export class StatePanel extends Panel {
   static override styles = [
     panelStyles,
     css`
+      pg-draw-flow {
+        flex: 1 1 0;
+        min-height: 0;
+      }
       .summary {
         flex: 0 1 auto;
         max-height: 45%;
@@ -87,9 +94,85 @@ export class StatePanel extends Panel {
   private filter = "";
   private mode: "previous" | "reset" | "address" = "previous";
   private since = "";
+  private view: "registers" | "flow" = "registers";
+  private readonly flow = new Latest(() => this.requestUpdate());
+  private flowAsked = "";
+  private stages: FlowStage[] = [];
+  private allStages = false;
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    if (this.flow.state !== "idle") this.flowAsked = "";
+    this.flow.stop();
+  }
 
   protected selected(): void {
-    this.ask();
+    if (this.view === "flow") this.askFlow();
+    else this.ask();
+  }
+
+  /** The stages of the selected draw; with values if one of its pixels is selected. */
+  private askFlow(): void {
+    const parsed = parseAddress(selection.run);
+    if (!parsed) return;
+    const place = placeOfText(selection.run);
+    const at = parsed.pixel ? `${place}/px${parsed.pixel.join(",")}` : place;
+    if (at === this.flowAsked) return;
+    this.flowAsked = at;
+    if (parsed.draw === undefined && parsed.event === undefined) {
+      this.flow.stop();
+      this.stages = [];
+      return;
+    }
+    void this.flow.ask(
+      (signal) => askJson<{ stages: FlowStage[] }>("/api/flow", "flow", { at }, signal),
+      (answer) => {
+        this.stages = answer.stages;
+      },
+    );
+  }
+
+  private show(view: typeof this.view): void {
+    this.view = view;
+    this.selected();
+    this.requestUpdate();
+  }
+
+  private views(): TemplateResult {
+    return html`<span role="radiogroup" aria-label="View">
+      ${(["registers", "flow"] as const).map(
+        (view) => html`<button role="radio" aria-checked=${this.view === view} @click=${() => this.show(view)}>${
+          view === "flow" ? "Flow" : "Registers"
+        }</button>`,
+      )}
+    </span>`;
+  }
+
+  private flowView(): TemplateResult {
+    const error = this.flow.error;
+    const stages = error ? [] : this.stages;
+    return html`
+      <div class="bar">
+        ${this.views()}
+        <label title="Also stages that pass their input on"
+          ><input
+            type="checkbox"
+            .checked=${this.allStages}
+            @change=${(event: Event) => {
+              this.allStages = (event.target as HTMLInputElement).checked;
+              this.requestUpdate();
+            }}
+          />all stages</label
+        >
+        <span class="dim grow mono">${this.flowAsked}</span>
+      </div>
+      ${this.working(this.flow)} ${this.problem(error)}
+      ${stages.length
+        ? html`<pg-draw-flow .stages=${stages} .all=${this.allStages}></pg-draw-flow>`
+        : html`<div class="note scroll" tabindex="0">${
+            error || this.flow.state !== "idle" ? "" : "Select a draw, or a pixel of its target, to see how its colours are made."
+          }</div>`}
+    `;
   }
 
   private ask(): void {
@@ -107,9 +190,11 @@ export class StatePanel extends Panel {
   }
 
   protected override render(): TemplateResult {
+    if (this.view === "flow") return this.flowView();
     const answer = this.latest.error ? null : this.answer;
     return html`
       <div class="bar">
+        ${this.views()}
         <label
           >since
           <select

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pocketgpu.guests.writers import Written
     from pocketgpu.inspect.decode.uniforms import Uniform
     from pocketgpu.inspect.model.answer import Answer
+    from pocketgpu.inspect.model.colour_flow import FlowStage
     from pocketgpu.inspect.model.moment import Moment
     from pocketgpu.inspect.model.steppable import Steppable
     from pocketgpu.inspect.stepping.trace import Trace
@@ -135,6 +136,9 @@ class IndexedEvents(Inspection):
 
     def traced(self, place: Address | str) -> Trace:
         return self._run.traced(place)
+
+    def colour_flow(self, place: Address | str) -> list[FlowStage]:
+        return self._run.colour_flow(place)
 
     def programs_at(self, place: Address | str) -> list[Steppable]:
         return self._run.programs_at(place)

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from pocketgpu.guests import App
     from pocketgpu.guests.writers import Written
     from pocketgpu.inspect.decode.uniforms import Uniform
+    from pocketgpu.inspect.model.colour_flow import FlowStage
     from pocketgpu.inspect.model.steppable import Steppable
+    from pocketgpu.inspect.model.why import Fragment
     from pocketgpu.inspect.stepping.trace import Trace
 
 
@@ -214,8 +216,8 @@ class Inspection(ABC):
         raise UsageError(f"programs of a {self.capture.console} cannot be traced in a capture", location=str(place))
 
     def traced(self, place: Address | str) -> Trace:
-        """Like `trace`, with up to `most_traced` steps. The trace is kept until another one is asked for: those who
-        step through it ask many small things about it. The address may name a step, which makes no difference.
+        """Like `trace`, with up to `most_traced` steps. The trace is kept until another one is asked for: who steps
+        through it asks many small things about it. The address may name a step, which makes no difference.
 
         :raises UsageError: see `trace`.
         """
@@ -240,6 +242,26 @@ class Inspection(ABC):
         """`programs_at` for the address of an event."""
         del place
         return []
+
+    def colour_flow(self, place: Address | str) -> list[FlowStage]:
+        """The stages that make the colours of a draw, in order; for a pixel of the draw, f1/d17/px8,9, with the values
+        that its last fragment had.
+
+        :raises UsageError: there is no such draw or pixel.
+        """
+        address = as_address(place)
+        event = self.event(address.place)
+        if event.draw is None:
+            raise UsageError("only draws have stages that make colours", location=str(address), hint="Such as f1/d17.")
+        fragment = None
+        if address.pixel is not None:
+            touches = [one for one in self.why(address).all_touches() if one.event.address == event.address]
+            fragment = next((one for touch in reversed(touches) for one in reversed(touch.fragments)), None)
+        return self._colour_flow(address, fragment)
+
+    def _colour_flow(self, address: Address, fragment: Fragment | None) -> list[FlowStage]:
+        """`colour_flow` of a draw. fragment: on the pixel that the address names; None if there is none."""
+        raise UsageError("the stages of this console are not described", location=str(address))
 
     def uniforms(self, event: Event) -> list[Uniform]:
         """Uniforms that the words of an event upload, each with the value that the last of these words gives it. A

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from pocketgpu.guests import App
     from pocketgpu.guests.writers import Written
     from pocketgpu.inspect.decode.uniforms import Uniform
+    from pocketgpu.inspect.model.colour_flow import FlowStage
     from pocketgpu.inspect.model.steppable import Steppable
+    from pocketgpu.inspect.model.why import Fragment
     from pocketgpu.inspect.n3ds.moments import N3dsMoment
     from pocketgpu.inspect.n3ds.programs import Program as DrawProgram
     from pocketgpu.inspect.stepping.trace import Trace as Steps
@@ -168,6 +170,11 @@ class N3dsInspection(Inspection):
         from pocketgpu.inspect.n3ds.stepping import programs_at
 
         return programs_at(self, place)
+
+    def _colour_flow(self, address: Address, fragment: Fragment | None) -> list[FlowStage]:
+        from pocketgpu.inspect.n3ds.colour_flow import colour_flow
+
+        return colour_flow(self.seek(address.place), address, fragment)
 
     def words_of(self, event: Event) -> Iterable[str]:
         from pocketgpu.inspect.decode import decode

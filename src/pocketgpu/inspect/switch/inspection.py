@@ -24,7 +24,9 @@ from pocketgpu.maxwell.host.layout import CLASS_FILES
 if TYPE_CHECKING:
     from pocketgpu.guests import App
     from pocketgpu.guests.writers import Written
+    from pocketgpu.inspect.model.colour_flow import FlowStage
     from pocketgpu.inspect.model.steppable import Steppable
+    from pocketgpu.inspect.model.why import Fragment
     from pocketgpu.inspect.stepping.trace import Trace as Steps
     from pocketgpu.inspect.switch.answers import PixelAnswers
     from pocketgpu.inspect.switch.moments import SwitchMoment
@@ -243,6 +245,11 @@ class SwitchInspection(Inspection):
         from pocketgpu.inspect.switch.stepping import programs_at
 
         return programs_at(self, place)
+
+    def _colour_flow(self, address: Address, fragment: Fragment | None) -> list[FlowStage]:
+        from pocketgpu.inspect.switch.summary import colour_flow
+
+        return colour_flow(self.seek(address.place), address, fragment)
 
     def words_of(self, event: Event) -> Iterable[str]:
         from pocketgpu.inspect.decode import decode

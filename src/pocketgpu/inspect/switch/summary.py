@@ -1,10 +1,21 @@
-"""The state of a Switch in a few lines, from the registers of the 3D class and what they bind."""
+"""The state of a Switch in a few lines, from the registers of the 3D class and what they bind; and the stages that make
+a draw's colours."""
 
 from __future__ import annotations
 
+import struct
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.colour_flow import FlowInput, FlowPart, FlowStage, floats
 from pocketgpu.inspect.model.summary import Summary, listed
+from pocketgpu.inspect.model.why import PROGRAM, Fragment
 from pocketgpu.inspect.switch.causes import culling_registers, named
 from pocketgpu.maxwell.engines.common.state import State
+
+if TYPE_CHECKING:
+    from pocketgpu.inspect.switch.moments import SwitchMoment
 
 _STENCIL = (("FAIL", "it fails"), ("ZFAIL", "depth fails"), ("ZPASS", "both pass"))
 _MASK = {"red": "R_ENABLE", "green": "G_ENABLE", "blue": "B_ENABLE", "alpha": "A_ENABLE"}
@@ -86,4 +97,53 @@ def summary_of(
     })  # fmt: skip
 
 
-__all__ = ["summary_of"]
+# -- the stages of a draw ---------------------------------------------------------------------------------------------
+def _number(word: str) -> float:
+    """The float of a word that is written as "0x3f800000"."""
+    found: float = struct.unpack("<f", int(word, 16).to_bytes(4, "little"))[0]
+    return found
+
+
+def _textures_of(moment: SwitchMoment, stage: str, fragment: Fragment | None) -> Iterator[FlowInput]:
+    """The textures that a stage's program names; with a fragment what each sample gave it."""
+    samples = [one.values for one in fragment.stages if one.name == "texture"] if fragment else []
+    if stage == "pixel" and samples:
+        for one in samples:
+            yield FlowInput(one["texture"], one["text"], "", floats([*map(_number, one["result"].values())]))
+        return
+    for texture in moment.textures.values():
+        if texture.stage == stage:
+            yield FlowInput(str(texture))
+
+
+def _attributes_of(fragment: Fragment | None) -> Iterator[FlowInput]:
+    """The attributes that a fragment's program read."""
+    stage = fragment.stage("inputs") if fragment else None
+    for name, word in stage.values.items() if stage else ():
+        yield FlowInput(name, value=floats([_number(word)]))
+
+
+def colour_flow(moment: SwitchMoment, place: Address, fragment: Fragment | None) -> list[FlowStage]:
+    """See `Inspection.colour_flow`."""
+    found: list[FlowStage] = []
+    for name, program in moment.programs.items():
+        pixel = name == "pixel"
+        before = (FlowInput(found[-1].name, stage=found[-1].name),) if found else ()
+        inputs = (*before, *(_attributes_of(fragment) if pixel else ()), *_textures_of(moment, name, fragment))
+        ran = fragment.stage(PROGRAM) if fragment and pixel else None
+        output = floats([*map(_number, ran.values["outputs"][:4])]) if ran and ran.values["outputs"] else None
+        at = place if pixel and place.pixel is not None else place.place.at(vertex=0) if not found else None
+        part = FlowPart("", f"{program.digest}, {program.size}", inputs, "", output)
+        found.append(FlowStage(f"{name} program", (part,), output, program=at))
+    blend = fragment.stage("blend") if fragment else None
+    values = blend.values if blend else {}
+    source, target, result = (
+        floats(values[key]) if values.get(key) else None for key in ("source", "target", "result")
+    )  # fmt: skip
+    last = found[-1].name if found else ""
+    inputs = (FlowInput("source", "", last, source), FlowInput("target", "", "", target))
+    operation = values.get("equation") or moment.summary.parts["blending"]
+    return [*found, FlowStage("blending", (FlowPart("", operation, inputs, "", result),), result)]
+
+
+__all__ = ["colour_flow", "summary_of"]

@@ -1,4 +1,4 @@
-"""Request `state`: what is in effect after an event, and what has changed since another."""
+"""Requests `state` and `flow`: what is in effect after an event, what has changed, and how a draw makes its colours."""
 
 from __future__ import annotations
 
@@ -23,4 +23,9 @@ def _state(given: Parameters) -> Question:
     return question
 
 
-ASKED: Final = {"state": Asked(_state, slow=True)}
+def _flow(given: Parameters) -> Question:
+    at = given.at()
+    return lambda run: {"stages": [one.to_json() for one in run.colour_flow(at)]}
+
+
+ASKED: Final = {"state": Asked(_state, slow=True), "flow": Asked(_flow, slow=True)}

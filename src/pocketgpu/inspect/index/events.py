@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.decode.uniforms import Uniform
     from pocketgpu.inspect.model.answer import Answer
     from pocketgpu.inspect.model.moment import Moment
+    from pocketgpu.inspect.model.touching import Bytes
 
 PART = "events"
 MOST_EVENTS = 20_000
@@ -118,6 +119,15 @@ class IndexedEvents(Inspection):
     # -- the rest -----------------------------------------------------------------------------------------------------
     def seek(self, place: Address | str) -> Moment:
         return self._run.seek(place)
+
+    def bytes_at(self, address: int, size: int = 1, at: Address | str | None = None) -> Bytes:
+        return self._run.bytes_at(address, size, at)
+
+    def who_wrote(self, address: int, size: int = 1, before: Address | str | None = None) -> Event | None:
+        return self._run.who_wrote(address, size, before)
+
+    def who_changed(self, address: int, size: int = 1, before: Address | str | None = None) -> Event | None:
+        return self._run.who_changed(address, size, before)
 
     def words_of(self, event: Event) -> Iterable[str]:
         return self._run.words_of(event)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pocketgpu.guests.writers import Written
     from pocketgpu.inspect.stepping.trace import Trace as Steps
     from pocketgpu.inspect.switch.answers import PixelAnswers
+    from pocketgpu.inspect.model.touching import Bytes
     from pocketgpu.inspect.switch.moments import SwitchMoment
 
 
@@ -182,6 +183,19 @@ class SwitchInspection(Inspection):
             if self._bytes(tick - 1, spots) != self._bytes(tick, spots):
                 return trace.event
         return None
+
+    def bytes_at(self, address: int, size: int = 1, at: Address | str | None = None) -> Bytes:
+        """See `Inspection`. Bytes that are mapped at several addresses are found at all of them."""
+        from pocketgpu.inspect.switch.touches import BytesInArena
+
+        if at is None:
+            frames = self.frame_count + self.has_rest
+            tick = self.tick_of(f"f{frames - 1}") if frames else 0
+        else:
+            tick = self.tick_of(at)
+        self.player.go(self.player.at(tick))
+        spots = [(at, length) for at, length in self.player.machine.memory.spans(address, size) if at is not None]
+        return BytesInArena(self.recorder, spots)
 
     def _writers(
         self, address: int, size: int, before: Address | str | None

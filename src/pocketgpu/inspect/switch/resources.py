@@ -15,6 +15,7 @@ from pocketgpu.errors import PocketGPUError, UsageError
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.maxwell.headers import TSC, as_number, numbers_of
 from pocketgpu.inspect.model.resources import ConstantBuffer, Program, Texture, TextureFacts
+from pocketgpu.inspect.model.texels import MOST_TEXELS, TexturePart
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common.constants import GROUPS, Binding
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
@@ -131,16 +132,40 @@ class HandleTexture(Texture):
 
         :raises UsageError: the header cannot be read, or there is no decoder for the format.
         """
-        header, machine, found = self._known(), self.moment.machine, {}
-        wanted = itertools.product(range(header.layers), range(header.last_level + 1))
+        return {part.name: self.pixels(part) for part in self.parts}
+
+    @property
+    def parts(self) -> tuple[TexturePart, ...]:
+        header, found = self._known(), []
+        wanted = itertools.product(range(header.layers), range(header.last_level - header.first_level + 1))
         for layer, level in itertools.islice(wanted, MOST_PICTURES):
-            depth = header.surface(level, layer)[0].depth if header.depth > 1 else 1
-            for z in range(min(depth, MOST_PICTURES)):
+            one = header.surface(level, layer)[0]
+            for z in range(min(one.depth, MOST_PICTURES)):
                 name = self.name + (f".layer{layer}" if header.layers > 1 else "")
-                name += (f".level{level}" if level else "") + (f".z{z}" if depth > 1 else "")
-                pixels = header.picture(machine.memory, machine.engine, level, layer, z)
-                found[name] = np.ascontiguousarray(pixels, np.uint8)
-        return found
+                name += (f".level{level}" if level else "") + (f".z{z}" if one.depth > 1 else "")
+                found.append(TexturePart(name, one.width, one.height, level, layer, z))
+        return tuple(found)
+
+    def pixels(self, part: TexturePart) -> NDArray[np.uint8]:
+        machine = self.moment.machine
+        pixels = self._known().picture(machine.memory, machine.engine, part.level, part.layer, part.z)
+        return np.ascontiguousarray(pixels, np.uint8)
+
+    @property
+    def texel_bytes(self) -> int:
+        return self._known().format.bytes
+
+    def addresses(self, part: TexturePart) -> NDArray[np.int64]:
+        header = self._known()
+        if part.width * part.height > MOST_TEXELS:
+            raise UsageError(f"{part.name} has more than {MOST_TEXELS:,} texels", location=part.name)
+        level, start = header.surface(part.level, part.layer)
+        across, down = header.format.block
+        x = np.arange(part.width, dtype=np.int64) // across * header.format.bytes
+        y = np.arange(part.height, dtype=np.int64) // down
+        if header.layout == "block-linear":
+            return start + level.layout.columns(x)[None, :] + level.layout.rows(y, part.z)[:, None]
+        return start + x[None, :] + (y * header.pitch)[:, None]
 
     @property
     def facts(self) -> TextureFacts:

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pocketgpu.inspect.model.inspection import Inspection
-from pocketgpu.view.questions import events, pictures, state, why, words
+from pocketgpu.view.questions import events, memory, pictures, resources, state, why, words
 from pocketgpu.view.questions.asking import Asked, Json
 
-_PARTS = (events, pictures, why, state, words)
+_PARTS = (events, pictures, why, state, words, resources, memory)
 
 
 def asked_of(name: str, version: str) -> Mapping[str, Asked]:

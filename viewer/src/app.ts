@@ -39,6 +39,8 @@ export class App extends LitElement {
     selection.addEventListener("change", () => this.selected());
     store.addEventListener("change", () => this.requestUpdate());
     document.addEventListener("keydown", (event) => this.key(event));
+    // A link in a panel may lead into another one.
+    this.addEventListener("open-panel", (event) => this.layout?.activate((event as CustomEvent<string>).detail));
     void store.open().then(() => {
       if (!selection.address && store.capture) selection.begin("f0");
       this.listen();

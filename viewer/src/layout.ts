@@ -14,6 +14,8 @@ export const PANELS: Record<string, { title: string; element: string; group: Gro
   why: { title: "Why", element: "pg-why", group: "why" },
   state: { title: "State", element: "pg-state", group: "state" },
   words: { title: "Words", element: "pg-words", group: "state" },
+  resources: { title: "Resources", element: "pg-resources", group: "picture" },
+  memory: { title: "Memory", element: "pg-memory", group: "picture" },
 };
 
 type Width = "wide" | "narrow";

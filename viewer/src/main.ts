@@ -6,6 +6,8 @@ import "./picture/picture_panel";
 import "./why/why_panel";
 import "./state/state_panel";
 import "./words/words_panel";
+import "./resources/resources_panel";
+import "./memory/memory_panel";
 import "./app";
 
 applyTheme();

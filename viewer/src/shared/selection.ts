@@ -10,6 +10,13 @@ export interface Clicked {
   y: number;
 }
 
+/** What a link leads to besides the address: a texel of a texture, or a register whose word is meant. */
+export interface Detail {
+  address: string;
+  texel?: { of: string; part: string; x: number; y: number };
+  register?: string;
+}
+
 class Selection extends EventTarget {
   address = fromFragment(location.hash);
 
@@ -29,6 +36,27 @@ class Selection extends EventTarget {
     this.dispatchEvent(new Event("change"));
   }
 
+  /** Select an address and what a link is about in it: a new entry of the history, also at the same address. */
+  lead(address: string, detail: Omit<Detail, "address">): void {
+    history.pushState({ detail: { ...detail, address } }, "", toFragment(address));
+    this.address = address;
+    this.dispatchEvent(new Event("change"));
+  }
+
+  /** Select something close to the selection, in place of it: the history does not keep every step of a key. */
+  refine(address: string): void {
+    if (address === this.address) return;
+    history.replaceState(null, "", toFragment(address));
+    this.address = address;
+    this.dispatchEvent(new Event("change"));
+  }
+
+  /** What the last link was about; it lives as long as the entry of the history. */
+  get detail(): Detail | null {
+    const detail = (history.state as { detail?: Detail } | null)?.detail;
+    return detail && detail.address === this.address ? detail : null;
+  }
+
   /** Give an empty page its first address, without an entry of the history. */
   begin(address: string): void {
     history.replaceState(null, "", toFragment(address));
@@ -44,7 +72,7 @@ class Selection extends EventTarget {
 
   private read(): void {
     const address = fromFragment(location.hash);
-    if (address === this.address) return;
+    if (address === this.address && !this.detail) return;
     this.address = address;
     this.dispatchEvent(new Event("change"));
   }

@@ -1,6 +1,7 @@
 // The panel that says why: the reason first, then the conclusion, then the details, folded.
 
 import { css, html, nothing, type TemplateResult } from "lit";
+import { withoutMemory } from "../shared/address";
 import { calm, type WhyAnswer } from "../shared/api";
 import { Panel, linked } from "../shared/panel";
 import { selection } from "../shared/selection";
@@ -85,7 +86,7 @@ export class WhyPanel extends Panel {
   private opened = new Map<Section, boolean>();
 
   protected selected(): void {
-    const at = selection.address;
+    const at = withoutMemory(selection.address);
     if (!at || at === this.asked) return;
     this.asked = at;
     void this.latest.ask(

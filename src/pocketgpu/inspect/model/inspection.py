@@ -336,6 +336,11 @@ def draw_of(run: Inspection, address: Address) -> Address:
     :raises UsageError: the address names no draw, or a part of one that `why` does not explain.
     """
     frame = f"f{address.frame}"
+    if address.memory is not None:
+        raise UsageError(
+            "why explains pixels and draws, not memory", location=str(address),
+            hint=f"'pocketgpu who CAPTURE {address.memory[0]:#x}' shows who wrote it.",
+        )  # fmt: skip
     if address.draw is None and address.event is None:
         run.events(address.frame)  # a missing frame is reported first
         raise UsageError(

@@ -119,7 +119,7 @@ export class TextureView extends LitElement {
   }
 
   private async paint(): Promise<void> {
-    const { pixels, part } = this;
+    const { pixels, level: part } = this;
     await this.updateComplete;
     if (!pixels || !part) return;
     await this.view?.setPixels(shown(pixels, this.channel), part.width, part.height, this.channel === "rgba");

@@ -233,12 +233,28 @@ def buffers(machine: GM20B, draw: Draw | Launch) -> list[ConstantBuffer]:
     return found
 
 
-def textures(moment: Standing, draw: Draw) -> list[HandleTexture]:
-    """The textures of a draw whose handles are in the constant bank for handles, each once for a stage."""
-    machine = moment.machine
-    state, memory, found = draw.state, machine.memory, []
-    bank = state.field("SET_BINDLESS_TEXTURE", "CONSTANT_BUFFER_SLOT_SELECT")
-    headers, samplers = (state.address(f"SET_TEX_{name}_POOL_A") for name in ("HEADER", "SAMPLER"))
+@dataclass(frozen=True)
+class Handle:
+    """A word of the constant bank for handles that a program reads. stage: number of the program's stage; word: its
+    place in the bank; value: the handle; header: the bytes of the texture header that it names."""
+
+    stage: int
+    word: int
+    value: int
+    number: int
+    sampler: int
+    header: bytes
+
+
+def bank_of(draw: Draw) -> int:
+    """The constant bank for handles."""
+    return draw.state.field("SET_BINDLESS_TEXTURE", "CONSTANT_BUFFER_SLOT_SELECT")
+
+
+def handles(machine: GM20B, draw: Draw) -> Iterator[Handle]:
+    """The handles of a draw's textures that are in the constant bank for handles, each once for a stage."""
+    state, memory, bank = draw.state, machine.memory, bank_of(draw)
+    headers = state.address("SET_TEX_HEADER_POOL_A")
     joined = state.field("SET_SAMPLER_BINDING") == _BINDINGS.VIA_HEADER_BINDING
     for shader, program in _programs(machine, draw):
         words = sorted({step.texture.handle for step in program.steps if step.texture is not None})
@@ -247,18 +263,31 @@ def textures(moment: Standing, draw: Draw) -> list[HandleTexture]:
         for word in words:
             if word < 0 or buffer is None or 4 * word + 4 > buffer.size:
                 continue  # in a register, or nowhere
-            handle = int.from_bytes(memory.try_read(buffer.address + 4 * word, 4)[0], "little")
-            number, which = numbers_of(handle, joined)
+            value = int.from_bytes(memory.try_read(buffer.address + 4 * word, 4)[0], "little")
+            number, which = numbers_of(value, joined)
             raw, _ = memory.try_read(headers + number * HEADER_BYTES, HEADER_BYTES)
-            header, fault = None, ""
-            try:
-                header = TextureHeader.parse(raw)
-            except PocketGPUError as error:
-                fault = error.message
-            data, _ = memory.try_read(samplers + which * SAMPLER_BYTES, SAMPLER_BYTES)
-            bits = as_number(np.frombuffer(data, "<u4"))
-            sampler = {one.name: one.raw(bits) for one in TSC if not one.count or one.count == 1}
-            found.append(
-                HandleTexture(STAGES[shader.stage], bank, 4 * word, handle, header, sampler, fault, moment)
-            )  # fmt: skip
+            yield Handle(shader.stage, word, value, number, which, raw)
+
+
+def textures(moment: Standing, draw: Draw) -> list[HandleTexture]:
+    """The textures of a draw whose handles are in the constant bank for handles, each once for a stage."""
+    machine = moment.machine
+    memory, found, bank = machine.memory, [], bank_of(draw)
+    samplers = draw.state.address("SET_TEX_SAMPLER_POOL_A")
+    for one in handles(machine, draw):
+        header, fault = None, ""
+        try:
+            header = TextureHeader.parse(one.header)
+        except PocketGPUError as error:
+            fault = error.message
+        data, _ = memory.try_read(samplers + one.sampler * SAMPLER_BYTES, SAMPLER_BYTES)
+        bits = as_number(np.frombuffer(data, "<u4"))
+        sampler = {part.name: part.raw(bits) for part in TSC if not part.count or part.count == 1}
+        found.append(HandleTexture(STAGES[one.stage], bank, 4 * one.word, one.value, header, sampler, fault, moment))
     return found
+
+
+__all__ = [
+    "MOST_PICTURES", "Handle", "HandleTexture", "StageShader", "Standing", "bank_of", "buffers", "handles", "shaders",
+    "textures",
+]  # fmt: skip

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.decode.uniforms import Uniform
     from pocketgpu.inspect.model.answer import Answer
     from pocketgpu.inspect.model.moment import Moment
+    from pocketgpu.inspect.model.references import RegisterWord
     from pocketgpu.inspect.model.touching import Bytes
 
 PART = "events"
@@ -131,6 +132,9 @@ class IndexedEvents(Inspection):
 
     def words_of(self, event: Event) -> Iterable[str]:
         return self._run.words_of(event)
+
+    def word_of(self, register: str, place: Address | str) -> RegisterWord | None:
+        return self._run.word_of(register, place)
 
     def stored_by(self, app: App, event: Event, answer: Answer | None = None) -> Written | None:
         return self._run.stored_by(app, event, answer)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pocketgpu.guests import App
     from pocketgpu.guests.writers import Written
     from pocketgpu.inspect.decode.uniforms import Uniform
+    from pocketgpu.inspect.model.references import RegisterWord
     from pocketgpu.inspect.stepping.trace import Trace
 
 
@@ -143,6 +144,21 @@ class Inspection(ABC):
     def words_of(self, event: Event) -> Iterable[str]:
         """The words of the command stream that belong to an event, each as a line of JSON (docs/formats/decode.md)."""
         return ()
+
+    @abstractmethod
+    def word_of(self, register: str, place: Address | str) -> RegisterWord | None:
+        """The word of the command stream that gave a register the value that a draw has; for other events, that the draw
+        before has. None if no word did.
+
+        :raises UsageError: there is no such register or event.
+        """
+
+    def draw_of_word(self, place: Address | str) -> Address | None:
+        """The draw whose registers `word_of` is about."""
+        address = as_address(place).place
+        inside = address.draw is not None or address.event is not None
+        event = self.event(address) if inside else None
+        return event.address if event is not None and event.draw is not None else self.draw_before(address)
 
     # -- moments ------------------------------------------------------------------------------------------------------
     @abstractmethod

@@ -24,6 +24,7 @@ from pocketgpu.maxwell.host.layout import CLASS_FILES
 if TYPE_CHECKING:
     from pocketgpu.guests import App
     from pocketgpu.guests.writers import Written
+    from pocketgpu.inspect.model.references import RegisterWord
     from pocketgpu.inspect.stepping.trace import Trace as Steps
     from pocketgpu.inspect.switch.answers import PixelAnswers
     from pocketgpu.inspect.model.touching import Bytes
@@ -250,6 +251,12 @@ class SwitchInspection(Inspection):
 
         decoded = decode(self.capture)
         return decoded.json_lines(decoded.select([str(event.address)]))
+
+    def word_of(self, register: str, place: Address | str) -> RegisterWord | None:
+        from pocketgpu.inspect.decode.last_write import word_of
+
+        draw = self.draw_of_word(place)
+        return None if draw is None else word_of(self.capture, register, draw)
 
     def stored_by(self, app: App, event: Event, answer: Answer | None = None) -> Written | None:
         from pocketgpu.inspect.switch.queued import stored_by

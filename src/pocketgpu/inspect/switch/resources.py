@@ -91,6 +91,17 @@ class Standing(Protocol):
         ...
 
 
+def texture_name(stage: str, bank: int, at: int) -> str:
+    """The name of a texture whose handle is at a byte of a constant bank of a stage's program."""
+    return f"{stage.replace(' ', '_').lower()}.c{bank}.{at:#x}"
+
+
+def part_name(texture: str, header: TextureHeader, level: int, layer: int, z: int | None) -> str:
+    """The name of a level of a texture; z: None of a level without slices."""
+    name = texture + (f".layer{layer}" if header.layers > 1 else "")
+    return name + (f".level{level}" if level else "") + (f".z{z}" if z is not None else "")
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class HandleTexture(Texture):
     """A texture that a program names. handle: the word in constant bank `bank`, at byte `at`; number: of its header.
@@ -123,7 +134,7 @@ class HandleTexture(Texture):
     @property
     def name(self) -> str:
         """A name for files: "pixel.c2.0x20" has its handle at byte 0x20 of constant bank 2 of the pixel program."""
-        return f"{self.stage.replace(' ', '_').lower()}.c{self.bank}.{self.at:#x}"
+        return texture_name(self.stage, self.bank, self.at)
 
     def pictures(self) -> dict[str, NDArray[np.uint8]]:
         """All levels of all layers (of a cube, its faces) and slices, by names such as "pixel.c2.0x20.layer1.level2":
@@ -141,8 +152,7 @@ class HandleTexture(Texture):
         for layer, level in itertools.islice(wanted, MOST_PICTURES):
             one = header.surface(level, layer)[0]
             for z in range(min(one.depth, MOST_PICTURES)):
-                name = self.name + (f".layer{layer}" if header.layers > 1 else "")
-                name += (f".level{level}" if level else "") + (f".z{z}" if one.depth > 1 else "")
+                name = part_name(self.name, header, level, layer, z if one.depth > 1 else None)
                 found.append(TexturePart(name, one.width, one.height, level, layer, z))
         return tuple(found)
 
@@ -289,5 +299,5 @@ def textures(moment: Standing, draw: Draw) -> list[HandleTexture]:
 
 __all__ = [
     "MOST_PICTURES", "Handle", "HandleTexture", "StageShader", "Standing", "bank_of", "buffers", "handles", "shaders",
-    "textures",
+    "part_name", "texture_name", "textures",
 ]  # fmt: skip

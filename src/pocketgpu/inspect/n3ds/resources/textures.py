@@ -36,6 +36,11 @@ FACES = ("+x", "-x", "+y", "-y", "+z", "-z")
 """The axes of the faces of a cube, in order."""
 
 
+def part_name(unit: int, level: int = 0, face: int | None = None) -> str:
+    """The name of a level of a texture; face: of a cube, None of others."""
+    return f"unit{unit}" + (f".face{face}" if face is not None else "") + (f".level{level}" if level else "")
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class UnitTexture(Texture):
     """A texture of a unit. enabled: the unit is on. kind: from TEXUNIT0_PARAM.type; "2D" for units 1 and 2. places:
@@ -80,10 +85,10 @@ class UnitTexture(Texture):
     def parts(self) -> tuple[TexturePart, ...]:
         found = []
         for face, levels in enumerate(self.texels):
-            name = f"unit{self.unit}" + (f".face{face}" if self.faces > 1 else "")
             for level, texels in enumerate(levels):
                 height, width = texels.shape[:2]
-                found.append(TexturePart(name + (f".level{level}" if level else ""), width, height, level, face))
+                name = part_name(self.unit, level, face if self.faces > 1 else None)
+                found.append(TexturePart(name, width, height, level, face))
         return tuple(found)
 
     def pixels(self, part: TexturePart) -> NDArray[np.uint8]:
@@ -109,7 +114,7 @@ class UnitTexture(Texture):
     @property
     def facts(self) -> TextureFacts:
         return TextureFacts(
-            f"unit{self.unit}", f"unit {self.unit}", self.enabled, self.kind, self.format, self.width, self.height,
+            part_name(self.unit), f"unit {self.unit}", self.enabled, self.kind, self.format, self.width, self.height,
             layers=self.faces, levels=self.levels, address=self.places[0].address if self.places else None,
             settings=self.parameters,
         )  # fmt: skip

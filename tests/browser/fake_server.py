@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from browser import fake_resources
 from pocketgpu.view.gate import HEADERS
 
 WIDTH, HEIGHT = 40, 24
@@ -178,7 +179,7 @@ def _why(given: dict[str, str]) -> Any:
         [*conclusion, "", "what happened:", "  | f0/e1  clear", "  | f0/d2  draw 2", "  |   inputs", MARKUP]
     )
     return {"address": at, "because": f"because of f0/d2, says the fake about {at}", "conclusion": conclusion,
-            "proved": True, "text": text}  # fmt: skip
+            "proved": True, "text": text, "links": _links(given)}  # fmt: skip
 
 
 def _event(given: dict[str, str]) -> Any:
@@ -204,6 +205,22 @@ def _words(given: dict[str, str]) -> Any:
     ]}  # fmt: skip
 
 
+def _links(given: dict[str, str]) -> list[dict[str, Any]]:
+    """Of the lines "f0/d2  draw 2" and "inputs" of the text of `_why`."""
+    at = given["at"].split("/px")[0]
+    return [
+        {"line": 5, "at": at, "texture": "unit0", "part": "unit0.level1", "x": 3, "y": 2},
+        {"line": 6, "at": at, "register": "TEXENV0_SOURCE"}, {"line": 6, "at": at, "register": "UNWRITTEN"},
+    ]  # fmt: skip
+
+
+def _register_word(given: dict[str, str]) -> Any:
+    if given["register"] == "UNWRITTEN":
+        return {"word": None}
+    return {"word": {"register": given["register"], "event": "f0/d2", "line": 4321, "address": "0x20004384",
+                     "value": "0x00000001"}}  # fmt: skip
+
+
 ANSWERS: dict[str, Any] = {
     "capture": lambda given: {"name": f"fake {MARKUP}", "console": "3DS", "frames": 2, "rest": True, "version": "0"},
     "events": lambda given: {
@@ -212,5 +229,5 @@ ANSWERS: dict[str, Any] = {
         "passes": [{"address": f"f{given['frame']}/p{n}", "target": f"target {n} {MARKUP}"} for n in range(2)],
     },
     "event": _event, "pictures": _pictures, "picture": picture, "pixel": _pixel, "why": _why, "state": _state,
-    "words": _words,
+    "words": _words, "register-word": _register_word, **fake_resources.ANSWERS,
 }  # fmt: skip

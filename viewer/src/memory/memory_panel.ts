@@ -3,6 +3,7 @@
 import { css, html, nothing, type TemplateResult } from "lit";
 import { memoryAt, parseAddress, placeOfText, toFragment } from "../shared/address";
 import { askJson, calm } from "../shared/api";
+import { pictureStyles } from "../picture/controls";
 import { Latest } from "../shared/latest";
 import { Panel } from "../shared/panel";
 import { radio, radioKey } from "../shared/radio";
@@ -24,6 +25,7 @@ const MOST_SHOWN = 12;
 export class MemoryPanel extends Panel {
   static override styles = [
     panelStyles,
+    pictureStyles,
     css`
       .go input {
         width: 24ch;
@@ -41,8 +43,10 @@ export class MemoryPanel extends Panel {
         overflow: auto;
         line-height: 20px;
       }
-      .ranges a {
-        margin-right: 12px;
+      .ranges {
+        display: flex;
+        flex-wrap: wrap;
+        gap: 0 12px;
       }
       .about {
         flex: none;
@@ -182,8 +186,8 @@ export class MemoryPanel extends Panel {
   private ranges(known: FormatsAnswer): TemplateResult | typeof nothing {
     const part = (name: string, ranges: Bytes[]): TemplateResult | typeof nothing =>
       ranges.length
-        ? html`<span class="dim">${name} </span>${ranges.slice(0, MOST_RANGES).map((one) => this.bytesLink(one))}${ranges.length > MOST_RANGES
-              ? html`<span class="dim">and ${ranges.length - MOST_RANGES} more </span>`
+        ? html`<span class="dim">${name}</span>${ranges.slice(0, MOST_RANGES).map((one) => this.bytesLink(one))}${ranges.length > MOST_RANGES
+              ? html`<span class="dim">and ${ranges.length - MOST_RANGES} more</span>`
               : nothing}`
         : nothing;
     if (!known.event || !(known.writes.length || known.reads.length)) return nothing;

@@ -32,7 +32,7 @@ export class ResourcesPanel extends Panel {
         flex: 1 1 0;
         min-height: 0;
         display: grid;
-        grid-template: minmax(0, 34%) minmax(0, 1fr) / minmax(0, 1fr);
+        grid-template: fit-content(34%) minmax(0, 1fr) / minmax(0, 1fr);
       }
       .list {
         overflow: auto;

@@ -32,7 +32,28 @@ export class TextureView extends LitElement {
         overflow-wrap: anywhere;
         border-bottom: 1px solid var(--line);
       }
-      .facts span {
+      .facts > span,
+      details > span {
+        margin-right: 12px;
+      }
+      details {
+        display: inline;
+      }
+      details[open] {
+        display: block;
+      }
+      summary {
+        display: inline-block;
+        color: var(--dim);
+        cursor: default;
+      }
+      summary::before {
+        content: "▸ ";
+      }
+      details[open] > summary::before {
+        content: "▾ ";
+      }
+      details[open] > summary {
         margin-right: 12px;
       }
       select {
@@ -145,7 +166,10 @@ export class TextureView extends LitElement {
     return html`
       <div class="facts mono">
         <span>${texture.bound}</span><span>${textureText(texture)}</span>${this.addressOf(texture)}
-        ${Object.entries(texture.settings).map(([name, value]) => html`<span><span class="dim">${name}</span> ${String(value)}</span>`)}
+        <details>
+          <summary>settings</summary>
+          ${Object.entries(texture.settings).map(([name, value]) => html`<span><span class="dim">${name}</span> ${String(value)}</span> `)}
+        </details>
       </div>
       <div class="bar">
         <select aria-label="Level, layer or slice" .value=${part?.name ?? ""} @change=${(event: Event) => this.choose(event)}>
@@ -193,10 +217,8 @@ export class TextureView extends LitElement {
     return html`<div class="status mono">
       ${pointerText(value, cursor ?? null)}
       ${texel
-        ? html`<span class="texel"
-            >texel ${texel.x},${texel.y} ${texel.color.join(" ")} <span class="dim">bytes</span> ${texel.data}
-            <span class="dim">at</span> ${this.link(texel.address, texel.size, texel.address)}</span
-          >`
+        ? html`<span class="texel"><span class="dim">texel</span> ${texel.x},${texel.y} ${texel.color.join(" ")}</span
+            ><span class="texel"><span class="dim">bytes</span> ${texel.data} <span class="dim">at</span> ${this.link(texel.address, texel.size, texel.address)}</span>`
         : nothing}
       <span class="end dim">${part ? `${part.width} x ${part.height}  ` : ""}${zoomText(view?.viewport.zoom ?? 1)}</span>
     </div>`;

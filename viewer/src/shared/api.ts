@@ -29,12 +29,24 @@ export interface PixelAnswer {
   values: { name: string; value: unknown }[];
 }
 
+/** What a line of an answer's text is about: a register, or a texel. */
+export interface Reference {
+  line: number;
+  at: string;
+  register?: string;
+  texture?: string;
+  part?: string;
+  x?: number;
+  y?: number;
+}
+
 export interface WhyAnswer {
   address?: string;
   because?: string;
   conclusion?: string[];
   proved?: boolean;
   text?: string;
+  links?: Reference[];
 }
 
 export interface RegisterChange {

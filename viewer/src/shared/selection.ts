@@ -10,11 +10,11 @@ export interface Clicked {
   y: number;
 }
 
-/** What a link leads to besides the address: a texel of a texture, or a register whose word is meant. */
+/** What a link leads to besides the address: a texel of a texture, or a word, by its number. */
 export interface Detail {
   address: string;
   texel?: { of: string; part: string; x: number; y: number };
-  register?: string;
+  word?: { line: number; register: string };
 }
 
 class Selection extends EventTarget {

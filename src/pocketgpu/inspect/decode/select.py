@@ -77,8 +77,8 @@ def of_places(rows: Rows, places: Iterable[str], rest: int) -> Mask:
 
 
 def keys_of(rows: Rows, rest: int) -> NDArray[np.int64]:
-    """For each row its frame, and in the lower 32 bits its draw, `LAST` after the last one. rest: the number that stands
-    for a frame after the last one."""
+    """For each row its frame, and in the lower 32 bits its draw, `LAST` after the last one. rest: the number that
+    stands for a frame after the last one."""
     draws = rows["draw"].astype(np.int64)
     frames = np.where(rows["frame"] < 0, rest, rows["frame"]).astype(np.int64)
     keys: NDArray[np.int64] = frames << 32 | np.where(draws < 0, LAST, draws)

@@ -73,7 +73,8 @@ class Funnel(Answer):
             line += 1
             for loss in stage.lost:
                 if loss.count:
-                    found += [Link(line, self.event.address, Reference(0, name)) for name in registers_in(loss.register)]
+                    names = registers_in(loss.register)
+                    found += [Link(line, self.event.address, Reference(0, name)) for name in names]
                     line += 1
         return found
 

@@ -147,8 +147,8 @@ class Inspection(ABC):
 
     @abstractmethod
     def word_of(self, register: str, place: Address | str) -> RegisterWord | None:
-        """The word of the command stream that gave a register the value that a draw has; for other events, that the draw
-        before has. None if no word did.
+        """The word of the command stream that gave a register the value that a draw has; for other events, that the
+        draw before has. None if no word did.
 
         :raises UsageError: there is no such register or event.
         """

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from pocketgpu.guests import App
     from pocketgpu.guests.writers import Written
     from pocketgpu.inspect.decode.uniforms import Uniform
+    from pocketgpu.inspect.model.references import RegisterWord
     from pocketgpu.inspect.n3ds.moments import N3dsMoment
     from pocketgpu.inspect.n3ds.programs import Program as DrawProgram
-    from pocketgpu.inspect.model.references import RegisterWord
     from pocketgpu.inspect.stepping.trace import Trace as Steps
 
 

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from pocketgpu.guests import App
     from pocketgpu.guests.writers import Written
     from pocketgpu.inspect.model.references import RegisterWord
+    from pocketgpu.inspect.model.touching import Bytes
     from pocketgpu.inspect.stepping.trace import Trace as Steps
     from pocketgpu.inspect.switch.answers import PixelAnswers
-    from pocketgpu.inspect.model.touching import Bytes
     from pocketgpu.inspect.switch.moments import SwitchMoment
 
 

@@ -173,9 +173,10 @@ class HandleTexture(Texture):
         across, down = header.format.block
         x = np.arange(part.width, dtype=np.int64) // across * header.format.bytes
         y = np.arange(part.height, dtype=np.int64) // down
-        if header.layout == "block-linear":
-            return start + level.layout.columns(x)[None, :] + level.layout.rows(y, part.z)[:, None]
-        return start + x[None, :] + (y * header.pitch)[:, None]
+        blocks = header.layout == "block-linear"
+        columns = level.layout.columns(x) if blocks else x
+        rows = level.layout.rows(y, part.z) if blocks else y * header.pitch
+        return np.asarray(start + columns[None, :] + rows[:, None], np.int64)
 
     @property
     def facts(self) -> TextureFacts:
@@ -298,6 +299,16 @@ def textures(moment: Standing, draw: Draw) -> list[HandleTexture]:
 
 
 __all__ = [
-    "MOST_PICTURES", "Handle", "HandleTexture", "StageShader", "Standing", "bank_of", "buffers", "handles", "shaders",
-    "part_name", "texture_name", "textures",
+    "MOST_PICTURES",
+    "Handle",
+    "HandleTexture",
+    "StageShader",
+    "Standing",
+    "bank_of",
+    "buffers",
+    "handles",
+    "part_name",
+    "shaders",
+    "texture_name",
+    "textures",
 ]  # fmt: skip

@@ -134,7 +134,8 @@ def _texel(given: Parameters) -> Question:
         data, known = known_bytes(moment, address, size)
         color = found.pixels(one)[row, column].tolist()
         return {
-            "x": column, "y": row, "address": f"{address:#x}", "size": size, "data": data.hex(), "color": color, **known,
+            "x": column, "y": row, "address": f"{address:#x}", "size": size, "data": data.hex(), "color": color,
+            **known,
         }  # fmt: skip
 
     return question

@@ -11,7 +11,8 @@ MARKUP = "<img src=x onerror=document.title='broken'>"
 
 
 def _event(number: int) -> dict[str, str]:
-    return {"address": f"f0/d{number}", "event": f"f0/e{number + 2}", "kind": "draw", "title": f"draw {number} {MARKUP}"}
+    title = f"draw {number} {MARKUP}"
+    return {"address": f"f0/d{number}", "event": f"f0/e{number + 2}", "kind": "draw", "title": title}
 
 
 def _parts() -> list[dict[str, Any]]:

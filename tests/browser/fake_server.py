@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from browser import fake_resources
+
 from pocketgpu.view.gate import HEADERS
 
 WIDTH, HEIGHT = 40, 24

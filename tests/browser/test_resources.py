@@ -56,7 +56,8 @@ def at(page: Any) -> str:
 
 def shows(page: Any, panel: str, part: str, wanted: list[int]) -> None:
     """Wait until a canvas has exactly these bytes."""
-    page.wait_for_function(f"([panel, wanted]) => String(({PIXELS})(panel)) === String(wanted)", arg=[[panel, part], wanted])
+    same = f"([panel, wanted]) => String(({PIXELS})(panel)) === String(wanted)"
+    page.wait_for_function(same, arg=[[panel, part], wanted])
 
 
 # -- resources --------------------------------------------------------------------------------------------------------
@@ -148,9 +149,8 @@ def test_an_answer_leads_to_a_texel(page: Any) -> None:
     page.locator("pg-why a.ref", has_text="unit0.level1 3,2").click()
     shows(page, "pg-resources", "pg-texture", opaque(texture("unit0.level1", "texels")))
     page.locator("pg-texture .texel", has_text="3,2 1 2 3 4").wait_for()
-    page.wait_for_function(
-        "() => String(document.querySelector('pg-resources').renderRoot.querySelector('pg-texture').view.mark) === '3,2'"
-    )
+    texture_view = "document.querySelector('pg-resources').renderRoot.querySelector('pg-texture')"
+    page.wait_for_function(f"() => String({texture_view}.view.mark) === '3,2'")
     assert at(page) == "f0/d2"
 
 
@@ -160,8 +160,11 @@ def test_an_answer_leads_to_the_word_of_a_register(page: Any) -> None:
     marked = page.locator("pg-words .row.marked")
     marked.wait_for()
     assert f"0x{0x20000000 + 4 * 4321:08x}" in marked.inner_text()
-    assert marked.evaluate("row => { const box = row.closest('.scroll').getBoundingClientRect(), one = "
-                           "row.getBoundingClientRect(); return one.top >= box.top && one.bottom <= box.bottom; }")  # fmt: skip
+    inside = """row => {
+        const box = row.closest('.scroll').getBoundingClientRect(), one = row.getBoundingClientRect();
+        return one.top >= box.top && one.bottom <= box.bottom;
+    }"""
+    assert marked.evaluate(inside)
     page.locator("pg-why a.ref", has_text="UNWRITTEN").click()
     page.locator("pg-why .note", has_text="No word of the capture up to f0/d2 writes UNWRITTEN.").wait_for()
 
@@ -200,7 +203,8 @@ def test_words_and_floats(page: Any) -> None:
     memory(page, "0x18000400")
     data = bytes(byte_at(0x18000400 + n) for n in range(16))
     page.get_by_role("radio", name="u32", exact=True).click()
-    assert row_text(page, 0x18000400) == " ".join(f"{int.from_bytes(data[n : n + 4], 'little'):08x}" for n in (0, 4, 8, 12))
+    words = (int.from_bytes(data[n : n + 4], "little") for n in (0, 4, 8, 12))
+    assert row_text(page, 0x18000400) == " ".join(f"{word:08x}" for word in words)
     page.get_by_role("radio", name="u16", exact=True).click()
     assert row_text(page, 0x18000400).split()[1] == f"{int.from_bytes(data[2:4], 'little'):04x}"
 

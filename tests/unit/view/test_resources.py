@@ -173,7 +173,7 @@ def test_an_answer_links_to_textures_and_registers(sides: Any) -> None:
 
 
 def test_events_without_resources_say_so(sides: Any) -> None:
-    name, client, run = sides
+    _, client, run = sides
     found = ask(client, "resources", at="f0/e0")
     assert found["missing"] == run.seek("f0/e0").missing
     if found["missing"]:

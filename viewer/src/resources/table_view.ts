@@ -8,6 +8,7 @@ import { Paged } from "../shared/paged";
 import { problem } from "../shared/panel";
 import { RowsList } from "../shared/rows_list";
 import { panelStyles } from "../shared/styles";
+import { cellText } from "./table_view_text";
 import type { TableAnswer, TableInfo } from "./api";
 
 const BLOCK = 250;
@@ -168,13 +169,6 @@ export class TableView extends LitElement {
       >${address}</a
     >`;
   }
-}
-
-/** A number with as many digits as a column has room for. */
-export function cellText(cell: number | string): string {
-  if (typeof cell === "string" || Number.isInteger(cell)) return String(cell);
-  const size = Math.abs(cell);
-  return size >= 1e6 || size < 1e-4 ? cell.toExponential(4) : String(Number(cell.toPrecision(7)));
 }
 
 customElements.define("pg-table", TableView);

@@ -8,7 +8,8 @@ import { Panel, linked } from "../shared/panel";
 import { selection } from "../shared/selection";
 import { panelStyles } from "../shared/styles";
 import { explain } from "./event_answer";
-import { byLine, keeping, leadToTexel, leadToWord, nameOf } from "./references";
+import { leadToTexel, leadToWord, nameOf } from "./references";
+import { byLine, keeping } from "./references_of_lines";
 import { linesOf, sectionsOf, type Section } from "./sections";
 
 /** Sections up to this depth are open at first; those that the reason names are open at any depth. */
@@ -172,7 +173,7 @@ export class WhyPanel extends Panel {
     return (this.references.get(section.number) ?? []).map(
       (one) => html` <a
         class="ref mono"
-        href=${toFragment(keeping(one.at))}
+        href=${toFragment(keeping(one.at, selection.address))}
         title=${one.register ? "the word that set it" : "the texel in its texture"}
         @click=${(event: Event) => this.follow(event, one)}
         >${nameOf(one)}</a

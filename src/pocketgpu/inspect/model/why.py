@@ -91,7 +91,7 @@ class Fragment(Displayed):
 
     @property
     def told(self) -> list[Stage]:
-        """The stages that the text tells of."""
+        """The stages that the text has."""
         return [stage for stage in self.stages if stage.name != PROGRAM or self.written]
 
 
@@ -271,7 +271,7 @@ class Why(Answer):
             yield f"no primitive of {names}{more} covers it"
 
     def links(self) -> list[Link]:
-        """The textures and registers of the fragments' stages, at the lines that tell of them."""
+        """The textures and registers of the fragments' stages, at the lines about them."""
         lines = [line.strip(_LEAD) for line in self.text().split("\n")]
         found, at = [], self.first_detail
         for touch in self.all_touches():

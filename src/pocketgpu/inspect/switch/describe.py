@@ -16,9 +16,8 @@ from pocketgpu.facts.maxwell import B0B5, B197, TWOD
 from pocketgpu.facts.maxwell.formats import TWOD as TWOD_FORMATS
 from pocketgpu.inspect.model.event import Range, Words
 from pocketgpu.inspect.model.wording import counted
-from pocketgpu.inspect.switch.draw_inputs import targets_read
 from pocketgpu.inspect.switch.passes import TargetKey
-from pocketgpu.inspect.switch.surfaces import Surface, shown_surface, surface_of, targets_of
+from pocketgpu.inspect.switch.surfaces import Surface, shown_surface, surface_of, targets_of, targets_read
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common.action_log import Blit, Clear, Copy, Report, Upload
 from pocketgpu.maxwell.engines.common.state import State

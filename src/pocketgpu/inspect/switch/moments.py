@@ -133,18 +133,18 @@ class SwitchMoment(Moment):
         return self.machine.memory.read(address, size)
 
     def mapped(self, address: int, size: int) -> list[Range]:
-        from pocketgpu.inspect.switch.memory import mapped
+        from pocketgpu.inspect.switch.memory.pictures import mapped
 
         return mapped(self.machine, address, size)
 
     @property
     def memory_formats(self) -> MemoryFormats:
-        from pocketgpu.inspect.switch.memory import FORMATS
+        from pocketgpu.inspect.switch.memory.pictures import FORMATS
 
         return FORMATS
 
     def memory_picture(self, address: int, format: str, layout: str, width: int, height: int) -> NDArray[np.uint8]:
-        from pocketgpu.inspect.switch.memory import picture
+        from pocketgpu.inspect.switch.memory.pictures import picture
 
         self.memory_formats.check(format, layout, width, height)
         return picture(self.machine, address, format, layout, width, height)

@@ -22,9 +22,9 @@ from pocketgpu.facts.maxwell import CLASSES
 from pocketgpu.facts.maxwell.pushbuffers import segment_of
 from pocketgpu.inspect.model.event import Event, Range, Words
 from pocketgpu.inspect.switch import describe
-from pocketgpu.inspect.switch.draw_inputs import textures_read
 from pocketgpu.inspect.switch.late_facts import LateFacts
 from pocketgpu.inspect.switch.passes import Passes
+from pocketgpu.inspect.switch.resources import textures_read
 from pocketgpu.inspect.switch.surfaces import Surface
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.compute.launch import Launch

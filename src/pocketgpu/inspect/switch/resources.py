@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -14,6 +14,7 @@ from pocketgpu.digests import sha256
 from pocketgpu.errors import PocketGPUError, UsageError
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.maxwell.headers import TSC, as_number, numbers_of
+from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.model.resources import ConstantBuffer, Program, Texture, TextureFacts
 from pocketgpu.inspect.model.texels import MOST_TEXELS, TexturePart
 from pocketgpu.late_dataclass import dataclass
@@ -23,6 +24,7 @@ from pocketgpu.maxwell.engines.threed.draws import STAGES, Draw, Shader
 from pocketgpu.maxwell.formats.texture_header import TextureHeader
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.graphics.programs.stage_program import StageProgram
+from pocketgpu.maxwell.memory.surface_copy import SurfaceSide
 from pocketgpu.maxwell.sampling.store import HEADER_BYTES, SAMPLER_BYTES
 from pocketgpu.pictures import to_image
 from pocketgpu.wording import counted
@@ -298,17 +300,28 @@ def textures(moment: Standing, draw: Draw) -> list[HandleTexture]:
     return found
 
 
+def textures_read(machine: GM20B, draw: Draw) -> tuple[Range, ...]:
+    """The memory of the textures whose handles are in the constant bank for handles. Programs may read less of it."""
+    found = (_memory_of(one.header) for one in handles(machine, draw))
+    return tuple(dict.fromkeys(one for one in found if one is not None))
+
+
+@lru_cache(maxsize=1 << 12)
+def _memory_of(header: bytes) -> Range | None:
+    """The memory of a texture, all levels and layers; None if its header names no texture."""
+    try:
+        texture = TextureHeader.parse(header)
+        if texture.layout == "block-linear":
+            return Range(texture.address, texture.mips.size)
+        level, address = texture.surface()
+    except PocketGPUError:
+        return None
+    rows = SurfaceSide(address, pitch=texture.pitch)
+    low, high = rows.reach(level.layout.width_bytes, level.layout.height)
+    return Range(max(low, 0), high - max(low, 0))
+
+
 __all__ = [
-    "MOST_PICTURES",
-    "Handle",
-    "HandleTexture",
-    "StageShader",
-    "Standing",
-    "bank_of",
-    "buffers",
-    "handles",
-    "part_name",
-    "shaders",
-    "texture_name",
-    "textures",
+    "MOST_PICTURES", "Handle", "HandleTexture", "StageShader", "Standing", "bank_of", "buffers", "handles", "part_name",
+    "shaders", "texture_name", "textures", "textures_read",
 ]  # fmt: skip

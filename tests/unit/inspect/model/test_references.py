@@ -1,4 +1,4 @@
-"""Links of answers: texels are those that the line tells of, and words leave their register as the draw has it."""
+"""Links of answers: texels are those of the line, and words leave their register as the draw has it."""
 
 from __future__ import annotations
 

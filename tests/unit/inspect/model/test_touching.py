@@ -117,7 +117,9 @@ def test_events_from_an_index_ask_the_same(run: Inspection) -> None:
     indexed = IndexedEvents(run.capture, None, lambda: run)
     draw = run.draws(0)[1]
     place = draw.reads[0]
-    one_side, other_side = ([side.who_reads(place.address, 4), side.who_changed(place.address, 4)] for side in (indexed, run))
+    one_side, other_side = (
+        [side.who_reads(place.address, 4), side.who_changed(place.address, 4)] for side in (indexed, run)
+    )
     assert list(map(str, one_side)) == list(map(str, other_side))
     one, other = (side.contacts(place.address, 4, draw.address) for side in (indexed, run))
     assert one.to_json() == other.to_json()

@@ -55,6 +55,11 @@ export class Paged<Row> {
         }
         this.asked = "";
       },
-    );
+    ).then(() => {
+      // The server answered another question of the panel in place of this one: ask again.
+      if (this.asked !== key || this.latest.error) return;
+      this.asked = "";
+      this.need(start, end);
+    });
   }
 }

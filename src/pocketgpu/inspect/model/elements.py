@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.model.vertices import VertexBuffer
 
 Raw = NDArray[np.uint8]
+WORD = 4
+MOST_WORDS = 16
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,6 +42,14 @@ def plain(type: str, count: int) -> Callable[[Raw], NDArray[Any]]:
         return np.ascontiguousarray(raw).view(type).reshape(len(raw), count)
 
     return numbers
+
+
+def words(stride: int) -> tuple[Element, ...]:
+    """The words of an element whose parts are not known: at most `MOST_WORDS`."""
+    count = min(stride // WORD, MOST_WORDS)
+    if not count:
+        return ()
+    return (Element("words", 0, count * WORD, tuple(f"+{WORD * n}" for n in range(count)), plain("<u4", count)),)
 
 
 def count_of(buffer: VertexBuffer, event: Event | None) -> int | None:
@@ -71,4 +81,4 @@ def table(elements: Sequence[Element], data: bytes, stride: int, count: int) -> 
     return [list(row) for row in zip(*columns, strict=True)]
 
 
-__all__ = ["Element", "count_of", "plain", "table"]
+__all__ = ["Element", "count_of", "plain", "table", "words"]

@@ -9,7 +9,7 @@ import numpy as np
 
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.address import Address
-from pocketgpu.inspect.model.elements import count_of, table
+from pocketgpu.inspect.model.elements import count_of, table, words
 from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.inspect.model.moment import Moment
 from pocketgpu.inspect.model.resources import ConstantBuffer, Texture
@@ -174,10 +174,11 @@ def _vertices(moment: Moment, of: str, first: int, count: int) -> Json:
     total = _rows(buffer, moment)
     shown = max(0, min(count, total - first))
     start = buffer.address + first * buffer.stride
-    used = max((one.at + one.size for one in buffer.elements), default=0)
-    data, known = known_bytes(moment, start, max(1, (shown - 1) * buffer.stride + used)) if shown else (b"", {})
-    rows = table(buffer.elements, data, buffer.stride, shown) if buffer.elements else []
-    columns = [{"group": one.name, "name": name} for one in buffer.elements for name in one.columns]
+    elements = buffer.elements or words(buffer.stride)
+    used = max((one.at + one.size for one in elements), default=1)
+    data, known = known_bytes(moment, start, (shown - 1) * buffer.stride + used) if shown else (b"", {})
+    rows = table(elements, data, buffer.stride, shown) if elements else [[]] * shown
+    columns = [{"group": one.name, "name": name} for one in elements for name in one.columns]
     places = [f"{start + n * buffer.stride:#x}" for n in range(shown)]
     return {"first": first, "total": total, "columns": columns, "rows": rows, "places": places, **known}
 
@@ -200,10 +201,10 @@ def _constants(moment: Moment, of: str, first: int, count: int) -> Json:
     if of not in buffers:
         raise _missing(of, buffers)
     found = buffers[of]
-    words = found.words[VECTOR // WORD * first : VECTOR // WORD * (first + count)]
+    held = found.words[VECTOR // WORD * first : VECTOR // WORD * (first + count)]
     total = -(-len(found.words) * WORD // VECTOR)
-    whole = np.zeros(-(-len(words) // (VECTOR // WORD)) * (VECTOR // WORD), np.uint32)
-    whole[: len(words)] = words
+    whole = np.zeros(-(-len(held) // (VECTOR // WORD)) * (VECTOR // WORD), np.uint32)
+    whole[: len(held)] = held
     vectors = whole.reshape(-1, VECTOR // WORD)
     rows = [
         [*(f"{word:08x}" for word in row), *numbers]

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from browser import fake_flow, fake_shader
+from browser import fake_flow, fake_resources, fake_shader
 
 from pocketgpu.view.gate import HEADERS
 
@@ -181,7 +181,7 @@ def _why(given: dict[str, str]) -> Any:
     )
     programs = [{"program": "pixel program", "address": "f0/d2/px5,6", "parts": []}] if "/px" in at else []
     return {"address": at, "because": f"because of f0/d2, says the fake about {at}", "conclusion": conclusion,
-            "proved": True, "text": text, "programs": programs}  # fmt: skip
+            "proved": True, "text": text, "programs": programs, "links": _links(given)}  # fmt: skip
 
 
 def _event(given: dict[str, str]) -> Any:
@@ -211,6 +211,22 @@ def _notes(given: dict[str, str]) -> Any:
     return {"file": "fake.notes.json", "notes": []}
 
 
+def _links(given: dict[str, str]) -> list[dict[str, Any]]:
+    """Of the lines "f0/d2  draw 2" and "inputs" of the text of `_why`."""
+    at = given["at"].split("/px")[0]
+    return [
+        {"line": 5, "at": at, "texture": "unit0", "part": "unit0.level1", "x": 3, "y": 2},
+        {"line": 6, "at": at, "register": "TEXENV0_SOURCE"}, {"line": 6, "at": at, "register": "UNWRITTEN"},
+    ]  # fmt: skip
+
+
+def _register_word(given: dict[str, str]) -> Any:
+    if given["register"] == "UNWRITTEN":
+        return {"word": None}
+    return {"word": {"register": given["register"], "event": "f0/d2", "line": 4321, "address": "0x20004384",
+                     "value": "0x00000001"}}  # fmt: skip
+
+
 ANSWERS: dict[str, Any] = {
     "capture": lambda given: {"name": f"fake {MARKUP}", "console": "3DS", "frames": 2, "rest": True, "version": "0"},
     "events": lambda given: {
@@ -219,5 +235,6 @@ ANSWERS: dict[str, Any] = {
         "passes": [{"address": f"f{given['frame']}/p{n}", "target": f"target {n} {MARKUP}"} for n in range(2)],
     },
     "event": _event, "pictures": _pictures, "picture": picture, "pixel": _pixel, "why": _why, "state": _state,
-    "words": _words, "notes": _notes, "flow": fake_flow.flow, **fake_shader.ANSWERS,
+    "words": _words, "notes": _notes, "flow": fake_flow.flow, "register-word": _register_word,
+    **fake_shader.ANSWERS, **fake_resources.ANSWERS,
 }  # fmt: skip

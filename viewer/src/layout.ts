@@ -15,6 +15,8 @@ export const PANELS: Record<string, { title: string; element: string; group: Gro
   state: { title: "State", element: "pg-state", group: "state" },
   shader: { title: "Shader", element: "pg-shader", group: "why" },
   words: { title: "Words", element: "pg-words", group: "state" },
+  resources: { title: "Resources", element: "pg-resources", group: "picture" },
+  memory: { title: "Memory", element: "pg-memory", group: "picture" },
   graph: { title: "Frame graph", element: "pg-graph", group: "picture" },
   notes: { title: "Notes", element: "pg-notes", group: "events" },
   timeline: { title: "Timeline", element: "pg-timeline", group: "state" },

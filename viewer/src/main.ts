@@ -10,6 +10,8 @@ import "./notes/notes_panel";
 import "./graph/graph_panel";
 import "./timeline/timeline_panel";
 import "./shader/shader_panel";
+import "./resources/resources_panel";
+import "./memory/memory_panel";
 import "./app";
 
 applyTheme();

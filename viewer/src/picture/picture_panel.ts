@@ -6,69 +6,22 @@ import { askJson, type PictureInfo, type PixelAnswer } from "../shared/api";
 import { Latest } from "../shared/latest";
 import { Panel } from "../shared/panel";
 import { selection } from "../shared/selection";
+import { radio, radioKey } from "../shared/radio";
 import { panelStyles } from "../shared/styles";
 import "./canvas_view";
 import type { CanvasView } from "./canvas_view";
-import { CHANNELS, marked, shown, valueOf, type Channel } from "./channels";
+import { marked, shown, valueOf, type Channel } from "./channels";
+import { channelButtons, paintSwatch, pictureStyles, pointerText, zoomButtons, zoomText } from "./controls";
 import { difference, type Difference } from "./difference";
 import { choose, listPictures, placesOf, readBefore, readPicture, type Picture } from "./source";
 
 type Mode = "after" | "before" | "difference";
 
-const NAMES: Record<Channel, [string, string]> = {
-  rgb: ["RGB", "colour, without alpha"],
-  rgba: ["RGBA", "colour over a checkerboard, by alpha"],
-  r: ["R", "red"],
-  g: ["G", "green"],
-  b: ["B", "blue"],
-  a: ["A", "alpha"],
-};
-
 export class PicturePanel extends Panel {
   static override styles = [
     panelStyles,
+    pictureStyles,
     css`
-      .group {
-        display: inline-flex;
-        flex-wrap: wrap;
-      }
-      .group button {
-        border-radius: 0;
-        margin-left: -1px;
-      }
-      .group button:first-child {
-        border-radius: 3px 0 0 3px;
-        margin-left: 0;
-      }
-      .group button:last-child {
-        border-radius: 0 3px 3px 0;
-      }
-      .group button[aria-checked="true"] {
-        position: relative;
-      }
-      .status {
-        display: flex;
-        flex-wrap: wrap;
-        gap: 0 16px;
-        padding: 3px 8px;
-        min-height: 24px;
-        line-height: 18px;
-        border-top: 1px solid var(--line);
-        background: var(--raised);
-        flex: none;
-        white-space: pre;
-      }
-      .status .end {
-        margin-left: auto;
-      }
-      .swatch {
-        display: inline-block;
-        width: 12px;
-        height: 12px;
-        vertical-align: -1px;
-        border: 1px solid var(--edge);
-        margin-right: 6px;
-      }
       .area {
         display: flex;
         flex-direction: column;
@@ -268,15 +221,7 @@ export class PicturePanel extends Panel {
           ${radio("before", this.mode === "before", () => this.setMode("before"), "after the event before")}
           ${radio("difference", this.mode === "difference", () => this.setMode("difference"), "pixels that the event changed")}
         </span>
-        <span class="group" role="radiogroup" aria-label="Channels" @keydown=${radioKey}>
-          ${CHANNELS.map((one) => radio(NAMES[one][0], one === this.channel, () => this.setChannel(one), NAMES[one][1]))}
-        </span>
-        <span class="group">
-          <button title="Zoom out (-)" aria-label="Zoom out" @click=${() => this.view?.step(-1)}>−</button>
-          <button title="Zoom in (+)" aria-label="Zoom in" @click=${() => this.view?.step(1)}>+</button>
-          <button title="All of the picture (0)" @click=${() => this.view?.fit()}>fit</button>
-          <button title="One pixel for each texel (1)" @click=${() => this.view?.actual()}>1:1</button>
-        </span>
+        ${channelButtons(this.channel, (one) => this.setChannel(one))} ${zoomButtons(() => this.view)}
       </div>
       ${this.working(this.picture, this.earlier, this.pixel)}
       ${this.problem(this.latest.error ?? this.picture.error ?? this.pixel.error)}
@@ -297,9 +242,7 @@ export class PicturePanel extends Panel {
   }
 
   protected override updated(): void {
-    // As a property, as the page's security policy forbids style attributes.
-    const swatch = this.renderRoot.querySelector<HTMLElement>(".swatch");
-    if (swatch) swatch.style.background = swatch.dataset["colour"] ?? "";
+    paintSwatch(this.renderRoot);
   }
 
   private status(): TemplateResult {
@@ -311,18 +254,14 @@ export class PicturePanel extends Panel {
     const zoom = this.view?.viewport.zoom ?? 1;
     const found = this.mode === "difference" ? this.found : null;
     return html`<div class="status mono">
-      <span class="pointer"
-        >${value && cursor
-          ? html`<span class="swatch" data-colour=${value.hex.slice(0, 7)}></span>${String(cursor[0]).padStart(4)},${String(cursor[1]).padEnd(4)} ${value.hex}  ${value.numbers}`
-          : html`<span class="dim">no pixel</span>`}</span
-      >
+      ${pointerText(value, cursor ?? null)}
       ${found
         ? html`<span class="changed">${found.count.toLocaleString("en")} pixels differ</span>${found.box
               ? html`<a href="#" role="button" @click=${(event: Event) => this.showChanges(event)}>show</a>`
               : nothing}`
         : nothing}
       ${this.values?.values.map(({ name, value: held }) => html`<span><span class="dim">${name}</span> ${textOf(held)}</span>`)}
-      <span class="end dim">${picture ? `${width} x ${picture.info.height}  ` : ""}${zoom < 1 ? `1/${Math.round(1 / zoom)}` : zoom}x</span>
+      <span class="end dim">${picture ? `${width} x ${picture.info.height}  ` : ""}${zoomText(zoom)}</span>
     </div>`;
   }
 
@@ -350,23 +289,6 @@ export class PicturePanel extends Panel {
 
 function textOf(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
-}
-
-function radio(text: string, chosen: boolean, choose: () => void, title: string): TemplateResult {
-  return html`<button role="radio" aria-checked=${chosen} tabindex=${chosen ? 0 : -1} title=${title} @click=${choose}>${text}</button>`;
-}
-
-/** Arrow keys move within a group of radio buttons; the tab key passes over it in one step. */
-function radioKey(event: KeyboardEvent): void {
-  const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-  if (!step) return;
-  const group = event.currentTarget as HTMLElement;
-  const buttons = [...group.querySelectorAll<HTMLButtonElement>("button")];
-  const at = buttons.indexOf(event.target as HTMLButtonElement);
-  const next = buttons[(at + step + buttons.length) % buttons.length];
-  next?.click();
-  next?.focus();
-  event.preventDefault();
 }
 
 customElements.define("pg-picture", PicturePanel);

@@ -10,11 +10,14 @@ export interface Address {
   pass?: number;
   screen?: string;
   pixel?: [number, number];
+  memory?: { address: number; size: number };
   /** Parts that the page passes on without looking at them: vertices, primitives, blocks, threads, steps. */
   rest?: string[];
 }
 
 const PART = /^(px|[fdepvtbs])(\d{1,9}(?:,\d{1,9}){0,2})$/;
+
+const MEMORY = /^mem0x([0-9a-f]{1,10})(?:\+0x([0-9a-f]{1,8}))?$/i;
 
 /** The address, or null where the text is none. */
 export function parseAddress(text: string): Address | null {
@@ -27,6 +30,12 @@ export function parseAddress(text: string): Address | null {
     if ((SCREENS as readonly string[]).includes(part)) {
       address.screen = part;
       things += 1;
+      continue;
+    }
+    const memory = MEMORY.exec(part);
+    if (memory) {
+      if (address.memory) return null;
+      address.memory = { address: parseInt(memory[1]!, 16), size: parseInt(memory[2] ?? "1", 16) };
       continue;
     }
     const match = PART.exec(part);
@@ -70,6 +79,16 @@ export function splitStep(text: string): { run: string; step: number | null } {
   return match ? { run: match[1]!, step: Number(match[2]) } : { run: text, step: null };
 }
 
+/** The address of bytes after an event or a frame. */
+export function memoryAt(place: string, address: number, size = 1): string {
+  return `${place}/mem0x${address.toString(16)}${size > 1 ? `+0x${size.toString(16)}` : ""}`;
+}
+
+/** The address without the memory that it names. */
+export function withoutMemory(text: string): string {
+  return text.replace(/\/mem0x[0-9a-f]+(?:\+0x[0-9a-f]+)?(?=\/|$)/i, "");
+}
+
 /** The place of a text; a text that is no address stays as it is, so that the server can say what is wrong with it. */
 export function placeOfText(text: string): string {
   const address = parseAddress(text);
@@ -77,7 +96,7 @@ export function placeOfText(text: string): string {
 }
 
 const LINK =
-  /(?<![\w/#.])f\d{1,9}(?:\/(?:top-right|top|bottom|screen|px\d{1,9},\d{1,9}|b\d{1,9},\d{1,9},\d{1,9}|t\d{1,9}(?:,\d{1,9},\d{1,9})?|[depvs]\d{1,9}))*(?![\w/])/g;
+  /(?<![\w/#.])f\d{1,9}(?:\/(?:top-right|top|bottom|screen|px\d{1,9},\d{1,9}|b\d{1,9},\d{1,9},\d{1,9}|t\d{1,9}(?:,\d{1,9},\d{1,9})?|mem0x[0-9a-f]{1,10}(?:\+0x[0-9a-f]{1,8})?|[depvs]\d{1,9}))*(?![\w/])/g;
 
 export interface Piece {
   text: string;
@@ -99,7 +118,7 @@ export function findAddresses(text: string): Piece[] {
 
 /** The fragment of a link to an address. Commas and slashes stay readable. */
 export function toFragment(address: string): string {
-  return "#" + encodeURIComponent(address).replaceAll("%2F", "/").replaceAll("%2C", ",");
+  return "#" + encodeURIComponent(address).replaceAll("%2F", "/").replaceAll("%2C", ",").replaceAll("%2B", "+");
 }
 
 /** The address in a location's fragment. */

@@ -29,6 +29,17 @@ export interface PixelAnswer {
   values: { name: string; value: unknown }[];
 }
 
+/** What a line of an answer's text is about: a register, or a texel. */
+export interface Reference {
+  line: number;
+  at: string;
+  register?: string;
+  texture?: string;
+  part?: string;
+  x?: number;
+  y?: number;
+}
+
 export interface WhyAnswer {
   address?: string;
   because?: string;
@@ -37,6 +48,7 @@ export interface WhyAnswer {
   text?: string;
   /** Runs of programs that the answer tells of: addresses that the Shader panel steps through. */
   programs?: { program: string; address: string }[];
+  links?: Reference[];
 }
 
 export interface RegisterChange {

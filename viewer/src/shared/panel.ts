@@ -5,6 +5,7 @@ import { findAddresses, toFragment } from "./address";
 import type { RequestError } from "./api";
 import { store } from "../events/store";
 import { Latest } from "./latest";
+import { showPanel } from "./show_panel";
 import { selection } from "./selection";
 import { panelStyles } from "./styles";
 
@@ -36,6 +37,11 @@ export abstract class Panel extends LitElement {
   /** The selection changed, or the panel came into view. */
   protected abstract selected(): void;
 
+  /** Bring another panel to the front: what was selected is shown there. */
+  protected openPanel(id: string): void {
+    showPanel(id);
+  }
+
   /** A line that moves while an answer is awaited for some time. */
   protected working(...others: Latest[]): TemplateResult {
     const on = [this.latest, ...others].some((latest) => latest.state === "slow");
@@ -43,13 +49,18 @@ export abstract class Panel extends LitElement {
   }
 
   protected problem(error: RequestError | null): TemplateResult | typeof nothing {
-    if (!error) return nothing;
-    return html`<div class="problem" role="alert">
-      <p><strong>${error.message}</strong></p>
-      ${error.location ? html`<p class="mono">at ${linked(error.location)}</p>` : nothing}
-      ${error.hint ? html`<p>${linked(error.hint)}</p>` : nothing}
-    </div>`;
+    return problem(error);
   }
+}
+
+/** What a request was refused with. */
+export function problem(error: RequestError | null): TemplateResult | typeof nothing {
+  if (!error) return nothing;
+  return html`<div class="problem" role="alert">
+    <p><strong>${error.message}</strong></p>
+    ${error.location ? html`<p class="mono">at ${linked(error.location)}</p>` : nothing}
+    ${error.hint ? html`<p>${linked(error.hint)}</p>` : nothing}
+  </div>`;
 }
 
 /** A text whose addresses are links. The link's target is the selection itself, so the browser does the rest. */

@@ -10,6 +10,13 @@ export interface Clicked {
   y: number;
 }
 
+/** What a link leads to besides the address: a texel of a texture, or a word, by its number. */
+export interface Detail {
+  address: string;
+  texel?: { of: string; part: string; x: number; y: number };
+  word?: { line: number; register: string };
+}
+
 class Selection extends EventTarget {
   address = fromFragment(location.hash);
 
@@ -34,13 +41,29 @@ class Selection extends EventTarget {
     return splitStep(this.address).run;
   }
 
-  /** Say more exactly what is selected, such as the step of a program: the entry of the history stays. */
+  /** Select an address and what a link is about in it: a new entry of the history, also at the same address. */
+  lead(address: string, detail: Omit<Detail, "address">): void {
+    history.pushState({ detail: { ...detail, address } }, "", toFragment(address));
+    this.address = address;
+    this.dispatchEvent(new Event("change"));
+  }
+
+  /**
+   * Say more exactly what is selected, such as the step of a program, or something close to it: the entry of the history
+   * stays, so that it does not keep every step of a key.
+   */
   refine(address: string): void {
     if (address === this.address) return;
-    const clicked = this.clicked;
+    const { clicked } = this;
     history.replaceState(clicked ? { clicked: { ...clicked, address } } : null, "", toFragment(address));
     this.address = address;
     this.dispatchEvent(new Event("change"));
+  }
+
+  /** What the last link was about; it lives as long as the entry of the history. */
+  get detail(): Detail | null {
+    const detail = (history.state as { detail?: Detail } | null)?.detail;
+    return detail && detail.address === this.address ? detail : null;
   }
 
   /** Give an empty page its first address, without an entry of the history. */
@@ -58,7 +81,7 @@ class Selection extends EventTarget {
 
   private read(): void {
     const address = fromFragment(location.hash);
-    if (address === this.address) return;
+    if (address === this.address && !this.detail) return;
     this.address = address;
     this.dispatchEvent(new Event("change"));
   }

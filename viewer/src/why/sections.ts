@@ -2,6 +2,8 @@
 
 export interface Section {
   line: string;
+  /** The line's number in the text. */
+  number: number;
   parts: Section[];
 }
 
@@ -17,11 +19,11 @@ export function sectionsOf(text: string, conclusion: readonly string[] = []): Se
   }
   const roots: Section[] = [];
   const open: { depth: number; section: Section }[] = [];
-  for (const line of lines.slice(first)) {
+  for (const [index, line] of lines.slice(first).entries()) {
     if (!line.trim()) continue;
     const lead = DEPTH.exec(line)![0];
     const depth = lead.length;
-    const section = { line: line.slice(depth), parts: [] };
+    const section = { line: line.slice(depth), number: first + index, parts: [] };
     while (open.length && open.at(-1)!.depth >= depth) open.pop();
     (open.at(-1)?.section.parts ?? roots).push(section);
     open.push({ depth, section });

@@ -1,13 +1,16 @@
 // The panel that says why: the reason first, then the conclusion, then the details, folded.
 
 import { css, html, nothing, type TemplateResult } from "lit";
-import { calm, type WhyAnswer } from "../shared/api";
-import { toFragment } from "../shared/address";
+import { toFragment, withoutMemory } from "../shared/address";
+import { calm, type Reference, type WhyAnswer } from "../shared/api";
+import { Latest } from "../shared/latest";
 import { Panel, linked } from "../shared/panel";
 import { showPanel } from "../shared/show_panel";
 import { selection } from "../shared/selection";
 import { panelStyles } from "../shared/styles";
 import { explain } from "./event_answer";
+import { leadToTexel, leadToWord, nameOf } from "./references";
+import { byLine, keeping } from "./references_of_lines";
 import { linesOf, sectionsOf, type Section } from "./sections";
 
 /** Sections up to this depth are open at first; those that the reason names are open at any depth. */
@@ -82,6 +85,13 @@ export class WhyPanel extends Panel {
       summary:hover {
         background: var(--hover);
       }
+      .ref {
+        margin-left: 0.5ch;
+        padding: 0 3px;
+        font-size: 11px;
+        border: 1px solid var(--line);
+        white-space: nowrap;
+      }
       .proved {
         color: var(--good);
       }
@@ -90,11 +100,19 @@ export class WhyPanel extends Panel {
 
   private answer: WhyAnswer | null = null;
   private sections: Section[] = [];
+  private references = new Map<number, Reference[]>();
+  private readonly word = new Latest(() => this.requestUpdate());
+  private nothing = "";
   /** Sections that were opened or folded by hand. */
   private opened = new Map<Section, boolean>();
 
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.word.stop();
+  }
+
   protected selected(): void {
-    const at = selection.run;
+    const at = withoutMemory(selection.run);
     if (!at || at === this.asked) return;
     this.asked = at;
     void this.latest.ask(
@@ -108,6 +126,8 @@ export class WhyPanel extends Panel {
         this.answer = answer;
         this.opened.clear();
         this.sections = sectionsOf(answer.text ?? "", answer.conclusion);
+        this.references = byLine(answer.links);
+        this.nothing = "";
       },
     );
   }
@@ -121,9 +141,10 @@ export class WhyPanel extends Panel {
         <button ?disabled=${!this.sections.length} @click=${() => this.foldAll(true)}>Unfold all</button>
         <button ?disabled=${!this.sections.length} @click=${() => this.foldAll(false)}>Fold all</button>
       </div>
-      ${this.working()}
+      ${this.working(this.word)}
       <div class="scroll" tabindex="0" role="region" aria-label="Why" aria-live="polite" aria-busy=${this.latest.state !== "idle"}>
-        ${this.problem(this.latest.error)} ${answer ? this.shown(answer) : nothing}
+        ${this.problem(this.latest.error)} ${this.problem(this.word.error)}
+        ${this.nothing ? html`<div class="note" role="alert">${this.nothing}</div>` : nothing} ${answer ? this.shown(answer) : nothing}
       </div>
     `;
   }
@@ -160,15 +181,45 @@ export class WhyPanel extends Panel {
   }
 
   private section(section: Section, depth: number): TemplateResult {
-    if (!section.parts.length) return html`<div class="line">${linked(section.line)}</div>`;
+    if (!section.parts.length) return html`<div class="line">${linked(section.line)}${this.refs(section)}</div>`;
     const open = this.opened.get(section) ?? (depth < OPEN_DEPTH || this.isNamed(section));
     return html`<details
       .open=${open}
       @toggle=${(event: Event) => this.toggle(section, (event.target as HTMLDetailsElement).open, open)}
     >
-      <summary>${linked(section.line)}${open ? nothing : html`<span class="dim">  +${linesOf(section) - 1}</span>`}</summary>
+      <summary>${linked(section.line)}${this.refs(section)}${open ? nothing : html`<span class="dim">  +${linesOf(section) - 1}</span>`}</summary>
       ${open ? html`<div class="inside">${section.parts.map((part) => this.section(part, depth + 1))}</div>` : nothing}
     </details>`;
+  }
+
+  /** Links to the texels and registers that a line is about. */
+  private refs(section: Section): TemplateResult[] {
+    return (this.references.get(section.number) ?? []).map(
+      (one) => html` <a
+        class="ref mono"
+        href=${toFragment(keeping(one.at, selection.address))}
+        title=${one.register ? "the word that set it" : "the texel in its texture"}
+        @click=${(event: Event) => this.follow(event, one)}
+        >${nameOf(one)}</a
+      >`,
+    );
+  }
+
+  private follow(event: Event, reference: Reference): void {
+    event.preventDefault();
+    event.stopPropagation();
+    if (reference.texture) {
+      leadToTexel(reference);
+      this.openPanel("resources");
+      return;
+    }
+    void this.word.ask(
+      (signal) => leadToWord(reference, signal),
+      (found) => {
+        this.nothing = found ? "" : `No word of the capture up to ${reference.at} writes ${reference.register}.`;
+        if (found) this.openPanel("words");
+      },
+    );
   }
 
   /** Whether a section tells of the draw and the primitive that the reason names. */

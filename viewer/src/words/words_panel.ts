@@ -51,6 +51,9 @@ export class WordsPanel extends Panel {
       .changed .text {
         color: var(--text);
       }
+      .row.marked {
+        background: var(--chosen);
+      }
     `,
   ];
 
@@ -61,9 +64,12 @@ export class WordsPanel extends Panel {
   private ofEvent = true;
   private changedOnly = false;
   private filter = "";
+  /** The line that a link led to. */
+  private marked: WordLine | string | null = null;
 
   protected selected(): void {
     const at = placeOfText(selection.address);
+    if (at === this.asked && this.lines) this.markWanted();
     if (!at || at === this.asked) return;
     this.asked = at;
     const parsed = parseAddress(at);
@@ -81,8 +87,22 @@ export class WordsPanel extends Panel {
         this.lines = answer.lines.filter((line) => typeof line === "string" || !("schema" in line));
         this.sift();
         this.list.rows.show(0);
+        this.markWanted();
       },
     );
+  }
+
+  /** Mark the word that a link led to, and bring it into view. */
+  private markWanted(): void {
+    const wanted = selection.detail?.word;
+    this.marked = (wanted && this.lines?.[wanted.line]) || null;
+    this.requestUpdate();
+    if (!this.marked) return;
+    this.filter = "";
+    this.changedOnly = false;
+    this.sift();
+    // The list must know how many rows there are, and the box may just have come into view.
+    void this.updateComplete.then(() => requestAnimationFrame(() => this.list.rows.show(this.shown.indexOf(this.marked!), "center")));
   }
 
   protected override render(): TemplateResult {
@@ -133,7 +153,8 @@ export class WordsPanel extends Panel {
     if (!columns.word) {
       return html`<div class="row" role="row" aria-rowindex=${index + 1}><span role="cell">${linked(columns.text)}</span></div>`;
     }
-    return html`<div class=${columns.changed ? "row changed" : "row"} role="row" aria-rowindex=${index + 1}>
+    const classes = ["row", columns.changed ? "changed" : "", line === this.marked ? "marked" : ""].filter(Boolean).join(" ");
+    return html`<div class=${classes} role="row" aria-current=${line === this.marked ? "true" : nothing} aria-rowindex=${index + 1}>
       <span class="address" role="cell">${columns.address}</span>
       <span class="word" role="cell">${columns.word}</span>
       <span class="mark" role="cell" title=${columns.changed ? "changed since the last draw" : ""}>${columns.changed ? "*" : ""}</span>

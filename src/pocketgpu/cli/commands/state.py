@@ -162,7 +162,7 @@ def _changes(found: dict[str, Any], lines: list[str], run: Inspection, moment: M
 
 def _draw(found: dict[str, Any], moment: Moment) -> Iterator[str]:
     assert moment.event is not None
-    indices = moment.index_buffer if moment.event.facts.get("kind", "elements") == "elements" else None
+    indices = moment.index_buffer
     if indices is not None:
         found["index_buffer"] = indices.to_json()
         yield f"indices: {indices}"

@@ -26,7 +26,7 @@ _PLACES: Final = "Such as f1, f1/d17, f1/d3..d9, f0..f2, f0/d5..f1/d2."
 _FILTERS: Final = "Such as 'TEXENV*', FACECULLING_CONFIG, 0x040, 'TEXUNIT*.width', TEXUNIT0_DIM.width=64."
 _ELEMENT: Final = re.compile(r"(?<=\w\w)\[(\d+)\]$")
 """An element as SET_COLOR_TARGET_A[3]; as a pattern that is also a set of letters, so both meanings are tried."""
-_LAST: Final = 1 << 30
+LAST: Final = 1 << 30
 """The draw number of rows after the last draw of a frame."""
 
 
@@ -54,7 +54,7 @@ def parse_range(text: str) -> tuple[int, int]:
     if dots:
         end, _ = _ends(last, begin)
     low = _key(begin.frame, 0 if begin.draw is None else begin.draw)
-    high = _key(end.frame, _LAST if end.draw is None else end.draw)
+    high = _key(end.frame, LAST if end.draw is None else end.draw)
     if high < low:
         raise UsageError(f"'{text}' ends before it begins", hint=_PLACES)
     return low, high
@@ -69,13 +69,20 @@ def of_places(rows: Rows, places: Iterable[str], rest: int) -> Mask:
     ranges = [parse_range(place) for place in places]
     if not ranges:
         return np.ones(len(rows), np.bool_)
-    draws = rows["draw"].astype(np.int64)
-    frames = np.where(rows["frame"] < 0, rest, rows["frame"]).astype(np.int64)
-    keys = frames << 32 | np.where(draws < 0, _LAST, draws)
+    keys = keys_of(rows, rest)
     found = np.zeros(len(rows), np.bool_)
     for low, high in ranges:
         found |= (keys >= low) & (keys <= high)
     return found
+
+
+def keys_of(rows: Rows, rest: int) -> NDArray[np.int64]:
+    """For each row its frame, and in the lower 32 bits its draw, `LAST` after the last one. rest: the number that
+    stands for a frame after the last one."""
+    draws = rows["draw"].astype(np.int64)
+    frames = np.where(rows["frame"] < 0, rest, rows["frame"]).astype(np.int64)
+    keys: NDArray[np.int64] = frames << 32 | np.where(draws < 0, LAST, draws)
+    return keys
 
 
 def of_registers(rows: Rows, patterns: Iterable[str]) -> Mask:

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.model.answer import Answer
     from pocketgpu.inspect.model.colour_flow import FlowStage
     from pocketgpu.inspect.model.moment import Moment
+    from pocketgpu.inspect.model.references import RegisterWord
     from pocketgpu.inspect.model.steppable import Steppable
+    from pocketgpu.inspect.model.touching import Bytes
     from pocketgpu.inspect.stepping.trace import Trace
 
 PART = "events"
@@ -125,8 +127,20 @@ class IndexedEvents(Inspection):
     def seek(self, place: Address | str) -> Moment:
         return self._run.seek(place)
 
+    def bytes_at(self, address: int, size: int = 1, at: Address | str | None = None) -> Bytes:
+        return self._run.bytes_at(address, size, at)
+
+    def who_wrote(self, address: int, size: int = 1, before: Address | str | None = None) -> Event | None:
+        return self._run.who_wrote(address, size, before)
+
+    def who_changed(self, address: int, size: int = 1, before: Address | str | None = None) -> Event | None:
+        return self._run.who_changed(address, size, before)
+
     def words_of(self, event: Event) -> Iterable[str]:
         return self._run.words_of(event)
+
+    def word_of(self, register: str, place: Address | str) -> RegisterWord | None:
+        return self._run.word_of(register, place)
 
     def stored_by(self, app: App, event: Event, answer: Answer | None = None) -> Written | None:
         return self._run.stored_by(app, event, answer)

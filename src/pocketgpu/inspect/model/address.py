@@ -5,6 +5,7 @@
     f1/px200,120    a pixel of the picture            f1/bottom/px10,20, f1/top-right/px…, f1/screen/px…
     f1/d17/px8,9    a pixel of a draw's target        f1/d17/v5, f1/d17/t3    a vertex, a primitive of a draw
     f1/e9/b0,1,0/t3,0,0    a block and a thread of a launch        …/s12     a step of a program
+    f3/d17/mem0x18000000   memory after draw 17                    f3/mem0x18000000+0x10   16 bytes of it
 
 All numbers count from 0. Work after the last frame, which no picture shows, has the next number: f60 after 60 frames
 (f0 to f59). Pixels of a picture count from the top left of the upright picture that `render` writes.
@@ -26,9 +27,11 @@ from pocketgpu.wording import counted
 SCREENS = ("top", "top-right", "bottom", "screen")
 """Names of screens; a Switch has only "screen"."""
 _FORMS = (
-    "Such as f3, f3/d17, f3/e412, f3/p2, f1/px200,120, f1/bottom/px10,20, f1/d17/px8,9, f1/d17/v5, f1/e9/b0,0,0/t3,0,0."
+    "Such as f3, f3/d17, f3/e412, f3/p2, f1/px200,120, f1/bottom/px10,20, f1/d17/px8,9, f1/d17/v5, "
+    "f1/e9/b0,0,0/t3,0,0, f1/d17/mem0x18000000."
 )
 _PART = re.compile(r"(px|[fdepvtbs])(\d{1,9}(?:,\d{1,9}){0,2})")
+_MEMORY = re.compile(r"mem0x([0-9a-f]{1,10})(?:\+0x([0-9a-f]{1,8}))?", re.IGNORECASE)
 _COUNTS = {"px": (2,), "b": (3,), "t": (1, 3)}
 
 
@@ -38,7 +41,7 @@ class Address(Displayed):
 
     draw, event, `pass_`: numbers within the frame. pixel: (x, y) of a screen or, with draw or event, of its target.
     vertex, primitive: position in the order in which the draw names them. block, thread: of a launch.
-    step: how many instructions of a program have run.
+    step: how many instructions of a program have run. memory: address and size of bytes, physical or of the GPU.
     """
 
     frame: int
@@ -52,6 +55,7 @@ class Address(Displayed):
     block: tuple[int, int, int] | None = None
     thread: tuple[int, int, int] | None = None
     step: int | None = None
+    memory: tuple[int, int] | None = None
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -70,6 +74,10 @@ class Address(Displayed):
         for index, part in enumerate(text.strip().split("/")):
             if part in SCREENS and index:
                 put("screen", part, part)
+                continue
+            memory = _MEMORY.fullmatch(part)
+            if memory is not None and index:
+                put("memory", (int(memory[1], 16), int(memory[2] or "1", 16)), part)
                 continue
             match = _PART.fullmatch(part)
             if match is None:
@@ -113,6 +121,9 @@ class Address(Displayed):
                 parts.append(letter + ",".join(map(str, several)))
         if self.step is not None:
             parts.append(f"s{self.step}")
+        if self.memory is not None:
+            address, size = self.memory
+            parts.append(f"mem{address:#x}" + (f"+{size:#x}" if size != 1 else ""))
         return "/".join(parts)
 
 

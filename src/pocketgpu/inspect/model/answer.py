@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pocketgpu.displayed import line_of
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.displayed import Displayed
+from pocketgpu.inspect.model.references import Link
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.model.steppable import Steppable
@@ -52,6 +53,15 @@ class Answer(Displayed, ABC):
             "schema": self.schema, "address": str(self.address), "because": self.because, "conclusion": self.conclusion,
         }  # fmt: skip
 
+    def links(self) -> list[Link]:
+        """What lines of the text are about, in order."""
+        return []
+
+    @property
+    def first_detail(self) -> int:
+        """The number of the first line of the details in the text."""
+        return sum(line.count("\n") + 1 for line in self.conclusion) + 1
+
     def text(self) -> str:
         """The conclusion, an empty line, the details."""
         return "\n".join([*self.conclusion, "", *self.details()])
@@ -61,7 +71,6 @@ class Answer(Displayed, ABC):
 
     def __repr__(self) -> str:
         return line_of(self, f"{self.address}: {self.because}")
-
 
 
 __all__ = ["Answer"]

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.answer import Answer
 from pocketgpu.inspect.model.event import Event
+from pocketgpu.inspect.model.references import Link, Reference, registers_in
 from pocketgpu.inspect.model.stage import Stage
 from pocketgpu.inspect.model.steppable import Steppable
 from pocketgpu.late_dataclass import dataclass
@@ -72,6 +73,18 @@ class Funnel(Answer):
             yield f"  fragments were counted on {self.tiles[0]} of {self.tiles[1]} tiles; --all counts all of them"
         elif not self.proved:
             yield "  NOT proved: not everything was counted, or the machine's own code wrote other bytes"
+
+    def links(self) -> list[Link]:
+        """The registers that stop something, at the lines that say so."""
+        found, line = [], self.first_detail
+        for stage in self.stages:
+            line += 1
+            for loss in stage.lost:
+                if loss.count:
+                    names = registers_in(loss.register)
+                    found += [Link(line, self.event.address, Reference(0, name)) for name in names]
+                    line += 1
+        return found
 
     def to_json(self) -> dict[str, Any]:
         tiles = None if self.tiles is None else {"looked_at": self.tiles[0], "of": self.tiles[1]}

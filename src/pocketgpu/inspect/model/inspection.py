@@ -12,6 +12,7 @@ from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.answer import Answer
 from pocketgpu.inspect.model.event import Event, Pass, Range, Words
 from pocketgpu.inspect.model.moment import Moment
+from pocketgpu.inspect.model.touching import Bytes, BytesAt, Contacts, between, contacts_of
 from pocketgpu.inspect.model.wording import counted, there_are
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from pocketgpu.guests.writers import Written
     from pocketgpu.inspect.decode.uniforms import Uniform
     from pocketgpu.inspect.model.colour_flow import FlowStage
+    from pocketgpu.inspect.model.references import RegisterWord
     from pocketgpu.inspect.model.steppable import Steppable
     from pocketgpu.inspect.model.why import Fragment
     from pocketgpu.inspect.stepping.trace import Trace
@@ -153,6 +155,21 @@ class Inspection(ABC):
         """The words of the command stream that belong to an event, each as a line of JSON (docs/formats/decode.md)."""
         return ()
 
+    @abstractmethod
+    def word_of(self, register: str, place: Address | str) -> RegisterWord | None:
+        """The word of the command stream that gave a register the value that a draw has; for other events, that the
+        draw before has. None if no word did.
+
+        :raises UsageError: there is no such register or event.
+        """
+
+    def draw_of_word(self, place: Address | str) -> Address | None:
+        """The draw whose registers `word_of` is about."""
+        address = as_address(place).place
+        inside = address.draw is not None or address.event is not None
+        event = self.event(address) if inside else None
+        return event.address if event is not None and event.draw is not None else self.draw_before(address)
+
     # -- moments ------------------------------------------------------------------------------------------------------
     @abstractmethod
     def seek(self, place: Address | str) -> Moment:
@@ -189,12 +206,9 @@ class Inspection(ABC):
     def who_wrote(self, address: int, size: int = 1, before: Address | str | None = None) -> Event | None:
         """The last event that wrote, or may have written, any of these bytes. before: look only at events before this
         one (default: at all events of the capture)."""
-        wanted, found = Range(address, size), None
-        limit = None if before is None else self.event(before)
-        for event in self.all_events():
-            if limit is not None and (event.frame, event.number) >= (limit.frame, limit.number):
-                break
-            if any(wanted.overlaps(one) for one in event.writes):
+        asked, found = self.bytes_at(address, size, before), None
+        for event in between(self, before=None if before is None else self.event(before)):
+            if asked.written_by(event):
                 found = event
         return found
 
@@ -202,6 +216,68 @@ class Inspection(ABC):
         """Like `who_wrote`, but a draw counts only if it changed any of the bytes; it is run to find out. Where a
         console's inspection cannot find out, the two are the same."""
         return self.who_wrote(address, size, before)
+
+    def bytes_at(self, address: int, size: int = 1, at: Address | str | None = None) -> Bytes:
+        """Bytes that events can be asked about. at: the event at which the address is meant, where memory is mapped
+        (default: at the end of the capture)."""
+        return BytesAt(Range(address, size))
+
+    def who_reads(
+        self, address: int, size: int = 1, since: Address | str | None = None, before: Address | str | None = None
+    ) -> list[Event]:  # fmt: skip
+        """The events that read, or may read, any of these bytes, in order. since, before: look only at events after
+        the one and before the other (default: at all events of the capture).
+
+        :raises UsageError: there is no such event.
+        """
+        first, last = (None if place is None else self.event(place) for place in (since, before))
+        asked = self.bytes_at(address, size, since if since is not None else before)
+        return [event for event in between(self, first, last) if asked.read_by(event)]
+
+    def next_write(self, address: int, size: int = 1, after: Address | str | None = None) -> Event | None:
+        """The first event that writes, or may write, any of these bytes. after: look only at events after this one.
+
+        :raises UsageError: there is no such event.
+        """
+        asked = self.bytes_at(address, size, after)
+        events = between(self, None if after is None else self.event(after))
+        return next((event for event in events if asked.written_by(event)), None)
+
+    def contacts(
+        self, address: int, size: int, at: Address | str, changed: bool = False, frames: int = 1, most: int = 256
+    ) -> Contacts:  # fmt: skip
+        """What happens to bytes around an event, or the end of a frame: who wrote them last up to then, who writes them
+        next, and who reads them between these two.
+
+        changed: of draws up to then, only those count that changed any of the bytes; they are run to find out. frames:
+        how many frames after that one are looked at. most: how many reads are listed.
+
+        :raises UsageError: there is no such event.
+        """
+        address_of, place = as_address(at), Range(address, size)
+        inside = address_of.draw is not None or address_of.event is not None
+        events = self.passes(address_of.frame)[address_of.pass_].events if address_of.pass_ is not None else (
+            self.events(address_of.frame)
+        )  # fmt: skip
+        here = self.event(address_of) if inside else events[-1] if events else None
+        asked = self.bytes_at(address, size, None if here is None else here.by_number)
+        written = here if here is not None and asked.written_by(here) and not changed else None
+        if written is None:
+            written = (self.who_changed if changed else self.who_wrote)(address, size, self._after(here))
+        until = min(address_of.frame + frames, self.frame_count - 1 + self.has_rest)
+        return contacts_of(self, place, here, written, until, most, asked)
+
+    def _after(self, event: Event | None) -> Address | None:
+        """The address of the event that follows another one; None at the end of the capture."""
+        if event is None:
+            return None
+        events = self.events(event.frame)
+        if event.number + 1 < len(events):
+            return events[event.number + 1].by_number
+        for frame in range(event.frame + 1, self.frame_count + self.has_rest):
+            if self.events(frame):
+                return self.events(frame)[0].by_number
+        return None
 
     # -- answers ------------------------------------------------------------------------------------------------------
     def trace(self, place: Address | str, most: int | None = None) -> Trace:
@@ -347,6 +423,11 @@ def draw_of(run: Inspection, address: Address) -> Address:
     :raises UsageError: the address names no draw, or a part of one that `why` does not explain.
     """
     frame = f"f{address.frame}"
+    if address.memory is not None:
+        raise UsageError(
+            "why explains pixels and draws, not memory", location=str(address),
+            hint=f"'pocketgpu who CAPTURE {address.memory[0]:#x}' shows who wrote it.",
+        )  # fmt: skip
     if address.draw is None and address.event is None:
         run.events(address.frame)  # a missing frame is reported first
         raise UsageError(

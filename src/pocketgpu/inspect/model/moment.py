@@ -10,14 +10,20 @@ from pocketgpu.displayed import line_of, picture_html, title_html
 from pocketgpu.errors import UsageError
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from pocketgpu.inspect.model.address import Address
     from pocketgpu.inspect.model.changes import Change
-    from pocketgpu.inspect.model.event import Event
+    from pocketgpu.inspect.model.event import Event, Range
+    from pocketgpu.inspect.model.memory_pictures import MemoryFormats
     from pocketgpu.inspect.model.meshes import Mesh
     from pocketgpu.inspect.model.pictures import MomentPicture
     from pocketgpu.inspect.model.resources import ConstantBuffer, Program, Texture
     from pocketgpu.inspect.model.summary import Summary
     from pocketgpu.inspect.model.vertices import IndexBuffer, VertexBuffer, Vertices
+
+MAPPED_UNIT = 0x1000
 
 
 class Moment(ABC):
@@ -41,6 +47,27 @@ class Moment(ABC):
 
         :raises GuestMemoryError: no memory is there.
         """
+
+    @abstractmethod
+    def mapped(self, address: int, size: int) -> list[Range]:
+        """The parts of a range that are guest memory, in order; `MAPPED_UNIT` bytes are the smallest that is told
+        apart."""
+
+    @property
+    def memory_formats(self) -> MemoryFormats:
+        """What memory can be shown as."""
+        from pocketgpu.inspect.model.memory_pictures import MemoryFormats
+
+        return MemoryFormats()
+
+    def memory_picture(self, address: int, format: str, layout: str, width: int, height: int) -> NDArray[np.uint8]:
+        """Memory as a picture: RGBA (height, width, 4), uint8; black where no memory is. Depth is grey, its least value
+        black. format, layout: names of `memory_formats`.
+
+        :raises UsageError: there is no such format or layout, or the picture is too large.
+        """
+        self.memory_formats.check(format, layout, width, height)
+        raise AssertionError("a console with formats shows them")
 
     @property
     @abstractmethod
@@ -159,4 +186,4 @@ class Moment(ABC):
         return title_html(str(self)) + picture_html(self._repr_png_())
 
 
-__all__ = ["Moment"]
+__all__ = ["MAPPED_UNIT", "Moment"]

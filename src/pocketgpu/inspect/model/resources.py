@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from pocketgpu.displayed import picture_html, title_html
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.displayed import Displayed
+from pocketgpu.inspect.model.event import Range
+from pocketgpu.inspect.model.texels import TexturePart, in_order
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pictures import png_bytes
 from pocketgpu.wording import counted
@@ -82,6 +84,60 @@ class Texture(Displayed, ABC):
 
         :raises UsageError: it cannot be read, or there is no decoder for its format.
         """
+
+    @property
+    @abstractmethod
+    def parts(self) -> tuple[TexturePart, ...]:
+        """Its levels, layers and slices, in the order of `pictures`.
+
+        :raises UsageError: it cannot be read.
+        """
+
+    @abstractmethod
+    def pixels(self, part: TexturePart) -> NDArray[np.uint8]:
+        """The picture of a part: RGBA (height, width, 4), uint8.
+
+        :raises UsageError: it cannot be read, or there is no decoder for its format.
+        """
+
+    @abstractmethod
+    def addresses(self, part: TexturePart) -> NDArray[np.int64]:
+        """The address of each texel of the picture of a part: (height, width). Of a compressed format, of the block
+        that has the texel; two texels of 4 bits share a byte.
+
+        :raises UsageError: it cannot be read, it has no memory, or the part has more than `MOST_TEXELS`.
+        """
+
+    @property
+    @abstractmethod
+    def texel_bytes(self) -> int:
+        """Bytes that hold a texel or, of a compressed format, a block of texels."""
+
+    def part(self, name: str) -> TexturePart:
+        """The part of a name.
+
+        :raises UsageError: there is none.
+        """
+        parts = {one.name: one for one in self.parts}
+        if name not in parts:
+            known = ", ".join(list(parts)[:8])
+            raise UsageError(f"the texture has no part '{name}'", location=name, hint=f"There are: {known}.")
+        return parts[name]
+
+    def stored(self, part: TexturePart) -> NDArray[np.uint8]:
+        """The texels of a part in the order of memory, row by row, in as many columns as the picture has.
+
+        :raises UsageError: as `pixels` and `addresses`.
+        """
+        return in_order(self.pixels(part), self.addresses(part))
+
+    def place(self, part: TexturePart, x: int, y: int) -> Range:
+        """The bytes of a texel.
+
+        :raises UsageError: there is no such texel, or as `addresses`.
+        """
+        part.check(x, y)
+        return Range(int(self.addresses(part)[y, x]), self.texel_bytes)
 
     def to_json(self) -> dict[str, Any]:
         """Plain data, without texels."""

@@ -10,6 +10,7 @@ from dataclasses import field
 from typing import Any
 
 from pocketgpu.inspect.model.displayed import Displayed
+from pocketgpu.inspect.model.references import Reference
 from pocketgpu.inspect.model.wording import agreed
 from pocketgpu.late_dataclass import dataclass
 
@@ -42,7 +43,7 @@ class Stage(Displayed):
     name: what it counts ("triangles") or what it is ("depth test"). came, passed: how many entered and passed. source:
     what `came` counts, if that is something else than `passed` ("vertices" before primitives); then `passed` may be
     larger. lost: why the others did not pass. text: what it did, as lines for people. values: the same as plain data,
-    ready for JSON.
+    ready for JSON. references: what lines of the text are about.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Stage(Displayed):
     text: list[str] = field(default_factory=list)
     values: dict[str, Any] = field(default_factory=dict)
     source: str = ""
+    references: list[Reference] = field(default_factory=list)
 
     @property
     def stops_all(self) -> bool:
@@ -64,6 +66,7 @@ class Stage(Displayed):
             "name": self.name, "came": self.came, "passed": self.passed,
             "lost": [loss.to_json() for loss in self.lost], "text": self.text, "values": self.values,
             **({"source": self.source} if self.source else {}),
+            **({"references": [one.to_json() for one in self.references]} if self.references else {}),
         }  # fmt: skip
 
     def __str__(self) -> str:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.displayed import table_html, title_html
 from pocketgpu.inspect.model.displayed import Displayed
+from pocketgpu.inspect.model.elements import Element
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
@@ -55,7 +56,7 @@ class VertexBuffer(Displayed):
 
     number: of the loader (3DS) or stream (Switch). address: of its first element. size: bytes that may be read, None
     if no register limits them. stride: bytes from element to element. components: the parts of an element, in order,
-    as texts.
+    as texts. elements: the same parts, with their places and numbers; without gaps.
     """
 
     number: int
@@ -63,6 +64,7 @@ class VertexBuffer(Displayed):
     stride: int
     components: tuple[str, ...]
     size: int | None = None
+    elements: tuple[Element, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""

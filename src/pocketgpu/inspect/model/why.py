@@ -15,6 +15,7 @@ from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.answer import Answer
 from pocketgpu.inspect.model.displayed import Displayed
 from pocketgpu.inspect.model.event import Event, Range
+from pocketgpu.inspect.model.references import Link
 from pocketgpu.inspect.model.stage import Stage
 from pocketgpu.inspect.model.steppable import Steppable
 from pocketgpu.late_dataclass import dataclass
@@ -86,11 +87,17 @@ class Fragment(Displayed):
         change = f"  ({_bytes(self.before)} to {_bytes(self.after)})" if self.before != self.after else ""
         which = f" ({', '.join(about)})" if about else ""
         yield f"primitive {self.primitive}{which}: {self.fate}{change}"
-        for stage in self.stages:
-            if stage.name != PROGRAM or self.written:
-                yield from (f"  {line}" for line in stage.text)
+        for stage in self.told:
+            yield from (f"  {line}" for line in stage.text)
+
+    @property
+    def told(self) -> list[Stage]:
+        """The stages that the text has."""
+        return [stage for stage in self.stages if stage.name != PROGRAM or self.written]
 
 
+_LEAD = " |"
+"""What stands before the lines of a pixel's history."""
 PROGRAM = "program"
 """The name of the stage that runs a fragment's program."""
 
@@ -276,6 +283,22 @@ class Why(Answer):
             names = ", ".join(map(str, self.misses[:MOST_NAMES]))
             more = f" and {len(self.misses) - MOST_NAMES} more" if len(self.misses) > MOST_NAMES else ""
             yield f"no primitive of {names}{more} covers it"
+
+    def links(self) -> list[Link]:
+        """The textures and registers of the fragments' stages, at the lines about them."""
+        lines = [line.strip(_LEAD) for line in self.text().split("\n")]
+        found, at = [], self.first_detail
+        for touch in self.all_touches():
+            for stage in (stage for fragment in touch.fragments for stage in fragment.told):
+                numbers = []
+                for text in stage.text:
+                    at = lines.index(text.strip(_LEAD), at)
+                    numbers.append(at)
+                found += [
+                    Link(numbers[one.line], touch.event.address, one)
+                    for one in stage.references if one.line < len(numbers)
+                ]  # fmt: skip
+        return found
 
     def to_json(self) -> dict[str, Any]:
         place = _place(self.place)

@@ -20,6 +20,7 @@ from pocketgpu.facts.shader_isa import SEMANTICS
 from pocketgpu.inspect.model.stage import Loss, Stage
 from pocketgpu.inspect.model.why import Fragment
 from pocketgpu.inspect.n3ds.history import DrawOnPixel, FragmentProbes
+from pocketgpu.inspect.n3ds.stage_references import references_of
 from pocketgpu.inspect.n3ds.stage_text import lines_of
 from pocketgpu.pica.core.registers import field
 from pocketgpu.pica.fragment.combiners import STAGES, USES
@@ -296,7 +297,8 @@ def explain(draw: DrawOnPixel, probes: FragmentProbes) -> Fragment:
             compared = f"{values['incoming']} {values['function']} {values['stored']} is false"
             lost = [Loss(1, compared, values["register"])]
         text = [] if values.get("idle") else list(lines_of(name, values))
-        found.stages.append(Stage(name, 1, int(passed), lost, text, values))
+        about = list(references_of(draw, name, values, text))
+        found.stages.append(Stage(name, 1, int(passed), lost, text, values, references=about))
     bytes_ = {"color": [color, color_after], "depth": [depth, depth_after]}
     found.stages.append(Stage("bytes", values=bytes_))
     return found

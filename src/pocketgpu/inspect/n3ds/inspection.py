@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pocketgpu.guests.writers import Written
     from pocketgpu.inspect.decode.uniforms import Uniform
     from pocketgpu.inspect.model.colour_flow import FlowStage
+    from pocketgpu.inspect.model.references import RegisterWord
     from pocketgpu.inspect.model.steppable import Steppable
     from pocketgpu.inspect.model.why import Fragment
     from pocketgpu.inspect.n3ds.moments import N3dsMoment
@@ -191,6 +192,12 @@ class N3dsInspection(Inspection):
         rows = decode_words(event.words.values).rows
         last = {(one.unit, one.name): one for one in uniforms_of(rows).values()}
         return list(last.values())
+
+    def word_of(self, register: str, place: Address | str) -> RegisterWord | None:
+        from pocketgpu.inspect.decode.last_write import word_of
+
+        draw = self.draw_of_word(place)
+        return None if draw is None else word_of(self.capture, register, draw)
 
     def stored_by(self, app: App, event: Event, answer: Answer | None = None) -> Written | None:
         from pocketgpu.inspect.n3ds.queued import stored_by

@@ -12,12 +12,13 @@ from pocketgpu.errors import UsageError
 from pocketgpu.facts.pica import PICA
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.changes import Change, changes_between
-from pocketgpu.inspect.model.event import Event
+from pocketgpu.inspect.model.event import Event, Range
 from pocketgpu.inspect.model.mesh import mesh_of
 from pocketgpu.inspect.model.meshes import Mesh
 from pocketgpu.inspect.model.moment import Moment
 from pocketgpu.inspect.model.summary import Summary
 from pocketgpu.inspect.model.vertices import IndexBuffer, VertexBuffer, Vertices
+from pocketgpu.inspect.n3ds.recorder import KIND_TEXT
 from pocketgpu.inspect.n3ds.resources.bound_programs import PROGRAM_BANKS, UnitProgram, programs_of
 from pocketgpu.inspect.n3ds.resources.buffers import index_buffer, vertex_buffers
 from pocketgpu.inspect.n3ds.resources.fifo_tables import NAMES, table_changes
@@ -25,14 +26,18 @@ from pocketgpu.inspect.n3ds.resources.summary import summary_of
 from pocketgpu.inspect.n3ds.resources.targets import Target, target_of
 from pocketgpu.inspect.n3ds.resources.textures import UnitTexture, textures_of
 from pocketgpu.inspect.n3ds.vertices import vertices_of
+from pocketgpu.pica.core.layout import KIND_ELEMENTS
 from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.pictures import Screen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pocketgpu.inspect.model.memory_pictures import MemoryFormats
     from pocketgpu.inspect.model.pictures import MomentPicture
     from pocketgpu.inspect.n3ds.inspection import N3dsInspection
+
+INDEXED = KIND_TEXT[KIND_ELEMENTS]
 
 
 class _Memory:
@@ -73,6 +78,23 @@ class N3dsMoment(Moment):
     def read(self, address: int, size: int) -> bytes:
         return self.machine.memory.read(address, size)
 
+    def mapped(self, address: int, size: int) -> list[Range]:
+        from pocketgpu.inspect.n3ds.resources.memory import mapped
+
+        return mapped(self.machine.memory, address, size)
+
+    @property
+    def memory_formats(self) -> MemoryFormats:
+        from pocketgpu.inspect.n3ds.resources.memory import FORMATS
+
+        return FORMATS
+
+    def memory_picture(self, address: int, format: str, layout: str, width: int, height: int) -> np.ndarray:
+        from pocketgpu.inspect.n3ds.resources.memory import picture
+
+        self.memory_formats.check(format, layout, width, height)
+        return picture(self.machine.memory, address, format, layout, width, height)
+
     @property
     def target(self) -> Target | None:
         machine = self.machine
@@ -103,8 +125,10 @@ class N3dsMoment(Moment):
         return textures_of(self.machine, self._words)
 
     @property
-    def index_buffer(self) -> IndexBuffer:
-        """The index buffer; only draws of kind "elements" read it."""
+    def index_buffer(self) -> IndexBuffer | None:
+        """The index buffer; None right after a draw that reads no indices."""
+        if self.event is not None and self.event.facts.get("kind", INDEXED) != INDEXED:
+            return None
         return index_buffer(self.machine.memory, self._words)
 
     @property

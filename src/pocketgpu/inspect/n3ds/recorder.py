@@ -27,6 +27,7 @@ from pocketgpu.pica.core.layout import KIND_ELEMENTS, KIND_IMMEDIATE
 from pocketgpu.pica.core.observer import Run, Undrawn
 from pocketgpu.pica.core.registers import StaticRegisters, select_fields
 from pocketgpu.pica.core.registers import field as register_field
+from pocketgpu.pica.display.screens import framebuffers
 from pocketgpu.pica.front import draw_target
 from pocketgpu.pica.front.draw_target import make_target
 from pocketgpu.pica.front.packets import DrawPackets
@@ -35,6 +36,11 @@ from pocketgpu.wording import counted
 
 _IDS, _MASKS = select_fields([*draw_target.FIELDS, "NUMVERTICES.count", "PRIMITIVE_CONFIG.mode"])
 _MODES = {0: "triangles", 1: "strip", 2: "fan", 3: "geometry"}
+_CONTROLLERS = tuple(
+    (min(places), max(places))
+    for places in ([one.address for one in EXTERNAL if one.name.startswith(f"PDC{unit}_")] for unit in range(2))
+)
+"""Addresses of the first and the last register of each display controller."""
 KIND_TEXT = ("arrays", "elements", "immediate")
 """The name of a draw's kind, by KIND of its packet."""
 
@@ -89,7 +95,17 @@ class Recorder(Undrawn):
             names[register.name if register else f"{address:#010x}"] = f"{value:#010x}"
         shown = ", ".join(f"{name} = {value}" for name, value in list(names.items())[:3])
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-        self._note("show", f"display: {shown}{more}", {"registers": names})
+        self._note("show", f"display: {shown}{more}", {"registers": names}, reads=self._scanned(addresses))
+
+    def _scanned(self, addresses: NDArray[np.uint32]) -> tuple[Range, ...]:
+        """The framebuffers that the controllers of these registers scan out from now on."""
+        machine, found = self.machine, []
+        for unit, (first, last) in enumerate(_CONTROLLERS):
+            if ((addresses >= first) & (addresses <= last)).any():
+                for address, size in framebuffers(machine.memory, machine.peek, unit, machine.choices):
+                    if machine.memory.offset_of(address, size) is not None:
+                        found.append(Range(address, size))
+        return tuple(dict.fromkeys(found))
 
     def unit_ended(self, unit: str, words: Mapping[str, int]) -> None:
         if unit == "PPF":

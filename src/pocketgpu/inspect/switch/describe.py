@@ -17,7 +17,7 @@ from pocketgpu.facts.maxwell.formats import TWOD as TWOD_FORMATS
 from pocketgpu.inspect.model.event import Range, Words
 from pocketgpu.inspect.model.wording import counted
 from pocketgpu.inspect.switch.passes import TargetKey
-from pocketgpu.inspect.switch.surfaces import Surface, shown_surface, surface_of, targets_of
+from pocketgpu.inspect.switch.surfaces import Surface, shown_surface, surface_of, targets_of, targets_read
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common.action_log import Blit, Clear, Copy, Report, Upload
 from pocketgpu.maxwell.engines.common.state import State
@@ -120,7 +120,7 @@ def _draw(draw: Draw, channel: Channel) -> Description:
         "base_vertex": draw.base_vertex, "base_instance": draw.base_instance,
         "programs": dict(read.programs), "targets": [dict(one) for one in drawn.facts],
     }  # fmt: skip
-    reads = [*read.streams]
+    reads = [*drawn.reads, *read.streams]
     if draw.index_bytes:
         start = state.address("SET_INDEX_BUFFER_A") + draw.first * draw.index_bytes
         reads.append(Range(start, draw.count * draw.index_bytes))
@@ -149,10 +149,11 @@ class _Last(Generic[T]):
 
 @dataclass(frozen=True)
 class _Drawn:
-    """What draws write with some registers."""
+    """What draws write with some registers. reads: those of the targets that they read."""
 
     facts: tuple[dict[str, Any], ...]
     writes: Ranges
+    reads: Ranges
     surfaces: tuple[Surface, ...]
     key: TargetKey
 
@@ -171,7 +172,7 @@ def _targets(state: State) -> _Drawn:
     ) or state.field("SET_STENCIL_TEST", "ENABLE")
     writes = tuple(Range(t.address, t.size) for t in targets if t.slot is not None or depth_changes)
     surfaces = tuple(surface_of(target, samples_of(state)) for target in targets)
-    return _Drawn(facts, writes, surfaces, _key_of(targets))
+    return _Drawn(facts, writes, targets_read(state), surfaces, _key_of(targets))
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import Any
 from pocketgpu.errors import PocketGPUError
 from pocketgpu.facts.maxwell.formats import PixelLayout
 from pocketgpu.facts.maxwell.headers import numbers_of
+from pocketgpu.inspect.model.references import Reference
 from pocketgpu.inspect.model.stage import Stage
 from pocketgpu.inspect.model.why import Fragment
 from pocketgpu.inspect.switch import fragment_stages
@@ -14,9 +15,10 @@ from pocketgpu.inspect.switch.fragment_stages import TextureSample
 from pocketgpu.inspect.switch.fragments import ProbedFragment
 from pocketgpu.inspect.switch.lane_trace import as_float
 from pocketgpu.inspect.switch.recorder import Recorder
+from pocketgpu.inspect.switch.resources import part_name, texture_name
 from pocketgpu.inspect.switch.surfaces import Surface
 from pocketgpu.inspect.switch.watched import Watch
-from pocketgpu.maxwell.engines.threed.draws import Draw
+from pocketgpu.maxwell.engines.threed.draws import STAGES, Draw
 from pocketgpu.maxwell.formats.components import ABSENT, FLOAT32
 from pocketgpu.maxwell.formats.texture_header import TextureHeader
 from pocketgpu.maxwell.graphics.draw.plans import PIXEL
@@ -191,7 +193,8 @@ class Explainer:
             how = "stored as it is"
             if key.mode == LOGIC:
                 how = f"logic operation {LOGIC_OPERATIONS[seen.plan.output.write_key.logic]}"
-            return [fragment_stages.blend(how, source, (), source)] if every else []
+            registers = ["SET_LOGIC_OP_FUNC"] if key.mode == LOGIC else []
+            return [fragment_stages.blend(how, source, (), source, registers)] if every else []
         blending = [n for n, one in enumerate(keys) if one.mode == BLEND]
         total = len(probes.get("blend.result.a", ()))
         each = total // max(len(blending), 1)
@@ -203,7 +206,9 @@ class Explainer:
         equation = _equation(key)
         samples = [first + n for n in range(each) if n in written or n + place * each in written]
         return [
-            fragment_stages.blend(equation, get("first", n), get("target", n), get("result", n))
+            fragment_stages.blend(
+                equation, get("first", n), get("target", n), get("result", n), [f"SET_BLEND({self._surface.slot})"]
+            )
             for n in (samples or [first])[:16]
         ]
 
@@ -243,8 +248,29 @@ class Explainer:
                 size = "x".join(str(n) for n in (header.width, header.height))
                 sample.texture = f"texture {number}, {size} {header.format.name} at {header.address:#x}"
                 sample.written_by = self._writer(header.address)
+                if step.texture.handle >= 0:
+                    sample.reference = self._reference(header, step.texture.handle, sample.details)
             found.append(sample)
         return found
+
+    def _reference(self, header: TextureHeader, word: int, details: dict[str, list[Any]]) -> Reference | None:
+        """The first texel that was read, in the texture whose handle is a word of the bank for handles."""
+        first = {name: int(details[name][0]) for name in ("level", "layer", "x", "y", "z") if details.get(name)}
+        level = min(max(first.get("level", 0), 0), header.last_level - header.first_level)
+        layer = min(max(first.get("layer", 0), 0), header.layers - 1)
+        try:
+            size = header.surface(level, layer)[0]
+        except PocketGPUError:
+            return None
+        x, y, z = (first.get(name, 0) for name in "xyz")
+        if "x" not in first or not (0 <= x < size.width and 0 <= y < size.height and 0 <= z < size.depth):
+            return None
+        name = texture_name(STAGES[PIXEL], self._bank(), 4 * word)
+        return Reference(0, "", name, part_name(name, header, level, layer, z if size.depth > 1 else None), x, y)
+
+    def _bank(self) -> int:
+        """The constant bank for handles."""
+        return self._state.field("SET_BINDLESS_TEXTURE", "CONSTANT_BUFFER_SLOT_SELECT")
 
     def _handle(self, one: Any, step: Any) -> int:
         """The handle of a texture instruction: from a register, or a word of a constant bank."""

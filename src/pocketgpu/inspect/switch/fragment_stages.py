@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
+from pocketgpu.inspect.model.references import Reference, registers_in
 from pocketgpu.inspect.model.stage import Loss, Stage
 from pocketgpu.inspect.model.why import PROGRAM
 from pocketgpu.inspect.switch.lane_trace import Instruction, number_text
@@ -20,7 +21,7 @@ class TextureSample:
     coordinates: the registers that it read; result: those that it wrote. details: level of detail ("level"), the texels
     that were read ("x", "y", ..., "texel": words, or "texel.r" and so on), and their weights ("weight", or "part_x" and
     "part_y" in 256ths between a texel and the next), in the order in which they were read. written_by: the event that
-    wrote the texels last, if events show it.
+    wrote the texels last, if events show it. reference: the first of these texels, if the texture has a name.
     """
 
     instruction: int
@@ -31,6 +32,7 @@ class TextureSample:
     result: dict[str, int]
     details: dict[str, list[Any]] = field(default_factory=dict)
     written_by: str = ""
+    reference: Reference | None = None
 
     def stage(self) -> Stage:
         """The sample as a stage."""
@@ -39,7 +41,8 @@ class TextureSample:
             "texture": self.texture, "coordinates": _hex(self.coordinates), "result": _hex(self.result),
             "details": self.details, "written_by": self.written_by,
         }  # fmt: skip
-        return Stage("texture", text=[str(self)], values=values)
+        about = [] if self.reference is None else [self.reference]
+        return Stage("texture", text=[str(self)], values=values, references=about)
 
     def __str__(self) -> str:
         got = ", ".join(f"{name} = {number_text(v)}" for name, v in self.result.items())
@@ -74,20 +77,26 @@ def test(name: str, text: str, passed: bool, register: str = "") -> Stage:
     where = f" [{register}]" if register else ""
     lost = [] if passed else [Loss(1, text, register)]
     line = f"{name}: {text}: {'passes' if passed else 'FAILS'}{where}"
-    return Stage(name, 1, int(passed), lost, [line], {"text": text, "register": register})
+    about = [Reference(0, one) for one in registers_in(register)]
+    return Stage(name, 1, int(passed), lost, [line], {"text": text, "register": register}, references=about)
 
 
-def blend(equation: str, source: tuple[float, ...], target: tuple[float, ...], result: tuple[float, ...]) -> Stage:
-    """Blending of one sample. equation: as text. Colours are (red, green, blue, alpha); a target not read is empty."""
+def blend(
+    equation: str, source: tuple[float, ...], target: tuple[float, ...], result: tuple[float, ...],
+    registers: Sequence[str] = (),
+) -> Stage:  # fmt: skip
+    """Blending of one sample. equation: as text. Colours are (red, green, blue, alpha); a target not read is empty.
+    registers: those that say how."""
     under = f", target {_colour(target)}" if target else ""
     text = f"{equation}: source {_colour(source)}{under} -> {_colour(result)}"
     values = {"equation": equation, "source": list(source), "target": list(target), "result": list(result)}
-    return Stage("blend", text=[text], values=values)
+    return Stage("blend", text=[text], values=values, references=[Reference(0, one) for one in registers])
 
 
 def mask(text: str) -> Stage:
     """Channels that are not written."""
-    return Stage("write mask", text=[text], values={"text": text})
+    about = [Reference(0, one) for one in registers_in(text)]
+    return Stage("write mask", text=[text], values={"text": text}, references=about)
 
 
 def _colour(values: tuple[float, ...]) -> str:

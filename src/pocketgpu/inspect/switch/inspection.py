@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from pocketgpu.guests import App
     from pocketgpu.guests.writers import Written
     from pocketgpu.inspect.model.colour_flow import FlowStage
+    from pocketgpu.inspect.model.references import RegisterWord
     from pocketgpu.inspect.model.steppable import Steppable
+    from pocketgpu.inspect.model.touching import Bytes
     from pocketgpu.inspect.model.why import Fragment
     from pocketgpu.inspect.stepping.trace import Trace as Steps
     from pocketgpu.inspect.switch.answers import PixelAnswers
@@ -193,6 +195,19 @@ class SwitchInspection(Inspection):
                 return trace.event
         return None
 
+    def bytes_at(self, address: int, size: int = 1, at: Address | str | None = None) -> Bytes:
+        """See `Inspection`. Bytes that are mapped at several addresses are found at all of them."""
+        from pocketgpu.inspect.switch.touches import BytesInArena
+
+        if at is None:
+            frames = self.frame_count + self.has_rest
+            tick = self.tick_of(f"f{frames - 1}") if frames else 0
+        else:
+            tick = self.tick_of(at)
+        self.player.go(self.player.at(tick))
+        spots = [(at, length) for at, length in self.player.machine.memory.spans(address, size) if at is not None]
+        return BytesInArena(self.recorder, spots)
+
     def _writers(
         self, address: int, size: int, before: Address | str | None
     ) -> Iterator[tuple[int, TickTrace, list[tuple[int, int]]]]:  # fmt: skip
@@ -256,6 +271,12 @@ class SwitchInspection(Inspection):
 
         decoded = decode(self.capture)
         return decoded.json_lines(decoded.select([str(event.address)]))
+
+    def word_of(self, register: str, place: Address | str) -> RegisterWord | None:
+        from pocketgpu.inspect.decode.last_write import word_of
+
+        draw = self.draw_of_word(place)
+        return None if draw is None else word_of(self.capture, register, draw)
 
     def stored_by(self, app: App, event: Event, answer: Answer | None = None) -> Written | None:
         from pocketgpu.inspect.switch.queued import stored_by

@@ -12,7 +12,7 @@ from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B0B5, B1C0, B197, CLASSES, TWOD
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.changes import Change, change
-from pocketgpu.inspect.model.event import Event
+from pocketgpu.inspect.model.event import Event, Range
 from pocketgpu.inspect.model.moment import Moment
 from pocketgpu.inspect.model.resources import ConstantBuffer
 from pocketgpu.inspect.model.summary import Summary
@@ -34,6 +34,7 @@ from pocketgpu.maxwell.host.layout import CLASS_FILES
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pocketgpu.inspect.model.memory_pictures import MemoryFormats
     from pocketgpu.inspect.model.pictures import MomentPicture
     from pocketgpu.inspect.switch.inspection import SwitchInspection
 
@@ -130,6 +131,23 @@ class SwitchMoment(Moment):
         :raises GuestMemoryError: not all of it is mapped.
         """
         return self.machine.memory.read(address, size)
+
+    def mapped(self, address: int, size: int) -> list[Range]:
+        from pocketgpu.inspect.switch.memory.pictures import mapped
+
+        return mapped(self.machine, address, size)
+
+    @property
+    def memory_formats(self) -> MemoryFormats:
+        from pocketgpu.inspect.switch.memory.pictures import FORMATS
+
+        return FORMATS
+
+    def memory_picture(self, address: int, format: str, layout: str, width: int, height: int) -> NDArray[np.uint8]:
+        from pocketgpu.inspect.switch.memory.pictures import picture
+
+        self.memory_formats.check(format, layout, width, height)
+        return picture(self.machine, address, format, layout, width, height)
 
     # -- pictures -----------------------------------------------------------------------------------------------------
     def surfaces(self) -> list[Surface]:

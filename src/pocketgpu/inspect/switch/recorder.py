@@ -24,6 +24,7 @@ from pocketgpu.inspect.model.event import Event, Range, Words
 from pocketgpu.inspect.switch import describe
 from pocketgpu.inspect.switch.late_facts import LateFacts
 from pocketgpu.inspect.switch.passes import Passes
+from pocketgpu.inspect.switch.resources import textures_read
 from pocketgpu.inspect.switch.surfaces import Surface
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.compute.launch import Launch
@@ -211,6 +212,8 @@ class Recorder:
         stores = isinstance(record, Draw) and describe.stores(machine)
         if constants or stores or isinstance(record, Launch):
             found.writes = (*found.writes, *self._ranges(self._changed()))
+        if isinstance(record, Draw):
+            found.reads = tuple(dict.fromkeys((*found.reads, *textures_read(machine, record))))
         self._constants = machine.constant_words
         changes = self._changes(channel)
         found.facts = LateFacts(dict(found.facts), "registers", partial(_named, changes))

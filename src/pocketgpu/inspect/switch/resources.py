@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -14,7 +14,9 @@ from pocketgpu.digests import sha256
 from pocketgpu.errors import PocketGPUError, UsageError
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.maxwell.headers import TSC, as_number, numbers_of
+from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.model.resources import ConstantBuffer, Program, Texture, TextureFacts
+from pocketgpu.inspect.model.texels import MOST_TEXELS, TexturePart
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common.constants import GROUPS, Binding
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
@@ -22,6 +24,7 @@ from pocketgpu.maxwell.engines.threed.draws import STAGES, Draw, Shader
 from pocketgpu.maxwell.formats.texture_header import TextureHeader
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.graphics.programs.stage_program import StageProgram
+from pocketgpu.maxwell.memory.surface_copy import SurfaceSide
 from pocketgpu.maxwell.sampling.store import HEADER_BYTES, SAMPLER_BYTES
 from pocketgpu.pictures import to_image
 from pocketgpu.wording import counted
@@ -90,6 +93,17 @@ class Standing(Protocol):
         ...
 
 
+def texture_name(stage: str, bank: int, at: int) -> str:
+    """The name of a texture whose handle is at a byte of a constant bank of a stage's program."""
+    return f"{stage.replace(' ', '_').lower()}.c{bank}.{at:#x}"
+
+
+def part_name(texture: str, header: TextureHeader, level: int, layer: int, z: int | None) -> str:
+    """The name of a level of a texture; z: None of a level without slices."""
+    name = texture + (f".layer{layer}" if header.layers > 1 else "")
+    return name + (f".level{level}" if level else "") + (f".z{z}" if z is not None else "")
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class HandleTexture(Texture):
     """A texture that a program names. handle: the word in constant bank `bank`, at byte `at`; number: of its header.
@@ -122,7 +136,7 @@ class HandleTexture(Texture):
     @property
     def name(self) -> str:
         """A name for files: "pixel.c2.0x20" has its handle at byte 0x20 of constant bank 2 of the pixel program."""
-        return f"{self.stage.replace(' ', '_').lower()}.c{self.bank}.{self.at:#x}"
+        return texture_name(self.stage, self.bank, self.at)
 
     def pictures(self) -> dict[str, NDArray[np.uint8]]:
         """All levels of all layers (of a cube, its faces) and slices, by names such as "pixel.c2.0x20.layer1.level2":
@@ -131,16 +145,40 @@ class HandleTexture(Texture):
 
         :raises UsageError: the header cannot be read, or there is no decoder for the format.
         """
-        header, machine, found = self._known(), self.moment.machine, {}
-        wanted = itertools.product(range(header.layers), range(header.last_level + 1))
+        return {part.name: self.pixels(part) for part in self.parts}
+
+    @property
+    def parts(self) -> tuple[TexturePart, ...]:
+        header, found = self._known(), []
+        wanted = itertools.product(range(header.layers), range(header.last_level - header.first_level + 1))
         for layer, level in itertools.islice(wanted, MOST_PICTURES):
-            depth = header.surface(level, layer)[0].depth if header.depth > 1 else 1
-            for z in range(min(depth, MOST_PICTURES)):
-                name = self.name + (f".layer{layer}" if header.layers > 1 else "")
-                name += (f".level{level}" if level else "") + (f".z{z}" if depth > 1 else "")
-                pixels = header.picture(machine.memory, machine.engine, level, layer, z)
-                found[name] = np.ascontiguousarray(pixels, np.uint8)
-        return found
+            one = header.surface(level, layer)[0]
+            for z in range(min(one.depth, MOST_PICTURES)):
+                name = part_name(self.name, header, level, layer, z if one.depth > 1 else None)
+                found.append(TexturePart(name, one.width, one.height, level, layer, z))
+        return tuple(found)
+
+    def pixels(self, part: TexturePart) -> NDArray[np.uint8]:
+        machine = self.moment.machine
+        pixels = self._known().picture(machine.memory, machine.engine, part.level, part.layer, part.z)
+        return np.ascontiguousarray(pixels, np.uint8)
+
+    @property
+    def texel_bytes(self) -> int:
+        return self._known().format.bytes
+
+    def addresses(self, part: TexturePart) -> NDArray[np.int64]:
+        header = self._known()
+        if part.width * part.height > MOST_TEXELS:
+            raise UsageError(f"{part.name} has more than {MOST_TEXELS:,} texels", location=part.name)
+        level, start = header.surface(part.level, part.layer)
+        across, down = header.format.block
+        x = np.arange(part.width, dtype=np.int64) // across * header.format.bytes
+        y = np.arange(part.height, dtype=np.int64) // down
+        blocks = header.layout == "block-linear"
+        columns = level.layout.columns(x) if blocks else x
+        rows = level.layout.rows(y, part.z) if blocks else y * header.pitch
+        return np.asarray(start + columns[None, :] + rows[:, None], np.int64)
 
     @property
     def facts(self) -> TextureFacts:
@@ -208,12 +246,28 @@ def buffers(machine: GM20B, draw: Draw | Launch) -> list[ConstantBuffer]:
     return found
 
 
-def textures(moment: Standing, draw: Draw) -> list[HandleTexture]:
-    """The textures of a draw whose handles are in the constant bank for handles, each once for a stage."""
-    machine = moment.machine
-    state, memory, found = draw.state, machine.memory, []
-    bank = state.field("SET_BINDLESS_TEXTURE", "CONSTANT_BUFFER_SLOT_SELECT")
-    headers, samplers = (state.address(f"SET_TEX_{name}_POOL_A") for name in ("HEADER", "SAMPLER"))
+@dataclass(frozen=True)
+class Handle:
+    """A word of the constant bank for handles that a program reads. stage: number of the program's stage; word: its
+    place in the bank; value: the handle; header: the bytes of the texture header that it names."""
+
+    stage: int
+    word: int
+    value: int
+    number: int
+    sampler: int
+    header: bytes
+
+
+def bank_of(draw: Draw) -> int:
+    """The constant bank for handles."""
+    return draw.state.field("SET_BINDLESS_TEXTURE", "CONSTANT_BUFFER_SLOT_SELECT")
+
+
+def handles(machine: GM20B, draw: Draw) -> Iterator[Handle]:
+    """The handles of a draw's textures that are in the constant bank for handles, each once for a stage."""
+    state, memory, bank = draw.state, machine.memory, bank_of(draw)
+    headers = state.address("SET_TEX_HEADER_POOL_A")
     joined = state.field("SET_SAMPLER_BINDING") == _BINDINGS.VIA_HEADER_BINDING
     for shader, program in _programs(machine, draw):
         words = sorted({step.texture.handle for step in program.steps if step.texture is not None})
@@ -222,18 +276,52 @@ def textures(moment: Standing, draw: Draw) -> list[HandleTexture]:
         for word in words:
             if word < 0 or buffer is None or 4 * word + 4 > buffer.size:
                 continue  # in a register, or nowhere
-            handle = int.from_bytes(memory.try_read(buffer.address + 4 * word, 4)[0], "little")
-            number, which = numbers_of(handle, joined)
+            value = int.from_bytes(memory.try_read(buffer.address + 4 * word, 4)[0], "little")
+            number, which = numbers_of(value, joined)
             raw, _ = memory.try_read(headers + number * HEADER_BYTES, HEADER_BYTES)
-            header, fault = None, ""
-            try:
-                header = TextureHeader.parse(raw)
-            except PocketGPUError as error:
-                fault = error.message
-            data, _ = memory.try_read(samplers + which * SAMPLER_BYTES, SAMPLER_BYTES)
-            bits = as_number(np.frombuffer(data, "<u4"))
-            sampler = {one.name: one.raw(bits) for one in TSC if not one.count or one.count == 1}
-            found.append(
-                HandleTexture(STAGES[shader.stage], bank, 4 * word, handle, header, sampler, fault, moment)
-            )  # fmt: skip
+            yield Handle(shader.stage, word, value, number, which, raw)
+
+
+def textures(moment: Standing, draw: Draw) -> list[HandleTexture]:
+    """The textures of a draw whose handles are in the constant bank for handles, each once for a stage."""
+    machine = moment.machine
+    memory, found, bank = machine.memory, [], bank_of(draw)
+    samplers = draw.state.address("SET_TEX_SAMPLER_POOL_A")
+    for one in handles(machine, draw):
+        header, fault = None, ""
+        try:
+            header = TextureHeader.parse(one.header)
+        except PocketGPUError as error:
+            fault = error.message
+        data, _ = memory.try_read(samplers + one.sampler * SAMPLER_BYTES, SAMPLER_BYTES)
+        bits = as_number(np.frombuffer(data, "<u4"))
+        sampler = {part.name: part.raw(bits) for part in TSC if not part.count or part.count == 1}
+        found.append(HandleTexture(STAGES[one.stage], bank, 4 * one.word, one.value, header, sampler, fault, moment))
     return found
+
+
+def textures_read(machine: GM20B, draw: Draw) -> tuple[Range, ...]:
+    """The memory of the textures whose handles are in the constant bank for handles. Programs may read less of it."""
+    found = (_memory_of(one.header) for one in handles(machine, draw))
+    return tuple(dict.fromkeys(one for one in found if one is not None))
+
+
+@lru_cache(maxsize=1 << 12)
+def _memory_of(header: bytes) -> Range | None:
+    """The memory of a texture, all levels and layers; None if its header names no texture."""
+    try:
+        texture = TextureHeader.parse(header)
+        if texture.layout == "block-linear":
+            return Range(texture.address, texture.mips.size)
+        level, address = texture.surface()
+    except PocketGPUError:
+        return None
+    rows = SurfaceSide(address, pitch=texture.pitch)
+    low, high = rows.reach(level.layout.width_bytes, level.layout.height)
+    return Range(max(low, 0), high - max(low, 0))
+
+
+__all__ = [
+    "MOST_PICTURES", "Handle", "HandleTexture", "StageShader", "Standing", "bank_of", "buffers", "handles", "part_name",
+    "shaders", "texture_name", "textures", "textures_read",
+]  # fmt: skip

@@ -11,6 +11,7 @@ from pocketgpu.capture.formats.mxcap import Present
 from pocketgpu.displayed import line_of, picture_html, title_html
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell.formats import PixelLayout, shown_layout
+from pocketgpu.inspect.model.event import Range
 from pocketgpu.lanes import Engine
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common.slices import Plane
@@ -262,3 +263,14 @@ def shown_surface(present: Present) -> Surface:
     else:
         plane = Plane.linear(present.gpu_va, present.stride)
     return Surface("the shown surface", plane, format, present.width, present.height)
+
+
+def targets_read(state: State) -> tuple[Range, ...]:
+    """The targets whose contents decide what is drawn: depth and stencil that are tested, colours that are blended."""
+    tested = any(state.field(name, "ENABLE") for name in ("SET_DEPTH_TEST", "SET_STENCIL_TEST"))
+    logic = state.field("SET_LOGIC_OP", "ENABLE")
+    return tuple(
+        Range(target.address, target.size)
+        for target in targets_of(state)
+        if (tested if target.slot is None else logic or state.field("SET_BLEND", "ENABLE", target.slot))
+    )

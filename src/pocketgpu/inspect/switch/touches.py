@@ -11,6 +11,8 @@ from dataclasses import field
 
 import numpy as np
 
+from pocketgpu.inspect.model.event import Event
+from pocketgpu.inspect.model.touching import any_overlap
 from pocketgpu.inspect.switch.recorder import Recorder, TickTrace
 from pocketgpu.inspect.switch.surfaces import Surface
 from pocketgpu.late_dataclass import dataclass
@@ -23,6 +25,22 @@ MOST_TOUCHES = 4096
 MOST_LOOKED = 16
 MOST_DEPTH = 4
 """Most blits and copies in a row that a pixel is followed through."""
+
+
+class BytesInArena:
+    """Bytes that events of a recorder can be asked about, by their places in the arena: see `Bytes`."""
+
+    def __init__(self, recorder: Recorder, spots: Sequence[Spot]) -> None:
+        self._recorder, self._spots = recorder, spots
+
+    def written_by(self, event: Event) -> bool:
+        return any_overlap(self._spots, self._trace(event).writes)
+
+    def read_by(self, event: Event) -> bool:
+        return any_overlap(self._spots, [(at, size) for _, at, size in self._trace(event).sources])
+
+    def _trace(self, event: Event) -> TickTrace:
+        return self._recorder.traces[self._recorder.tick_of(event) - 1]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.inspect.model.elements import Element
 from pocketgpu.inspect.model.vertices import Attribute, IndexBuffer, VertexBuffer, Vertices
+from pocketgpu.maxwell.engines.threed import vertices
 from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.maxwell.graphics.draw.plans import PIXEL, SECOND_VERTEX, Plan
 from pocketgpu.maxwell.graphics.input.vertex_records import INPUT
@@ -71,8 +73,21 @@ def vertex_buffers(draw: Draw) -> list[VertexBuffer]:
         parts = sorted((one for one in draw.attributes if one.stream == number), key=lambda one: one.offset)
         texts = tuple(f"a{one.number} {one.format.name} {one.type}" for one in parts if one.format is not None)
         size = max(stream.limit + 1 - stream.address, 0)
-        found.append(VertexBuffer(number, stream.address, stream.stride, texts, size))
+        elements = tuple(_element(one) for one in parts if one.format is not None)
+        found.append(VertexBuffer(number, stream.address, stream.stride, texts, size, elements))
     return found
+
+
+def _element(one: Any) -> Element:
+    """The numbers of an attribute in a stream, as its program reads them."""
+    format, type, swap = one.format, one.type, one.swap
+    count = sum(part.name in "RGBA" for part in format.components)
+
+    def numbers(raw: NDArray[np.uint8]) -> NDArray[Any]:
+        return vertices.decode(raw, format, type, swap)[:, :count]
+
+    name = f"a{one.number}: {format.name} {type}"
+    return Element(name, one.offset, format.bytes, tuple("xyzw"[:count]), numbers)
 
 
 def vertices_of(inspection: SwitchInspection, draw: Draw, tick: int) -> Vertices:

@@ -119,6 +119,19 @@ def scan_out(
     return screens
 
 
+def framebuffers(
+    memory: GuestMemory, read: ReadRegister, unit: int, choices: Mapping[str, str] | None = None
+) -> list[tuple[int, int]]:
+    """Address and size of each framebuffer that a display controller (0: top, 1: bottom) scans out under the current
+    registers. The parameters are those of `scan_out`."""
+    return _ScanOut(memory, read, EventLog(), "", {**DEFAULTS, **(choices or {})}).ranges(unit)
+
+
+def _row_bytes(color_format: int, twice: bool, choices: Mapping[str, str]) -> int:
+    """Bytes of a row of a framebuffer, which is a column of the picture."""
+    return HEIGHT * pixel_bits(color_format, choices) // 8 // (1 + twice)
+
+
 def cover(screens: dict[str, Screen], name: str, fill: tuple[int, int, int] | None) -> None:
     """Replace the pictures of a screen by the fill colour of its LCD, if there is one."""
     if fill is not None:
@@ -153,8 +166,8 @@ class _ScanOut:
         field = _field(name)
         return int(field.decode(self.read(field.register.address)))
 
-    def controller(self, unit: int, name: str) -> list[Screen]:
-        """The pictures of one controller before its colour table."""
+    def eyes(self, unit: int, name: str) -> tuple[int, dict[str, int]]:
+        """Columns of the pictures of a controller, and the address of each one's framebuffer by its name."""
         pdc = f"PDC{unit}_"
         lines = self.value(pdc + "FORMAT.interlace")
         doubling = self.value(pdc + "FORMAT.scan_doubling")
@@ -170,6 +183,25 @@ class _ScanOut:
                 # Even lines reach the left eye: A's in mode AB, B's in mode BA.
                 left, right = (a, b) if lines == INTERLACE.A_THEN_B else (b, a)
                 eyes = {name: left} if left == right else {name: left, f"{name}-right": right}
+        return width, eyes
+
+    def ranges(self, unit: int) -> list[tuple[int, int]]:
+        """Addresses and sizes of the framebuffers of a controller that is on, up to the last byte that is read."""
+        pdc = f"PDC{unit}_"
+        width, eyes = self.eyes(unit, "")
+        if not self.value(pdc + "CONTROL.enable"):
+            return []
+        twice = unit == 1 and bool(self.value(pdc + "FORMAT.scan_doubling"))
+        row_bytes = _row_bytes(self.value(pdc + "FORMAT.color_format"), twice, self.choices)
+        size = self.value(pdc + "STRIDE.stride") * (width - 1) + row_bytes
+        return [(address, size) for address in dict.fromkeys(eyes.values()) if address]
+
+    def controller(self, unit: int, name: str) -> list[Screen]:
+        """The pictures of one controller before its colour table."""
+        pdc = f"PDC{unit}_"
+        lines = self.value(pdc + "FORMAT.interlace")
+        doubling = self.value(pdc + "FORMAT.scan_doubling")
+        width, eyes = self.eyes(unit, name)
         if not self.value(pdc + "CONTROL.enable"):
             return [Screen(name, _plain(width))]
         if unit == 1 and lines:
@@ -188,7 +220,7 @@ class _ScanOut:
         twice."""
         if base == 0:
             return _plain(width)  # no framebuffer was ever set: black, not an error
-        row_bytes = HEIGHT * pixel_bits(color_format, self.choices) // 8 // (1 + twice)
+        row_bytes = _row_bytes(color_format, twice, self.choices)
         rows, missing = fetch_rows(self.memory, base, stride, width, row_bytes)
         if missing:
             message = f"{name}: {missing} of {width} columns from {base:#010x}, stride {stride}, lie outside memory"

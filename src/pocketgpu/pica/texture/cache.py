@@ -8,7 +8,7 @@ import numpy as np
 
 from pocketgpu.arena import BLOCK, LARGE_PAGE
 from pocketgpu.facts.choices import departures
-from pocketgpu.facts.formats import TEXTURE_FORMATS
+from pocketgpu.facts.formats import TEXTURE_FORMATS, PixelFormat
 from pocketgpu.facts.pica_enums import TEXTURE_FORMAT
 from pocketgpu.lanes import Engine
 from pocketgpu.late_dataclass import dataclass
@@ -124,7 +124,7 @@ class TextureCache:
         # Levels smaller than a tile do not exist in memory.
         while levels <= highest and levels < LEVELS and min(width, height) >> levels >= 8:
             levels += 1
-        size = sum(pixel.size(_texels(width >> n, height >> n), 1) for n in range(levels))
+        size = level_start(pixel, width, height, levels)
         if not addresses[0] and self._blank_at_null:
             return TextureSource((0,) * len(addresses), size, format, width, height, levels, blank=True)
         faces = [self.memory.offset_of(address, size) for address in addresses]
@@ -190,6 +190,11 @@ class TextureCache:
 def _texels(width: int, height: int) -> int:
     """Texels in memory up to the end of the last tile used (widths that are not whole tiles overlap)."""
     return (((height - 1) >> 3) * (width >> 3) + ((width - 1) >> 3) + 1) * 64
+
+
+def level_start(pixel: PixelFormat, width: int, height: int, level: int) -> int:
+    """Bytes from the first texel of a texture to a level. width, height: of the first level."""
+    return sum(pixel.size(_texels(width >> n, height >> n), 1) for n in range(level))
 
 
 def _rounded(source: TextureSource) -> int:

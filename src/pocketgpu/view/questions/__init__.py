@@ -12,11 +12,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pocketgpu.inspect.model.inspection import Inspection
-from pocketgpu.view.questions import events, graph, notes, page, pictures, shader, state, why, words
+from pocketgpu.view.questions import (
+    events,
+    graph,
+    memory,
+    notes,
+    page,
+    pictures,
+    resources,
+    shader,
+    state,
+    why,
+    words,
+)  # fmt: skip
 from pocketgpu.view.questions.asking import AnyAsked, Asked, Json
 from pocketgpu.view.questions.notes_file import Notes
 
-_PARTS = (events, pictures, why, state, words, shader, graph, page)
+_PARTS = (events, pictures, why, state, words, shader, resources, memory, graph, page)
 
 
 def asked_of(name: str, version: str, kept: Notes) -> Mapping[str, AnyAsked]:

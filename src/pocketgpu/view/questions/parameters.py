@@ -7,11 +7,13 @@ given.at(), given.number("x")       # Address f1/d3, 8
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from string import hexdigits
 
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.address import Address
 
 _MOST_DIGITS = 9
+_MOST_HEX = 16
 
 
 class Parameters:
@@ -43,6 +45,14 @@ class Parameters:
         if not (text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS):
             raise UsageError(f"'{text}' is not a whole number", location=name)
         return int(text)
+
+    def hexadecimal(self, name: str) -> int:
+        """An address of memory: digits of base 16, with or without "0x" before them."""
+        text = self.text(name)
+        digits = text.lower().removeprefix("0x")
+        if not (0 < len(digits) <= _MOST_HEX and all(digit in hexdigits for digit in digits)):
+            raise UsageError(f"'{text}' is no address of memory", location=name, hint="Such as 0x18000000.")
+        return int(digits, 16)
 
     def at(self, name: str = "at") -> Address:
         """An address."""

@@ -1,4 +1,5 @@
-"""Request `why`: the answer about a pixel, a draw, a primitive, a thread or a frame."""
+"""Requests `why` and `register-word`: the answer about a pixel, a draw, a primitive, a thread or a frame; and the word
+that gave a register its value."""
 
 from __future__ import annotations
 
@@ -8,6 +9,9 @@ from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.view.questions.asking import Asked, Json, Question
 from pocketgpu.view.questions.parameters import Parameters
 
+MOST_LINKS: Final = 4096
+"""Most links of an answer: there are some for each fragment."""
+
 
 def _why(given: Parameters) -> Question:
     at = given.at()
@@ -15,9 +19,20 @@ def _why(given: Parameters) -> Question:
     def question(run: Inspection) -> Json:
         answer = run.why(at)
         programs = [one.to_json() for one in answer.programs]
-        return {**answer.to_json(), "text": answer.text(), "programs": programs}
+        links = [one.to_json() for one in answer.links()[:MOST_LINKS]]
+        return {**answer.to_json(), "text": answer.text(), "programs": programs, "links": links}
 
     return question
 
 
-ASKED: Final = {"why": Asked(_why, slow=True)}
+def _register_word(given: Parameters) -> Question:
+    at, register = given.at(), given.text("register")
+
+    def question(run: Inspection) -> Json:
+        found = run.word_of(register, at.place)
+        return {"word": None if found is None else found.to_json()}
+
+    return question
+
+
+ASKED: Final = {"why": Asked(_why, slow=True), "register-word": Asked(_register_word, slow=True)}

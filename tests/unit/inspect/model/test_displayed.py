@@ -9,6 +9,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import pocketgpu
@@ -18,15 +19,19 @@ from pocketgpu.inspect.model.causes import Cause
 from pocketgpu.inspect.model.displayed import MOST_LETTERS, Displayed
 from pocketgpu.inspect.model.frame_graph import frame_graph
 from pocketgpu.inspect.model.queued import Queued
+from pocketgpu.inspect.model.references import Link, Reference
 from pocketgpu.inspect.model.stale import Stale
+from pocketgpu.inspect.model.vertices import IndexBuffer
 from pocketgpu.inspect.rules.checker import check
 from pocketgpu.late_dataclass import fields_repr
 
 DATA = Path(__file__).resolve().parents[2] / "promises" / "data"
 SCENES = {"3ds": DATA / "scene_3ds.pgc", "switch": DATA / "scene_switch.pgc"}
+TEXEL = Reference(0, "", "unit0", "unit0", 3, 4)
 NO_ANSWERS = {
     "Displayed", "Inspection",  # what answers are made with
-    "Counts", "Textured",  # protocols
+    "Bytes", "Counts", "Textured",  # protocols
+    "BytesAt",  # what events are asked about
     "Found", "RuleSet",  # what rules are written with
 }  # fmt: skip
 
@@ -79,6 +84,10 @@ def shown() -> list[Any]:
         found += [moment.summary, moment.textures, moment.programs, moment.constants, moment.index_buffer]
         found += [moment.vertex_buffers, moment.vertices, moment.mesh(), moment.changes("reset")]
         found += [texture.facts for texture in moment.textures.values()]
+        found += [part for texture in moment.textures.values() for part in texture.parts]
+        found += [moment.memory_formats, run.contacts(0x18000000, 4, "f0/d1"), *run.why("f0/d1").links()]
+        found += [IndexBuffer(0x20000000, "u16", np.zeros(3, np.uint16)), Link(1, run.event("f0/d1").address, TEXEL)]
+        found += [run.word_of(one, "f0/d1") for one in ("FACECULLING_CONFIG", "SET_DEPTH_FUNC")]
         found += [Queued(run.event("f0/d1"), None), Stale("f0/d1", "texture", "texture unit 0", 0x18000000, 64)]
         found += [run.why("f0"), Cause("f0/d0", "the scissor keeps nothing", "scissor.empty", 90, "pocketgpu why")]
     return found

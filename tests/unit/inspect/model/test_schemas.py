@@ -87,7 +87,8 @@ LINES: dict[str, tuple[str, ...]] = {
     ),
     "switches": ("switches",),
     "timing": ("timing", "timing --init power-on", "timing -r PDC0_VTOTAL=494", "timing {city3ds} --at f0"),
-    "who": ("who {3ds} 0x18000000", "who {switch} 0x500000000", "who {city3ds} 0x18106800 --size 64 --before f1/e1"),
+    "who": ("who {3ds} 0x18000000", "who {switch} 0x500000000", "who {city3ds} 0x18106800 --size 64 --before f1/e1",
+            "who {3ds} 0x20004000 --reads"),
     "why": (
         "why {3ds} f0/px200,160", "why {3ds} f0/px1,1", "why {3ds} f0/bottom/px1,1", "why {3ds} f0/d1",
         "why {3ds} f0/d1/t0", "why {switch} f0/px16,20", "why {switch} f0/d1", "why {switch} f0/d1/px8,9",

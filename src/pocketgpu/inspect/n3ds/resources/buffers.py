@@ -7,12 +7,20 @@ from numpy.typing import NDArray
 
 from pocketgpu.facts.pica import ATTRIBUTES, PICA
 from pocketgpu.facts.pica_enums import ATTRIBUTE_TYPE, INDEX_TYPE
-from pocketgpu.facts.vertices import component_field, format_fields, skipped_bytes
+from pocketgpu.facts.vertices import ELEMENT_BYTES, component_field, format_fields, skipped_bytes
+from pocketgpu.inspect.model.elements import Element, plain
 from pocketgpu.inspect.model.vertices import IndexBuffer, VertexBuffer
 from pocketgpu.inspect.n3ds.resources.targets import RegisterWords
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.memory.guest import GuestMemory
 from pocketgpu.wording import counted
+
+_NUMBERS = {
+    ATTRIBUTE_TYPE.S8: "i1", ATTRIBUTE_TYPE.U8: "u1", ATTRIBUTE_TYPE.S16: "<i2", ATTRIBUTE_TYPE.F32: "<f4",
+}  # fmt: skip
+"""NumPy's types of attributes in memory."""
+GAP = 4
+"""Bytes that gaps are aligned to."""
 
 
 def index_buffer(memory: GuestMemory, registers: NDArray[np.uint32]) -> IndexBuffer:
@@ -32,17 +40,25 @@ def vertex_buffers(registers: NDArray[np.uint32]) -> list[VertexBuffer]:
     get, found = StaticRegisters(RegisterWords(registers)), []
     for loader in range(ATTRIBUTES):
         prefix = f"ATTRIBBUFFER{loader}"
-        components = []
+        components, elements, at = [], [], 0
         for i in range(min(get(f"{prefix}_CONFIG2.count"), ATTRIBUTES)):
             code = get(component_field(loader, i))
             if code < ATTRIBUTES:
                 kind, size = format_fields(code)
-                components.append(f"attribute {code}: {get(size) + 1} x {ATTRIBUTE_TYPE[get(kind)]}")
+                count, type = get(size) + 1, get(kind)
+                components.append(f"attribute {code}: {count} x {ATTRIBUTE_TYPE[type]}")
+                at += -at % ELEMENT_BYTES[type]  # elements are aligned
+                length = count * ELEMENT_BYTES[type]
+                name = f"attribute {code}: {ATTRIBUTE_TYPE[type]}"
+                elements.append(Element(name, at, length, tuple("xyzw"[:count]), plain(_NUMBERS[type], count)))
+                at += length
             else:
                 components.append(f"padding of {counted(skipped_bytes(code), 'byte')}")
+                at += -at % GAP + skipped_bytes(code)
         if components:
             address = _base(registers) + get(f"{prefix}_OFFSET.offset")
-            found.append(VertexBuffer(loader, address, get(f"{prefix}_CONFIG2.stride"), tuple(components)))
+            stride = get(f"{prefix}_CONFIG2.stride")
+            found.append(VertexBuffer(loader, address, stride, tuple(components), None, tuple(elements)))
     return found
 
 

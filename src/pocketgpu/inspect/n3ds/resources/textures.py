@@ -11,14 +11,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.facts.formats import TEXTURE_FORMATS
+from pocketgpu.errors import UsageError
+from pocketgpu.facts.formats import BY_NAME, TEXTURE_FORMATS, PixelFormat
 from pocketgpu.facts.pica import PICA
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.model.resources import Texture, TextureFacts
+from pocketgpu.inspect.model.texels import TexturePart
 from pocketgpu.inspect.n3ds.resources.targets import RegisterWords
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.registers import StaticRegisters
+from pocketgpu.pica.memory.surface import texel_index
 from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.pica.texture.cache import level_start
 from pocketgpu.pica.texture.units import CUBE_TYPES
 from pocketgpu.pictures import to_image
 
@@ -26,8 +30,15 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 UNITS = 3
+BLOCK_TEXELS = 16
+"""Texels of a block of a compressed format."""
 FACES = ("+x", "-x", "+y", "-y", "+z", "-z")
 """The axes of the faces of a cube, in order."""
+
+
+def part_name(unit: int, level: int = 0, face: int | None = None) -> str:
+    """The name of a level of a texture; face: of a cube, None of others."""
+    return f"unit{unit}" + (f".face{face}" if face is not None else "") + (f".level{level}" if level else "")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,17 +79,42 @@ class UnitTexture(Texture):
 
     def pictures(self) -> dict[str, NDArray[np.uint8]]:
         """All levels of all faces, by names such as "unit0", "unit0.level1", "unit0.face5.level2"."""
-        found = {}
+        return {part.name: self.pixels(part) for part in self.parts}
+
+    @property
+    def parts(self) -> tuple[TexturePart, ...]:
+        found = []
         for face, levels in enumerate(self.texels):
             for level, texels in enumerate(levels):
-                name = f"unit{self.unit}" + (f".face{face}" if self.faces > 1 else "")
-                found[name + (f".level{level}" if level else "")] = texels
-        return found
+                height, width = texels.shape[:2]
+                name = part_name(self.unit, level, face if self.faces > 1 else None)
+                found.append(TexturePart(name, width, height, level, face))
+        return tuple(found)
+
+    def pixels(self, part: TexturePart) -> NDArray[np.uint8]:
+        return self.texels[part.layer][part.level]
+
+    @property
+    def _pixel(self) -> PixelFormat:
+        return BY_NAME[self.format]
+
+    @property
+    def texel_bytes(self) -> int:
+        return self._pixel.block_bytes or max(1, self._pixel.bits // 8)
+
+    def addresses(self, part: TexturePart) -> NDArray[np.int64]:
+        if part.layer >= len(self.places):
+            raise UsageError(f"{part.name} is not in memory", location=part.name)
+        start = self.places[part.layer].address + level_start(self._pixel, self.width, self.height, part.level)
+        number = texel_index(part.width, part.height, "tiled").astype(np.int64)
+        # Texels of a block of 4 x 4 have consecutive numbers.
+        block = self._pixel.block_bytes
+        return start + (number // BLOCK_TEXELS * block if block else number * self._pixel.bits // 8)
 
     @property
     def facts(self) -> TextureFacts:
         return TextureFacts(
-            f"unit{self.unit}", f"unit {self.unit}", self.enabled, self.kind, self.format, self.width, self.height,
+            part_name(self.unit), f"unit {self.unit}", self.enabled, self.kind, self.format, self.width, self.height,
             layers=self.faces, levels=self.levels, address=self.places[0].address if self.places else None,
             settings=self.parameters,
         )  # fmt: skip

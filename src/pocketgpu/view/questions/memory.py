@@ -1,0 +1,89 @@
+"""Requests `memory`, `memory-picture` and `contacts`: bytes of guest memory after an event, and who touches them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pocketgpu.errors import UsageError
+from pocketgpu.inspect.model.inspection import Inspection
+from pocketgpu.inspect.model.moment import Moment
+from pocketgpu.inspect.model.touching import named
+from pocketgpu.view.questions.asking import FORMS, Asked, Json, Question
+from pocketgpu.view.questions.parameters import Parameters
+from pocketgpu.view.questions.pictures import pixels_of
+
+MOST_BYTES: Final = 1 << 16
+"""Most bytes of an answer."""
+MOST_ASKED: Final = 1 << 24
+"""Most bytes whose writers and readers are looked for at once."""
+MOST_READS: Final = 200
+"""Most events that are listed as readers."""
+LATER_FRAMES: Final = 2
+"""How many later frames are looked through for the next write."""
+SPACE: Final = 1 << 40
+"""Bytes of the largest address space."""
+
+
+def _range(given: Parameters, most: int) -> tuple[int, int]:
+    """The address and the size that a request names."""
+    address, size = given.hexadecimal("address"), given.number("size")
+    if not 0 < size <= most:
+        raise UsageError(f"{size:,} bytes cannot be asked for at once", location="size", hint=f"At most {most:,}.")
+    if address + size > SPACE:
+        raise UsageError("the range reaches past the 40-bit address space", location=f"{address:#x}")
+    return address, size
+
+
+def known_bytes(moment: Moment, address: int, size: int) -> tuple[bytes, Json]:
+    """The bytes of a range, 0 where no memory is; and what is memory, as plain data."""
+    data, parts = bytearray(size), moment.mapped(address, size)
+    for one in parts:
+        data[one.address - address : one.end - address] = moment.read(one.address, one.size)
+    return bytes(data), {"mapped": [one.to_json() for one in parts]}
+
+
+def _memory(given: Parameters) -> Question:
+    at, (address, size) = given.at(), _range(given, MOST_BYTES)
+
+    def question(run: Inspection) -> Json:
+        data, known = known_bytes(run.seek(at.place), address, size)
+        return {"address": f"{address:#x}", "size": size, "data": data.hex(), **known}
+
+    return question
+
+
+def _formats(given: Parameters) -> Question:
+    at = given.at()
+
+    def question(run: Inspection) -> Json:
+        moment = run.seek(at.place)
+        event = moment.event
+        sides = {"writes": (), "reads": ()} if event is None else {"writes": event.writes, "reads": event.reads}
+        touched = {name: [one.to_json() for one in ranges[:MOST_READS]] for name, ranges in sides.items()}
+        return {**moment.memory_formats.to_json(), "event": named(event), **touched}
+
+    return question
+
+
+def _picture(given: Parameters) -> Question:
+    at, address = given.at(), given.hexadecimal("address")
+    format, layout, form = given.text("format"), given.text("layout"), given.choice("form", FORMS, "rgba")
+    width, height = given.number("width"), given.number("height")
+
+    return lambda run: pixels_of(run.seek(at.place).memory_picture(address, format, layout, width, height), form)
+
+
+def _contacts(given: Parameters) -> Question:
+    at, (address, size) = given.at(), _range(given, MOST_ASKED)
+    changed = given.choice("changed", ("0", "1"), "0") == "1"
+
+    def question(run: Inspection) -> Json:
+        return run.contacts(address, size, at.place, changed, LATER_FRAMES, MOST_READS).to_json()
+
+    return question
+
+
+ASKED: Final = {
+    "memory": Asked(_memory), "memory-formats": Asked(_formats), "memory-picture": Asked(_picture),
+    "contacts": Asked(_contacts, slow=True),
+}  # fmt: skip

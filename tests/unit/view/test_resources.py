@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from starlette.testclient import TestClient
+from support.view_desk import on_desk
 
 import pocketgpu
-from pocketgpu.inspect.model.inspection import Inspection
-from pocketgpu.view.machine_thread import MachineThread
+from pocketgpu.view.questions.notes_file import Notes
 from pocketgpu.view.routes import Routes
 
 DATA = Path(pocketgpu.__file__).parent / "data"
@@ -27,8 +26,8 @@ def sides(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     """The sample's name, a client of the server, and an inspection of the same sample."""
     page = tmp_path_factory.mktemp("page")
     path = DATA / request.param
-    machine = MachineThread[Inspection](lambda: nullcontext(pocketgpu.debug(path)))
-    with TestClient(Routes(machine, path.name, "1.2", page).app) as client:
+    machine = on_desk(pocketgpu.debug(path))
+    with TestClient(Routes(machine, path.name, "1.2", page, Notes(page.parent, "c")).app) as client:
         yield request.param, client, pocketgpu.debug(path)
 
 

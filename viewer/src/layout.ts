@@ -14,6 +14,7 @@ export const PANELS: Record<string, { title: string; element: string; group: Gro
   why: { title: "Why", element: "pg-why", group: "why" },
   state: { title: "State", element: "pg-state", group: "state" },
   words: { title: "Words", element: "pg-words", group: "state" },
+  mesh: { title: "Mesh", element: "pg-mesh", group: "picture" },
 };
 
 type Width = "wide" | "narrow";

@@ -20,7 +20,7 @@ from pocketgpu.errors import PocketGPUError
 from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.view.machine_thread import Busy, MachineThread, Overtaken
 from pocketgpu.view.questions import asked_of
-from pocketgpu.view.questions.asking import Asked, Json, Pixels
+from pocketgpu.view.questions.asking import Asked, Buffer, Json, Pixels
 from pocketgpu.view.questions.parameters import Parameters
 
 _NO_STORE: Final = {"cache-control": "no-store"}
@@ -51,9 +51,11 @@ def _json(value: Json, status: int = 200) -> Response:
     return Response(text, status, _NO_STORE, "application/json")
 
 
-def _pixels(request: Request, found: Pixels) -> Response:
+def _bytes(request: Request, found: Buffer) -> Response:
     tag = f'"{found.tag}"'
-    headers = {"etag": tag, "cache-control": "no-cache", "x-size": f"{found.width}x{found.height}"}
+    headers = {"etag": tag, "cache-control": "no-cache"}
+    if isinstance(found, Pixels):
+        headers["x-size"] = f"{found.width}x{found.height}"
     if request.headers.get("if-none-match") == tag:
         return Response(None, 304, headers)
     return Response(found.data, 200, headers, found.type)
@@ -102,7 +104,7 @@ class Routes:
                 return _error("the panel has asked something newer", None, None, 409)
             except Busy:
                 return _error("too many questions wait", None, "Ask again in a moment.", 503)
-            return _pixels(request, found) if isinstance(found, Pixels) else _json(found)
+            return _bytes(request, found) if isinstance(found, Buffer) else _json(found)
 
         return answer
 

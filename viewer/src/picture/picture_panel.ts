@@ -5,6 +5,7 @@ import { parseAddress, placeOfText } from "../shared/address";
 import { askJson, type PictureInfo, type PixelAnswer } from "../shared/api";
 import { Latest } from "../shared/latest";
 import { Panel } from "../shared/panel";
+import { radio, radioKey } from "../shared/radio";
 import { selection } from "../shared/selection";
 import { panelStyles } from "../shared/styles";
 import "./canvas_view";
@@ -350,23 +351,6 @@ export class PicturePanel extends Panel {
 
 function textOf(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
-}
-
-function radio(text: string, chosen: boolean, choose: () => void, title: string): TemplateResult {
-  return html`<button role="radio" aria-checked=${chosen} tabindex=${chosen ? 0 : -1} title=${title} @click=${choose}>${text}</button>`;
-}
-
-/** Arrow keys move within a group of radio buttons; the tab key passes over it in one step. */
-function radioKey(event: KeyboardEvent): void {
-  const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-  if (!step) return;
-  const group = event.currentTarget as HTMLElement;
-  const buttons = [...group.querySelectorAll<HTMLButtonElement>("button")];
-  const at = buttons.indexOf(event.target as HTMLButtonElement);
-  const next = buttons[(at + step + buttons.length) % buttons.length];
-  next?.click();
-  next?.focus();
-  event.preventDefault();
 }
 
 customElements.define("pg-picture", PicturePanel);

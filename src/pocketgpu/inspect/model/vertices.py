@@ -111,7 +111,8 @@ class Vertices(Displayed):
     triangles: (m, 3) int64, indices into `outputs`, or into `emitted` if there is one. primitives: the topology, by its
     official name. cut: how many vertices were left out because the draw has too many. fates: what becomes of the
     triangles before raster. window: matrix (3, 4) from a position in clip space to pixels of the target as addresses
-    count them: x times w, y times w, w; None where no single one says it.
+    count them: x times w, y times w, w; None where no single one says it. depths: z divided by w at the near and at the
+    far plane.
     """
 
     numbers: NDArray[np.int64]
@@ -127,6 +128,7 @@ class Vertices(Displayed):
     cut: int = 0
     fates: Fates | None = None
     window: NDArray[np.float64] | None = None
+    depths: tuple[float, float] = (-1.0, 1.0)
 
     @property
     def shaded(self) -> NDArray[Any]:

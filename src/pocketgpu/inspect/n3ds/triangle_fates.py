@@ -22,6 +22,8 @@ PLANES = {
     5: "beyond the far plane", EYE: "behind the eye (w too small)", 7: "cut off by the plane of FRAGOP_CLIP",
 }  # fmt: skip
 """What each clip plane cuts off."""
+DEPTHS = (-1.0, 0.0)
+"""z divided by w at the near and at the far plane."""
 POSITION = "the position that the program gives"
 PROGRAM = "the vertex program, or what it reads"
 _NAN = 0x100
@@ -136,4 +138,4 @@ def fates_of(machine: N3DS, packet: int, corners: NDArray[np.float32]) -> Triang
     return TriangleFates(corners, nan, outside, flat, culled, clockwise, cut, cut & dropped_part, boxes)
 
 
-__all__ = ["PLANES", "POSITION", "PROGRAM", "TriangleFates", "fates_of", "window_of"]
+__all__ = ["DEPTHS", "PLANES", "POSITION", "PROGRAM", "TriangleFates", "fates_of", "window_of"]

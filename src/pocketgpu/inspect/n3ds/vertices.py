@@ -20,7 +20,7 @@ from pocketgpu.inspect.model.vertices import Attribute, Vertices
 from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
 from pocketgpu.inspect.n3ds.judged_triangles import judged
 from pocketgpu.inspect.n3ds.resources.targets import RegisterWords
-from pocketgpu.inspect.n3ds.triangle_fates import fates_of, window_of
+from pocketgpu.inspect.n3ds.triangle_fates import DEPTHS, fates_of, window_of
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.layout import (
     CHUNK,
@@ -127,6 +127,7 @@ class VertexWatch(DrawWatcher):
         corners = positions[found.triangles] if len(numbers) else np.zeros((0, 3, 4), np.float32)
         found.fates = judged(fates_of(self.machine, place, corners), self._get(packet), numbers)
         found.window = window_of(self.machine, place)
+        found.depths = DEPTHS
 
     # -- reading the work area ----------------------------------------------------------------------------------------
     def _get(self, packet: int) -> StaticRegisters:

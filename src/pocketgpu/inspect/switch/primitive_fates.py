@@ -10,7 +10,7 @@ from pocketgpu.inspect.switch.primitive_count import Ints, PrimitiveCount
 from pocketgpu.inspect.switch.viewports import column
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.graphics.draw.plans import PIXEL, Plan
-from pocketgpu.maxwell.graphics.records import MAP_WORDS, PRIMITIVE_ID, VERTICES, VIEWPORT, VIEWPORT_COUNT
+from pocketgpu.maxwell.graphics.records import MAP_WORDS, PRIMITIVE_ID, RASTER, VERTICES, VIEWPORT, VIEWPORT_COUNT
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 
 _POSITION = 0x70
@@ -78,4 +78,9 @@ def window_of(memory: GpuMemory, plan: Plan, viewport: int = 0) -> NDArray[np.fl
     return np.stack([*(scale[:, None] * rows[:2] + offset[:, None] * rows[3]), rows[3]])
 
 
-__all__ = ["fates_of", "window_of"]
+def depths_of(plan: Plan) -> tuple[float, float]:
+    """z divided by w at the near and at the far plane."""
+    return (0.0 if plan.words[RASTER.NEAR_ZERO // 4] else -1.0), 1.0
+
+
+__all__ = ["depths_of", "fates_of", "window_of"]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.inspect.model.fates import Fates, together
 from pocketgpu.inspect.model.vertices import Attribute, IndexBuffer, VertexBuffer, Vertices
-from pocketgpu.inspect.switch.primitive_fates import fates_of, window_of
+from pocketgpu.inspect.switch.primitive_fates import depths_of, fates_of, window_of
 from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.maxwell.graphics.draw.plans import PIXEL, SECOND_VERTEX, Plan
 from pocketgpu.maxwell.graphics.input.vertex_records import INPUT
@@ -97,7 +97,7 @@ def vertices_of(inspection: SwitchInspection, draw: Draw, tick: int) -> Vertices
     return Vertices(
         whole.vertex_numbers, whole.vertex_ids, inputs, outputs, emitted, triangles, attributes_of(whole),
         draw.topology_name, emitted_by="its evaluation or geometry program", fates=together(listener.fates),
-        window=listener.window,
+        window=listener.window, depths=listener.depths,
     )  # fmt: skip
 
 
@@ -119,6 +119,7 @@ class _OutputRecorder(Observer):
         self._state = draw.state
         self.fates: list[Fates] = []
         self.window: NDArray[np.float64] | None = None
+        self.depths = (-1.0, 1.0)
         self._parts: list[NDArray[Any]] = []
         self._numbers: list[NDArray[np.int64]] = []
         self._triangles: list[NDArray[np.int64]] = []
@@ -151,7 +152,7 @@ class _OutputRecorder(Observer):
             self._triangles.append(np.stack(columns, axis=1).astype(np.int64) + self._count)
             self.fates.append(fates_of(self.machine.memory, self._state, plan, count))
         if self.window is None:
-            self.window = window_of(self.machine.memory, plan)
+            self.window, self.depths = window_of(self.machine.memory, plan), depths_of(plan)
 
     def _vertices(self, plan: Plan, last: int) -> NDArray[Any]:
         record = self.machine.memory.words(plan.lists[0], VERTICES.size // 4)

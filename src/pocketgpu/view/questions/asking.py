@@ -15,12 +15,18 @@ FORMS: Final = ("rgba", "png")
 
 
 @dataclass(frozen=True)
-class Pixels:
-    """The bytes of a picture, and a tag that is the same if the bytes are."""
+class Buffer:
+    """An answer of bytes. type: their media type. tag: it is the same if the bytes are."""
 
     data: bytes
     type: str
     tag: str
+
+
+@dataclass(frozen=True)
+class Pixels(Buffer):
+    """The bytes of a picture."""
+
     width: int
     height: int
 
@@ -28,7 +34,7 @@ class Pixels:
 class Question(Protocol):
     """What the machine's thread does for a request."""
 
-    def __call__(self, run: Inspection) -> Json | Pixels: ...
+    def __call__(self, run: Inspection) -> Json | Buffer: ...
 
 
 @dataclass(frozen=True)
@@ -43,4 +49,4 @@ class Asked:
     slow: bool = False
 
 
-__all__ = ["FORMS", "Asked", "Json", "Pixels", "Question"]
+__all__ = ["FORMS", "Asked", "Buffer", "Json", "Pixels", "Question"]

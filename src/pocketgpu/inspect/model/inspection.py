@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pocketgpu.guests import App
     from pocketgpu.guests.writers import Written
     from pocketgpu.inspect.decode.uniforms import Uniform
+    from pocketgpu.inspect.model.overdraw import Over, Overdraw
     from pocketgpu.inspect.stepping.trace import Trace
 
 
@@ -203,6 +204,15 @@ class Inspection(ABC):
         if there are none. `queued_by` gives them with the event. answer: about a pixel, whose bytes the event stored.
 
         :raises UsageError: the program may find other files in a second run.
+        """
+
+    @abstractmethod
+    def overdraw(self, place: Address | str, over: Over = "draw") -> Overdraw:
+        """How many fragments each pixel of a draw's target got, before any test: by the draw, by its pass up to it
+        ("pass"), or by all draws of the frame up to it that go to the same target ("frame"). At other places: the
+        last draw before.
+
+        :raises UsageError: there is no such place, or nothing was drawn before it.
         """
 
     @abstractmethod

@@ -17,6 +17,7 @@ from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
 from pocketgpu.inspect.n3ds.recorder import Recorder
 
 if TYPE_CHECKING:
+    from pocketgpu.inspect.model.overdraw import Over, Overdraw
     from pocketgpu.capture import Capture
     from pocketgpu.guests import App
     from pocketgpu.guests.writers import Written
@@ -176,6 +177,11 @@ class N3dsInspection(Inspection):
         from pocketgpu.inspect.n3ds.queued import stored_by
 
         return stored_by(app, self, event)
+
+    def overdraw(self, place: Address | str, over: Over = "draw") -> Overdraw:
+        from pocketgpu.inspect.n3ds.overdraw import overdraw
+
+        return overdraw(self, as_address(place).place, over)
 
     def why(self, place: Address | str, every: bool = False) -> Any:
         from pocketgpu.inspect.n3ds.why import why

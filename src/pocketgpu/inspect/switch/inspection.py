@@ -22,6 +22,7 @@ from pocketgpu.inspect.switch.recorder import Recorder, TickTrace
 from pocketgpu.maxwell.host.layout import CLASS_FILES
 
 if TYPE_CHECKING:
+    from pocketgpu.inspect.model.overdraw import Over, Overdraw
     from pocketgpu.guests import App
     from pocketgpu.guests.writers import Written
     from pocketgpu.inspect.stepping.trace import Trace as Steps
@@ -241,6 +242,11 @@ class SwitchInspection(Inspection):
         from pocketgpu.inspect.switch.queued import stored_by
 
         return stored_by(app, self.log, event, answer)
+
+    def overdraw(self, place: Address | str, over: Over = "draw") -> Overdraw:
+        from pocketgpu.inspect.switch.overdraw import overdraw
+
+        return overdraw(self, as_address(place).place, over)
 
     def why(self, place: Address | str, every: bool = False) -> Answer:
         """Why a pixel has its colour: of the picture ("f1/px200,120"), or of a draw's first target right after the

@@ -1,15 +1,7 @@
 // The answer to `mesh`: a header in JSON and arrays of numbers behind it.
 
 import { RequestError } from "../shared/api";
-
-export type Numbers = Float32Array | Int32Array | Uint32Array;
-
-export interface Column {
-  of: string;
-  name: string;
-  components: number;
-  values: Numbers;
-}
+import { unpack, type Column, type Numbers } from "../shared/packed";
 
 export interface FateKind {
   verdict: string;
@@ -54,38 +46,9 @@ export interface MeshData extends Header {
   primitive: Int32Array;
 }
 
-interface Described {
-  of: string;
-  name: string;
-  type: "f32" | "i32" | "u32";
-  components: number;
-  offset: number;
-}
-
-const WORD = 4;
-
 /** Read the bytes of an answer. */
 export function readMesh(bytes: Uint8Array | Uint8ClampedArray): MeshData {
-  const buffer = bytes.buffer as ArrayBuffer;
-  const start = bytes.byteOffset;
-  const length = new DataView(buffer, start).getUint32(0, true);
-  const text = new TextDecoder().decode(new Uint8Array(buffer, start + WORD, length));
-  const { arrays, ...header } = JSON.parse(text) as Header & { arrays: Described[] };
-  const first = start + WORD + Math.ceil(length / WORD) * WORD;
-  const rows: Record<string, number> = {
-    vertices: header.vertices.count,
-    inputs: header.vertices.count,
-    triangles: header.triangles.count,
-    emitted: header.emitted?.count ?? 0,
-  };
-  const end = arrays.map(({ offset }) => offset).slice(1).concat(bytes.byteLength - (first - start));
-  const columns = arrays.map(({ of, name, type, components, offset }, index): Column => {
-    // Programs of later stages leave no outputs of the first one: then these have no rows.
-    const room = Math.floor((end[index]! - offset) / WORD);
-    const count = Math.min(room, (rows[of] ?? room / components) * components);
-    const kind = { f32: Float32Array, i32: Int32Array, u32: Uint32Array }[type];
-    return { of, name, components, values: new kind(buffer, first + offset, count) };
-  });
+  const { header, columns } = unpack<Header>(bytes);
   const named = (name: string): Numbers | undefined =>
     columns.find((one) => one.of === "triangles" && one.name === name)?.values;
   const corners = named("corners");

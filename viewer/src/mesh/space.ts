@@ -1,6 +1,7 @@
 // Where the vertices of a draw are in space: as its program reads them, or as it leaves them.
 
-import { clipPositions, type Column, type MeshData, type MeshTarget } from "./api";
+import type { Column } from "../shared/packed";
+import { clipPositions, type MeshData, type MeshTarget } from "./api";
 
 /** input: a register as it is read. output: divided by w, as in the picture. clip: x, y and w, with the view as a pyramid. */
 export const SPACES = ["input", "output", "clip"] as const;

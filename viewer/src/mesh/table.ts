@@ -1,6 +1,7 @@
 // The rows of the mesh's tables: vertices with what goes into the program and what comes out, and triangles.
 
-import type { Column, MeshData } from "./api";
+import type { Column } from "../shared/packed";
+import type { MeshData } from "./api";
 
 export interface Heading {
   title: string;

@@ -12,6 +12,7 @@ import "./canvas_view";
 import type { CanvasView } from "./canvas_view";
 import { CHANNELS, marked, shown, valueOf, type Channel } from "./channels";
 import { difference, type Difference } from "./difference";
+import { Overlays } from "./overlays";
 import { choose, listPictures, placesOf, readBefore, readPicture, type Picture } from "./source";
 
 type Mode = "after" | "before" | "difference";
@@ -70,6 +71,34 @@ export class PicturePanel extends Panel {
         border: 1px solid var(--edge);
         margin-right: 6px;
       }
+      .key {
+        display: inline-block;
+        width: 10px;
+        height: 10px;
+        margin-right: 3px;
+      }
+      .overlays {
+        gap: 4px 12px;
+      }
+      .range {
+        display: inline-flex;
+        flex-wrap: wrap;
+        align-items: center;
+        gap: 4px;
+      }
+      .range input[type="number"] {
+        font: inherit;
+        color: inherit;
+        background: var(--field);
+        border: 1px solid var(--edge);
+        border-radius: 3px;
+        width: 11ch;
+        height: 24px;
+      }
+      .range input[type="range"] {
+        width: 90px;
+        accent-color: var(--accent);
+      }
       .area {
         display: flex;
         flex-direction: column;
@@ -90,6 +119,7 @@ export class PicturePanel extends Panel {
   private readonly pixel = new Latest(() => this.requestUpdate());
   /** Number of the last search for the selected pixel: an older one must not ask any more, as it would abort this one. */
   private search = 0;
+  private readonly overlays = new Overlays(() => this.requestUpdate(), () => void this.paint());
   private place = "";
   private pictures: PictureInfo[] = [];
   private name: string | null = null;
@@ -106,6 +136,7 @@ export class PicturePanel extends Panel {
     super.disconnectedCallback();
     if (this.picture.state !== "idle") this.asked = "";
     for (const latest of [this.picture, this.earlier, this.pixel]) latest.stop();
+    this.overlays.stop();
   }
 
   get view(): CanvasView | null {
@@ -151,6 +182,7 @@ export class PicturePanel extends Panel {
     this.name = null;
     if (this.latest.error) this.pictures = [];
     this.present = this.past = this.found = null;
+    this.overlays.show(this.place, null);
     this.picture.stop();
     this.earlier.stop();
     void this.paint();
@@ -167,6 +199,7 @@ export class PicturePanel extends Panel {
       (signal) => readPicture(place, info, "picture", signal),
       (picture) => {
         this.present = picture;
+        this.overlays.show(place, info);
         if (this.mode !== "after") this.readBefore();
         void this.paint();
         void this.locate();
@@ -203,8 +236,10 @@ export class PicturePanel extends Panel {
     }
     const { width, height } = picture.info;
     const found = this.mode === "difference" ? this.found : null;
-    const pixels = found ? marked(picture.pixels, found) : shown(picture.pixels, this.channel);
-    await this.view?.setPixels(pixels, width, height, this.channel === "rgba" && !found);
+    const over = this.mode === "after" ? this.overlays.pixels(picture) : null;
+    const pixels = over ?? (found ? marked(picture.pixels, found) : shown(picture.pixels, this.channel));
+    this.view?.setLines(this.overlays.lines);
+    await this.view?.setPixels(pixels, width, height, this.channel === "rgba" && !found && !over);
   }
 
   /** Mark the selected pixel in the picture, and read its values. */
@@ -279,8 +314,8 @@ export class PicturePanel extends Panel {
           <button title="One pixel for each texel (1)" @click=${() => this.view?.actual()}>1:1</button>
         </span>
       </div>
-      ${this.working(this.picture, this.earlier, this.pixel)}
-      ${this.problem(this.latest.error ?? this.picture.error ?? this.pixel.error)}
+      ${this.overlays.bar(info)} ${this.working(this.picture, this.earlier, this.pixel, ...this.overlays.latests)}
+      ${this.problem(this.latest.error ?? this.picture.error ?? this.pixel.error ?? this.overlays.error)}
       ${this.mode !== "after" ? this.problem(this.earlier.error) : nothing}
       ${this.latest.state === "idle" && !this.latest.error && !this.pictures.length && this.place
         ? html`<div class="note">There is no picture here.</div>`
@@ -299,8 +334,7 @@ export class PicturePanel extends Panel {
 
   protected override updated(): void {
     // As a property, as the page's security policy forbids style attributes.
-    const swatch = this.renderRoot.querySelector<HTMLElement>(".swatch");
-    if (swatch) swatch.style.background = swatch.dataset["colour"] ?? "";
+    for (const one of this.renderRoot.querySelectorAll<HTMLElement>(".swatch, .key")) one.style.background = one.dataset["colour"] ?? "";
   }
 
   private status(): TemplateResult {
@@ -322,6 +356,7 @@ export class PicturePanel extends Panel {
               ? html`<a href="#" role="button" @click=${(event: Event) => this.showChanges(event)}>show</a>`
               : nothing}`
         : nothing}
+      ${this.overlays.status(inside ? cursor[1] * width + cursor[0] : null)}
       ${this.values?.values.map(({ name, value: held }) => html`<span><span class="dim">${name}</span> ${textOf(held)}</span>`)}
       <span class="end dim">${picture ? `${width} x ${picture.info.height}  ` : ""}${zoom < 1 ? `1/${Math.round(1 / zoom)}` : zoom}x</span>
     </div>`;

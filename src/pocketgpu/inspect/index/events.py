@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.decode.uniforms import Uniform
     from pocketgpu.inspect.model.answer import Answer
     from pocketgpu.inspect.model.moment import Moment
+    from pocketgpu.inspect.model.overdraw import Over, Overdraw
 
 PART = "events"
 MOST_EVENTS = 20_000
@@ -124,6 +125,9 @@ class IndexedEvents(Inspection):
 
     def stored_by(self, app: App, event: Event, answer: Answer | None = None) -> Written | None:
         return self._run.stored_by(app, event, answer)
+
+    def overdraw(self, place: Address | str, over: Over = "draw") -> Overdraw:
+        return self._run.overdraw(place, over)
 
     def why(self, place: Address | str, every: bool = False) -> Any:
         return self._run.why(place, every)

@@ -1,4 +1,4 @@
-"""The fates of a draw's triangles before raster, the same for both consoles: which are drawn, and what stops the rest."""
+"""The fates of a draw's triangles before raster, the same for both consoles: what is drawn, what stops the rest."""
 
 from __future__ import annotations
 

@@ -206,7 +206,6 @@ class Inspection(ABC):
         :raises UsageError: the program may find other files in a second run.
         """
 
-    @abstractmethod
     def overdraw(self, place: Address | str, over: Over = "draw") -> Overdraw:
         """How many fragments each pixel of a draw's target got, before any test: by the draw, by its pass up to it
         ("pass"), or by all draws of the frame up to it that go to the same target ("frame"). At other places: the
@@ -214,6 +213,7 @@ class Inspection(ABC):
 
         :raises UsageError: there is no such place, or nothing was drawn before it.
         """
+        raise UsageError(f"fragments of a {self.capture.console} cannot be counted", location=str(place))
 
     @abstractmethod
     def why(self, place: Address | str, every: bool = False) -> Any:

@@ -1,7 +1,7 @@
 """Overdraw: how many fragments each pixel of a target got, counted from the shapes of draws before any test.
 
-Both consoles draw shapes with a box and up to four edges. A pixel is in a shape if it is in the box and no edge function
-is negative there; all pixels of many shapes are tested at once.
+Both consoles draw shapes with a box and up to four edges. A pixel is in a shape if it is in the box and no edge
+function is negative there; all pixels of many shapes are tested at once.
 """
 
 from __future__ import annotations
@@ -117,10 +117,9 @@ class CoverCounts:
             covered = np.zeros((len(some), rows, across), bool)
             for dx, dy in points:
                 inside = np.ones_like(covered)
-                for a, b, c in zip(*(part[some].T for part in edges), strict=True):
-                    inside &= (
-                        a[:, None, None] * (x * scale + dx) + b[:, None, None] * (y * scale + dy) + c[:, None, None] >= 0
-                    )
+                for edge in zip(*(part[some].T for part in edges), strict=True):
+                    a, b, c = (part[:, None, None] for part in edge)
+                    inside &= a * (x * scale + dx) + b * (y * scale + dy) + c >= 0
                 covered |= inside
             covered &= (x <= high[some, 0][:, None, None]) & (y <= high[some, 1][:, None, None])
             height, width = self.counts.shape

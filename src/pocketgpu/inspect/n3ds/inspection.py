@@ -17,11 +17,11 @@ from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
 from pocketgpu.inspect.n3ds.recorder import Recorder
 
 if TYPE_CHECKING:
-    from pocketgpu.inspect.model.overdraw import Over, Overdraw
     from pocketgpu.capture import Capture
     from pocketgpu.guests import App
     from pocketgpu.guests.writers import Written
     from pocketgpu.inspect.decode.uniforms import Uniform
+    from pocketgpu.inspect.model.overdraw import Over, Overdraw
     from pocketgpu.inspect.n3ds.moments import N3dsMoment
     from pocketgpu.inspect.n3ds.programs import Program as DrawProgram
     from pocketgpu.inspect.stepping.trace import Trace as Steps

@@ -37,7 +37,8 @@ class TriangleFates:
     corners: (n, 3, 4) float32, positions in clip space. nan: (n,) a corner has NaN. outside: (n,) a bit for each plane
     that all corners lie beyond; only that of the eye if it is one of them. flat: (n,) no area; culled: (n,) dropped by
     FACECULLING_CONFIG, clockwise: (n,) their corners run clockwise. cut: (n,) they cross a plane: what clipping leaves
-    of them can be flat or culled. cut_culled: (n,) of those, what is left is dropped by FACECULLING_CONFIG. boxes: (n, 4) left, right, bottom, top in pixels; without meaning where `cut` is set.
+    of them can be flat or culled. cut_culled: (n,) of those, what is left is dropped by FACECULLING_CONFIG. boxes: (n,
+    4) left, right, bottom, top in pixels; without meaning where `cut` is set.
     """
 
     corners: NDArray[np.float32]
@@ -68,8 +69,9 @@ class TriangleFates:
         """(n,) bool: triangles that are not stopped and not cut, and lie between the centres of pixels."""
         low, high = (np.rint(self.boxes[:, first::2].T * _SUBPIXELS).astype(np.int64) for first in (0, 1))
         # As in assembly.py: the first and the last pixel whose centre may be covered.
-        missed: NDArray[np.bool_] = ((low + _SUBPIXELS // 2 - 1) >> 4 > (high - _SUBPIXELS // 2) >> 4).any(axis=0)
-        return missed & ~self.stopped & ~self.cut
+        missed = (low + _SUBPIXELS // 2 - 1) // _SUBPIXELS > (high - _SUBPIXELS // 2) // _SUBPIXELS
+        found: NDArray[np.bool_] = np.any(missed, axis=0) & ~self.stopped & ~self.cut
+        return found
 
     def losses(self, drops: str) -> Iterator[Loss]:
         """Why triangles are not drawn. drops: FACECULLING_CONFIG.mode as text."""

@@ -22,9 +22,9 @@ from pocketgpu.inspect.switch.recorder import Recorder, TickTrace
 from pocketgpu.maxwell.host.layout import CLASS_FILES
 
 if TYPE_CHECKING:
-    from pocketgpu.inspect.model.overdraw import Over, Overdraw
     from pocketgpu.guests import App
     from pocketgpu.guests.writers import Written
+    from pocketgpu.inspect.model.overdraw import Over, Overdraw
     from pocketgpu.inspect.stepping.trace import Trace as Steps
     from pocketgpu.inspect.switch.answers import PixelAnswers
     from pocketgpu.inspect.switch.moments import SwitchMoment

@@ -174,7 +174,7 @@ class PrimitiveCount:
             self.broken += int(broken.sum())
             self.judge(rows[broken], "broken", f"{{has|have}} {NO_PLACE} in {{its|their}} positions")
             away = broken.copy()
-            crossing = []
+            crossing: list[tuple[str, Flags]] = []
             planes = (
                 *self._planes(plan, viewport, n, kind, corners.astype(np.float64)), *self._user_planes(plan, columns)
             )  # fmt: skip
@@ -183,7 +183,7 @@ class PrimitiveCount:
                 self.planes[name] += int(fresh.sum())
                 self.judge(rows[fresh], "outside", f"{{lies|lie}} {name}", plane_register(name))
                 away |= fresh
-                crossing.append((name, beyond.any(axis=1)))
+                crossing.append((name, np.asarray(beyond.any(axis=1))))
             if kind == TRIANGLE_LIST:
                 self._faces(plan, viewport, n, corners[~away], rows[~away])
             for name, beyond in crossing:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pocketgpu.guests.writers import Written
     from pocketgpu.inspect.decode.uniforms import Uniform
     from pocketgpu.inspect.model.answer import Answer
+    from pocketgpu.inspect.model.costs import Costs
     from pocketgpu.inspect.model.moment import Moment
     from pocketgpu.inspect.model.overdraw import Over, Overdraw
 
@@ -128,6 +129,9 @@ class IndexedEvents(Inspection):
 
     def overdraw(self, place: Address | str, over: Over = "draw") -> Overdraw:
         return self._run.overdraw(place, over)
+
+    def costs(self, frame: int) -> Costs:
+        return self._run.costs(frame)
 
     def why(self, place: Address | str, every: bool = False) -> Any:
         return self._run.why(place, every)

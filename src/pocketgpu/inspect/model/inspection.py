@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pocketgpu.guests import App
     from pocketgpu.guests.writers import Written
     from pocketgpu.inspect.decode.uniforms import Uniform
+    from pocketgpu.inspect.model.costs import Costs
     from pocketgpu.inspect.model.overdraw import Over, Overdraw
     from pocketgpu.inspect.stepping.trace import Trace
 
@@ -214,6 +215,13 @@ class Inspection(ABC):
         :raises UsageError: there is no such place, or nothing was drawn before it.
         """
         raise UsageError(f"fragments of a {self.capture.console} cannot be counted", location=str(place))
+
+    def costs(self, frame: int) -> Costs:
+        """What each draw of a frame costs: vertices, primitives and fragments. The frame is replayed once for this.
+
+        :raises UsageError: there is no such frame.
+        """
+        raise UsageError(f"costs of a {self.capture.console} cannot be counted", location=f"f{frame}")
 
     @abstractmethod
     def why(self, place: Address | str, every: bool = False) -> Any:

@@ -25,7 +25,9 @@ OVER: Final[tuple[Over, ...]] = ("draw", "pass", "frame")
 MOST_TESTS: Final = 1 << 27
 """Most pixels of boxes that are tested."""
 _AT_ONCE: Final = 1 << 19
+_KEYS: Final = 64
 Ints = NDArray[np.int64]
+Edges = tuple[Ints, Ints, Ints]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -88,43 +90,60 @@ class CoverCounts:
         self.left = 0
         self._room = most
 
-    def add(self, boxes: Ints, edges: tuple[Ints, Ints, Ints], points: Sequence[tuple[int, int]], scale: int) -> None:
+    def add(self, boxes: Ints, edges: Edges, points: Sequence[tuple[int, int]], scale: int) -> None:
         """Count shapes. boxes: (n, 4) left, top, right, bottom, both ends inclusive. edges: a, b, c, each (n, k): a
         point is inside where a * x + b * y + c >= 0. points: of a pixel, in parts of it, of which one must be inside.
         scale: parts of a pixel."""
         height, width = self.counts.shape
-        low, high = np.maximum(boxes[:, :2], 0), np.minimum(boxes[:, 2:], (width - 1, height - 1))
-        sizes = high - low + 1
-        there = np.flatnonzero((sizes > 0).all(axis=1))
-        areas = sizes[there].prod(axis=1)
-        fits = np.cumsum(areas) <= self._room
-        self.left += int(len(fits) - fits.sum())
-        there = there[fits]
+        bounds = np.concatenate(
+            [np.maximum(boxes[:, :2], 0), np.minimum(boxes[:, 2:], (width - 1, height - 1))], axis=1
+        )  # fmt: skip
+        areas, fits = _room_for(bounds, self._room)
+        self.left += int((~fits).sum())
         self._room -= int(areas[fits].sum())
-        # Shapes of about the same size are tested together, as one array.
-        across, down = (np.ceil(np.log2(sizes[there, axis])).astype(np.int64) for axis in (0, 1))
-        for key in np.unique(across * 64 + down).tolist():
-            group = there[across * 64 + down == key]
-            self._group(group, low, high, edges, points, scale, 1 << (key // 64), 1 << (key % 64))
+        for _, x, y, covered in _covered(np.flatnonzero(fits & (areas > 0)), bounds, edges, points, scale):
+            places = (y * width + x)[covered]
+            self.counts += np.bincount(places, minlength=height * width).astype(np.uint32).reshape(height, width)
 
-    def _group(
-        self, group: Ints, low: Ints, high: Ints, edges: tuple[Ints, Ints, Ints],
-        points: Sequence[tuple[int, int]], scale: int, across: int, down: int,
-    ) -> None:  # fmt: skip
-        for some, first, rows in _strips(group, across, down):
-            x = low[some, 0][:, None, None] + np.arange(across)
-            y = low[some, 1][:, None, None] + first + np.arange(rows)[:, None]
-            covered = np.zeros((len(some), rows, across), bool)
+
+def cover_sizes(
+    boxes: Ints, edges: Edges, points: Sequence[tuple[int, int]], scale: int, most: int = MOST_TESTS
+) -> tuple[Ints, int]:
+    """(n,) how many pixels each shape covers, -1 where `most` pixels were tested before; and how many were tested."""
+    areas, fits = _room_for(boxes, most)
+    found = np.where(fits, 0, -1)
+    for some, _, _, covered in _covered(np.flatnonzero(fits & (areas > 0)), boxes, edges, points, scale):
+        found[some] += covered.sum(axis=(1, 2))
+    return found, int(areas[fits].sum())
+
+
+def _room_for(boxes: Ints, most: int) -> tuple[Ints, NDArray[np.bool_]]:
+    """How many pixels boxes have, and which boxes have at most so many with those before them."""
+    areas = np.maximum(boxes[:, 2:] - boxes[:, :2] + 1, 0).prod(axis=1)
+    return areas, np.cumsum(areas) <= most
+
+
+def _covered(
+    shapes: Ints, boxes: Ints, edges: Edges, points: Sequence[tuple[int, int]], scale: int
+) -> Iterator[tuple[Ints, Ints, Ints, NDArray[np.bool_]]]:  # fmt: skip
+    """Some of the shapes at a time: their numbers, columns and rows of pixels, and which of these they cover. Shapes of
+    about the same size are tested together, as one array."""
+    sizes = boxes[shapes, 2:] - boxes[shapes, :2] + 1
+    across, down = (np.ceil(np.log2(sizes[:, axis])).astype(np.int64) for axis in (0, 1))
+    keys = across * _KEYS + down
+    for key in np.unique(keys).tolist():
+        for some, first, rows in _strips(shapes[keys == key], 1 << key // _KEYS, 1 << key % _KEYS):
+            left, top, right, bottom = boxes[some].T[:, :, None, None]
+            x, y = left + np.arange(1 << key // _KEYS), top + first + np.arange(rows)[:, None]
+            covered = np.zeros((len(some), rows, x.shape[2]), bool)
             for dx, dy in points:
                 inside = np.ones_like(covered)
                 for edge in zip(*(part[some].T for part in edges), strict=True):
                     a, b, c = (part[:, None, None] for part in edge)
                     inside &= a * (x * scale + dx) + b * (y * scale + dy) + c >= 0
                 covered |= inside
-            covered &= (x <= high[some, 0][:, None, None]) & (y <= high[some, 1][:, None, None])
-            height, width = self.counts.shape
-            places = (y * width + x)[covered]
-            self.counts += np.bincount(places, minlength=height * width).astype(np.uint32).reshape(height, width)
+            covered &= (x <= right) & (y <= bottom)
+            yield some, x, y, covered
 
 
 def _strips(group: Ints, across: int, down: int) -> Iterator[tuple[Ints, int, int]]:
@@ -136,4 +155,4 @@ def _strips(group: Ints, across: int, down: int) -> Iterator[tuple[Ints, int, in
             yield group[start : start + number], first, rows
 
 
-__all__ = ["OVER", "CoverCounts", "Over", "Overdraw", "draws_of"]
+__all__ = ["MOST_TESTS", "OVER", "CoverCounts", "Over", "Overdraw", "cover_sizes", "draws_of"]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pocketgpu.guests import App
     from pocketgpu.guests.writers import Written
     from pocketgpu.inspect.decode.uniforms import Uniform
+    from pocketgpu.inspect.model.costs import Costs
     from pocketgpu.inspect.model.overdraw import Over, Overdraw
     from pocketgpu.inspect.n3ds.moments import N3dsMoment
     from pocketgpu.inspect.n3ds.programs import Program as DrawProgram
@@ -182,6 +183,11 @@ class N3dsInspection(Inspection):
         from pocketgpu.inspect.n3ds.overdraw import overdraw
 
         return overdraw(self, as_address(place).place, over)
+
+    def costs(self, frame: int) -> Costs:
+        from pocketgpu.inspect.n3ds.overdraw import costs
+
+        return costs(self, frame)
 
     def why(self, place: Address | str, every: bool = False) -> Any:
         from pocketgpu.inspect.n3ds.why import why

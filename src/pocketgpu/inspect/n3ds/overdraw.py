@@ -1,14 +1,20 @@
-"""How many fragments each pixel of a 3DS's target got: from the triangle records of draws, before they are drawn."""
+"""How many fragments each pixel of a 3DS's target got, and what draws cost.
+
+Both are counted from the triangle records of draws, before these are drawn.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.address import Address
-from pocketgpu.inspect.model.overdraw import CoverCounts, Over, Overdraw, draws_of
+from pocketgpu.inspect.model.costs import CostCounter, Costs
+from pocketgpu.inspect.model.overdraw import MOST_TESTS, CoverCounts, Edges, Ints, Over, Overdraw, draws_of
 from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
 from pocketgpu.pica.core.layout import PACKET, TRIANGLE
 from pocketgpu.pica.core.observer import Run
@@ -23,13 +29,15 @@ _FIRST, _LAST = PACKET.FIRST_TRIANGLE // 4, PACKET.LAST_TRIANGLE // 4
 _BOX = [getattr(TRIANGLE, name) // 4 for name in ("MIN_X", "MIN_Y", "MAX_X", "MAX_Y")]
 _A, _B, _C = (getattr(TRIANGLE, name) // 4 for name in ("A", "B", "C"))
 _EDGES = 3
+_CENTRE = ((0, 0),)
+"""Edge functions of records are those of the centres of pixels."""
 
 
-class CoverWatch(DrawWatcher):
-    """Counts what the triangles of some draws cover. wanted: their numbers. counts: of columns and rows of memory."""
+class TriangleWatch(DrawWatcher, ABC):
+    """Takes the triangle records of some draws, before these are drawn. wanted: numbers of the draws."""
 
-    def __init__(self, machine: N3DS, wanted: set[int], counts: CoverCounts) -> None:
-        self.machine, self.wanted, self.counts = machine, wanted, counts
+    def __init__(self, machine: N3DS, wanted: set[int]) -> None:
+        self.machine, self.wanted = machine, wanted
         self._first = 0
         self._looking = False
 
@@ -52,11 +60,42 @@ class CoverWatch(DrawWatcher):
             low, high = int(head[_FIRST]), int(head[_LAST])
             if high <= low:
                 continue
-            records = work.triangles(low, high)
-            a, b = (records[:, at : at + _EDGES].astype(np.int64) for at in (_A, _B))
-            c = np.ascontiguousarray(records[:, _C : _C + 2 * _EDGES]).view(np.int64)
-            self.counts.add(records[:, _BOX].astype(np.int64), (a, b, c), ((0, 0),), 1)
+            self.take(self._first + packet, work.triangles(low, high))
         run(first, end)
+
+    @abstractmethod
+    def take(self, draw: int, records: NDArray[np.int32]) -> None:
+        """Triangle records of a draw."""
+
+
+def shapes_of(records: NDArray[np.int32]) -> tuple[Ints, Edges]:
+    """Boxes and edges of triangle records."""
+    a, b = (records[:, at : at + _EDGES].astype(np.int64) for at in (_A, _B))
+    c = np.ascontiguousarray(records[:, _C : _C + 2 * _EDGES]).view(np.int64)
+    return records[:, _BOX].astype(np.int64), (a, b, c)
+
+
+class _Overdraw(TriangleWatch):
+    """counts: of columns and rows of memory."""
+
+    def __init__(self, machine: N3DS, wanted: set[int], counts: CoverCounts) -> None:
+        super().__init__(machine, wanted)
+        self.counts = counts
+
+    def take(self, draw: int, records: NDArray[np.int32]) -> None:
+        self.counts.add(*shapes_of(records), _CENTRE, 1)
+
+
+class _Costs(TriangleWatch):
+    """Counts what each draw costs."""
+
+    def __init__(self, machine: N3DS, draws: int) -> None:
+        super().__init__(machine, set(range(draws)))
+        self.counter = CostCounter(draws, MOST_TESTS)
+
+    def take(self, draw: int, records: NDArray[np.int32]) -> None:
+        self.counter.primitives[draw] += len(records)
+        self.counter.add(draw, *shapes_of(records), _CENTRE, 1)
 
 
 def overdraw(run: N3dsInspection, place: Address, over: Over) -> Overdraw:
@@ -67,11 +106,20 @@ def overdraw(run: N3dsInspection, place: Address, over: Over) -> Overdraw:
     if target is None:
         raise UsageError("the draw has no target", location=str(last.address))
     counts = CoverCounts(target.width, target.height)
-    run.watch(last, CoverWatch(run.player.machine, {one.draw for one in draws if one.draw is not None}, counts))
+    run.watch(last, _Overdraw(run.player.machine, {one.draw for one in draws if one.draw is not None}, counts))
     found = counts.counts[:, : target.width & (~31 if target.blocks else ~7)]
     if RenderTarget(target.address, target.width, target.height, target.format).turned:
         found = found.T[::-1]
     return Overdraw(last.address, over, len(draws), np.ascontiguousarray(found), counts.left)
 
 
-__all__ = ["CoverWatch", "overdraw"]
+def costs(run: N3dsInspection, frame: int) -> Costs:
+    """See `Inspection.costs`."""
+    draws = run.draws(frame)
+    watch = _Costs(run.player.machine, len(draws))
+    if draws:
+        run.watch(draws[-1], watch)
+    return watch.counter.result(frame, [one.number for one in draws], [one.facts["vertices"] for one in draws])
+
+
+__all__ = ["TriangleWatch", "costs", "overdraw", "shapes_of"]

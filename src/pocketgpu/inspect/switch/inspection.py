@@ -24,6 +24,7 @@ from pocketgpu.maxwell.host.layout import CLASS_FILES
 if TYPE_CHECKING:
     from pocketgpu.guests import App
     from pocketgpu.guests.writers import Written
+    from pocketgpu.inspect.model.costs import Costs
     from pocketgpu.inspect.model.overdraw import Over, Overdraw
     from pocketgpu.inspect.stepping.trace import Trace as Steps
     from pocketgpu.inspect.switch.answers import PixelAnswers
@@ -247,6 +248,11 @@ class SwitchInspection(Inspection):
         from pocketgpu.inspect.switch.overdraw import overdraw
 
         return overdraw(self, as_address(place).place, over)
+
+    def costs(self, frame: int) -> Costs:
+        from pocketgpu.inspect.switch.overdraw import costs
+
+        return costs(self, frame)
 
     def why(self, place: Address | str, every: bool = False) -> Answer:
         """Why a pixel has its colour: of the picture ("f1/px200,120"), or of a draw's first target right after the

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pocketgpu.inspect.model.inspection import Inspection
-from pocketgpu.view.questions import events, mesh, pictures, state, why, words
+from pocketgpu.view.questions import events, marks, mesh, pictures, state, why, words
 from pocketgpu.view.questions.asking import Asked, Json
 
-_PARTS = (events, pictures, why, state, words, mesh)
+_PARTS = (events, pictures, why, state, words, mesh, marks)
 
 
 def asked_of(name: str, version: str) -> Mapping[str, Asked]:

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from browser import fake_draws
+
 from pocketgpu.view.gate import HEADERS
 
 WIDTH, HEIGHT = 40, 24
@@ -212,5 +214,5 @@ ANSWERS: dict[str, Any] = {
         "passes": [{"address": f"f{given['frame']}/p{n}", "target": f"target {n} {MARKUP}"} for n in range(2)],
     },
     "event": _event, "pictures": _pictures, "picture": picture, "pixel": _pixel, "why": _why, "state": _state,
-    "words": _words,
+    "words": _words, **fake_draws.answers(WIDTH, HEIGHT, MARKUP, MANY),
 }  # fmt: skip

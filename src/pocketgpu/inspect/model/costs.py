@@ -83,9 +83,9 @@ class CostCounter:
         """All costs."""
         self.count()
         most = np.iinfo(np.uint32).max
-        columns = (np.minimum(np.array(part, np.int64), most).astype(np.uint32)
-                   for part in (events, vertices, self.primitives, self.fragments))  # fmt: skip
-        return Costs(frame, *columns, self.left)
+        parts = (events, vertices, self.primitives, self.fragments)
+        columns = [np.minimum(np.array(part, np.int64), most).astype(np.uint32) for part in parts]
+        return Costs(frame, columns[0], columns[1], columns[2], columns[3], self.left)
 
 
 __all__ = ["COLUMNS", "CostCounter", "Costs"]

@@ -108,17 +108,17 @@ export class EventsPanel extends Panel {
         flex: none;
         font-size: 11px;
       }
-      .error :is(.sign, .hint),
-      .badge.error {
+      :is(.of-error .sign, .badge.of-error) {
         color: var(--bad);
       }
-      .warning .sign,
-      .badge.warning {
+      :is(.of-warning .sign, .badge.of-warning) {
         color: var(--fill);
       }
-      .note .sign,
-      .badge.note {
+      :is(.of-note .sign, .badge.of-note) {
         color: var(--dim);
+      }
+      .bar .filter {
+        flex-basis: 150px;
       }
       .findings {
         flex: 0 1 auto;
@@ -157,6 +157,8 @@ export class EventsPanel extends Panel {
   private drawsOnly = false;
   private findingsOnly = false;
   private cost: Cost | null = null;
+  /** How many findings the list below the rows has. */
+  private listed = 0;
   private resting: ReturnType<typeof setTimeout> | undefined;
   private readonly onStore = (): void => this.requestUpdate();
   private readonly onKey = (event: KeyboardEvent): void => this.globalKey(event);
@@ -287,6 +289,12 @@ export class EventsPanel extends Panel {
 
   protected override updated(changed: PropertyValues): void {
     super.updated(changed);
+    // Findings take room from the rows: the one with the cursor stays in view.
+    const findings = this.renderRoot.querySelectorAll(".findings li").length;
+    if (findings !== this.listed) {
+      this.listed = findings;
+      requestAnimationFrame(() => this.list.rows.show(this.cursor));
+    }
     // As properties, as the page's security policy forbids style attributes.
     for (const one of this.renderRoot.querySelectorAll<HTMLElement>(".cost")) one.style.setProperty("--part", `${one.dataset["part"]}%`);
   }

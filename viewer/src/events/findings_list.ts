@@ -14,7 +14,7 @@ export function badge(findings: Finding[]): TemplateResult | typeof nothing {
   const severity = worst(findings);
   const lines = findings.slice(0, MOST).map((one) => `${one.severity}: ${one.message}`);
   const name = `${findings.length} ${findings.length === 1 ? "finding" : "findings"}, the worst is ${severity === "error" ? "an error" : `a ${severity}`}`;
-  return html`<span class=${`badge ${severity}`} role="img" aria-label=${name} title=${lines.join("\n")}
+  return html`<span class=${`badge of-${severity}`} role="img" aria-label=${name} title=${lines.join("\n")}
     >${SIGNS[severity]}${findings.length > 1 ? findings.length : ""}</span
   >`;
 }
@@ -26,7 +26,7 @@ export function findingsList(findings: Finding[], place: string): TemplateResult
   return html`<ul class="findings" aria-label=${`Findings at ${place}`}>
     ${sorted.slice(0, MOST).map(
       (one) =>
-        html`<li class=${one.severity} title=${[one.title, one.explanation, one.hint, `${one.confidence}: ${one.source}`].filter(Boolean).join("\n")}>
+        html`<li class=${`of-${one.severity}`} title=${[one.title, one.explanation, one.hint, `${one.confidence}: ${one.source}`].filter(Boolean).join("\n")}>
           <span class="sign" aria-hidden="true">${SIGNS[one.severity]}</span>
           <span
             >${linked(one.address)} ${linked(one.message)}${one.count > 1 ? html` <span class="dim">${one.count} times</span>` : nothing}

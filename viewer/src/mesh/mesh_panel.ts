@@ -297,7 +297,11 @@ export class MeshPanel extends Panel {
   }
 
   private legend(mesh: MeshData): TemplateResult {
-    return html`<div class="bar" role="group" aria-label="Verdicts of triangles">
+    const names: Tables[] = mesh.emitted ? ["vertices", "emitted", "triangles"] : ["vertices", "triangles"];
+    return html`<div class="bar">
+      <span class="group" role="radiogroup" aria-label="Table" @keydown=${radioKey}>
+        ${names.map((one) => radio(one, one === this.which, () => this.setTable(one), `the ${one} of the draw`))}
+      </span>
       ${verdictCounts(mesh).map(
         ([verdict, count]) =>
           html`<button
@@ -318,13 +322,7 @@ export class MeshPanel extends Panel {
     if (!table) return html``;
     const { vertex, primitive } = this.chosen;
     const marked = new Set(primitive === undefined || mesh.emitted ? [] : this.trianglesOf(primitive).flatMap((one) => Array.from(mesh.corners.subarray(one * 3, one * 3 + 3))));
-    const names: Tables[] = mesh.emitted ? ["vertices", "emitted", "triangles"] : ["vertices", "triangles"];
     return html`<div class="tables">
-      <div class="bar">
-        <span class="group" role="radiogroup" aria-label="Table" @keydown=${radioKey}>
-          ${names.map((one) => radio(one, one === this.which, () => this.setTable(one), `the ${one} of the draw`))}
-        </span>
-      </div>
       <div class="head" aria-hidden="true"><div class="row">${table.headings.map((one) => cell(one.title, one.width, one.detail))}</div></div>
       <div
         class="scroll"

@@ -10,6 +10,8 @@ const TURN = 0.008;
 const KEY_TURN = Math.PI / 36;
 const KEY_PAN = 0.06;
 const ZOOM = 1.15;
+/** The colour of what is selected: no verdict has it, and it is seen on dark and light. */
+const MARK = "#ff40a0";
 
 export class MeshView extends LitElement {
   static override styles = css`
@@ -122,8 +124,10 @@ export class MeshView extends LitElement {
 
   fit(turned = this.turned): void {
     if (!this.scene || !this.shown) return;
-    const { middle, radius } = boundsOf(this.shown.placed);
-    this.scene.orbit.fit(middle, radius, this.clientWidth / (this.clientHeight || 1), turned);
+    const { middle, half, radius } = boundsOf(this.shown.placed);
+    const aspect = this.clientWidth / (this.clientHeight || 1);
+    if (this.shown.flat && !turned) this.scene.orbit.fitFlat(middle, [half[0], half[1]], radius, aspect);
+    else this.scene.orbit.fit(middle, radius, aspect, turned);
     this.redraw();
   }
 
@@ -162,7 +166,7 @@ export class MeshView extends LitElement {
       volume: colour("--accent"),
       wire: colour("--text"),
       point: colour("--strong"),
-      mark: colour("--fill"),
+      mark: MARK,
     };
   }
 

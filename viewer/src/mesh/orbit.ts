@@ -28,6 +28,13 @@ export class Orbit {
     this.pitch = turned ? 0.35 : 0;
   }
 
+  /** Look from the front at a rectangle, of half this width and height, without perspective. */
+  fitFlat(middle: Vector, [across, up]: [number, number], radius: number, aspect: number): void {
+    this.fit(middle, radius, aspect, false);
+    const height = 2 * Math.max(up, across / aspect) * 1.06;
+    this.distance = height / (2 * Math.tan(FIELD / 2));
+  }
+
   turn(yaw: number, pitch: number): void {
     this.yaw += yaw;
     this.pitch = Math.min(STEEPEST, Math.max(-STEEPEST, this.pitch + pitch));

@@ -152,8 +152,15 @@ export function hasPlace(points: Float32Array, row: number): boolean {
   return at + 2 < points.length && Number.isFinite(points[at]!) && Number.isFinite(points[at + 1]!) && Number.isFinite(points[at + 2]!);
 }
 
-/** The middle and the radius of what can be seen; points far outside of a volume do not count. */
-export function boundsOf(placed: Placed): { middle: [number, number, number]; radius: number } {
+export interface Bounds {
+  middle: [number, number, number];
+  /** Half its width, height and depth. */
+  half: [number, number, number];
+  radius: number;
+}
+
+/** The bounds of what can be seen; points outside of a volume do not count. */
+export function boundsOf(placed: Placed): Bounds {
   const { points, volume } = placed;
   const low = [Infinity, Infinity, Infinity];
   const high = [-Infinity, -Infinity, -Infinity];
@@ -167,8 +174,8 @@ export function boundsOf(placed: Placed): { middle: [number, number, number]; ra
     }
   };
   add(volume.length ? volume : points);
-  if (low[0] === Infinity) return { middle: [0, 0, 0], radius: 1 };
+  if (low[0] === Infinity) return { middle: [0, 0, 0], half: [1, 1, 1], radius: 1 };
   const middle = low.map((value, axis) => (value + high[axis]!) / 2) as [number, number, number];
-  const radius = Math.hypot(...low.map((value, axis) => (high[axis]! - value) / 2));
-  return { middle, radius: radius || 1 };
+  const half = low.map((value, axis) => (high[axis]! - value) / 2) as [number, number, number];
+  return { middle, half, radius: Math.hypot(...half) || 1 };
 }

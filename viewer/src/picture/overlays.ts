@@ -185,8 +185,7 @@ export class Overlays {
           : "no fragments"}</span
       >
       <span class="dim"
-        >${overdraw.fragments.toLocaleString("en")} fragments, ${(overdraw.fragments / (overdraw.pixels || 1)).toFixed(2)} a pixel, ${overdraw.draws}
-        ${overdraw.draws === 1 ? "draw" : "draws"}${overdraw.left ? `, ${overdraw.left} shapes left out` : ""}</span
+        >${totals(overdraw)}</span
       >
       ${count === undefined ? nothing : html`<span class="here">${count} here</span>`} ${this.left()}`;
   }
@@ -217,4 +216,10 @@ export class Overlays {
     this.changed();
     this.paint();
   }
+}
+
+function totals({ fragments, pixels, draws, left }: Overdraw): string {
+  const each = (fragments / (pixels || 1)).toFixed(2);
+  const out = left ? `, ${left.toLocaleString("en")} shapes left out` : "";
+  return `${fragments.toLocaleString("en")} fragments, ${each} a pixel, ${draws} ${draws === 1 ? "draw" : "draws"}${out}`;
 }

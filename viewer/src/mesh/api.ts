@@ -1,4 +1,4 @@
-// The answer to `mesh`: a header in JSON and arrays of numbers behind it.
+// The answer to `mesh`: a header in JSON and arrays of numbers after it.
 
 import { RequestError } from "../shared/api";
 import { unpack, type Column, type Numbers } from "../shared/packed";

@@ -1,4 +1,4 @@
-// Answers of many numbers: a header in JSON, and arrays behind it, little-endian.
+// Answers of many numbers: a header in JSON, and arrays after it, little-endian.
 
 export type Numbers = Float32Array | Int32Array | Uint32Array;
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pocketgpu.inspect.model.summary import Summary, listed
-from pocketgpu.inspect.switch.causes import culling_registers, named
+from pocketgpu.inspect.switch.primitives.causes import culling_registers, named
 from pocketgpu.maxwell.engines.common.state import State
 
 _STENCIL = (("FAIL", "it fails"), ("ZFAIL", "depth fails"), ("ZPASS", "both pass"))

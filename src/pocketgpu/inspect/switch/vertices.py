@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.inspect.model.fates import Fates, together
 from pocketgpu.inspect.model.vertices import Attribute, IndexBuffer, VertexBuffer, Vertices
-from pocketgpu.inspect.switch.primitive_fates import depths_of, fates_of, window_of
+from pocketgpu.inspect.switch.primitives.primitive_fates import depths_of, fates_of, window_of
 from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.maxwell.graphics.draw.plans import PIXEL, SECOND_VERTEX, Plan
 from pocketgpu.maxwell.graphics.input.vertex_records import INPUT

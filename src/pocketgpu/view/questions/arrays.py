@@ -1,4 +1,4 @@
-"""Answers of many numbers: a header in JSON, and arrays behind it.
+"""Answers of many numbers: a header in JSON, and arrays after it.
 
 The answer has 4 bytes with the header's length, the header, and from the next multiple of 4 on the arrays,
 little-endian, at the offsets that the header's `arrays` names.

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from pocketgpu.distinct import distinct
 from pocketgpu.inspect.model.stage import Loss
-from pocketgpu.inspect.switch.causes import culling_registers, empty_scissor, target_size
-from pocketgpu.inspect.switch.viewports import column, vertex_output, viewports_of
+from pocketgpu.inspect.switch.primitives.causes import culling_registers, empty_scissor, target_size
+from pocketgpu.inspect.switch.primitives.viewports import column, vertex_output, viewports_of
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.graphics.draw.plans import Plan

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.inspect.model.fates import Fates, FateTable
-from pocketgpu.inspect.switch.primitive_count import Ints, PrimitiveCount
-from pocketgpu.inspect.switch.viewports import column
+from pocketgpu.inspect.switch.primitives.primitive_count import Ints, PrimitiveCount
+from pocketgpu.inspect.switch.primitives.viewports import column
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.graphics.draw.plans import PIXEL, Plan
 from pocketgpu.maxwell.graphics.records import MAP_WORDS, PRIMITIVE_ID, RASTER, VERTICES, VIEWPORT, VIEWPORT_COUNT

@@ -63,6 +63,8 @@ export class MeshView extends LitElement {
   private shown: Shown | null = null;
   private marked: [number[], number[] | null] = [[], null];
   private turned = true;
+  /** All of it is shown: it stays so when the view gets another size. */
+  private fitted = true;
   private drag: { x: number; y: number; moved: boolean; pan: boolean } | null = null;
   private frame = 0;
   private readonly observer = new ResizeObserver(() => this.resize());
@@ -124,6 +126,8 @@ export class MeshView extends LitElement {
 
   fit(turned = this.turned): void {
     if (!this.scene || !this.shown) return;
+    this.fitted = true;
+    this.turned = turned;
     const { middle, half, radius } = boundsOf(this.shown.placed);
     const aspect = this.clientWidth / (this.clientHeight || 1);
     if (this.shown.flat && !turned) this.scene.orbit.fitFlat(middle, [half[0], half[1]], radius, aspect);
@@ -146,6 +150,7 @@ export class MeshView extends LitElement {
   private resize(): void {
     if (!this.scene || !this.clientWidth || !this.clientHeight) return;
     this.scene.resize(this.clientWidth, this.clientHeight);
+    if (this.fitted) this.fit();
   }
 
   private recolour(): void {
@@ -198,7 +203,7 @@ export class MeshView extends LitElement {
     drag.y = event.clientY;
     if (drag.pan) scene.orbit.pan(dx / this.clientHeight, dy / this.clientHeight);
     else scene.orbit.turn(-dx * TURN, dy * TURN);
-    this.redraw();
+    this.moved();
   }
 
   private pointerUp(event: PointerEvent): void {
@@ -213,10 +218,16 @@ export class MeshView extends LitElement {
     this.dispatchEvent(new CustomEvent<Picked>("pick", { detail: picked }));
   }
 
+  /** Somebody chose another side. */
+  private moved(): void {
+    this.fitted = false;
+    this.redraw();
+  }
+
   private wheel(event: WheelEvent): void {
     event.preventDefault();
     this.scene?.orbit.zoom(event.deltaY > 0 ? ZOOM : 1 / ZOOM);
-    this.redraw();
+    this.moved();
   }
 
   private key(event: KeyboardEvent): void {
@@ -233,10 +244,9 @@ export class MeshView extends LitElement {
     else if (side) orbit.turn(side[0] * KEY_TURN, side[1] * KEY_TURN);
     else if (event.key === "+" || event.key === "=") orbit.zoom(1 / ZOOM);
     else if (event.key === "-") orbit.zoom(ZOOM);
-    else if (event.key === "0") this.fit();
-    else if (event.key === "1") this.fit(false);
-    else return;
-    this.redraw();
+    else if (event.key !== "0" && event.key !== "1") return;
+    if (event.key === "0" || event.key === "1") this.fit(event.key === "0" ? this.turned : false);
+    else this.moved();
     event.preventDefault();
     event.stopPropagation();
   }

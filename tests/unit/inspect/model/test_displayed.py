@@ -27,6 +27,7 @@ NO_ANSWERS = {
     "Displayed", "Inspection",  # what answers are made with
     "Counts", "Textured",  # protocols
     "Found", "RuleSet",  # what rules are written with
+    "CostCounter", "CoverCounts", "FateTable",  # answers under construction
 }  # fmt: skip
 
 
@@ -76,6 +77,7 @@ def shown() -> list[Any]:
         found += [moment.summary, moment.textures, moment.programs, moment.constants, moment.index_buffer]
         found += [moment.vertex_buffers, moment.vertices, moment.mesh(), moment.changes("reset")]
         found += [texture.facts for texture in moment.textures.values()]
+        found += [run.overdraw("f0/d1"), run.costs(0)]
         found += [Queued(run.event("f0/d1"), None), Stale("f0/d1", "texture", "texture unit 0", 0x18000000, 64)]
         found += [run.why("f0"), Cause("f0/d0", "the scissor keeps nothing", "scissor.empty", 90, "pocketgpu why")]
     return found

@@ -23,7 +23,7 @@ VERDICTS: Final = {
 """What becomes of a triangle, and what that means."""
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True, repr=False)
 class Fate(Displayed):
     """verdict: one of VERDICTS. reason: why, for people. register: the register that causes it; "" if none does."""
 

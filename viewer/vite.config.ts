@@ -10,6 +10,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     cssCodeSplit: false,
+    // three.js, which is fetched when a mesh is first shown.
+    chunkSizeWarningLimit: 600,
   },
   // `npm run dev` beside `pocketgpu view`: requests go on to it.
   server: { proxy: { "/api": process.env["POCKETGPU_VIEW"] ?? "http://127.0.0.1:8017" } },

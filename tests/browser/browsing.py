@@ -11,7 +11,8 @@ from typing import Any
 
 PAGE = Path(__file__).resolve().parents[2] / "src/pocketgpu/view/page"
 ARGUMENTS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+    "--headless", "--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-quic",
+    "--no-first-run", "--disable-sync",
     "--disable-background-networking", "--disable-component-update",
 )  # fmt: skip
 LIMIT = 60_000

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from browser import fake_flow, fake_resources, fake_shader
+from browser import fake_draws, fake_flow, fake_resources, fake_shader
 
 from pocketgpu.view.gate import HEADERS
 
@@ -236,5 +236,5 @@ ANSWERS: dict[str, Any] = {
     },
     "event": _event, "pictures": _pictures, "picture": picture, "pixel": _pixel, "why": _why, "state": _state,
     "words": _words, "notes": _notes, "flow": fake_flow.flow, "register-word": _register_word,
-    **fake_shader.ANSWERS, **fake_resources.ANSWERS,
+    **fake_shader.ANSWERS, **fake_resources.ANSWERS, **fake_draws.answers(WIDTH, HEIGHT, MARKUP, MANY),
 }  # fmt: skip

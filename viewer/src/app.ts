@@ -17,6 +17,7 @@ const NAMES = Object.values(PANELS)
 
 const KEYS: [string, string][] = [
   ["j, k", "next and previous event"],
+  ["n, N", "next and previous finding"],
   ["↑ ↓ Home End", "rows of the tree"],
   ["← →", "fold and unfold"],
   ["/", "filter of the events"],
@@ -25,7 +26,8 @@ const KEYS: [string, string][] = [
   ["s", "save a page about the selection"],
   [`F1 to F${NAMES.length}, or Alt+1 to ${NAMES.length}`, NAMES.join(", ")],
   ["arrows, Enter", "in the picture: move the pixel, explain it"],
-  ["+ − 0 1", "in the picture: zoom, all of it, one to one"],
+  ["arrows, Shift+arrows", "in the mesh: turn, move"],
+  ["+ − 0 1", "in the picture and the mesh: zoom, all of it, one to one"],
   ["n p, → ←", "in the shader: step, step back"],
   ["N P, F8", "in the shader: on and back to a breakpoint or to the picked instruction"],
   ["b, F9", "in the shader: breakpoint"],

@@ -15,6 +15,7 @@ export const PANELS: Record<string, { title: string; element: string; group: Gro
   state: { title: "State", element: "pg-state", group: "state" },
   shader: { title: "Shader", element: "pg-shader", group: "why" },
   words: { title: "Words", element: "pg-words", group: "state" },
+  mesh: { title: "Mesh", element: "pg-mesh", group: "picture" },
   resources: { title: "Resources", element: "pg-resources", group: "picture" },
   memory: { title: "Memory", element: "pg-memory", group: "picture" },
   graph: { title: "Frame graph", element: "pg-graph", group: "picture" },

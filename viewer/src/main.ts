@@ -2,6 +2,7 @@ import "dockview-core/dist/styles/dockview.css";
 import "./style.css";
 import { applyTheme } from "./theme";
 import "./events/events_panel";
+import "./mesh/mesh_panel";
 import "./picture/picture_panel";
 import "./why/why_panel";
 import "./state/state_panel";

@@ -138,27 +138,16 @@ describe("100,000 events", () => {
     expect(tree.row(tree.count - 3)!.address).toBe("f0/d99999");
   });
 
-  test("folding and filtering take no time that one sees, and reading rows takes none", () => {
-    const time = (work: () => void): number => {
-      const begin = performance.now();
-      work();
-      return performance.now() - begin;
-    };
-    const filter = time(() => tree.setFilter({ text: "draw 9", drawsOnly: false }));
-    const clear = time(() => tree.setFilter({ text: "", drawsOnly: false }));
-    const fold = time(() => {
-      tree.setOpen(0, false);
-      tree.setOpen(0, true);
-    });
-    const find = time(() => tree.rowOf("f0/d99999"));
-    const read = time(() => {
-      for (let row = 50_000; row < 50_100; row += 1) tree.row(row);
-    });
-    console.log({ filter, clear, fold, find, read });
-    // Bounds of slow computers: on a usual one each takes a tenth.
-    expect(filter).toBeLessThan(500);
-    expect(fold).toBeLessThan(300);
-    expect(find).toBeLessThan(100);
-    expect(read).toBeLessThan(20);
+  test("are filtered, folded and found", () => {
+    tree.setFilter({ text: "draw 9", drawsOnly: false });
+    const found = tree.totals.found;
+    expect(found).toBeGreaterThan(0);
+    expect(tree.count).toBeLessThan(100_003);
+    tree.setFilter({ text: "", drawsOnly: false });
+    expect(tree.count).toBe(3 + 2 + 100_003);
+    tree.setOpen(0, false);
+    expect(tree.count).toBe(3);
+    tree.setOpen(0, true);
+    expect(tree.row(tree.rowOf("f0/d99999"))!.address).toBe("f0/d99999");
   });
 });

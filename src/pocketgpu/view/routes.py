@@ -20,7 +20,7 @@ from starlette.staticfiles import StaticFiles
 from pocketgpu.errors import PocketGPUError
 from pocketgpu.view.machine_thread import Busy, MachineThread, Overtaken
 from pocketgpu.view.questions import asked_of
-from pocketgpu.view.questions.asking import AnyAsked, Download, Json, Pixels
+from pocketgpu.view.questions.asking import AnyAsked, Buffer, Download, Json, Pixels
 from pocketgpu.view.questions.desk import Desk
 from pocketgpu.view.questions.notes_file import Notes
 from pocketgpu.view.questions.parameters import Parameters
@@ -62,9 +62,11 @@ def _download(found: Download) -> Response:
     return Response(found.data, 200, headers, found.type)
 
 
-def _pixels(request: Request, found: Pixels) -> Response:
+def _bytes(request: Request, found: Buffer) -> Response:
     tag = f'"{found.tag}"'
-    headers = {"etag": tag, "cache-control": "no-cache", "x-size": f"{found.width}x{found.height}"}
+    headers = {"etag": tag, "cache-control": "no-cache"}
+    if isinstance(found, Pixels):
+        headers["x-size"] = f"{found.width}x{found.height}"
     if request.headers.get("if-none-match") == tag:
         return Response(None, 304, headers)
     return Response(found.data, 200, headers, found.type)
@@ -115,7 +117,7 @@ class Routes:
                 return _error("too many questions wait", None, "Ask again in a moment.", 503)
             if isinstance(found, Download):
                 return _download(found)
-            return _pixels(request, found) if isinstance(found, Pixels) else _json(found)
+            return _bytes(request, found) if isinstance(found, Buffer) else _json(found)
 
         return answer
 

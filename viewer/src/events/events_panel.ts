@@ -1,14 +1,16 @@
 // The panel of events: a tree that is walked by keyboard and pointer.
 
-import { css, html, nothing, type TemplateResult } from "lit";
-import { placeOfText } from "../shared/address";
+import { css, html, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { parseAddress, placeOfText } from "../shared/address";
 import { Panel } from "../shared/panel";
 import { RowsList } from "../shared/rows_list";
 import { searchField } from "../shared/search_field";
 import { selection } from "../shared/selection";
 import { panelStyles } from "../shared/styles";
+import { badge, findingsList } from "./findings_list";
+import { COSTS, short, type Cost } from "./marks";
 import { store } from "./store";
-import { EVENT, FRAME, PASS, type Row } from "./tree";
+import { EVENT, FRAME, PASS, type Filter, type Row } from "./tree";
 
 /** While a key is held down the selection follows when it rests, so that each row does not start requests. */
 const REST_MS = 120;
@@ -92,6 +94,50 @@ export class EventsPanel extends Panel {
         flex: none;
         color: var(--dim);
       }
+      .cost {
+        flex: none;
+        min-width: 6ch;
+        text-align: right;
+        color: var(--text);
+        background: linear-gradient(var(--bar), var(--bar)) no-repeat right / var(--part, 0%) 100%;
+      }
+      .row {
+        --bar: color-mix(in srgb, var(--accent) 35%, transparent);
+      }
+      .badge {
+        flex: none;
+        font-size: 11px;
+      }
+      :is(.of-error .sign, .badge.of-error) {
+        color: var(--bad);
+      }
+      :is(.of-warning .sign, .badge.of-warning) {
+        color: var(--fill);
+      }
+      :is(.of-note .sign, .badge.of-note) {
+        color: var(--dim);
+      }
+      .bar .filter {
+        flex-basis: 150px;
+      }
+      .findings {
+        flex: 0 1 auto;
+        max-height: 32%;
+        overflow: auto;
+        margin: 0;
+        padding: 4px 8px;
+        list-style: none;
+        border-top: 1px solid var(--line);
+      }
+      .findings li {
+        display: flex;
+        gap: 6px;
+        padding: 2px 0;
+      }
+      .findings .hint {
+        display: block;
+        color: var(--dim);
+      }
       .foot {
         padding: 2px 8px;
         border-top: 1px solid var(--line);
@@ -109,6 +155,10 @@ export class EventsPanel extends Panel {
   private cursor = 0;
   private text = "";
   private drawsOnly = false;
+  private findingsOnly = false;
+  private cost: Cost | null = null;
+  /** How many findings the list below the rows has. */
+  private listed = 0;
   private resting: ReturnType<typeof setTimeout> | undefined;
   private readonly onStore = (): void => this.requestUpdate();
   private readonly onKey = (event: KeyboardEvent): void => this.globalKey(event);
@@ -133,7 +183,16 @@ export class EventsPanel extends Panel {
       if (address !== selection.address || !this.isConnected) return;
       store.tree.reveal(address);
       this.goTo(store.tree.rowOf(address));
+      this.needMarks(address);
     });
+  }
+
+  /** What belongs to the rows of the selected frame, but comes after them. */
+  private needMarks(address: string): void {
+    const frame = parseAddress(address)?.frame;
+    if (frame === undefined) return;
+    void store.needFindings(frame);
+    if (this.cost) void store.needCosts(frame);
   }
 
   protected override render(): TemplateResult {
@@ -149,18 +208,30 @@ export class EventsPanel extends Panel {
           "Filter by title or kind",
           "Filter events by title or kind",
           this.text,
-          (text) => this.filter(text, this.drawsOnly),
+          (text) => this.filter({ text }),
           (event) => this.filterKey(event),
         )}
         <label
           ><input
             type="checkbox"
             .checked=${this.drawsOnly}
-            @change=${(event: Event) => this.filter(this.text, (event.target as HTMLInputElement).checked)}
+            @change=${(event: Event) => this.filter({ drawsOnly: (event.target as HTMLInputElement).checked })}
           />draws only</label
         >
+        <label title="Events where check found something (n and N go to the next one and the one before)"
+          ><input
+            type="checkbox"
+            .checked=${this.findingsOnly}
+            @change=${(event: Event) => this.filter({ findingsOnly: (event.target as HTMLInputElement).checked })}
+          />findings only</label
+        >
+        <select aria-label="Cost beside the events" title="What draws cost, beside the events" @change=${(event: Event) => this.setCost((event.target as HTMLSelectElement).value)}>
+          <option value="">no costs</option>
+          ${COSTS.map((one) => html`<option value=${one} ?selected=${one === this.cost}>${one}</option>`)}
+        </select>
       </div>
-      ${this.working(store.opening, store.frames)} ${this.problem(store.opening.error ?? store.frames.error)}
+      ${this.working(store.opening, store.frames, store.costs)}
+      ${this.problem(store.opening.error ?? store.frames.error ?? store.costs.error)}
       <div
         class="scroll"
         role="tree"
@@ -172,7 +243,8 @@ export class EventsPanel extends Panel {
       >
         ${this.list.render(tree.count, (index) => this.row(index, tree.row(index), place))}
       </div>
-      <div class="foot">${foot}</div>
+      ${findingsList(tree.findingsAt(selection.address), place)}
+      <div class="foot">${foot}${this.footOfFindings()}</div>
     `;
   }
 
@@ -193,14 +265,52 @@ export class EventsPanel extends Panel {
       <span class="fold" aria-hidden="true">${row.open === null ? "" : row.open ? "▾" : "▸"}</span>
       <span class="number">${row.type === FRAME || row.type === PASS || row.type === EVENT ? name : ""}</span>
       ${row.type === EVENT ? html`<span class="kind">${row.kind}</span>` : nothing}
-      <span class="title">${row.title}</span>${row.counts ? html`<span class="count">${row.counts}</span>` : nothing}
+      <span class="title">${row.title}</span>${badge(row.findings)}${this.costCell(row)}${row.counts && !this.cost
+        ? html`<span class="count">${row.counts}</span>`
+        : nothing}
     </div>`;
   }
 
-  private filter(text: string, drawsOnly: boolean): void {
+  private costCell(row: Row): TemplateResult | typeof nothing {
+    if (!this.cost || !row.costs) return nothing;
+    const value = row.costs[this.cost];
+    const title = COSTS.map((one) => `${row.costs![one].toLocaleString("en")} ${one}`).join(", ");
+    const part = row.type === EVENT ? Math.round((100 * value) / (store.tree.most[this.cost] || 1)) : 0;
+    return html`<span class="cost" data-part=${part} title=${title}>${short(value)}</span>`;
+  }
+
+  private footOfFindings(): string {
+    const frame = store.tree.frames[parseAddress(selection.address)?.frame ?? -1];
+    if (store.findings.error) return ` · findings: ${store.findings.error.message}`;
+    if (!frame?.marks) return store.findings.state === "idle" ? "" : " · looks for findings";
+    const count = [...frame.marks.values()].reduce((sum, some) => sum + some.length, 0);
+    return ` · ${count} ${count === 1 ? "finding" : "findings"} in f${frame.number}`;
+  }
+
+  protected override updated(changed: PropertyValues): void {
+    super.updated(changed);
+    // Findings take room from the rows: the one with the cursor stays in view.
+    const findings = this.renderRoot.querySelectorAll(".findings li").length;
+    if (findings !== this.listed) {
+      this.listed = findings;
+      requestAnimationFrame(() => this.list.rows.show(this.cursor));
+    }
+    // As properties, as the page's security policy forbids style attributes.
+    for (const one of this.renderRoot.querySelectorAll<HTMLElement>(".cost")) one.style.setProperty("--part", `${one.dataset["part"]}%`);
+  }
+
+  private setCost(cost: string): void {
+    this.cost = COSTS.find((one) => one === cost) ?? null;
+    this.needMarks(selection.address);
+    this.requestUpdate();
+  }
+
+  private filter(change: Partial<Filter>): void {
+    const { text = this.text, drawsOnly = this.drawsOnly, findingsOnly = this.findingsOnly } = change;
     this.text = text;
     this.drawsOnly = drawsOnly;
-    store.tree.setFilter({ text, drawsOnly });
+    this.findingsOnly = findingsOnly;
+    store.tree.setFilter({ text, drawsOnly, findingsOnly });
     this.cursor = Math.max(0, store.tree.rowOf(selection.address));
     this.requestUpdate();
   }
@@ -259,12 +369,17 @@ export class EventsPanel extends Panel {
     event.stopPropagation();
   }
 
-  /** j and k step through events wherever the focus is, except in a field. */
+  /** j and k step through events, n and N through findings, wherever the focus is, except in a field. */
   private globalKey(event: KeyboardEvent): void {
-    if (event.ctrlKey || event.metaKey || event.altKey || (event.key !== "j" && event.key !== "k")) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || !["j", "k", "n", "N"].includes(event.key)) return;
     const focus = event.composedPath()[0];
     if (focus instanceof HTMLElement && focus.matches("input:not([type=checkbox]), select, textarea")) return;
     event.preventDefault();
+    if (event.key === "n" || event.key === "N") {
+      const next = store.tree.nextFinding(selection.address, event.key === "n" ? 1 : -1);
+      if (next) selection.select(next);
+      return;
+    }
     void this.stepEvent(event.key === "j" ? 1 : -1, event.repeat);
   }
 

@@ -1,8 +1,9 @@
 // The capture and the events that were read so far. Panels share it, so that each frame is asked for once.
 
-import { askJson, type Capture, type EventsAnswer } from "../shared/api";
+import { askJson, calm, type Capture, type EventsAnswer } from "../shared/api";
 import { parseAddress } from "../shared/address";
 import { Latest } from "../shared/latest";
+import { readCosts, readFindings } from "./marks";
 import { EventTree } from "./tree";
 
 class Store extends EventTarget {
@@ -10,6 +11,8 @@ class Store extends EventTarget {
   tree = new EventTree(0, false);
   readonly opening = new Latest(() => this.tell());
   readonly frames = new Latest(() => this.tell());
+  readonly findings = new Latest(() => this.tell());
+  readonly costs = new Latest(() => this.tell());
   private queue: { frame: number; done: () => void }[] = [];
   private reading = false;
 
@@ -40,6 +43,23 @@ class Store extends EventTarget {
     const parsed = parseAddress(address);
     await this.open();
     if (parsed) await this.need(parsed.frame);
+  }
+
+  /** Ask what `check` finds in a frame, once; after what the panels ask. */
+  async needFindings(number: number): Promise<void> {
+    await this.need(number);
+    await calm();
+    const frame = this.tree.frames[number];
+    if (!frame?.loaded || frame.marks || this.findings.state !== "idle" || this.findings.error) return;
+    await this.findings.ask((signal) => readFindings(number, signal), (found) => this.tree.setMarks(number, found));
+  }
+
+  /** Ask what the draws of a frame cost, once. */
+  async needCosts(number: number): Promise<void> {
+    await this.need(number);
+    const frame = this.tree.frames[number];
+    if (!frame?.loaded || frame.costs) return;
+    await this.costs.ask((signal) => readCosts(number, signal), (found) => this.tree.setCosts(number, found));
   }
 
   private async readAll(): Promise<void> {

@@ -3,6 +3,7 @@
 
 import { parseAddress } from "../shared/address";
 import type { EventsAnswer } from "../shared/api";
+import { COSTS, ofFrame, type Cost, type CostTable, type Finding } from "./marks";
 
 export const FRAME = 0;
 export const PASS = 1;
@@ -42,7 +43,14 @@ interface Frame {
   number: number;
   open: boolean;
   loaded: Loaded | null;
+  /** Findings by event, -1 for those of the whole frame; null until they are there. */
+  marks: Map<number, Finding[]> | null;
+  costs: CostTable | null;
+  /** Of each pass, and with -1 of the frame: costs of all its draws. */
+  sums: Map<number, Record<Cost, number>>;
 }
+
+const WHOLE = -1;
 
 export interface Row {
   type: number;
@@ -53,16 +61,22 @@ export interface Row {
   open: boolean | null;
   /** "9 draws, 18 events", or how many of them the filter shows. */
   counts: string;
+  /** What was found there, or below it. */
+  findings: Finding[];
+  costs: Record<Cost, number> | null;
 }
 
 export interface Filter {
   text: string;
   drawsOnly: boolean;
+  findingsOnly?: boolean;
 }
 
 export class EventTree {
   readonly frames: Frame[] = [];
   count = 0;
+  /** The most that a single draw of the frames costs whose costs are there. */
+  readonly most: Record<Cost, number> = { vertices: 0, primitives: 0, fragments: 0 };
   private types = new Uint8Array(0);
   private frameOf = new Int32Array(0);
   private indexOf = new Int32Array(0);
@@ -75,7 +89,7 @@ export class EventTree {
     readonly rest: boolean,
   ) {
     for (let number = 0; number < frames + (rest ? 1 : 0); number += 1) {
-      this.frames.push({ number, open: false, loaded: null });
+      this.frames.push({ number, open: false, loaded: null, marks: null, costs: null, sums: new Map() });
     }
     this.build();
   }
@@ -121,6 +135,95 @@ export class EventTree {
     this.build();
   }
 
+  /** Findings of a frame whose events are there. */
+  setMarks(number: number, findings: Finding[]): void {
+    const frame = this.frames[number];
+    if (!frame?.loaded) return;
+    const { events } = frame.loaded;
+    const byDraw = new Map(events.map((one, index) => [one.draw, index]));
+    const byEvent = new Map(events.map((one, index) => [one.event, index]));
+    frame.marks = new Map();
+    for (const finding of findings) {
+      const parsed = parseAddress(finding.address);
+      const index = ofFrame(finding) ? WHOLE : (byDraw.get(parsed?.draw ?? NaN) ?? byEvent.get(parsed?.event ?? NaN) ?? WHOLE);
+      frame.marks.set(index, [...(frame.marks.get(index) ?? []), finding]);
+    }
+    if (this.filter.findingsOnly) this.sift(frame);
+    this.build();
+  }
+
+  /** Costs of a frame whose events are there. */
+  setCosts(number: number, costs: CostTable): void {
+    const frame = this.frames[number];
+    if (!frame?.loaded) return;
+    frame.costs = costs;
+    frame.sums = new Map();
+    for (const cost of COSTS) for (const value of costs[cost].values()) this.most[cost] = Math.max(this.most[cost], value);
+    const add = (key: number, cost: Record<Cost, number>): void => {
+      const sum = frame.sums.get(key) ?? { vertices: 0, primitives: 0, fragments: 0 };
+      frame.sums.set(key, {
+        vertices: sum.vertices + cost.vertices,
+        primitives: sum.primitives + cost.primitives,
+        fragments: sum.fragments + cost.fragments,
+      });
+    };
+    frame.loaded.events.forEach((_, index) => {
+      const cost = this.costOf(frame, index);
+      if (!cost) return;
+      add(WHOLE, cost);
+      const pass = frame.loaded!.passOf[index]!;
+      if (pass >= 0) add(pass, cost);
+    });
+  }
+
+  private costOf(frame: Frame, index: number): Record<Cost, number> | null {
+    const event = frame.loaded?.events[index]?.event;
+    const vertices = event === undefined ? undefined : frame.costs?.vertices.get(event);
+    if (event === undefined || vertices === undefined) return null;
+    return {
+      vertices,
+      primitives: frame.costs!.primitives.get(event) ?? 0,
+      fragments: frame.costs!.fragments.get(event) ?? 0,
+    };
+  }
+
+  /** Findings at an address: those of its event, or of all in its pass or frame. */
+  findingsAt(address: string): Finding[] {
+    const parsed = parseAddress(address);
+    const frame = parsed && this.frames[parsed.frame];
+    if (!parsed || !frame?.marks) return [];
+    if (parsed.pass !== undefined) {
+      const pass = this.findPass(frame, parsed.pass);
+      return pass === undefined ? [] : this.findingsOfPass(frame, pass);
+    }
+    if (parsed.draw === undefined && parsed.event === undefined) return [...frame.marks.values()].flat();
+    return frame.marks.get(this.findEvent(frame, parsed.draw, parsed.event)) ?? [];
+  }
+
+  private findingsOfPass({ marks, loaded }: Frame, pass: number): Finding[] {
+    const found: Finding[] = [];
+    for (const [index, some] of marks ?? []) if (index >= 0 && loaded!.passOf[index] === pass) found.push(...some);
+    return found;
+  }
+
+  /** The address with the next finding (or the one before) from an address on, whatever is folded or filtered. */
+  nextFinding(address: string, step: 1 | -1): string | null {
+    const parsed = parseAddress(address);
+    const at = parsed && this.frames[parsed.frame];
+    if (!parsed || !at) return null;
+    let here = this.findEvent(at, parsed.draw, parsed.event);
+    if (here < 0 && parsed.pass !== undefined) {
+      here = (at.loaded?.passes[this.findPass(at, parsed.pass) ?? -1]?.events[0] ?? 0) - (step > 0 ? 1 : 0);
+    }
+    for (let number = parsed.frame; number >= 0 && number < this.frames.length; number += step) {
+      const frame = this.frames[number]!;
+      const places = [...(frame.marks?.keys() ?? [])].sort((one, other) => (one - other) * step);
+      const next = places.find((index) => number !== parsed.frame || (index - here) * step > 0);
+      if (next !== undefined) return next < 0 ? `f${number}` : addressOf(number, frame.loaded!.events[next]!);
+    }
+    return null;
+  }
+
   setFilter(filter: Filter): void {
     this.filter = filter;
     this.words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
@@ -129,7 +232,7 @@ export class EventTree {
   }
 
   get filtered(): boolean {
-    return this.filter.drawsOnly || this.words.length > 0;
+    return this.filter.drawsOnly || this.filter.findingsOnly === true || this.words.length > 0;
   }
 
   /** How many events the filter shows, of how many, and how many frames are not loaded. */
@@ -221,21 +324,28 @@ export class EventTree {
         const last = this.rest && frame.number === this.frames.length - 1;
         const counts = loaded ? this.counts(loaded.draws, loaded.events.length, loaded.found) : "";
         const title = last ? "after the last frame" : `frame ${frame.number}`;
-        return { type: FRAME, level: 1, address: name, title, kind: "frame", open: frame.open, counts };
+        const findings = [...(frame.marks?.values() ?? [])].flat();
+        const costs = frame.sums.get(WHOLE) ?? null;
+        return { type: FRAME, level: 1, address: name, title, kind: "frame", open: frame.open, counts, findings, costs };
       }
       case PASS: {
         const pass = loaded!.passes[index]!;
         const counts = this.counts(pass.draws, pass.events.length, pass.found);
-        return { type: PASS, level: 2, address: pass.address, title: pass.target, kind: "pass", open: pass.open, counts };
+        const findings = frame.marks?.size ? this.findingsOfPass(frame, index) : [];
+        const costs = frame.sums.get(index) ?? null;
+        const { address, target: title, open } = pass;
+        return { type: PASS, level: 2, address, title, kind: "pass", open, counts, findings, costs };
       }
       case EVENT: {
         const event = loaded!.events[index]!;
         const level = loaded!.passOf[index]! >= 0 ? 3 : 2;
         const { kind, title } = event;
-        return { type: EVENT, level, address: addressOf(frame.number, event), title, kind, open: null, counts: "" };
+        const address = addressOf(frame.number, event);
+        const findings = frame.marks?.get(index) ?? [];
+        return { type: EVENT, level, address, title, kind, open: null, counts: "", findings, costs: this.costOf(frame, index) };
       }
       default:
-        return { type: WAITING, level: 2, address: name, title: "reading events", kind: "", open: null, counts: "" };
+        return { type: WAITING, level: 2, address: name, title: "reading events", kind: "", open: null, counts: "", findings: [], costs: null };
     }
   }
 
@@ -290,7 +400,7 @@ export class EventTree {
     for (const pass of loaded.passes) pass.found = 0;
     loaded.found = 0;
     loaded.events.forEach((event, index) => {
-      const passed = this.passes(event);
+      const passed = this.passes(event) && (!this.filter.findingsOnly || frame.marks?.has(index) === true);
       loaded.passed[index] = passed ? 1 : 0;
       if (!passed) return;
       loaded.found += 1;

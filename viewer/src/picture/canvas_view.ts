@@ -1,6 +1,7 @@
 // A picture in a canvas: zoom, pan, texel grid, marks. It knows pixels and no addresses.
 
 import { LitElement, css, html, type TemplateResult } from "lit";
+import { strokeLines, type Lines } from "./lines";
 import { GRID_FROM, Viewport } from "./viewport";
 
 /** A pointer that moved less than this clicks, more drags. */
@@ -45,6 +46,8 @@ export class CanvasView extends LitElement {
   cursor: [number, number] | null = null;
   /** The pixel that is framed: the selected one. */
   mark: [number, number] | null = null;
+  /** Lines over the picture: x and y of both ends in its pixels, and a colour for some lines at a time. */
+  private lines: Lines | null = null;
   private checkered = false;
   private filled = false;
   private fitted = true;
@@ -106,6 +109,12 @@ export class CanvasView extends LitElement {
     this.mark = mark;
     if (mark && moved) this.viewport.reveal(...mark);
     this.changed();
+  }
+
+  /** Draw lines over the picture. */
+  setLines(lines: Lines | null): void {
+    this.lines = lines;
+    this.redraw();
   }
 
   fit(): void {
@@ -201,6 +210,7 @@ export class CanvasView extends LitElement {
       for (let x = x0; x <= x1; x += 1) context.fillRect(left + x * zoom, box[1], 1, box[3]);
       for (let y = y0; y <= y1; y += 1) context.fillRect(box[0], top + y * zoom, box[2], 1);
     }
+    if (this.lines) strokeLines(context, this.lines, this.viewport, [0, 0, view.width, view.height]);
     if (this.mark) this.frameOf(context, this.mark, "#ffffff", 9);
     if (this.cursor && (zoom >= GRID_FROM || this.matches(":focus-visible"))) {
       this.frameOf(context, this.cursor, "#ffd34d", 5);

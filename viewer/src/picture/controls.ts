@@ -84,8 +84,7 @@ export function pointerText(value: ReturnType<typeof valueOf> | null, at: [numbe
 
 export function paintSwatch(root: ParentNode): void {
   // As a property, as the page's security policy forbids style attributes.
-  const swatch = root.querySelector<HTMLElement>(".swatch");
-  if (swatch) swatch.style.background = swatch.dataset["colour"] ?? "";
+  for (const one of root.querySelectorAll<HTMLElement>(".swatch, .key")) one.style.background = one.dataset["colour"] ?? "";
 }
 
 export function zoomText(zoom: number): string {

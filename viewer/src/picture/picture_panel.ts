@@ -5,14 +5,15 @@ import { parseAddress, placeOfText } from "../shared/address";
 import { askJson, type PictureInfo, type PixelAnswer } from "../shared/api";
 import { Latest } from "../shared/latest";
 import { Panel } from "../shared/panel";
-import { selection } from "../shared/selection";
 import { radio, radioKey } from "../shared/radio";
+import { selection } from "../shared/selection";
 import { panelStyles } from "../shared/styles";
 import "./canvas_view";
 import type { CanvasView } from "./canvas_view";
 import { marked, shown, valueOf, type Channel } from "./channels";
 import { channelButtons, paintSwatch, pictureStyles, pointerText, zoomButtons, zoomText } from "./controls";
 import { difference, type Difference } from "./difference";
+import { Overlays } from "./overlays";
 import { choose, listPictures, placesOf, readBefore, readPicture, type Picture } from "./source";
 
 type Mode = "after" | "before" | "difference";
@@ -22,6 +23,34 @@ export class PicturePanel extends Panel {
     panelStyles,
     pictureStyles,
     css`
+      .key {
+        display: inline-block;
+        width: 10px;
+        height: 10px;
+        margin-right: 3px;
+      }
+      .overlays {
+        gap: 4px 12px;
+      }
+      .range {
+        display: inline-flex;
+        flex-wrap: wrap;
+        align-items: center;
+        gap: 4px;
+      }
+      .range input[type="number"] {
+        font: inherit;
+        color: inherit;
+        background: var(--field);
+        border: 1px solid var(--edge);
+        border-radius: 3px;
+        width: 11ch;
+        height: 24px;
+      }
+      .range input[type="range"] {
+        width: 90px;
+        accent-color: var(--accent);
+      }
       .area {
         display: flex;
         flex-direction: column;
@@ -42,6 +71,7 @@ export class PicturePanel extends Panel {
   private readonly pixel = new Latest(() => this.requestUpdate());
   /** Number of the last search for the selected pixel: an older one must not ask any more, as it would abort this one. */
   private search = 0;
+  private readonly overlays = new Overlays(() => this.requestUpdate(), () => void this.paint());
   private place = "";
   private pictures: PictureInfo[] = [];
   private name: string | null = null;
@@ -58,6 +88,7 @@ export class PicturePanel extends Panel {
     super.disconnectedCallback();
     if (this.picture.state !== "idle") this.asked = "";
     for (const latest of [this.picture, this.earlier, this.pixel]) latest.stop();
+    this.overlays.stop();
   }
 
   get view(): CanvasView | null {
@@ -103,6 +134,7 @@ export class PicturePanel extends Panel {
     this.name = null;
     if (this.latest.error) this.pictures = [];
     this.present = this.past = this.found = null;
+    this.overlays.show(this.place, null);
     this.picture.stop();
     this.earlier.stop();
     void this.paint();
@@ -119,6 +151,7 @@ export class PicturePanel extends Panel {
       (signal) => readPicture(place, info, "picture", signal),
       (picture) => {
         this.present = picture;
+        this.overlays.show(place, info);
         if (this.mode !== "after") this.readBefore();
         void this.paint();
         void this.locate();
@@ -155,8 +188,10 @@ export class PicturePanel extends Panel {
     }
     const { width, height } = picture.info;
     const found = this.mode === "difference" ? this.found : null;
-    const pixels = found ? marked(picture.pixels, found) : shown(picture.pixels, this.channel);
-    await this.view?.setPixels(pixels, width, height, this.channel === "rgba" && !found);
+    const over = this.mode === "after" ? this.overlays.pixels(picture) : null;
+    const pixels = over ?? (found ? marked(picture.pixels, found) : shown(picture.pixels, this.channel));
+    this.view?.setLines(this.overlays.lines);
+    await this.view?.setPixels(pixels, width, height, this.channel === "rgba" && !found && !over);
   }
 
   /** Mark the selected pixel in the picture, and read its values. */
@@ -223,8 +258,8 @@ export class PicturePanel extends Panel {
         </span>
         ${channelButtons(this.channel, (one) => this.setChannel(one))} ${zoomButtons(() => this.view)}
       </div>
-      ${this.working(this.picture, this.earlier, this.pixel)}
-      ${this.problem(this.latest.error ?? this.picture.error ?? this.pixel.error)}
+      ${this.overlays.bar(info)} ${this.working(this.picture, this.earlier, this.pixel, ...this.overlays.latests)}
+      ${this.problem(this.latest.error ?? this.picture.error ?? this.pixel.error ?? this.overlays.error)}
       ${this.mode !== "after" ? this.problem(this.earlier.error) : nothing}
       ${this.latest.state === "idle" && !this.latest.error && !this.pictures.length && this.place
         ? html`<div class="note">There is no picture here.</div>`
@@ -260,6 +295,7 @@ export class PicturePanel extends Panel {
               ? html`<a href="#" role="button" @click=${(event: Event) => this.showChanges(event)}>show</a>`
               : nothing}`
         : nothing}
+      ${this.overlays.status(inside ? cursor[1] * width + cursor[0] : null)}
       ${this.values?.values.map(({ name, value: held }) => html`<span><span class="dim">${name}</span> ${textOf(held)}</span>`)}
       <span class="end dim">${picture ? `${width} x ${picture.info.height}  ` : ""}${zoomText(zoom)}</span>
     </div>`;

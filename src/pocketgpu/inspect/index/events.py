@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.decode.uniforms import Uniform
     from pocketgpu.inspect.model.answer import Answer
     from pocketgpu.inspect.model.colour_flow import FlowStage
+    from pocketgpu.inspect.model.costs import Costs
     from pocketgpu.inspect.model.moment import Moment
+    from pocketgpu.inspect.model.overdraw import Over, Overdraw
     from pocketgpu.inspect.model.references import RegisterWord
     from pocketgpu.inspect.model.steppable import Steppable
     from pocketgpu.inspect.model.touching import Bytes
@@ -156,6 +158,12 @@ class IndexedEvents(Inspection):
 
     def programs_at(self, place: Address | str) -> list[Steppable]:
         return self._run.programs_at(place)
+
+    def overdraw(self, place: Address | str, over: Over = "draw") -> Overdraw:
+        return self._run.overdraw(place, over)
+
+    def costs(self, frame: int) -> Costs:
+        return self._run.costs(frame)
 
     def why(self, place: Address | str, every: bool = False) -> Any:
         return self._run.why(place, every)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from pocketgpu.guests.writers import Written
     from pocketgpu.inspect.decode.uniforms import Uniform
     from pocketgpu.inspect.model.colour_flow import FlowStage
+    from pocketgpu.inspect.model.costs import Costs
+    from pocketgpu.inspect.model.overdraw import Over, Overdraw
     from pocketgpu.inspect.model.references import RegisterWord
     from pocketgpu.inspect.model.steppable import Steppable
     from pocketgpu.inspect.model.why import Fragment
@@ -351,6 +353,22 @@ class Inspection(ABC):
 
         :raises UsageError: the program may find other files in a second run.
         """
+
+    def overdraw(self, place: Address | str, over: Over = "draw") -> Overdraw:
+        """How many fragments each pixel of a draw's target got, before any test: by the draw, by its pass up to it
+        ("pass"), or by all draws of the frame up to it that go to the same target ("frame"). At other places: the
+        last draw before.
+
+        :raises UsageError: there is no such place, or nothing was drawn before it.
+        """
+        raise UsageError(f"fragments of a {self.capture.console} cannot be counted", location=str(place))
+
+    def costs(self, frame: int) -> Costs:
+        """What each draw of a frame costs: vertices, primitives and fragments. The frame is replayed once for this.
+
+        :raises UsageError: there is no such frame.
+        """
+        raise UsageError(f"costs of a {self.capture.console} cannot be counted", location=f"f{frame}")
 
     @abstractmethod
     def why(self, place: Address | str, every: bool = False) -> Any:

@@ -105,6 +105,16 @@ class TargetPart(MomentPicture):
         """The inverse of `place`."""
         return x, y
 
+    @property
+    def from_viewport(self) -> NDArray[np.float64]:
+        """Matrix (2, 3) from x and y as the viewport counts them to x and y of the picture, both from a corner of the
+        first pixel."""
+        origin = np.array(self.place(0, 0), np.float64)
+        turn = np.stack([self.place(1, 0) - origin, self.place(0, 1) - origin], axis=1)
+        back = np.linalg.inv(turn)
+        middle = np.full(2, 0.5)
+        return np.concatenate([back, (middle - back @ (origin + middle))[:, None]], axis=1)
+
     def values(self, x: int, y: int) -> dict[str, str]:
         self.check(x, y)
         found = self.numbers[y, x].tolist()

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pocketgpu.displayed import table_html, title_html
 from pocketgpu.inspect.model.displayed import Displayed
 from pocketgpu.inspect.model.elements import Element
+from pocketgpu.inspect.model.fates import Fates
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
@@ -110,7 +111,10 @@ class Vertices(Displayed):
     available. registers: structured (n,), output registers of a 3DS ("o0"…), four floats each; None on a Switch.
     emitted: structured, outputs of a later program (geometry, tessellation), None without one; emitted_by names it.
     triangles: (m, 3) int64, indices into `outputs`, or into `emitted` if there is one. primitives: the topology, by its
-    official name. cut: how many vertices were left out because the draw has too many.
+    official name. cut: how many vertices were left out because the draw has too many. fates: what becomes of the
+    triangles before raster. window: matrix (3, 4) from a position in clip space to pixels of the target as addresses
+    count them: x times w, y times w, w; None where no single one says it. depths: z divided by w at the near and at the
+    far plane.
     """
 
     numbers: NDArray[np.int64]
@@ -124,6 +128,9 @@ class Vertices(Displayed):
     registers: NDArray[Any] | None = None
     emitted_by: str = ""
     cut: int = 0
+    fates: Fates | None = None
+    window: NDArray[np.float64] | None = None
+    depths: tuple[float, float] = (-1.0, 1.0)
 
     @property
     def shaded(self) -> NDArray[Any]:
@@ -137,6 +144,7 @@ class Vertices(Displayed):
             "primitives": self.primitives, "attributes": [one.to_json() for one in self.attributes],
             "inputs": list(self.inputs.dtype.names or ()), "outputs": list(self.outputs.dtype.names or ()),
             "emitted": None if self.emitted is None else len(self.emitted), "cut": self.cut,
+            "fates": {} if self.fates is None else self.fates.counts(),
         }  # fmt: skip
 
     def __len__(self) -> int:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from pocketgpu.guests.writers import Written
     from pocketgpu.inspect.decode.uniforms import Uniform
     from pocketgpu.inspect.model.colour_flow import FlowStage
+    from pocketgpu.inspect.model.costs import Costs
+    from pocketgpu.inspect.model.overdraw import Over, Overdraw
     from pocketgpu.inspect.model.references import RegisterWord
     from pocketgpu.inspect.model.steppable import Steppable
     from pocketgpu.inspect.model.why import Fragment
@@ -203,6 +205,16 @@ class N3dsInspection(Inspection):
         from pocketgpu.inspect.n3ds.queued import stored_by
 
         return stored_by(app, self, event)
+
+    def overdraw(self, place: Address | str, over: Over = "draw") -> Overdraw:
+        from pocketgpu.inspect.n3ds.overdraw import overdraw
+
+        return overdraw(self, as_address(place).place, over)
+
+    def costs(self, frame: int) -> Costs:
+        from pocketgpu.inspect.n3ds.overdraw import costs
+
+        return costs(self, frame)
 
     def why(self, place: Address | str, every: bool = False) -> Any:
         from pocketgpu.inspect.n3ds.why import why

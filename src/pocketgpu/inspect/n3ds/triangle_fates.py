@@ -22,6 +22,8 @@ PLANES = {
     5: "beyond the far plane", EYE: "behind the eye (w too small)", 7: "cut off by the plane of FRAGOP_CLIP",
 }  # fmt: skip
 """What each clip plane cuts off."""
+DEPTHS = (-1.0, 0.0)
+"""z divided by w at the near and at the far plane."""
 POSITION = "the position that the program gives"
 PROGRAM = "the vertex program, or what it reads"
 _NAN = 0x100
@@ -35,7 +37,8 @@ class TriangleFates:
     corners: (n, 3, 4) float32, positions in clip space. nan: (n,) a corner has NaN. outside: (n,) a bit for each plane
     that all corners lie beyond; only that of the eye if it is one of them. flat: (n,) no area; culled: (n,) dropped by
     FACECULLING_CONFIG, clockwise: (n,) their corners run clockwise. cut: (n,) they cross a plane: what clipping leaves
-    of them can be flat or culled. boxes: (n, 4) left, right, bottom, top in pixels; without meaning where `cut` is set.
+    of them can be flat or culled. cut_culled: (n,) of those, what is left is dropped by FACECULLING_CONFIG. boxes: (n,
+    4) left, right, bottom, top in pixels; without meaning where `cut` is set.
     """
 
     corners: NDArray[np.float32]
@@ -45,6 +48,7 @@ class TriangleFates:
     culled: NDArray[np.bool_]
     clockwise: NDArray[np.bool_]
     cut: NDArray[np.bool_]
+    cut_culled: NDArray[np.bool_]
     boxes: NDArray[np.float64]
 
     @property
@@ -59,6 +63,15 @@ class TriangleFates:
         a, b, c, d = self.boxes.T
         outside: NDArray[np.bool_] = (a >= right + 1) | (b <= left) | (c >= top + 1) | (d <= bottom)
         return (outside | (right < left) | (top < bottom)) & ~self.stopped & ~self.cut
+
+    @property
+    def between(self) -> NDArray[np.bool_]:
+        """(n,) bool: triangles that are not stopped and not cut, and lie between the centres of pixels."""
+        low, high = (np.rint(self.boxes[:, first::2].T * _SUBPIXELS).astype(np.int64) for first in (0, 1))
+        # As in assembly.py: the first and the last pixel whose centre may be covered.
+        missed = (low + _SUBPIXELS // 2 - 1) // _SUBPIXELS > (high - _SUBPIXELS // 2) // _SUBPIXELS
+        found: NDArray[np.bool_] = np.any(missed, axis=0) & ~self.stopped & ~self.cut
+        return found
 
     def losses(self, drops: str) -> Iterator[Loss]:
         """Why triangles are not drawn. drops: FACECULLING_CONFIG.mode as text."""
@@ -82,12 +95,24 @@ def _loss(which: NDArray[np.bool_], text: str, register: str) -> Loss:
     return Loss(count, text, register)
 
 
+def window_of(machine: N3DS, packet: int) -> NDArray[np.float64]:
+    """What the viewport does to a position, as a matrix (3, 4): x and y in pixels, y up, times w, and w. packet: arena
+    offset of the draw's packet."""
+    work = machine.work
+    k = NumpyLang(ArenaViews(work.arena), 1, {})
+    setup = Setup(k, work.layout, k.const(packet, I64), dict(machine.runner.assembly_choices))
+    half, origin = ([float(np.ravel(one.raw)[0]) for one in both] for both in (setup.half, setup.origin))
+    return np.array([
+        [half[0], 0, 0, half[0] + origin[0]], [0, half[1], 0, half[1] + origin[1]], [0, 0, 0, 1],
+    ])  # fmt: skip
+
+
 def fates_of(machine: N3DS, packet: int, corners: NDArray[np.float32]) -> TriangleFates:
     """Test triangles. packet: arena offset of the draw's packet. corners: (n, 3, 4) float32, positions."""
     n = len(corners)
     if not n:
         none = np.zeros(0, bool)
-        return TriangleFates(corners, none, np.zeros(0, np.int64), none, none, none, none, np.zeros((0, 4)))
+        return TriangleFates(corners, none, np.zeros(0, np.int64), none, none, none, none, none, np.zeros((0, 4)))
     work = machine.work
     k = NumpyLang(ArenaViews(work.arena), n, {})
     with np.errstate(all="ignore"):
@@ -99,6 +124,9 @@ def fates_of(machine: N3DS, packet: int, corners: NDArray[np.float32]) -> Triang
         codes = [np.broadcast_to(setup.outcode(point).raw, (n,)) for point in points]
         _, x, y, area = setup.projected(points)
         dropped = np.broadcast_to(setup.culled(area).raw, (n,))
+        # What is before the eye of a triangle turns as the matrix of its corners says.
+        turns = np.sign(np.linalg.det(np.nan_to_num(corners[..., [0, 1, 3]].astype(np.float64))))
+        dropped_part = np.broadcast_to(setup.culled(Value(k, turns.astype(area.raw.dtype), area.type, n)).raw, (n,))
     some, every = codes[0] | codes[1] | codes[2], codes[0] & codes[1] & codes[2]
     nan = (some & _NAN) != 0
     outside = np.where(nan, 0, np.where(every >> EYE & 1 != 0, 1 << EYE, every)).astype(np.int64)
@@ -108,7 +136,8 @@ def fates_of(machine: N3DS, packet: int, corners: NDArray[np.float32]) -> Triang
     columns, rows = (np.stack([np.broadcast_to(v.raw, (n,)) for v in axis]) / _SUBPIXELS for axis in (x, y))
     boxes = np.stack([columns.min(axis=0), columns.max(axis=0), rows.min(axis=0), rows.max(axis=0)], axis=1)
     clockwise = np.broadcast_to(area.raw < 0, (n,))
-    return TriangleFates(corners, nan, outside, flat, culled, clockwise, ~nan & (outside == 0) & ~whole, boxes)
+    cut = ~nan & (outside == 0) & ~whole
+    return TriangleFates(corners, nan, outside, flat, culled, clockwise, cut, cut & dropped_part, boxes)
 
 
-__all__ = ["PLANES", "POSITION", "PROGRAM", "TriangleFates", "fates_of"]
+__all__ = ["DEPTHS", "PLANES", "POSITION", "PROGRAM", "TriangleFates", "fates_of", "window_of"]

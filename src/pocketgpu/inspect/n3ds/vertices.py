@@ -18,7 +18,9 @@ from pocketgpu.facts.pica_enums import GEOMETRY_MODE, GEOMETRY_STAGE, PRIMITIVE
 from pocketgpu.facts.shader_isa import SEMANTICS
 from pocketgpu.inspect.model.vertices import Attribute, Vertices
 from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
+from pocketgpu.inspect.n3ds.judged_triangles import judged
 from pocketgpu.inspect.n3ds.resources.targets import RegisterWords
+from pocketgpu.inspect.n3ds.triangle_fates import DEPTHS, fates_of, window_of
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.layout import (
     CHUNK,
@@ -79,10 +81,11 @@ def triangles_of(mode: int, count: int) -> NDArray[np.int64]:
 
 
 class VertexWatch(DrawWatcher):
-    """Reads the vertices of draws while a frame runs. wanted: numbers of the draws; `found`: vertices by draw."""
+    """Reads the vertices of draws while a frame runs. wanted: numbers of the draws; `found`: vertices by draw. judge:
+    also find out what becomes of their triangles."""
 
-    def __init__(self, machine: N3DS, wanted: set[int]) -> None:
-        self.machine, self.wanted = machine, wanted
+    def __init__(self, machine: N3DS, wanted: set[int], judge: bool = False) -> None:
+        self.machine, self.wanted, self._judge = machine, wanted, judge
         self.found: dict[int, Vertices] = {}
         self._work, self._runner = machine.work, machine.runner
         self._arena, self._layout = self._work.arena, self._work.layout
@@ -94,7 +97,9 @@ class VertexWatch(DrawWatcher):
             place = number - numbers.start
             if done < place:
                 run(done, place)
-            self.found[number], _ = self.read(packets.start + place)
+            self.found[number], positions = self.read(packets.start + place)
+            if self._judge:
+                self._add_fates(self.found[number], packets.start + place, positions)
             run(place, place + 1)
             done = place + 1
         if done < len(numbers):
@@ -113,6 +118,16 @@ class VertexWatch(DrawWatcher):
             found.triangles = triangles_of(0, len(records))
             self._bring_back(before)
         return found, records[:, :4]
+
+    def _add_fates(self, found: Vertices, packet: int, positions: NDArray[np.float32]) -> None:
+        place = self._work.packet(packet)
+        numbers = np.arange(len(found.triangles))
+        if found.emitted is not None:  # triangles of a geometry program have no numbers
+            numbers = np.full(len(found.triangles), -1)
+        corners = positions[found.triangles] if len(numbers) else np.zeros((0, 3, 4), np.float32)
+        found.fates = judged(fates_of(self.machine, place, corners), self._get(packet), numbers)
+        found.window = window_of(self.machine, place)
+        found.depths = DEPTHS
 
     # -- reading the work area ----------------------------------------------------------------------------------------
     def _get(self, packet: int) -> StaticRegisters:
@@ -273,6 +288,6 @@ def vertices_of(run: N3dsInspection, event: Event) -> Vertices:
     """
     if event.draw is None:
         raise UsageError("this event is no draw", location=str(event.address))
-    watch = VertexWatch(run.player.machine, {event.draw})
+    watch = VertexWatch(run.player.machine, {event.draw}, judge=True)
     run.watch(event, watch)
     return watch.found[event.draw]

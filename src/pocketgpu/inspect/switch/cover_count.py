@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.inspect.switch.block_runs import covered_by, sample_points
-from pocketgpu.inspect.switch.primitive_count import limits_of
+from pocketgpu.inspect.switch.primitives.primitive_count import limits_of
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.graphics.draw.plans import Plan
 from pocketgpu.maxwell.graphics.primitives.assembled import SUBPIXEL_BITS, SUBPIXELS

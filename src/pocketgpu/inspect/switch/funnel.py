@@ -19,17 +19,17 @@ from pocketgpu.inspect.model.stage import Loss, Stage
 from pocketgpu.inspect.model.why import Fragment
 from pocketgpu.inspect.model.wording import counted, there_are
 from pocketgpu.inspect.switch.block_runs import STRIDE, BlockRuns, primitive_of, region_shapes
-from pocketgpu.inspect.switch.causes import (
+from pocketgpu.inspect.switch.cover_count import CoverCount
+from pocketgpu.inspect.switch.explain import Explainer
+from pocketgpu.inspect.switch.fragments import FragmentWatch
+from pocketgpu.inspect.switch.primitives.causes import (
     culling_registers,
     empty_scissor,
     masked_colours,
     tests_that_never_pass,
     unchanging,
 )
-from pocketgpu.inspect.switch.cover_count import CoverCount
-from pocketgpu.inspect.switch.explain import Explainer
-from pocketgpu.inspect.switch.fragments import FragmentWatch
-from pocketgpu.inspect.switch.primitive_count import NO_PLACE, PrimitiveCount
+from pocketgpu.inspect.switch.primitives.primitive_count import NO_PLACE, PrimitiveCount
 from pocketgpu.inspect.switch.surfaces import Surface
 from pocketgpu.inspect.switch.watched import Watch
 from pocketgpu.maxwell.engines.common.state import State

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from pocketgpu.guests import App
     from pocketgpu.guests.writers import Written
     from pocketgpu.inspect.model.colour_flow import FlowStage
+    from pocketgpu.inspect.model.costs import Costs
+    from pocketgpu.inspect.model.overdraw import Over, Overdraw
     from pocketgpu.inspect.model.references import RegisterWord
     from pocketgpu.inspect.model.steppable import Steppable
     from pocketgpu.inspect.model.touching import Bytes
@@ -282,6 +284,16 @@ class SwitchInspection(Inspection):
         from pocketgpu.inspect.switch.queued import stored_by
 
         return stored_by(app, self.log, event, answer)
+
+    def overdraw(self, place: Address | str, over: Over = "draw") -> Overdraw:
+        from pocketgpu.inspect.switch.overdraw import overdraw
+
+        return overdraw(self, as_address(place).place, over)
+
+    def costs(self, frame: int) -> Costs:
+        from pocketgpu.inspect.switch.overdraw import costs
+
+        return costs(self, frame)
 
     def why(self, place: Address | str, every: bool = False) -> Answer:
         """Why a pixel has its colour: of the picture ("f1/px200,120"), or of a draw's first target right after the

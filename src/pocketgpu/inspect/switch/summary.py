@@ -11,7 +11,7 @@ from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.colour_flow import FlowInput, FlowPart, FlowStage, floats
 from pocketgpu.inspect.model.summary import Summary, listed
 from pocketgpu.inspect.model.why import PROGRAM, Fragment
-from pocketgpu.inspect.switch.causes import culling_registers, named
+from pocketgpu.inspect.switch.primitives.causes import culling_registers, named
 from pocketgpu.maxwell.engines.common.state import State
 
 if TYPE_CHECKING:

@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.inspect.model.elements import Element
+from pocketgpu.inspect.model.fates import Fates, together
 from pocketgpu.inspect.model.vertices import Attribute, IndexBuffer, VertexBuffer, Vertices
+from pocketgpu.inspect.switch.primitives.primitive_fates import depths_of, fates_of, window_of
 from pocketgpu.maxwell.engines.threed import vertices
 from pocketgpu.maxwell.engines.threed.draws import Draw
 from pocketgpu.maxwell.graphics.draw.plans import PIXEL, SECOND_VERTEX, Plan
@@ -103,13 +105,14 @@ def vertices_of(inspection: SwitchInspection, draw: Draw, tick: int) -> Vertices
     for n, values in read.items():
         inputs[f"a{n}"] = values
     player.go(player.at(tick - 1))
-    listener = _OutputRecorder()
+    listener = _OutputRecorder(draw)
     player.play_to(player.at(tick), listener)
     named = np.concatenate(whole.runs).astype(np.int64) if whole.runs else np.empty(0, np.int64)
     outputs, emitted, triangles = listener.result(named)
     return Vertices(
         whole.vertex_numbers, whole.vertex_ids, inputs, outputs, emitted, triangles, attributes_of(whole),
-        draw.topology_name, emitted_by="its evaluation or geometry program",
+        draw.topology_name, emitted_by="its evaluation or geometry program", fates=together(listener.fates),
+        window=listener.window, depths=listener.depths,
     )  # fmt: skip
 
 
@@ -127,7 +130,11 @@ class _OutputRecorder(Observer):
 
     wants_shapes = True
 
-    def __init__(self) -> None:
+    def __init__(self, draw: Draw) -> None:
+        self._state = draw.state
+        self.fates: list[Fates] = []
+        self.window: NDArray[np.float64] | None = None
+        self.depths = (-1.0, 1.0)
         self._parts: list[NDArray[Any]] = []
         self._numbers: list[NDArray[np.int64]] = []
         self._triangles: list[NDArray[np.int64]] = []
@@ -158,6 +165,9 @@ class _OutputRecorder(Observer):
         if kind == TRIANGLE_LIST and count:
             columns = [self.machine.memory.words(start + n * stride, count) for n in range(3)]
             self._triangles.append(np.stack(columns, axis=1).astype(np.int64) + self._count)
+            self.fates.append(fates_of(self.machine.memory, self._state, plan, count))
+        if self.window is None:
+            self.window, self.depths = window_of(self.machine.memory, plan), depths_of(plan)
 
     def _vertices(self, plan: Plan, last: int) -> NDArray[Any]:
         record = self.machine.memory.words(plan.lists[0], VERTICES.size // 4)

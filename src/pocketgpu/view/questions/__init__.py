@@ -15,7 +15,9 @@ from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.view.questions import (
     events,
     graph,
+    marks,
     memory,
+    mesh,
     notes,
     page,
     pictures,
@@ -28,7 +30,7 @@ from pocketgpu.view.questions import (
 from pocketgpu.view.questions.asking import AnyAsked, Asked, Json
 from pocketgpu.view.questions.notes_file import Notes
 
-_PARTS = (events, pictures, why, state, words, shader, resources, memory, graph, page)
+_PARTS = (events, pictures, why, state, words, shader, resources, memory, mesh, marks, graph, page)
 
 
 def asked_of(name: str, version: str, kept: Notes) -> Mapping[str, AnyAsked]:

@@ -16,12 +16,18 @@ FORMS: Final = ("rgba", "png")
 
 
 @dataclass(frozen=True)
-class Pixels:
-    """The bytes of a picture, and a tag that is the same if the bytes are."""
+class Buffer:
+    """An answer of bytes. type: their media type. tag: it is the same if the bytes are."""
 
     data: bytes
     type: str
     tag: str
+
+
+@dataclass(frozen=True)
+class Pixels(Buffer):
+    """The bytes of a picture."""
+
     width: int
     height: int
 
@@ -35,7 +41,7 @@ class Download:
     name: str
 
 
-Found = Json | Pixels | Download
+Found = Json | Buffer | Download
 """What a question may find."""
 
 
@@ -90,14 +96,6 @@ AnyAsked = Asked | AskedOfDesk
 
 
 __all__ = [
-    "FORMS",
-    "AnyAsked",
-    "Asked",
-    "AskedOfDesk",
-    "DeskQuestion",
-    "Download",
-    "Found",
-    "Json",
-    "Pixels",
+    "FORMS", "AnyAsked", "Asked", "AskedOfDesk", "Buffer", "DeskQuestion", "Download", "Found", "Json", "Pixels",
     "Question",
-]
+]  # fmt: skip

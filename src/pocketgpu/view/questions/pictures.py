@@ -1,8 +1,8 @@
-"""Requests `pictures`, `picture` and `pixel`: what can be looked at after an event."""
+"""Requests `pictures`, `picture`, `numbers`, `overdraw` and `pixel`: what can be looked at after an event."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, cast
 
 import numpy as np
 
@@ -10,18 +10,18 @@ from pocketgpu.digests import blake2b
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.inspection import Inspection
-from pocketgpu.inspect.model.pictures import MomentPicture
+from pocketgpu.inspect.model.overdraw import OVER, Over
+from pocketgpu.inspect.model.pictures import MomentPicture, TargetPart
 from pocketgpu.pictures import to_png
-from pocketgpu.view.questions.asking import FORMS, Asked, Json, Pixels, Question
+from pocketgpu.view.questions.arrays import TAG_BYTES, Arrays
+from pocketgpu.view.questions.asking import FORMS, Asked, Buffer, Json, Pixels, Question
 from pocketgpu.view.questions.parameters import Parameters
-
-_TAG_BYTES: Final = 12
 
 
 def pixels_of(pixels: np.ndarray, form: str) -> Pixels:
     """An answer of pixels, an array of height x width x 4 bytes."""
     data = to_png(pixels) if form == "png" else pixels.tobytes()
-    tag = blake2b(data, digest_size=_TAG_BYTES).hexdigest()
+    tag = blake2b(data, digest_size=TAG_BYTES).hexdigest()
     kind = "image/png" if form == "png" else "application/octet-stream"
     return Pixels(data, kind, tag, pixels.shape[1], pixels.shape[0])
 
@@ -52,6 +52,31 @@ def smaller(pixels: np.ndarray, most: int) -> np.ndarray:
     return pixels if step == 1 else np.ascontiguousarray(pixels[step // 2 :: step, step // 2 :: step])
 
 
+def _numbers(given: Parameters) -> Question:
+    at, name = given.at(), given.text("of")
+
+    def question(run: Inspection) -> Buffer:
+        picture = _named(run, at, name)
+        if not isinstance(picture, TargetPart) or picture.kind == "colour":
+            raise UsageError(f"{name} has no single number for each pixel", location=str(at), hint="Depth has.")
+        arrays = Arrays()
+        arrays.add("pixels", picture.kind, picture.numbers.astype(np.float32).ravel())
+        return arrays.answer({"name": name, "width": picture.width, "height": picture.height})
+
+    return question
+
+
+def _overdraw(given: Parameters) -> Question:
+    at, over = given.at(), cast(Over, given.choice("over", OVER, "draw"))
+
+    def question(run: Inspection) -> Buffer:
+        found, arrays = run.overdraw(at.place, over), Arrays()
+        arrays.add("pixels", "fragments", found.counts.ravel())
+        return arrays.answer(found.to_json())
+
+    return question
+
+
 def _pixel(given: Parameters) -> Question:
     at, name, x, y = given.at(), given.text("of"), given.number("x"), given.number("y")
 
@@ -74,4 +99,7 @@ def _named(run: Inspection, at: Address, name: str) -> MomentPicture:
     return found[name]
 
 
-ASKED: Final = {"pictures": Asked(_pictures), "picture": Asked(_picture), "pixel": Asked(_pixel)}
+ASKED: Final = {
+    "pictures": Asked(_pictures), "picture": Asked(_picture), "pixel": Asked(_pixel), "numbers": Asked(_numbers),
+    "overdraw": Asked(_overdraw, slow=True),
+}  # fmt: skip

@@ -33,6 +33,7 @@ NO_ANSWERS = {
     "Bytes", "Counts", "Textured",  # protocols
     "BytesAt",  # what events are asked about
     "Found", "RuleSet",  # what rules are written with
+    "CostCounter", "CoverCounts", "FateTable",  # answers under construction
 }  # fmt: skip
 
 
@@ -88,6 +89,7 @@ def shown() -> list[Any]:
         found += [moment.memory_formats, run.contacts(0x18000000, 4, "f0/d1"), *run.why("f0/d1").links()]
         found += [IndexBuffer(0x20000000, "u16", np.zeros(3, np.uint16)), Link(1, run.event("f0/d1").address, TEXEL)]
         found += [run.word_of(one, "f0/d1") for one in ("FACECULLING_CONFIG", "SET_DEPTH_FUNC")]
+        found += [run.overdraw("f0/d1"), run.costs(0)]
         found += [Queued(run.event("f0/d1"), None), Stale("f0/d1", "texture", "texture unit 0", 0x18000000, 64)]
         found += [run.why("f0"), Cause("f0/d0", "the scissor keeps nothing", "scissor.empty", 90, "pocketgpu why")]
     return found

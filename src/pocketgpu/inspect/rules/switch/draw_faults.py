@@ -16,7 +16,7 @@ from pocketgpu.facts.maxwell import B197
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.model.wording import agreed
 from pocketgpu.inspect.rules.switch.input_faults import Fault, input_faults
-from pocketgpu.inspect.switch.causes import (
+from pocketgpu.inspect.switch.primitives.causes import (
     empty_scissor,
     masked_colours,
     named,

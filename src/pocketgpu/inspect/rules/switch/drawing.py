@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pocketgpu.inspect.model.funnel import Funnel
 from pocketgpu.inspect.model.rules import Found, RuleSet
 from pocketgpu.inspect.rules.switch.record import SwitchDraw, SwitchRecord
-from pocketgpu.inspect.switch.primitive_count import NO_PLACE
+from pocketgpu.inspect.switch.primitives.primitive_count import NO_PLACE
 
 RULES = RuleSet("Switch")
 

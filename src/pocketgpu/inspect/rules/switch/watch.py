@@ -26,7 +26,7 @@ from pocketgpu.inspect.rules.switch.input_faults import overwritten_inputs, shar
 from pocketgpu.inspect.rules.switch.record import DrawnTarget, OrderedGrid, SwitchDraw, SwitchRead, SwitchRecord
 from pocketgpu.inspect.rules.switch.unset import Suspects, unset_words
 from pocketgpu.inspect.switch.inventory import doubts as maxwell_doubts
-from pocketgpu.inspect.switch.viewports import used_viewports
+from pocketgpu.inspect.switch.primitives.viewports import used_viewports
 from pocketgpu.maxwell.engines.common.action_log import Blit, Copy
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch

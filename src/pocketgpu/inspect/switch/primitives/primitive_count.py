@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from pocketgpu.distinct import distinct
 from pocketgpu.inspect.model.stage import Loss
-from pocketgpu.inspect.switch.causes import empty_scissor, target_size
-from pocketgpu.inspect.switch.viewports import column, vertex_output, viewports_of
+from pocketgpu.inspect.switch.primitives.causes import culling_registers, empty_scissor, target_size
+from pocketgpu.inspect.switch.primitives.viewports import column, vertex_output, viewports_of
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.graphics.draw.plans import Plan
@@ -94,6 +94,11 @@ def limits_of(state: State, targets: list[Target], n: int) -> Iterator[Limit]:
         yield Limit(axis, 0, end - 1, reason, "")
 
 
+def plane_register(name: str) -> str:
+    """The register that turns a plane of the clip volume on; "" if it is always on."""
+    return _ENABLE if _USER_PLANE in name else _PLANE_REGISTERS.get(name, "")
+
+
 class PrimitiveCount:
     """Counts of one draw, list by list; with a `primitive`, of that one.
 
@@ -120,7 +125,7 @@ class PrimitiveCount:
     def losses(self) -> list[Loss]:
         """The primitives outside of the clip volume, plane by plane."""
         return [
-            Loss(count, f"{{lies|lie}} {name}", _ENABLE if _USER_PLANE in name else _PLANE_REGISTERS.get(name, ""))
+            Loss(count, f"{{lies|lie}} {name}", plane_register(name))
             for name, count in self.planes.items()
         ]
 
@@ -150,11 +155,15 @@ class PrimitiveCount:
         self.copies += len(which)
         for n in distinct(numbers).tolist():
             self.viewports.add(n)
-            self._of_viewport(plan, n, kind, columns[which[numbers == n]])
+            rows = which[numbers == n]
+            self._of_viewport(plan, n, kind, columns[rows], mine[rows])
+
+    def judge(self, rows: Ints, verdict: str, reason: str = "", register: str = "") -> None:
+        """What became of copies of primitives, by their rows in the list; see `VERDICTS`. Counts need nothing else."""
 
     # -- fates --------------------------------------------------------------------------------------------------------
-    def _of_viewport(self, plan: Plan, n: int, kind: int, columns: Ints) -> None:
-        """The fates of primitives of one viewport. columns: their vertices, (count, kind + 1)."""
+    def _of_viewport(self, plan: Plan, n: int, kind: int, columns: Ints, rows: Ints) -> None:
+        """The fates of primitives of one viewport. columns: their vertices, (count, kind + 1). rows: in the list."""
         size = VIEWPORT.size // 4
         viewport = self._memory.words(plan.viewports, size * VIEWPORT_COUNT)[n * size : (n + 1) * size]
         source, sign = (viewport[at // 4 : at // 4 + 4] for at in (VIEWPORT.SOURCE, VIEWPORT.SIGN))
@@ -163,17 +172,22 @@ class PrimitiveCount:
         with np.errstate(all="ignore"):
             broken = self._broken(plan, corners)
             self.broken += int(broken.sum())
+            self.judge(rows[broken], "broken", f"{{has|have}} {NO_PLACE} in {{its|their}} positions")
             away = broken.copy()
-            for name, beyond in self._planes(plan, viewport, n, kind, corners.astype(np.float64)):
+            crossing: list[tuple[str, Flags]] = []
+            planes = (
+                *self._planes(plan, viewport, n, kind, corners.astype(np.float64)), *self._user_planes(plan, columns)
+            )  # fmt: skip
+            for name, beyond in planes:
                 fresh = beyond.all(axis=1) & ~away
                 self.planes[name] += int(fresh.sum())
+                self.judge(rows[fresh], "outside", f"{{lies|lie}} {name}", plane_register(name))
                 away |= fresh
-            for name, beyond in self._user_planes(plan, columns):
-                fresh = beyond.all(axis=1) & ~away
-                self.planes[name] += int(fresh.sum())
-                away |= fresh
+                crossing.append((name, np.asarray(beyond.any(axis=1))))
             if kind == TRIANGLE_LIST:
-                self._faces(plan, viewport, n, corners[~away])
+                self._faces(plan, viewport, n, corners[~away], rows[~away])
+            for name, beyond in crossing:
+                self.judge(rows[beyond & ~away], "clipped", f"{{is|are}} partly {name}", plane_register(name))
 
     @staticmethod
     def _broken(plan: Plan, corners: NDArray[np.float32]) -> Flags:
@@ -243,7 +257,9 @@ class PrimitiveCount:
                 distances = vertex_output(self._memory, plan, int(words[RASTER.DISTANCES // 4 + n])).view(np.float32)
                 yield f"{_USER_PLANE} {n}", ~(distances[columns] >= 0)
 
-    def _faces(self, plan: Plan, viewport: NDArray[np.int32], n: int, corners: NDArray[np.float32]) -> None:
+    def _faces(
+        self, plan: Plan, viewport: NDArray[np.int32], n: int, corners: NDArray[np.float32], rows: Ints
+    ) -> None:  # fmt: skip
         """Triangles of the culled side, those without area, and what keeps the others from having a shape."""
         scale, offset = (
             viewport[at // 4 : at // 4 + 2].view(np.float32) for at in (VIEWPORT.SCALE, VIEWPORT.OFFSET)
@@ -263,6 +279,8 @@ class PrimitiveCount:
         culled = ~flat & np.where(front, bool(cull & 1), bool(cull & 2))
         self.flat += int(flat.sum())
         self.culled += int(culled.sum())
+        self.judge(rows[flat], "degenerate", "{has|have} no area")
+        self.judge(rows[culled], "culled", "{shows|show} the side that is culled", culling_registers(self._state))
         words = plan.words
         odd = [RASTER.MODES, RASTER.MODES + 4, RASTER.CONSERVATIVE, RASTER.FILL_VIA_TRIANGLE, RASTER.POLY_SMOOTH]
         if any(words[at // 4] for at in odd):
@@ -272,9 +290,9 @@ class PrimitiveCount:
             z = corners[..., 2]
             near = np.float32(0) if words[RASTER.NEAR_ZERO // 4] else -w[..., 0]
             whole &= ((z >= near) & (z <= w[..., 0])).all(axis=1)
-        self._beside(plan, n, snapped[whole].astype(np.int64) + int(words[RASTER.HALF // 4]))
+        self._beside(plan, n, snapped[whole].astype(np.int64) + int(words[RASTER.HALF // 4]), rows[whole])
 
-    def _beside(self, plan: Plan, n: int, corners: Ints) -> None:
+    def _beside(self, plan: Plan, n: int, corners: Ints, rows: Ints) -> None:
         """Triangles that no plane cuts: which have no shape, as no pixel of their box may be drawn. corners: in 1/256
         pixel, (count, 3, 2)."""
         half = 0 if plan.words[RASTER.MULTISAMPLE // 4] else SUBPIXELS // 2
@@ -282,10 +300,12 @@ class PrimitiveCount:
         high = (corners.max(axis=1) - half) >> SUBPIXEL_BITS
         gone = (low > high).any(axis=1)
         self.beside["{lies|lie} between the centres of pixels", ""] += int(gone.sum())
+        self.judge(rows[gone], "degenerate", "{lies|lie} between the centres of pixels")
         for limit in limits_of(self._state, plan.targets, n):
             beyond = (high[:, limit.axis] < limit.first) | (low[:, limit.axis] > limit.last)
             beyond |= limit.first > limit.last  # it keeps nothing
             self.beside[limit.reason, limit.register] += int((beyond & ~gone).sum())
+            self.judge(rows[beyond & ~gone], "outside", limit.reason, limit.register)
             gone |= beyond
 
 

@@ -16,6 +16,7 @@ import pocketgpu
 from pocketgpu.inspect import model
 from pocketgpu.inspect.inspection import Inspection, examine
 from pocketgpu.inspect.model.causes import Cause
+from pocketgpu.inspect.model.colour_flow import FlowValue
 from pocketgpu.inspect.model.displayed import MOST_LETTERS, Displayed
 from pocketgpu.inspect.model.frame_graph import frame_graph
 from pocketgpu.inspect.model.queued import Queued
@@ -91,6 +92,7 @@ def shown() -> list[Any]:
         found += [run.word_of(one, "f0/d1") for one in ("FACECULLING_CONFIG", "SET_DEPTH_FUNC")]
         found += [run.overdraw("f0/d1"), run.costs(0)]
         found += [Queued(run.event("f0/d1"), None), Stale("f0/d1", "texture", "texture unit 0", 0x18000000, 64)]
+        found += [run.programs_at("f0/d1"), run.colour_flow("f0/d1"), FlowValue("1, 2, 3", "#010203")]
         found += [run.why("f0"), Cause("f0/d0", "the scissor keeps nothing", "scissor.empty", 90, "pocketgpu why")]
     return found
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.model.overdraw import Over, Overdraw
     from pocketgpu.inspect.model.references import RegisterWord
     from pocketgpu.inspect.model.steppable import Steppable
-    from pocketgpu.inspect.model.touching import Bytes
+    from pocketgpu.inspect.model.touching import Bytes, Contacts
     from pocketgpu.inspect.stepping.trace import Trace
 
 PART = "events"
@@ -131,6 +131,20 @@ class IndexedEvents(Inspection):
 
     def bytes_at(self, address: int, size: int = 1, at: Address | str | None = None) -> Bytes:
         return self._run.bytes_at(address, size, at)
+
+    # Who touches bytes is asked about events that were replayed: a Switch's are compared by what the replay has noted.
+    def who_reads(
+        self, address: int, size: int = 1, since: Address | str | None = None, before: Address | str | None = None
+    ) -> list[Event]:  # fmt: skip
+        return self._run.who_reads(address, size, since, before)
+
+    def next_write(self, address: int, size: int = 1, after: Address | str | None = None) -> Event | None:
+        return self._run.next_write(address, size, after)
+
+    def contacts(
+        self, address: int, size: int, at: Address | str, changed: bool = False, frames: int = 1, most: int = 256
+    ) -> Contacts:  # fmt: skip
+        return self._run.contacts(address, size, at, changed, frames, most)
 
     def who_wrote(self, address: int, size: int = 1, before: Address | str | None = None) -> Event | None:
         return self._run.who_wrote(address, size, before)

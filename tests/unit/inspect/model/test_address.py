@@ -45,6 +45,14 @@ def test_what_people_write() -> None:
     assert split("x/y.pgc#f1") == ("x/y.pgc", "f1") and split("f1") == (None, "f1")
 
 
+def test_memory_after_an_event() -> None:
+    address = Address.parse("f1/d17/mem0x18000000+0x40")
+    assert address == Address(1, draw=17, memory=(0x18000000, 0x40))
+    assert str(address) == "f1/d17/mem0x18000000+0x40"
+    assert str(address.place) == "f1/d17"
+    assert str(Address.parse("f1/MEM0X1F+0x1")) == "f1/mem0x1f"
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
@@ -52,6 +60,8 @@ def test_what_people_write() -> None:
         ("f1/d2/d3", "two parts of the kind"), ("f1/d2/e3", "more than one thing"), ("f1/px3", "has 1 number"),
         ("f1/b1,2", "has 2 numbers"), ("f1/d1,2", "has 2 numbers"), ("f1/x4", "no part"), ("f1/", "no part"),
         ("f-1", "no part"), ("f1/middle/px1,1", "no part"), ("f9999999999", "no part"), ("top/px1,1", "no part"),
+        ("f1/mem0x1/mem0x2", "two parts of the kind"), ("f1/mem12", "no part"), ("mem0x1", "no part"),
+        ("f1/mem0x12345678901", "no part"), ("f1/mem0x1+4", "no part"),
     ],
 )  # fmt: skip
 def test_what_is_none_says_why(text: str, why: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -123,6 +124,33 @@ def test_events_from_an_index_ask_the_same(run: Inspection) -> None:
     assert list(map(str, one_side)) == list(map(str, other_side))
     one, other = (side.contacts(place.address, 4, draw.address) for side in (indexed, run))
     assert one.to_json() == other.to_json()
+
+
+class _Kept:
+    """An index in memory."""
+
+    def __init__(self) -> None:
+        self.parts: dict[str, Any] = {}
+
+    def read(self, part: str) -> Any:
+        return self.parts.get(part)
+
+    def write(self, part: str, value: Any) -> None:
+        self.parts[part] = value
+
+
+def test_events_that_an_earlier_run_has_listed_ask_the_same(run: Inspection) -> None:
+    index: Any = _Kept()
+    first = IndexedEvents(run.capture, index, lambda: run)
+    first.events(run.frame_count - 1)
+    first.keep()
+    assert index.parts
+    later = IndexedEvents(run.capture, index, lambda: pocketgpu.debug(run.capture))
+    place = later.draws(1)[1].reads[0]
+    for at in ("f0/d1", "f1/d1"):
+        found = later.contacts(place.address, 4, at)
+        assert found.to_json() == run.contacts(place.address, 4, at).to_json()
+    assert list(map(str, later.who_reads(place.address))) == list(map(str, run.who_reads(place.address)))
 
 
 def test_nobody_touches_bytes_that_are_no_memory(run: Inspection) -> None:

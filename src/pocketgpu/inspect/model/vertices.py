@@ -144,7 +144,6 @@ class Vertices(Displayed):
             "primitives": self.primitives, "attributes": [one.to_json() for one in self.attributes],
             "inputs": list(self.inputs.dtype.names or ()), "outputs": list(self.outputs.dtype.names or ()),
             "emitted": None if self.emitted is None else len(self.emitted), "cut": self.cut,
-            "fates": {} if self.fates is None else self.fates.counts(),
         }  # fmt: skip
 
     def __len__(self) -> int:

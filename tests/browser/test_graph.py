@@ -13,8 +13,8 @@ from browser.browsing import Watched
 from browser.test_view import DATA, SAMPLES, answer, served
 
 import pocketgpu
-from pocketgpu.inspect.model.frame_graph import frame_graph
-from pocketgpu.inspect.model.timeline import to_perfetto, tracks
+from pocketgpu.inspect.frames.frame_graph import frame_graph
+from pocketgpu.inspect.frames.timeline import to_perfetto, tracks
 
 pytestmark = pytest.mark.skipif(bool(browsing.missing()), reason=browsing.missing())
 pytest.importorskip("starlette")

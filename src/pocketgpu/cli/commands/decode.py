@@ -13,7 +13,7 @@ import click
 from pocketgpu.cli.parts.options import capture_argument, debug_option, json_lines_option, parsed, set_option
 from pocketgpu.cli.parts.outcome import Outcome
 from pocketgpu.errors import CaptureError, UsageError
-from pocketgpu.inspect.model.wording import there_are
+from pocketgpu.wording import there_are
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.decode import Decoded

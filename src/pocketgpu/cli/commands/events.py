@@ -12,7 +12,7 @@ from pocketgpu.cli.parts.options import debug_option, json_option, set_option
 from pocketgpu.cli.parts.outcome import Outcome
 from pocketgpu.cli.parts.replay import open_capture
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.model.wording import counted
+from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.model.event import Event
@@ -87,14 +87,14 @@ def _write(outcome: Outcome, run: Inspection, frames: range, path: str) -> None:
     from pathlib import Path
 
     from pocketgpu.cli.parts.replay import write_file
-    from pocketgpu.inspect.model.timeline import to_perfetto
+    from pocketgpu.inspect.frames.timeline import to_perfetto
 
     write_file(Path(path), json.dumps(to_perfetto(run, frames)).encode(), "--perfetto")
     outcome.extra["perfetto"] = path
 
 
 def _graphs(outcome: Outcome, run: Inspection, frames: range) -> None:
-    from pocketgpu.inspect.model.frame_graph import frame_graph
+    from pocketgpu.inspect.frames.frame_graph import frame_graph
 
     found = [frame_graph(run, frame) for frame in frames]
     outcome.extra["graphs"] = [one.to_json() for one in found]

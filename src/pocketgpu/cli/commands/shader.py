@@ -20,7 +20,7 @@ from pocketgpu.cli.parts.replay import write_file
 from pocketgpu.cli.parts.shader_input import pica_source, programs_of, read, text_of
 from pocketgpu.cli.parts.shader_step import step
 from pocketgpu.errors import PocketGPUError, UsageError
-from pocketgpu.inspect.model.wording import counted
+from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.shaders.files import ShaderModule, ShaderProgram

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
-from pocketgpu.displayed import table_html, title_html
+from pocketgpu.displayed import Displayed, table_html, title_html
 from pocketgpu.inspect.model.address import Address
-from pocketgpu.inspect.model.displayed import Displayed
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 

@@ -19,8 +19,8 @@ import re
 from dataclasses import replace
 from typing import Self
 
+from pocketgpu.displayed import Displayed
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.model.displayed import Displayed
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 

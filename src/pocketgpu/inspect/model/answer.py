@@ -6,9 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pocketgpu.displayed import line_of
+from pocketgpu.displayed import Displayed, line_of
 from pocketgpu.inspect.model.address import Address
-from pocketgpu.inspect.model.displayed import Displayed
 from pocketgpu.inspect.model.references import Link
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from dataclasses import field
 from typing import Any, ClassVar
 
+from pocketgpu.displayed import Displayed
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.answer import Answer
-from pocketgpu.inspect.model.displayed import Displayed
-from pocketgpu.inspect.model.wording import counted
 from pocketgpu.late_dataclass import dataclass
+from pocketgpu.wording import counted
 
 MOST_SHOWN = 3
 """Causes that the conclusion names; the details have all."""

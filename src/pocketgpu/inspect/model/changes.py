@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from pocketgpu.displayed import Displayed
 from pocketgpu.facts.dialect.registers import Register
-from pocketgpu.inspect.model.displayed import Displayed
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 

@@ -7,10 +7,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.inspect.model.displayed import Displayed
+from pocketgpu.displayed import Displayed
 from pocketgpu.inspect.model.overdraw import Ints, cover_sizes
-from pocketgpu.inspect.model.wording import counted
 from pocketgpu.late_dataclass import dataclass
+from pocketgpu.wording import counted
 
 _AT_ONCE: Final = 1 << 13
 """Shapes that are counted together."""

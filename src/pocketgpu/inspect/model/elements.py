@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.inspect.model.displayed import Displayed
+from pocketgpu.displayed import Displayed
 from pocketgpu.late_dataclass import dataclass
 
 if TYPE_CHECKING:

@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.displayed import MOST_ROWS, plain, table_html, title_html
+from pocketgpu.displayed import MOST_ROWS, Displayed, plain, table_html, title_html
 from pocketgpu.inspect.model.address import Address
-from pocketgpu.inspect.model.displayed import Displayed
-from pocketgpu.inspect.model.wording import counted
 from pocketgpu.late_dataclass import dataclass
+from pocketgpu.wording import counted
 
 KINDS = {
     "load": "the processor writes memory",

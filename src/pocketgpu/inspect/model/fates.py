@@ -8,9 +8,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.inspect.model.displayed import Displayed
-from pocketgpu.inspect.model.wording import agreed, counted
+from pocketgpu.displayed import Displayed
 from pocketgpu.late_dataclass import dataclass
+from pocketgpu.wording import agreed, counted
 
 VERDICTS: Final = {
     "drawn": "inside of the clip volume",

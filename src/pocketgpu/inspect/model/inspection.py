@@ -13,7 +13,7 @@ from pocketgpu.inspect.model.answer import Answer
 from pocketgpu.inspect.model.event import Event, Pass, Range, Words
 from pocketgpu.inspect.model.moment import Moment
 from pocketgpu.inspect.model.touching import Bytes, BytesAt, Contacts, between, contacts_of
-from pocketgpu.inspect.model.wording import counted, there_are
+from pocketgpu.wording import counted, there_are
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import field
 from typing import Any, Generic, Protocol, TypeVar
 
+from pocketgpu.displayed import Displayed
 from pocketgpu.events import Event as MachineEvent
 from pocketgpu.facts.choices import CHOICES
-from pocketgpu.inspect.model.displayed import Displayed
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted, one_of
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
+from pocketgpu.displayed import Displayed
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.model.displayed import Displayed
 from pocketgpu.late_dataclass import dataclass
 
 MOST_SIDE = 4096

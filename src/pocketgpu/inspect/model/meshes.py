@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.displayed import table_html, title_html
+from pocketgpu.displayed import Displayed, table_html, title_html
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.model.displayed import Displayed
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 

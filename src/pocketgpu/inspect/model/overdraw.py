@@ -12,12 +12,12 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.displayed import Displayed
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.address import Address
-from pocketgpu.inspect.model.displayed import Displayed
 from pocketgpu.inspect.model.event import Event, Pass
-from pocketgpu.inspect.model.wording import counted
 from pocketgpu.late_dataclass import dataclass
+from pocketgpu.wording import counted
 
 Over = Literal["draw", "pass", "frame"]
 OVER: Final[tuple[Over, ...]] = ("draw", "pass", "frame")

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.displayed import picture_html, title_html
+from pocketgpu.displayed import Displayed, picture_html, title_html
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.address import Address
-from pocketgpu.inspect.model.displayed import Displayed
 from pocketgpu.pictures import to_png
 
 KINDS = ("screen", "colour", "depth", "stencil")

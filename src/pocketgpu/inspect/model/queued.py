@@ -14,9 +14,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from pocketgpu.displayed import Displayed
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.answer import Answer
-from pocketgpu.inspect.model.displayed import Displayed
 from pocketgpu.inspect.model.event import Event
 from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.late_dataclass import dataclass

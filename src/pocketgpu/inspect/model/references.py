@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from pocketgpu.displayed import Displayed
 from pocketgpu.inspect.model.address import Address
-from pocketgpu.inspect.model.displayed import Displayed
 from pocketgpu.late_dataclass import dataclass
 
 _NAME = re.compile(r"\b[A-Z][A-Z0-9]+(?:_[A-Z0-9]+)*(?:\(\d+\))?")

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.displayed import picture_html, title_html
+from pocketgpu.displayed import Displayed, picture_html, title_html
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.model.displayed import Displayed
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.model.texels import TexturePart, in_order
 from pocketgpu.late_dataclass import dataclass

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any
 
-from pocketgpu.inspect.model.displayed import Displayed
+from pocketgpu.displayed import Displayed
 from pocketgpu.inspect.model.references import Reference
-from pocketgpu.inspect.model.wording import agreed
 from pocketgpu.late_dataclass import dataclass
+from pocketgpu.wording import agreed
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from pocketgpu.displayed import Displayed
 from pocketgpu.guests.kernel.report import Step
-from pocketgpu.inspect.model.displayed import Displayed
 from pocketgpu.inspect.model.rules import Found
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted

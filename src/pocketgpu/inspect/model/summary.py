@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from pocketgpu.displayed import table_html
-from pocketgpu.inspect.model.displayed import Displayed
+from pocketgpu.displayed import Displayed, table_html
 from pocketgpu.late_dataclass import dataclass
 
 PARTS = ("culling", "depth", "stencil", "blending", "scissor", "viewport", "targets", "textures", "programs")

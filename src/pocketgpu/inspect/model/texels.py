@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.displayed import Displayed
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.model.displayed import Displayed
 from pocketgpu.late_dataclass import dataclass
 
 MOST_TEXELS = 1 << 24

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pocketgpu.inspect.model.displayed import Displayed
+from pocketgpu.displayed import Displayed
 from pocketgpu.inspect.model.event import Event, Range
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted

@@ -7,8 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.displayed import table_html, title_html
-from pocketgpu.inspect.model.displayed import Displayed
+from pocketgpu.displayed import Displayed, table_html, title_html
 from pocketgpu.inspect.model.elements import Element
 from pocketgpu.inspect.model.fates import Fates
 from pocketgpu.late_dataclass import dataclass

@@ -10,10 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field
 from typing import Any, ClassVar
 
-from pocketgpu.displayed import text_html
+from pocketgpu.displayed import Displayed, text_html
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.answer import Answer
-from pocketgpu.inspect.model.displayed import Displayed
 from pocketgpu.inspect.model.event import Event, Range
 from pocketgpu.inspect.model.references import Link
 from pocketgpu.inspect.model.stage import Stage

@@ -28,7 +28,6 @@ from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.event import Event
 from pocketgpu.inspect.model.funnel import Funnel
 from pocketgpu.inspect.model.stage import Loss, Stage
-from pocketgpu.inspect.model.wording import counted, there_are
 from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
 from pocketgpu.inspect.n3ds.explain import named
 from pocketgpu.inspect.n3ds.fragment_count import SIDES, FragmentCount, FragmentCounter
@@ -42,6 +41,7 @@ from pocketgpu.pica.core.registers import field as field_of
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.pica.vertex.vertex_run import HUNG
+from pocketgpu.wording import counted, there_are
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.n3ds.inspection import Judge, N3dsInspection

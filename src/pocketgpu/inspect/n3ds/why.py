@@ -17,12 +17,12 @@ from pocketgpu.inspect.model.answer import Answer
 from pocketgpu.inspect.model.event import Event, Range
 from pocketgpu.inspect.model.inspection import draw_of
 from pocketgpu.inspect.model.why import Fragment, History, Touch, Why
-from pocketgpu.inspect.model.wording import counted
 from pocketgpu.inspect.n3ds.explain import explain
 from pocketgpu.inspect.n3ds.history import DrawOnPixel, PixelWatch
 from pocketgpu.inspect.n3ds.pixel_sources import move_of, shown_at, sources_of
 from pocketgpu.inspect.n3ds.resources.targets import target_of
 from pocketgpu.pica.fragment.combiners import STAGES
+from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.n3ds.inspection import N3dsInspection

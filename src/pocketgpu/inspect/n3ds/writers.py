@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.event import Event, Range
-from pocketgpu.inspect.model.wording import counted
 from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
 from pocketgpu.pica.core.observer import Run
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
+from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.n3ds.inspection import N3dsInspection

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from pocketgpu.displayed import table_html, title_html
+from pocketgpu.displayed import Displayed, table_html, title_html
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.model.displayed import Displayed
 from pocketgpu.inspect.model.rules import SEVERITIES, Found, Rule, RuleFinding
 from pocketgpu.late_dataclass import dataclass
 

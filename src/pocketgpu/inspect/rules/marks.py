@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from pocketgpu.displayed import Displayed
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.address import Address
-from pocketgpu.inspect.model.displayed import Displayed
 from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.inspect.model.rules import RuleFinding
 from pocketgpu.inspect.rules.checker import check

@@ -9,7 +9,6 @@ from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.model.why import Shown, Touch, Why
-from pocketgpu.inspect.model.wording import counted
 from pocketgpu.inspect.switch.pixel_history import TouchWalk
 from pocketgpu.inspect.switch.surfaces import Surface, shown_surface
 from pocketgpu.inspect.switch.touches import Finder, Spot
@@ -17,6 +16,7 @@ from pocketgpu.inspect.switch.watched import Watch
 from pocketgpu.maxwell.display.present import FLIP_X, FLIP_Y, TURN, to_picture
 from pocketgpu.maxwell.display.present import Surface as ShownSurface
 from pocketgpu.maxwell.engines.threed.draws import Draw
+from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.switch.inspection import SwitchInspection

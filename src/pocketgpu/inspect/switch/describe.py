@@ -15,7 +15,6 @@ from pocketgpu.events import sized
 from pocketgpu.facts.maxwell import B0B5, B197, TWOD
 from pocketgpu.facts.maxwell.formats import TWOD as TWOD_FORMATS
 from pocketgpu.inspect.model.event import Range, Words
-from pocketgpu.inspect.model.wording import counted
 from pocketgpu.inspect.switch.passes import TargetKey
 from pocketgpu.inspect.switch.surfaces import Surface, shown_surface, surface_of, targets_of, targets_read
 from pocketgpu.late_dataclass import dataclass
@@ -33,6 +32,7 @@ from pocketgpu.maxwell.graphics.output.targets import Target, colour_target, dep
 from pocketgpu.maxwell.host.channel import Channel
 from pocketgpu.maxwell.host.layout import CLASS_FILES
 from pocketgpu.maxwell.memory.surface_copy import SurfaceSide
+from pocketgpu.wording import counted
 
 Ranges = tuple[Range, ...]
 T = TypeVar("T")

@@ -17,7 +17,6 @@ from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.funnel import Funnel
 from pocketgpu.inspect.model.stage import Loss, Stage
 from pocketgpu.inspect.model.why import Fragment
-from pocketgpu.inspect.model.wording import counted, there_are
 from pocketgpu.inspect.switch.block_runs import STRIDE, BlockRuns, primitive_of, region_shapes
 from pocketgpu.inspect.switch.cover_count import CoverCount
 from pocketgpu.inspect.switch.explain import Explainer
@@ -38,6 +37,7 @@ from pocketgpu.maxwell.graphics.draw.plans import Plan
 from pocketgpu.maxwell.graphics.output.keys import NO_TEST
 from pocketgpu.maxwell.graphics.records import RASTER, REGION
 from pocketgpu.maxwell.host.observer import Observer
+from pocketgpu.wording import counted, there_are
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.switch.inspection import SwitchInspection

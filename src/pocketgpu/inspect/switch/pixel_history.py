@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.model.why import History, Touch
-from pocketgpu.inspect.model.wording import counted
 from pocketgpu.inspect.switch.explain import Explainer
 from pocketgpu.inspect.switch.fragments import MOST, FragmentWatch
 from pocketgpu.inspect.switch.surfaces import Surface
@@ -17,6 +16,7 @@ from pocketgpu.inspect.switch.touches import Candidate, Spot, Track, overlaps
 from pocketgpu.inspect.switch.watched import Watch
 from pocketgpu.maxwell.engines.common.action_log import Blit, Clear
 from pocketgpu.maxwell.engines.threed.draws import Draw
+from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.switch.inspection import SwitchInspection

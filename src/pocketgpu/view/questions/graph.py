@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Final
 
-from pocketgpu.inspect.model.frame_graph import frame_graph
+from pocketgpu.inspect.frames.frame_graph import frame_graph
+from pocketgpu.inspect.frames.timeline import to_perfetto, tracks
 from pocketgpu.inspect.model.inspection import Inspection
-from pocketgpu.inspect.model.timeline import to_perfetto, tracks
 from pocketgpu.view.questions.asking import Asked, Download, Json, Question
 from pocketgpu.view.questions.parameters import Parameters
 

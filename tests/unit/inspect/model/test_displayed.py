@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 import pocketgpu
+from pocketgpu.displayed import MOST_LETTERS, Displayed
 from pocketgpu.inspect import model
+from pocketgpu.inspect.frames.frame_graph import frame_graph
 from pocketgpu.inspect.inspection import Inspection, examine
 from pocketgpu.inspect.model.causes import Cause
 from pocketgpu.inspect.model.colour_flow import FlowValue
-from pocketgpu.inspect.model.displayed import MOST_LETTERS, Displayed
-from pocketgpu.inspect.model.frame_graph import frame_graph
 from pocketgpu.inspect.model.queued import Queued
 from pocketgpu.inspect.model.references import Link, Reference
 from pocketgpu.inspect.model.stale import Stale

@@ -7,7 +7,7 @@ import pytest
 
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.event import Event, Pass, Range, Words
-from pocketgpu.inspect.model.wording import counted, there_are
+from pocketgpu.wording import counted, there_are
 
 
 def test_ranges_are_sets_of_bytes() -> None:

@@ -14,7 +14,6 @@ from pocketgpu.errors import UsageError
 from pocketgpu.events import sized
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.inspect.model.event import Range
-from pocketgpu.inspect.model.wording import agreed
 from pocketgpu.inspect.rules.switch.input_faults import Fault, input_faults
 from pocketgpu.inspect.switch.primitives.causes import (
     empty_scissor,
@@ -34,6 +33,7 @@ from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.graphics.draw.plans import Plan
 from pocketgpu.maxwell.graphics.output.targets import Target
 from pocketgpu.maxwell.graphics.programs.stage_program import StageProgram
+from pocketgpu.wording import agreed
 
 _MOST_STATES = 4096
 _BOTH = B197.values("OGL_SET_CULL_FACE").FRONT_AND_BACK

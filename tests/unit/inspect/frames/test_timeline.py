@@ -9,9 +9,9 @@ import pytest
 
 import pocketgpu
 from pocketgpu.cli.app import main
-from pocketgpu.inspect.model import timeline
+from pocketgpu.inspect.frames import timeline
+from pocketgpu.inspect.frames.timeline import to_perfetto, tracks
 from pocketgpu.inspect.model.event import KINDS, Event
-from pocketgpu.inspect.model.timeline import to_perfetto, tracks
 from pocketgpu.inspect.n3ds import units as n3ds
 from pocketgpu.inspect.switch import units as switch
 

@@ -12,16 +12,32 @@ last ("reads"), or writes over them ("covers").
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
+from pocketgpu.displayed import Displayed
 from pocketgpu.inspect.model.address import Address
-from pocketgpu.inspect.model.displayed import Displayed
-from pocketgpu.inspect.model.event import Event, Range
-from pocketgpu.inspect.model.inspection import Inspection
-from pocketgpu.inspect.model.wording import counted
+from pocketgpu.inspect.model.event import Event, Pass, Range
 from pocketgpu.late_dataclass import dataclass
+from pocketgpu.wording import counted
+
+
+class Listed(Protocol):
+    """The part of an inspection that a graph is made of."""
+
+    def events(self, frame: int) -> Sequence[Event]:
+        """See `Inspection`."""
+        ...
+
+    def passes(self, frame: int) -> Sequence[Pass]:
+        """See `Inspection`."""
+        ...
+
+    def unit(self, event: Event) -> str:
+        """See `Inspection`."""
+        ...
+
 
 READS, COVERS = "reads", "covers"
 MOST_NODES: Final = 500
@@ -138,7 +154,7 @@ class _Writers:
 
 
 class _Building:
-    def __init__(self, run: Inspection, frame: int) -> None:
+    def __init__(self, run: Listed, frame: int) -> None:
         self._run, self._frame = run, frame
         self.nodes: list[Node] = []
         self._edges: dict[tuple[int, int, str], Edge] = {}
@@ -220,7 +236,7 @@ class _Building:
         return list(self._edges.values())
 
 
-def frame_graph(run: Inspection, frame: int) -> FrameGraph:
+def frame_graph(run: Listed, frame: int) -> FrameGraph:
     """The graph of a frame.
 
     :raises UsageError: there is no such frame.

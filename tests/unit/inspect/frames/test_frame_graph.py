@@ -11,16 +11,15 @@ from hypothesis import strategies as st
 
 import pocketgpu
 from pocketgpu.cli.app import main
-from pocketgpu.inspect.model import frame_graph as graphs
+from pocketgpu.inspect.frames import frame_graph as graphs
+from pocketgpu.inspect.frames.frame_graph import COVERS, READS, frame_graph
 from pocketgpu.inspect.model.event import Event, Pass, Range
-from pocketgpu.inspect.model.frame_graph import COVERS, READS, frame_graph
-from pocketgpu.inspect.model.inspection import Inspection
 
 DATA = Path(__file__).resolve().parents[4] / "src" / "pocketgpu" / "data"
 
 
-class Made(Inspection):
-    """An inspection with made-up events."""
+class Made:
+    """Made-up events."""
 
     def __init__(self, events: list[Event]) -> None:
         self._events = events
@@ -35,18 +34,6 @@ class Made(Inspection):
 
     def unit(self, event: Event) -> str:
         return event.kind
-
-    def seek(self, place: Any) -> Any:
-        raise AssertionError
-
-    def words_of(self, event: Event) -> Any:
-        raise AssertionError
-
-    def stored_by(self, app: Any, event: Any, answer: Any = None) -> Any:
-        raise AssertionError
-
-    def why(self, place: Any, every: bool = False) -> Any:
-        raise AssertionError
 
 
 ranges = st.builds(Range, st.integers(0, 40), st.integers(0, 20))

@@ -91,6 +91,10 @@ class IndexedEvents(Inspection):
     def _words(self, frame: int, number: int) -> Words:
         return self._run.words_listed(frame, number)
 
+    @property
+    def whole(self) -> Inspection:
+        return self._run
+
     # -- events -------------------------------------------------------------------------------------------------------
     def _frame(self, frame: int) -> Frame:
         if not 0 <= frame < self.frame_count + self.has_rest:

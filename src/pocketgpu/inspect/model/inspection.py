@@ -47,6 +47,11 @@ class Inspection(ABC):
     def __str__(self) -> str:
         return f"{self.capture.path}: {counted(self.frame_count, 'frame')}"
 
+    @property
+    def whole(self) -> Inspection:
+        """The inspection with a machine: itself, unless it only passes questions on."""
+        return self
+
     # -- events -------------------------------------------------------------------------------------------------------
     @property
     def frame_count(self) -> int:

@@ -9,10 +9,11 @@ choices. All belong to the machine's thread.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from pathlib import PurePath
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 
 MAIN: Final = "a"
 """The side that questions are about which name none."""
+OTHER: Final = "b"
+"""The side with what is compared with it."""
+T = TypeVar("T")
+Opens = Callable[[], AbstractContextManager[Inspection]]
+"""Opens an inspection, whenever it is called."""
 
 
 class Desk:
@@ -30,6 +36,10 @@ class Desk:
 
     def __init__(self) -> None:
         self._sides: dict[str, tuple[Inspection, ExitStack]] = {}
+        self._titles: dict[str, str] = {}
+        self._between: dict[object, Any] = {}
+        self.beside: Opens | None = None
+        """What lies on the other side at first: the second capture of the command line; None without one."""
 
     def __repr__(self) -> str:
         return line_of(self, ", ".join(f"{name}: {run}" for name, (run, _) in self._sides.items()))
@@ -59,16 +69,32 @@ class Desk:
             )
         return self._sides[name][0]
 
-    def put(self, name: str, opened: AbstractContextManager[Inspection]) -> Inspection:
-        """Put an inspection on a side, in place of what is there. It is entered now."""
+    def title(self, name: str) -> str:
+        """What people call a side: what it was put down as, or the name of its file."""
+        return self._titles.get(name) or PurePath(str(self.side(name).capture.path)).name
+
+    def between(self, make: Callable[[Inspection, Inspection], T]) -> T:
+        """What `make` makes of the two sides that lie there now: made once, until another is put down.
+
+        :raises UsageError: there is only one.
+        """
+        if make not in self._between:
+            self._between[make] = make(self.side(MAIN), self.side(OTHER))
+        found: T = self._between[make]
+        return found
+
+    def put(self, name: str, opened: AbstractContextManager[Inspection], title: str = "") -> Inspection:
+        """Put an inspection on a side, in place of what is there. It is entered now. title: see `title`."""
         with ExitStack() as stack:
             run = stack.enter_context(opened)
             self.take_away(name)
             self._sides[name] = run, stack.pop_all()
+            self._titles[name] = title
         return run
 
     def take_away(self, name: str) -> None:
         """Close what is on a side, if anything is."""
+        self._between.clear()
         found = self._sides.pop(name, None)
         if found is not None:
             found[1].close()
@@ -96,12 +122,15 @@ def opened(capture: Capture, choices: Mapping[str, str]) -> Iterator[Inspection]
 
 
 @contextmanager
-def desk_of(*sides: tuple[str, AbstractContextManager[Inspection]]) -> Iterator[Desk]:
-    """A desk with something on some sides."""
+def desk_of(*sides: tuple[str, AbstractContextManager[Inspection]], other: Opens | None = None) -> Iterator[Desk]:
+    """A desk with something on some sides. other: opens what is compared with the main one, if anything is."""
     with Desk() as desk:
         for name, one in sides:
             desk.put(name, one)
+        desk.beside = other
+        if other is not None:
+            desk.put(OTHER, other())
         yield desk
 
 
-__all__ = ["MAIN", "Desk", "desk_of", "opened"]
+__all__ = ["MAIN", "OTHER", "Desk", "Opens", "desk_of", "opened"]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from pocketgpu.capture import Capture
-    from pocketgpu.view.questions.desk import Opens
+    from pocketgpu.view.questions.desk import Beside
 
 PAGE: Final = Path(__file__).parent / "page"
 """Where the built page is. The package for users has it; in a clone `make page` makes it."""
@@ -43,12 +43,12 @@ def check_installed() -> None:
 
 def serve(
     capture: Capture, switches: Mapping[str, str], *, host: str, port: int, at: str,
-    say: Callable[[str], None], open_browser: bool, other: Opens | None = None,
+    say: Callable[[str], None], open_browser: bool, other: Beside | None = None,
 ) -> None:  # fmt: skip
     """Serve the page about a capture until the process is interrupted.
 
     host, port: where to listen; port 0 is any free one. at: the address to show first. say: is given the link.
-    other: opens what is compared with it.
+    other: what is compared with it.
 
     :raises UsageError: nothing can listen there.
     """

@@ -15,7 +15,7 @@ from pocketgpu.cli.parts.replay import open_capture
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
-    from pocketgpu.view.questions.desk import Opens
+    from pocketgpu.view.questions.desk import Beside
 
 _MOST_PORT = 65535
 _MOST_REST = 2
@@ -79,8 +79,8 @@ def _rest_of(rest: tuple[str, ...]) -> tuple[str | None, str | None]:
     return (None, rest[0]) if last_is_address else (rest[0] if rest else None, None)
 
 
-def _beside(a: Capture, b: Capture, choices: dict[str, str]) -> Opens:
-    """Opens the second capture, for the thread of the machine."""
+def _beside(a: Capture, b: Capture, choices: dict[str, str]) -> Beside:
+    """Beside the second capture, for the thread of the machine."""
     from pocketgpu.inspect.diff.compare import same_console
     from pocketgpu.view.questions.desk import opened
 

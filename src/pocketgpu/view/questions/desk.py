@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.inspection import Inspection
+from pocketgpu.late_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
@@ -27,8 +28,15 @@ MAIN: Final = "a"
 OTHER: Final = "b"
 """The side with what is compared with it."""
 T = TypeVar("T")
-Opens = Callable[[], AbstractContextManager[Inspection]]
-"""Opens an inspection, whenever it is called."""
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What may be put on the other side. title: for people. opens: opens it, whenever it is called."""
+
+    title: str
+    opens: Callable[[], AbstractContextManager[Inspection]]
+
 
 
 class Desk:
@@ -38,7 +46,7 @@ class Desk:
         self._sides: dict[str, tuple[Inspection, ExitStack]] = {}
         self._titles: dict[str, str] = {}
         self._between: dict[object, Any] = {}
-        self.beside: Opens | None = None
+        self.beside: Beside | None = None
         """What lies on the other side at first: the second capture of the command line; None without one."""
 
     def __repr__(self) -> str:
@@ -122,15 +130,15 @@ def opened(capture: Capture, choices: Mapping[str, str]) -> Iterator[Inspection]
 
 
 @contextmanager
-def desk_of(*sides: tuple[str, AbstractContextManager[Inspection]], other: Opens | None = None) -> Iterator[Desk]:
-    """A desk with something on some sides. other: opens what is compared with the main one, if anything is."""
+def desk_of(*sides: tuple[str, AbstractContextManager[Inspection]], other: Beside | None = None) -> Iterator[Desk]:
+    """A desk with something on some sides. other: what is compared with the main one, if anything is."""
     with Desk() as desk:
         for name, one in sides:
             desk.put(name, one)
         desk.beside = other
         if other is not None:
-            desk.put(OTHER, other())
+            desk.put(OTHER, other.opens(), other.title)
         yield desk
 
 
-__all__ = ["MAIN", "OTHER", "Desk", "Opens", "desk_of", "opened"]
+__all__ = ["MAIN", "OTHER", "Beside", "Desk", "desk_of", "opened"]

@@ -160,6 +160,13 @@ class N3DS(Observed[Observer]):
         self._core.place = "f0"
         self._gsp: Gsp | None = None
 
+    def force(self, words: Sequence[ForcedWord]) -> None:
+        """Have draws read other registers than commands write. To be called once, before there are observers."""
+        if words:
+            from pocketgpu.pica.front.forced import ForcedDraws
+
+            self.observe(ForcedDraws(words))
+
     def reset(self) -> None:
         """Power cycle: the machine is as it was when it was made. It keeps its host memory, so that the next run need
         not wait for pages. Listeners of interrupts must be added again."""

@@ -38,7 +38,7 @@ class N3dsSides(Sides):
     def __init__(self, a: N3dsInspection, b: N3dsInspection) -> None:
         self._recorders = DrawLog(), DrawLog()
         super().__init__(
-            *(N3dsInspection(run.capture, run.choices, run.evaluator, log)
+            *(N3dsInspection(run.capture, run.choices, run.evaluator, log, forced=run.forced)
               for run, log in zip((a, b), self._recorders, strict=True))
         )  # fmt: skip
         self._logs = FrameLog(), FrameLog()

@@ -49,6 +49,7 @@ from pocketgpu.pictures import Screen
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
+    from pocketgpu.forced import ForcedWord
     from pocketgpu.pica.external.timed import TimedRegisters
     from pocketgpu.pica.front.packets import DrawPackets
     from pocketgpu.pica.gsp import Gsp

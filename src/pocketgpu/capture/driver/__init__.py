@@ -64,8 +64,8 @@ def drive(
     """A driver for a parsed capture, at its start.
 
     threads, switches, evaluator: as for `pocketgpu.N3DS` and `pocketgpu.GM20B`. machine: one that was made for such a
-    capture, used again instead of a new one; it is reset, and the other arguments are ignored. forced: registers that hold other words than the
-    capture writes.
+    capture, used again instead of a new one; it is reset, and the other arguments are ignored. forced: registers that
+    hold other words than the capture writes.
     """
     chosen = provider(trace)
     if machine is None:

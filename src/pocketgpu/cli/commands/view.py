@@ -80,9 +80,10 @@ def _rest_of(rest: tuple[str, ...]) -> tuple[str | None, str | None]:
 
 
 def _beside(a: Capture, b: Capture, choices: dict[str, str]) -> Beside:
-    """Beside the second capture, for the thread of the machine."""
+    """The second capture, for the thread of the machine to open."""
     from pocketgpu.inspect.diff.compare import same_console
-    from pocketgpu.view.questions.desk import opened
+    from pocketgpu.view.questions.desk import Beside, opened
 
     same_console(a, b)
-    return lambda: opened(b, choices)
+    chosen = [f"{name}={value}" for name, value in choices.items()]
+    return Beside(" ".join([Path(b.path).name, *chosen]), lambda: opened(b, choices))

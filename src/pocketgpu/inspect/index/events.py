@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pocketgpu.guests.writers import Written
     from pocketgpu.inspect.decode.uniforms import Uniform
     from pocketgpu.inspect.model.answer import Answer
+    from pocketgpu.inspect.model.forcing import Forcing
     from pocketgpu.inspect.model.moment import Moment
 
 PART = "events"
@@ -125,6 +126,10 @@ class IndexedEvents(Inspection):
     # -- the rest -----------------------------------------------------------------------------------------------------
     def seek(self, place: Address | str) -> Moment:
         return self._run.seek(place)
+
+    @property
+    def forcing(self) -> Forcing:
+        return self._run.forcing
 
     def words_of(self, event: Event) -> Iterable[str]:
         return self._run.words_of(event)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pocketgpu.guests import App
     from pocketgpu.guests.writers import Written
     from pocketgpu.inspect.decode.uniforms import Uniform
+    from pocketgpu.inspect.model.forcing import Forcing
     from pocketgpu.inspect.stepping.trace import Trace
 
 
@@ -148,6 +149,14 @@ class Inspection(ABC):
         registers = [json.loads(line).get("register", {}) for line in self.words_of(event)]
         return [register for register in registers if "new" in register]
 
+    @property
+    def forcing(self) -> Forcing:
+        """What knows which registers can have an override.
+
+        :raises UsageError: those of this console cannot.
+        """
+        raise UsageError(f"registers of a {self.capture.console} cannot be forced")
+
     def words_of(self, event: Event) -> Iterable[str]:
         """The words of the command stream that belong to an event, each as a line of JSON (docs/formats/decode.md)."""
         return ()
@@ -235,7 +244,6 @@ class Inspection(ABC):
 
         :raises UsageError: there is no such pixel.
         """
-
 
     # -- events of earlier runs ---------------------------------------------------------------------------------------
     takes_events: ClassVar[bool] = False

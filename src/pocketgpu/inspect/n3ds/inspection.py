@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pocketgpu.guests import App
     from pocketgpu.guests.writers import Written
     from pocketgpu.inspect.decode.uniforms import Uniform
+    from pocketgpu.inspect.model.forcing import Forcing
     from pocketgpu.inspect.n3ds.moments import N3dsMoment
     from pocketgpu.inspect.n3ds.programs import Program as DrawProgram
     from pocketgpu.inspect.stepping.trace import Trace as Steps
@@ -35,7 +36,8 @@ class N3dsInspection(Inspection):
     """The inspection of a 3DS capture.
 
     choices, evaluator: as for `pocketgpu.N3DS`. recorder: notes the events, if it has to note more than usual.
-    judge: finds what is odd about a draw's registers and program; None: nothing is reported as odd. forced: as for `drive`.
+    judge: finds what is odd about a draw's registers and program; None: nothing is reported as odd.
+    forced: as for `drive`.
     """
 
     def __init__(
@@ -162,6 +164,12 @@ class N3dsInspection(Inspection):
         from pocketgpu.inspect.n3ds.stepping import trace_of
 
         return trace_of(self, as_address(place), most)
+
+    @property
+    def forcing(self) -> Forcing:
+        from pocketgpu.inspect.forcing.n3ds import N3dsForcing
+
+        return N3dsForcing(self)
 
     def words_of(self, event: Event) -> Iterable[str]:
         from pocketgpu.inspect.decode import decode

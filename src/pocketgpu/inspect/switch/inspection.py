@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pocketgpu.forced import ForcedWord
     from pocketgpu.guests import App
     from pocketgpu.guests.writers import Written
+    from pocketgpu.inspect.model.forcing import Forcing
     from pocketgpu.inspect.stepping.trace import Trace as Steps
     from pocketgpu.inspect.switch.answers import PixelAnswers
     from pocketgpu.inspect.switch.moments import SwitchMoment
@@ -236,6 +237,12 @@ class SwitchInspection(Inspection):
         from pocketgpu.inspect.switch.stepping import trace_of
 
         return trace_of(self, as_address(place), most)
+
+    @property
+    def forcing(self) -> Forcing:
+        from pocketgpu.inspect.forcing.switch import SwitchForcing
+
+        return SwitchForcing(self)
 
     def words_of(self, event: Event) -> Iterable[str]:
         from pocketgpu.inspect.decode import decode

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from pocketgpu.forced import ForcedWord, Start, from_here
-from pocketgpu.maxwell.engines.common.base import Effect, Registers
+
+if TYPE_CHECKING:
+    from pocketgpu.maxwell.engines.common.base import Effect, Registers
 
 
 def forced_effects(

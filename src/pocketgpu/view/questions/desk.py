@@ -38,7 +38,6 @@ class Beside:
     opens: Callable[[], AbstractContextManager[Inspection]]
 
 
-
 class Desk:
     """Inspections by side. What is put down is closed when another takes its place, and at the end."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pocketgpu.cli.parts import complete, terminal
-from pocketgpu.cli.parts.options import choices_of, debug_option, set_option
+from pocketgpu.cli.parts.options import choices_of, debug_option, force_option, set_option
 from pocketgpu.cli.parts.outcome import Outcome
 from pocketgpu.cli.parts.replay import open_capture
 
@@ -32,12 +32,13 @@ _ADDRESS = re.compile(r"f\d+(/.*)?")
     "--switch-b", "choices_b", multiple=True, metavar="NAME=VALUE", callback=choices_of,
     shell_complete=complete.choices, help="A choice for OTHER, or for a second run of CAPTURE; may be repeated.",
 )  # fmt: skip
+@force_option(what="In OTHER, or in a second run of CAPTURE, have")
 @set_option
 @debug_option
 @click.pass_obj
 def view(
     outcome: Outcome, capture: str, rest: tuple[str, ...], port: int, host: str, no_browser: bool,
-    choices: dict[str, str], choices_b: dict[str, str],
+    choices: dict[str, str], choices_b: dict[str, str], forced: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Look at a capture in the browser.
 
@@ -58,10 +59,10 @@ def view(
     opened = open_capture(capture, address)
     outcome.add_events(opened.warnings)
     other = None
-    if second is not None or choices_b:
+    if second is not None or choices_b or forced:
         beside = opened if second is None else open_capture(second, address)
         outcome.add_events(beside.warnings)
-        other = _beside(opened, beside, choices_b)
+        other = _beside(opened, beside, choices_b, forced)
 
     def say(link: str) -> None:
         terminal.say(f"{capture} is shown at\n\n    {link}\n\nCtrl-C ends it.")
@@ -79,11 +80,10 @@ def _rest_of(rest: tuple[str, ...]) -> tuple[str | None, str | None]:
     return (None, rest[0]) if last_is_address else (rest[0] if rest else None, None)
 
 
-def _beside(a: Capture, b: Capture, choices: dict[str, str]) -> Beside:
+def _beside(a: Capture, b: Capture, choices: dict[str, str], forced: tuple[str, ...]) -> Beside:
     """The second capture, for the thread of the machine to open."""
     from pocketgpu.inspect.diff.compare import same_console
-    from pocketgpu.view.questions.desk import Beside, opened
+    from pocketgpu.view.questions.desk import beside
 
     same_console(a, b)
-    chosen = [f"{name}={value}" for name, value in choices.items()]
-    return Beside(" ".join([Path(b.path).name, *chosen]), lambda: opened(b, choices))
+    return beside(b, choices, forced)

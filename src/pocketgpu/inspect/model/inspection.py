@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pocketgpu.displayed import line_of
@@ -39,6 +40,8 @@ class Inspection(ABC):
     """An inspection of a capture. Every address may be given as text."""
 
     capture: Capture
+    choices: Mapping[str, str] = MappingProxyType({})
+    """Behaviour that was chosen (`pocketgpu switches`)."""
     frames: FrameAnswer | None = None
     """What answers `why` about a whole frame; None: such questions are refused."""
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pocketgpu.inspect.model.inspection import Inspection
-from pocketgpu.view.questions import compare, events, graph, page, pictures, state, why, words
+from pocketgpu.view.questions import compare, events, graph, page, pictures, state, whatif, why, words
 from pocketgpu.view.questions.asking import AnyAsked, Asked, Json
 
-_PARTS = (events, pictures, why, state, words, graph, page, compare)
+_PARTS = (events, pictures, why, state, words, graph, page, compare, whatif)
 
 
 def asked_of(name: str, version: str) -> Mapping[str, AnyAsked]:

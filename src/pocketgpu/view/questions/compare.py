@@ -21,10 +21,12 @@ MOST_FRAMES: Final = 4
 
 
 def _sides(given: Parameters) -> DeskQuestion:
-    def question(desk: Desk) -> Json:
-        return {"sides": [_side(desk, name) for name in desk.sides]}
+    return sides_on
 
-    return question
+
+def sides_on(desk: Desk) -> Json:
+    """What lies on a desk."""
+    return {"sides": [_side(desk, name) for name in desk.sides]}
 
 
 def _side(desk: Desk, name: str) -> Json:

@@ -9,7 +9,7 @@ choices. All belong to the machine's thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import PurePath
 from types import TracebackType
@@ -107,14 +107,25 @@ class Desk:
             found[1].close()
 
 
+def beside(capture: Capture, choices: Mapping[str, str], overrides: Sequence[str] = ()) -> Beside:
+    """A capture for the other side, with a title that says what is another way there."""
+    chosen = [f"{name}={value}" for name, value in choices.items()]
+    title = " ".join([PurePath(str(capture.path)).name, *chosen, *overrides])
+    return Beside(title, lambda: opened(capture, choices, overrides))
+
+
 @contextmanager
-def opened(capture: Capture, choices: Mapping[str, str]) -> Iterator[Inspection]:
-    """The inspection of a capture, with what earlier runs have found out. What this one finds is kept at the end."""
+def opened(capture: Capture, choices: Mapping[str, str], overrides: Sequence[str] = ()) -> Iterator[Inspection]:
+    """The inspection of a capture, with what earlier runs have found out. What this one finds is kept at the end,
+    but not with overrides (as in `debug`)."""
     from pocketgpu.inspect.index.events import IndexedEvents, remembered
     from pocketgpu.inspect.index.notes import noted
     from pocketgpu.inspect.index.store import index_of
     from pocketgpu.inspect.inspection import debug
 
+    if overrides:
+        yield debug(capture, choices, overrides=overrides)
+        return
     with ExitStack() as stack:
 
         def replayed() -> Inspection:
@@ -140,4 +151,4 @@ def desk_of(*sides: tuple[str, AbstractContextManager[Inspection]], other: Besid
         yield desk
 
 
-__all__ = ["MAIN", "OTHER", "Beside", "Desk", "desk_of", "opened"]
+__all__ = ["MAIN", "OTHER", "Beside", "Desk", "beside", "desk_of", "opened"]

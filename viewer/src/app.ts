@@ -7,6 +7,7 @@ import { Layout, PANELS } from "./layout";
 import { fromFragment, parseAddress } from "./shared/address";
 import { download, Superseded } from "./shared/api";
 import { selection } from "./shared/selection";
+import { SHOW_PANEL } from "./shared/show_panel";
 import { setTheme, theme, type Theme } from "./theme";
 
 /** Panels with keys: those that a hand finds. */
@@ -44,6 +45,7 @@ export class App extends LitElement {
     selection.addEventListener("change", () => this.selected());
     store.addEventListener("change", () => this.requestUpdate());
     document.addEventListener("keydown", (event) => this.key(event));
+    document.addEventListener(SHOW_PANEL, (event) => this.layout?.activate((event as CustomEvent<string>).detail));
     void store.open().then(() => {
       if (!selection.address && store.capture) selection.begin("f0");
       this.listen();

@@ -23,6 +23,7 @@ export const PANELS: Record<string, PanelKind> = {
   why: { title: "Why", element: "pg-why", group: "why" },
   state: { title: "State", element: "pg-state", group: "state" },
   words: { title: "Words", element: "pg-words", group: "state" },
+  whatif: { title: "What if", element: "pg-whatif", group: "state" },
   compare: { title: "Compare", element: "pg-compare", group: "picture", applies: () => sides.other !== null },
 };
 

@@ -7,6 +7,7 @@ import "./why/why_panel";
 import "./state/state_panel";
 import "./words/words_panel";
 import "./compare/compare_panel";
+import "./whatif/whatif_panel";
 import "./app";
 
 applyTheme();

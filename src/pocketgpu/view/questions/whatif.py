@@ -33,7 +33,8 @@ def _choices(given: Parameters) -> Question:
 def _choice(name: str, chosen: Mapping[str, str]) -> Json:
     one = CHOICES[name]
     return {
-        "name": name, "default": one.default, "chosen": chosen.get(name, one.default), "alternatives": [str(value) for value in one.alternatives],
+        "name": name, "default": one.default, "chosen": chosen.get(name, one.default),
+        "alternatives": [str(value) for value in one.alternatives],
         "doc": one.doc, "sources": [{"value": str(value), "source": str(said)} for value, said in one.sources.items()],
     }  # fmt: skip
 

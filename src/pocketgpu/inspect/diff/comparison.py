@@ -173,6 +173,7 @@ class Comparison:
         sides = self._of(number)
         events = sides.a.events(number), sides.b.events(number)
         # Every frame is compared by itself: what differs in it does not depend on which frames were looked at before.
+        sides.forget()
         structure = Structure(sides)
         pairs, differences = structure.frame(*events)
         return FrameComparison(self._current, number, events, pairs, differences, structure.differing)

@@ -51,6 +51,10 @@ class N3dsSides(Sides):
         self._logs = self._recorders[0].last, self._recorders[1].last
         self._lists = _command_memory(mine), _command_memory(others)
 
+    def forget(self) -> None:
+        super().forget()
+        self._registers, self._tables, self._looked = {}, {}, 0
+
     def keys(self, side: int, events: Sequence[Event]) -> list[tuple[Hashable, ...]]:
         log = self._logs[side]
         return [keys_of(event, () if event.draw is None else log.state_digests(event.draw)) for event in events]

@@ -19,7 +19,6 @@ from pocketgpu.events import Event
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture, Frame
     from pocketgpu.cli.parts.outcome import Outcome
-    from pocketgpu.forced import ForcedWord
 
 
 def open_capture(path: str, about: str | int | FrameSpan | None = None) -> Capture:
@@ -87,15 +86,15 @@ def replay(
 ) -> Iterator[Frame]:
     """Replay from the start of the capture and yield the requested frames, with progress on a terminal. forced: as in
     `pocketgpu.debug`."""
-    words: Sequence[ForcedWord] = ()
+    more: dict[str, Any] = {}
     if forced:
         from pocketgpu.inspect.inspection import forced_words
 
-        words = forced_words(capture, forced, choices)
+        more["forced"] = forced_words(capture, forced, choices)
     progress = Progress()
     try:
         progress.show("preparing")
-        played = capture.render(frames=frames, threads=threads, switches=dict(choices), forced=words)
+        played = capture.render(frames=frames, threads=threads, switches=dict(choices), **more)
         for done, frame in enumerate(played, 1):
             yield frame
             progress.show(f"frame {done} of {len(frames)}")

@@ -46,9 +46,6 @@ export class ComparePictures extends LitElement {
         border-radius: 0;
         margin-left: -1px;
       }
-      .group button[aria-checked="true"] {
-        position: relative;
-      }
       .views {
         display: flex;
         flex: 1 1 0;

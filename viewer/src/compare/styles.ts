@@ -42,13 +42,22 @@ export const compareStyles = css`
     flex: 1 1 0;
     min-width: 0;
     min-height: 0;
+    overflow-y: auto;
+  }
+  pg-compare-pictures {
+    min-height: 210px;
   }
   @container (max-width: 560px) {
     .halves {
       flex-direction: column;
+      overflow-y: auto;
+    }
+    .right {
+      flex: 1 0 auto;
+      overflow-y: visible;
     }
     .left {
-      flex: 0 0 26%;
+      flex: 0 0 max(26%, 110px);
       max-width: none;
       border-right: none;
       border-bottom: 1px solid var(--line);

@@ -305,7 +305,7 @@ export class WhatIfPanel extends Panel {
           />
           on</label
         >
-        <span class="dim">${found ? `${found.registers.length}${found.more ? " and more" : ""} registers` : ""}</span>
+        <span class="dim">${found ? counted(found) : ""}</span>
       </div>
       ${found?.registers.map((one) => this.register(one))}
       ${found && !found.registers.length ? html`<div class="note">There is no such register.</div>` : nothing}
@@ -400,6 +400,10 @@ export class WhatIfPanel extends Panel {
     event.preventDefault();
     showPanel("compare");
   }
+}
+
+function counted({ registers, more }: ForcibleAnswer): string {
+  return registers.length === 1 ? "1 register" : `${registers.length}${more ? " and more" : ""} registers`;
 }
 
 customElements.define("pg-whatif", WhatIfPanel);

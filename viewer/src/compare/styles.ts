@@ -53,7 +53,7 @@ export const compareStyles = css`
       overflow-y: auto;
     }
     .right {
-      flex: 1 0 auto;
+      flex: 1 0 400px;
       overflow-y: visible;
     }
     .left {

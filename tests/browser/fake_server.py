@@ -38,6 +38,8 @@ class Fake(ThreadingHTTPServer):
 
     def __init__(self, page: Path) -> None:
         super().__init__(("127.0.0.1", 0), partial(_Handler, directory=str(page)))
+        self.answers = dict(ANSWERS)
+        """The answer of each request; tests may put others there."""
         self.asked: list[str] = []
         self.slow: dict[str, float] = {}
         self.overtaken: set[str] = set()
@@ -81,7 +83,7 @@ class _Handler(SimpleHTTPRequestHandler):
             self._progress()
             return
         try:
-            answer = ANSWERS[name](given)
+            answer = self.server.answers[name](given)
         except Refused as error:
             at = given.get("at")
             self._send(400, _json({"error": {"message": str(error), "location": at, "hint": "Such as f0/d1."}}))
@@ -237,4 +239,6 @@ ANSWERS: dict[str, Any] = {
     "event": _event, "pictures": _pictures, "picture": picture, "pixel": _pixel, "why": _why, "state": _state,
     "words": _words, "notes": _notes, "flow": fake_flow.flow, "register-word": _register_word,
     **fake_shader.ANSWERS, **fake_resources.ANSWERS, **fake_draws.answers(WIDTH, HEIGHT, MARKUP, MANY),
+    "sides": lambda given: {"sides": [{"name": "a", "title": "fake", "console": "3DS", "frames": 2}]},
+    "choices": lambda given: {"choices": []},
 }  # fmt: skip

@@ -51,6 +51,7 @@ ENDS_WITH = {
     "run crash.elf": 1,
     "diff scene.ctf.xz other.ctf.xz": 1,
     "diff scene.ctf.xz --switch-b": 1,
+    "diff scene.ctf.xz --frame 0 --force-b": 1,
     "launch squares.sass --grid 2 --block 32 --arg zeros:160 --arg u32:50": 1,
 }
 """Exit codes other than 0, by the words that a command begins with."""

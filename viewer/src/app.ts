@@ -1,6 +1,7 @@
 // The page: a head with the capture, the address and the switches, and the panels below it.
 
 import { LitElement, html, nothing, type TemplateResult } from "lit";
+import { sides } from "./compare/sides";
 import { store } from "./events/store";
 import { Layout, PANELS } from "./layout";
 import { fromFragment, parseAddress } from "./shared/address";
@@ -58,6 +59,7 @@ export class App extends LitElement {
     void store.open().then(() => {
       if (!selection.address && store.capture) selection.begin("f0");
       this.listen();
+      if (store.capture) void sides.read();
     });
   }
 

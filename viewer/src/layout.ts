@@ -1,6 +1,7 @@
 // The places of the panels: dockview moves them, the browser's storage keeps them.
 
 import { createDockview, type DockviewApi, type ITabRenderer, type TabPartInitParameters } from "dockview-core";
+import { sides } from "./compare/sides";
 
 /** The number changes when old layouts no longer fit. */
 const KEY = "pocketgpu.layout.1";
@@ -8,7 +9,15 @@ const KEY = "pocketgpu.layout.1";
 /** The panel whose tabs another one shares at first; narrow windows put those of `state` below the picture too. */
 type Group = "events" | "picture" | "why" | "state";
 
-export const PANELS: Record<string, { title: string; element: string; group: Group }> = {
+interface PanelKind {
+  title: string;
+  element: string;
+  group: Group;
+  /** Whether the panel has anything to show; without it, always. */
+  applies?: () => boolean;
+}
+
+export const PANELS: Record<string, PanelKind> = {
   events: { title: "Events", element: "pg-events", group: "events" },
   picture: { title: "Picture", element: "pg-picture", group: "picture" },
   why: { title: "Why", element: "pg-why", group: "why" },
@@ -21,7 +30,14 @@ export const PANELS: Record<string, { title: string; element: string; group: Gro
   graph: { title: "Frame graph", element: "pg-graph", group: "picture" },
   notes: { title: "Notes", element: "pg-notes", group: "events" },
   timeline: { title: "Timeline", element: "pg-timeline", group: "state" },
+  whatif: { title: "What if", element: "pg-whatif", group: "state" },
+  compare: { title: "Compare", element: "pg-compare", group: "picture", applies: () => sides.other !== null },
 };
+
+/** The names of the panels that have something to show. */
+function applying(): string[] {
+  return Object.keys(PANELS).filter((id) => PANELS[id]!.applies?.() ?? true);
+}
 
 type Width = "wide" | "narrow";
 
@@ -48,6 +64,28 @@ export class Layout {
     });
     this.name();
     host.addEventListener("keydown", (event) => this.key(event));
+    sides.addEventListener("change", () => this.fill());
+  }
+
+  /** Add panels that have something to show now, and take away those that have nothing any more. */
+  fill(): void {
+    const wanted = applying();
+    for (const id of Object.keys(PANELS)) {
+      const panel = this.api.getPanel(id);
+      if (panel && !wanted.includes(id)) this.api.removePanel(panel);
+      else if (!panel && wanted.includes(id)) this.add(id, PANELS[id]!.group, "within", true);
+    }
+    this.name();
+  }
+
+  private add(id: string, reference?: string, direction?: "right" | "below" | "within", inactive = false): void {
+    this.api.addPanel({
+      id,
+      component: id,
+      title: PANELS[id]!.title,
+      inactive,
+      ...(reference && direction ? { position: { referencePanel: reference, direction } } : {}),
+    });
   }
 
   /** Put the panels back where they are at first. */
@@ -55,27 +93,16 @@ export class Layout {
     const { clientWidth, clientHeight } = this.host;
     this.api.layout(clientWidth, clientHeight);
     this.api.clear();
-    const add = (id: string, reference?: string, direction?: "right" | "below" | "within", inactive = false): void => {
-      this.api.addPanel({
-        id,
-        component: id,
-        title: PANELS[id]!.title,
-        inactive,
-        ...(reference && direction ? { position: { referencePanel: reference, direction } } : {}),
-      });
-    };
-    add("events");
-    add("picture", "events", "right");
+    this.add("events");
+    this.add("picture", "events", "right");
     if (this.width === "wide") {
-      add("why", "picture", "right");
-      add("state", "why", "below");
+      this.add("why", "picture", "right");
+      this.add("state", "why", "below");
     } else {
-      add("why", "picture", "below");
-      add("state", "why", "within", true);
+      this.add("why", "picture", "below");
+      this.add("state", "why", "within", true);
     }
-    for (const [id, { group }] of Object.entries(PANELS)) {
-      if (id !== group) add(id, group, "within", true);
-    }
+    this.fill();
     const size = (id: string, width?: number, height?: number): void => {
       this.api.getPanel(id)?.api.setSize({ ...(width ? { width } : {}), ...(height ? { height } : {}) });
     };
@@ -92,6 +119,7 @@ export class Layout {
 
   /** Bring a panel to the front and move the focus into it. */
   activate(id: string): void {
+    if (!this.api.getPanel(id)) return;
     this.api.getPanel(id)?.api.setActive();
     const element = this.host.querySelector(PANELS[id]!.element);
     requestAnimationFrame(() =>
@@ -104,8 +132,10 @@ export class Layout {
     if (!kept) return false;
     try {
       this.api.fromJSON(JSON.parse(kept));
-      // A layout that lacks a panel is not whole.
-      return Object.keys(PANELS).every((id) => this.api.getPanel(id));
+      // A layout that lacks a panel that is always there is not whole.
+      if (!Object.keys(PANELS).every((id) => PANELS[id]!.applies || this.api.getPanel(id))) return false;
+      this.fill();
+      return true;
     } catch {
       return false;
     }

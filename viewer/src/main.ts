@@ -13,6 +13,8 @@ import "./timeline/timeline_panel";
 import "./shader/shader_panel";
 import "./resources/resources_panel";
 import "./memory/memory_panel";
+import "./compare/compare_panel";
+import "./whatif/whatif_panel";
 import "./app";
 
 applyTheme();

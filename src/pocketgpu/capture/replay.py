@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pocketgpu.capture.driver import drive, provider
@@ -16,6 +16,7 @@ from pocketgpu.wording import counted
 if TYPE_CHECKING:
     from pocketgpu.capture.formats.mxcap import ChannelLog
     from pocketgpu.capture.formats.n3ds_trace import N3DSTrace
+    from pocketgpu.forced import ForcedWord
     from pocketgpu.maxwell.gm20b import GM20B
     from pocketgpu.pica.n3ds import N3DS
 
@@ -70,19 +71,21 @@ class Capture:
         evaluator: str = "llvm",
         machine: N3DS | GM20B | None = None,
         pictures: bool = True,
+        forced: Sequence[ForcedWord] = (),
     ) -> Iterator[Frame]:
         """Replay from the start and yield the frames in `frames` (all if None) in ascending order.
 
         Frames before and between them run too, because each builds on the last; later frames do not. threads, choices,
         evaluator: as for `pocketgpu.N3DS` and `pocketgpu.GM20B`. machine: one from `self.machine`, used again instead
         of a new one; it is reset first, and the other three arguments are ignored. pictures: whether frames keep their
-        pictures when the machine moves on, for which all of them are scanned out.
+        pictures when the machine moves on, for which all of them are scanned out. forced: registers that hold other
+        words than the capture writes (`pocketgpu.inspect.inspection.forced_words`).
 
         Raises NoPictureError, at once, if the capture has no frames or not all of `frames`, and UsageError if `frames`
         is no range.
         """
         wanted = self._wanted(frames)
-        return self.driver(threads, switches, evaluator, machine).frames(wanted, pictures)
+        return self.driver(threads, switches, evaluator, machine, forced).frames(wanted, pictures)
 
     def driver(
         self,
@@ -90,9 +93,12 @@ class Capture:
         switches: Mapping[str, str] | None = None,
         evaluator: str = "llvm",
         machine: N3DS | GM20B | None = None,
+        forced: Sequence[ForcedWord] = (),
     ) -> Driver[Any]:
         """A driver for the capture, at its start; arguments as for `render`."""
-        return drive(self.trace, threads=threads, switches=switches, evaluator=evaluator, machine=machine)
+        return drive(
+            self.trace, threads=threads, switches=switches, evaluator=evaluator, machine=machine, forced=forced
+        )
 
     def machine(
         self, threads: int = 1, switches: Mapping[str, str] | None = None, evaluator: str = "llvm"

@@ -15,13 +15,15 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
+    from pocketgpu.forced import ForcedWord
     from pocketgpu.inspect.model.address import Address
     from pocketgpu.inspect.model.causes import FrameCauses
+    from pocketgpu.inspect.model.forcing import Override
     from pocketgpu.inspect.model.inspection import Inspection as Inspection
     from pocketgpu.inspect.model.inventory import Inventory
     from pocketgpu.inspect.model.moment import Moment as Moment
@@ -29,22 +31,42 @@ if TYPE_CHECKING:
 
 
 def debug(
-    capture: Capture | str | os.PathLike[str], switches: Mapping[str, str] | None = None, evaluator: str = "llvm"
-) -> Inspection:
-    """Inspect a capture or a capture file. switches (choices by name), evaluator: as for the machines.
+    capture: Capture | str | os.PathLike[str], switches: Mapping[str, str] | None = None, evaluator: str = "llvm",
+    overrides: Iterable[Override | str] = (),
+) -> Inspection:  # fmt: skip
+    """Inspect a capture or a capture file. switches (choices by name), evaluator: as for the machines. overrides:
+    registers with the values that they have from a place on, such as "BLEND_COLOR.r=255@f0/d3".
 
     A program in place of a capture file is run for 60 frames; for more, debug `App.capture()`.
 
     :raises CaptureError: the file is not a capture, or is damaged.
+    :raises UsageError: there is no such choice, or a register cannot have an override.
     """
     opened = _opened(capture) if isinstance(capture, str | os.PathLike) else capture
+    forced = forced_words(opened, overrides, switches)
     if opened.console == "Switch":
         from pocketgpu.inspect.switch.inspection import SwitchInspection
 
-        return SwitchInspection(opened, switches, evaluator, frames=_causes_of)
+        return SwitchInspection(opened, switches, evaluator, frames=_causes_of, forced=forced)
     from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 
-    return N3dsInspection(opened, switches, evaluator, judge=_said_of, frames=_causes_of)
+    return N3dsInspection(opened, switches, evaluator, judge=_said_of, frames=_causes_of, forced=forced)
+
+
+def forced_words(
+    capture: Capture, overrides: Iterable[Override | str], switches: Mapping[str, str] | None = None
+) -> tuple[ForcedWord, ...]:
+    """What a machine is told about overrides (`drive`). The capture is played as it is to find their places.
+
+    :raises UsageError: a register cannot have an override.
+    """
+    wanted = list(overrides)
+    if not wanted:
+        return ()
+    from pocketgpu.inspect.model.forcing import Override
+
+    forcing = debug(capture, switches).forcing
+    return tuple(forcing.word(Override.parse(one) if isinstance(one, str) else one) for one in wanted)
 
 
 def _opened(path: str | os.PathLike[str]) -> Capture:

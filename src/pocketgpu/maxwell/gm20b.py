@@ -57,6 +57,7 @@ from pocketgpu.wording import counted
 from pocketgpu.workers import Workers
 
 if TYPE_CHECKING:
+    from pocketgpu.forced import ForcedWord
     from pocketgpu.maxwell.compute.grids import Grids, Read
     from pocketgpu.maxwell.engines.common.report import Counters
     from pocketgpu.maxwell.engines.common.state import State
@@ -138,6 +139,8 @@ class GM20B(Observed[Observer]):
         self.stats = ChannelStats()
         self.syncpoints = Syncpoints()
         self.engine_classes = ENGINE_CLASSES
+        self.forced: tuple[ForcedWord, ...] = ()
+        """Registers of the 3D class that hold other words than commands write; see `force`."""
         self.macro_budget = MACRO_BUDGET
         """Instructions that the macros of one submission may take; more of them are a hang."""
         self.ram_words = int(self.choices["mme.instruction_ram"])
@@ -179,6 +182,11 @@ class GM20B(Observed[Observer]):
             inline_places=self.inline_places,
         )  # fmt: skip
 
+    def force(self, words: Sequence[ForcedWord]) -> None:
+        """Have registers of the 3D class hold other words than commands write. To be called before there are channels.
+        Draws then are made one by one."""
+        self.forced = tuple(words)
+
     # -- observers --------------------------------------------------------------------------------------------------
     def _observers_changed(self) -> None:
         for one in self.observers:
@@ -192,15 +200,16 @@ class GM20B(Observed[Observer]):
 
     @property
     def single_draws(self) -> bool:
-        """Whether an observer has `wants_draws`, so that kernels make no draws without Python."""
-        return any(one.wants_draws for one in self.observers)
+        """Whether an observer has `wants_draws`, or registers are forced, so that kernels make no draws without
+        Python."""
+        return bool(self.forced) or any(one.wants_draws for one in self.observers)
 
     def leap(self, draws: int) -> None:
         """Let kernels make up to so many draws without Python, whatever observers want; then the channel stops as after
         any draw. 0: observers decide again."""
         if self.has_drawn:
             quick = self.drawing.quick
-            quick.on, quick.most = draws > 0 or not self.single_draws, draws or quick.NO_LIMIT
+            quick.on, quick.most = (draws > 0 and not self.forced) or not self.single_draws, draws or quick.NO_LIMIT
 
     def writing(self, run: Callable[[], T]) -> T:
         """Run a function that writes memory, and notify observers of the pages that it wrote."""

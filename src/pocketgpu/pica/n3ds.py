@@ -49,6 +49,7 @@ from pocketgpu.pictures import Screen
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
+    from pocketgpu.forced import ForcedWord
     from pocketgpu.pica.external.timed import TimedRegisters
     from pocketgpu.pica.front.packets import DrawPackets
     from pocketgpu.pica.gsp import Gsp
@@ -159,6 +160,13 @@ class N3DS(Observed[Observer]):
         self.frame = 0
         self._core.place = "f0"
         self._gsp: Gsp | None = None
+
+    def force(self, words: Sequence[ForcedWord]) -> None:
+        """Have draws read other registers than commands write. To be called once, before there are observers."""
+        if words:
+            from pocketgpu.pica.front.forced import ForcedDraws
+
+            self.observe(ForcedDraws(words))
 
     def reset(self) -> None:
         """Power cycle: the machine is as it was when it was made. It keeps its host memory, so that the next run need

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from pocketgpu.capture import Capture
+    from pocketgpu.view.questions.desk import Beside
 
 PAGE: Final = Path(__file__).parent / "page"
 """Where the built page is. The package for users has it; in a clone `make page` makes it."""
@@ -42,12 +43,12 @@ def check_installed() -> None:
 
 def serve(
     capture: Capture, switches: Mapping[str, str], *, host: str, port: int, at: str,
-    say: Callable[[str], None], open_browser: bool, notes: Path | None = None,
+    say: Callable[[str], None], open_browser: bool, other: Beside | None = None, notes: Path | None = None,
 ) -> None:  # fmt: skip
     """Serve the page about a capture until the process is interrupted.
 
-    host, port: where to listen; port 0 is any free one. at: the address to show first. say: is given the link. notes:
-    the folder for the user's notes; None: that of the capture.
+    host, port: where to listen; port 0 is any free one. at: the address to show first. say: is given the link. other:
+    what is compared with it. notes: the folder for the user's notes; None: that of the capture.
 
     :raises UsageError: nothing can listen there.
     """
@@ -63,7 +64,7 @@ def serve(
     listener = _listener(host, port)
     port = listener.getsockname()[1]
     names = {host, LOCAL, "localhost"} if host == LOCAL else {host, socket.gethostname()}
-    machine = MachineThread(lambda: desk_of((MAIN, opened(capture, switches))))
+    machine = MachineThread(lambda: desk_of((MAIN, opened(capture, switches)), other=other))
     path = Path(capture.path)
     kept = Notes(path.parent if notes is None else notes, path.name)
     routes = Routes(machine, path.name, __version__, PAGE, kept)

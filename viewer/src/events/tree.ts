@@ -313,6 +313,16 @@ export class EventTree {
     return previous ? addressOf(frame.number, previous) : earlier;
   }
 
+  /** The address of the last event of a pass; null where the address names none. */
+  lastOf(address: string): string | null {
+    const parsed = parseAddress(address);
+    const frame = parsed && this.frames[parsed.frame];
+    const pass = frame ? this.findPass(frame, parsed.pass) : undefined;
+    const last = pass === undefined ? undefined : frame?.loaded?.passes[pass]?.events.at(-1);
+    const event = last === undefined ? undefined : frame?.loaded?.events[last];
+    return frame && event ? addressOf(frame.number, event) : null;
+  }
+
   row(row: number): Row | null {
     const frame = this.frames[this.frameOf[row]!];
     if (row < 0 || row >= this.count || !frame) return null;

@@ -117,6 +117,14 @@ export class CanvasView extends LitElement {
     this.redraw();
   }
 
+  /** Show the same part as another view, and the same pixel below the pointer. No event is sent: both would go on. */
+  follow(other: CanvasView): void {
+    Object.assign(this.viewport, { zoom: other.viewport.zoom, left: other.viewport.left, top: other.viewport.top });
+    this.fitted = other.fitted;
+    this.cursor = other.cursor;
+    this.redraw();
+  }
+
   fit(): void {
     this.viewport.fit();
     this.fitted = true;

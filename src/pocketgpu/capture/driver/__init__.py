@@ -8,7 +8,7 @@ Only this package chooses the machine for a capture, and only here does the cons
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from pocketgpu.capture.driver.base import Driver, Frame, Player, Position
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pocketgpu.capture.formats.mxcap import ChannelLog
     from pocketgpu.capture.formats.n3ds_trace import N3DSTrace
     from pocketgpu.capture.replay import Capture
+    from pocketgpu.forced import ForcedWord
     from pocketgpu.maxwell.gm20b import GM20B
     from pocketgpu.pica.n3ds import N3DS
 
@@ -39,17 +40,17 @@ def provider(trace: N3DSTrace | ChannelLog) -> type[Driver[Any]]:
 @overload
 def drive(
     trace: N3DSTrace, *, threads: int = 1, switches: Mapping[str, str] | None = None, evaluator: str = "llvm",
-    machine: N3DS | None = None,
+    machine: N3DS | None = None, forced: Sequence[ForcedWord] = (),
 ) -> N3DSDriver: ...  # fmt: skip
 @overload
 def drive(
     trace: ChannelLog, *, threads: int = 1, switches: Mapping[str, str] | None = None, evaluator: str = "llvm",
-    machine: GM20B | None = None,
+    machine: GM20B | None = None, forced: Sequence[ForcedWord] = (),
 ) -> SwitchDriver: ...  # fmt: skip
 @overload
 def drive(
     trace: N3DSTrace | ChannelLog, *, threads: int = 1, switches: Mapping[str, str] | None = None,
-    evaluator: str = "llvm", machine: N3DS | GM20B | None = None,
+    evaluator: str = "llvm", machine: N3DS | GM20B | None = None, forced: Sequence[ForcedWord] = (),
 ) -> Driver[Any]: ...  # fmt: skip
 def drive(
     trace: N3DSTrace | ChannelLog,
@@ -58,15 +59,19 @@ def drive(
     switches: Mapping[str, str] | None = None,
     evaluator: str = "llvm",
     machine: Any = None,
+    forced: Sequence[ForcedWord] = (),
 ) -> Driver[Any]:
     """A driver for a parsed capture, at its start.
 
     threads, switches, evaluator: as for `pocketgpu.N3DS` and `pocketgpu.GM20B`. machine: one that was made for such a
-    capture, used again instead of a new one; it is reset, and the other arguments are ignored.
+    capture, used again instead of a new one; it is reset, and the other arguments are ignored. forced: registers that
+    hold other words than the capture writes.
     """
     chosen = provider(trace)
     if machine is None:
-        return chosen(trace, chosen.make_machine(trace, threads, switches, evaluator))
+        machine = chosen.make_machine(trace, threads, switches, evaluator)
+        machine.force(forced)
+        return chosen(trace, machine)
     machine.reset()
     return chosen(trace, machine)
 

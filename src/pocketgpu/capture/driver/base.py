@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from time import perf_counter
@@ -17,6 +17,7 @@ from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted, one_of
 
 if TYPE_CHECKING:
+    from pocketgpu.forced import ForcedWord
     from pocketgpu.maxwell.gm20b import GM20B
     from pocketgpu.observer import Observed
     from pocketgpu.pica.n3ds import N3DS
@@ -35,6 +36,7 @@ class Machine(Protocol):
     def restore(self, checkpoint: Any, /) -> None: ...
     def reset(self) -> None: ...
     def finish(self) -> None: ...
+    def force(self, words: Sequence[ForcedWord], /) -> None: ...
 
 
 M = TypeVar("M", bound=Machine)

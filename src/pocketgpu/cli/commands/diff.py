@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pocketgpu.cli.parts import complete, terminal
-from pocketgpu.cli.parts.options import FrameSpan, choices_of, debug_option, json_option, parse_frame_span, parsed
+from pocketgpu.cli.parts.options import (
+    FrameSpan,
+    choices_of,
+    debug_option,
+    force_option,
+    json_option,
+    parse_frame_span,
+    parsed,
+)
 from pocketgpu.cli.parts.outcome import ExitCode, Outcome
 from pocketgpu.cli.parts.replay import frames_of, make_directory, open_capture, write_file
 from pocketgpu.errors import UsageError
@@ -46,6 +54,7 @@ EVALUATORS = ("llvm", "numpy")
     shell_complete=complete.choices,
     help="A choice for B; may be repeated.",
 )
+@force_option("--force-b", "In B, have")
 @click.option("--evaluator-a", type=click.Choice(EVALUATORS), default="llvm", show_default=True, help="What runs A.")
 @click.option("--evaluator-b", type=click.Choice(EVALUATORS), default="llvm", show_default=True, help="What runs B.")
 @click.option("--out", metavar="DIR", help="Write pictures that differ side by side, with their difference.")
@@ -54,7 +63,7 @@ EVALUATORS = ("llvm", "numpy")
 @click.pass_obj
 def diff(
     outcome: Outcome, a: str, b: str | None, frames: FrameSpan | None, choice_a: dict[str, str],
-    choice_b: dict[str, str], evaluator_a: str, evaluator_b: str, out: str | None,
+    choice_b: dict[str, str], forced: tuple[str, ...], evaluator_a: str, evaluator_b: str, out: str | None,
 ) -> None:  # fmt: skip
     """Show where two captures differ, or one capture under two settings.
 
@@ -67,7 +76,7 @@ def diff(
     from pocketgpu.inspect.inspection import debug
 
     first = open_capture(a, frames)
-    if b is None and (choice_a, evaluator_a) == (choice_b, evaluator_b):
+    if b is None and not forced and (choice_a, evaluator_a) == (choice_b, evaluator_b):
         raise UsageError(
             "there is nothing to compare with", location=a,
             hint="Give a second capture, or --switch-b NAME=VALUE to run this one under two settings.",
@@ -77,7 +86,7 @@ def diff(
         outcome.add_events(capture.warnings)
     wanted = None if frames is None else frames_of(first, frames, outcome)
     progress = terminal.Progress()
-    runs = debug(first, choice_a, evaluator_a), debug(second, choice_b, evaluator_b)
+    runs = debug(first, choice_a, evaluator_a), debug(second, choice_b, evaluator_b, forced)
     try:
         report = compare(*runs, wanted, names=(a, b or a), progress=lambda frame: progress.show(f"frame {frame}"))
     finally:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from pocketgpu.cli.parts.options import (
     FrameSpan,
     MemoryRange,
     debug_option,
+    force_option,
     json_option,
     parse_frame_span,
     parsed,
@@ -63,6 +64,7 @@ LAYOUTS = ("top", "bottom", "stereo", "both")
 @expect_options
 @threads_option
 @set_option
+@force_option()
 @json_option
 @debug_option
 @click.pass_obj
@@ -83,6 +85,7 @@ def render(
     report: str | None,
     threads: int,
     choices: dict[str, str],
+    forced: tuple[str, ...],
 ) -> None:
     """Render a capture into PNG files.
 
@@ -105,7 +108,7 @@ def render(
         others |= {"--expect": expect, "--tolerance": tolerance, "--junit": junit, "--report": report}
         if list_ is None or not memory or out is None:
             raise click.UsageError("Memory dumps need --list ADDRESS:SIZE, --memory FILE@ADDRESS and --out DIR.")
-        if given := [name for name, value in others.items() if value is not None]:
+        if given := [name for name, value in [*others.items(), ("--force", forced or None)] if value is not None]:
             raise click.UsageError(f"{given[0]} does not go with --list: there is one list and no frame.")
         render_list(outcome, list_, memory, registers, out, threads, choices)
         return
@@ -122,7 +125,9 @@ def render(
             if value is not None
         ]:
             raise click.UsageError(f"{given[0]} is for comparing: give --expect DIR as well.")
-        render_capture(outcome, capture, out, frames, threads, choices, layout=layout, animate=animate, fps=fps)
+        render_capture(
+            outcome, capture, out, frames, threads, choices, layout=layout, animate=animate, fps=fps, forced=forced
+        )
         outcome.show = lambda: terminal.say(summary(outcome, capture, out))
         return
     if out is not None and os.path.realpath(out) == os.path.realpath(expect):
@@ -131,8 +136,9 @@ def render(
     span = frames if frames or out or animate else expected.span
     try:
         render_capture(
-            outcome, capture, out, span, threads, choices, layout=layout, animate=animate, fps=fps, expected=expected
-        )
+            outcome, capture, out, span, threads, choices, layout=layout, animate=animate, fps=fps, expected=expected,
+            forced=forced,
+        )  # fmt: skip
     except PocketGPUError as error:
         expected.stop(capture, error)
         raise
@@ -185,6 +191,7 @@ def render_capture(
     animate: str | None = None,
     fps: int | None = None,
     expected: Expected | None = None,
+    forced: Sequence[str] = (),
 ) -> None:
     """Render the frames of `span` into the folder `out` and the file `animate`, note each in `outcome`, and compare
     them with `expected`.
@@ -204,7 +211,7 @@ def render_capture(
     outcome.add_events(capture.warnings)
     writer = _Writer(directory, outcome.json, outcome.frames)
     try:
-        for frame in replay(capture, wanted, threads, choices):
+        for frame in replay(capture, wanted, threads, choices, forced):
             entry = describe_frame(frame)
             screens: dict[str, Shown] = dict(frame.screens)
             if layout is not None:

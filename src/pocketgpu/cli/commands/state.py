@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pocketgpu.cli.parts import complete, terminal
-from pocketgpu.cli.parts.options import capture_argument, debug_option, json_option, set_option
+from pocketgpu.cli.parts.options import capture_argument, debug_option, force_option, json_option, set_option, standing
 from pocketgpu.cli.parts.outcome import Outcome
 from pocketgpu.cli.parts.replay import make_directory, open_capture, write_file
 from pocketgpu.errors import NoPictureError, UsageError
@@ -41,12 +41,13 @@ _MOST_CONSTANTS = 64
 @click.option("--shaders", is_flag=True, help="Show the programs, disassembled, with uniforms or constant buffers.")
 @click.option("--target", metavar="FILE", help="Write the colour target as a PNG file.")
 @set_option
+@force_option()
 @json_option
 @debug_option
 @click.pass_obj
 def state(
     outcome: Outcome, capture: str, address: str, against: str, textures: str | None, mesh: str | None, space: str,
-    vertices: str | None, shaders: bool, target: str | None, choices: dict[str, str],
+    vertices: str | None, shaders: bool, target: str | None, choices: dict[str, str], forced: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Show registers, textures, buffers, shaders and vertices at an event.
 
@@ -61,8 +62,9 @@ def state(
         raise click.UsageError(f"--mesh makes .glb and .obj files, not '{mesh}'.")
     opened = open_capture(capture, address)
     outcome.add_events(opened.warnings)
-    run = debug(opened, choices)
-    with remembered(run, opened, choices):
+    stand = standing(choices, forced)
+    run = debug(opened, choices, overrides=forced)
+    with remembered(run, opened, stand):
         lines = _shown(outcome, run, address, against, shaders, target, textures, mesh, space, vertices)
     outcome.show = lambda: terminal.say("\n".join(lines))
 

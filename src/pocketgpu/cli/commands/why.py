@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pocketgpu.cli.parts import complete, terminal
-from pocketgpu.cli.parts.options import debug_option, json_option, set_option
+from pocketgpu.cli.parts.options import debug_option, force_option, json_option, set_option, standing
 from pocketgpu.cli.parts.outcome import Outcome
 from pocketgpu.cli.parts.replay import open_capture
 
@@ -24,12 +24,14 @@ if TYPE_CHECKING:
     "--html", "page", metavar="FILE", help="Also write a page with the pictures and the state, one file, to send."
 )
 @set_option
+@force_option()
 @json_option
 @debug_option
 @click.pass_obj
 def why(
-    outcome: Outcome, capture: str, address: str, every: bool, page: str | None, choices: dict[str, str]
-) -> None:
+    outcome: Outcome, capture: str, address: str, every: bool, page: str | None, choices: dict[str, str],
+    forced: tuple[str, ...],
+) -> None:  # fmt: skip
     """Explain why a pixel has its colour, with all values; what happened to a draw; or what spoils a frame.
 
     ADDRESS is a pixel of a screen as 'render' writes it (f1/px200,120 is one of the top screen, f1/bottom/px10,20), a
@@ -50,8 +52,9 @@ def why(
     wanted = Address.parse(address)
     opened = open_capture(capture, address)
     outcome.add_events(opened.warnings)
-    run = debug(opened, choices)
-    with remembered(run, opened, choices), noted(run, opened, choices):
+    stand = standing(choices, forced)
+    run = debug(opened, choices, overrides=forced)
+    with remembered(run, opened, stand), noted(run, opened, stand):
         answer = run.why(wanted, every)
         if page is not None:
             _write(outcome, run, answer, page)

@@ -6,7 +6,7 @@ A value that parses here is valid for the rest of the program; other values are 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -180,6 +180,22 @@ def set_option(command: F) -> F:
         shell_complete=complete.choices,
         help="Choose a doubtful behaviour or a what-if; may be repeated. See 'pocketgpu switches'.",
     )(command)
+
+
+def force_option(name: str = "--force", what: str = "Have") -> Callable[[F], F]:
+    """The option of registers that hold a value of the caller's choice. what: begins its help."""
+    return click.option(
+        name,
+        "forced",
+        multiple=True,
+        metavar="REGISTER[.FIELD]=VALUE@ADDRESS",
+        help=f"{what} a register hold a value from an event on, whatever is written; may be repeated.",
+    )
+
+
+def standing(choices: Mapping[str, str], forced: Sequence[str]) -> dict[str, str]:
+    """Choices with what is forced: what answers about a capture depend on."""
+    return {**choices, "--force": " ".join(forced)} if forced else dict(choices)
 
 
 def capture_argument(command: F) -> F:

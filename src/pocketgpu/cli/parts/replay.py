@@ -81,12 +81,21 @@ def frames_of(capture: Capture, span: FrameSpan | None, outcome: Outcome | None 
     return range(span.first, count if span.last is None else min(span.last + 1, count))
 
 
-def replay(capture: Capture, frames: range, threads: int, choices: Mapping[str, str]) -> Iterator[Frame]:
-    """Replay from the start of the capture and yield the requested frames, with progress on a terminal."""
+def replay(
+    capture: Capture, frames: range, threads: int, choices: Mapping[str, str], forced: Sequence[str] = ()
+) -> Iterator[Frame]:
+    """Replay from the start of the capture and yield the requested frames, with progress on a terminal. forced: as in
+    `pocketgpu.debug`."""
+    more: dict[str, Any] = {}
+    if forced:
+        from pocketgpu.inspect.inspection import forced_words
+
+        more["forced"] = forced_words(capture, forced, choices)
     progress = Progress()
     try:
         progress.show("preparing")
-        for done, frame in enumerate(capture.render(frames=frames, threads=threads, switches=dict(choices)), 1):
+        played = capture.render(frames=frames, threads=threads, switches=dict(choices), **more)
+        for done, frame in enumerate(played, 1):
             yield frame
             progress.show(f"frame {done} of {len(frames)}")
     finally:

@@ -21,6 +21,12 @@ CHOICES: Final[Mapping[str, Choice]] = {
 }
 """Every choice by its name."""
 
+OF_CONSOLE: Final[Mapping[str, tuple[str, ...]]] = {
+    "3DS": tuple(choice.name for choice in (*core.choices(), *outside_core.choices())),
+    "Switch": tuple(choice.name for choice in maxwell.choices()),
+}
+"""Names of the choices that change what a console's machine does with a capture."""
+
 DEFAULTS: Final[Mapping[str, str]] = {name: choice.default for name, choice in CHOICES.items()}
 """The default value of each choice."""
 

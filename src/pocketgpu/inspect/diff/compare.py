@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.diff.n3ds import N3dsSides
@@ -17,6 +18,9 @@ from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.inspect.n3ds.inspection import N3dsInspection
 from pocketgpu.inspect.switch.inspection import SwitchInspection
 from pocketgpu.wording import counted
+
+if TYPE_CHECKING:
+    from pocketgpu.capture import Capture
 
 MOST_PICTURES = 64
 """Most pairs of pictures that a report keeps; of further ones it has only the numbers."""
@@ -32,9 +36,7 @@ def diff(
 
     :raises UsageError: the runs are of different consoles, or one of them has no such frame.
     """
-    consoles = (a.capture.console, b.capture.console)
-    if consoles[0] != consoles[1]:
-        raise UsageError(f"one capture is of a {consoles[0]}, the other of a {consoles[1]}")
+    same_console(a.capture, b.capture)
     report = Report(names)
     counts = (a.frame_count, b.frame_count)
     sides = sides_of(a, b)
@@ -70,6 +72,15 @@ def diff(
             report.notes += [missed] if missed and missed not in report.notes else []
     report.structure = found + report.structure
     return report
+
+
+def same_console(a: Capture, b: Capture) -> None:
+    """Check that two captures can be compared.
+
+    :raises UsageError: they are of different consoles.
+    """
+    if a.console != b.console:
+        raise UsageError(f"one capture is of a {a.console}, the other of a {b.console}")
 
 
 def sides_of(a: Inspection, b: Inspection) -> Sides:

@@ -38,7 +38,7 @@ class N3dsSides(Sides):
     def __init__(self, a: N3dsInspection, b: N3dsInspection) -> None:
         self._recorders = DrawLog(), DrawLog()
         super().__init__(
-            *(N3dsInspection(run.capture, run.choices, run.evaluator, log)
+            *(N3dsInspection(run.capture, run.choices, run.evaluator, log, forced=run.forced)
               for run, log in zip((a, b), self._recorders, strict=True))
         )  # fmt: skip
         self._logs = FrameLog(), FrameLog()
@@ -50,6 +50,10 @@ class N3dsSides(Sides):
     def begin(self, mine: Sequence[Event], others: Sequence[Event]) -> None:
         self._logs = self._recorders[0].last, self._recorders[1].last
         self._lists = _command_memory(mine), _command_memory(others)
+
+    def forget(self) -> None:
+        super().forget()
+        self._registers, self._tables, self._looked = {}, {}, 0
 
     def keys(self, side: int, events: Sequence[Event]) -> list[tuple[Hashable, ...]]:
         log = self._logs[side]

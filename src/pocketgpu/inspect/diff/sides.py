@@ -43,6 +43,10 @@ class Sides:
     def begin(self, mine: Sequence[Event], others: Sequence[Event]) -> None:
         """Begin a frame; mine, others: its events."""
 
+    def forget(self) -> None:
+        """Report differences again that began in an earlier frame."""
+        self._sought = False
+
     def keys(self, side: int, events: Sequence[Event]) -> list[tuple[Hashable, ...]]:
         """Keys of a frame's events (`alignment.keys_of`). side: 0 for A, 1 for B."""
         return [keys_of(event) for event in events]

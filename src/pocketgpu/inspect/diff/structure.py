@@ -23,6 +23,8 @@ class Structure:
 
     def __init__(self, sides: Sides) -> None:
         self.sides = sides
+        self.differing: list[bool] = []
+        """Of each pair of the last frame: whether registers differ there, also where the difference began earlier."""
 
     def frame(self, mine: Sequence[Event], others: Sequence[Event]) -> tuple[list[Pair], list[Difference]]:
         """The pairs of a frame's events, and what differs."""
@@ -30,6 +32,7 @@ class Structure:
         keys = [self.sides.keys(side, events) for side, events in enumerate((mine, others))]
         pairs = align(*keys)
         found: list[Difference] = []
+        self.differing = []
         behind_gap = False
         for i, j in pairs:
             if i is None or j is None:
@@ -43,6 +46,7 @@ class Structure:
                 if behind_gap and keys[0][i][1] == keys[1][j][1] and mine[i].facts.get("kind") != "immediate":
                     same = True
                 found += self._pair(mine[i], others[j], same)
+            self.differing.append(i is not None and j is not None and self.sides.differing)
             behind_gap = i is None or j is None
         return pairs, _explained(found)
 

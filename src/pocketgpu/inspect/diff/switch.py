@@ -138,6 +138,10 @@ class SwitchSides(Sides):
         self._names = _Names(a)
         self.registers: Known = {}
 
+    def forget(self) -> None:
+        super().forget()
+        self.registers = {}
+
     # -- alignment ----------------------------------------------------------------------------------------------------
     def keys(self, side: int, events: Sequence[Event]) -> list[tuple[Hashable, ...]]:
         """Keys of a frame's events (`alignment.keys_of`)."""

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.model.answer import Answer
     from pocketgpu.inspect.model.colour_flow import FlowStage
     from pocketgpu.inspect.model.costs import Costs
+    from pocketgpu.inspect.model.forcing import Forcing
     from pocketgpu.inspect.model.moment import Moment
     from pocketgpu.inspect.model.overdraw import Over, Overdraw
     from pocketgpu.inspect.model.references import RegisterWord
@@ -98,6 +99,10 @@ class IndexedEvents(Inspection):
     def _words(self, frame: int, number: int) -> Words:
         return self._run.words_listed(frame, number)
 
+    @property
+    def whole(self) -> Inspection:
+        return self._run
+
     # -- events -------------------------------------------------------------------------------------------------------
     def _frame(self, frame: int) -> Frame:
         if not 0 <= frame < self.frame_count + self.has_rest:
@@ -151,6 +156,10 @@ class IndexedEvents(Inspection):
 
     def who_changed(self, address: int, size: int = 1, before: Address | str | None = None) -> Event | None:
         return self._run.who_changed(address, size, before)
+
+    @property
+    def forcing(self) -> Forcing:
+        return self._run.forcing
 
     def words_of(self, event: Event) -> Iterable[str]:
         return self._run.words_of(event)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pocketgpu.displayed import line_of
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.decode.uniforms import Uniform
     from pocketgpu.inspect.model.colour_flow import FlowStage
     from pocketgpu.inspect.model.costs import Costs
+    from pocketgpu.inspect.model.forcing import Forcing
     from pocketgpu.inspect.model.overdraw import Over, Overdraw
     from pocketgpu.inspect.model.references import RegisterWord
     from pocketgpu.inspect.model.steppable import Steppable
@@ -45,6 +47,8 @@ class Inspection(ABC):
     """An inspection of a capture. Every address may be given as text."""
 
     capture: Capture
+    choices: Mapping[str, str] = MappingProxyType({})
+    """Behaviour that was chosen (`pocketgpu switches`)."""
     most_traced: ClassVar[int]
     """Steps that `traced` keeps: as many as take some seconds."""
     _traced: tuple[Address, Trace] | None = None
@@ -56,6 +60,11 @@ class Inspection(ABC):
 
     def __str__(self) -> str:
         return f"{self.capture.path}: {counted(self.frame_count, 'frame')}"
+
+    @property
+    def whole(self) -> Inspection:
+        """The inspection with a machine: itself, unless it only passes questions on."""
+        return self
 
     # -- events -------------------------------------------------------------------------------------------------------
     @property
@@ -152,6 +161,14 @@ class Inspection(ABC):
             raise UsageError("only draws have words of their own", location=str(event.address))
         registers = [json.loads(line).get("register", {}) for line in self.words_of(event)]
         return [register for register in registers if "new" in register]
+
+    @property
+    def forcing(self) -> Forcing:
+        """What knows which registers can have an override.
+
+        :raises UsageError: those of this console cannot.
+        """
+        raise UsageError(f"registers of a {self.capture.console} cannot be forced")
 
     def words_of(self, event: Event) -> Iterable[str]:
         """The words of the command stream that belong to an event, each as a line of JSON (docs/formats/decode.md)."""
@@ -378,7 +395,6 @@ class Inspection(ABC):
 
         :raises UsageError: there is no such pixel.
         """
-
 
     # -- events of earlier runs ---------------------------------------------------------------------------------------
     takes_events: ClassVar[bool] = False

@@ -142,6 +142,13 @@ class Moment(ABC):
         """Registers that differ from those at another place; "previous": the draw before, "reset": at power-on."""
         return []
 
+    def unlike(self, other: Moment) -> list[Change]:
+        """Registers that differ from those of a moment of another run of the same console, whose values are the old
+        ones."""
+        from pocketgpu.inspect.model.changes import changes_between
+
+        return changes_between(other.registers(), self.registers())
+
     @property
     def summary(self) -> Summary:
         """What is in effect, in a few lines: culling, tests, blending, scissor, viewport, targets and so on."""

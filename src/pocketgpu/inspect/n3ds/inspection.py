@@ -18,11 +18,13 @@ from pocketgpu.inspect.n3ds.recorder import Recorder
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
+    from pocketgpu.forced import ForcedWord
     from pocketgpu.guests import App
     from pocketgpu.guests.writers import Written
     from pocketgpu.inspect.decode.uniforms import Uniform
     from pocketgpu.inspect.model.colour_flow import FlowStage
     from pocketgpu.inspect.model.costs import Costs
+    from pocketgpu.inspect.model.forcing import Forcing
     from pocketgpu.inspect.model.overdraw import Over, Overdraw
     from pocketgpu.inspect.model.references import RegisterWord
     from pocketgpu.inspect.model.steppable import Steppable
@@ -41,15 +43,17 @@ class N3dsInspection(Inspection):
 
     choices, evaluator: as for `pocketgpu.N3DS`. recorder: notes the events, if it has to note more than usual.
     judge: finds what is odd about a draw's registers and program; None: nothing is reported as odd.
+    forced: as for `drive`.
     """
 
     def __init__(
         self, capture: Capture, choices: Mapping[str, str] | None = None, evaluator: str = "llvm",
         recorder: Recorder | None = None, judge: Judge | None = None, frames: FrameAnswer | None = None,
+        forced: Sequence[ForcedWord] = (),
     ) -> None:  # fmt: skip
         self.capture, self.judge, self.frames = capture, judge, frames
         self._trace = cast("N3DSTrace", capture.trace)
-        self.choices, self.evaluator = choices or {}, evaluator
+        self.choices, self.evaluator, self.forced = choices or {}, evaluator, tuple(forced)
         self._recorder = recorder or Recorder()
         self._known: list[tuple[list[Event], list[Pass]]] = []
         """Events and passes of the first frames, as an earlier run has listed them."""
@@ -61,7 +65,7 @@ class N3dsInspection(Inspection):
     # -- events -------------------------------------------------------------------------------------------------------
     @cached_property
     def _recording(self) -> N3DSDriver:
-        driver = drive(self._trace, switches=self.choices)
+        driver = drive(self._trace, switches=self.choices, forced=self.forced)
         driver.machine.observe(self._recorder)
         return driver
 
@@ -136,7 +140,7 @@ class N3dsInspection(Inspection):
     @cached_property
     def player(self) -> N3DSPlayer:
         """The player that brings the machine to events."""
-        return N3DSPlayer(drive(self._trace, switches=self.choices, evaluator=self.evaluator))
+        return N3DSPlayer(drive(self._trace, switches=self.choices, evaluator=self.evaluator, forced=self.forced))
 
     def watch(self, event: Event, watcher: DrawWatcher) -> None:
         """Play the frame of an event up to that event, with a watcher of its draws."""
@@ -178,6 +182,12 @@ class N3dsInspection(Inspection):
         from pocketgpu.inspect.n3ds.colour_flow import colour_flow
 
         return colour_flow(self.seek(address.place), address, fragment)
+
+    @property
+    def forcing(self) -> Forcing:
+        from pocketgpu.inspect.forcing.n3ds import N3dsForcing
+
+        return N3dsForcing(self)
 
     def words_of(self, event: Event) -> Iterable[str]:
         from pocketgpu.inspect.decode import decode

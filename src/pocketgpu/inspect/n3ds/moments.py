@@ -175,6 +175,12 @@ class N3dsMoment(Moment):
         staged = self.programs.keys() >= {"geometry"}
         return [*changes_between(old, mine), *table_changes(old_tables, tables, geometry=staged)]
 
+    def unlike(self, other: Moment) -> list[Change]:
+        if not isinstance(other, N3dsMoment):
+            return super().unlike(other)
+        staged = any("geometry" in one.programs for one in (self, other))
+        return [*super().unlike(other), *table_changes(other.tables(), self.tables(), geometry=staged)]
+
     def tables(self) -> dict[str, np.ndarray]:
         """Copies of all memories that FIFO registers fill, by name; see `bank`."""
         return {name: self.bank(name) for name in NAMES}

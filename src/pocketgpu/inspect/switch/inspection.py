@@ -22,10 +22,12 @@ from pocketgpu.inspect.switch.recorder import Recorder, TickTrace
 from pocketgpu.maxwell.host.layout import CLASS_FILES
 
 if TYPE_CHECKING:
+    from pocketgpu.forced import ForcedWord
     from pocketgpu.guests import App
     from pocketgpu.guests.writers import Written
     from pocketgpu.inspect.model.colour_flow import FlowStage
     from pocketgpu.inspect.model.costs import Costs
+    from pocketgpu.inspect.model.forcing import Forcing
     from pocketgpu.inspect.model.overdraw import Over, Overdraw
     from pocketgpu.inspect.model.references import RegisterWord
     from pocketgpu.inspect.model.steppable import Steppable
@@ -39,20 +41,20 @@ if TYPE_CHECKING:
 class SwitchInspection(Inspection):
     """The inspection of a Switch recording. A frame is replayed when something of it is first read.
 
-    choices, evaluator: as for `pocketgpu.GM20B`.
+    choices, evaluator: as for `pocketgpu.GM20B`. forced: as for `drive`.
 
     :raises UsageError: the capture is of another console, or there is no such choice.
     """
 
     def __init__(
         self, capture: Capture, choices: Mapping[str, str] | None = None, evaluator: str = "llvm",
-        frames: FrameAnswer | None = None,
+        frames: FrameAnswer | None = None, forced: Sequence[ForcedWord] = (),
     ) -> None:  # fmt: skip
         self.capture, self.frames = capture, frames
         self.log = log_of_switch(capture)
-        self.choices, self.evaluator = choices or {}, evaluator
+        self.choices, self.evaluator, self.forced = choices or {}, evaluator, tuple(forced)
         self.recorder = Recorder(self.log)
-        driver = drive(self.log, switches=choices, evaluator=evaluator)
+        driver = drive(self.log, switches=choices, evaluator=evaluator, forced=self.forced)
         self.player = SwitchPlayer(driver, self.recorder.note, drawing=self.recorder.drawing)
         self.recorder.machine = self.player.machine
         self.recorder.backings = lambda: driver.backings
@@ -267,6 +269,12 @@ class SwitchInspection(Inspection):
         from pocketgpu.inspect.switch.summary import colour_flow
 
         return colour_flow(self.seek(address.place), address, fragment)
+
+    @property
+    def forcing(self) -> Forcing:
+        from pocketgpu.inspect.forcing.switch import SwitchForcing
+
+        return SwitchForcing(self)
 
     def words_of(self, event: Event) -> Iterable[str]:
         from pocketgpu.inspect.decode import decode

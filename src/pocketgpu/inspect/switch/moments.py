@@ -109,8 +109,15 @@ class SwitchMoment(Moment):
             class_id = self._class
         if to == "previous":
             to = inspection.draw_before(self.address) or "reset"
-        here = self.words(class_id)
         there = inspection.registers(0 if to == "reset" else inspection.tick_of(to), class_id, self.channel)
+        return self._changed(class_id, there)
+
+    def unlike(self, other: Moment) -> list[Change]:
+        return self._changed(self._class, other.words(self._class)) if isinstance(other, SwitchMoment) else []
+
+    def _changed(self, class_id: int, there: Registers) -> list[Change]:
+        """Registers of a class that are not as in another file."""
+        here = self.words(class_id)
         file, block = CLASS_FILES.index(class_id), CLASSES[class_id]
         return [
             change(register_name(file, n), int(there[n]), int(here[n]), block.get(n))

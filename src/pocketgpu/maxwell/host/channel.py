@@ -9,7 +9,7 @@ Source: NVIDIA's header of the channel class A06F for GPFIFO entries; recorded d
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -39,6 +39,7 @@ from pocketgpu.maxwell.host.layout import (
     OTHER_FILE,
     RUN,
     STAGING_SIZE,
+    THREED_FILE,
     WorkLayout,
 )
 from pocketgpu.maxwell.host.methods import HostMethods
@@ -157,7 +158,7 @@ class Channel:
             made = machine.engine_classes.get(class_id)
             if made is not None:
                 engine = self.engines[file] = made(machine, id, self.files[file])
-                self._listen(file, engine.effects)
+                self._listen(file, self._forced(file, engine.effects))
                 machine.defer(file, engine.deferred)
                 machine.defer(file, engine.drawing, "draw")
                 if engine.drawing:
@@ -167,7 +168,15 @@ class Channel:
         self.shadows[:] = self.files  # at power-on the shadow RAM equals the registers
         self._listen(HOST_FILE, HostMethods(self).effects)
 
-    def _listen(self, file: int, effects: dict[int, Effect]) -> None:
+    def _forced(self, file: int, effects: Mapping[int, Effect]) -> Mapping[int, Effect]:
+        """The effects of an engine, with the registers that the machine was told to force."""
+        if not self.machine.forced or file != THREED_FILE:
+            return effects
+        from pocketgpu.maxwell.host.forced import forced_effects
+
+        return forced_effects(effects, self.files[file], self.machine.forced, lambda: self.place)
+
+    def _listen(self, file: int, effects: Mapping[int, Effect]) -> None:
         self._effects.update({file * FILE_WORDS + word: effect for word, effect in effects.items()})
         self.machine.ask(file, effects)
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.forced import ForcedWord
 from pocketgpu.pica.core.layout import (
     BANK_INDEX,
+    GROUP,
     MAX_PACKETS,
     PACKET,
     PACKET_REGISTERS,
@@ -14,6 +16,7 @@ from pocketgpu.pica.core.layout import (
     WorkLayout,
     words_of,
 )
+from pocketgpu.pica.front.plans import GROUP_IDS, GROUP_MASKS
 
 _TRIANGLES = slice(PACKET.FIRST_TRIANGLE // 4, PACKET.LAST_TRIANGLE // 4 + 1)
 assert _TRIANGLES.stop - _TRIANGLES.start == 2
@@ -40,6 +43,7 @@ class DrawPackets:
         self.places = packets[:, PACKET.AT // 4]
         self.triangles = packets[:, _TRIANGLES]
         self._versions = packets[:, PACKET.VERSIONS // 4 :]
+        self._layout = layout
         self._arena = arena
         self.place = place
 
@@ -56,6 +60,17 @@ class DrawPackets:
     def contents(self, offset: int, words: int) -> bytes:
         """`words` 32-bit words of a bank's version."""
         return self._arena[offset : offset + 4 * words].tobytes()
+
+    def force(self, draw: int, word: ForcedWord) -> None:
+        """Change a register of one of the draws, which has not run yet; the draws of its group that come later must be
+        changed as well, or run after it."""
+        self.registers[draw, word.register] = word.of(int(self.registers[draw, word.register]))
+        number, layout = self.start + draw, self._layout
+        groups = self._arena[layout.groups : layout.groups + MAX_PACKETS * GROUP.size].reshape(MAX_PACKETS, -1)
+        spans = groups[:, GROUP.FIRST : GROUP.FIRST + 16].view(np.int64)
+        (group,) = np.flatnonzero((spans[:, 0] <= number) & (number < spans[:, 1]))[:1]
+        shared = groups.view(np.uint32)[group, GROUP.WORDS // 4 : GROUP.WORDS // 4 + len(GROUP_IDS)]
+        shared[:] = self.registers[draw][GROUP_IDS] & GROUP_MASKS
 
     def seen(self, bank: str, draw: int) -> bytes:
         """All words of a bank (such as "vs_code") as one of the draws reads them."""

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 
 from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.view.questions import (
+    compare,
     events,
     graph,
     marks,
@@ -24,13 +25,16 @@ from pocketgpu.view.questions import (
     resources,
     shader,
     state,
+    whatif,
     why,
     words,
 )  # fmt: skip
 from pocketgpu.view.questions.asking import AnyAsked, Asked, Json
 from pocketgpu.view.questions.notes_file import Notes
 
-_PARTS = (events, pictures, why, state, words, shader, resources, memory, mesh, marks, graph, page)
+_PARTS = (
+    events, pictures, why, state, words, shader, resources, memory, mesh, marks, graph, page, compare, whatif,
+)  # fmt: skip
 
 
 def asked_of(name: str, version: str, kept: Notes) -> Mapping[str, AnyAsked]:

@@ -9,20 +9,33 @@ choices. All belong to the machine's thread.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from pathlib import PurePath
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.inspection import Inspection
+from pocketgpu.late_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
 
 MAIN: Final = "a"
 """The side that questions are about which name none."""
+OTHER: Final = "b"
+"""The side with what is compared with it."""
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What may be put on the other side. title: for people. opens: opens it, whenever it is called."""
+
+    title: str
+    opens: Callable[[], AbstractContextManager[Inspection]]
 
 
 class Desk:
@@ -30,6 +43,10 @@ class Desk:
 
     def __init__(self) -> None:
         self._sides: dict[str, tuple[Inspection, ExitStack]] = {}
+        self._titles: dict[str, str] = {}
+        self._between: dict[object, Any] = {}
+        self.beside: Beside | None = None
+        """What lies on the other side at first: the second capture of the command line; None without one."""
 
     def __repr__(self) -> str:
         return line_of(self, ", ".join(f"{name}: {run}" for name, (run, _) in self._sides.items()))
@@ -59,29 +76,56 @@ class Desk:
             )
         return self._sides[name][0]
 
-    def put(self, name: str, opened: AbstractContextManager[Inspection]) -> Inspection:
-        """Put an inspection on a side, in place of what is there. It is entered now."""
+    def title(self, name: str) -> str:
+        """What people call a side: what it was put down as, or the name of its file."""
+        return self._titles.get(name) or PurePath(str(self.side(name).capture.path)).name
+
+    def between(self, make: Callable[[Inspection, Inspection], T]) -> T:
+        """What `make` makes of the two sides that lie there now: made once, until another is put down.
+
+        :raises UsageError: there is only one.
+        """
+        if make not in self._between:
+            self._between[make] = make(self.side(MAIN), self.side(OTHER))
+        found: T = self._between[make]
+        return found
+
+    def put(self, name: str, opened: AbstractContextManager[Inspection], title: str = "") -> Inspection:
+        """Put an inspection on a side, in place of what is there. It is entered now. title: see `title`."""
         with ExitStack() as stack:
             run = stack.enter_context(opened)
             self.take_away(name)
             self._sides[name] = run, stack.pop_all()
+            self._titles[name] = title
         return run
 
     def take_away(self, name: str) -> None:
         """Close what is on a side, if anything is."""
+        self._between.clear()
         found = self._sides.pop(name, None)
         if found is not None:
             found[1].close()
 
 
+def beside(capture: Capture, choices: Mapping[str, str], overrides: Sequence[str] = ()) -> Beside:
+    """A capture for the other side, with a title that says what is another way there."""
+    chosen = [f"{name}={value}" for name, value in choices.items()]
+    title = " ".join([PurePath(str(capture.path)).name, *chosen, *overrides])
+    return Beside(title, lambda: opened(capture, choices, overrides))
+
+
 @contextmanager
-def opened(capture: Capture, choices: Mapping[str, str]) -> Iterator[Inspection]:
-    """The inspection of a capture, with what earlier runs have found out. What this one finds is kept at the end."""
+def opened(capture: Capture, choices: Mapping[str, str], overrides: Sequence[str] = ()) -> Iterator[Inspection]:
+    """The inspection of a capture, with what earlier runs have found out. What this one finds is kept at the end,
+    but not with overrides (as in `debug`)."""
     from pocketgpu.inspect.index.events import IndexedEvents, remembered
     from pocketgpu.inspect.index.notes import noted
     from pocketgpu.inspect.index.store import index_of
     from pocketgpu.inspect.inspection import debug
 
+    if overrides:
+        yield debug(capture, choices, overrides=overrides)
+        return
     with ExitStack() as stack:
 
         def replayed() -> Inspection:
@@ -96,12 +140,15 @@ def opened(capture: Capture, choices: Mapping[str, str]) -> Iterator[Inspection]
 
 
 @contextmanager
-def desk_of(*sides: tuple[str, AbstractContextManager[Inspection]]) -> Iterator[Desk]:
-    """A desk with something on some sides."""
+def desk_of(*sides: tuple[str, AbstractContextManager[Inspection]], other: Beside | None = None) -> Iterator[Desk]:
+    """A desk with something on some sides. other: what is compared with the main one, if anything is."""
     with Desk() as desk:
         for name, one in sides:
             desk.put(name, one)
+        desk.beside = other
+        if other is not None:
+            desk.put(OTHER, other.opens(), other.title)
         yield desk
 
 
-__all__ = ["MAIN", "Desk", "desk_of", "opened"]
+__all__ = ["MAIN", "OTHER", "Beside", "Desk", "beside", "desk_of", "opened"]

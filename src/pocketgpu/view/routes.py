@@ -18,6 +18,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from pocketgpu.errors import PocketGPUError
+from pocketgpu.view.live_stream import LiveStreams
 from pocketgpu.view.machine_thread import Busy, MachineThread, Overtaken
 from pocketgpu.view.questions import asked_of
 from pocketgpu.view.questions.asking import AnyAsked, Download, Json, Pixels
@@ -76,14 +77,18 @@ def _error(message: str, location: str | None, hint: str | None, status: int) ->
 class Routes:
     """The app for one open capture.
 
-    :param name: of its file. version: of this package. page: folder of the built page.
+    :param name: of its file. version: of this package. page: folder of the built page. is_live: whether it is
+        a program that runs.
     """
 
-    def __init__(self, machine: MachineThread[Desk], name: str, version: str, page: Path) -> None:
+    def __init__(
+        self, machine: MachineThread[Desk], name: str, version: str, page: Path, is_live: bool = False
+    ) -> None:
         self._machine = machine
         self._streams: list[asyncio.Queue[str | None]] = []
-        routes = [Route(f"/api/{path}", self._route(asked)) for path, asked in asked_of(name, version).items()]
+        routes = [Route(f"/api/{path}", self._route(asked)) for path, asked in asked_of(name, version, is_live).items()]
         routes.append(Route("/api/progress", self._progress))
+        routes.append(Route("/api/live/frames", LiveStreams(machine, self._streams).answer))
         files = Mount("/", StaticFiles(directory=page, html=True, follow_symlink=False))
         self.app = Starlette(routes=[*routes, files], lifespan=self._lifespan)
 

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from pocketgpu.capture import Capture
+    from pocketgpu.guests import App
+    from pocketgpu.view.machine_thread import MachineThread
+    from pocketgpu.view.questions.desk import Desk
 
 PAGE: Final = Path(__file__).parent / "page"
 """Where the built page is. The package for users has it; in a clone `make page` makes it."""
@@ -46,6 +49,46 @@ def serve(
 ) -> None:  # fmt: skip
     """Serve the page about a capture until the process is interrupted.
 
+    host, port, at, say: as for `serve_desk`.
+
+    :raises UsageError: nothing can listen there.
+    """
+    from pocketgpu.view.machine_thread import MachineThread
+    from pocketgpu.view.questions.desk import MAIN, desk_of, opened
+
+    serve_desk(
+        lambda: MachineThread(lambda: desk_of((MAIN, opened(capture, switches)))), Path(capture.path).name,
+        host=host, port=port, at=at, say=say, open_browser=open_browser,
+    )  # fmt: skip
+
+
+def serve_program(
+    start: Callable[[], App], name: str, switches: Mapping[str, str], *, host: str, port: int, runs: bool,
+    say: Callable[[str], None], open_browser: bool,
+) -> None:  # fmt: skip
+    """Serve the page with a program that runs, until the process is interrupted.
+
+    start: starts it, with a recording. name: of its file. runs: it does not wait for the page's first command. host,
+    port, say: as for `serve_desk`.
+
+    :raises UsageError: nothing can listen there.
+    """
+    from pocketgpu.view.machine_thread import MachineThread
+    from pocketgpu.view.questions.live import live_desk, work
+
+    serve_desk(
+        lambda: MachineThread(lambda: live_desk(start, switches, runs=runs), work), name,
+        host=host, port=port, at="", say=say, open_browser=open_browser, is_live=True,
+    )  # fmt: skip
+
+
+def serve_desk(
+    make: Callable[[], MachineThread[Desk]], name: str, *, host: str, port: int, at: str,
+    say: Callable[[str], None], open_browser: bool, is_live: bool = False,
+) -> None:  # fmt: skip
+    """Serve the page about what lies on a desk until the process is interrupted.
+
+    make: makes the machine's thread. name: of the file. is_live: whether a program runs there.
     host, port: where to listen; port 0 is any free one. at: the address to show first. say: is given the link.
 
     :raises UsageError: nothing can listen there.
@@ -54,15 +97,12 @@ def serve(
 
     from pocketgpu import __version__
     from pocketgpu.view.gate import TOKEN, Gate
-    from pocketgpu.view.machine_thread import MachineThread
-    from pocketgpu.view.questions.desk import MAIN, desk_of, opened
     from pocketgpu.view.routes import Routes
 
     listener = _listener(host, port)
     port = listener.getsockname()[1]
     names = {host, LOCAL, "localhost"} if host == LOCAL else {host, socket.gethostname()}
-    machine = MachineThread(lambda: desk_of((MAIN, opened(capture, switches))))
-    routes = Routes(machine, Path(capture.path).name, __version__, PAGE)
+    routes = Routes(make(), name, __version__, PAGE, is_live)
     gate = Gate(routes.app, [f"{name}:{port}" for name in names])
     link = f"http://{host}:{port}/?{TOKEN}={gate.token}" + (f"#{at}" if at else "")
     say(link)

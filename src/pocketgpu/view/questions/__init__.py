@@ -12,19 +12,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pocketgpu.inspect.model.inspection import Inspection
-from pocketgpu.view.questions import events, graph, page, pictures, state, why, words
+from pocketgpu.view.questions import events, graph, live, page, pictures, state, why, words
 from pocketgpu.view.questions.asking import AnyAsked, Asked, Json
 
-_PARTS = (events, pictures, why, state, words, graph, page)
+_PARTS = (events, pictures, why, state, words, graph, page, live)
 
 
-def asked_of(name: str, version: str) -> Mapping[str, AnyAsked]:
-    """All requests by their names. name: of the capture's file, without folders. version: of this package."""
+def asked_of(name: str, version: str, is_live: bool = False) -> Mapping[str, AnyAsked]:
+    """All requests by their names. name: of the capture's file, without folders. version: of this package.
+    is_live: whether it is a program that runs."""
 
     def capture(run: Inspection) -> Json:
         return {
             "name": name, "console": run.capture.console, "frames": run.frame_count, "rest": run.has_rest,
-            "version": version,
+            "version": version, "live": is_live,
         }  # fmt: skip
 
     found: dict[str, AnyAsked] = {"capture": Asked(lambda given: capture)}

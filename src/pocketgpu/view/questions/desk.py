@@ -20,6 +20,7 @@ from pocketgpu.inspect.model.inspection import Inspection
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
+    from pocketgpu.view.live import LiveRun
 
 MAIN: Final = "a"
 """The side that questions are about which name none."""
@@ -30,6 +31,8 @@ class Desk:
 
     def __init__(self) -> None:
         self._sides: dict[str, tuple[Inspection, ExitStack]] = {}
+        self.live: LiveRun | None = None
+        """The program that runs, if one is open."""
 
     def __repr__(self) -> str:
         return line_of(self, ", ".join(f"{name}: {run}" for name, (run, _) in self._sides.items()))

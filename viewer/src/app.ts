@@ -44,7 +44,8 @@ export class App extends LitElement {
     store.addEventListener("change", () => this.requestUpdate());
     document.addEventListener("keydown", (event) => this.key(event));
     void store.open().then(() => {
-      if (!selection.address && store.capture) selection.begin("f0");
+      if (!selection.address && store.hasFrames) selection.begin("f0");
+      this.layout?.offer("live", store.capture?.live ?? false);
       this.listen();
     });
   }

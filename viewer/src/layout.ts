@@ -8,18 +8,22 @@ const KEY = "pocketgpu.layout.1";
 /** The panel whose tabs another one shares at first; narrow windows put those of `state` below the picture too. */
 type Group = "events" | "picture" | "why" | "state";
 
-export const PANELS: Record<string, { title: string; element: string; group: Group }> = {
+export const PANELS: Record<string, { title: string; element: string; group: Group; offered?: boolean }> = {
   events: { title: "Events", element: "pg-events", group: "events" },
   picture: { title: "Picture", element: "pg-picture", group: "picture" },
   why: { title: "Why", element: "pg-why", group: "why" },
   state: { title: "State", element: "pg-state", group: "state" },
   words: { title: "Words", element: "pg-words", group: "state" },
+  // Only there when a program is open: see `offer`.
+  live: { title: "Program", element: "pg-live", group: "picture", offered: true },
 };
 
 type Width = "wide" | "narrow";
 
 export class Layout {
   private readonly api: DockviewApi;
+  /** Panels that are only there for some captures, and that this one has. */
+  private readonly offers = new Set<string>();
   private readonly width: Width = innerWidth >= 1100 ? "wide" : "narrow";
 
   constructor(private readonly host: HTMLElement) {
@@ -66,8 +70,8 @@ export class Layout {
       add("why", "picture", "below");
       add("state", "why", "within", true);
     }
-    for (const [id, { group }] of Object.entries(PANELS)) {
-      if (id !== group) add(id, group, "within", true);
+    for (const [id, { group, offered }] of Object.entries(PANELS)) {
+      if (id !== group && (!offered || this.offers.has(id))) add(id, group, "within", true);
     }
     const size = (id: string, width?: number, height?: number): void => {
       this.api.getPanel(id)?.api.setSize({ ...(width ? { width } : {}), ...(height ? { height } : {}) });
@@ -83,12 +87,26 @@ export class Layout {
     this.name();
   }
 
+  /** A panel that is not always there: whether it is now. A new one comes to the front of its group. */
+  offer(id: string, there: boolean): void {
+    const panel = this.api.getPanel(id);
+    if (!there) {
+      this.offers.delete(id);
+      panel?.api.close();
+      return;
+    }
+    this.offers.add(id);
+    if (panel) return;
+    const { title, group } = PANELS[id]!;
+    this.api.addPanel({ id, component: id, title, position: { referencePanel: group, direction: "within" } });
+  }
+
   /** Bring a panel to the front and move the focus into it. */
   activate(id: string): void {
     this.api.getPanel(id)?.api.setActive();
     const element = this.host.querySelector(PANELS[id]!.element);
     requestAnimationFrame(() =>
-      element?.shadowRoot?.querySelector<HTMLElement>("[role=tree], pg-canvas, .scroll")?.focus(),
+      element?.shadowRoot?.querySelector<HTMLElement>("[role=tree], pg-canvas, .screens, .scroll")?.focus(),
     );
   }
 
@@ -98,7 +116,7 @@ export class Layout {
     try {
       this.api.fromJSON(JSON.parse(kept));
       // A layout that lacks a panel is not whole.
-      return Object.keys(PANELS).every((id) => this.api.getPanel(id));
+      return Object.entries(PANELS).every(([id, { offered }]) => offered || this.api.getPanel(id));
     } catch {
       return false;
     }

@@ -6,6 +6,7 @@ import "./picture/picture_panel";
 import "./why/why_panel";
 import "./state/state_panel";
 import "./words/words_panel";
+import "./live/live_panel";
 import "./app";
 
 applyTheme();

@@ -78,17 +78,18 @@ class Routes:
     """The app for one open capture.
 
     :param name: of its file. version: of this package. page: folder of the built page. is_live: whether it is
-        a program that runs.
+        a program; runs: it begins to run when a page is there.
     """
 
     def __init__(
-        self, machine: MachineThread[Desk], name: str, version: str, page: Path, is_live: bool = False
-    ) -> None:
+        self, machine: MachineThread[Desk], name: str, version: str, page: Path, *, is_live: bool = False,
+        runs: bool = False,
+    ) -> None:  # fmt: skip
         self._machine = machine
         self._streams: list[asyncio.Queue[str | None]] = []
         routes = [Route(f"/api/{path}", self._route(asked)) for path, asked in asked_of(name, version, is_live).items()]
         routes.append(Route("/api/progress", self._progress))
-        routes.append(Route("/api/live/frames", LiveStreams(machine, self._streams).answer))
+        routes.append(Route("/api/live/frames", LiveStreams(machine, self._streams, runs).answer))
         files = Mount("/", StaticFiles(directory=page, html=True, follow_symlink=False))
         self.app = Starlette(routes=[*routes, files], lifespan=self._lifespan)
 

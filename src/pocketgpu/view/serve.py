@@ -77,18 +77,19 @@ def serve_program(
     from pocketgpu.view.questions.live import live_desk, work
 
     serve_desk(
-        lambda: MachineThread(lambda: live_desk(start, switches, runs=runs), work), name,
-        host=host, port=port, at="", say=say, open_browser=open_browser, is_live=True,
+        lambda: MachineThread(lambda: live_desk(start, switches), work), name,
+        host=host, port=port, at="", say=say, open_browser=open_browser, is_live=True, runs=runs,
     )  # fmt: skip
 
 
 def serve_desk(
     make: Callable[[], MachineThread[Desk]], name: str, *, host: str, port: int, at: str,
-    say: Callable[[str], None], open_browser: bool, is_live: bool = False,
+    say: Callable[[str], None], open_browser: bool, is_live: bool = False, runs: bool = False,
 ) -> None:  # fmt: skip
     """Serve the page about what lies on a desk until the process is interrupted.
 
-    make: makes the machine's thread. name: of the file. is_live: whether a program runs there.
+    make: makes the machine's thread. name: of the file. is_live: whether a program is there; runs: it begins to run
+    when a page is there.
     host, port: where to listen; port 0 is any free one. at: the address to show first. say: is given the link.
 
     :raises UsageError: nothing can listen there.
@@ -102,7 +103,7 @@ def serve_desk(
     listener = _listener(host, port)
     port = listener.getsockname()[1]
     names = {host, LOCAL, "localhost"} if host == LOCAL else {host, socket.gethostname()}
-    routes = Routes(make(), name, __version__, PAGE, is_live)
+    routes = Routes(make(), name, __version__, PAGE, is_live=is_live, runs=runs)
     gate = Gate(routes.app, [f"{name}:{port}" for name in names])
     link = f"http://{host}:{port}/?{TOKEN}={gate.token}" + (f"#{at}" if at else "")
     say(link)

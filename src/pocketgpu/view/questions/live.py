@@ -24,13 +24,11 @@ _SUFFIX: Final = ".pgc"
 
 
 @contextmanager
-def live_desk(start: Callable[[], App], choices: Mapping[str, str], *, runs: bool = False) -> Iterator[Desk]:
-    """A desk with a program, whose recording has no frame yet. runs: it runs from the start."""
+def live_desk(start: Callable[[], App], choices: Mapping[str, str]) -> Iterator[Desk]:
+    """A desk with a program that stands before its first frame."""
     with desk_of() as desk:
         desk.live = LiveRun(start, choices)
         _look(desk)
-        if runs:
-            desk.live.resume()
         yield desk
 
 

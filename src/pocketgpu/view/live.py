@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pocketgpu.capture import Capture
     from pocketgpu.capture.formats.pgc.contents import Contents
     from pocketgpu.guests import App
+    from pocketgpu.pictures import ShownArray
 
 RUNNING, STANDING, ENDED = "running", "standing", "ended"
 MOST_RECORDED: Final = 1 << 30
@@ -318,15 +319,19 @@ class LiveRun:
         return Capture(name, trace_of(contents, name))
 
     # -- what is to be seen -----------------------------------------------------------------------------------------
-    def status(self) -> dict[str, Any]:
-        """State and frame, and what is shown."""
-        app = self.app
+    def _screens(self) -> dict[str, ShownArray]:
+        """The pictures of the console's displays."""
+        sizes = self.app.console.screen_sizes
+        return {name: one for name, one in self.app.screens.items() if name in sizes}
+
+    def status(self, screens: Mapping[str, ShownArray] | None = None) -> dict[str, Any]:
+        """State and frame, and what is shown. screens: the pictures, if they are at hand."""
+        app, shown = self.app, self._screens() if screens is None else screens
         return {
             "state": self.state, "frame": self.frame, "presents": app.present_count, "fps": round(self.fps, 1),
             "note": self.note, "at": self.at, "recording": self.recordings,
             "screens": [
-                {"name": name, "width": one.width, "height": one.height}
-                for name, one in app.screens.items() if name in app.console.screen_sizes
+                {"name": name, "width": one.width, "height": one.height} for name, one in shown.items()
             ],
         }  # fmt: skip
 
@@ -355,13 +360,13 @@ class LiveRun:
 
     def _publish(self) -> None:
         """Make this moment the newest."""
-        app = self.app
-        pixels = b"".join(one.array.tobytes() for name, one in app.screens.items() if name in app.console.screen_sizes)
+        screens = self._screens()
+        pixels = b"".join(one.array.tobytes() for one in screens.values())
         if pixels != self._pixels:
             self._pixels = pixels
             self._picture += 1
         self._number += 1
-        self.newest = Shown(self._number, self._picture, self.status(), self._pixels)
+        self.newest = Shown(self._number, self._picture, self.status(screens), self._pixels)
         for told in tuple(self.followers):
             told()
 

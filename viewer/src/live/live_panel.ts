@@ -74,8 +74,13 @@ export class LivePanel extends Panel {
         border-left: 4px solid var(--bad);
         background: var(--bad-ground);
       }
+      .fold p {
+        margin: 0 0 6px;
+        color: var(--dim);
+      }
       .keys {
-        columns: 22ch;
+        columns: 20ch;
+        margin-bottom: 8px;
       }
       .keys div {
         break-inside: avoid;
@@ -88,6 +93,7 @@ export class LivePanel extends Panel {
       }
       .numbers {
         margin-left: auto;
+        color: var(--dim);
         white-space: pre;
         font-variant-numeric: tabular-nums;
       }
@@ -407,9 +413,7 @@ export class LivePanel extends Panel {
           ${SCALES.map((scale) => html`<option value=${scale} ?selected=${scale === this.scale}>${scale ? `${scale}×` : "fit"}</option>`)}
         </select>
       </label>
-      <span class="numbers" aria-label="Frame and pace">
-        ${`${status.state}  frame ${status.frame.toLocaleString("en")}  ${running ? `${status.fps.toFixed(1)} of ${this.controls!.rate} fps` : ""}`}
-      </span>
+      <span class="numbers">${`${status.state}  frame ${status.frame.toLocaleString("en")}${running ? `  ${status.fps.toFixed(1)} of ${this.controls!.rate} fps` : ""}`}</span>
     </div>`;
   }
 

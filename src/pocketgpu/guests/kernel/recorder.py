@@ -98,9 +98,11 @@ class MemoryRecorder:
         changed = versions != self._versions
         if not self.copies_all:
             changed &= self._shared
-        for page in np.flatnonzero(changed).tolist():
-            at = page << PAGE_SHIFT
-            self._copy[at : at + PAGE_SIZE] = self._arena.arena[at : at + PAGE_SIZE]
+        pages = np.flatnonzero(changed)
+        for run in np.split(pages, np.flatnonzero(np.diff(pages) > 1) + 1):
+            if len(run):
+                part = slice(int(run[0]) << PAGE_SHIFT, (int(run[-1]) + 1) << PAGE_SHIFT)
+                self._copy[part] = self._arena.arena[part]
         self._versions[:] = versions
 
 

@@ -14,7 +14,7 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from pocketgpu.view.live import STANDING, LiveRun
+from pocketgpu.view.live.live_run import STANDING, LiveRun
 from pocketgpu.view.machine_thread import Busy, MachineThread, Overtaken
 from pocketgpu.view.questions.desk import Desk
 

@@ -19,9 +19,9 @@ import pocketgpu
 from pocketgpu.capture.formats.pgc.encoder import encode
 from pocketgpu.errors import UsageError
 from pocketgpu.guests import App
-from pocketgpu.view import live as live_module
 from pocketgpu.view import live_stream
-from pocketgpu.view.live import ENDED, RUNNING, STANDING, LiveRun
+from pocketgpu.view.live import live_run as live_module
+from pocketgpu.view.live.live_run import ENDED, RUNNING, STANDING, LiveRun
 from pocketgpu.view.live_stream import LiveStreams
 from pocketgpu.view.machine_thread import MachineThread
 from pocketgpu.view.questions.desk import MAIN, Desk, desk_of

@@ -345,7 +345,7 @@ def _stored(contents: Contents) -> int:
     return sum(len(piece) for event in contents.memory_events() for piece in event.pieces)
 
 
-__all__ = ["Keep", "Minimised", "cut", "minimise"]
+__all__ = ["Keep", "Minimised", "minimise"]
 
 
 def __dir__() -> list[str]:

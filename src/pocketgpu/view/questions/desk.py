@@ -20,7 +20,7 @@ from pocketgpu.inspect.model.inspection import Inspection
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
-    from pocketgpu.view.live import LiveRun
+    from pocketgpu.view.live.live_run import LiveRun
 
 MAIN: Final = "a"
 """The side that questions are about which name none."""

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from pocketgpu.errors import UsageError
-from pocketgpu.view.live import RUNNING, LiveRun
+from pocketgpu.view.live.live_run import RUNNING, LiveRun
 from pocketgpu.view.questions.asking import AskedOfDesk, DeskQuestion, Download, Json
 from pocketgpu.view.questions.desk import MAIN, Desk, desk_of, opened
 from pocketgpu.view.questions.parameters import Parameters

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _NEAR: Final = 32
 """Words between two changes that are stored with them: a store of their own would take more."""
-_MANY: Final = 4096
+_MANY: Final = 512
 """Pages from which on it pays to ask the host which of them it has memory for."""
 _compare = ctypes.CDLL(None).memcmp
 _compare.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)

@@ -21,7 +21,7 @@ COMMANDS: dict[str, str] = {
     "capture verify": "CAPTURE --threads --set --json --debug",
     "bench": "CAPTURE --repeat --threads --set --json --debug",
     "info": "CAPTURE --json --debug",
-    "view": "CAPTURE ADDRESS --port --host --no-browser --set --debug",
+    "view": "CAPTURE ADDRESS --port --host --no-browser --paused --sd --font --elf --arg --set --debug",
     "events": "CAPTURE ADDRESS --draws --set --json --debug",
     "why": "CAPTURE ADDRESS --all --set --json --debug",
     "decode": (

@@ -57,7 +57,7 @@ export class App extends LitElement {
     document.addEventListener("keydown", (event) => this.key(event));
     document.addEventListener(SHOW_PANEL, (event) => this.layout?.activate((event as CustomEvent<string>).detail));
     void store.open().then(() => {
-      if (!selection.address && store.capture) selection.begin("f0");
+      if (!selection.address && store.hasFrames) selection.begin("f0");
       this.listen();
       if (store.capture) void sides.read();
     });

@@ -1,6 +1,7 @@
 // The places of the panels: dockview moves them, the browser's storage keeps them.
 
 import { createDockview, type DockviewApi, type ITabRenderer, type TabPartInitParameters } from "dockview-core";
+import { store } from "./events/store";
 import { sides } from "./compare/sides";
 
 /** The number changes when old layouts no longer fit. */
@@ -13,6 +14,8 @@ interface PanelKind {
   title: string;
   element: string;
   group: Group;
+  /** It comes to the front as soon as it has something to show. */
+  front?: boolean;
   /** Whether the panel has anything to show; without it, always. */
   applies?: () => boolean;
 }
@@ -32,6 +35,7 @@ export const PANELS: Record<string, PanelKind> = {
   timeline: { title: "Timeline", element: "pg-timeline", group: "state" },
   whatif: { title: "What if", element: "pg-whatif", group: "state" },
   compare: { title: "Compare", element: "pg-compare", group: "picture", applies: () => sides.other !== null },
+  live: { title: "Program", element: "pg-live", group: "picture", front: true, applies: () => store.capture?.live ?? false },
 };
 
 /** The names of the panels that have something to show. */
@@ -65,6 +69,7 @@ export class Layout {
     this.name();
     host.addEventListener("keydown", (event) => this.key(event));
     sides.addEventListener("change", () => this.fill());
+    store.addEventListener("change", () => this.fill());
   }
 
   /** Add panels that have something to show now, and take away those that have nothing any more. */
@@ -73,7 +78,7 @@ export class Layout {
     for (const id of Object.keys(PANELS)) {
       const panel = this.api.getPanel(id);
       if (panel && !wanted.includes(id)) this.api.removePanel(panel);
-      else if (!panel && wanted.includes(id)) this.add(id, PANELS[id]!.group, "within", true);
+      else if (!panel && wanted.includes(id)) this.add(id, PANELS[id]!.group, "within", !PANELS[id]!.front);
     }
     this.name();
   }
@@ -123,7 +128,7 @@ export class Layout {
     this.api.getPanel(id)?.api.setActive();
     const element = this.host.querySelector(PANELS[id]!.element);
     requestAnimationFrame(() =>
-      element?.shadowRoot?.querySelector<HTMLElement>("[role=tree], pg-canvas, .scroll")?.focus(),
+      element?.shadowRoot?.querySelector<HTMLElement>("[role=tree], pg-canvas, .screens, .scroll")?.focus(),
     );
   }
 

@@ -15,6 +15,7 @@ import "./resources/resources_panel";
 import "./memory/memory_panel";
 import "./compare/compare_panel";
 import "./whatif/whatif_panel";
+import "./live/live_panel";
 import "./app";
 
 applyTheme();

@@ -1,10 +1,13 @@
 // Texts of answers: sections of "why", rows of the state, columns of words.
 
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { rowsOf } from "../src/state/rows";
 import { describe as describeEvent } from "../src/why/event_answer";
 import { linesOf, sectionsOf } from "../src/why/sections";
 import { columnsOf } from "../src/words/line";
+
+// The events know the selection, which is the page's address.
+vi.hoisted(() => Object.assign(globalThis, { location: { hash: "" }, addEventListener: () => {} }));
 
 const WHY = `f0/px2,1 is #263692: draw 7  f0/d7/t47
   combiner stage 2

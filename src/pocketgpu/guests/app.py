@@ -23,7 +23,7 @@ from pocketgpu.guests.input.script import KEYS, Script
 from pocketgpu.guests.input.script import parse as parse_script
 from pocketgpu.guests.input.script import read as read_script
 from pocketgpu.guests.kernel.checkpoint import Checkpoint
-from pocketgpu.guests.kernel.console import Console
+from pocketgpu.guests.kernel.console import Console, Recorder
 from pocketgpu.guests.kernel.history import History
 from pocketgpu.guests.kernel.kernel import End
 from pocketgpu.guests.kernel.program import Program
@@ -216,6 +216,11 @@ class App:
         if self._recorder is not None:
             self._recorder.stop()
             self._recorder = None
+
+    @property
+    def recorder(self) -> Recorder | None:
+        """Who records this run from its start; None if nobody does, or after going back."""
+        return self._recorder
 
     def contents(self) -> Contents:
         """All that the GPU was given, as the contents of a `.pgc`; see `capture`."""

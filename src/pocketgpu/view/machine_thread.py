@@ -11,6 +11,7 @@ after those that don't.
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
@@ -49,10 +50,14 @@ class MachineThread(Generic[Run]):
     """Runs questions about what a context gives, on one thread.
 
     :param make: makes the context. It is entered and left on that thread. What it raises is raised by every question.
+    :param idle: called on that thread while no question waits. It returns after how many seconds it wants to be called
+        again; None: after the next question.
     """
 
-    def __init__(self, make: Callable[[], AbstractContextManager[Run]]) -> None:
-        self._make = make
+    def __init__(
+        self, make: Callable[[], AbstractContextManager[Run]], idle: Callable[[Run], float | None] | None = None
+    ) -> None:
+        self._make, self._idle = make, idle
         self._waiting: OrderedDict[str, tuple[Callable[[Run], Any], Future[Any], bool]] = OrderedDict()
         self._state = threading.Condition()
         self._ended = False
@@ -116,30 +121,55 @@ class MachineThread(Generic[Run]):
             try:
                 run = stack.enter_context(self._make())
             except BaseException as error:
-                self._answer_all(partial(_raise, error))
+                self._answer_all(partial(_raise, error), lambda: None)
             else:
-                self._answer_all(lambda question: question(run))
+                self._answer_all(lambda question: question(run), lambda: self._work_idly(run))
 
-    def _answer_all(self, answer: Callable[[Callable[[Run], Any]], Any]) -> None:
-        """Answer questions until the end."""
-        while True:
-            with self._state:
-                self._state.wait_for(lambda: self._waiting or self._ended)
-                self._state.wait_for(lambda: self._ended or self._quick() is not None, GRACE)
-                if self._ended:
-                    return
-                panel = self._quick() or next(iter(self._waiting))
-                question, future, _ = self._waiting.pop(panel)
+    def _work_idly(self, run: Run) -> float | None:
+        """What there is to do while no question waits. A mistake in it ends it, not the answers."""
+        if self._idle is None:
+            return None
+        try:
+            return self._idle(run)
+        except Exception:
+            logging.getLogger(__name__).exception("what runs between the questions has failed")
+            self._idle = None
+            return None
+
+    def _answer_all(
+        self, answer: Callable[[Callable[[Run], Any]], Any], idle: Callable[[], float | None]
+    ) -> None:
+        """Answer questions until the end, and work idly between them."""
+        pause = idle()
+        while not self._ended:
+            found = self._next(pause)
+            if found is None:
+                pause = idle()
+                continue
+            pause = 0
+            panel, question, future = found
             if not future.set_running_or_notify_cancel():
                 continue
             self._tell(panel)
             try:
-                found = answer(question)
+                answered = answer(question)
             except BaseException as error:
                 future.set_exception(error)
             else:
-                future.set_result(found)
+                future.set_result(answered)
             self._tell("")
+
+    def _next(self, pause: float | None) -> tuple[str, Callable[[Run], Any], Future[Any]] | None:
+        """The next question and its panel; None if there is none within some seconds, or at the end."""
+        with self._state:
+            if not self._state.wait_for(lambda: self._waiting or self._ended, pause):
+                return None
+            self._state.wait_for(lambda: self._ended or self._quick() is not None, GRACE)
+            if self._ended:
+                return None
+            panel = self._quick() or next(iter(self._waiting))
+            question, future, _ = self._waiting.pop(panel)
+        return panel, question, future
 
     def _quick(self) -> str | None:
         """The first panel whose question does not take long."""

@@ -18,6 +18,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from pocketgpu.errors import PocketGPUError
+from pocketgpu.view.live_stream import LiveStreams
 from pocketgpu.view.machine_thread import Busy, MachineThread, Overtaken
 from pocketgpu.view.questions import asked_of
 from pocketgpu.view.questions.asking import AnyAsked, Buffer, Download, Json, Pixels
@@ -79,14 +80,20 @@ def _error(message: str, location: str | None, hint: str | None, status: int) ->
 class Routes:
     """The app for one open capture.
 
-    :param name: of its file. version: of this package. page: folder of the built page. notes: of the user.
+    :param name: of its file. version: of this package. page: folder of the built page. notes: of the user. is_live:
+        whether it is a program; runs: it begins to run when a page is there.
     """
 
-    def __init__(self, machine: MachineThread[Desk], name: str, version: str, page: Path, notes: Notes) -> None:
+    def __init__(
+        self, machine: MachineThread[Desk], name: str, version: str, page: Path, notes: Notes, *,
+        is_live: bool = False, runs: bool = False,
+    ) -> None:  # fmt: skip
         self._machine = machine
         self._streams: list[asyncio.Queue[str | None]] = []
-        routes = [Route(f"/api/{path}", self._route(asked)) for path, asked in asked_of(name, version, notes).items()]
+        asked = asked_of(name, version, notes, is_live)
+        routes = [Route(f"/api/{path}", self._route(one)) for path, one in asked.items()]
         routes.append(Route("/api/progress", self._progress))
+        routes.append(Route("/api/live/frames", LiveStreams(machine, self._streams, runs).answer))
         files = Mount("/", StaticFiles(directory=page, html=True, follow_symlink=False))
         self.app = Starlette(routes=[*routes, files], lifespan=self._lifespan)
 

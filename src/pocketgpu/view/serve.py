@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pocketgpu.errors import UsageError
+from pocketgpu.late_dataclass import dataclass
 
 if TYPE_CHECKING:
     from types import FrameType
 
     from pocketgpu.capture import Capture
-    from pocketgpu.view.questions.desk import Beside
+    from pocketgpu.guests import App
+    from pocketgpu.view.machine_thread import MachineThread
+    from pocketgpu.view.questions.desk import Beside, Desk
 
 PAGE: Final = Path(__file__).parent / "page"
 """Where the built page is. The package for users has it; in a clone `make page` makes it."""
@@ -41,14 +44,63 @@ def check_installed() -> None:
         )
 
 
-def serve(
-    capture: Capture, switches: Mapping[str, str], *, host: str, port: int, at: str,
-    say: Callable[[str], None], open_browser: bool, other: Beside | None = None, notes: Path | None = None,
-) -> None:  # fmt: skip
+@dataclass(frozen=True)
+class Place:
+    """Where and how the page is shown.
+
+    host, port: where to listen; port 0 is any free one. say: is given the link. open_browser: whether to open it. at:
+    the address to show first. notes: the folder for the user's notes.
+    """
+
+    host: str
+    port: int
+    say: Callable[[str], None]
+    open_browser: bool
+    notes: Path
+    at: str = ""
+
+
+def serve(capture: Capture, switches: Mapping[str, str], place: Place, other: Beside | None = None) -> None:
     """Serve the page about a capture until the process is interrupted.
 
-    host, port: where to listen; port 0 is any free one. at: the address to show first. say: is given the link. other:
-    what is compared with it. notes: the folder for the user's notes; None: that of the capture.
+    other: what is compared with it.
+
+    :raises UsageError: nothing can listen there.
+    """
+    from pocketgpu.view.machine_thread import MachineThread
+    from pocketgpu.view.questions.desk import MAIN, desk_of, opened
+
+    def make() -> MachineThread[Desk]:
+        return MachineThread(lambda: desk_of((MAIN, opened(capture, switches)), other=other))
+
+    serve_desk(make, Path(capture.path).name, place)
+
+
+def serve_program(
+    start: Callable[[], App], name: str, switches: Mapping[str, str], place: Place, runs: bool
+) -> None:  # fmt: skip
+    """Serve the page with a program that runs, until the process is interrupted.
+
+    start: starts it, with a recording. name: of its file. runs: it does not wait for the page's first command.
+
+    :raises UsageError: nothing can listen there.
+    """
+    from pocketgpu.view.machine_thread import MachineThread
+    from pocketgpu.view.questions.live import live_desk, work
+
+    def make() -> MachineThread[Desk]:
+        return MachineThread(lambda: live_desk(start, switches), work)
+
+    serve_desk(make, name, place, is_live=True, runs=runs)
+
+
+def serve_desk(
+    make: Callable[[], MachineThread[Desk]], name: str, place: Place, *, is_live: bool = False, runs: bool = False
+) -> None:  # fmt: skip
+    """Serve the page about what lies on a desk until the process is interrupted.
+
+    make: makes the machine's thread. name: of the file. is_live: whether a program is there; runs: it begins to run
+    when a page is there.
 
     :raises UsageError: nothing can listen there.
     """
@@ -56,22 +108,17 @@ def serve(
 
     from pocketgpu import __version__
     from pocketgpu.view.gate import TOKEN, Gate
-    from pocketgpu.view.machine_thread import MachineThread
-    from pocketgpu.view.questions.desk import MAIN, desk_of, opened
     from pocketgpu.view.questions.notes_file import Notes
     from pocketgpu.view.routes import Routes
 
-    listener = _listener(host, port)
+    host, listener = place.host, _listener(place.host, place.port)
     port = listener.getsockname()[1]
     names = {host, LOCAL, "localhost"} if host == LOCAL else {host, socket.gethostname()}
-    machine = MachineThread(lambda: desk_of((MAIN, opened(capture, switches)), other=other))
-    path = Path(capture.path)
-    kept = Notes(path.parent if notes is None else notes, path.name)
-    routes = Routes(machine, path.name, __version__, PAGE, kept)
+    routes = Routes(make(), name, __version__, PAGE, Notes(place.notes, name), is_live=is_live, runs=runs)
     gate = Gate(routes.app, [f"{name}:{port}" for name in names])
-    link = f"http://{host}:{port}/?{TOKEN}={gate.token}" + (f"#{at}" if at else "")
-    say(link)
-    if open_browser:
+    link = f"http://{host}:{port}/?{TOKEN}={gate.token}" + (f"#{place.at}" if place.at else "")
+    place.say(link)
+    if place.open_browser:
         webbrowser.open(link)
     config = uvicorn.Config(
         gate, log_level="warning", access_log=False, ws="none", server_header=False, timeout_graceful_shutdown=1
@@ -103,4 +150,4 @@ def _listener(host: str, port: int) -> socket.socket:
     return found
 
 
-__all__ = ["LOCAL", "PAGE", "check_installed", "serve"]
+__all__ = ["LOCAL", "PAGE", "Place", "check_installed", "serve", "serve_program"]

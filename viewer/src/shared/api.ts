@@ -6,6 +6,8 @@ export interface Capture {
   frames: number;
   rest: boolean;
   version: string;
+  /** Whether it is a program that runs. */
+  live?: boolean;
 }
 
 export interface EventsAnswer {

@@ -17,8 +17,14 @@ export abstract class Panel extends LitElement {
   protected asked = "";
   private readonly onSelection = (): void => this.selected();
 
+  /** Another capture has the same addresses. */
+  private readonly onReopen = (): void => {
+    this.asked = "";
+  };
+
   override connectedCallback(): void {
     super.connectedCallback();
+    store.addEventListener("reopen", this.onReopen);
     selection.addEventListener("change", this.onSelection);
     // The layout may move a panel in the document at once again. And the machine answers in turn: the tree comes first.
     void store.needFor(selection.address).then(() => {
@@ -29,6 +35,7 @@ export abstract class Panel extends LitElement {
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     selection.removeEventListener("change", this.onSelection);
+    store.removeEventListener("reopen", this.onReopen);
     // A panel that is hidden keeps its answer, and asks again for what it did not get.
     if (this.latest.state !== "idle" || this.latest.error) this.asked = "";
     this.latest.stop();

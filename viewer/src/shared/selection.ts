@@ -73,6 +73,11 @@ class Selection extends EventTarget {
     this.dispatchEvent(new Event("change"));
   }
 
+  /** Tell everybody of the selection once more: what it names has changed. */
+  again(): void {
+    this.dispatchEvent(new Event("change"));
+  }
+
   /** The pixel of the picture that was clicked for this address; it lives as long as the entry of the history. */
   get clicked(): Clicked | null {
     const clicked = (history.state as { clicked?: Clicked } | null)?.clicked;

@@ -52,11 +52,16 @@ class Control:
 
 @dataclass(frozen=True, slots=True)
 class Controls:
-    """All that a player finds on a console. keys: their names."""
+    """All that a player finds on a console. keys: their names. keyboard: what a computer's keys do, by the code that
+    browsers give them: a key, or a control as scripts write it. gamepad: the same for the buttons of a gamepad, in the
+    order of the Gamepad API's standard layout. sticks: controls of its sticks, left and right."""
 
     console: str
     keys: tuple[str, ...]
     others: tuple[Control, ...]
+    keyboard: tuple[tuple[str, str], ...] = ()
+    gamepad: tuple[str, ...] = ()
+    sticks: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Controls of {self.console}: {len(self.keys)} keys, {', '.join(one.name for one in self.others)}>"
@@ -64,6 +69,21 @@ class Controls:
     def find(self, name: str) -> Control | None:
         """A control by name."""
         return next((one for one in self.others if one.name == name), None)
+
+
+LETTERS: Final = (
+    ("ArrowUp", "UP"), ("ArrowDown", "DOWN"), ("ArrowLeft", "LEFT"), ("ArrowRight", "RIGHT"),
+    ("KeyX", "A"), ("KeyZ", "B"), ("KeyV", "X"), ("KeyC", "Y"),
+    ("KeyQ", "L"), ("KeyE", "R"), ("Digit1", "ZL"), ("Digit3", "ZR"),
+)  # fmt: skip
+"""What the keyboard does on both consoles: arrows, and letters beside each other for keys beside each other."""
+
+
+def pushed(control: str, up: str, left: str, down: str, right: str) -> tuple[tuple[str, str], ...]:
+    """Four keys of a keyboard that push a stick to its edge."""
+    return (
+        (up, f"{control} 0,1"), (left, f"{control} -1,0"), (down, f"{control} 0,-1"), (right, f"{control} 1,0"),
+    )  # fmt: skip
 
 
 ANSWERS: Final = (Control("text", Span.ONCE, text=True), Control("cancel", Span.ONCE))

@@ -57,6 +57,11 @@ class GuestMachine(Protocol):
 class Recorder(Protocol):
     """Who follows a console and can say what its GPU was given."""
 
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes that the processor has written, as the capture keeps them."""
+        ...
+
     def contents(self, about: Mapping[str, str]) -> Contents:
         """The capture so far. about: key and value of notes."""
         ...
@@ -116,12 +121,16 @@ class Console(Generic[M, K, I]):
     number, instead of the player's. input: of the last VBlank. answers: what the player answers to the keyboard and
     the like. vblanks: those that were. present_count: how often the program showed something new.
 
-    Classes of consoles set `screen_names`, `counted` (counts of the GPU that a frame tells), `controls`, and
-    `console_font` of programs that print.
+    Classes of consoles set `screen_names`, `screen_sizes` (pixels of the displays, by screen), `touch_screen` (the one
+    that is touched), `vblank_ticks` (from one VBlank to the next), `counted` (counts of the GPU that a frame tells),
+    `controls`, and `console_font` of programs that print.
     """
 
     outside_state = frozenset({"_reader"})
     screen_names: ClassVar[tuple[str, ...]]
+    screen_sizes: ClassVar[Mapping[str, tuple[int, int]]]
+    touch_screen: ClassVar[str]
+    vblank_ticks: ClassVar[int]
     counted: ClassVar[tuple[str, ...]]
     controls: ClassVar[Controls]
     console_font: ClassVar[ConsoleFont]
@@ -221,9 +230,19 @@ class Console(Generic[M, K, I]):
         return len(self.vblanks)
 
     @property
+    def frame_seconds(self) -> float:
+        """How long a frame is on the console."""
+        return self.vblank_ticks / self.kernel.time.hertz
+
+    @property
     def presented(self) -> int | None:
         """The number of the present that the last VBlank took; None if it took none."""
         return self.vblanks[-1].frame if self.vblanks else None
+
+    @property
+    def recorded_frame(self) -> int:
+        """The frame of a recording that the screens show; -1 if there is none yet."""
+        return self.frame_count - 1
 
     @property
     def counts(self) -> Mapping[str, int]:

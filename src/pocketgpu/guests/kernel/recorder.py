@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _NEAR: Final = 32
 """Words between two changes that are stored with them: a store of their own would take more."""
-_MANY: Final = 4096
+_MANY: Final = 512
 """Pages from which on it pays to ask the host which of them it has memory for."""
 _compare = ctypes.CDLL(None).memcmp
 _compare.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
@@ -28,7 +28,8 @@ _compare.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
 
 class MemoryRecorder:
     """Follows the memory of a machine. Recorders say what they do with what was written, in `stored`. copies_all:
-    whether what the GPU writes elsewhere counts, too, because the processor may get to see it later."""
+    whether what the GPU writes elsewhere counts, too, because the processor may get to see it later. stored_bytes: how
+    many bytes were given to `stored`."""
 
     copies_all = True
 
@@ -39,6 +40,7 @@ class MemoryRecorder:
         self._known = np.zeros_like(self._shared)
         self._versions = memory.page_versions.copy()
         self._compared = -1
+        self.stored_bytes = 0
 
     def stored(self, place: int, data: bytes) -> None:
         """The processor has written bytes; place: their offset in the arena. They may contain some that are as they
@@ -85,7 +87,9 @@ class MemoryRecorder:
         differing = np.flatnonzero(differs)
         for run in np.split(differing, np.flatnonzero(np.diff(differing) > _NEAR) + 1):
             first, end = int(run[0]), int(run[-1]) + 1
-            self.stored(at + 4 * first, now[first:end].tobytes())
+            data = now[first:end].tobytes()
+            self.stored_bytes += len(data)
+            self.stored(at + 4 * first, data)
         self._copy[at : at + size] = self._arena.arena[at : at + size]
 
     def gpu_worked(self) -> None:
@@ -94,9 +98,11 @@ class MemoryRecorder:
         changed = versions != self._versions
         if not self.copies_all:
             changed &= self._shared
-        for page in np.flatnonzero(changed).tolist():
-            at = page << PAGE_SHIFT
-            self._copy[at : at + PAGE_SIZE] = self._arena.arena[at : at + PAGE_SIZE]
+        pages = np.flatnonzero(changed)
+        for run in np.split(pages, np.flatnonzero(np.diff(pages) > 1) + 1):
+            if len(run):
+                part = slice(int(run[0]) << PAGE_SHIFT, (int(run[-1]) + 1) << PAGE_SHIFT)
+                self._copy[part] = self._arena.arena[part]
         self._versions[:] = versions
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from pocketgpu.facts import console_font as console_fonts
 from pocketgpu.guests.input.controls import ANSWERING
@@ -26,6 +26,7 @@ from pocketgpu.guests.n3ds.services.hid import Hid, Input
 from pocketgpu.guests.n3ds.services.power import Mcu, Ptm, PtmClock, PtmSysm
 from pocketgpu.guests.n3ds.services.small import Ndm
 from pocketgpu.guests.n3ds.services.srv import Srv
+from pocketgpu.pica.display.screens import BOTTOM_WIDTH, HEIGHT, TOP_WIDTH
 from pocketgpu.pica.n3ds import N3DS
 from pocketgpu.pictures import Screen
 
@@ -42,6 +43,8 @@ class N3DSConsole(Console[N3DS, N3DSKernel, Input]):
     one.
     """
 
+    screen_sizes: ClassVar = {"top": (TOP_WIDTH, HEIGHT), "bottom": (BOTTOM_WIDTH, HEIGHT)}
+    touch_screen, vblank_ticks = "bottom", layout.VBLANK
     screen_names, counted, controls = SCREENS, ("draws", "triangles", "fragments"), CONTROLS
     console_font = console_fonts.N3DS
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pocketgpu.guests.input.controls import ANSWERS, Control, Controls, Span, Value
+from pocketgpu.guests.input.controls import ANSWERS, LETTERS, Control, Controls, Span, Value, pushed
 from pocketgpu.guests.input.player import Actions
 from pocketgpu.guests.n3ds.services.hid import DEGREE, GRAVITY, KEYS, Input
 
@@ -26,7 +26,13 @@ CONTROLS: Final = Controls(
         *ANSWERS,
         *(Control(name, Span.ONCE) for name in ("close", "home", "power", "lid")),
     ),
-)
+    keyboard=(
+        *LETTERS, ("Enter", "START"), ("ShiftLeft", "SELECT"), ("ShiftRight", "SELECT"),
+        *pushed("circle", "KeyW", "KeyA", "KeyS", "KeyD"),
+    ),
+    gamepad=("B", "A", "Y", "X", "L", "R", "ZL", "ZR", "SELECT", "START", "", "", "UP", "DOWN", "LEFT", "RIGHT"),
+    sticks=("circle",),
+)  # fmt: skip
 """circle: 1 is the edge. slider: of the 3D effect. acceleration: in those of the earth; a console that lies on a table
 has 0,-1,0. rotation: degrees in a second. close: what the HOME menu does
 to a program. lid: it is closed and opened again."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from pocketgpu.facts import console_font as console_fonts
 from pocketgpu.guests.input.controls import ANSWERING
@@ -25,7 +25,7 @@ from pocketgpu.guests.switch.services.battery import Battery
 from pocketgpu.guests.switch.services.fs import FileSystemProxy
 from pocketgpu.guests.switch.services.hardware import Backlight, ModuleClocks, Temperatures
 from pocketgpu.guests.switch.services.hid import Hid
-from pocketgpu.guests.switch.services.hid_input import Input
+from pocketgpu.guests.switch.services.hid_input import HEIGHT, WIDTH, Input
 from pocketgpu.guests.switch.services.lm import LogService
 from pocketgpu.guests.switch.services.network import Network
 from pocketgpu.guests.switch.services.nvdrv.service import NvDrv
@@ -48,6 +48,8 @@ class SwitchConsole(Console[GM20B, SwitchKernel, Input]):
     """The console. hid, fs, nvdrv: its services of these names. display: what shows pictures. applet: what it tells its
     program. clocks: what time it is. battery: its power. renderers: where programs get sound renderers."""
 
+    screen_sizes: ClassVar = {SCREEN: (WIDTH, HEIGHT)}
+    touch_screen, vblank_ticks = SCREEN, layout.VSYNC
     screen_names, controls, console_font = (SCREEN,), CONTROLS, console_fonts.SWITCH
     counted = (
         "draws", "clears", "copies", "blits", "uploads", "launches", "launch_steps", "semaphores",
@@ -123,6 +125,10 @@ class SwitchConsole(Console[GM20B, SwitchKernel, Input]):
     def number_present(self, shown: Mapping[str, object]) -> tuple[int, int]:
         """More than one buffer may have been shown since the last VBlank; a recording has a frame for each."""
         return self.display.shown_count - 1, self.display.shown_count
+
+    @property
+    def recorded_frame(self) -> int:
+        return self.display.shown_count - 1
 
     def ask_to_close(self) -> None:
         self.applet.close()

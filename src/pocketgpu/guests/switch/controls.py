@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from pocketgpu.facts.switch.hid import BUTTONS, STICK
-from pocketgpu.guests.input.controls import ANSWERS, Control, Controls, Span, Value
+from pocketgpu.guests.input.controls import ANSWERS, LETTERS, Control, Controls, Span, Value, pushed
 from pocketgpu.guests.input.player import Actions
 from pocketgpu.guests.switch.services.hid_input import HEIGHT, WIDTH, Input, Vector
 
@@ -27,7 +27,15 @@ CONTROLS: Final = Controls(
         *ANSWERS,
         *(Control(name, Span.ONCE) for name in (CLOSE, HOME, DOCKED, HANDHELD)),
     ),
-)
+    keyboard=(
+        *LETTERS, ("Enter", "PLUS"), ("ShiftLeft", "MINUS"), ("ShiftRight", "MINUS"),
+        *pushed(LEFT_STICK, "KeyW", "KeyA", "KeyS", "KeyD"), *pushed(RIGHT_STICK, "KeyI", "KeyJ", "KeyK", "KeyL"),
+    ),
+    gamepad=(
+        "B", "A", "Y", "X", "L", "R", "ZL", "ZR", "MINUS", "PLUS", "LSTICK", "RSTICK", "UP", "DOWN", "LEFT", "RIGHT",
+    ),
+    sticks=(LEFT_STICK, RIGHT_STICK),
+)  # fmt: skip
 """touch: a finger on the screen of 1280x720; touch2 and so on: further ones. Sticks: 1 is the edge. acceleration: in
 those of the earth. rotation: degrees in a second. close: what the HOME menu does to a program. home: the HOME menu
 comes in front of the program, or goes again. docked, handheld: the console is put into its dock, or taken out."""

@@ -16,6 +16,7 @@ from pocketgpu.view.questions import (
     compare,
     events,
     graph,
+    live,
     marks,
     memory,
     mesh,
@@ -33,18 +34,18 @@ from pocketgpu.view.questions.asking import AnyAsked, Asked, Json
 from pocketgpu.view.questions.notes_file import Notes
 
 _PARTS = (
-    events, pictures, why, state, words, shader, resources, memory, mesh, marks, graph, page, compare, whatif,
+    events, pictures, why, state, words, shader, resources, memory, mesh, marks, graph, page, compare, whatif, live,
 )  # fmt: skip
 
 
-def asked_of(name: str, version: str, kept: Notes) -> Mapping[str, AnyAsked]:
+def asked_of(name: str, version: str, kept: Notes, is_live: bool = False) -> Mapping[str, AnyAsked]:
     """All requests by their names. name: of the capture's file, without folders. version: of this package. kept: the
-    notes of the user."""
+    notes of the user. is_live: whether it is a program that runs."""
 
     def capture(run: Inspection) -> Json:
         return {
             "name": name, "console": run.capture.console, "frames": run.frame_count, "rest": run.has_rest,
-            "version": version,
+            "version": version, "live": is_live,
         }  # fmt: skip
 
     found: dict[str, AnyAsked] = {"capture": Asked(lambda given: capture), **notes.asked_of(kept)}

@@ -22,6 +22,7 @@ from pocketgpu.late_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
+    from pocketgpu.view.live.live_run import LiveRun
 
 MAIN: Final = "a"
 """The side that questions are about which name none."""
@@ -47,6 +48,8 @@ class Desk:
         self._between: dict[object, Any] = {}
         self.beside: Beside | None = None
         """What lies on the other side at first: the second capture of the command line; None without one."""
+        self.live: LiveRun | None = None
+        """The program that runs, if one is open."""
 
     def __repr__(self) -> str:
         return line_of(self, ", ".join(f"{name}: {run}" for name, (run, _) in self._sides.items()))

@@ -25,6 +25,11 @@ class Parameters:
     def __init__(self, given: Mapping[str, str]) -> None:
         self._given = given
 
+    @property
+    def names(self) -> Collection[str]:
+        """The names of all parameters."""
+        return self._given.keys()
+
     def text(self, name: str, default: str | None = None) -> str:
         """A text; without a default it must be there."""
         found = self._given.get(name, default)

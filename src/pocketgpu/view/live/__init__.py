@@ -1,0 +1,1 @@
+"""A program that runs for the page."""

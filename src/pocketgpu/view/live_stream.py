@@ -1,0 +1,97 @@
+"""Request `live/frames`: the newest frame of a program that runs, for as long as somebody reads.
+
+A reader that is slow misses frames: the next message is made when the one before is on its way. A program that nobody
+looks at stands.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from pocketgpu.view.live.live_run import STANDING, LiveRun
+from pocketgpu.view.machine_thread import Busy, MachineThread, Overtaken
+from pocketgpu.view.questions.desk import Desk
+
+MOST_READERS: Final = 16
+"""Streams at a time."""
+ALONE: Final = 3.0
+"""Seconds without a reader after which the program stands: a page that is loaded again is back by then."""
+_ALIVE: Final = 5.0
+"""Seconds after which a stream says again what it said last, so that a connection that is gone is found."""
+
+
+class LiveStreams:
+    """Streams of one server. ends: gets a queue for each stream; None in it ends the stream. runs: the program begins
+    to run when the first reader is there."""
+
+    def __init__(self, machine: MachineThread[Desk], ends: list[asyncio.Queue[str | None]], runs: bool) -> None:
+        self._machine, self._ends, self._runs = machine, ends, runs
+        self._readers = 0
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def answer(self, request: Request) -> Response:
+        """A stream, or status 404 without a program."""
+        try:
+            run = await self._machine.ask("", lambda desk: desk.live)
+        except Busy:
+            return Response("Too many questions wait.", 503)
+        if run is None:
+            return Response("No program is open here.", 404)
+        if self._readers >= MOST_READERS:
+            return Response("Too many pages look at the program.", 503)
+        if self._runs:
+            self._runs = False
+            await self._machine.ask("", lambda desk: run.resume() if run.state == STANDING else None)
+        headers = {"cache-control": "no-store"}
+        return StreamingResponse(self._messages(request, run), media_type="application/octet-stream", headers=headers)
+
+    async def _messages(self, request: Request, run: LiveRun) -> AsyncIterator[bytes]:
+        loop, wakes = asyncio.get_running_loop(), asyncio.Queue[str | None]()
+
+        def wake() -> None:
+            if wakes.empty():
+                wakes.put_nowait("")
+
+        def told() -> None:
+            loop.call_soon_threadsafe(wake)
+
+        run.followers.append(told)
+        self._ends.append(wakes)
+        self._readers += 1
+        try:
+            number = picture = 0
+            while not await request.is_disconnected():
+                newest = run.newest
+                if newest is not None and newest.number != number:
+                    number = newest.number
+                    yield newest.message(picture)
+                    picture = newest.picture
+                    continue
+                try:
+                    if await asyncio.wait_for(wakes.get(), _ALIVE) is None:
+                        return
+                except TimeoutError:
+                    number = 0
+        finally:
+            self._readers -= 1
+            self._ends.remove(wakes)
+            run.followers.remove(told)
+            task = loop.create_task(self._stand_alone(run))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _stand_alone(self, run: LiveRun) -> None:
+        """Stand if nobody comes back."""
+        await asyncio.sleep(ALONE)
+        if not self._readers:
+            with suppress(Busy, Overtaken):
+                await self._machine.ask("", lambda desk: run.stand())
+
+
+__all__ = ["ALONE", "MOST_READERS", "LiveStreams"]

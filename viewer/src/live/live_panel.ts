@@ -1,0 +1,426 @@
+// The panel of a program that runs: its screens, its input, and the commands to run it and to stand.
+
+import { css, html, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { store } from "../events/store";
+import { askJson, download, RequestError, Superseded } from "../shared/api";
+import { Panel, linked } from "../shared/panel";
+import { panelStyles } from "../shared/styles";
+import { command, type Command, type LiveAnswer, type LiveControls, type LiveStatus } from "./api";
+import { Held } from "./held";
+import { extraControls, keyTable } from "./controls_view";
+import { Messages } from "./messages";
+import { Screens } from "./screens";
+
+/** Keys of the panel, where the console has none of that code. */
+const COMMANDS: Record<string, "toggle" | "step" | "back"> = { Space: "toggle", Period: "step", Comma: "back" };
+const TEXT_MS = 1000;
+const AGAIN_MS = 1000;
+const SCALES = [0, 1, 2, 3];
+
+export class LivePanel extends Panel {
+  static override styles = [
+    panelStyles,
+    css`
+      .screens {
+        display: flex;
+        flex-direction: column;
+        align-items: center;
+        justify-content: safe center;
+        gap: 4px;
+        flex: 1 1 0;
+        min-height: 80px;
+        overflow: auto;
+        background: var(--field);
+        outline-offset: -2px;
+        touch-action: none;
+      }
+      canvas {
+        flex: none;
+        background: #000;
+        outline: 1px solid var(--edge);
+      }
+      canvas.touched {
+        cursor: crosshair;
+      }
+      details {
+        flex: none;
+        border-top: 1px solid var(--line);
+        background: var(--raised);
+      }
+      summary {
+        padding: 3px 8px;
+        cursor: pointer;
+      }
+      .fold {
+        max-height: 30vh;
+        overflow: auto;
+        padding: 2px 10px 8px;
+        margin: 0;
+      }
+      pre {
+        font: var(--mono);
+        white-space: pre-wrap;
+        overflow-wrap: anywhere;
+      }
+      pre.note {
+        flex: none;
+        max-height: 40%;
+        overflow: auto;
+        margin: 0;
+        border-top: 1px solid var(--line);
+        color: var(--text);
+      }
+      pre.note.bad {
+        border-left: 4px solid var(--bad);
+        background: var(--bad-ground);
+      }
+      .fold p {
+        margin: 0 0 6px;
+        color: var(--dim);
+      }
+      .keys {
+        columns: 20ch;
+        margin-bottom: 8px;
+      }
+      .keys div {
+        break-inside: avoid;
+      }
+      kbd {
+        display: inline-block;
+        min-width: 8ch;
+        font: var(--mono);
+        color: var(--strong);
+      }
+      .numbers {
+        margin-left: auto;
+        color: var(--dim);
+        white-space: pre;
+        font-variant-numeric: tabular-nums;
+      }
+      .more {
+        display: flex;
+        flex-wrap: wrap;
+        gap: 6px 12px;
+        align-items: center;
+      }
+    `,
+  ];
+
+  status: LiveStatus | null = null;
+  private controls: LiveControls | null = null;
+  private screens: Screens | null = null;
+  private held: Held | null = null;
+  private stream: AbortController | null = null;
+  private failure: RequestError | null = null;
+  private text = "";
+  private scale = 0;
+  private seen = 0;
+  /** The frame of the recording from which on it will be saved; null: nothing is being recorded for a file. */
+  private from: number | null = null;
+  private saving = false;
+  private sent = "{}";
+  private sending = false;
+  private readonly sizes = new ResizeObserver(() => this.fit());
+  private readonly drop = (): void => this.release();
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    addEventListener("blur", this.drop);
+    void store.open().then(() => {
+      if (this.isConnected && store.capture?.live) void this.follow();
+    });
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    removeEventListener("blur", this.drop);
+    this.release();
+    this.sizes.disconnect();
+    this.stream?.abort();
+    this.stream = null;
+  }
+
+  /** The program does not depend on the selection. */
+  protected selected(): void {}
+
+  // -- what the server says -------------------------------------------------------------------------------------
+  /** Read the stream of frames, again and again if it ends, for as long as the panel is there. */
+  private async follow(): Promise<void> {
+    if (this.stream) return;
+    const stream = (this.stream = new AbortController());
+    while (!stream.signal.aborted) {
+      try {
+        await this.open(stream.signal);
+        await this.read(stream.signal);
+      } catch (error) {
+        if (stream.signal.aborted) return;
+        this.fail(error instanceof RequestError ? error : new RequestError("the program's pictures do not arrive"));
+      }
+      await new Promise((done) => setTimeout(done, AGAIN_MS));
+    }
+  }
+
+  private async open(signal: AbortSignal): Promise<void> {
+    const answer = await askJson<LiveAnswer>("/api/live", "live", {}, signal);
+    this.text = answer.text;
+    if (!this.controls) {
+      this.controls = answer.controls;
+      this.held = new Held(answer.controls);
+      this.screens = new Screens(answer.controls.displays);
+    }
+    this.failure = null;
+    this.heard(answer);
+    await this.updateComplete;
+    const host = this.renderRoot.querySelector<HTMLElement>(".screens");
+    if (host) {
+      host.replaceChildren(...this.screens!.canvases);
+      this.sizes.observe(host);
+      this.fit();
+    }
+  }
+
+  private async read(signal: AbortSignal): Promise<void> {
+    const answer = await fetch("/api/live/frames", { signal, credentials: "same-origin" });
+    if (!answer.ok || !answer.body) throw new RequestError("the program's pictures do not arrive", null, await answer.text());
+    const messages = new Messages();
+    const reader = answer.body.getReader();
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      const found = messages.push(next.value);
+      // Of several that came together only the newest is shown.
+      const picture = found.findLast((message) => message.pixels.length);
+      if (picture) this.screens?.draw(picture.status.screens, picture.pixels);
+      const last = found.at(-1);
+      if (last) this.heard(last.status);
+    }
+  }
+
+  private heard(status: LiveStatus): void {
+    const before = this.status;
+    this.status = status;
+    if (status.recording !== this.seen && status.state !== "running") {
+      const first = this.seen === 0;
+      this.seen = status.recording;
+      // A page that is loaded again has its capture already, and perhaps an address of its own.
+      if (!first) void store.reopen(status.at);
+    } else if (before && before.state !== "running" && status.state !== "running" && before.at !== status.at) {
+      void store.show(status.at);
+    }
+    if (before?.frame === 0 && status.frame) this.fit();
+    if (this.from !== null && Number(status.at.slice(1)) < this.from) this.from = Number(status.at.slice(1));
+    this.pollGamepad();
+    this.pollText();
+    this.requestUpdate();
+  }
+
+  private fail(error: RequestError | null): void {
+    this.failure = error;
+    this.requestUpdate();
+  }
+
+  // -- commands -------------------------------------------------------------------------------------------------
+  async tell(name: Command, values: Record<string, string | number> = {}): Promise<void> {
+    try {
+      const status = await command(name, values);
+      if (name === "restart") this.from = null;
+      this.failure = null;
+      this.heard(status);
+      if (name !== "run") void this.readText();
+    } catch (error) {
+      this.fail(error instanceof RequestError ? error : new RequestError(String(error)));
+    }
+  }
+
+  private toggle(): void {
+    void this.tell(this.status?.state === "running" ? "pause" : "run");
+  }
+
+  private async save(from: number): Promise<void> {
+    this.saving = true;
+    this.requestUpdate();
+    try {
+      await download("/api/live/record", "live-record", { from });
+      this.from = null;
+      this.fail(null);
+    } catch (error) {
+      if (!(error instanceof Superseded)) this.fail(error instanceof RequestError ? error : new RequestError(String(error)));
+    } finally {
+      this.saving = false;
+      this.requestUpdate();
+    }
+  }
+
+  private record(): void {
+    if (this.from === null) this.from = Number(this.status!.at.slice(1));
+    else void this.save(this.from);
+    this.requestUpdate();
+  }
+
+  // -- input ----------------------------------------------------------------------------------------------------
+  private key(event: KeyboardEvent, down: boolean): void {
+    if (event.ctrlKey || event.metaKey || event.altKey || !this.held) return;
+    if (this.held.knows(event.code)) {
+      this.held.key(event.code, down);
+      this.send();
+    } else {
+      const what = COMMANDS[event.code];
+      if (!what) return;
+      if (down && !(event.repeat && what === "toggle")) {
+        if (what === "toggle") this.toggle();
+        else void this.tell(what);
+      }
+    }
+    // Letters are the program's now, not the page's.
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  private touch(event: PointerEvent): void {
+    if (!this.held || !this.screens) return;
+    if (event.type === "pointerdown" && event.button === 0) {
+      const point = this.screens.point(event);
+      if (point) (event.target as HTMLElement).setPointerCapture(event.pointerId);
+      this.held.touch = point;
+    } else if (event.type === "pointermove") {
+      if (!this.held.touch) return;
+      this.held.touch = this.screens.point(event);
+    } else {
+      this.held.touch = "";
+    }
+    this.send();
+  }
+
+  private release(): void {
+    this.held?.release();
+    this.send();
+  }
+
+  private pollGamepad(): void {
+    const pad = navigator.getGamepads?.().find((one) => one?.connected);
+    if (!pad || !this.held || this.status?.state !== "running") return;
+    this.held.gamepad(pad.buttons, pad.axes);
+    this.send();
+  }
+
+  /** Send what is held, if the server has something else. One request at a time: the last state always arrives. */
+  private send(): void {
+    if (!this.held || this.sending) return;
+    const values = this.held.values();
+    const wanted = JSON.stringify(values);
+    if (wanted === this.sent) return;
+    this.sending = true;
+    this.sent = wanted;
+    void askJson("/api/live/input", "", values)
+      .catch((error: unknown) => this.fail(error instanceof RequestError ? error : new RequestError(String(error))))
+      .finally(() => {
+        this.sending = false;
+        this.send();
+      });
+  }
+
+  // -- text -----------------------------------------------------------------------------------------------------
+  private textAt = 0;
+
+  private pollText(): void {
+    const folded = !this.renderRoot.querySelector<HTMLDetailsElement>("details.text")?.open;
+    if (folded || performance.now() - this.textAt < TEXT_MS) return;
+    void this.readText();
+  }
+
+  private async readText(): Promise<void> {
+    this.textAt = performance.now();
+    try {
+      const { text } = await askJson<LiveAnswer>("/api/live", "live-text");
+      this.text = text;
+      this.requestUpdate();
+    } catch {
+      // A newer question has taken its place, or the connection is gone, which the stream tells.
+    }
+  }
+
+  // -- what is shown --------------------------------------------------------------------------------------------
+  private fit(): void {
+    const host = this.renderRoot.querySelector<HTMLElement>(".screens");
+    if (host) this.screens?.fit(this.scale, { width: host.clientWidth, height: host.clientHeight });
+  }
+
+  protected override updated(changed: PropertyValues): void {
+    super.updated(changed);
+    const host = this.renderRoot.querySelector<HTMLElement>(".screens");
+    if (host && this.screens && host.firstElementChild !== this.screens.canvases[0]) {
+      host.replaceChildren(...this.screens.canvases);
+      this.sizes.observe(host);
+    }
+  }
+
+  protected override render(): TemplateResult {
+    const status = this.status;
+    if (!status || !this.controls) return html`${this.problem(this.failure)}<div class="note">the program is not there yet</div>`;
+    return html`
+      ${this.bar(status)} ${this.problem(this.failure)}
+      <div
+        class="screens"
+        tabindex="0"
+        role="group"
+        aria-label="Screens of the program: keyboard and pointer are its input while the focus is here"
+        @keydown=${(event: KeyboardEvent) => this.key(event, true)}
+        @keyup=${(event: KeyboardEvent) => this.key(event, false)}
+        @pointerdown=${(event: PointerEvent) => this.touch(event)}
+        @pointermove=${(event: PointerEvent) => this.touch(event)}
+        @pointerup=${(event: PointerEvent) => this.touch(event)}
+        @pointercancel=${(event: PointerEvent) => this.touch(event)}
+        @blur=${() => this.release()}
+      ></div>
+      ${status.note
+        ? html`<pre class="note ${status.state === "ended" && status.note.includes("\n") ? "bad" : ""}" role="status">${linked(status.note)}</pre>`
+        : nothing}
+      <details class="text" @toggle=${() => this.pollText()}>
+        <summary>Text of the program</summary>
+        <pre class="fold" tabindex="0" aria-label="Text of the program">${this.text || "It has printed nothing."}</pre>
+      </details>
+      <details>
+        <summary>Keys and controls</summary>
+        <div class="fold">${keyTable(this.controls)} ${extraControls(this.controls, this.held!, () => this.send(), (what, values) => void this.tell(what, values))}</div>
+      </details>
+    `;
+  }
+
+  private bar(status: LiveStatus): TemplateResult {
+    const running = status.state === "running";
+    const ended = status.state === "ended";
+    return html`<div class="bar" role="toolbar" aria-label="Program">
+      <button type="button" class="run" ?disabled=${ended} title="Run or stand (Space, with the focus on the screens)" @click=${() => this.toggle()}>
+        ${running ? "Pause" : "Run"}
+      </button>
+      <button type="button" ?disabled=${status.frame === 0} title="Stand a frame earlier (,)" @click=${() => void this.tell("back")}>Back</button>
+      <button type="button" ?disabled=${ended} title="Run one frame and stand (.)" @click=${() => void this.tell("step")}>Step</button>
+      <button
+        type="button"
+        class="record"
+        aria-pressed=${this.from !== null}
+        ?disabled=${this.saving || status.frame === 0}
+        title=${this.from === null ? "Record from the frame that is shown" : "Stand, and save the recording as a .pgc file"}
+        @click=${() => this.record()}
+      >
+        ${this.saving ? "Saving…" : this.from === null ? "Record from here" : `Save f${this.from} to now`}
+      </button>
+      <button type="button" ?disabled=${this.saving || status.frame === 0} title="Stand, and save a recording from the start as a .pgc file" @click=${() => void this.save(0)}>
+        Save all
+      </button>
+      <button type="button" title="Start the program again; it stands before its first frame" @click=${() => void this.tell("restart")}>Restart</button>
+      <label>
+        Size
+        <select @change=${(event: Event) => this.setScale(event)}>
+          ${SCALES.map((scale) => html`<option value=${scale} ?selected=${scale === this.scale}>${scale ? `${scale}×` : "fit"}</option>`)}
+        </select>
+      </label>
+      <span class="numbers">${`${status.state}  frame ${status.frame.toLocaleString("en")}${running ? `  ${status.fps.toFixed(1)} of ${this.controls!.rate} fps` : ""}`}</span>
+    </div>`;
+  }
+
+  private setScale(event: Event): void {
+    this.scale = Number((event.target as HTMLSelectElement).value);
+    this.fit();
+  }
+}
+
+customElements.define("pg-live", LivePanel);

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from starlette.testclient import TestClient
+from support.view_desk import on_desk
 
 import pocketgpu
 from pocketgpu.inspect.model.inspection import Inspection
-from pocketgpu.view.machine_thread import MachineThread
 from pocketgpu.view.questions.mesh import mesh_answer
+from pocketgpu.view.questions.notes_file import Notes
 from pocketgpu.view.routes import Routes
 
 DATA = Path(__file__).resolve().parents[3] / "src/pocketgpu/data"
@@ -32,8 +32,8 @@ def sides(
     path = DATA / request.param
     page = tmp_path_factory.mktemp("page")
     (page / "index.html").write_text("the page")
-    machine = MachineThread[Inspection](lambda: nullcontext(pocketgpu.debug(path)))
-    with TestClient(Routes(machine, path.name, "1.2", page).app) as client:
+    machine = on_desk(pocketgpu.debug(path))
+    with TestClient(Routes(machine, path.name, "1.2", page, Notes(page.parent, "c")).app) as client:
         yield client, pocketgpu.debug(path)
 
 

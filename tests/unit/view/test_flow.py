@@ -10,7 +10,7 @@ import pocketgpu
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.colour_flow import FlowInput, FlowPart, FlowStage, FlowValue, eight_bits, floats
 from pocketgpu.inspect.model.inspection import Inspection
-from pocketgpu.view.questions import asked_of
+from pocketgpu.view.questions import state
 from pocketgpu.view.questions.parameters import Parameters
 
 DATA = Path(__file__).resolve().parents[3] / "src" / "pocketgpu" / "data"
@@ -63,7 +63,7 @@ def test_its_programs_can_be_stepped_through(sample: tuple[Inspection, str]) -> 
 
 def test_the_request_has_the_same(sample: tuple[Inspection, str]) -> None:
     run, pixel = sample
-    question = asked_of("x", "1")["flow"].read(Parameters({"at": pixel}))
+    question = state.ASKED["flow"].read(Parameters({"at": pixel}))
     assert question(run) == {"stages": [one.to_json() for one in run.colour_flow(pixel)]}
     with pytest.raises(UsageError, match="only draws"):
         run.colour_flow("f0/e0")

@@ -26,6 +26,7 @@ from pocketgpu.view.live_stream import LiveStreams
 from pocketgpu.view.machine_thread import MachineThread
 from pocketgpu.view.questions.desk import MAIN, Desk, desk_of
 from pocketgpu.view.questions.live import live_desk, work
+from pocketgpu.view.questions.notes_file import Notes
 from pocketgpu.view.routes import Routes
 
 pytest.importorskip("unicorn", reason="needs the extra 'guest'")
@@ -233,7 +234,7 @@ def machine_with(path: Path) -> MachineThread[Desk]:
 @pytest.fixture(params=CONSOLES)
 def client(request: pytest.FixtureRequest, page: Path) -> Iterator[tuple[str, TestClient]]:
     console = request.param
-    routes = Routes(machine_with(DRAWING[console]), "app", "1", page, is_live=True)
+    routes = Routes(machine_with(DRAWING[console]), "app", "1", page, Notes(page.parent, "c"), is_live=True)
     with TestClient(routes.app) as found:
         yield console, found
 
@@ -309,7 +310,7 @@ def test_bad_parameters_are_refused(client: tuple[str, TestClient], path: str) -
 def test_without_a_program_there_is_none(page: Path) -> None:
     sample = Path(pocketgpu.__file__).parent / "data" / "sample.ctf.xz"
     machine = MachineThread[Desk](lambda: desk_of((MAIN, nullcontext(pocketgpu.debug(sample)))))
-    with TestClient(Routes(machine, "sample", "1", page).app) as server:
+    with TestClient(Routes(machine, "sample", "1", page, Notes(page.parent, "c")).app) as server:
         assert ask(server, "capture")["live"] is False
         assert "no program" in server.get("/api/live").json()["error"]["message"]
         assert server.get("/api/live/frames").status_code == 404

@@ -20,6 +20,7 @@ from pocketgpu.inspect.inspection import debug
 from pocketgpu.view.machine_thread import MachineThread
 from pocketgpu.view.questions import compare, whatif
 from pocketgpu.view.questions.desk import MAIN, Desk, beside, desk_of, opened
+from pocketgpu.view.questions.notes_file import Notes
 from pocketgpu.view.routes import Routes
 
 Serve = Callable[..., Any]
@@ -35,7 +36,7 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
     def start(a: str | Path, b: str | Path | None = None, **choices: str) -> TestClient:
         other = None if b is None else beside(pocketgpu.open(b), choices)
         machine = MachineThread[Desk](lambda: desk_of((MAIN, opened(pocketgpu.open(a), {})), other=other))
-        client = TestClient(Routes(machine, Path(a).name, "1", tmp_path).app).__enter__()
+        client = TestClient(Routes(machine, Path(a).name, "1", tmp_path, Notes(tmp_path, "a")).app).__enter__()
         clients.append(client)
         return client
 

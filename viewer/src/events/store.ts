@@ -4,7 +4,6 @@ import { askJson, calm, type Capture, type EventsAnswer } from "../shared/api";
 import { parseAddress } from "../shared/address";
 import { Latest } from "../shared/latest";
 import { readCosts, readFindings } from "./marks";
-import { selection } from "../shared/selection";
 import { EventTree } from "./tree";
 
 class Store extends EventTarget {
@@ -35,19 +34,11 @@ class Store extends EventTarget {
     return this.capture !== null && (this.capture.frames > 0 || this.capture.rest);
   }
 
-  /** Another capture is on the desk: forget the one before, and show an address of the new one. */
-  async reopen(address: string): Promise<void> {
+  /** Another capture is on the desk: forget the one before. */
+  async reopen(): Promise<void> {
     this.opened = null;
     await this.open();
     this.dispatchEvent(new Event("reopen"));
-    this.show(address);
-  }
-
-  /** Select an address, if the capture has something. Panels are told even if it is the one that was selected. */
-  show(address: string): void {
-    if (!this.hasFrames) return;
-    if (address === selection.address) selection.again();
-    else selection.select(address);
   }
 
   /** Read the events of a frame, once. Frames are read one after another: they would replace each other's requests. */

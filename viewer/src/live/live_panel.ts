@@ -4,6 +4,7 @@ import { css, html, nothing, type PropertyValues, type TemplateResult } from "li
 import { store } from "../events/store";
 import { askJson, download, RequestError, Superseded } from "../shared/api";
 import { Panel, linked } from "../shared/panel";
+import { selection } from "../shared/selection";
 import { panelStyles } from "../shared/styles";
 import { command, type Command, type LiveAnswer, type LiveControls, type LiveStatus } from "./api";
 import { Held } from "./held";
@@ -16,6 +17,13 @@ const COMMANDS: Record<string, "toggle" | "step" | "back"> = { Space: "toggle", 
 const TEXT_MS = 1000;
 const AGAIN_MS = 1000;
 const SCALES = [0, 1, 2, 3];
+
+/** Select an address, if the capture has something. Panels are told even if it is the one that was selected. */
+function show(address: string): void {
+  if (!store.hasFrames) return;
+  if (address === selection.address) selection.again();
+  else selection.select(address);
+}
 
 export class LivePanel extends Panel {
   static override styles = [
@@ -201,9 +209,9 @@ export class LivePanel extends Panel {
       const first = this.seen === 0;
       this.seen = status.recording;
       // A page that is loaded again has its capture already, and perhaps an address of its own.
-      if (!first) void store.reopen(status.at);
+      if (!first) void store.reopen().then(() => show(status.at));
     } else if (before && before.state !== "running" && status.state !== "running" && before.at !== status.at) {
-      void store.show(status.at);
+      show(status.at);
     }
     if (before?.frame === 0 && status.frame) this.fit();
     if (this.from !== null && Number(status.at.slice(1)) < this.from) this.from = Number(status.at.slice(1));

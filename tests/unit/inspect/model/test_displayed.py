@@ -16,6 +16,7 @@ from pocketgpu.inspect import model
 from pocketgpu.inspect.inspection import Inspection, examine
 from pocketgpu.inspect.model.causes import Cause
 from pocketgpu.inspect.model.displayed import MOST_LETTERS, Displayed
+from pocketgpu.inspect.model.forcing import Override
 from pocketgpu.inspect.model.frame_graph import frame_graph
 from pocketgpu.inspect.model.queued import Queued
 from pocketgpu.inspect.model.stale import Stale
@@ -80,6 +81,7 @@ def shown() -> list[Any]:
         found += [moment.vertex_buffers, moment.vertices, moment.mesh(), moment.changes("reset")]
         found += [texture.facts for texture in moment.textures.values()]
         found += [Queued(run.event("f0/d1"), None), Stale("f0/d1", "texture", "texture unit 0", 0x18000000, 64)]
+        found += [*run.forcing.search("DEPTH", 4), Override.parse("BLEND_COLOR.r=1@f0/d1")]
         found += [run.why("f0"), Cause("f0/d0", "the scissor keeps nothing", "scissor.empty", 90, "pocketgpu why")]
     return found
 

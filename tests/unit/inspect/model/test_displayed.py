@@ -26,7 +26,7 @@ from pocketgpu.late_dataclass import fields_repr
 DATA = Path(__file__).resolve().parents[2] / "promises" / "data"
 SCENES = {"3ds": DATA / "scene_3ds.pgc", "switch": DATA / "scene_switch.pgc"}
 NO_ANSWERS = {
-    "Displayed", "Inspection",  # what answers are made with
+    "Displayed", "Inspection", "Forcing",  # what answers are made with
     "Counts", "Textured",  # protocols
     "Found", "RuleSet",  # what rules are written with
 }  # fmt: skip

@@ -70,7 +70,8 @@ def drive(
     chosen = provider(trace)
     if machine is None:
         machine = chosen.make_machine(trace, threads, switches, evaluator)
-        machine.force(forced)
+        if forced:
+            machine.force(forced)
         return chosen(trace, machine)
     machine.reset()
     return chosen(trace, machine)

@@ -17,6 +17,7 @@ from pocketgpu.errors import UsageError
 from pocketgpu.facts.dialect.registers import Field, Register
 from pocketgpu.forced import ForcedWord, Start
 from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.displayed import Displayed
 from pocketgpu.late_dataclass import dataclass
 
 FORM = "REGISTER=VALUE@ADDRESS or REGISTER.FIELD=VALUE@ADDRESS, such as DEPTH_COLOR_MASK.depth_function=always@f0/d3."
@@ -26,8 +27,8 @@ _WORD = 1 << 32
 _FLOATS = ("f16", "f20", "f24", "f31", "f32", "ieee32")
 
 
-@dataclass(frozen=True)
-class Override:
+@dataclass(frozen=True, repr=False)
+class Override(Displayed):
     """A register, or one of its fields, with the value that it has from a place on.
 
     place: an event, a draw or a pass, or a frame, which means from its start on. value: as text: a number, or the name
@@ -56,13 +57,16 @@ class Override:
         return f"{self.register}{'.' if self.field else ''}{self.field}={self.value}@{self.place}"
 
 
-@dataclass(frozen=True)
-class Forcible:
+@dataclass(frozen=True, repr=False)
+class Forcible(Displayed):
     """A register that may have an override, or why it may not. refusal: in a sentence; "" if it may."""
 
     name: str
     register: Register
     refusal: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.refusal}" if self.refusal else self.name
 
 
 class Forcing(ABC):

@@ -19,6 +19,7 @@ from pocketgpu.inspect.frames.frame_graph import frame_graph
 from pocketgpu.inspect.inspection import Inspection, examine
 from pocketgpu.inspect.model.causes import Cause
 from pocketgpu.inspect.model.colour_flow import FlowValue
+from pocketgpu.inspect.model.forcing import Override
 from pocketgpu.inspect.model.queued import Queued
 from pocketgpu.inspect.model.references import Link, Reference
 from pocketgpu.inspect.model.stale import Stale
@@ -30,7 +31,7 @@ DATA = Path(__file__).resolve().parents[2] / "promises" / "data"
 SCENES = {"3ds": DATA / "scene_3ds.pgc", "switch": DATA / "scene_switch.pgc"}
 TEXEL = Reference(0, "", "unit0", "unit0", 3, 4)
 NO_ANSWERS = {
-    "Displayed", "Inspection",  # what answers are made with
+    "Displayed", "Inspection", "Forcing",  # what answers are made with
     "Bytes", "Counts", "Textured",  # protocols
     "BytesAt",  # what events are asked about
     "Found", "RuleSet",  # what rules are written with
@@ -93,6 +94,7 @@ def shown() -> list[Any]:
         found += [run.overdraw("f0/d1"), run.costs(0)]
         found += [Queued(run.event("f0/d1"), None), Stale("f0/d1", "texture", "texture unit 0", 0x18000000, 64)]
         found += [run.programs_at("f0/d1"), run.colour_flow("f0/d1"), FlowValue("1, 2, 3", "#010203")]
+        found += [*run.forcing.search("DEPTH", 4), Override.parse("BLEND_COLOR.r=1@f0/d1")]
         found += [run.why("f0"), Cause("f0/d0", "the scissor keeps nothing", "scissor.empty", 90, "pocketgpu why")]
     return found
 

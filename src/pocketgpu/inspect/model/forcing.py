@@ -13,11 +13,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import Self
 
+from pocketgpu.displayed import Displayed
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.dialect.registers import Field, Register
 from pocketgpu.forced import ForcedWord, Start
 from pocketgpu.inspect.model.address import Address
-from pocketgpu.inspect.model.displayed import Displayed
 from pocketgpu.late_dataclass import dataclass
 
 FORM = "REGISTER=VALUE@ADDRESS or REGISTER.FIELD=VALUE@ADDRESS, such as DEPTH_COLOR_MASK.depth_function=always@f0/d3."

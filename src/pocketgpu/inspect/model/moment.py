@@ -134,7 +134,7 @@ class Moment(ABC):
 
         :raises UsageError: the moment is not that of a draw, or there is no such space.
         """
-        from pocketgpu.inspect.model.mesh import mesh_of
+        from pocketgpu.inspect.model.meshes import mesh_of
 
         return mesh_of(self.vertices, space, {}, str(self.address))
 

@@ -13,8 +13,7 @@ from pocketgpu.facts.pica import PICA
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.changes import Change, changes_between
 from pocketgpu.inspect.model.event import Event, Range
-from pocketgpu.inspect.model.mesh import mesh_of
-from pocketgpu.inspect.model.meshes import Mesh
+from pocketgpu.inspect.model.meshes import Mesh, mesh_of
 from pocketgpu.inspect.model.moment import Moment
 from pocketgpu.inspect.model.summary import Summary
 from pocketgpu.inspect.model.vertices import IndexBuffer, VertexBuffer, Vertices
@@ -152,7 +151,7 @@ class N3dsMoment(Moment):
         return vertices_of(self.inspection, self.event)
 
     def mesh(self, space: str = "output") -> Mesh:
-        """The draw's triangles as a mesh, for `to_obj` and `to_glb`; see inspect/model/mesh.py for what `space` can be.
+        """The draw's triangles as a mesh, for `to_obj` and `to_glb`; see inspect/model/meshes.py for what `space` can be.
 
         :raises UsageError: the moment is not that of a draw, or there is no such space.
         """

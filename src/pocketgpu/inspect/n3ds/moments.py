@@ -151,7 +151,7 @@ class N3dsMoment(Moment):
         return vertices_of(self.inspection, self.event)
 
     def mesh(self, space: str = "output") -> Mesh:
-        """The draw's triangles as a mesh, for `to_obj` and `to_glb`; see inspect/model/meshes.py for what `space` can be.
+        """The draw's triangles as a mesh, for `to_obj` and `to_glb`; `mesh_of` says what `space` can be.
 
         :raises UsageError: the moment is not that of a draw, or there is no such space.
         """

@@ -12,7 +12,7 @@ COMMANDS: dict[str, str] = {
     ),
     "render": (
         "CAPTURE --list --memory --registers --out --frames --layout --animate --fps --expect --tolerance --junit"
-        " --report --threads --set --json --debug"
+        " --report --threads --force --set --json --debug"
     ),
     "convert": "CAPTURE OUT --no-pictures --packing --threads --set --json --debug",
     "capture minimise": "CAPTURE OUT --keep --replays --threads --set --json --debug",
@@ -21,17 +21,22 @@ COMMANDS: dict[str, str] = {
     "capture verify": "CAPTURE --threads --set --json --debug",
     "bench": "CAPTURE --repeat --threads --set --json --debug",
     "info": "CAPTURE --json --debug",
-    "view": "CAPTURE ADDRESS --port --host --no-browser --paused --sd --font --elf --arg --set --debug",
-    "events": "CAPTURE ADDRESS --draws --set --json --debug",
-    "why": "CAPTURE ADDRESS --all --set --json --debug",
+    "view": (
+        "CAPTURE REST --port --host --notes --no-browser --switch-b --force --paused --sd --font --elf --arg --set"
+        " --debug"
+    ),
+    "events": "CAPTURE ADDRESS --draws --graph --perfetto --set --json --debug",
+    "why": "CAPTURE ADDRESS --all --html --force --set --json --debug",
     "decode": (
         "CAPTURE PLACES --as --base --offset --size --big-endian --strict --no-garbage --filter --changed --words"
         " --macros --no-header --set --json --debug"
     ),
     "check": "CAPTURE --rule --skip --list --notes --no-notes --junit --json --debug",
-    "diff": "A B --frame --switch-a --switch-b --evaluator-a --evaluator-b --out --json --debug",
-    "state": "CAPTURE ADDRESS --against --textures --mesh --space --vertices --shaders --target --set --json --debug",
-    "who": "CAPTURE PLACE --size --before --set --json --debug",
+    "diff": "A B --frame --switch-a --switch-b --force-b --evaluator-a --evaluator-b --out --json --debug",
+    "state": (
+        "CAPTURE ADDRESS --against --textures --mesh --space --vertices --shaders --target --force --set --json --debug"
+    ),
+    "who": "CAPTURE PLACE --size --before --reads --set --json --debug",
     "dump": "CAPTURE --at --memory --out --threads --set --json --debug",
     "image": "FILE --format --layout --size --offset --flip --upright --out --json --debug",
     "regs": "WORDS --unknown --json --debug",

@@ -7,6 +7,8 @@ export type LoadRows<Row> = (first: number, count: number, signal: AbortSignal) 
 export class Paged<Row> {
   private blocks = new Map<number, Row[]>();
   private asked = "";
+  /** Grows with each question: what becomes of an older one no longer matters. */
+  private turn = 0;
 
   /** block: rows of a block. most: blocks of one question. kept: blocks that are kept. */
   constructor(
@@ -20,6 +22,7 @@ export class Paged<Row> {
   clear(): void {
     this.blocks.clear();
     this.asked = "";
+    this.turn += 1;
     this.latest.stop();
   }
 
@@ -39,6 +42,8 @@ export class Paged<Row> {
     const key = `${first},${last}`;
     if (key === this.asked) return;
     this.asked = key;
+    this.turn += 1;
+    const { turn } = this;
     const at = first * this.block;
     const count = (last - first + 1) * this.block;
     void this.latest.ask(
@@ -57,7 +62,7 @@ export class Paged<Row> {
       },
     ).then(() => {
       // The server answered another question of the panel in place of this one: ask again.
-      if (this.asked !== key || this.latest.error) return;
+      if (this.turn !== turn || this.asked !== key || this.latest.error) return;
       this.asked = "";
       this.need(start, end);
     });

@@ -71,6 +71,9 @@ def _report(outcome: Outcome, sample: str, out: str, next_one: str) -> str:
             f"  {program} bench {sample}",
             f"  {program} switches",
             f"  {program} --help",
+            "",
+            "look at it in the browser (extra 'view'), event by event, pixel by pixel",
+            f"  {program} view {sample}",
         ]
     )
 

@@ -145,9 +145,10 @@ class Inspection(ABC):
             hint=there_are(len(passes), "pass", f"f{address.frame}/p0", "passes"),
         )  # fmt: skip
 
-    @abstractmethod
     def unit(self, event: Event) -> str:
-        """The unit of the console that does an event: "PPF", "3D B197", "CPU"."""
+        """The unit of the console that does an event: "PPF", "3D B197", "CPU". Where no units are known, the kind
+        of the event."""
+        return event.kind
 
     def written(self, place: Address | str) -> list[dict[str, str]]:
         """The registers that the words of a draw wrote, in order: id, name, old and new value, in hexadecimal.

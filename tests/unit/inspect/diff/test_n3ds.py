@@ -307,6 +307,9 @@ class _Other(Inspection):
     def seek(self, place: Address | str) -> Moment:
         return _OtherMoment(self, as_address(place))
 
+    def word_of(self, register: str, place: Any) -> None:
+        raise NotImplementedError
+
     def stored_by(self, app: Any, event: Event, answer: Any = None) -> None:
         raise NotImplementedError
 

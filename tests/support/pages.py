@@ -239,13 +239,17 @@ def commands(text: str) -> Iterator[str]:
 _PLACEHOLDER = r"\W*(?:CAPTURE|SHELL|NAME|VALUE|FILE|TEXT|FOLDER|ADDRESS|OPCODE|IN|OUT|DIR)(?:\.pgc|=VALUE)?\W*"
 
 
+_SERVES = ("view",)
+"""Commands that run until they are interrupted."""
+
+
 def inline_command(text: str) -> str | None:
     """The words after `pocketgpu` of a command in a sentence that can be run as it stands; None for others: names of
     commands, and lines with placeholders (CAPTURE, NAME=VALUE, an ellipsis)."""
     words = text.split()
     given = words[:1] == ["pocketgpu"]
     words = words[given:]
-    if not words or words[0] not in COMMANDS or "…" in text or "..." in text.replace("...'", ""):
+    if not words or words[0] not in COMMANDS or words[0] in _SERVES or "…" in text or "..." in text.replace("...'", ""):
         return None
     group = app.get_command(click.Context(app), words[0])
     name = 2 if isinstance(group, click.Group) else 1

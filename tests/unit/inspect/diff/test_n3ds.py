@@ -276,6 +276,9 @@ class _OtherMoment(Moment):
     def read(self, address: int, size: int) -> bytes:
         return bytes([self.run.value] * size)
 
+    def mapped(self, address: int, size: int) -> list[Range]:
+        return [Range(address, size)]
+
     @property
     def target(self) -> Any:
         return np.full((2, 3, 4), self.run.value, np.uint8)

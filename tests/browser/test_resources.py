@@ -13,8 +13,9 @@ from browser.fake_server import Fake
 
 pytestmark = pytest.mark.skipif(bool(browsing.missing()), reason=browsing.missing())
 PIXELS = """panel => {
-    const view = document.querySelector(panel[0]).renderRoot.querySelector(panel[1]).view;
-    const canvas = view.renderRoot.querySelector(".source");
+    const view = document.querySelector(panel[0])?.renderRoot.querySelector(panel[1])?.view;
+    const canvas = view?.renderRoot.querySelector(".source");
+    if (!canvas) return [];  // it comes
     return Array.from(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data);
 }"""
 
@@ -39,6 +40,9 @@ def page(browser: Any, fake: Fake, request: pytest.FixtureRequest) -> Iterator[A
     """The page at draw 2. Nothing may break, and no markup of a capture may become a part of it."""
     watched = Watched(browser)
     found = watched.open(fake.url + "#f0/d2")
+    # What is asked last is there: nothing that the page does by itself comes between the steps of a test.
+    found.wait_for_function("() => document.querySelector('pg-why').answer && !document.querySelector('pg-app').busy")
+    found.wait_for_timeout(500)
     yield found
     assert found.locator("img").count() == 0
     watched.close()
@@ -82,6 +86,7 @@ def test_channels_of_a_texture(page: Any) -> None:
 
 def test_a_texel_leads_to_its_memory(page: Any) -> None:
     tab(page, "Resources")
+    shows(page, "pg-resources", "pg-texture", opaque(texture("unit0", "texels")))
     canvas = page.locator("pg-texture pg-canvas")
     canvas.focus()
     # From the middle to the upper left of it, by keys.

@@ -228,8 +228,6 @@ NAMES: list[tuple[dict[int, int], Said, Any]] = [
     ({0x229: 0, 0x2BA: 0x7FFF0002}, lambda m: m.programs["vertex"].entry, 2),
     ({0x11D: 0x18000400 >> 3}, lambda m: m.target.address, 0x18000400),
     ({0x11C: 0x18008000 >> 3}, lambda m: m.target.depth_address, 0x18008000),
-    *(({0x227: code << 31 | 0x40, 0x200: 0x20000000 >> 4 << 1}, lambda m: (m.index_buffer.type, m.index_buffer.address),
-       (name, 0x20000040)) for code, name in enumerate(("u8", "u16"))),
     *(({0x201: code | count - 1 << 2, 0x203: 0x80, 0x204: 0, 0x205: 1 << 28 | 24 << 16, 0x200: 0x20000000 >> 4 << 1},
        lambda m: [(b.number, b.address, b.stride, b.components) for b in m.vertex_buffers],
        [(0, 0x20000080, 24, (f"attribute 0: {count} x {name}",))])
@@ -248,7 +246,7 @@ PLAIN = {
 
 @pytest.mark.parametrize("part", range(0, len(NAMES), PART))
 def test_names_of_the_state_follow_the_bits_of_their_registers(tmp_path: Path, part: int) -> None:
-    """Textures, the target, indices and vertex buffers, each code of each field in a draw of its own."""
+    """Textures, the target and vertex buffers, each code of each field in a draw of its own."""
     cases = NAMES[part : part + PART]
 
     def draws(cl: CommandList) -> None:

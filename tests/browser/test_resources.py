@@ -187,6 +187,7 @@ def test_an_answer_about_a_pixel_stays_when_a_texel_is_shown(page: Any) -> None:
 def memory(page: Any, address: str) -> None:
     """Go to an address by hand."""
     tab(page, "Memory")
+    page.locator("pg-memory .ranges a").first.wait_for()
     field = page.get_by_label("Address of memory")
     field.fill(address)
     field.press("Enter")

@@ -115,9 +115,10 @@ export class MemoryPanel extends Panel {
         (signal) => askJson<FormatsAnswer>("/api/memory-formats", "memory-formats", { at: place }, signal),
         (answer) => {
           this.known = answer;
-          // Something to look at, where nothing was chosen yet.
+          // Something to look at, where nothing was chosen yet, and nobody is writing an address.
           const first = [...answer.writes, ...answer.reads][0];
-          if (!this.marked && first) this.marked = { address: parseInt(first.address, 16), size: 1 };
+          const typed = this.renderRoot.querySelector<HTMLInputElement>(".go input")?.value;
+          if (!this.marked && !typed && first) this.marked = { address: parseInt(first.address, 16), size: 1 };
           this.askContacts();
         },
       );

@@ -106,8 +106,10 @@ def test_keys_and_pointer_arrive_frame_by_frame(browser: Any) -> None:
         wait(page, "s.frame === 2")
         for key in ("x", "w", "ArrowUp"):
             page.keyboard.up(key)
-        box = page.locator("pg-live canvas[data-screen=bottom]").bounding_box()
-        page.mouse.move(box["x"] + box["width"] / 4, box["y"] + box["height"] / 2)
+        bottom = page.locator("pg-live canvas[data-screen=bottom]")
+        box = bottom.bounding_box()
+        # It waits until the screen stands still and nothing is in front of it.
+        bottom.hover(position={"x": box["width"] / 4, "y": box["height"] / 2})
         page.mouse.down()
         wait(page, 'p.sent.includes("touch") && !p.sending')
         touched = page.evaluate(f"JSON.parse({PANEL}.sent).touch")

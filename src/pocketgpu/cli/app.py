@@ -43,7 +43,7 @@ COMMANDS = {
     "capture": "Verify, repair, minimise and redact captures.",
     "bench": "Measure replay time per frame and phase.",
     "info": "Show what is in a capture and which doubtful behaviour it depends on.",
-    "view": "Look at a capture in the browser.",
+    "view": "Look at a capture in the browser, or run a program there.",
     "events": "List what happens in a capture, event by event: frames, passes, draws, fills, copies.",
     "why": "Explain why a pixel has its colour, with all values; what happened to a draw; or what spoils a frame.",
     "decode": "List the command words of a recording or dump.",

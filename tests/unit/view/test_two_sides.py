@@ -172,7 +172,7 @@ def test_registers_with_their_values(serve: Serve, sample: str, text: str, field
 def test_the_command_takes_two_captures(two: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     served: list[Any] = []
     monkeypatch.setattr("pocketgpu.view.serve.check_installed", lambda: None)
-    monkeypatch.setattr("pocketgpu.view.serve.serve", lambda *given, **more: served.append((given, more)))
+    monkeypatch.setattr("pocketgpu.view.serve.serve", lambda *given: served.append(given))
     switch = SwitchScene().builder().save(tmp_path / "s.mxcap.zip")
     del switch
     a, b = two
@@ -185,8 +185,8 @@ def test_the_command_takes_two_captures(two: tuple[str, str], tmp_path: Path, mo
         ([a, "f1", "--force", "BLEND_COLOR=1@f0"], "a.ctf.xz BLEND_COLOR=1@f0", "f1"),
     ):
         assert main(["view", "--no-browser", *arguments]) == 0
-        _, more = served.pop()
-        assert more["at"] == at and (more["other"] and more["other"].title) == other
+        _, _, place, beside = served.pop()
+        assert place.at == at and (beside and beside.title) == other
     assert main(["view", "--no-browser", a, b, "f0", "f1"]) == 2
     assert main(["view", "--no-browser", a, str(tmp_path / "s.mxcap.zip")]) == 2
     assert not served

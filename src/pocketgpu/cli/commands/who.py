@@ -37,7 +37,9 @@ def _after(run: Inspection, event: Event | None) -> str | None:
 def who(
     outcome: Outcome, capture: str, place: int, size: int, before: str | None, reads: bool, choices: dict[str, str]
 ) -> None:  # fmt: skip
-    """Show which event wrote an address last, and with --reads which events read it.
+    """Show which event wrote an address last.
+
+    With --reads it also shows which events read it.
 
     It can be a draw, a fill, a transfer, or a write of the processor. ADDRESS is physical on a 3DS, and a GPU address
     on a Switch. A draw counts only if it changed any of the bytes, as it could write to all of its render target.

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
-PAGE = Path(__file__).resolve().parents[2] / "src/pocketgpu/view/page"
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "src/pocketgpu/view/page"
+DATA = ROOT / "src/pocketgpu/data"
+SAMPLES = {"3DS": "sample.ctf.xz", "Switch": "sample_switch.mxcap.zip"}
 ARGUMENTS = (
     "--headless", "--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-quic",
     "--no-first-run", "--disable-sync",
@@ -71,6 +78,42 @@ class Watched:
 
     def close(self) -> None:
         self.context.close()
+
+
+@contextmanager
+def watching(browser: Any, **options: Any) -> Iterator[Watched]:
+    """A page in which nothing may break. options: of the browser's context."""
+    watched = Watched(browser, **options)
+    yield watched
+    watched.close()
+    assert watched.errors == []
+
+
+@contextmanager
+def served(*arguments: str) -> Iterator[str]:
+    """The link of a running `pocketgpu view`. arguments: what it is about, and options."""
+    command = [sys.executable, "-m", "pocketgpu", "view", *arguments, "--no-browser"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        try:
+            assert process.stdout is not None
+            words = (word for line in process.stdout for word in line.split())
+            yield next(word for word in words if word.startswith("http"))
+        finally:
+            process.kill()
+
+
+def sample(console: str) -> str:
+    """The path of a console's sample."""
+    return str(DATA / SAMPLES[console])
+
+
+def answer(page: Any, path: str, **values: Any) -> Any:
+    """What the server answers; the browser has the cookie."""
+    base = urlsplit(page.url)
+    response = page.context.request.get(f"{base.scheme}://{base.netloc}/api/{path}", params=values)
+    assert response.status == 200, response.text()
+    return response.body() if path == "picture" else response.json()
 
 
 SOURCE = """() => {

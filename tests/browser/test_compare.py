@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 from browser import browsing
-from browser.browsing import Watched, opaque
+from browser.browsing import DATA, Watched, opaque, served, watching
 from browser.fake_server import MARKUP, WIDTH, Fake, picture
 from browser.fake_sides import Desk, install, picture_of_b
 
@@ -21,8 +16,6 @@ from pocketgpu.inspect.diff.comparison import Comparison
 from pocketgpu.inspect.inspection import debug
 
 pytestmark = pytest.mark.skipif(bool(browsing.missing()), reason=browsing.missing())
-ROOT = Path(__file__).resolve().parents[2]
-DATA = ROOT / "src/pocketgpu/data"
 ALL = """[...document.querySelector("pg-compare").renderRoot.querySelector("pg-compare-pictures")
     .renderRoot.querySelectorAll("pg-canvas")]"""
 """The canvases of both pictures."""
@@ -32,29 +25,6 @@ VIEWS = f"""() => {ALL}.map(view => {{
 }})"""
 """What the canvases of both pictures hold."""
 VIEWPORTS = f"() => {ALL}.map(({{viewport}}) => [viewport.zoom, viewport.left, viewport.top])"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with browsing.chromium() as found:
-        yield found
-
-
-@pytest.fixture
-def fake() -> Iterator[Fake]:
-    server = Fake(browsing.PAGE)
-    yield server
-    server.ended.set()
-    server.shutdown()
-    server.server_close()
-
-
-@pytest.fixture
-def watched(browser: Any) -> Iterator[Watched]:
-    found = Watched(browser)
-    yield found
-    found.close()
-    assert found.errors == []
 
 
 def tab(page: Any, name: str) -> None:
@@ -224,19 +194,6 @@ def test_registers_with_effects_say_so(watched: Watched, fake: Fake) -> None:
 
 
 # -- the real server ---------------------------------------------------------------------------------------------------
-@contextmanager
-def served(*arguments: str) -> Iterator[str]:
-    command = [sys.executable, "-m", "pocketgpu", "view", *arguments, "--no-browser"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
-        try:
-            assert process.stdout is not None
-            words = (word for line in process.stdout for word in line.split())
-            yield next(word for word in words if word.startswith("http"))
-        finally:
-            process.kill()
-
-
 Answer = Callable[..., Any]
 FORCED = {
     "sample.ctf.xz": "DEPTH_COLOR_MASK.red=no@f0/d4",
@@ -252,8 +209,7 @@ def test_the_samples_beside_a_changed_run(browser: Any, sample: str) -> None:
     both = Comparison(debug(path), debug(path, overrides=[force]))
     frame = both.frame(0)
     differing = sum(one.verdict != "equal" for one in frame.rows)
-    with served(str(path), "--force", force) as link:
-        watched = Watched(browser)
+    with served(str(path), "--force", force) as link, watching(browser) as watched:
         page = watched.open(link + "#f0/d4")
         tab(page, "Compare")
         page.locator("pg-compare .count", has_text=f"f0: {differing} of {len(frame.rows)} events differ").wait_for()
@@ -268,5 +224,3 @@ def test_the_samples_beside_a_changed_run(browser: Any, sample: str) -> None:
         host = urlsplit(page.url)
         answer = page.context.request.get(f"{host.scheme}://{host.netloc}/api/sides").json()
         assert answer["sides"][1]["title"] == f"{sample} {force}"
-        watched.close()
-        assert watched.errors == []

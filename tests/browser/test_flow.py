@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from browser import browsing
-from browser.browsing import Watched
+from browser.browsing import SAMPLES, Watched, served, watching
 from browser.fake_flow import MARKUP
 from browser.fake_server import Fake
-from browser.test_view import DATA, SAMPLES, served
 
 import pocketgpu
 
@@ -19,23 +17,10 @@ PIXELS = {"3DS": "f0/d11/px160,140", "Switch": "f0/d16/px200,120"}
 
 
 @pytest.fixture
-def page(fake: Fake) -> Iterator[Any]:
-    with browsing.chromium() as browser:
-        watched = Watched(browser)
-        page = watched.open(fake.url + "#f0/d1/px5,6")
-        show(page)
-        yield page
-        watched.close()
-        assert watched.errors == []
-
-
-@pytest.fixture
-def fake() -> Iterator[Fake]:
-    server = Fake(browsing.PAGE)
-    yield server
-    server.ended.set()
-    server.shutdown()
-    server.server_close()
+def page(watched: Watched, fake: Fake) -> Any:
+    page = watched.open(fake.url + "#f0/d1/px5,6")
+    show(page)
+    return page
 
 
 def show(page: Any) -> None:
@@ -88,12 +73,11 @@ def test_a_frame_has_no_stages_and_the_registers_come_back(page: Any) -> None:
 
 
 @pytest.mark.parametrize("console", list(SAMPLES))
-def test_the_samples(console: str) -> None:
+def test_the_samples(browser: Any, console: str) -> None:
     pytest.importorskip("starlette")
     pytest.importorskip("uvicorn")
-    wanted = pocketgpu.debug(DATA / SAMPLES[console]).colour_flow(PIXELS[console])
-    with served(SAMPLES[console]) as link, browsing.chromium() as browser:
-        watched = Watched(browser)
+    wanted = pocketgpu.debug(browsing.sample(console)).colour_flow(PIXELS[console])
+    with served(browsing.sample(console)) as link, watching(browser) as watched:
         page = watched.open(f"{link}#{PIXELS[console]}")
         show(page)
         page.get_by_label("all stages").check()
@@ -105,5 +89,3 @@ def test_the_samples(console: str) -> None:
                 for one in (part.output, *(read.value for read in part.inputs)):
                     assert one is None or one.text in text
                 assert part.operation in text
-        watched.close()
-        assert watched.errors == []

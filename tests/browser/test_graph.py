@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 from browser import browsing
-from browser.browsing import Watched
-from browser.test_view import DATA, SAMPLES, answer, served
+from browser.browsing import SAMPLES, answer, served, watching
 
 import pocketgpu
 from pocketgpu.inspect.frames.frame_graph import frame_graph
@@ -22,17 +21,14 @@ pytest.importorskip("uvicorn")
 
 
 @pytest.fixture(scope="module", params=list(SAMPLES))
-def opened(request: pytest.FixtureRequest) -> Iterator[tuple[Any, Any]]:
+def opened(browser: Any, request: pytest.FixtureRequest) -> Iterator[tuple[Any, Any]]:
     """An inspection of a sample, and the page about it with both panels in front."""
-    with served(SAMPLES[request.param]) as link, browsing.chromium() as browser:
-        watched = Watched(browser)
+    with served(browsing.sample(request.param)) as link, watching(browser) as watched:
         page = watched.open(link + "#f1/d3")
         page.get_by_role("tab", name="Frame graph").click()
         page.get_by_role("tab", name="Timeline").click()
         page.locator("pg-graph .node").first.wait_for()
-        yield pocketgpu.debug(DATA / SAMPLES[request.param]), page
-        watched.close()
-        assert watched.errors == []
+        yield pocketgpu.debug(browsing.sample(request.param)), page
 
 
 def at(page: Any, address: str) -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from browser import browsing
-from browser.browsing import LIMIT, Watched
+from browser.browsing import LIMIT, served, watching
 
 import pocketgpu
 from pocketgpu.guests import App
@@ -32,31 +29,14 @@ CANVASES = """() => Object.fromEntries(document.querySelector("pg-live").screens
 """Red, green, blue of each screen's canvas."""
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with browsing.chromium() as found:
-        yield found
-
-
 @contextmanager
 def opened(browser: Any, program: str, *options: str, **context: Any) -> Iterator[Any]:
     """The page of a program that stands before its first frame, unless the options say something else."""
     given = options or ("--paused",)
-    command = [sys.executable, "-m", "pocketgpu", "view", str(GUESTS / program), "--no-browser", *given]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
-        try:
-            assert process.stdout is not None
-            link = next(word for line in process.stdout for word in line.split() if word.startswith("http"))
-            watched = Watched(browser, **context)
-            page = watched.page
-            page.goto(link)
-            page.locator("pg-live .run").wait_for()
-            yield page
-            watched.close()
-            assert watched.errors == []
-        finally:
-            process.kill()
+    with served(str(GUESTS / program), *given) as link, watching(browser, **context) as watched:
+        watched.page.goto(link)
+        watched.page.locator("pg-live .run").wait_for()
+        yield watched.page
 
 
 def alone(program: str, frames: int, script: str = "") -> App:
@@ -237,13 +217,7 @@ def test_two_pages_look_at_one_program(browser: Any) -> None:
 
 
 def test_a_capture_has_no_program(browser: Any) -> None:
-    from browser.test_view import DATA, SAMPLES, served
-
-    assert (DATA / SAMPLES["3DS"]).is_file()
-    with served(SAMPLES["3DS"]) as link:
-        watched = Watched(browser)
+    with served(browsing.sample("3DS")) as link, watching(browser) as watched:
         page = watched.open(link)
         page.locator("pg-events .row").first.wait_for()
         assert page.locator("pg-live").count() == 0 and page.get_by_role("tab", name="Program").count() == 0
-        watched.close()
-        assert watched.errors == []

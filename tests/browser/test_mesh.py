@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -32,29 +31,6 @@ PIXELS = """() => {
 """How many pixels of the 3D view have the colours of verdicts, and of what is selected."""
 SOURCE_PIXEL = """([x, y]) => Array.from(document.querySelector("pg-picture").view.renderRoot.querySelector(".source")
     .getContext("2d").getImageData(x, y, 1, 1).data)"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with browsing.chromium() as found:
-        yield found
-
-
-@pytest.fixture
-def fake() -> Iterator[Fake]:
-    server = Fake(browsing.PAGE)
-    yield server
-    server.ended.set()
-    server.shutdown()
-    server.server_close()
-
-
-@pytest.fixture
-def watched(browser: Any) -> Iterator[Watched]:
-    found = Watched(browser)
-    yield found
-    found.close()
-    assert found.errors == []
 
 
 def wait_at(page: Any, address: str) -> None:

@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 from browser import browsing
-from browser.browsing import Watched
-from browser.test_view import DATA, SAMPLES, served
+from browser.browsing import Watched, served, watching
 
 pytestmark = pytest.mark.skipif(bool(browsing.missing()), reason=browsing.missing())
 pytest.importorskip("starlette")
@@ -21,16 +20,13 @@ MARKUP = "<img src=x onerror=document.title='broken'> f1/d2"
 
 
 @pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Watched]]:
+def opened(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Watched]]:
     """The folder of a capture, and two windows of one browser about it."""
     folder = tmp_path_factory.mktemp("captures")
-    shutil.copy(DATA / SAMPLES["3DS"], folder / "scene.ctf.xz")
-    with served(str(folder / "scene.ctf.xz")) as link, browsing.chromium() as browser:
-        watched = Watched(browser)
+    shutil.copy(browsing.sample("3DS"), folder / "scene.ctf.xz")
+    with served(str(folder / "scene.ctf.xz")) as link, watching(browser) as watched:
         watched.open(link + "#f0/d5")
         yield folder, watched
-        watched.close()
-        assert watched.errors == []
 
 
 def kept(folder: Path) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,29 +11,6 @@ from browser.fake_server import HEIGHT, MANY, MARKUP, WIDTH, Fake, picture
 
 pytestmark = pytest.mark.skipif(bool(browsing.missing()), reason=browsing.missing())
 MOST_ROWS = 200
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with browsing.chromium() as found:
-        yield found
-
-
-@pytest.fixture
-def fake() -> Iterator[Fake]:
-    server = Fake(browsing.PAGE)
-    yield server
-    server.ended.set()
-    server.shutdown()
-    server.server_close()
-
-
-@pytest.fixture
-def watched(browser: Any) -> Iterator[Watched]:
-    found = Watched(browser)
-    yield found
-    found.close()
-    assert found.errors == []
 
 
 def at(page: Any) -> str:

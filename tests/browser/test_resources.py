@@ -20,33 +20,15 @@ PIXELS = """panel => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with browsing.chromium() as found:
-        yield found
-
-
 @pytest.fixture
-def fake() -> Iterator[Fake]:
-    server = Fake(browsing.PAGE)
-    yield server
-    server.ended.set()
-    server.shutdown()
-    server.server_close()
-
-
-@pytest.fixture
-def page(browser: Any, fake: Fake, request: pytest.FixtureRequest) -> Iterator[Any]:
+def page(watched: Watched, fake: Fake) -> Iterator[Any]:
     """The page at draw 2. Nothing may break, and no markup of a capture may become a part of it."""
-    watched = Watched(browser)
     found = watched.open(fake.url + "#f0/d2")
     # What is asked last is there: nothing that the page does by itself comes between the steps of a test.
     found.wait_for_function("() => document.querySelector('pg-why').answer && !document.querySelector('pg-app').busy")
     found.wait_for_timeout(500)
     yield found
     assert found.locator("img").count() == 0
-    watched.close()
-    assert watched.errors == []
 
 
 def tab(page: Any, name: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -15,29 +14,6 @@ from browser.fake_shader import INSTRUCTIONS, MARKUP, NANS, STEPS
 
 pytestmark = pytest.mark.skipif(bool(browsing.missing()), reason=browsing.missing())
 MOST_ROWS = 200
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with browsing.chromium() as found:
-        yield found
-
-
-@pytest.fixture
-def fake() -> Iterator[Fake]:
-    server = Fake(browsing.PAGE)
-    yield server
-    server.ended.set()
-    server.shutdown()
-    server.server_close()
-
-
-@pytest.fixture
-def watched(browser: Any) -> Iterator[Watched]:
-    found = Watched(browser)
-    yield found
-    found.close()
-    assert found.errors == []
 
 
 def shader(watched: Watched, fake: Fake, address: str) -> Any:

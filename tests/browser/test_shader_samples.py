@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 from browser import browsing
-from browser.browsing import Watched
-from browser.test_view import DATA, SAMPLES, served
+from browser.browsing import SAMPLES, served, watching
 
 import pocketgpu
 from pocketgpu.inspect.model.inspection import Inspection
@@ -19,16 +18,12 @@ pytest.importorskip("uvicorn")
 
 
 @pytest.fixture(scope="module", params=list(SAMPLES))
-def opened(request: pytest.FixtureRequest) -> Iterator[tuple[Inspection, Any]]:
+def opened(browser: Any, request: pytest.FixtureRequest) -> Iterator[tuple[Inspection, Any]]:
     """An inspection of a sample, and the page of the server with the same sample."""
-    sample = SAMPLES[request.param]
-    with served(sample) as link, browsing.chromium() as browser:
-        watched = Watched(browser)
+    with served(browsing.sample(request.param)) as link, watching(browser) as watched:
         page = watched.open(link + "#f0/d5")
         page.get_by_role("tab", name="Shader").click()
-        yield pocketgpu.debug(DATA / sample), page
-        watched.close()
-        assert watched.errors == []
+        yield pocketgpu.debug(browsing.sample(request.param)), page
 
 
 def step_through(page: Any, address: str) -> None:

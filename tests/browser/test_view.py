@@ -2,52 +2,27 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 from browser import browsing
-from browser.browsing import DIFFERS, Watched, click_pixel
+from browser.browsing import DIFFERS, SAMPLES, Watched, answer, click_pixel, served, watching
 
 pytestmark = pytest.mark.skipif(bool(browsing.missing()), reason=browsing.missing())
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
-ROOT = Path(__file__).resolve().parents[2]
-DATA = ROOT / "src/pocketgpu/data"
 SIZE = "(({width, height}) => [width, height])(document.querySelector('pg-picture').view.renderRoot.firstElementChild)"
-SAMPLES = {"3DS": "sample.ctf.xz", "Switch": "sample_switch.mxcap.zip"}
-
-
-@contextmanager
-def served(sample: str) -> Iterator[str]:
-    """The link of a running `pocketgpu view`."""
-    command = [sys.executable, "-m", "pocketgpu", "view", str(DATA / sample), "--no-browser"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
-        try:
-            assert process.stdout is not None
-            words = (word for line in process.stdout for word in line.split())
-            yield next(word for word in words if word.startswith("http"))
-        finally:
-            process.kill()
 
 
 @pytest.fixture(scope="module", params=list(SAMPLES))
-def opened(request: pytest.FixtureRequest) -> Iterator[tuple[str, Any, Watched]]:
+def opened(browser: Any, request: pytest.FixtureRequest) -> Iterator[tuple[str, Any, Watched]]:
     """Console, page, and what watches it."""
-    with served(SAMPLES[request.param]) as link, browsing.chromium() as browser:
-        watched = Watched(browser)
+    with served(browsing.sample(request.param)) as link, watching(browser) as watched:
         page = watched.open(link + "#f0/d5")
         page.locator("pg-events .row.chosen").wait_for()
         yield request.param, page, watched
-        watched.close()
-        assert watched.errors == []
 
 
 def select(page: Any, address: str) -> None:
@@ -61,14 +36,6 @@ def select(page: Any, address: str) -> None:
         }""",
         arg=address,
     )
-
-
-def answer(page: Any, path: str, **values: Any) -> Any:
-    """What the server answers; the browser has the cookie."""
-    base = urlsplit(page.url)
-    response = page.context.request.get(f"{base.scheme}://{base.netloc}/api/{path}", params=values)
-    assert response.status == 200, response.text()
-    return response.body() if path == "picture" else response.json()
 
 
 def test_the_head_and_the_tree_tell_of_the_capture(opened: tuple[str, Any, Watched]) -> None:

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 from browser import browsing
-from browser.browsing import Watched
-from browser.test_view import DATA, SAMPLES, served
+from browser.browsing import SAMPLES, served, watching
 
 import pocketgpu
 from pocketgpu.inspect.model.inspection import Inspection
@@ -20,15 +19,12 @@ pytest.importorskip("uvicorn")
 
 
 @pytest.fixture(scope="module", params=list(SAMPLES))
-def opened(request: pytest.FixtureRequest) -> Iterator[tuple[Inspection, Any]]:
+def opened(browser: Any, request: pytest.FixtureRequest) -> Iterator[tuple[Inspection, Any]]:
     """What Python says, and the page."""
-    with served(SAMPLES[request.param]) as link, browsing.chromium() as browser:
-        watched = Watched(browser)
+    with served(browsing.sample(request.param)) as link, watching(browser) as watched:
         page = watched.open(link + "#f0/d4")
         page.locator("pg-events .row.chosen").wait_for()
-        yield pocketgpu.debug(DATA / SAMPLES[request.param]), page
-        watched.close()
-        assert watched.errors == []
+        yield pocketgpu.debug(browsing.sample(request.param)), page
 
 
 def test_the_mesh_is_the_moments(opened: tuple[Inspection, Any]) -> None:

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 from browser import browsing
-from browser.browsing import Watched
-from browser.test_view import SAMPLES, answer, served
+from browser.browsing import SAMPLES, answer, served, watching
 
 pytestmark = pytest.mark.skipif(bool(browsing.missing()), reason=browsing.missing())
 pytest.importorskip("starlette")
@@ -30,16 +29,13 @@ TABLE = "document.querySelector('pg-resources').renderRoot.querySelector('pg-tab
 
 
 @pytest.fixture(scope="module", params=list(SAMPLES))
-def opened(request: pytest.FixtureRequest) -> Iterator[tuple[str, Any]]:
+def opened(browser: Any, request: pytest.FixtureRequest) -> Iterator[tuple[str, Any]]:
     """The address of a draw with textures, and the page at it."""
     at = DRAWS[request.param]
-    with served(SAMPLES[request.param]) as link, browsing.chromium() as browser:
-        watched = Watched(browser)
+    with served(browsing.sample(request.param)) as link, watching(browser) as watched:
         page = watched.open(f"{link}#{at}")
         page.locator("pg-events .row.chosen").wait_for()
         yield at, page
-        watched.close()
-        assert watched.errors == []
 
 
 def same_pixels(page: Any, path: str, values: dict[str, Any], panel: str, part: str) -> None:

@@ -3,38 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 from starlette.testclient import TestClient
-from support.view_desk import on_desk
 
 import pocketgpu
 from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.view.questions.mesh import mesh_answer
-from pocketgpu.view.questions.notes_file import Notes
-from pocketgpu.view.routes import Routes
 
 DATA = Path(__file__).resolve().parents[3] / "src/pocketgpu/data"
 SAMPLES = ("sample.ctf.xz", "sample_switch.mxcap.zip")
 TYPES = {"f32": "<f4", "i32": "<i4", "u32": "<u4"}
 Arrays = dict[tuple[str, str], np.ndarray]
-
-
-@pytest.fixture(scope="module", params=SAMPLES)
-def sides(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[TestClient, Inspection]]:
-    """A client of the server, and an inspection of the same sample."""
-    path = DATA / request.param
-    page = tmp_path_factory.mktemp("page")
-    (page / "index.html").write_text("the page")
-    machine = on_desk(pocketgpu.debug(path))
-    with TestClient(Routes(machine, path.name, "1.2", page, Notes(page.parent, "c")).app) as client:
-        yield client, pocketgpu.debug(path)
 
 
 def unpack(data: bytes) -> tuple[dict[str, Any], Arrays]:

@@ -14,6 +14,7 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import StreamingResponse
 from starlette.testclient import TestClient
+from support.view_desk import client_of
 
 import pocketgpu
 from pocketgpu.capture.formats.pgc.encoder import encode
@@ -310,7 +311,7 @@ def test_bad_parameters_are_refused(client: tuple[str, TestClient], path: str) -
 def test_without_a_program_there_is_none(page: Path) -> None:
     sample = Path(pocketgpu.__file__).parent / "data" / "sample.ctf.xz"
     machine = MachineThread[Desk](lambda: desk_of((MAIN, nullcontext(pocketgpu.debug(sample)))))
-    with TestClient(Routes(machine, "sample", "1", page, Notes(page.parent, "c")).app) as server:
+    with client_of(machine, page, "sample") as server:
         assert ask(server, "capture")["live"] is False
         assert "no program" in server.get("/api/live").json()["error"]["message"]
         assert server.get("/api/live/frames").status_code == 404

@@ -8,12 +8,11 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from starlette.testclient import TestClient
-from support.view_desk import on_desk
+from support.view_desk import ask, client_of, on_desk, refused
 
 import pocketgpu
 from pocketgpu.inspect.model.address import Address
@@ -22,43 +21,9 @@ from pocketgpu.inspect.pages.selection import page_of
 from pocketgpu.view import routes
 from pocketgpu.view.machine_thread import MachineThread
 from pocketgpu.view.questions.desk import Desk, desk_of
-from pocketgpu.view.questions.notes_file import Notes
-from pocketgpu.view.routes import Routes
 
 ROOT = Path(__file__).resolve().parents[3]
 SAMPLES = ("sample.ctf.xz", "sample_switch.mxcap.zip")
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("page")
-    (folder / "index.html").write_text("<!doctype html>the page")
-    (folder.parent / "secret.txt").write_text("not for you")
-    (folder / "link.txt").symlink_to(folder.parent / "secret.txt")
-    return folder
-
-
-@pytest.fixture(scope="module", params=SAMPLES)
-def sides(request: pytest.FixtureRequest, page: Path) -> Iterator[tuple[TestClient, Inspection]]:
-    """A client of the server, and an inspection of the same sample."""
-    path = ROOT / "src" / "pocketgpu" / "data" / request.param
-    machine = on_desk(pocketgpu.debug(path))
-    with TestClient(Routes(machine, path.name, "1.2", page, Notes(page.parent, "c")).app) as client:
-        yield client, pocketgpu.debug(path)
-
-
-def ask(client: TestClient, path: str, **query: Any) -> Any:
-    answer = client.get(f"/api/{path}", params=query)
-    assert answer.status_code == 200, answer.text
-    return answer.json()
-
-
-def refused(client: TestClient, path: str, **query: Any) -> dict[str, str]:
-    answer = client.get(f"/api/{path}", params=query)
-    assert answer.status_code == 400 and answer.headers["content-type"] == "application/json"
-    error: dict[str, str] = answer.json()["error"]
-    assert set(error) == {"message", "location", "hint"}
-    return error
 
 
 def test_the_capture_and_its_events(sides: tuple[TestClient, Inspection]) -> None:
@@ -159,7 +124,7 @@ def test_texts_of_a_capture_stay_texts(page: Path) -> None:
     """A file name that would break out of HTML is data for JSON, never a page."""
     name = "</script><img src=x onerror=alert(1)>.pgc"
     machine = on_desk(pocketgpu.debug(ROOT / "src/pocketgpu/data" / SAMPLES[0]))
-    with TestClient(Routes(machine, name, "1", page, Notes(page.parent, "c")).app) as client:
+    with client_of(machine, page, name) as client:
         answer = client.get("/api/capture")
     assert answer.headers["content-type"] == "application/json" and answer.json()["name"] == name
     assert html.escape(name) not in answer.text
@@ -180,7 +145,7 @@ def test_a_file_has_a_name_that_every_system_takes(page: Path) -> None:
     path = ROOT / "src" / "pocketgpu" / "data" / SAMPLES[0]
     run = pocketgpu.debug(path)
     run.capture.path = '/x/"a\r\nb/../c:*?' + "d" * 500
-    with TestClient(Routes(on_desk(run), "c", "1.2", page, Notes(page.parent, "c")).app) as client:
+    with client_of(on_desk(run), page) as client:
         header = client.get("/api/page", params={"at": "f0/px1,1"}).headers["content-disposition"]
     assert re.fullmatch(r'attachment; filename="[\w.-]{1,120}"', header)
 
@@ -197,7 +162,7 @@ def test_a_request_may_name_a_side(page: Path) -> None:
         closed.append(name)
 
     machine = MachineThread[Desk](lambda: desk_of(*((name, kept(name)) for name in runs)))
-    with TestClient(Routes(machine, "c", "1.2", page, Notes(page.parent, "c")).app) as client:
+    with client_of(machine, page) as client:
         assert [ask(client, "capture", side=name)["console"] for name in runs] == ["3DS", "Switch"]
         assert ask(client, "capture")["console"] == "3DS"
         assert refused(client, "capture", side="c") == {

@@ -2,47 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
-from support.view_desk import on_desk
+from support.view_desk import ask, refused
 
-import pocketgpu
 from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.inspect.model.why import PROGRAM
 from pocketgpu.inspect.stepping import Trace
-from pocketgpu.view.questions.notes_file import Notes
 from pocketgpu.view.questions.shader import CODE, MOST_ROWS, REGISTERS, STEPS
-from pocketgpu.view.routes import Routes
 
 ROOT = Path(__file__).resolve().parents[3]
 SAMPLES = ("sample.ctf.xz", "sample_switch.mxcap.zip")
-
-
-@pytest.fixture(scope="module", params=SAMPLES)
-def sides(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, Inspection]]:
-    """A client of the server, and an inspection of the same sample."""
-    path = ROOT / "src" / "pocketgpu" / "data" / request.param
-    page = tmp_path_factory.mktemp("page")
-    machine = on_desk(pocketgpu.debug(path))
-    with TestClient(Routes(machine, path.name, "1.2", page, Notes(page.parent, "c")).app) as client:
-        yield client, pocketgpu.debug(path)
-
-
-def ask(client: TestClient, path: str, **query: Any) -> Any:
-    answer = client.get(f"/api/{path}", params=query)
-    assert answer.status_code == 200, answer.text
-    return answer.json()
-
-
-def refused(client: TestClient, path: str, **query: Any) -> str:
-    answer = client.get(f"/api/{path}", params=query)
-    assert answer.status_code == 400, answer.text
-    message: str = answer.json()["error"]["message"]
-    return message
 
 
 def test_the_programs_of_a_draw(sides: tuple[TestClient, Inspection]) -> None:
@@ -53,7 +26,7 @@ def test_the_programs_of_a_draw(sides: tuple[TestClient, Inspection]) -> None:
     assert vertex["address"] == "f0/d5" and vertex["parts"][0]["letter"] == "v"
     (limit,) = vertex["parts"][0]["limits"]
     assert len(run.trace(f"f0/d5/v{limit - 1}"))
-    assert f"{limit}" in refused(client, "trace", at=f"f0/d5/v{limit}")
+    assert f"{limit}" in refused(client, "trace", at=f"f0/d5/v{limit}")["message"]
     event = next(one for one in run.events(0) if one.draw is None)
     assert ask(client, "programs", at=str(event.address)) == {"programs": []}
     assert ask(client, "programs", at="f0") == {"programs": []}
@@ -104,7 +77,7 @@ def test_the_registers_of_a_step(sides: tuple[TestClient, Inspection]) -> None:
             (one.before.hex, one.after.hex) for one in step.writes
         ]
         assert [one["text"] for one in found["accesses"]] == [str(one) for one in step.accesses]
-    assert "no step" in refused(client, "trace_step", at="f0/d5/v3", step=len(wanted) + 1)
+    assert "no step" in refused(client, "trace_step", at="f0/d5/v3", step=len(wanted) + 1)["message"]
 
 
 def test_searches(sides: tuple[TestClient, Inspection]) -> None:
@@ -116,7 +89,7 @@ def test_searches(sides: tuple[TestClient, Inspection]) -> None:
     assert ask(client, "trace_find", at="f0/d5/v3", step=4, numbers=number)["step"] is None
     assert ask(client, "trace_find", at="f0/d5/v3", step=0, of="special")["step"] is None
     for bad in ("x", "-1", "1;2", ",".join("1" for _ in range(600)), "9" * 12):
-        assert "names no instructions" in refused(client, "trace_find", at="f0/d5/v3", step=0, numbers=bad)
+        assert "names no instructions" in refused(client, "trace_find", at="f0/d5/v3", step=0, numbers=bad)["message"]
     refused(client, "trace_find", at="f0/d5/v3", step=0, of="colour")
 
 
@@ -124,7 +97,7 @@ def test_what_cannot_be_stepped_through_is_refused(sides: tuple[TestClient, Insp
     client, _ = sides
     for path in ("trace", "trace_code", "trace_flow"):
         refused(client, path, at="f0/d5")
-    assert "no draw 999" in refused(client, "trace", at="f0/d999/v0")
+    assert "no draw 999" in refused(client, "trace", at="f0/d999/v0")["message"]
 
 
 def test_one_trace_is_kept(sides: tuple[TestClient, Inspection], monkeypatch: pytest.MonkeyPatch) -> None:

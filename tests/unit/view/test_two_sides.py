@@ -10,6 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 from support.pica_scenes import Scene
 from support.switch_scene import Scene as SwitchScene
+from support.view_desk import ask, client_of, refused
 
 import pocketgpu
 from pocketgpu.builder import CaptureBuilder, CommandList
@@ -20,8 +21,6 @@ from pocketgpu.inspect.inspection import debug
 from pocketgpu.view.machine_thread import MachineThread
 from pocketgpu.view.questions import compare, whatif
 from pocketgpu.view.questions.desk import MAIN, Desk, beside, desk_of, opened
-from pocketgpu.view.questions.notes_file import Notes
-from pocketgpu.view.routes import Routes
 
 Serve = Callable[..., Any]
 DATA = Path(pocketgpu.__file__).parent / "data"
@@ -36,7 +35,7 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
     def start(a: str | Path, b: str | Path | None = None, **choices: str) -> TestClient:
         other = None if b is None else beside(pocketgpu.open(b), choices)
         machine = MachineThread[Desk](lambda: desk_of((MAIN, opened(pocketgpu.open(a), {})), other=other))
-        client = TestClient(Routes(machine, Path(a).name, "1", tmp_path, Notes(tmp_path, "a")).app).__enter__()
+        client = client_of(machine, tmp_path, Path(a).name).__enter__()
         clients.append(client)
         return client
 
@@ -59,26 +58,13 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     )
 
 
-def ask(client: TestClient, path: str, **query: Any) -> Any:
-    answer = client.get(f"/api/{path}", params=query)
-    assert answer.status_code == 200, answer.text
-    return answer.json()
-
-
-def refused(client: TestClient, path: str, **query: Any) -> str:
-    answer = client.get(f"/api/{path}", params=query)
-    assert answer.status_code == 400, answer.text
-    message: str = answer.json()["error"]["message"]
-    return message
-
-
 def test_one_side_has_nothing_beside_it(serve: Serve, two: tuple[str, str]) -> None:
     client = serve(two[0])
     (side,) = ask(client, "sides")["sides"]
     assert side == {"name": "a", "title": "a.ctf.xz", "console": "3DS", "frames": 2}
     for path, query in (("aligned", {"frame": 0}), ("differences", {"frame": 0}), ("unlike", {"from": 0})):
-        assert refused(client, path, **query) == "there is no side 'b'"
-    assert refused(client, "pictures", at="f0", side="b") == "there is no side 'b'"
+        assert refused(client, path, **query)["message"] == "there is no side 'b'"
+    assert refused(client, "pictures", at="f0", side="b")["message"] == "there is no side 'b'"
 
 
 def test_two_captures_are_aligned(serve: Serve, two: tuple[str, str]) -> None:
@@ -102,7 +88,7 @@ def test_two_captures_are_aligned(serve: Serve, two: tuple[str, str]) -> None:
     assert "BLEND_COLOR" in [one["register"] for one in changes["changes"]] and changes["left_out"] == 0
     for path, query in (("events", {"frame": 1}), ("pictures", {"at": "f1/d2"}), ("why", {"at": "f1/d2"})):
         assert ask(client, path, side="b", **query) != {}
-    assert refused(client, "aligned", frame=9).startswith("there is nothing to compare")
+    assert refused(client, "aligned", frame=9)["message"].startswith("there is nothing to compare")
 
 
 def test_answers_are_bounded(serve: Serve, two: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,7 +104,7 @@ def test_answers_are_bounded(serve: Serve, two: tuple[str, str], monkeypatch: py
     monkeypatch.setattr(whatif, "MOST_REGISTERS", 3)
     registers = ask(client, "forcible", text="TEXENV", at="f0/d0")
     assert len(registers["registers"]) == 3 and registers["more"]
-    assert "more than" in refused(client, "what-if", force=";".join(["BLEND_COLOR=1@f0"] * 99))
+    assert "more than" in refused(client, "what-if", force=";".join(["BLEND_COLOR=1@f0"] * 99))["message"]
 
 
 @pytest.mark.parametrize("sample", ["sample.ctf.xz", "sample_switch.mxcap.zip"])
@@ -141,8 +127,8 @@ def test_what_if_puts_the_capture_on_the_other_side(serve: Serve, two: tuple[str
         assert shown == run.seek(at).pictures["target"].pixels.tobytes()
     (change,) = ask(client, "unlike_registers", a="f0/d1", b="f0/d1")["changes"]
     assert change["register"] == "COLORBUFFER_WRITE"
-    assert refused(client, "what-if", force="NOTHING=1@f0") == "there is no register NOTHING"
-    assert "no choice" in refused(client, "what-if", set="no.such=thing")
+    assert refused(client, "what-if", force="NOTHING=1@f0")["message"] == "there is no register NOTHING"
+    assert "no choice" in refused(client, "what-if", set="no.such=thing")["message"]
     assert len(ask(client, "sides")["sides"]) == 2  # what is wrong takes nothing away
     assert len(ask(client, "what-if")["sides"]) == 1
 

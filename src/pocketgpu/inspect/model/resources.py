@@ -12,13 +12,18 @@ from numpy.typing import NDArray
 from pocketgpu.displayed import Displayed, picture_html, title_html
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.event import Range
-from pocketgpu.inspect.model.texels import TexturePart, in_order
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pictures import png_bytes
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+
+
+MOST_TEXELS = 1 << 24
+"""Most texels of a part whose places are told: 4096 x 4096."""
+Addresses = NDArray[np.int64]
+Pixels = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,6 +64,47 @@ class TextureFacts(Displayed):
         more += [f"{counted(self.layers, 'layer')}"] if self.layers > 1 else []
         more += [] if self.enabled else ["off"]
         return ", ".join([f"{self.bound}: {self.kind} {size} {self.format} at {where}", *more])
+
+
+@dataclass(frozen=True, repr=False)
+class TexturePart(Displayed):
+    """A picture of a texture. name: as `Texture.pictures` calls it. layer: a face of a cube or an element of an array;
+    z: a slice of a 3D texture."""
+
+    name: str
+    width: int
+    height: int
+    level: int = 0
+    layer: int = 0
+    z: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return dict(vars(self))
+
+    def check(self, x: int, y: int) -> None:
+        """Refuse a texel that does not exist.
+
+        :raises UsageError: there is no such texel.
+        """
+        if not (0 <= x < self.width and 0 <= y < self.height):
+            raise UsageError(
+                f"{self.name} has no texel at {x},{y}", location=self.name,
+                hint=f"It has {self.width} x {self.height} texels.",
+            )  # fmt: skip
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.width}x{self.height}"
+
+
+def order_of(addresses: Addresses) -> NDArray[np.int64]:
+    """The numbers of texels (row by row) in the order of their addresses; those of a block stay in order of rows."""
+    return np.argsort(addresses, axis=None, kind="stable")
+
+
+def in_order(pixels: Pixels, addresses: Addresses) -> Pixels:
+    """A picture with its texels in the order of memory, row by row, in as many columns as before."""
+    return np.ascontiguousarray(pixels.reshape(-1, 4)[order_of(addresses)].reshape(pixels.shape))
 
 
 class Texture(Displayed, ABC):

@@ -15,8 +15,7 @@ from pocketgpu.errors import PocketGPUError, UsageError
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.maxwell.headers import TSC, as_number, numbers_of
 from pocketgpu.inspect.model.event import Range
-from pocketgpu.inspect.model.resources import ConstantBuffer, Program, Texture, TextureFacts
-from pocketgpu.inspect.model.texels import MOST_TEXELS, TexturePart
+from pocketgpu.inspect.model.resources import MOST_TEXELS, ConstantBuffer, Program, Texture, TextureFacts, TexturePart
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common.constants import GROUPS, Binding
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch

@@ -12,8 +12,7 @@ from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.elements import count_of, table, words
 from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.inspect.model.moment import Moment
-from pocketgpu.inspect.model.resources import ConstantBuffer, Texture
-from pocketgpu.inspect.model.texels import order_of
+from pocketgpu.inspect.model.resources import ConstantBuffer, Texture, order_of
 from pocketgpu.inspect.model.vertices import VertexBuffer
 from pocketgpu.view.questions.asking import FORMS, Asked, Json, Question
 from pocketgpu.view.questions.memory import known_bytes

@@ -15,8 +15,7 @@ from pocketgpu.errors import UsageError
 from pocketgpu.facts.formats import BY_NAME, TEXTURE_FORMATS, PixelFormat
 from pocketgpu.facts.pica import PICA
 from pocketgpu.inspect.model.event import Range
-from pocketgpu.inspect.model.resources import Texture, TextureFacts
-from pocketgpu.inspect.model.texels import TexturePart
+from pocketgpu.inspect.model.resources import Texture, TextureFacts, TexturePart
 from pocketgpu.inspect.n3ds.resources.targets import RegisterWords
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.registers import StaticRegisters

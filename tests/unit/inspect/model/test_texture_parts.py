@@ -13,7 +13,7 @@ import pocketgpu
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.formats import BY_NAME
 from pocketgpu.inspect.model.inspection import Inspection
-from pocketgpu.inspect.model.texels import order_of
+from pocketgpu.inspect.model.resources import order_of
 from pocketgpu.pica.memory import surface
 
 DATA = Path(pocketgpu.__file__).parent / "data"

@@ -19,7 +19,7 @@ from pocketgpu.view.questions.parameters import Parameters
 
 
 def pixels_of(pixels: np.ndarray, form: str) -> Pixels:
-    """An answer of pixels, an array of height x width x 4 bytes."""
+    """An answer of pixels, (height, width, 4) bytes. form: one of FORMS."""
     data = to_png(pixels) if form == "png" else pixels.tobytes()
     tag = blake2b(data, digest_size=TAG_BYTES).hexdigest()
     kind = "image/png" if form == "png" else "application/octet-stream"

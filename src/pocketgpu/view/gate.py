@@ -99,7 +99,7 @@ class Gate:
         """Status and text for a request that is wrong, with or without a cookie."""
         host, origin = headers.get("host", "").lower(), headers.get("origin")
         if host not in self._hosts:
-            return 421, "This server is not called that."
+            return 421, "The Host header names another server. Open the link that the command has printed."
         if origin is not None and origin.lower() != f"http://{host}":
             return 403, "Requests of other pages are not answered."
         if headers.get("sec-fetch-site", "none") not in _SAME and not _opens_a_page(headers):

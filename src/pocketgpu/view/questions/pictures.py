@@ -58,7 +58,9 @@ def _numbers(given: Parameters) -> Question:
     def question(run: Inspection) -> Buffer:
         picture = _named(run, at, name)
         if not isinstance(picture, TargetPart) or picture.kind == "colour":
-            raise UsageError(f"{name} has no single number for each pixel", location=str(at), hint="Depth has.")
+            raise UsageError(
+                f"{name} has no single number for each pixel", location=str(at), hint="Depth and stencil have one."
+            )
         arrays = Arrays()
         arrays.add("pixels", picture.kind, picture.numbers.astype(np.float32).ravel())
         return arrays.answer({"name": name, "width": picture.width, "height": picture.height})

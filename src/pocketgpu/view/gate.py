@@ -29,12 +29,14 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MOST_REQUESTS: Final = 96
-"""Requests at a time."""
+"""Most requests at a time."""
 MOST_TARGET: Final = 2048
-"""Bytes of a request's path and query."""
+"""Most bytes of a request's path and query."""
 TOKEN: Final = "token"
-"""The query's name in the first link."""
+"""The name of the query's parameter with the token, in the first link."""
 _TOKEN_BYTES: Final = 24
+_POLICY_VIOLATION: Final = 1008
+"""RFC 6455: the code with which a WebSocket is closed that is not wanted."""
 POLICY: Final = "; ".join((
     "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' blob: data:", "connect-src 'self'",
     "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
@@ -62,7 +64,7 @@ class Gate:
         self.token: str | None = secrets.token_urlsafe(_TOKEN_BYTES)
         """Of the first link; None once it was used."""
         self._secret = secrets.token_urlsafe(_TOKEN_BYTES)
-        # Cookies are for all ports of a host: viewers of other captures have others.
+        # A browser sends a cookie to all ports of a host, so each viewer gives its own another name.
         self.cookie = f"pocketgpu-{secrets.token_hex(4)}"
         self._requests = 0
 
@@ -74,7 +76,7 @@ class Gate:
             await self._app(scope, receive, send)
             return
         if scope["type"] != "http":
-            await send({"type": "websocket.close", "code": 1008})
+            await send({"type": "websocket.close", "code": _POLICY_VIOLATION})
             return
         headers = _headers(scope)
         refused = self._refusal(scope, headers)
@@ -97,7 +99,7 @@ class Gate:
         """Status and text for a request that is wrong, with or without a cookie."""
         host, origin = headers.get("host", "").lower(), headers.get("origin")
         if host not in self._hosts:
-            return 421, "This server is not called that."
+            return 421, "The Host header names another server. Open the link that the command has printed."
         if origin is not None and origin.lower() != f"http://{host}":
             return 403, "Requests of other pages are not answered."
         if headers.get("sec-fetch-site", "none") not in _SAME and not _opens_a_page(headers):

@@ -1,7 +1,7 @@
 """Request `live/frames`: the newest frame of a program that runs, for as long as somebody reads.
 
-A reader that is slow misses frames: the next message is made when the one before is on its way. A program that nobody
-looks at stands.
+The next message is made when the one before has been sent, so a slow reader misses frames. A program without readers
+stands.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from pocketgpu.view.machine_thread import Busy, MachineThread, Overtaken
 from pocketgpu.view.questions.desk import Desk
 
 MOST_READERS: Final = 16
-"""Streams at a time."""
+"""Most streams at a time."""
 ALONE: Final = 3.0
-"""Seconds without a reader after which the program stands: a page that is loaded again is back by then."""
+"""Seconds without a reader after which the program stands: enough for a page to be loaded again."""
 _ALIVE: Final = 5.0
-"""Seconds after which a stream says again what it said last, so that a connection that is gone is found."""
+"""Seconds without a new frame after which a stream sends the last message again: that fails if nobody reads."""
 
 
 class LiveStreams:

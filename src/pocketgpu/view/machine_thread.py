@@ -3,9 +3,9 @@
     machine = MachineThread(lambda: nullcontext(pocketgpu.debug("scene.pgc")))
     answer = await machine.ask("tab 1, why", lambda run: run.why("f1/px200,120").text())
 
-Moments of an inspection share one machine and move it, so no two threads may use it. A question that waits is overtaken
-by a newer one of the same panel: the answer to the older one is not wanted any more. Questions that may take long come
-after those that don't.
+Moments of an inspection share one machine and move it, so no two threads may use it. A panel is a part of the page. If
+it asks again while its question waits, the newer question takes the place of the older one, whose answer nobody needs
+any more. Slow questions, those that may take long, wait for quick ones.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from pocketgpu.displayed import line_of
 from pocketgpu.wording import counted
 
 MOST_WAITING = 64
-"""Questions that wait at most; further ones are refused."""
+"""Most questions that wait; further ones are refused."""
 GRACE = 0.02
-"""Seconds that a slow question waits for others before it begins: a page that shows a new place asks several things,
+"""Seconds that a slow question waits for quick ones before it begins: for a new place, the page asks several questions
 one after the other."""
 _MOST_PANELS = 1024
-"""Panels whose last turn is known."""
-_PATIENCE = 2.0
-"""Seconds that `close` waits for a question that has begun."""
+"""Most panels whose last turn is remembered."""
+_CLOSING = 2.0
+"""Seconds that `close` waits for the question that runs."""
 Run = TypeVar("Run")
 Answer = TypeVar("Answer")
 Listener = Callable[[str], None]
-"""Is told the panel whose question begins, or "" when the machine rests. Called on the machine's thread."""
+"""Called on the machine's thread, with the name of the panel whose question begins, and with "" when it has ended."""
 
 
 class Overtaken(Exception):
-    """A newer question of the same panel has taken the place of this one."""
+    """A newer question of the same panel has taken the place of this one, or the thread has ended."""
 
 
 class Busy(Exception):
@@ -47,10 +47,11 @@ class Busy(Exception):
 
 
 class MachineThread(Generic[Run]):
-    """Runs questions about what a context gives, on one thread.
+    """Runs questions on one thread, about an object that a context manager gives.
 
-    :param make: makes the context. It is entered and left on that thread. What it raises is raised by every question.
-    :param idle: called on that thread while no question waits. It returns after how many seconds it wants to be called
+    :param make: makes the context manager. It is entered and left on that thread. If that fails, every question raises
+        the error.
+    :param idle: called on that thread while no question waits. It returns after how many seconds it has to be called
         again; None: after the next question.
     """
 
@@ -71,9 +72,9 @@ class MachineThread(Generic[Run]):
         return line_of(self, f"{counted(len(self._waiting), 'question')} waiting")
 
     async def ask(self, panel: str, question: Callable[[Run], Answer], slow: bool = False, turn: int = 0) -> Answer:
-        """The answer to a question. panel: who asks; "" for nobody who could ask something newer. slow: questions
-        that are not slow come first. turn: grows with each question of a panel, as they may arrive in another order
-        than they were asked; 0 if nobody counts.
+        """The answer to a question. panel: the part of the page that asks; "": no newer question takes the place of
+        this one. slow: it waits for questions that are not slow. turn: the number of the question, which grows with
+        each one of a panel, as questions may arrive in another order than they were asked; 0: they are not numbered.
 
         :raises Overtaken: the panel has asked something newer. :raises Busy: too many questions wait.
         """
@@ -86,15 +87,15 @@ class MachineThread(Generic[Run]):
         return answer
 
     def close(self) -> None:
-        """End the thread after the question that it works on. Those that wait are overtaken. A question that takes too
-        long is left alone: the thread does not keep the process."""
+        """End the thread after the question that runs. Those that wait raise `Overtaken`. A question that takes too
+        long is not waited for: the process can end without the thread."""
         with self._state:
             self._ended = True
             waiting, self._waiting = self._waiting, OrderedDict()
             self._state.notify()
         for _, future, _ in waiting.values():
             _refuse(future)
-        self._thread.join(_PATIENCE)
+        self._thread.join(_CLOSING)
 
     def _put(self, panel: str, question: Callable[[Run], Any], slow: bool, turn: int) -> Future[Any]:
         future: Future[Any] = Future()
@@ -126,13 +127,13 @@ class MachineThread(Generic[Run]):
                 self._answer_all(lambda question: question(run), lambda: self._work_idly(run))
 
     def _work_idly(self, run: Run) -> float | None:
-        """What there is to do while no question waits. A mistake in it ends it, not the answers."""
+        """Call `idle`. If it fails, it is not called again; questions are answered all the same."""
         if self._idle is None:
             return None
         try:
             return self._idle(run)
         except Exception:
-            logging.getLogger(__name__).exception("what runs between the questions has failed")
+            logging.getLogger(__name__).exception("the work between questions has failed, and is not done any more")
             self._idle = None
             return None
 
@@ -160,7 +161,7 @@ class MachineThread(Generic[Run]):
             self._tell("")
 
     def _next(self, pause: float | None) -> tuple[str, Callable[[Run], Any], Future[Any]] | None:
-        """The next question and its panel; None if there is none within some seconds, or at the end."""
+        """The next question and its panel. None: none came within `pause` seconds, or the thread has to end."""
         with self._state:
             if not self._state.wait_for(lambda: self._waiting or self._ended, pause):
                 return None
@@ -172,7 +173,7 @@ class MachineThread(Generic[Run]):
         return panel, question, future
 
     def _quick(self) -> str | None:
-        """The first panel whose question does not take long."""
+        """The first panel whose question is not slow."""
         return next((panel for panel, (_, _, slow) in self._waiting.items() if not slow), None)
 
     def _tell(self, panel: str) -> None:

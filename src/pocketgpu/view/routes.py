@@ -28,13 +28,13 @@ from pocketgpu.view.questions.parameters import Parameters
 
 _NO_STORE: Final = {"cache-control": "no-store"}
 _ALIVE: Final = 15.0
-"""Seconds after which a stream of events says that it is still there."""
+"""Seconds without an event after which a stream of events sends a comment: that fails if nobody reads."""
 _MOST_STEPS: Final = 64
-"""Steps of the machine that wait for a page."""
+"""Most events of a stream that wait to be sent."""
 _MOST_NAME: Final = 120
-"""Characters of the name of a file."""
+"""Most characters of the name of a file."""
 _MOST_PANEL: Final = 80
-"""Characters of the name of a panel."""
+"""Most characters of the names of a tab and a panel."""
 
 
 def _plain(value: Any) -> Any:
@@ -57,7 +57,7 @@ def _json(value: Json, status: int = 200) -> Response:
 
 
 def _download(found: Download) -> Response:
-    """The browser keeps it: the policy of this site forbids the page's own styles."""
+    """A file that the browser saves. It cannot be shown here: pages to send have styles, which this site forbids."""
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", found.name)[:_MOST_NAME]
     headers = _NO_STORE | {"content-disposition": f'attachment; filename="{name}"'}
     return Response(found.data, 200, headers, found.type)
@@ -132,11 +132,11 @@ class Routes:
         return StreamingResponse(self._steps(request), media_type="text/event-stream", headers=_NO_STORE)
 
     async def _steps(self, request: Request) -> AsyncIterator[str]:
-        """What the machine begins and ends, for as long as somebody listens."""
+        """What the machine begins and ends, until the reader is gone."""
         loop, steps = asyncio.get_running_loop(), asyncio.Queue[str | None]()
 
         def put(panel: str) -> None:
-            if steps.qsize() < _MOST_STEPS:  # who is slow misses some
+            if steps.qsize() < _MOST_STEPS:  # a slow reader misses some
                 steps.put_nowait(panel)
 
         def heard(panel: str) -> None:

@@ -81,7 +81,7 @@ def serve_program(
 ) -> None:  # fmt: skip
     """Serve the page with a program that runs, until the process is interrupted.
 
-    start: starts it, with a recording. name: of its file. runs: it does not wait for the page's first command.
+    start: starts it, with a recording. name: of its file. runs: it begins to run when a page is there.
 
     :raises UsageError: nothing can listen there.
     """
@@ -127,7 +127,7 @@ def serve_desk(
     class Server(uvicorn.Server):
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
             super().handle_exit(sig, frame)
-            # Requests that are cut off now are no mistakes of the server.
+            # Requests that end now are no errors, so they are not logged.
             logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
             routes.end()
 

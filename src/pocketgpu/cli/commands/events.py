@@ -57,7 +57,7 @@ def events(
         wanted = Address.parse(address)
         if graph or perfetto is not None:
             wanted = Address(wanted.frame)
-        if wanted.draw is not None or wanted.event is not None:
+        if wanted.names_event:
             _one(outcome, run, run.event(wanted))
             run.keep()
             return

@@ -75,7 +75,7 @@ def _shown(
 ) -> list[str]:  # fmt: skip
     """Lines for people; the outcome gets the same as data, and files are written. Arguments: as for `state`."""
     moment = run.seek(address)
-    at_end = moment.event is None or (moment.address.draw is None and moment.address.event is None)
+    at_end = moment.event is None or not moment.address.names_event
     lines = [
         f"end of {'frame' if moment.address.pass_ is None else 'pass'}  {moment.address}"
         if at_end

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 
 _MOST_PORT = 65535
 _MOST_REST = 2
+"""Arguments after the capture: a second one and an address."""
 _ADDRESS = re.compile(r"f\d+(/.*)?")
 _OPTIONS: Final = {"paused": "--paused", "sd": "--sd", "font": "--font", "symbols": "--elf", "arguments": "--arg"}
+"""Options that are for programs only, by the name of their parameter."""
 
 
 @click.command()

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 import click
 
 from pocketgpu.cli.parts import terminal
-from pocketgpu.cli.parts.options import capture_argument, debug_option, json_option, parse_number, parsed, set_option
+from pocketgpu.cli.parts.options import (
+    ADDRESS_SPACE,
+    capture_argument,
+    debug_option,
+    json_option,
+    parse_number,
+    parsed,
+    set_option,
+)
 from pocketgpu.cli.parts.outcome import Outcome
 from pocketgpu.cli.parts.replay import open_capture
 from pocketgpu.errors import UsageError
@@ -50,7 +58,7 @@ def who(
     opened = open_capture(capture, before)
     outcome.add_events(opened.warnings)
     run = debug(opened, choices)
-    if place + size > 1 << 40:
+    if place + size > ADDRESS_SPACE:
         raise UsageError("the range reaches past the 40-bit address space", location=f"{place:#x}")
     found, possible = run.who_changed(place, size, before), run.who_wrote(place, size, before)
 

@@ -18,7 +18,7 @@ from pocketgpu.late_dataclass import dataclass
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
-_ADDRESS_SPACE = 1 << 40
+ADDRESS_SPACE = 1 << 40
 """End of the address space of a Switch's GPU. Addresses of a 3DS end earlier; its memory checks that."""
 
 
@@ -79,7 +79,7 @@ def parse_memory_range(text: str) -> MemoryRange:
     address, size = (int(part, 16 if part[:2].lower() == "0x" else 10) for part in match.groups())
     if size == 0:
         raise ValueError(f"{text!r} holds no byte. Give a size of at least 1.")
-    if address + size > _ADDRESS_SPACE:
+    if address + size > ADDRESS_SPACE:
         raise ValueError(f"{text!r} reaches past the 40-bit address space.")
     return MemoryRange(address, size)
 

@@ -25,7 +25,7 @@ def word_of(capture: Capture, register: str, draw: Address) -> RegisterWord | No
 
     :raises UsageError: there is no such register.
     """
-    # The name of an element of an array as a pattern; what is no name is refused there.
+    # Patterns write the element of an array as NAME[1]. `of_registers` refuses a name that does not exist.
     pattern = re.sub(r"\((\d+)\)$", r"[\1]", register)
     decoded = decode(capture, macros=True)
     rows = decoded.rows
@@ -39,9 +39,10 @@ def word_of(capture: Capture, register: str, draw: Address) -> RegisterWord | No
         return None
     at = int(before[-1])
     value = int(rows["new"][at])
+    # What a macro writes is in no word of the stream: the last word before it started the macro, or was its parameter.
     own = np.flatnonzero(rows["what"][: at + 1] != ISSUED)
     at = int(own[-1])
-    frame, number = divmod(int(keys[at]), 1 << 32)
+    frame, number = select.split_key(int(keys[at]))
     place = Address(frame, draw=number) if number < select.LAST else Address(frame)
     line = int(np.count_nonzero(keys[own] == keys[at])) - 1
     address = int(rows["address"][at])

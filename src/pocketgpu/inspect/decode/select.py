@@ -34,6 +34,11 @@ def _key(frame: int, draw: int) -> int:
     return frame << 32 | draw
 
 
+def split_key(key: int) -> tuple[int, int]:
+    """The frame and the draw of a key (`keys_of`)."""
+    return divmod(key, 1 << 32)
+
+
 def _ends(text: str, other: Address | None = None) -> tuple[Address, Address]:
     """The first and last place that one side of a range names."""
     if other is not None and re.fullmatch(r"d\d{1,9}", text):

@@ -1,4 +1,4 @@
-"""Two runs side by side, for somebody who goes through them: a frame is compared when it is asked for.
+"""Two runs side by side, frame by frame: a frame is compared when it is asked for.
 
     both = Comparison(pocketgpu.debug("a.pgc"), pocketgpu.debug("b.pgc"))
     frame = both.frame(1)
@@ -48,7 +48,7 @@ class Row:
 class FrameComparison:
     """A frame of two runs. What takes long is found when it is read.
 
-    sides: what knows most of both runs now; later frames may have taken another one meanwhile.
+    sides: gives the `Sides` of both runs; those with which the frame was compared may be gone.
     differences: of events, memory, command words and registers, where they begin, in order.
     """
 
@@ -72,7 +72,7 @@ class FrameComparison:
             elif a.address in said or a.by_number in said:
                 verdict = "commands"
             else:
-                # A register that differs changes nothing of an event that reads none.
+                # Only draws read registers that an earlier word has set.
                 verdict = "state" if differing and a.draw is not None else "equal"
             found.append(Row(a, b, verdict))
         return found
@@ -112,7 +112,7 @@ class FrameComparison:
     def counterpart(self, place: Address) -> Address | None:
         """The place of B that goes with a place of A in this frame; None if B has no such event. Pixels, vertices and
         what else is inside an event keep their numbers."""
-        if place.draw is None and place.event is None:
+        if not place.names_event:
             return None if place.pass_ is not None else place
         event = self._sides().a.event(place)
         other = next((row.b for row in self.rows if row.a is not None and row.a.number == event.number), None)
@@ -184,8 +184,8 @@ class Comparison:
         return self._sides
 
     def _of(self, number: int) -> Sides:
-        """What knows most of both runs, for a frame. Logs of draws are of the frame that was played last, so an earlier
-        one takes new ones."""
+        """The `Sides` of both runs, for a frame. They only go forward through the frames, so an earlier frame needs new
+        ones."""
         if number < self._next:
             self._sides = None
         self._next = number + 1

@@ -44,7 +44,7 @@ class Sides:
         """Begin a frame; mine, others: its events."""
 
     def forget(self) -> None:
-        """Report differences again that began in an earlier frame."""
+        """Forget which differences were reported, so that those of earlier frames are reported again."""
         self._sought = False
 
     def keys(self, side: int, events: Sequence[Event]) -> list[tuple[Hashable, ...]]:

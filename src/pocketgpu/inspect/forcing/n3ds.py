@@ -10,10 +10,11 @@ from pocketgpu.facts.pica import PICA
 from pocketgpu.forced import Start
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.forcing import Forcing
-from pocketgpu.inspect.model.inspection import Inspection
+from pocketgpu.inspect.model.inspection import Inspection, first_event
 from pocketgpu.pica.front.command_list import EFFECT_NAMES, EFFECT_TABLE
 
 _LISTS = "CMDBUF_"
+"""How names of registers begin that say where command lists are."""
 _HELD = ("PRIMITIVE_CONFIG",)
 """Registers whose writes have an effect (a new strip begins) and whose value draws read all the same."""
 
@@ -49,10 +50,10 @@ class N3dsForcing(Forcing):
 
     def start(self, place: Address) -> Start:
         run = self._run
-        if place.draw is None and place.event is None and place.pass_ is None:
+        event = first_event(run, place)
+        if event is None:
             run.events(place.frame)  # a missing frame is reported
             return place.frame, 0
-        event = run.event(place) if place.pass_ is None else run.pass_of(place).events[0]
         return place.frame, sum(one.number < event.number for one in run.draws(place.frame))
 
 

@@ -12,6 +12,7 @@ from pocketgpu.facts.maxwell import B197
 from pocketgpu.forced import Start
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.forcing import Forcing
+from pocketgpu.inspect.model.inspection import first_event
 from pocketgpu.maxwell.gm20b import GM20B
 from pocketgpu.maxwell.host.dispatch import CODES
 from pocketgpu.maxwell.host.layout import THREED_FILE
@@ -57,10 +58,10 @@ class SwitchForcing(Forcing):
         """Draws of one command word, such as a call of a macro, are at one place."""
         run = self._run
         log, rest = run.log, place.frame >= run.frame_count
-        if place.draw is None and place.event is None and place.pass_ is None:
+        event = first_event(run, place)
+        if event is None:
             run.events(place.frame)  # a missing frame is reported
             return (log.tail if rest else log.submissions_of(place.frame)).start, 0, 0
-        event = run.event(place) if place.pass_ is None else run.pass_of(place).events[0]
         for one in run.events(place.frame)[event.number :]:
             found = _PLACE.fullmatch(str(one.facts.get("place", "")))
             if found is not None:

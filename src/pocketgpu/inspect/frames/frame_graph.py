@@ -40,6 +40,8 @@ class Listed(Protocol):
 
 
 READS, COVERS = "reads", "covers"
+KINDS: Final[Mapping[str, str]] = {READS: "reads what another wrote", COVERS: "writes over what another wrote"}
+"""Kinds of edges, for people."""
 MOST_NODES: Final = 500
 """Nodes of a graph; further events of the frame are left out."""
 MOST_RANGES: Final = 8
@@ -47,7 +49,7 @@ MOST_RANGES: Final = 8
 _DRAWN: Final = ("draw", "clear")
 _WRITTEN_BY_CPU: Final = ("load", "registers", "flush")
 _NOT_SHOWN: Final = ("list", "submission")
-"""They only begin other events."""
+"""Events that only begin others, and have no node."""
 
 
 @dataclass(repr=False)
@@ -96,7 +98,7 @@ class Edge(Displayed):
 
 @dataclass(repr=False)
 class FrameGraph(Displayed):
-    """The graph of one frame. left_out: events that found no room."""
+    """The graph of one frame. left_out: events for which it has no room."""
 
     frame: int
     nodes: list[Node]
@@ -154,6 +156,8 @@ class _Writers:
 
 
 class _Building:
+    """A graph under construction: events are taken in order."""
+
     def __init__(self, run: Listed, frame: int) -> None:
         self._run, self._frame = run, frame
         self.nodes: list[Node] = []
@@ -163,7 +167,7 @@ class _Building:
         self._open: tuple[int, int | None] | None = None
         """The node that draws go to, and the number of its pass."""
         self._seen: set[tuple[str, int, int]] = set()
-        """What the open node has read and written already: its draws mostly use the same memory."""
+        """What draws of the open node have read and written already. Most use the same memory, which is noted once."""
 
     def take(self, event: Event) -> bool:
         """Add an event. False: there is no room."""
@@ -215,7 +219,7 @@ class _Building:
         if number != self._processor:
             self._seen.add(key)
         for writer, part in self._writers.of(wanted):
-            # What a pass reads of its own target says nothing new where it covers the same bytes.
+            # A pass that reads its target (depth, blending) also writes over it: one edge says both.
             if writer == number or (kind == COVERS and (writer, number, READS) in self._edges):
                 continue
             edge = self._edges.setdefault((writer, number, kind), Edge(writer, number, kind))
@@ -248,8 +252,5 @@ def frame_graph(run: Listed, frame: int) -> FrameGraph:
             return FrameGraph(frame, building.nodes, building.edges, len(events) - number)
     return FrameGraph(frame, building.nodes, building.edges)
 
-
-KINDS: Final[Mapping[str, str]] = {READS: "reads what another wrote", COVERS: "writes over what another wrote"}
-"""Kinds of edges, for people."""
 
 __all__ = ["COVERS", "KINDS", "READS", "Edge", "FrameGraph", "Node", "frame_graph"]

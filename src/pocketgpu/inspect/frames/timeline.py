@@ -2,8 +2,8 @@
 
     Path("trace.json").write_text(json.dumps(to_perfetto(run, range(2))))      # open it at ui.perfetto.dev
 
-Recordings hold no times. So a place in a timeline is the number of an event: one that comes later was done, or begun,
-later. In the file for Perfetto each event lasts a microsecond.
+Recordings hold no times, so the place of an event in the timeline is its number. In the file for Perfetto each event
+lasts a microsecond.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Final
 from pocketgpu.inspect.model.inspection import Inspection
 
 MOST_SLICES: Final = 1_000_000
-"""Events of a file for Perfetto, which a browser still opens."""
+"""Most events of a file for Perfetto, so that a browser can open it."""
 _PROCESS: Final = 1
 _FRAMES, _PASSES = "frames", "passes"
 

@@ -95,6 +95,11 @@ class Address(Displayed):
             raise UsageError(f"'{text}' names more than one thing of a frame", hint=_FORMS)
         return cls(**found)  # type: ignore[arg-type]
 
+    @property
+    def names_event(self) -> bool:
+        """Whether it names a draw, another event, or something inside one."""
+        return self.draw is not None or self.event is not None
+
     def at(self, **parts: object) -> Self:
         """A copy with some fields set, or (None) cleared."""
         return replace(self, **parts)  # type: ignore[arg-type]

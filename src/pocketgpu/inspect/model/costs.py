@@ -13,7 +13,7 @@ from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
 _AT_ONCE: Final = 1 << 13
-"""Shapes that are counted together."""
+"""Shapes that wait before they are counted together."""
 COLUMNS: Final = ("vertices", "primitives", "fragments")
 
 
@@ -53,7 +53,10 @@ class CostCounter:
         self.left = 0
         self._room = most
         self._waiting: list[tuple[Ints, Ints, Ints, Ints, Ints]] = []
+        """Draws, boxes and edges (a, b, c) of shapes."""
+        self._waiting_count = 0
         self._how: tuple[tuple[tuple[int, int], ...], int] = ((), 1)
+        """`points` and `scale` of the shapes that wait."""
 
     def add(
         self, draw: int, boxes: Ints, edges: tuple[Ints, Ints, Ints], points: tuple[tuple[int, int], ...], scale: int
@@ -65,7 +68,8 @@ class CostCounter:
             self.count()
             self._how = points, scale
         self._waiting.append((np.full(len(boxes), draw), boxes, *edges))
-        if sum(len(one[0]) for one in self._waiting) >= _AT_ONCE:
+        self._waiting_count += len(boxes)
+        if self._waiting_count >= _AT_ONCE:
             self.count()
 
     def count(self) -> None:
@@ -73,7 +77,7 @@ class CostCounter:
         if not self._waiting:
             return
         owners, boxes, a, b, c = (np.concatenate(part) for part in zip(*self._waiting, strict=True))
-        self._waiting = []
+        self._waiting, self._waiting_count = [], 0
         sizes, tested = cover_sizes(boxes, (a, b, c), *self._how, self._room)
         self.left += int((sizes < 0).sum())
         self._room -= tested

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Raw = NDArray[np.uint8]
 WORD = 4
 MOST_WORDS = 16
+"""Most words of an element whose parts are not known."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,7 +46,7 @@ def plain(type: str, count: int) -> Callable[[Raw], NDArray[Any]]:
 
 
 def words(stride: int) -> tuple[Element, ...]:
-    """The words of an element whose parts are not known: at most `MOST_WORDS`."""
+    """The words of an element whose parts are not known, up to `MOST_WORDS`."""
     count = min(stride // WORD, MOST_WORDS)
     if not count:
         return ()

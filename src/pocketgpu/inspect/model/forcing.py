@@ -24,7 +24,9 @@ FORM = "REGISTER=VALUE@ADDRESS or REGISTER.FIELD=VALUE@ADDRESS, such as DEPTH_CO
 MOST_NAMES = 40
 """Names of values that a hint lists."""
 _WORD = 1 << 32
+"""Values of a word."""
 _FLOATS = ("f16", "f20", "f24", "f31", "f32", "ieee32")
+"""Types of fields that take fractions, besides those of fixed point."""
 
 
 @dataclass(frozen=True, repr=False)

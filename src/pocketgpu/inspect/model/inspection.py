@@ -186,8 +186,7 @@ class Inspection(ABC):
     def draw_of_word(self, place: Address | str) -> Address | None:
         """The draw whose registers `word_of` is about."""
         address = as_address(place).place
-        inside = address.draw is not None or address.event is not None
-        event = self.event(address) if inside else None
+        event = self.event(address) if address.names_event else None
         return event.address if event is not None and event.draw is not None else self.draw_before(address)
 
     # -- moments ------------------------------------------------------------------------------------------------------
@@ -202,7 +201,7 @@ class Inspection(ABC):
         """The last draw before an event, in its frame or an earlier one; None if there is none. For the address of a
         frame: its last draw, or that of an earlier frame."""
         address = as_address(place)
-        number = None if address.draw is None and address.event is None else self.event(address).number
+        number = self.event(address).number if address.names_event else None
         for frame in range(address.frame, -1, -1):
             draws = [one for one in self.draws(frame) if number is None or one.number < number]
             if draws:
@@ -214,13 +213,9 @@ class Inspection(ABC):
         """The address right before an event: of the event before it, or of the frame before it; None at the start. For
         a pass: before its first event; for a frame: the frame before it."""
         address = as_address(place)
-        number = 0
-        if address.pass_ is not None:
-            number = self.pass_of(address).events[0].number
-        elif address.draw is not None or address.event is not None:
-            number = self.event(address).number
-        if number:
-            return Address(address.frame, event=number - 1)
+        event = first_event(self, address)
+        if event is not None and event.number:
+            return Address(address.frame, event=event.number - 1)
         return Address(address.frame - 1) if address.frame else None
 
     def who_wrote(self, address: int, size: int = 1, before: Address | str | None = None) -> Event | None:
@@ -275,11 +270,10 @@ class Inspection(ABC):
         :raises UsageError: there is no such event.
         """
         address_of, place = as_address(at), Range(address, size)
-        inside = address_of.draw is not None or address_of.event is not None
         events = self.passes(address_of.frame)[address_of.pass_].events if address_of.pass_ is not None else (
             self.events(address_of.frame)
         )  # fmt: skip
-        here = self.event(address_of) if inside else events[-1] if events else None
+        here = self.event(address_of) if address_of.names_event else events[-1] if events else None
         asked = self.bytes_at(address, size, None if here is None else here.by_number)
         written = here if here is not None and asked.written_by(here) and not changed else None
         if written is None:
@@ -330,7 +324,7 @@ class Inspection(ABC):
         :raises UsageError: there is no such place.
         """
         address = as_address(place)
-        if address.draw is not None or address.event is not None:
+        if address.names_event:
             return self._programs_of(address.place)
         return list(self.why(address).programs) if address.pixel is not None else []
 
@@ -428,13 +422,23 @@ class Inspection(ABC):
         del notes  # nothing is noted here
 
 
+def first_event(run: Inspection, place: Address) -> Event | None:
+    """The event of an address, of a pass the first one; None for a frame.
+
+    :raises UsageError: there is no such event or pass.
+    """
+    if place.pass_ is not None:
+        return run.pass_of(place).events[0]
+    return run.event(place) if place.names_event else None
+
+
 def refuse_unshown(run: Inspection, address: Address) -> None:
     """Refuse a pixel of a screen after the last frame.
 
     :raises UsageError: the address names one.
     """
-    whole = address.draw is None and address.event is None
-    if run.has_rest and whole and address.pixel is not None and address.frame == run.frame_count:
+    of_screen = address.pixel is not None and not address.names_event
+    if run.has_rest and of_screen and address.frame == run.frame_count:
         raise UsageError(
             "no picture is shown after the last frame", location=str(address),
             hint=f"'pocketgpu events CAPTURE f{address.frame}' lists what happens there; pixels of draws can be asked.",
@@ -463,7 +467,7 @@ def draw_of(run: Inspection, address: Address) -> Address:
             "why explains pixels and draws, not memory", location=str(address),
             hint=f"'pocketgpu who CAPTURE {address.memory[0]:#x}' shows who wrote it.",
         )  # fmt: skip
-    if address.draw is None and address.event is None:
+    if not address.names_event:
         run.events(address.frame)  # a missing frame is reported first
         raise UsageError(
             "this address names no pixel and no draw", location=str(address),
@@ -484,4 +488,4 @@ def draw_of(run: Inspection, address: Address) -> Address:
     return address
 
 
-__all__ = ["FrameAnswer", "Inspection", "as_address", "draw_of", "of_frame", "refuse_unshown"]
+__all__ = ["FrameAnswer", "Inspection", "as_address", "draw_of", "first_event", "of_frame", "refuse_unshown"]

@@ -190,7 +190,7 @@ def mesh_of(vertices: Vertices, space: str, textures: Mapping[int, Textured], na
         position = corners["position"]
         places, whole = position[:, :3], np.ones(len(corners), bool)
         if space == "output":
-            whole = position[:, 3] > 0  # a point behind the camera has no position on the screen
+            whole = position[:, 3] > 0  # others are behind the eye, where the division by w means nothing
             with np.errstate(all="ignore"):  # values that are not finite are left out below
                 places = position[:, :3] / np.where(whole, position[:, 3], 1)[:, None]
     else:

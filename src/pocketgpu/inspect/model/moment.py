@@ -82,9 +82,10 @@ class Moment(ABC):
     @property
     def pictures(self) -> dict[str, MomentPicture]:
         """Everything to look at, by name: screens, then render targets with depth and stencil."""
+        from pocketgpu.inspect.model.address import Address
         from pocketgpu.inspect.model.pictures import ScreenPicture
 
-        frame = self.address if self.address == type(self.address)(self.address.frame) else None
+        frame = self.address if self.address == Address(self.address.frame) else None
         found: list[MomentPicture] = [
             ScreenPicture(name, one, frame, number == 0) for number, (name, one) in enumerate(self.screens.items())
         ]
@@ -170,7 +171,7 @@ class Moment(ABC):
         }  # fmt: skip
 
     def __str__(self) -> str:
-        if self.address.draw is None and self.address.event is None:
+        if not self.address.names_event:
             where = f"at the end of the {'pass' if self.address.pass_ is not None else 'frame'}"
         else:
             where = f"after {self.event.title}" if self.event is not None else "before the first event"

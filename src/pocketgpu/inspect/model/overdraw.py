@@ -25,7 +25,9 @@ OVER: Final[tuple[Over, ...]] = ("draw", "pass", "frame")
 MOST_TESTS: Final = 1 << 27
 """Most pixels of boxes that are tested."""
 _AT_ONCE: Final = 1 << 19
+"""Most pixels that are tested as one array."""
 _KEYS: Final = 64
+"""More than the logarithm of any size: a key is that of a width times this, and that of a height."""
 Ints = NDArray[np.int64]
 Edges = tuple[Ints, Ints, Ints]
 

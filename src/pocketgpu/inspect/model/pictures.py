@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -84,7 +85,8 @@ class MomentPicture(Displayed, ABC):
 class TargetPart(MomentPicture):
     """The colours, the depth or the stencil of a render target.
 
-    draw: the address of the draw that has just happened; None if `why` explains no pixel of the part.
+    draw: the address of the draw that has just happened; None if `why` explains no pixel of the part. Where addresses
+    count pixels in another way than the picture, a console's class has its own `place`; the rest follows from it.
     """
 
     def __init__(self, name: str, kind: str, size: tuple[int, int], title: str, draw: Address | None) -> None:
@@ -97,22 +99,29 @@ class TargetPart(MomentPicture):
         """What it holds, upright: (height, width, 4) for colours, else (height, width)."""
 
     def place(self, x: int, y: int) -> tuple[int, int]:
-        """x and y of a pixel as addresses of pixels count them."""
+        """x and y of a pixel as addresses count them, which is as the viewport does. Against the picture they are
+        turned by quarters or mirrored, or neither."""
         return x, y
+
+    @cached_property
+    def _placing(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """`place` as numbers: where it puts the first pixel (2,), and a matrix (2, 2) for x and y in the picture."""
+        first = np.array(self.place(0, 0))
+        return first, np.stack([self.place(1, 0) - first, self.place(0, 1) - first], axis=1)
 
     def shown_at(self, x: int, y: int) -> tuple[int, int]:
         """The inverse of `place`."""
-        return x, y
+        first, turn = self._placing
+        column, row = (turn.T @ (np.array((x, y)) - first)).tolist()  # the transpose of a rotation is its inverse
+        return column, row
 
     @property
     def from_viewport(self) -> NDArray[np.float64]:
-        """Matrix (2, 3) from x and y as the viewport counts them to x and y of the picture, both from a corner of the
-        first pixel."""
-        origin = np.array(self.place(0, 0), np.float64)
-        turn = np.stack([self.place(1, 0) - origin, self.place(0, 1) - origin], axis=1)
-        back = np.linalg.inv(turn)
-        middle = np.full(2, 0.5)
-        return np.concatenate([back, (middle - back @ (origin + middle))[:, None]], axis=1)
+        """`shown_at` as a matrix (2, 3) for points, which count from a corner of the first pixel instead of its
+        centre."""
+        first, turn = self._placing
+        centre = np.full(2, 0.5)
+        return np.concatenate([turn.T, (centre - turn.T @ (first + centre))[:, None]], axis=1)
 
     def values(self, x: int, y: int) -> dict[str, str]:
         self.check(x, y)

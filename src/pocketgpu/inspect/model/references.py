@@ -10,6 +10,7 @@ from pocketgpu.inspect.model.address import Address
 from pocketgpu.late_dataclass import dataclass
 
 _NAME = re.compile(r"\b[A-Z][A-Z0-9]+(?:_[A-Z0-9]+)*(?:\(\d+\))?")
+"""A word that may be the name of a register, perhaps of an element of an array."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -151,7 +151,7 @@ class N3dsInspection(Inspection):
         from pocketgpu.inspect.n3ds.moments import N3dsMoment
 
         address = as_address(place)
-        if address.draw is None and address.event is None:
+        if not address.names_event:
             self._frame(address.frame)
             if address.pass_ is None:
                 self.player.go(Position(address.frame + 1))

@@ -19,7 +19,6 @@ from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
 from pocketgpu.pica.core.layout import PACKET, TRIANGLE
 from pocketgpu.pica.core.observer import Run
 from pocketgpu.pica.front.packets import DrawPackets
-from pocketgpu.pica.front.targets import RenderTarget
 from pocketgpu.pica.n3ds import N3DS
 
 if TYPE_CHECKING:
@@ -107,8 +106,8 @@ def overdraw(run: N3dsInspection, place: Address, over: Over) -> Overdraw:
         raise UsageError("the draw has no target", location=str(last.address))
     counts = CoverCounts(target.width, target.height)
     run.watch(last, _Overdraw(run.player.machine, {one.draw for one in draws if one.draw is not None}, counts))
-    found = counts.counts[:, : target.width & (~31 if target.blocks else ~7)]
-    if RenderTarget(target.address, target.width, target.height, target.format).turned:
+    found = counts.counts[:, : target.in_memory.whole_width]
+    if target.in_memory.turned:
         found = found.T[::-1]
     return Overdraw(last.address, over, len(draws), np.ascontiguousarray(found), counts.left)
 

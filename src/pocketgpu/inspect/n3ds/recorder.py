@@ -40,7 +40,7 @@ _CONTROLLERS = tuple(
     (min(places), max(places))
     for places in ([one.address for one in EXTERNAL if one.name.startswith(f"PDC{unit}_")] for unit in range(2))
 )
-"""Addresses of the first and the last register of each display controller."""
+"""Addresses of the first and the last register of each of the two display controllers."""
 KIND_TEXT = ("arrays", "elements", "immediate")
 """The name of a draw's kind, by KIND of its packet."""
 

@@ -39,9 +39,6 @@ class N3dsTargetPart(TargetPart):
         column, row = self._target.place(x, y)
         return column, self._target.row(row)
 
-    def shown_at(self, x: int, y: int) -> tuple[int, int]:
-        return self._target.shown_at(x, self._target.row(y))
-
 
 def target_pictures(target: Target, draw: Address | None) -> Iterator[TargetPart]:
     """The pictures of a target. draw: the address of the draw that has just happened; None after others."""

@@ -46,7 +46,7 @@ def why(run: N3dsInspection, address: Address, every: bool = False) -> Answer:
 
         return funnel(run, draw_of(run, address), every)
     x, y = address.pixel
-    if address.draw is not None or address.event is not None:
+    if address.names_event:
         return _of_target(run, address, x, y)
     screen = address.screen or "top"
     if screen == "screen":

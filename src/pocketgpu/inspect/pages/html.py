@@ -19,7 +19,7 @@ from pocketgpu.displayed import plain
 from pocketgpu.wording import counted
 
 _RING: Final = 50
-"""The part of a picture's width that the ring around a marked pixel has as its radius."""
+"""How often the radius of the ring around a marked pixel goes into a picture's width."""
 _POLICY: Final = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _STYLE: Final = """
 :root { color-scheme: light dark; }
@@ -136,7 +136,7 @@ def folded(lines: Iterable[str], most: int, unfolded: str = "") -> str:
 def _tree(lines: Sequence[tuple[int, str]], unfolded: str) -> Iterator[str]:
     """HTML of lines with their indentation. No recursion: a text may be nested as deeply as a capture likes."""
     open_at: list[int] = []
-    wanted = float("inf")  # the indentation of the line that is open with all that it owns
+    wanted = float("inf")  # the indentation of the line that is unfolded with all that it owns, if we are in it
     for number, (indent, line) in enumerate(lines):
         while open_at and open_at[-1] >= indent:
             open_at.pop()

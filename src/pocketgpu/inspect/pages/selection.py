@@ -29,7 +29,7 @@ from pocketgpu.pictures import to_png
 _NEAR: Final = 8
 """Pixels around a marked one that its close-up shows, to each side."""
 _MOST_LINES, _MOST_ROWS = 4000, 400
-"""Of the answer's text, and of the table of registers."""
+"""Most lines of the answer's text, most rows of the table of registers."""
 
 
 def page_of(run: Inspection, address: Address, answer: Answer | None = None) -> str:
@@ -60,7 +60,7 @@ def _asked(run: Inspection, address: Address) -> Answer | None:
     try:
         found: Answer = run.why(address)
     except UsageError:
-        run.seek(address.place)  # a place that does not exist is an error; one that `why` has no answer about is none
+        run.seek(address.place)  # reports a place that does not exist; otherwise `why` only has no answer about it
         return None
     return found
 
@@ -74,7 +74,7 @@ def _head(run: Inspection, name: str, address: Address) -> str:
         ("to look at it", f"pocketgpu view {name} {address}"), ("as text", f"pocketgpu why {name} {address}"),
         ("made by", f"pocketgpu {__version__}"),
     ]  # fmt: skip
-    if address.draw is None and address.event is None:
+    if not address.names_event:
         return html.pairs(facts)
     event = run.event(address)
     more = [(key, json.dumps(value) if isinstance(value, dict | list) else value) for key, value in event.facts.items()]

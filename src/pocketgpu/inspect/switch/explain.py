@@ -15,7 +15,7 @@ from pocketgpu.inspect.switch.fragment_stages import TextureSample
 from pocketgpu.inspect.switch.fragments import ProbedFragment
 from pocketgpu.inspect.switch.lane_trace import as_float
 from pocketgpu.inspect.switch.recorder import Recorder
-from pocketgpu.inspect.switch.resources import part_name, texture_name
+from pocketgpu.inspect.switch.resources import bank_of, part_name, texture_name
 from pocketgpu.inspect.switch.surfaces import Surface
 from pocketgpu.inspect.switch.watched import Watch
 from pocketgpu.maxwell.engines.threed.draws import STAGES, Draw
@@ -43,7 +43,7 @@ class Explainer:
         self._watch, self._recorder, self._surface, self._before = watch, recorder, surface, before
         draw = recorder.traces[before].what
         assert isinstance(draw, Draw)
-        self._state = draw.state
+        self._state, self._bank = draw.state, bank_of(draw)
 
     def fragment(self, seen: ProbedFragment) -> Fragment:
         """A fragment with its stages and its fate."""
@@ -265,12 +265,8 @@ class Explainer:
         x, y, z = (first.get(name, 0) for name in "xyz")
         if "x" not in first or not (0 <= x < size.width and 0 <= y < size.height and 0 <= z < size.depth):
             return None
-        name = texture_name(STAGES[PIXEL], self._bank(), 4 * word)
+        name = texture_name(STAGES[PIXEL], self._bank, 4 * word)
         return Reference(0, "", name, part_name(name, header, level, layer, z if size.depth > 1 else None), x, y)
-
-    def _bank(self) -> int:
-        """The constant bank for handles."""
-        return self._state.field("SET_BINDLESS_TEXTURE", "CONSTANT_BUFFER_SLOT_SELECT")
 
     def _handle(self, one: Any, step: Any) -> int:
         """The handle of a texture instruction: from a register, or a word of a constant bank."""

@@ -86,7 +86,7 @@ class SwitchInspection(Inspection):
         """See `Inspection`. The frame is replayed no further than to the event."""
         address = as_address(place)
         frame, found = address.frame, None
-        if (address.draw is not None or address.event is not None) and 0 <= frame < self.frame_count + self.has_rest:
+        if address.names_event and 0 <= frame < self.frame_count + self.has_rest:
             if frame:
                 self._frame(frame - 1)
             found, missing = self._recorded(address)
@@ -106,7 +106,7 @@ class SwitchInspection(Inspection):
 
     def draw_before(self, place: Address | str) -> Address | None:
         address = as_address(place)
-        if address.draw is None and address.event is None:
+        if not address.names_event:
             return super().draw_before(address)
         event = self.event(address)
         before = self.recorder.events[event.frame][: event.number]
@@ -134,7 +134,7 @@ class SwitchInspection(Inspection):
         :raises UsageError: there is no such event.
         """
         address = as_address(place)
-        if address.draw is None and address.event is None:
+        if not address.names_event:
             events = self.events(address.frame)
             if address.pass_ is None:
                 return self.recorder.first[address.frame] + len(events)
@@ -165,7 +165,7 @@ class SwitchInspection(Inspection):
         tick = self.tick_of(address)
         self.player.go(self.player.at(tick))
         event = self.recorder.traces[tick - 1].event if tick else None
-        if event is not None and (address.draw is not None or address.event is not None):
+        if event is not None and address.names_event:
             address = event.address
         return SwitchMoment(self, address, event, tick)
 
@@ -324,6 +324,6 @@ class SwitchInspection(Inspection):
             from pocketgpu.inspect.switch.funnel import draw_why
 
             return draw_why(self, self._pixels.watch, draw_of(self, address), every)
-        if address.draw is not None or address.event is not None:
+        if address.names_event:
             return self._pixels.of_draw(address)
         return self._pixels.shown(address)

@@ -34,7 +34,7 @@ _MOST_FRAGMENTS = 64
 def trace_of(inspection: SwitchInspection, address: Address, most: int | None = None) -> Trace:
     """See `SwitchInspection.trace`."""
     most = MOST if most is None else most
-    if address.draw is None and address.event is None:
+    if not address.names_event:
         raise UsageError("this address names no draw or launch", location=str(address), hint=_HINT)
     tick = inspection.tick_of(address.place)
     what = inspection.recorder.traces[tick - 1].what

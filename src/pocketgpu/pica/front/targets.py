@@ -10,6 +10,8 @@ from pocketgpu.facts.formats import PixelFormat
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.memory import surface
 
+_TILE, _BLOCK = 8, 32
+"""Pixels of a side of a tile, and of a block of tiles."""
 _SCREEN_ROW = 240
 _SCREEN_COLUMNS = (320, 400, 800)
 
@@ -33,16 +35,21 @@ class RenderTarget:
         """Whether it has the size of a screen, which is rotated in memory: 240 pixels wide, 320, 400 or 800 high."""
         return self.width == _SCREEN_ROW and self.height in _SCREEN_COLUMNS
 
+    @property
+    def whole_width(self) -> int:
+        """Its columns in whole tiles, or in whole blocks of them. Further columns overlap others in memory."""
+        return self.width & -(_BLOCK if self.blocks else _TILE)
+
     def read(self, memory: Readable) -> NDArray[np.uint8]:
         """RGBA (height, width, 4) in the order of memory rows. Raises GuestMemoryError for unmapped addresses."""
         if self.blocks:
             return self._read_blocks(memory)
-        width = self.width & ~7  # columns after the last whole tile overlap others
+        width = self.whole_width
         size = surface.byte_size(self.format, width, self.height, "tiled")
         return surface.decode(memory.read(self.address, size), self.format, width, self.height, "tiled")
 
     def _read_blocks(self, memory: Readable) -> NDArray[np.uint8]:
-        width, height = self.width & ~31, (self.height + 31) & ~31
+        width, height = self.whole_width, (self.height + _BLOCK - 1) & -_BLOCK
         size = surface.byte_size(self.format, width, height, "tiled")
         tiles = np.frombuffer(memory.read(self.address, size), np.uint8).reshape(-1, 8 * self.format.bits)
         y, x = np.mgrid[: height >> 3, : width >> 3]

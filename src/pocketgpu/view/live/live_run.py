@@ -43,11 +43,15 @@ MOST_TEXT: Final = 64 << 10
 MOST_VALUES: Final = 400
 """Characters of the values of a control."""
 _SLICE: Final = 0.02
-"""Seconds that a part of a frame takes at most before questions are answered."""
+"""Most seconds that a program runs before waiting questions are answered."""
 _LATE: Final = 0.25
-"""Seconds that a run may be late. It never hurries to make up for more."""
+"""Seconds by which a run may be late and still run faster to catch up. What is more is not caught up."""
 _MEASURED: Final = 60
 """Frames over which the pace is measured."""
+_LEAST_TIME: Final = 1e-6
+"""Seconds that these frames take at least, so that a pace can be computed."""
+_LENGTH: Final = 4
+"""Bytes of a length in a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +66,11 @@ class Shown:
 
     def message(self, known: int) -> bytes:
         """As a stream has it: two lengths in four bytes each, lowest first, the head as JSON, the pixels. known: the
-        last picture that the reader got; its pixels are not sent again."""
+        picture that the reader has; its pixels are not sent again."""
         head = json.dumps(self.head, separators=(",", ":")).encode()
         pixels = b"" if known == self.picture else self.pixels
-        return b"".join((len(head).to_bytes(4, "little"), len(pixels).to_bytes(4, "little"), head, pixels))
+        lengths = (len(part).to_bytes(_LENGTH, "little") for part in (head, pixels))
+        return b"".join((*lengths, head, pixels))
 
 
 class LiveRun:
@@ -79,8 +84,13 @@ class LiveRun:
         self._start, self.choices = start, dict(choices or {})
         self.followers: list[Callable[[], None]] = []
         """Called whenever there is something new to see, on the machine's thread."""
-        self._number = self._picture = self._apps = self.recordings = 0
+        self._number = self._picture = 0
+        """Of the newest `Shown`."""
         self._pixels = b""
+        self._apps = 0
+        """How often the program was started."""
+        self.recordings = 0
+        """How many recordings `capture` has made."""
         self.restart()
 
     def __repr__(self) -> str:
@@ -92,15 +102,21 @@ class LiveRun:
         self._use(self._start())
         self.state, self.note = STANDING, ""
         self._held: dict[str, tuple[float | str, ...]] = {}
+        """What the player holds, by control."""
         self._lasting: dict[str, tuple[float | str, ...]] = {}
+        """The values that controls which keep theirs were given last."""
         self._begun = False
-        """Whether the next frame has its input and runs."""
+        """Whether a part of the next frame has run. Then it has its input already."""
         self._earlier: Contents | None = None
-        """The recording from before the run went back, until it goes on."""
-        self._earlier_moment = self._looked = (0, 0)
-        """The moments that the earlier recording and the last one that was taken end with."""
+        """After going back: the recording from before that, until the program runs again."""
+        self._earlier_moment = (0, 0)
+        """The `_moment` at which that recording ends."""
+        self._looked = (0, 0)
+        """The `_moment` at which the last recording of `capture` ends."""
         self._times: deque[float] = deque(maxlen=_MEASURED)
+        """When the last frames were over."""
         self._due = 0.0
+        """When the next frame has to be over."""
         self._publish()
 
     def _use(self, app: App) -> None:
@@ -116,6 +132,7 @@ class LiveRun:
 
     @property
     def _moment(self) -> tuple[int, int]:
+        """How far the program is: the number of its start, and the steps of its kernel."""
         return self._apps, self.app.console.kernel.steps + 1
 
     @property
@@ -125,10 +142,10 @@ class LiveRun:
 
     @property
     def fps(self) -> float:
-        """Frames in a second, of late; 0 while the program stands."""
+        """Frames in a second, over the last ones; 0 while the program stands."""
         if self.state != RUNNING or len(self._times) < 2:
             return 0.0
-        return (len(self._times) - 1) / max(self._times[-1] - self._times[0], 1e-6)
+        return (len(self._times) - 1) / max(self._times[-1] - self._times[0], _LEAST_TIME)
 
     @property
     def text(self) -> str:
@@ -170,7 +187,8 @@ class LiveRun:
         self._publish()
 
     def advance(self) -> float | None:
-        """Run for a moment, if it is time; after how many seconds to call again. None: the program stands."""
+        """Run a part of the next frame, if it is time for it. It returns after how many seconds it has to be called
+        again; None: the program stands."""
         if self.state != RUNNING:
             return None
         now = perf_counter()
@@ -201,7 +219,7 @@ class LiveRun:
         return f"the recording is full: it has {MOST_RECORDED >> 20} MiB"
 
     def _run_frame(self, deadline: float | None = None) -> bool:
-        """Run the next frame to its end, or until some time; whether it is over."""
+        """Run the next frame to its end, or until the time `deadline`; whether it is over."""
         if not self._begun:
             self._earlier = None
             self._play()
@@ -221,8 +239,8 @@ class LiveRun:
 
     # -- input ------------------------------------------------------------------------------------------------------
     def hold(self, held: Mapping[str, str]) -> None:
-        """What the player holds from the next frame on: all of it. held: values by control, as scripts have them; those
-        of "keys" are joined by +.
+        """What the player holds from the next frame on; what is not named is let go. held: values by control, as
+        scripts write them; those of "keys" are joined by +.
 
         :raises UsageError: there is no such control, or it does not go so far.
         """
@@ -231,7 +249,7 @@ class LiveRun:
         for name, values in held.items():
             if not known.get(name):
                 names = ", ".join(name for name, is_held in known.items() if is_held)
-                raise UsageError(f"nothing called '{name}' is held", location=name, hint=f"There are: {names}.")
+                raise UsageError(f"no control called '{name}' can be held", location=name, hint=f"There are: {names}.")
             if values:
                 found[name] = self._values(name, values)
         self._held = found
@@ -239,7 +257,7 @@ class LiveRun:
     def _values(self, name: str, values: str) -> tuple[float | str, ...]:
         """The values of a control, checked as those of a script are."""
         if len(values) > MOST_VALUES or "\n" in values:
-            raise UsageError("that is no value of a control", location=name)
+            raise UsageError(f"a value of {name} is one line of at most {MOST_VALUES} characters", location=name)
         what = values if name == KEYS else f"{name} {values}"
         (one,) = parse(f"0: {what}", self.app.console.controls, name) or (None,)
         if one is None or one.control != name:
@@ -255,8 +273,8 @@ class LiveRun:
         control = controls.find(what)
         if control is None or control.span is not Span.ONCE or control.text != (text is not None):
             known = ", ".join(one.name for one in controls.others if one.span is Span.ONCE)
-            raise UsageError(f"nothing called '{what}' is done so", location="what", hint=f"There are: {known}.")
-        # A frame that runs has its input already.
+            raise UsageError(f"no control called '{what}' acts once", location="what", hint=f"There are: {known}.")
+        # A frame that has begun has its input already.
         frame = self.frame + self._begun
         self.app.console.play([Statement(frame, frame, what, () if text is None else (text[:MOST_VALUES],))])
 
@@ -305,7 +323,7 @@ class LiveRun:
         return self.app.contents()
 
     def capture(self) -> Capture | None:
-        """A recording that has the frame that stands, to look at it; None if the last one that was taken has it."""
+        """A recording with the frame that is shown, to look at it; None if the last recording has it."""
         from pocketgpu.capture import Capture
         from pocketgpu.capture.formats.pgc.traces import trace_of
 

@@ -1,4 +1,4 @@
-"""What a request is for the server: how its parameters become a question, and whether its answer may take long."""
+"""The kinds of requests: how parameters become a question, and whether its answer may take long."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FORMS: Final = ("rgba", "png")
 
 @dataclass(frozen=True)
 class Buffer:
-    """An answer of bytes. type: their media type. tag: it is the same if the bytes are."""
+    """An answer of bytes. type: their media type. tag: a digest of them."""
 
     data: bytes
     type: str
@@ -34,7 +34,7 @@ class Pixels(Buffer):
 
 @dataclass(frozen=True)
 class Download:
-    """A file for the browser to keep. name: what it is called; letters that file systems refuse are replaced."""
+    """A file for the browser to save. name: letters in it that file systems refuse are replaced."""
 
     data: bytes
     type: str
@@ -46,13 +46,13 @@ Found = Json | Buffer | Download
 
 
 class Question(Protocol):
-    """What the machine's thread does for a request about one side of the desk."""
+    """A question about one side of the desk, for the machine's thread."""
 
     def __call__(self, run: Inspection) -> Found: ...
 
 
 class DeskQuestion(Protocol):
-    """The same for a request about all sides, or one that puts something on the desk."""
+    """A question about all sides, or one that puts something on the desk, for the machine's thread."""
 
     def __call__(self, desk: Desk) -> Found: ...
 
@@ -62,7 +62,7 @@ class Asked:
     """A kind of request about a side: that of the parameter `side`, or the main one.
 
     :param read: makes a question of the parameters, or raises `UsageError`.
-    :param slow: its answer may take long: those that are quick come first.
+    :param slow: whether its answer may take long; then quick ones come first.
     """
 
     read: Callable[[Parameters], Question]

@@ -14,10 +14,13 @@ from pocketgpu.view.questions.parameters import Parameters
 COLUMNS: Final = ("a", "draw_a", "b", "draw_b", "verdict", "kind", "title_a", "title_b")
 """Of the rows of `aligned`: numbers of the events and of their draws, or null."""
 MOST_ROWS: Final = 20_000
+"""Most events of a frame in an answer."""
 MOST_DIFFERENCES: Final = 500
+"""Most differences of a frame in an answer."""
 MOST_CHANGES: Final = 2000
+"""Most registers in an answer."""
 MOST_FRAMES: Final = 4
-"""Frames that one request looks at, so that others get their turn."""
+"""Frames that one request compares; then other questions come."""
 
 
 def _sides(given: Parameters) -> DeskQuestion:
@@ -25,7 +28,7 @@ def _sides(given: Parameters) -> DeskQuestion:
 
 
 def sides_on(desk: Desk) -> Json:
-    """What lies on a desk."""
+    """The sides of a desk that have something."""
     return {"sides": [_side(desk, name) for name in desk.sides]}
 
 

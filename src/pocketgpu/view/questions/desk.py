@@ -1,10 +1,10 @@
-"""What lies on the viewer's desk: the inspections that its questions are about, by side.
+"""The desk: the inspections that the viewer's questions are about, by side.
 
     with desk_of(capture, choices) as desk:
         desk.side("a").why("f1/px8,9")
 
-Side "a" is the capture of the command line. Others are put there later: a second capture, or the same one with other
-choices. All belong to the machine's thread.
+Side "a" is the capture of the command line. On side "b" is what it is compared with: a second capture, or the same one
+with other choices or registers. All belong to the machine's thread.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from pocketgpu.view.live.live_run import LiveRun
 
 MAIN: Final = "a"
-"""The side that questions are about which name none."""
+"""The side of questions that name none."""
 OTHER: Final = "b"
-"""The side with what is compared with it."""
+"""The side with what the main one is compared with."""
 T = TypeVar("T")
 
 
@@ -40,14 +40,14 @@ class Beside:
 
 
 class Desk:
-    """Inspections by side. What is put down is closed when another takes its place, and at the end."""
+    """Inspections by side. An inspection is closed when another takes its place, and at the end."""
 
     def __init__(self) -> None:
         self._sides: dict[str, tuple[Inspection, ExitStack]] = {}
         self._titles: dict[str, str] = {}
         self._between: dict[object, Any] = {}
         self.beside: Beside | None = None
-        """What lies on the other side at first: the second capture of the command line; None without one."""
+        """What is on the other side at first: the second capture of the command line; None without one."""
         self.live: LiveRun | None = None
         """The program that runs, if one is open."""
 
@@ -80,13 +80,13 @@ class Desk:
         return self._sides[name][0]
 
     def title(self, name: str) -> str:
-        """What people call a side: what it was put down as, or the name of its file."""
+        """The title of a side, for people: as `put` got it, or the name of its file."""
         return self._titles.get(name) or PurePath(str(self.side(name).capture.path)).name
 
     def between(self, make: Callable[[Inspection, Inspection], T]) -> T:
-        """What `make` makes of the two sides that lie there now: made once, until another is put down.
+        """What `make` makes of the two sides. It is kept until a side changes.
 
-        :raises UsageError: there is only one.
+        :raises UsageError: there is only one side.
         """
         if make not in self._between:
             self._between[make] = make(self.side(MAIN), self.side(OTHER))
@@ -111,7 +111,7 @@ class Desk:
 
 
 def beside(capture: Capture, choices: Mapping[str, str], overrides: Sequence[str] = ()) -> Beside:
-    """A capture for the other side, with a title that says what is another way there."""
+    """A capture for the other side. Its title names choices and overrides."""
     chosen = [f"{name}={value}" for name, value in choices.items()]
     title = " ".join([PurePath(str(capture.path)).name, *chosen, *overrides])
     return Beside(title, lambda: opened(capture, choices, overrides))
@@ -119,8 +119,8 @@ def beside(capture: Capture, choices: Mapping[str, str], overrides: Sequence[str
 
 @contextmanager
 def opened(capture: Capture, choices: Mapping[str, str], overrides: Sequence[str] = ()) -> Iterator[Inspection]:
-    """The inspection of a capture, with what earlier runs have found out. What this one finds is kept at the end,
-    but not with overrides (as in `debug`)."""
+    """The inspection of a capture, with what the index has of earlier runs. What this one finds out is added to the
+    index at the end. With overrides (as in `debug`) the index is left alone."""
     from pocketgpu.inspect.index.events import IndexedEvents, remembered
     from pocketgpu.inspect.index.notes import noted
     from pocketgpu.inspect.index.store import index_of
@@ -144,7 +144,7 @@ def opened(capture: Capture, choices: Mapping[str, str], overrides: Sequence[str
 
 @contextmanager
 def desk_of(*sides: tuple[str, AbstractContextManager[Inspection]], other: Beside | None = None) -> Iterator[Desk]:
-    """A desk with something on some sides. other: what is compared with the main one, if anything is."""
+    """A desk with inspections on some sides. other: what the main one is compared with, if anything."""
     with Desk() as desk:
         for name, one in sides:
             desk.put(name, one)

@@ -1,6 +1,6 @@
 """Requests `live/...`: a program that runs for the page. Without one they are refused.
 
-What stands is put on the desk as the main side, so that all other requests are about it.
+Whenever the program stands, its recording is put on the desk as the main side, so that all other requests are about it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pocketgpu.guests import App
 
 _RESERVED: Final = ("tab", "panel", "turn", "side")
-"""Parameters that are not about controls."""
+"""Parameters that are no controls."""
 _SUFFIX: Final = ".pgc"
 
 
@@ -44,7 +44,7 @@ def work(desk: Desk) -> float | None:
 
 
 def _look(desk: Desk) -> None:
-    """Put what stands on the desk."""
+    """Put the recording of a program that stands on the desk, if it is not there."""
     run = desk.live
     if run is not None and run.state != RUNNING:
         capture = run.capture()
@@ -59,7 +59,7 @@ def _run_of(desk: Desk) -> LiveRun:
 
 
 def _asked(do: Callable[[Parameters], Callable[[LiveRun], None]], slow: bool = False) -> AskedOfDesk:
-    """A request that does something and answers with the state then."""
+    """A request that does something and answers with the state after it."""
 
     def read(given: Parameters) -> DeskQuestion:
         doing = do(given)
@@ -104,7 +104,7 @@ def _do(given: Parameters) -> Callable[[LiveRun], None]:
 
 
 def _record(given: Parameters) -> DeskQuestion:
-    """A file with the frames from one on. What came before them is in it as memory and registers, if it can be."""
+    """A file with the frames from `from` on. Memory and registers before them are in it."""
     first = given.number("from", 0)
 
     def question(desk: Desk) -> Download:

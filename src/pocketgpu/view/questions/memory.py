@@ -1,4 +1,5 @@
-"""Requests `memory`, `memory-picture` and `contacts`: bytes of guest memory after an event, and who touches them."""
+"""Requests `memory`, `memory-formats`, `memory-picture` and `contacts`: guest memory after an event, and which events
+write and read it."""
 
 from __future__ import annotations
 
@@ -17,11 +18,11 @@ MOST_BYTES: Final = 1 << 16
 MOST_ASKED: Final = 1 << 24
 """Most bytes whose writers and readers are looked for at once."""
 MOST_READS: Final = 200
-"""Most events that are listed as readers."""
+"""Most events that are listed as readers, and most ranges of an event that are listed."""
 LATER_FRAMES: Final = 2
-"""How many later frames are looked through for the next write."""
+"""Frames after that of the event in which the next write is looked for."""
 SPACE: Final = 1 << 40
-"""Bytes of the largest address space."""
+"""Bytes of the larger address space, that of a Switch's GPU."""
 
 
 def _range(given: Parameters, most: int) -> tuple[int, int]:

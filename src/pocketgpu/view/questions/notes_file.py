@@ -21,7 +21,7 @@ from pocketgpu.wording import counted
 SCHEMA: Final = "pocketgpu.notes/1"
 MOST_NOTES: Final = 2000
 MOST_LETTERS: Final = 1000
-"""Of a note's text."""
+"""Most characters of a note's text."""
 _MOST_BYTES: Final = 16 << 20
 """A larger file is not of notes."""
 
@@ -80,7 +80,8 @@ class Notes:
             raise UsageError(f"a note has at most {MOST_LETTERS} letters, not {len(text)}", location=place)
         texts = self.all()
         if place not in texts and len(texts) >= MOST_NOTES:
-            raise UsageError(f"there are {counted(len(texts), 'note')} already", location=str(self.path))
+            have = counted(len(texts), "note")
+            raise UsageError(f"there are {have} already", location=str(self.path), hint="Remove some.")
         texts[place] = text
         self._keep(texts)
 

@@ -14,6 +14,7 @@ from pocketgpu.inspect.model.address import Address
 
 _MOST_DIGITS = 9
 _MOST_HEX = 16
+"""Most digits of a number, and of an address."""
 
 
 class Parameters:
@@ -48,7 +49,7 @@ class Parameters:
         """A whole number, not negative."""
         text = self.text(name, None if default is None else str(default))
         if not (text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS):
-            raise UsageError(f"'{text}' is not a whole number", location=name)
+            raise UsageError(f"'{text}' is not a whole number of at most {_MOST_DIGITS} digits", location=name)
         return int(text)
 
     def hexadecimal(self, name: str) -> int:

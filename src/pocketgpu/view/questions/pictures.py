@@ -19,7 +19,7 @@ from pocketgpu.view.questions.parameters import Parameters
 
 
 def pixels_of(pixels: np.ndarray, form: str) -> Pixels:
-    """An answer of pixels, an array of height x width x 4 bytes."""
+    """An answer of pixels, (height, width, 4) bytes. form: one of FORMS."""
     data = to_png(pixels) if form == "png" else pixels.tobytes()
     tag = blake2b(data, digest_size=TAG_BYTES).hexdigest()
     kind = "image/png" if form == "png" else "application/octet-stream"
@@ -58,7 +58,9 @@ def _numbers(given: Parameters) -> Question:
     def question(run: Inspection) -> Buffer:
         picture = _named(run, at, name)
         if not isinstance(picture, TargetPart) or picture.kind == "colour":
-            raise UsageError(f"{name} has no single number for each pixel", location=str(at), hint="Depth has.")
+            raise UsageError(
+                f"{name} has no single number for each pixel", location=str(at), hint="Depth and stencil have one."
+            )
         arrays = Arrays()
         arrays.add("pixels", picture.kind, picture.numbers.astype(np.float32).ravel())
         return arrays.answer({"name": name, "width": picture.width, "height": picture.height})

@@ -24,10 +24,12 @@ MOST_ROWS: Final = 1000
 MOST_PARTS: Final = 512
 """Most levels, layers and slices that are listed of a texture."""
 UNKNOWN_ROWS: Final = 1 << 16
-"""Rows that a buffer is shown with where nothing says how many it has."""
+"""Rows of a buffer if nothing says how many it has."""
 ORDERS: Final = ("texels", "memory")
+"""How a texture is shown: as programs see it, or in the order of addresses."""
 WORD: Final = 4
 VECTOR: Final = 16
+"""Bytes of a row of constants: four words."""
 
 
 def _texture_json(one: Texture) -> Json:

@@ -24,11 +24,14 @@ STEPS: Final = ("step", "number", "address", "text", "happened")
 REGISTERS: Final = ("register", "kind", "word", "shown", "written")
 """Columns of the registers of `trace_step`; written: by which step, or null."""
 MOST_ROWS: Final = 1000
-"""Rows that one answer has."""
+"""Most rows of an answer."""
 _SEARCHES: Final = ("visit", "nan", "infinite", "special")
 """What `trace_find` looks for; special: a NaN or an infinity."""
 _WAYS: Final = ("next", "previous")
 _MOST_NUMBERS: Final = 512
+"""Most instructions that `trace_find` looks for."""
+_MOST_DIGITS: Final = 8
+"""Of the number of an instruction."""
 
 
 def _value(value: Value) -> Json:
@@ -158,7 +161,8 @@ def _find(given: Parameters) -> Question:
 
 def _numbers(text: str) -> list[int]:
     parts = [part for part in text.split(",") if part]
-    if len(parts) > _MOST_NUMBERS or not all(part.isascii() and part.isdigit() and len(part) < 9 for part in parts):
+    known = (part.isascii() and part.isdigit() and len(part) <= _MOST_DIGITS for part in parts)
+    if len(parts) > _MOST_NUMBERS or not all(known):
         raise UsageError(
             f"'{text[:40]}' names no instructions", location="numbers", hint=f"Up to {_MOST_NUMBERS}, such as 3,8."
         )

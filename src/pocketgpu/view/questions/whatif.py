@@ -16,9 +16,11 @@ from pocketgpu.view.questions.desk import MAIN, OTHER, Desk, beside
 from pocketgpu.view.questions.parameters import Parameters
 
 MOST_REGISTERS: Final = 60
+"""Most registers of `forcible`."""
 MOST_CHANGES: Final = 32
 """Choices and overrides of one what-if."""
 MOST_VALUES: Final = 64
+"""Most named values of a field."""
 _SEPARATOR: Final = ";"
 
 

@@ -16,6 +16,8 @@ from pocketgpu.inspect.model.pictures import grey
 from pocketgpu.pica.memory import surface
 from pocketgpu.pica.memory.guest import GuestMemory
 
+TILE = 8
+"""Texels of a side of a tile."""
 FORMATS = MemoryFormats({name: one.bits for name, one in BY_NAME.items()}, ("tiled", "linear"), ("RGBA8", "tiled"))
 
 
@@ -54,8 +56,5 @@ def picture(
         return grey(surface.decode_depth(data, pixel, width, height, order)["depth"])
     return surface.decode(data, pixel, width, height, order)
 
-
-TILE = 8
-"""Texels of a side of a tile."""
 
 __all__ = ["FORMATS", "mapped", "picture"]

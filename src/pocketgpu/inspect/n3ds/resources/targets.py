@@ -43,18 +43,23 @@ class Target:
     @property
     def array(self) -> NDArray[np.uint8]:
         """RGBA (height, width, 4), upright as the screen would show it if it has a screen's size."""
-        return RenderTarget(self.address, self.width, self.height, self.format, self.blocks).picture(self.memory)
+        return self.in_memory.picture(self.memory)
 
     @property
     def rows(self) -> NDArray[np.uint8]:
         """The same pixels as rows and columns of memory, not rotated."""
-        return RenderTarget(self.address, self.width, self.height, self.format, self.blocks).read(self.memory)
+        return self.in_memory.read(self.memory)
+
+    @property
+    def in_memory(self) -> RenderTarget:
+        """Its colours as the machine finds them: `whole_width`, and `turned` if `array` is rotated against memory."""
+        return RenderTarget(self.address, self.width, self.height, self.format, self.blocks)
 
     @property
     def depth(self) -> NDArray[Any] | None:
         """Depth and stencil as stored, as `surface.DEPTH_DTYPE` (height, width), rotated like `array`; None without a
         depth buffer, without memory at its address, or in blocks of 32x32."""
-        width = self.width & ~7
+        width = self.in_memory.whole_width
         if self.depth_format is None or self.blocks:
             return None
         size = surface.byte_size(self.depth_format, width, self.height, "tiled")
@@ -62,8 +67,7 @@ class Target:
             return None
         data = self.memory.read(self.depth_address, size)
         texels = surface.decode_depth(data, self.depth_format, width, self.height)
-        color = RenderTarget(self.address, self.width, self.height, self.format)
-        return np.ascontiguousarray(texels.T[::-1]) if color.turned else texels
+        return np.ascontiguousarray(texels.T[::-1]) if self.in_memory.turned else texels
 
     @property
     def image(self) -> Image:
@@ -77,13 +81,7 @@ class Target:
 
     def place(self, x: int, y: int) -> tuple[int, int]:
         """Column and row of memory of a pixel of `array`."""
-        turned = RenderTarget(self.address, self.width, self.height, self.format).turned
-        return (self.width - 1 - y, x) if turned else (x, y)
-
-    def shown_at(self, column: int, row: int) -> tuple[int, int]:
-        """The pixel of `array` of a column and a row of memory: the inverse of `place`."""
-        turned = RenderTarget(self.address, self.width, self.height, self.format).turned
-        return (row, self.width - 1 - column) if turned else (column, row)
+        return (self.width - 1 - y, x) if self.in_memory.turned else (x, y)
 
     def row(self, y: int) -> int:
         """The row of memory of a viewport's y, or the y of a row."""

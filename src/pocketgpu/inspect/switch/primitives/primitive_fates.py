@@ -10,11 +10,10 @@ from pocketgpu.inspect.switch.primitives.primitive_count import Ints, PrimitiveC
 from pocketgpu.inspect.switch.primitives.viewports import column
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.graphics.draw.plans import PIXEL, Plan
+from pocketgpu.maxwell.graphics.raster.raster_state import POSITION
 from pocketgpu.maxwell.graphics.records import MAP_WORDS, PRIMITIVE_ID, RASTER, VERTICES, VIEWPORT, VIEWPORT_COUNT
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 
-_POSITION = 0x70
-"""Where the position is in attribute space."""
 _AXES = 4
 
 
@@ -62,14 +61,14 @@ def window_of(memory: GpuMemory, plan: Plan, viewport: int = 0) -> NDArray[np.fl
     size = VIEWPORT.size // 4
     words = memory.words(plan.viewports, size * VIEWPORT_COUNT)[viewport * size : (viewport + 1) * size]
     source, sign = (words[at // 4 : at // 4 + _AXES] for at in (VIEWPORT.SOURCE, VIEWPORT.SIGN))
-    table = memory.words(int(memory.words(plan.lists[0], VERTICES.size // 4)[2]), MAP_WORDS)
-    axes = {int(table[_POSITION // 4 + axis]): axis for axis in range(_AXES)}
+    table = memory.words(int(memory.words(plan.lists[0], VERTICES.size // 4)[VERTICES.MAP // 4]), MAP_WORDS)
+    axes = {int(table[POSITION // 4 + axis]): axis for axis in range(_AXES)}
     last = max(n for n in plan.programs if n != PIXEL)
     written = set(plan.programs[last].header.outputs)
     rows = np.zeros((_AXES, _AXES))
     for n, (at, flip) in enumerate(zip(source.tolist(), sign.tolist(), strict=True)):
         axis = axes.get(at)
-        if axis is None or _POSITION + 4 * axis not in written:
+        if axis is None or POSITION + 4 * axis not in written:
             return None
         rows[n, axis] = -1 if flip else 1
     scale, offset = (

@@ -110,7 +110,7 @@ export class HexView extends LitElement {
 
   protected override updated(): void {
     const { start, end } = this.list.rows.span;
-    if (this.place && !this.latest.error) this.rows.need(start, end);
+    if (this.place) this.rows.need(start, end);
     const at = this.marked ? this.marked.address : this.base;
     if (at !== this.shownAt) {
       const first = this.shownAt < 0 || Math.abs(at - this.shownAt) > BLOCK * ROW_BYTES;

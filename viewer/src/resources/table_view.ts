@@ -107,7 +107,7 @@ export class TableView extends LitElement {
 
   protected override updated(): void {
     const { start, end } = this.list.rows.span;
-    if (this.table && !this.latest.error) this.rows.need(start, end);
+    if (this.table) this.rows.need(start, end);
   }
 
   private async load(first: number, count: number, signal: AbortSignal): Promise<Row[]> {

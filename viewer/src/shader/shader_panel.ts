@@ -103,6 +103,10 @@ export class ShaderPanel extends Panel {
 
   protected override updated(): void {
     const tracing = this.tracing;
+    if (tracing && this.view !== "graph") {
+      const { start, end } = this.list.rows.span;
+      (this.view === "steps" ? tracing.steps : tracing.code).need(start, end);
+    }
     if (!tracing?.answer || tracing.answer.step !== tracing.step) return;
     const row = this.view === "steps" ? tracing.step : tracing.current;
     const shown = `${this.view} ${tracing.step}`;
@@ -277,7 +281,7 @@ export class ShaderPanel extends Panel {
   }
 
   private codeRow(tracing: Tracing, index: number): TemplateResult {
-    const row = tracing.code.row(index);
+    const row = tracing.code.get(index);
     if (!row) return html`<div class="row" role="row" aria-rowindex=${index + 1}><span class="dim" role="cell">…</span></div>`;
     const [number, address, text, hits, nan, infinite, source] = row;
     const current = number === tracing.current;
@@ -330,7 +334,7 @@ export class ShaderPanel extends Panel {
   }
 
   private stepRow(tracing: Tracing, index: number): TemplateResult {
-    const row = tracing.steps.row(index);
+    const row = tracing.steps.get(index);
     const current = index === tracing.step;
     if (!row) {
       return html`<div class="row" role="row" aria-rowindex=${index + 1}><span class="index" role="cell">${index}</span></div>`;

@@ -11,9 +11,9 @@ import { Newest } from "./newest";
 const REST_MS = 250;
 /** Instructions that one search can name. */
 const MOST_NUMBERS = 512;
-/** Rows of a block of the listing and of the steps, and blocks of one request. */
+/** Rows of a block of the listing and of the steps: a request asks for one block. */
 const BLOCK = 250;
-const MOST_BLOCKS = 4;
+const MOST_BLOCKS = 1;
 /** What the server says when a request of this page itself took the place of another: it is asked again. */
 const TRIES = 3;
 

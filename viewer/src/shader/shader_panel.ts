@@ -3,6 +3,7 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { splitStep, toFragment } from "../shared/address";
 import { askJson } from "../shared/api";
+import { checkBox } from "../shared/check_box";
 import { Latest } from "../shared/latest";
 import { Panel } from "../shared/panel";
 import { RowsList } from "../shared/rows_list";
@@ -377,16 +378,7 @@ export class ShaderPanel extends Panel {
         >
           ${FORMATS.map((format) => html`<option value=${format}>${format}</option>`)}
         </select>
-        <label title="Also registers that no step reads or writes"
-          ><input
-            type="checkbox"
-            .checked=${this.all}
-            @change=${(event: Event) => {
-              this.all = (event.target as HTMLInputElement).checked;
-              this.requestUpdate();
-            }}
-          />all</label
-        >
+        ${checkBox("all", this.all, (on) => this.setAll(on), "Also registers that no step reads or writes")}
       </div>
       <div class="scroll values mono" tabindex="0" role="region" aria-label="Registers">
         ${lines.length ? registersView(lines, go) : html`<div class="note">No register.</div>`}
@@ -398,6 +390,11 @@ export class ShaderPanel extends Panel {
   private show(view: View): void {
     this.view = view;
     this.shown = "";
+    this.requestUpdate();
+  }
+
+  private setAll(all: boolean): void {
+    this.all = all;
     this.requestUpdate();
   }
 

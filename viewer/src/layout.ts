@@ -12,7 +12,6 @@ type Group = "events" | "picture" | "why" | "state";
 
 interface PanelKind {
   title: string;
-  element: string;
   group: Group;
   /** It comes to the front as soon as it has something to show. */
   front?: boolean;
@@ -20,22 +19,23 @@ interface PanelKind {
   applies?: () => boolean;
 }
 
+/** By name, in the order of the keys F1 to F9. The element of a panel is `pg-` and its name. */
 export const PANELS: Record<string, PanelKind> = {
-  events: { title: "Events", element: "pg-events", group: "events" },
-  picture: { title: "Picture", element: "pg-picture", group: "picture" },
-  why: { title: "Why", element: "pg-why", group: "why" },
-  state: { title: "State", element: "pg-state", group: "state" },
-  shader: { title: "Shader", element: "pg-shader", group: "why" },
-  words: { title: "Words", element: "pg-words", group: "state" },
-  mesh: { title: "Mesh", element: "pg-mesh", group: "picture" },
-  resources: { title: "Resources", element: "pg-resources", group: "picture" },
-  memory: { title: "Memory", element: "pg-memory", group: "picture" },
-  graph: { title: "Frame graph", element: "pg-graph", group: "picture" },
-  notes: { title: "Notes", element: "pg-notes", group: "events" },
-  timeline: { title: "Timeline", element: "pg-timeline", group: "state" },
-  whatif: { title: "What if", element: "pg-whatif", group: "state" },
-  compare: { title: "Compare", element: "pg-compare", group: "picture", applies: () => sides.other !== null },
-  live: { title: "Program", element: "pg-live", group: "picture", front: true, applies: () => store.capture?.live ?? false },
+  events: { title: "Events", group: "events" },
+  picture: { title: "Picture", group: "picture" },
+  why: { title: "Why", group: "why" },
+  state: { title: "State", group: "state" },
+  shader: { title: "Shader", group: "why" },
+  words: { title: "Words", group: "state" },
+  mesh: { title: "Mesh", group: "picture" },
+  resources: { title: "Resources", group: "picture" },
+  memory: { title: "Memory", group: "picture" },
+  graph: { title: "Frame graph", group: "picture" },
+  notes: { title: "Notes", group: "events" },
+  timeline: { title: "Timeline", group: "state" },
+  whatif: { title: "What if", group: "state" },
+  compare: { title: "Compare", group: "picture", applies: () => sides.other !== null },
+  live: { title: "Program", group: "picture", front: true, applies: () => store.capture?.live ?? false },
 };
 
 /** The names of the panels that have something to show. */
@@ -126,7 +126,7 @@ export class Layout {
   activate(id: string): void {
     if (!this.api.getPanel(id)) return;
     this.api.getPanel(id)?.api.setActive();
-    const element = this.host.querySelector(PANELS[id]!.element);
+    const element = this.host.querySelector(elementOf(id));
     requestAnimationFrame(() =>
       element?.shadowRoot?.querySelector<HTMLElement>("[role=tree], pg-canvas, .screens, .scroll")?.focus(),
     );
@@ -177,8 +177,12 @@ export class Layout {
   }
 }
 
+function elementOf(name: string): string {
+  return `pg-${name}`;
+}
+
 function panelElement(name: string): HTMLElement {
-  const element = document.createElement(PANELS[name]?.element ?? "div");
+  const element = document.createElement(elementOf(name));
   element.setAttribute("role", "tabpanel");
   element.setAttribute("aria-label", PANELS[name]?.title ?? name);
   return element;

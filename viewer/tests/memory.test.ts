@@ -1,11 +1,9 @@
-// Bytes of memory as cells, spans and meanings; addresses with memory in them; blocks of rows; references of lines.
+// Bytes of memory as cells, spans and meanings; addresses with memory in them; references of lines.
 
 import { expect, test } from "vitest";
 import { cellText, letterOf, meanings, parseSpan, rowsOf, spanOf, spanText } from "../src/memory/bytes";
 import { cellText as numberText } from "../src/resources/table_view_text";
 import { memoryAt, parseAddress, placeOfText, toFragment, fromFragment, findAddresses, withoutMemory } from "../src/shared/address";
-import { Latest } from "../src/shared/latest";
-import { Paged } from "../src/shared/paged";
 import { byLine, keeping } from "../src/why/references_of_lines";
 
 const answer = {
@@ -71,26 +69,6 @@ test("memory is a part of an address, and no part of its place", () => {
   expect(toFragment(address)).toBe("#f0/d3/mem0x18000000+0x10");
   expect(fromFragment(toFragment(address))).toBe(address);
   expect(findAddresses(`at ${address}.`).map((piece) => piece.address)).toEqual([undefined, address, undefined]);
-});
-
-test("rows are asked for in blocks, and each block once", async () => {
-  const asked: [number, number][] = [];
-  const latest = new Latest(() => {});
-  const rows = new Paged<number>(latest, async (first, count) => {
-    asked.push([first, count]);
-    return Array.from({ length: count }, (_, at) => first + at);
-  }, 10, 2, 3);
-  rows.need(5, 15);
-  await new Promise((done) => setTimeout(done, 0));
-  expect(rows.get(14)).toBe(14);
-  rows.need(0, 20);
-  rows.need(12, 45);
-  await new Promise((done) => setTimeout(done, 0));
-  expect(asked).toEqual([[0, 20], [20, 20]]);
-  // Three blocks are kept: the oldest is gone.
-  expect([rows.get(5), rows.get(15), rows.get(35)]).toEqual([undefined, 15, 35]);
-  rows.clear();
-  expect(rows.get(15)).toBeUndefined();
 });
 
 test("a line's references are found by its number", () => {

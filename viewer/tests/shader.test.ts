@@ -6,7 +6,6 @@ const BLOCK = { width: 216, height: 58 };
 import { Newest } from "../src/shader/newest";
 import { chosenIn, namesRun, placeFor, rangeOf, runOf } from "../src/shader/programs";
 import { groupsOf, linesOf, shownAs } from "../src/shader/registers";
-import { RowWindows } from "../src/shader/row_windows";
 
 const later = (): Promise<void> => new Promise((done) => setTimeout(done));
 
@@ -168,60 +167,6 @@ describe("the layout of a graph", () => {
 
   it("of nothing is empty", () => {
     expect(layOut([], BLOCK).paths).toEqual([]);
-  });
-});
-
-describe("rows in windows", () => {
-  it("are asked for once, one window at a time", async () => {
-    const asked: number[] = [];
-    let open = 0;
-    const rows = new RowWindows<number>(
-      async (first, count) => {
-        asked.push(first);
-        open += 1;
-        expect(open).toBe(1);
-        await later();
-        open -= 1;
-        return Array.from({ length: count }, (_, at) => first + at);
-      },
-      () => {},
-    );
-    expect(rows.row(300)).toBeUndefined();
-    expect(rows.row(90_000)).toBeUndefined();
-    await later();
-    await later();
-    await later();
-    expect(rows.row(300)).toBe(300);
-    expect(rows.row(90_000)).toBe(90_000);
-    expect(asked).toEqual([250, 90_000]);
-  });
-
-  it("are forgotten when there are many", async () => {
-    const asked: number[] = [];
-    const rows = new RowWindows<number>(async (first) => (asked.push(first), [first]), () => {});
-    for (let window = 0; window < 30; window += 1) {
-      rows.row(window * 250);
-      await later();
-    }
-    rows.row(29 * 250);
-    rows.row(0);
-    await later();
-    expect(asked).toHaveLength(31);
-    expect(asked.at(-1)).toBe(0);
-  });
-
-  it("are not asked for again after an error", async () => {
-    let asked = 0;
-    const rows = new RowWindows<number>(async () => {
-      asked += 1;
-      throw new Error("no");
-    }, () => {});
-    rows.row(0);
-    await later();
-    rows.row(0);
-    await later();
-    expect(asked).toBe(1);
-    expect(rows.error).toBeInstanceOf(Error);
   });
 });
 

@@ -4,12 +4,14 @@ import { css, html, nothing, type TemplateResult } from "lit";
 import { store } from "../events/store";
 import { findAddresses, parseAddress, placeOfText, toFragment } from "../shared/address";
 import { askJson, calm, type WhyAnswer } from "../shared/api";
+import { checkBox } from "../shared/check_box";
 import { Latest } from "../shared/latest";
 import { Panel, linked } from "../shared/panel";
 import { radio, radioKey } from "../shared/radio";
 import { RowsList } from "../shared/rows_list";
 import { selection } from "../shared/selection";
-import { panelStyles } from "../shared/styles";
+import { factsTableStyles, panelStyles } from "../shared/styles";
+import { changesHead, changesStyles, changesTable } from "../state/changes_view";
 import { rowsOf, type StateRow } from "../state/rows";
 import { Alignment, type Aligned } from "./alignment";
 import type { AlignedAnswer, Difference, DifferencesAnswer, RegistersAnswer, UnlikeAnswer, Verdict } from "./api";
@@ -35,7 +37,7 @@ const SLOW = ["vertex", "pixel", "picture"];
 const LEVELS = ["events", "memory", "command", "register", ...SLOW];
 
 export class ComparePanel extends Panel {
-  static override styles = [panelStyles, css`:host { container-type: inline-size; }`, compareStyles];
+  static override styles = [panelStyles, factsTableStyles, changesStyles, css`:host { container-type: inline-size; }`, compareStyles];
 
   private readonly list = new RowsList(this, ".events");
   private readonly registersList = new RowsList(this, ".registers");
@@ -183,7 +185,7 @@ export class ComparePanel extends Panel {
           ><strong>A</strong> <span title=${sides.main?.title ?? ""}>${sides.main?.title ?? ""}</span>
           <strong>B</strong> <span title=${sides.other?.title ?? ""}>${sides.other?.title ?? ""}</span></span
         >
-        <label><input type="checkbox" .checked=${this.only} @change=${() => this.setOnly(!this.only)} />differing only</label>
+        ${checkBox("differing only", this.only, (on) => this.setOnly(on))}
         <button title="Previous event that differs (D)" ?disabled=${!alignment?.differing.length} @click=${() => this.step(-1)}>
           ◂ difference
         </button>
@@ -306,23 +308,8 @@ export class ComparePanel extends Panel {
   private registersTab(a: string, b: string): TemplateResult {
     const rows = this.registerRows;
     const none = !a || !b ? "Only one side has this event." : this.registers ? "No register differs." : "";
-    return html`<div class="head mono" aria-hidden="true"><span>register</span><span>A</span><span>B</span></div>
-      ${this.problem(this.detail.error)}
-      <div class="scroll registers" tabindex="0" role="table" aria-label="Registers that differ" aria-rowcount=${rows.length}>
-        ${rows.length ? nothing : html`<div class="note">${none}</div>`}
-        ${this.list && this.registersList.render(rows.length, (index) => this.register(index))}
-      </div>
+    return html`${changesHead("A", "B")} ${this.problem(this.detail.error)} ${changesTable(this.registersList, rows, none)}
       ${this.registers?.left_out ? html`<div class="note">${this.registers.left_out} more are left out.</div>` : nothing}`;
-  }
-
-  private register(index: number): TemplateResult | typeof nothing {
-    const row = this.registerRows[index];
-    if (!row) return nothing;
-    return html`<div class=${row.field ? "row state field" : "row state register"} role="row" aria-rowindex=${index + 1}>
-      <span role="rowheader" title=${row.name}>${row.name}</span>
-      <span class="old" role="cell" title=${row.old}>${row.old}</span>
-      <span class="new" role="cell" title=${row.new}>${row.new}</span>
-    </div>`;
   }
 
   private whyTab(): TemplateResult {

@@ -3,12 +3,13 @@
 import { LitElement, css, html, nothing, type TemplateResult } from "lit";
 import { askBytes, RequestError, askJson, type PictureInfo, type PixelAnswer } from "../shared/api";
 import { Latest } from "../shared/latest";
+import { working } from "../shared/panel";
 import { radio, radioKey } from "../shared/radio";
 import { selection } from "../shared/selection";
 import { panelStyles } from "../shared/styles";
-import "../picture/canvas_view";
 import type { CanvasView } from "../picture/canvas_view";
 import { marked, shown, valueOf } from "../picture/channels";
+import { pictureStyles } from "../picture/controls";
 import { difference, type Difference } from "../picture/difference";
 import { choose, type Picture } from "../picture/source";
 import { MAIN, OTHER } from "./sides";
@@ -32,19 +33,12 @@ export class ComparePictures extends LitElement {
   static override properties = { a: {}, b: {}, version: {} };
   static override styles = [
     panelStyles,
+    pictureStyles,
     css`
       :host {
         height: auto;
         min-height: 0;
         flex: 1 1 0;
-      }
-      .group {
-        display: inline-flex;
-        flex-wrap: wrap;
-      }
-      .group button {
-        border-radius: 0;
-        margin-left: -1px;
       }
       .views {
         display: flex;
@@ -67,17 +61,6 @@ export class ComparePictures extends LitElement {
         overflow: hidden;
         text-overflow: ellipsis;
         flex: none;
-      }
-      .status {
-        display: flex;
-        flex-wrap: wrap;
-        gap: 0 16px;
-        padding: 3px 8px;
-        min-height: 24px;
-        border-top: 1px solid var(--line);
-        background: var(--raised);
-        flex: none;
-        white-space: pre;
       }
       input[type="range"] {
         flex: 1 1 80px;
@@ -206,7 +189,6 @@ export class ComparePictures extends LitElement {
 
   protected override render(): TemplateResult {
     const error = this.listing.error ?? this.pixel.error;
-    const on = this.listing.state === "slow";
     return html`
       <div class="bar">
         <span class="group" role="radiogroup" aria-label="Picture of both" @keydown=${radioKey}>
@@ -231,7 +213,7 @@ export class ComparePictures extends LitElement {
           <button title="All of the picture (0)" @click=${() => this.views()[0]?.fit()}>fit</button>
         </span>
       </div>
-      <div class=${on ? "working on" : "working"} role="status" aria-label=${on ? "waiting for pictures" : ""}></div>
+      ${working(this.listing)}
       ${error ? html`<div class="problem" role="alert"><strong>${error.message}</strong>${error.hint ? html`<p>${error.hint}</p>` : nothing}</div>` : nothing}
       <div class="views">${this.mode === "both" ? [this.view("A", 0), this.view("B", 1)] : this.view("A and B", 0)}</div>
       ${this.status()}

@@ -15,14 +15,6 @@ export const compareStyles = css`
     text-overflow: ellipsis;
     margin-right: 8px;
   }
-  .group {
-    display: inline-flex;
-    flex-wrap: wrap;
-  }
-  .group button {
-    border-radius: 0;
-    margin-left: -1px;
-  }
   .halves {
     display: flex;
     flex: 1 1 0;
@@ -77,9 +69,6 @@ export const compareStyles = css`
     gap: 8px;
     cursor: default;
   }
-  .rows {
-    width: 100%;
-  }
   .events .row:hover {
     background: var(--hover);
   }
@@ -127,30 +116,14 @@ export const compareStyles = css`
   .registers {
     contain: strict;
   }
+  .head,
+  .registers {
+    --name-column: 14ch;
+    --value-column: 10ch;
+  }
   .places {
     white-space: pre;
     margin-left: auto;
-  }
-  table {
-    border-collapse: collapse;
-    width: 100%;
-  }
-  th,
-  td {
-    text-align: left;
-    vertical-align: top;
-    padding: 1px 8px;
-    line-height: 18px;
-    overflow-wrap: anywhere;
-  }
-  th {
-    font-weight: 400;
-    color: var(--dim);
-    width: 1%;
-    white-space: nowrap;
-  }
-  tr:nth-child(even) {
-    background: var(--stripe);
   }
   h3 {
     font: inherit;
@@ -184,36 +157,5 @@ export const compareStyles = css`
     padding: 0 8px 8px;
     white-space: pre-wrap;
     overflow-wrap: anywhere;
-  }
-  .head,
-  .row.state {
-    display: grid;
-    grid-template-columns: minmax(14ch, 30ch) minmax(10ch, 1fr) minmax(10ch, 1fr);
-    gap: 8px;
-  }
-  .head {
-    padding: 2px 8px;
-    color: var(--dim);
-    border-bottom: 1px solid var(--line);
-    background: var(--raised);
-    flex: none;
-  }
-  .row.state > span {
-    overflow: hidden;
-    text-overflow: ellipsis;
-  }
-  .register {
-    color: var(--strong);
-    background: var(--stripe);
-  }
-  .field > span:first-child {
-    padding-left: 2ch;
-    color: var(--dim);
-  }
-  .old {
-    color: var(--old);
-  }
-  .new {
-    color: var(--new);
   }
 `;

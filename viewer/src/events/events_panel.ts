@@ -2,6 +2,7 @@
 
 import { css, html, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { parseAddress, placeOfText } from "../shared/address";
+import { checkBox } from "../shared/check_box";
 import { Panel } from "../shared/panel";
 import { RowsList } from "../shared/rows_list";
 import { searchField } from "../shared/search_field";
@@ -211,20 +212,13 @@ export class EventsPanel extends Panel {
           (text) => this.filter({ text }),
           (event) => this.filterKey(event),
         )}
-        <label
-          ><input
-            type="checkbox"
-            .checked=${this.drawsOnly}
-            @change=${(event: Event) => this.filter({ drawsOnly: (event.target as HTMLInputElement).checked })}
-          />draws only</label
-        >
-        <label title="Events where check found something (n and N go to the next one and the one before)"
-          ><input
-            type="checkbox"
-            .checked=${this.findingsOnly}
-            @change=${(event: Event) => this.filter({ findingsOnly: (event.target as HTMLInputElement).checked })}
-          />findings only</label
-        >
+        ${checkBox("draws only", this.drawsOnly, (drawsOnly) => this.filter({ drawsOnly }))}
+        ${checkBox(
+          "findings only",
+          this.findingsOnly,
+          (findingsOnly) => this.filter({ findingsOnly }),
+          "Events where check found something (n and N go to the next one and the one before)",
+        )}
         <select aria-label="Cost beside the events" title="What draws cost, beside the events" @change=${(event: Event) => this.setCost((event.target as HTMLSelectElement).value)}>
           <option value="">no costs</option>
           ${COSTS.map((one) => html`<option value=${one} ?selected=${one === this.cost}>${one}</option>`)}

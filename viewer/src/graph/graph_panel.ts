@@ -4,7 +4,8 @@ import { css, html, nothing, svg, type TemplateResult } from "lit";
 import { choose, listPictures } from "../picture/source";
 import { parseAddress } from "../shared/address";
 import { askBlob, askJson, Superseded } from "../shared/api";
-import { drawn, layOut, type Graph, type Path } from "../shared/graph_layout";
+import { GraphCanvas, edgeView, graphStyles, nodeView, shortened } from "../shared/graph_canvas";
+import { layOut, type Path, type Placed } from "../shared/graph_layout";
 import { Panel } from "../shared/panel";
 import { selection } from "../shared/selection";
 import { panelStyles } from "../shared/styles";
@@ -41,8 +42,10 @@ const LOW = 46;
 const PICTURE = { x: 8, y: 46, width: 200, height: 98 };
 /** Pixels of the longer side of a small picture. */
 const SMALL = 256;
-const ZOOMS = [0.25, 0.35, 0.5, 0.7, 0.85, 1, 1.25, 1.5, 2];
+/** Letters of a title that fit into a node. */
 const LETTERS = 27;
+/** The smallest zoom that the drawing is given to fit into the panel. */
+const LEAST_ZOOM = 0.5;
 const UNITS = ["B", "KiB", "MiB", "GiB"];
 
 /** 384000: "375 KiB". */
@@ -59,47 +62,18 @@ function heightOf(node: Node): number {
   return node.kind === "pass" || node.kind === "show" ? HIGH : LOW;
 }
 
-function short(text: string): string {
-  return text.length > LETTERS ? `${text.slice(0, LETTERS - 1)}…` : text;
-}
-
 export class GraphPanel extends Panel {
   static override styles = [
     panelStyles,
+    graphStyles,
     css`
-      svg {
-        display: block;
-      }
-      .box {
-        fill: var(--field);
-        stroke: var(--edge);
-      }
       .pass .box {
         stroke: var(--draw);
       }
       .show .box {
         stroke: var(--show);
       }
-      .node {
-        cursor: pointer;
-      }
-      .node:hover .box {
-        fill: var(--hover);
-      }
-      .node.here .box {
-        fill: var(--chosen);
-        stroke: var(--accent);
-        stroke-width: 2;
-      }
-      .node:focus-visible {
-        outline: none;
-      }
-      .node:focus-visible .box {
-        stroke: var(--accent);
-        stroke-width: 3;
-      }
       text {
-        font: var(--mono);
         fill: var(--text);
       }
       text.dim {
@@ -108,38 +82,14 @@ export class GraphPanel extends Panel {
       image {
         image-rendering: pixelated;
       }
-      .edge {
-        fill: none;
-        stroke: var(--accent);
-        stroke-width: 1.6;
-      }
-      .edge.covers {
-        stroke: var(--edge);
-        stroke-dasharray: 4 3;
-      }
-      .head {
-        fill: var(--accent);
-      }
-      .head.covers {
-        fill: var(--edge);
-      }
-      text.label {
-        fill: var(--dim);
-        paint-order: stroke;
-        stroke: var(--ground);
-        stroke-width: 3px;
-        font-size: 11px;
-      }
     `,
   ];
 
   private answer: GraphAnswer | null = null;
-  private graph: Graph | null = null;
+  private readonly canvas = new GraphCanvas(this, LEAST_ZOOM);
   /** Edges in the order of their blocks' targets, as the layout has them. */
   private out: Edge[][] = [];
   private frame = -1;
-  private zoom = 1;
-  private fitted = true;
   private pictures = new Map<number, string>();
   private controller = new AbortController();
 
@@ -178,11 +128,8 @@ export class GraphPanel extends Panel {
     this.answer = answer;
     this.frame = frame;
     this.out = answer.nodes.map((_, number) => answer.edges.filter((edge) => edge.source === number));
-    this.graph = layOut(
-      this.out.map((edges) => edges.map((edge) => edge.target)),
-      { width: WIDTH, height: answer.nodes.map(heightOf) },
-    );
-    this.fitted = true;
+    const targets = this.out.map((edges) => edges.map((edge) => edge.target));
+    this.canvas.show(layOut(targets, { width: WIDTH, height: answer.nodes.map(heightOf) }));
     this.controller = new AbortController();
     void this.illustrate(answer, this.controller.signal);
   }
@@ -211,25 +158,6 @@ export class GraphPanel extends Panel {
     }
   }
 
-  protected override updated(): void {
-    if (this.fitted && this.graph) this.fit();
-  }
-
-  private fit(): void {
-    const box = this.renderRoot.querySelector(".scroll");
-    if (!box?.clientWidth || !this.graph) return;
-    this.fitted = false;
-    this.zoom = Math.min(1, Math.max(0.5, box.clientWidth / this.graph.width));
-    this.requestUpdate();
-  }
-
-  private scale(by: 1 | -1): void {
-    const next = by > 0 ? ZOOMS.find((one) => one > this.zoom + 0.01) : ZOOMS.findLast((one) => one < this.zoom - 0.01);
-    if (next === undefined) return;
-    this.zoom = next;
-    this.requestUpdate();
-  }
-
   /** Whether the selection is in a node: its pass, or one of its events. */
   private here(node: Node): boolean {
     const parsed = parseAddress(selection.address);
@@ -244,25 +172,16 @@ export class GraphPanel extends Panel {
   }
 
   protected override render(): TemplateResult {
-    const { answer, graph } = this;
+    const { answer } = this;
     return html`
       <div class="bar">
         <span class="dim grow">${answer ? this.facts(answer) : ""}</span>
-        <button title="Smaller" aria-label="Smaller" @click=${() => this.scale(-1)}>−</button>
-        <button title="Larger" aria-label="Larger" @click=${() => this.scale(1)}>+</button>
-        <button @click=${() => this.fit()}>Fit</button>
+        ${this.canvas.buttons()}
       </div>
       ${this.working()} ${this.problem(this.latest.error)}
       <div class="scroll" role="group" aria-label="Frame graph">
-        ${answer && graph && !this.latest.error
-          ? html`<svg
-              width=${Math.ceil(graph.width * this.zoom)}
-              height=${Math.ceil(graph.height * this.zoom)}
-              viewBox="0 0 ${graph.width} ${graph.height}"
-            >
-              ${graph.paths.map((path) => this.edge(path))}
-              ${answer.nodes.map((node, number) => this.node(node, number, graph))}
-            </svg>`
+        ${answer && !this.latest.error
+          ? this.canvas.drawing((path) => this.edge(path), (number, place) => this.node(answer.nodes[number]!, number, place))
           : nothing}
       </div>
     `;
@@ -276,19 +195,14 @@ export class GraphPanel extends Panel {
 
   private edge(path: Path): TemplateResult {
     const edge = this.out[path.from]![path.edge]!;
-    const end = path.points.at(-1)!;
-    const start = path.points[0]!;
+    const reads = edge.kind === "reads";
     const ranges = edge.ranges.map((one) => `${one.address}+${one.size.toString(16)}`).join(", ");
-    const what = edge.kind === "reads" ? "reads" : "writes over";
-    return svg`
-      <path class="edge ${edge.kind}" d=${drawn(path)}><title>${what} ${bytesText(edge.size)}: ${ranges}</title></path>
-      <path class="head ${edge.kind}" d="M${end.x} ${end.y}l-4 -7h8z"></path>
-      ${edge.kind === "reads" ? svg`<text class="label" x=${start.x + 4} y=${start.y + 13}>${bytesText(edge.size)}</text>` : nothing}
-    `;
+    const size = bytesText(edge.size);
+    const classes = reads ? edge.kind : `${edge.kind} weak`;
+    return edgeView(path, classes, `${reads ? "reads" : "writes over"} ${size}: ${ranges}`, reads ? size : "");
   }
 
-  private node(node: Node, number: number, graph: Graph): TemplateResult {
-    const { x, y } = graph.blocks[number]!;
+  private node(node: Node, number: number, place: Placed): TemplateResult {
     const counts = node.draws
       ? `${node.draws} ${node.draws === 1 ? "draw" : "draws"}`
       : node.events > 1
@@ -296,30 +210,21 @@ export class GraphPanel extends Panel {
         : "";
     const facts = [node.address, node.unit, counts].filter(Boolean).join(" · ");
     const picture = this.pictures.get(number);
-    const here = this.here(node);
-    return svg`<g
-      class="node ${node.kind} ${here ? "here" : ""}"
-      transform="translate(${x} ${y})"
-      tabindex="0"
-      role="button"
-      aria-label="${node.title}: ${facts}"
-      aria-current=${here ? "true" : "false"}
-      @click=${() => selection.select(node.address)}
-      @keydown=${(event: KeyboardEvent) => {
-        if (event.key !== "Enter" && event.key !== " ") return;
-        event.preventDefault();
-        event.stopPropagation();
-        selection.select(node.address);
-      }}
-    >
-      <rect class="box" width=${WIDTH} height=${heightOf(node)} rx="3"></rect>
-      <text x="8" y="18">${short(node.title)}</text>
-      <text class="dim" x="8" y="36">${facts}</text>
-      ${picture
-        ? svg`<image href=${picture} x=${PICTURE.x} y=${PICTURE.y} width=${PICTURE.width} height=${PICTURE.height}></image>`
-        : nothing}
-      <title>${node.title}</title>
-    </g>`;
+    return nodeView({
+      place,
+      width: WIDTH,
+      height: heightOf(node),
+      classes: node.kind,
+      label: `${node.title}: ${facts}`,
+      current: this.here(node) ? "true" : "false",
+      title: node.title,
+      content: svg`<text x="8" y="18">${shortened(node.title, LETTERS)}</text>
+        <text class="dim" x="8" y="36">${facts}</text>
+        ${picture
+          ? svg`<image href=${picture} x=${PICTURE.x} y=${PICTURE.y} width=${PICTURE.width} height=${PICTURE.height}></image>`
+          : nothing}`,
+      choose: () => selection.select(node.address),
+    });
   }
 }
 

@@ -4,7 +4,7 @@ import { LitElement, css, html, nothing, type PropertyValues, type TemplateResul
 import { askJson } from "../shared/api";
 import { Latest } from "../shared/latest";
 import { Paged } from "../shared/paged";
-import { problem } from "../shared/panel";
+import { problem, working } from "../shared/panel";
 import { RowsList } from "../shared/rows_list";
 import { panelStyles } from "../shared/styles";
 import { ROW_BYTES, UNITS, cellText, hex, letterOf, rowsOf, spanOf, type MemoryAnswer, type MemoryRow, type Span, type Unit } from "./bytes";
@@ -110,7 +110,7 @@ export class HexView extends LitElement {
 
   protected override updated(): void {
     const { start, end } = this.list.rows.span;
-    if (this.place && !this.latest.error) this.rows.need(start, end);
+    if (this.place) this.rows.need(start, end);
     const at = this.marked ? this.marked.address : this.base;
     if (at !== this.shownAt) {
       const first = this.shownAt < 0 || Math.abs(at - this.shownAt) > BLOCK * ROW_BYTES;
@@ -150,7 +150,7 @@ export class HexView extends LitElement {
 
   protected override render(): TemplateResult {
     return html`
-      <div class=${this.latest.state === "slow" ? "working on" : "working"} role="status"></div>
+      ${working(this.latest)}
       ${problem(this.latest.error)}
       <div
         class=${`scroll ${this.unit}`}

@@ -4,6 +4,7 @@ import { css, html, nothing, type TemplateResult } from "lit";
 import { memoryAt, parseAddress, placeOfText, toFragment } from "../shared/address";
 import { askJson, calm } from "../shared/api";
 import { pictureStyles } from "../picture/controls";
+import { checkBox } from "../shared/check_box";
 import { Latest } from "../shared/latest";
 import { Panel } from "../shared/panel";
 import { radio, radioKey } from "../shared/radio";
@@ -214,9 +215,12 @@ export class MemoryPanel extends Panel {
         <dt>written by</dt>
         <dd>
           ${waiting || (found ? this.event(found.written, "nothing up to here") : "")}
-          <label title="Draws are run to find out whether they changed any of the bytes"
-            ><input type="checkbox" .checked=${this.changed} @change=${(event: Event) => this.setChanged(event)} />only draws that changed them</label
-          >
+          ${checkBox(
+            "only draws that changed them",
+            this.changed,
+            (on) => this.setChanged(on),
+            "Draws are run to find out whether they changed any of the bytes",
+          )}
         </dd>
         <dt>written next by</dt>
         <dd>${waiting || (found ? this.event(found.next, `nothing until the end of f${found.until}`) : "")}</dd>
@@ -255,8 +259,8 @@ export class MemoryPanel extends Panel {
     this.requestUpdate();
   }
 
-  private setChanged(event: Event): void {
-    this.changed = (event.target as HTMLInputElement).checked;
+  private setChanged(on: boolean): void {
+    this.changed = on;
     this.askContacts();
     this.requestUpdate();
   }

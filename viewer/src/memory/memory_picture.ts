@@ -1,13 +1,12 @@
 // Memory as a picture: size, format and layout are given by hand.
 
-import { LitElement, css, html, type PropertyValues, type TemplateResult } from "lit";
-import "../picture/canvas_view";
+import { LitElement, css, html, nothing, type PropertyValues, type TemplateResult } from "lit";
 import type { CanvasView } from "../picture/canvas_view";
-import { shown, valueOf, type Channel } from "../picture/channels";
-import { channelButtons, paintSwatch, pictureStyles, pointerText, zoomButtons, zoomText } from "../picture/controls";
+import { shown, type Channel } from "../picture/channels";
+import { canvas, canvasOf, channelButtons, paintSwatch, pictureStyles, statusLine, zoomButtons } from "../picture/controls";
 import { askBytes, RequestError } from "../shared/api";
 import { Latest } from "../shared/latest";
-import { problem } from "../shared/panel";
+import { problem, working } from "../shared/panel";
 import { panelStyles } from "../shared/styles";
 import type { FormatsAnswer } from "./api";
 
@@ -19,20 +18,8 @@ export class MemoryPicture extends LitElement {
     panelStyles,
     pictureStyles,
     css`
-      .area {
-        display: flex;
-        flex-direction: column;
-        flex: 1 1 0;
-        min-height: 0;
-      }
       input[type="number"] {
         width: 8ch;
-        font: inherit;
-        color: inherit;
-        background: var(--field);
-        border: 1px solid var(--edge);
-        border-radius: 3px;
-        height: 24px;
         padding: 0 4px;
       }
       select {
@@ -68,7 +55,7 @@ export class MemoryPicture extends LitElement {
   }
 
   get view(): CanvasView | null {
-    return this.renderRoot.querySelector<CanvasView>("pg-canvas");
+    return canvasOf(this);
   }
 
   protected override willUpdate(_changed: PropertyValues): void {
@@ -118,16 +105,9 @@ export class MemoryPicture extends LitElement {
         </select>
         ${channelButtons(this.channel, (one) => this.set(() => ((this.channel = one), void this.paint())))} ${zoomButtons(() => this.view)}
       </div>
-      <div class=${this.latest.state === "slow" ? "working on" : "working"} role="status"></div>
+      ${working(this.latest)}
       ${problem(this.latest.error)}
-      <div class="area">
-        <pg-canvas
-          aria-label="memory as a picture. Arrow keys move the pixel, plus and minus zoom."
-          @cursor-change=${() => this.requestUpdate()}
-          @view-change=${() => this.requestUpdate()}
-        ></pg-canvas>
-      </div>
-      ${this.status()}
+      ${canvas(this, "memory as a picture. Arrow keys move the pixel, plus and minus zoom.")} ${this.status()}
     `;
   }
 
@@ -151,15 +131,8 @@ export class MemoryPicture extends LitElement {
   }
 
   private status(): TemplateResult {
-    const view = this.view;
-    const cursor = view?.cursor;
     const [width, height] = this.size;
-    const inside = this.pixels && cursor && cursor[0] < width && cursor[1] < height;
-    const value = inside ? valueOf(this.pixels!, cursor[1] * width + cursor[0]) : null;
-    return html`<div class="status mono">
-      ${pointerText(value, cursor ?? null)}
-      <span class="end dim">${width ? `${width} x ${height}  ` : ""}${zoomText(view?.viewport.zoom ?? 1)}</span>
-    </div>`;
+    return statusLine(this.view, width ? { width, height, pixels: this.pixels } : null, nothing);
   }
 }
 

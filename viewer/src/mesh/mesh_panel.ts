@@ -3,17 +3,18 @@
 import { html, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { parseAddress, placeOfText } from "../shared/address";
 import { askBytes } from "../shared/api";
+import { checkBox } from "../shared/check_box";
 import { Panel } from "../shared/panel";
 import { radio, radioKey } from "../shared/radio";
 import { RowsList } from "../shared/rows_list";
 import { selection } from "../shared/selection";
+import { panelStyles } from "../shared/styles";
 import { readMesh, type MeshData } from "./api";
 import { COLOURINGS, cornerColours, cssColour, without, type Colouring } from "./colours";
 import "./mesh_view";
 import type { MeshView } from "./mesh_view";
 import type { Picked } from "./scene";
 import { inputsOf, place, SPACES, type Placed, type Space } from "./space";
-import { panelStyles } from "../shared/styles";
 import { meshStyles } from "./styles";
 import { emittedTable, shownTriangles, triangleTable, verdictCounts, vertexTable, type Table } from "./table";
 
@@ -263,16 +264,7 @@ export class MeshPanel extends Panel {
         <span class="group" role="radiogroup" aria-label="Colours of triangles" @keydown=${radioKey}>
           ${COLOURINGS.map((one) => radio(one, one === this.colouring, () => this.setColouring(one), COLOURING_TITLES[one]))}
         </span>
-        ${PARTS.map(
-          (part) =>
-            html`<label
-              ><input
-                type="checkbox"
-                .checked=${this.parts[part]}
-                @change=${(event: Event) => this.setPart(part, (event.target as HTMLInputElement).checked)}
-              />${part}</label
-            >`,
-        )}
+        ${PARTS.map((part) => checkBox(part, this.parts[part], (on) => this.setPart(part, on)))}
         <span class="group">
           <button title="All of it (0)" @click=${() => this.view?.fit()}>fit</button>
           <button title="From the front, as in the picture (1)" @click=${() => this.view?.fit(false)}>front</button>

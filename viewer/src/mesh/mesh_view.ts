@@ -1,6 +1,7 @@
 // The 3D view: a canvas, what the pointer and keys do to the camera, and what is picked. It knows no addresses.
 
 import { LitElement, css, html, nothing, type TemplateResult } from "lit";
+import { focusFrameStyles } from "../shared/styles";
 import type { MeshScene, Palette, Picked, Shown } from "./scene";
 import { boundsOf } from "./space";
 
@@ -14,47 +15,40 @@ const ZOOM = 1.15;
 const MARK = "#ff40a0";
 
 export class MeshView extends LitElement {
-  static override styles = css`
-    :host {
-      display: block;
-      position: relative;
-      overflow: hidden;
-      background: var(--well);
-      touch-action: none;
-      cursor: grab;
-    }
-    :host(:active) {
-      cursor: grabbing;
-    }
-    canvas {
-      position: absolute;
-      inset: 0;
-      width: 100%;
-      height: 100%;
-    }
-    .none {
-      position: absolute;
-      inset: 0;
-      display: grid;
-      place-content: center;
-      text-align: center;
-      padding: 12px;
-      color: var(--dim);
-    }
-    .probe {
-      display: none;
-    }
-    :host(:focus-visible) {
-      outline: none;
-    }
-    :host(:focus-visible)::after {
-      content: "";
-      position: absolute;
-      inset: 0;
-      border: 2px solid var(--accent);
-      pointer-events: none;
-    }
-  `;
+  static override styles = [
+    focusFrameStyles,
+    css`
+      :host {
+        display: block;
+        position: relative;
+        overflow: hidden;
+        background: var(--well);
+        touch-action: none;
+        cursor: grab;
+      }
+      :host(:active) {
+        cursor: grabbing;
+      }
+      canvas {
+        position: absolute;
+        inset: 0;
+        width: 100%;
+        height: 100%;
+      }
+      .none {
+        position: absolute;
+        inset: 0;
+        display: grid;
+        place-content: center;
+        text-align: center;
+        padding: 12px;
+        color: var(--dim);
+      }
+      .probe {
+        display: none;
+      }
+    `,
+  ];
 
   scene: MeshScene | null = null;
   /** Why there is no 3D view. */

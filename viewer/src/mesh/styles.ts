@@ -4,23 +4,6 @@ import { css, unsafeCSS } from "lit";
 import { WIDTHS } from "./table";
 
 export const meshStyles = css`
-  .group {
-    display: inline-flex;
-  }
-  .group button {
-    border-radius: 0;
-    margin-left: -1px;
-  }
-  .group button:first-child {
-    border-radius: 3px 0 0 3px;
-    margin-left: 0;
-  }
-  .group button:last-child {
-    border-radius: 0 3px 3px 0;
-  }
-  .group button[aria-checked="true"] {
-    position: relative;
-  }
   pg-mesh-view {
     flex: 3 1 0;
     min-height: 80px;

@@ -26,11 +26,7 @@ export class NotesPanel extends Panel {
         grid-column: 1 / -1;
       }
       textarea {
-        font: inherit;
-        color: inherit;
-        background: var(--field);
-        border: 1px solid var(--edge);
-        border-radius: 3px;
+        height: auto;
         min-height: 42px;
         padding: 4px 6px;
         resize: vertical;

@@ -1,6 +1,7 @@
 // A picture in a canvas: zoom, pan, texel grid, marks. It knows pixels and no addresses.
 
 import { LitElement, css, html, type TemplateResult } from "lit";
+import { focusFrameStyles } from "../shared/styles";
 import { strokeLines, type Lines } from "./lines";
 import { GRID_FROM, Viewport } from "./viewport";
 
@@ -10,36 +11,29 @@ const CLICK_PX = 4;
 const WHEEL_STEP = 50;
 
 export class CanvasView extends LitElement {
-  static override styles = css`
-    :host {
-      display: block;
-      position: relative;
-      flex: 1 1 0;
-      min-height: 0;
-      overflow: hidden;
-      background: var(--well);
-      cursor: crosshair;
-      touch-action: none;
-    }
-    canvas {
-      position: absolute;
-      left: 0;
-      top: 0;
-    }
-    .source {
-      display: none;
-    }
-    :host(:focus-visible) {
-      outline: none;
-    }
-    :host(:focus-visible)::after {
-      content: "";
-      position: absolute;
-      inset: 0;
-      border: 2px solid var(--accent);
-      pointer-events: none;
-    }
-  `;
+  static override styles = [
+    focusFrameStyles,
+    css`
+      :host {
+        display: block;
+        position: relative;
+        flex: 1 1 0;
+        min-height: 0;
+        overflow: hidden;
+        background: var(--well);
+        cursor: crosshair;
+        touch-action: none;
+      }
+      canvas {
+        position: absolute;
+        left: 0;
+        top: 0;
+      }
+      .source {
+        display: none;
+      }
+    `,
+  ];
 
   readonly viewport = new Viewport();
   /** The pixel below the pointer or moved by keys. */

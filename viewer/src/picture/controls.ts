@@ -1,9 +1,10 @@
 // What everything that shows a picture has: channels, zoom, and the value of the pixel below the pointer.
 
-import { css, html, type TemplateResult } from "lit";
+import { css, html, type LitElement, type TemplateResult } from "lit";
 import { radio, radioKey } from "../shared/radio";
+import "./canvas_view";
 import type { CanvasView } from "./canvas_view";
-import { CHANNELS, type Channel, type valueOf } from "./channels";
+import { CHANNELS, valueOf, type Channel } from "./channels";
 
 const NAMES: Record<Channel, [string, string]> = {
   rgb: ["RGB", "colour, without alpha"],
@@ -15,23 +16,11 @@ const NAMES: Record<Channel, [string, string]> = {
 };
 
 export const pictureStyles = css`
-  .group {
-    display: inline-flex;
-    flex-wrap: wrap;
-  }
-  .group button {
-    border-radius: 0;
-    margin-left: -1px;
-  }
-  .group button:first-child {
-    border-radius: 3px 0 0 3px;
-    margin-left: 0;
-  }
-  .group button:last-child {
-    border-radius: 0 3px 3px 0;
-  }
-  .group button[aria-checked="true"] {
-    position: relative;
+  .area {
+    display: flex;
+    flex-direction: column;
+    flex: 1 1 0;
+    min-height: 0;
   }
   .status {
     display: flex;
@@ -73,8 +62,49 @@ export function zoomButtons(view: () => CanvasView | null): TemplateResult {
   </span>`;
 }
 
-/** The pixel below the pointer. `paintSwatch` gives its colour afterwards. */
-export function pointerText(value: ReturnType<typeof valueOf> | null, at: [number, number] | null): TemplateResult {
+/** The view of an element that shows `canvas`. */
+export function canvasOf(host: LitElement): CanvasView | null {
+  return host.renderRoot.querySelector<CanvasView>("pg-canvas");
+}
+
+/** The picture itself. pick: is given the pixel that is clicked. */
+export function canvas(host: LitElement, label: string, pick: (x: number, y: number) => void = () => {}): TemplateResult {
+  return html`<div class="area">
+    <pg-canvas
+      aria-label=${label}
+      @pick=${(event: CustomEvent<[number, number]>) => pick(...event.detail)}
+      @cursor-change=${() => host.requestUpdate()}
+      @view-change=${() => host.requestUpdate()}
+    ></pg-canvas>
+  </div>`;
+}
+
+export interface Sized {
+  width: number;
+  height: number;
+  /** Null until they have come. */
+  pixels: Uint8ClampedArray | null;
+}
+
+/** The index of the pixel below the pointer, or else of the one that is marked; null if the picture has no such pixel. */
+export function pixelIndex(view: CanvasView | null, picture: Sized | null): number | null {
+  const at = view?.cursor ?? view?.mark;
+  if (!at || !picture?.pixels || at[0] >= picture.width || at[1] >= picture.height) return null;
+  return at[1] * picture.width + at[0];
+}
+
+/** The line below a picture: a pixel and its value, then what the panel knows of it, then size and zoom. */
+export function statusLine(view: CanvasView | null, picture: Sized | null, more: unknown): TemplateResult {
+  const index = pixelIndex(view, picture);
+  const value = index === null ? null : valueOf(picture!.pixels!, index);
+  return html`<div class="status mono">
+    ${pointerText(value, view?.cursor ?? view?.mark ?? null)} ${more}
+    <span class="end dim">${picture ? `${picture.width} x ${picture.height}  ` : ""}${zoomText(view?.viewport.zoom ?? 1)}</span>
+  </div>`;
+}
+
+/** `paintSwatch` gives the swatch its colour afterwards. */
+function pointerText(value: ReturnType<typeof valueOf> | null, at: [number, number] | null): TemplateResult {
   return html`<span class="pointer"
     >${value && at
       ? html`<span class="swatch" data-colour=${value.hex.slice(0, 7)}></span>${String(at[0]).padStart(4)},${String(at[1]).padEnd(4)} ${value.hex}  ${value.numbers}`
@@ -82,11 +112,11 @@ export function pointerText(value: ReturnType<typeof valueOf> | null, at: [numbe
   >`;
 }
 
+function zoomText(zoom: number): string {
+  return `${zoom < 1 ? `1/${Math.round(1 / zoom)}` : zoom}x`;
+}
+
 export function paintSwatch(root: ParentNode): void {
   // As a property, as the page's security policy forbids style attributes.
   for (const one of root.querySelectorAll<HTMLElement>(".swatch, .key")) one.style.background = one.dataset["colour"] ?? "";
-}
-
-export function zoomText(zoom: number): string {
-  return `${zoom < 1 ? `1/${Math.round(1 / zoom)}` : zoom}x`;
 }

@@ -8,10 +8,9 @@ import { Panel } from "../shared/panel";
 import { radio, radioKey } from "../shared/radio";
 import { selection } from "../shared/selection";
 import { panelStyles } from "../shared/styles";
-import "./canvas_view";
 import type { CanvasView } from "./canvas_view";
-import { marked, shown, valueOf, type Channel } from "./channels";
-import { channelButtons, paintSwatch, pictureStyles, pointerText, zoomButtons, zoomText } from "./controls";
+import { marked, shown, type Channel } from "./channels";
+import { canvas, canvasOf, channelButtons, paintSwatch, pictureStyles, pixelIndex, statusLine, zoomButtons } from "./controls";
 import { difference, type Difference } from "./difference";
 import { Overlays } from "./overlays";
 import { choose, listPictures, placesOf, readBefore, readPicture, type Picture } from "./source";
@@ -39,23 +38,12 @@ export class PicturePanel extends Panel {
         gap: 4px;
       }
       .range input[type="number"] {
-        font: inherit;
-        color: inherit;
-        background: var(--field);
-        border: 1px solid var(--edge);
-        border-radius: 3px;
         width: 11ch;
-        height: 24px;
+        padding: 1px 2px;
       }
       .range input[type="range"] {
         width: 90px;
         accent-color: var(--accent);
-      }
-      .area {
-        display: flex;
-        flex-direction: column;
-        flex: 1 1 0;
-        min-height: 0;
       }
       .title {
         white-space: nowrap;
@@ -92,7 +80,7 @@ export class PicturePanel extends Panel {
   }
 
   get view(): CanvasView | null {
-    return this.renderRoot.querySelector<CanvasView>("pg-canvas");
+    return canvasOf(this);
   }
 
   protected selected(): void {
@@ -264,14 +252,11 @@ export class PicturePanel extends Panel {
       ${this.latest.state === "idle" && !this.latest.error && !this.pictures.length && this.place
         ? html`<div class="note">There is no picture here.</div>`
         : nothing}
-      <div class="area">
-        <pg-canvas
-          aria-label=${`${info?.title ?? "no picture"}. Arrow keys move the pixel, Enter explains it, plus and minus zoom.`}
-          @pick=${(event: CustomEvent<[number, number]>) => this.pick(...event.detail)}
-          @cursor-change=${() => this.requestUpdate()}
-          @view-change=${() => this.requestUpdate()}
-        ></pg-canvas>
-      </div>
+      ${canvas(
+        this,
+        `${info?.title ?? "no picture"}. Arrow keys move the pixel, Enter explains it, plus and minus zoom.`,
+        (x, y) => this.pick(x, y),
+      )}
       ${this.status()}
     `;
   }
@@ -281,24 +266,20 @@ export class PicturePanel extends Panel {
   }
 
   private status(): TemplateResult {
-    const picture = this.current;
-    const cursor = this.view?.cursor ?? this.view?.mark;
-    const width = picture?.info.width ?? 0;
-    const inside = picture && cursor && cursor[0] < width && cursor[1] < picture.info.height;
-    const value = inside ? valueOf(picture.pixels, cursor[1] * width + cursor[0]) : null;
-    const zoom = this.view?.viewport.zoom ?? 1;
+    const { current, view } = this;
+    const picture = current && { width: current.info.width, height: current.info.height, pixels: current.pixels };
     const found = this.mode === "difference" ? this.found : null;
-    return html`<div class="status mono">
-      ${pointerText(value, cursor ?? null)}
-      ${found
+    return statusLine(
+      view,
+      picture,
+      html`${found
         ? html`<span class="changed">${found.count.toLocaleString("en")} pixels differ</span>${found.box
               ? html`<a href="#" role="button" @click=${(event: Event) => this.showChanges(event)}>show</a>`
               : nothing}`
         : nothing}
-      ${this.overlays.status(inside ? cursor[1] * width + cursor[0] : null)}
-      ${this.values?.values.map(({ name, value: held }) => html`<span><span class="dim">${name}</span> ${textOf(held)}</span>`)}
-      <span class="end dim">${picture ? `${width} x ${picture.info.height}  ` : ""}${zoomText(zoom)}</span>
-    </div>`;
+      ${this.overlays.status(pixelIndex(view, picture))}
+      ${this.values?.values.map(({ name, value }) => html`<span><span class="dim">${name}</span> ${textOf(value)}</span>`)}`,
+    );
   }
 
   private showChanges(event: Event): void {

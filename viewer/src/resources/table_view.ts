@@ -5,7 +5,7 @@ import { memoryAt, toFragment } from "../shared/address";
 import { askJson } from "../shared/api";
 import { Latest } from "../shared/latest";
 import { Paged } from "../shared/paged";
-import { problem } from "../shared/panel";
+import { problem, working } from "../shared/panel";
 import { RowsList } from "../shared/rows_list";
 import { showPanel } from "../shared/show_panel";
 import { panelStyles } from "../shared/styles";
@@ -107,7 +107,7 @@ export class TableView extends LitElement {
 
   protected override updated(): void {
     const { start, end } = this.list.rows.span;
-    if (this.table && !this.latest.error) this.rows.need(start, end);
+    if (this.table) this.rows.need(start, end);
   }
 
   private async load(first: number, count: number, signal: AbortSignal): Promise<Row[]> {
@@ -125,7 +125,7 @@ export class TableView extends LitElement {
         ${table.text} <span class="dim">${table.rows.toLocaleString("en")} rows</span>
         ${table.address && !table.text.includes(table.address) ? this.link(table.address) : nothing}
       </div>
-      <div class=${this.latest.state === "slow" ? "working on" : "working"} role="status"></div>
+      ${working(this.latest)}
       ${problem(this.latest.error)}
       <div class="scroll" tabindex="0" role="table" aria-label=${table.title} aria-rowcount=${table.rows}>
         <div class="heads" role="rowgroup">${this.heads()}</div>

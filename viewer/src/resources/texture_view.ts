@@ -1,14 +1,13 @@
 // A texture: one of its levels, layers or slices as a picture, its texels with their bytes and addresses.
 
 import { LitElement, css, html, nothing, type PropertyValues, type TemplateResult } from "lit";
-import "../picture/canvas_view";
 import type { CanvasView } from "../picture/canvas_view";
-import { shown, valueOf, type Channel } from "../picture/channels";
-import { channelButtons, paintSwatch, pictureStyles, pointerText, zoomButtons, zoomText } from "../picture/controls";
+import { shown, type Channel } from "../picture/channels";
+import { canvas, canvasOf, channelButtons, paintSwatch, pictureStyles, statusLine, zoomButtons } from "../picture/controls";
 import { memoryAt, toFragment } from "../shared/address";
 import { askBytes, askJson, RequestError } from "../shared/api";
 import { Latest } from "../shared/latest";
-import { problem } from "../shared/panel";
+import { problem, working } from "../shared/panel";
 import { radio, radioKey } from "../shared/radio";
 import { showPanel } from "../shared/show_panel";
 import { panelStyles } from "../shared/styles";
@@ -22,12 +21,6 @@ export class TextureView extends LitElement {
     panelStyles,
     pictureStyles,
     css`
-      .area {
-        display: flex;
-        flex-direction: column;
-        flex: 1 1 0;
-        min-height: 0;
-      }
       .facts {
         padding: 3px 8px;
         overflow-wrap: anywhere;
@@ -91,7 +84,7 @@ export class TextureView extends LitElement {
   }
 
   get view(): CanvasView | null {
-    return this.renderRoot.querySelector<CanvasView>("pg-canvas");
+    return canvasOf(this);
   }
 
   protected override willUpdate(changed: PropertyValues): void {
@@ -183,16 +176,9 @@ export class TextureView extends LitElement {
         </span>
         ${channelButtons(this.channel, (one) => this.setChannel(one))} ${zoomButtons(() => this.view)}
       </div>
-      <div class=${this.picture.state === "slow" ? "working on" : "working"} role="status"></div>
+      ${working(this.picture)}
       ${problem(this.picture.error ?? this.texels.error)}
-      <div class="area">
-        <pg-canvas
-          aria-label=${`texture ${texture.bound}. Arrow keys move the texel, Enter reads it, plus and minus zoom.`}
-          @pick=${(event: CustomEvent<[number, number]>) => this.pick(...event.detail)}
-          @cursor-change=${() => this.requestUpdate()}
-          @view-change=${() => this.requestUpdate()}
-        ></pg-canvas>
-      </div>
+      ${canvas(this, `texture ${texture.bound}. Arrow keys move the texel, Enter reads it, plus and minus zoom.`, (x, y) => this.pick(x, y))}
       ${this.status()}
     `;
   }
@@ -211,18 +197,15 @@ export class TextureView extends LitElement {
   }
 
   private status(): TemplateResult {
-    const { level: part, pixels, texel, view } = this;
-    const cursor = view?.cursor ?? view?.mark;
-    const inside = part && pixels && cursor && cursor[0] < part.width && cursor[1] < part.height;
-    const value = inside ? valueOf(pixels, cursor[1] * part.width + cursor[0]) : null;
-    return html`<div class="status mono">
-      ${pointerText(value, cursor ?? null)}
-      ${texel
+    const { level: part, pixels, texel } = this;
+    return statusLine(
+      this.view,
+      part && { width: part.width, height: part.height, pixels },
+      texel
         ? html`<span class="texel"><span class="dim">texel</span> ${texel.x},${texel.y} ${texel.color.join(" ")}</span
             ><span class="texel"><span class="dim">bytes</span> ${texel.data} <span class="dim">at</span> ${this.link(texel.address, texel.size, texel.address)}</span>`
-        : nothing}
-      <span class="end dim">${part ? `${part.width} x ${part.height}  ` : ""}${zoomText(view?.viewport.zoom ?? 1)}</span>
-    </div>`;
+        : nothing,
+    );
   }
 
   private choose(event: Event): void {

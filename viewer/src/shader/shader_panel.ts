@@ -3,6 +3,7 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { splitStep, toFragment } from "../shared/address";
 import { askJson } from "../shared/api";
+import { checkBox } from "../shared/check_box";
 import { Latest } from "../shared/latest";
 import { Panel } from "../shared/panel";
 import { RowsList } from "../shared/rows_list";
@@ -103,6 +104,10 @@ export class ShaderPanel extends Panel {
 
   protected override updated(): void {
     const tracing = this.tracing;
+    if (tracing && this.view !== "graph") {
+      const { start, end } = this.list.rows.span;
+      (this.view === "steps" ? tracing.steps : tracing.code).need(start, end);
+    }
     if (!tracing?.answer || tracing.answer.step !== tracing.step) return;
     const row = this.view === "steps" ? tracing.step : tracing.current;
     const shown = `${this.view} ${tracing.step}`;
@@ -277,7 +282,7 @@ export class ShaderPanel extends Panel {
   }
 
   private codeRow(tracing: Tracing, index: number): TemplateResult {
-    const row = tracing.code.row(index);
+    const row = tracing.code.get(index);
     if (!row) return html`<div class="row" role="row" aria-rowindex=${index + 1}><span class="dim" role="cell">…</span></div>`;
     const [number, address, text, hits, nan, infinite, source] = row;
     const current = number === tracing.current;
@@ -330,7 +335,7 @@ export class ShaderPanel extends Panel {
   }
 
   private stepRow(tracing: Tracing, index: number): TemplateResult {
-    const row = tracing.steps.row(index);
+    const row = tracing.steps.get(index);
     const current = index === tracing.step;
     if (!row) {
       return html`<div class="row" role="row" aria-rowindex=${index + 1}><span class="index" role="cell">${index}</span></div>`;
@@ -373,16 +378,7 @@ export class ShaderPanel extends Panel {
         >
           ${FORMATS.map((format) => html`<option value=${format}>${format}</option>`)}
         </select>
-        <label title="Also registers that no step reads or writes"
-          ><input
-            type="checkbox"
-            .checked=${this.all}
-            @change=${(event: Event) => {
-              this.all = (event.target as HTMLInputElement).checked;
-              this.requestUpdate();
-            }}
-          />all</label
-        >
+        ${checkBox("all", this.all, (on) => this.setAll(on), "Also registers that no step reads or writes")}
       </div>
       <div class="scroll values mono" tabindex="0" role="region" aria-label="Registers">
         ${lines.length ? registersView(lines, go) : html`<div class="note">No register.</div>`}
@@ -394,6 +390,11 @@ export class ShaderPanel extends Panel {
   private show(view: View): void {
     this.view = view;
     this.shown = "";
+    this.requestUpdate();
+  }
+
+  private setAll(all: boolean): void {
+    this.all = all;
     this.requestUpdate();
   }
 

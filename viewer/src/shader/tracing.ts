@@ -1,15 +1,19 @@
 // One trace that is stepped through: where it is, what the server says about the step, breakpoints, and the ways to go.
 
 import { askJson, RequestError, Superseded } from "../shared/api";
+import { Latest } from "../shared/latest";
+import { Paged } from "../shared/paged";
 import { selection } from "../shared/selection";
 import type { CodeRow, FlowAnswer, Kind, StepAnswer, StepRow, TraceAnswer } from "./api";
 import { Newest } from "./newest";
-import { RowWindows } from "./row_windows";
 
 /** How long a step must stay before the address names it: the history of a browser takes few changes in a second. */
 const REST_MS = 250;
 /** Instructions that one search can name. */
 const MOST_NUMBERS = 512;
+/** Rows of a block of the listing and of the steps: a request asks for one block. */
+const BLOCK = 250;
+const MOST_BLOCKS = 1;
 /** What the server says when a request of this page itself took the place of another: it is asked again. */
 const TRIES = 3;
 
@@ -36,10 +40,10 @@ export class Tracing {
   flow: FlowAnswer | null = null;
   /** The instruction that was picked by hand; null: the one of the step. */
   picked: number | null = null;
-  error: RequestError | null = null;
   readonly breakpoints: Set<number>;
-  readonly code: RowWindows<CodeRow>;
-  readonly steps: RowWindows<StepRow>;
+  readonly code: Paged<CodeRow>;
+  readonly steps: Paged<StepRow>;
+  private failure: RequestError | null = null;
   private readonly reading: Newest<number, StepAnswer>;
   private readonly search: Newest<Record<string, string | number>, { step: number | null }>;
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -56,8 +60,11 @@ export class Tracing {
     if (kept.size > MOST_KEPT) kept.clear();
     this.breakpoints = kept.get(key) ?? new Set();
     kept.set(key, this.breakpoints);
-    const rows = <T>(path: string, panel: string) =>
-      new RowWindows<T>(async (first, count, signal) => (await ask<{ rows: T[] }>(path, panel, { at, first, count }, signal)).rows, moved);
+    const rows = <T>(path: string, panel: string): Paged<T> => {
+      const load = async (first: number, count: number, signal: AbortSignal): Promise<T[]> =>
+        (await askJson<{ rows: T[] }>(path, panel, { at, first, count }, signal)).rows;
+      return new Paged<T>(new Latest(moved), load, BLOCK, MOST_BLOCKS);
+    };
     this.code = rows<CodeRow>("/api/trace_code", "shader code");
     this.steps = rows<StepRow>("/api/trace_steps", "shader steps");
     const failed = (error: unknown): void => this.fail(error);
@@ -65,7 +72,7 @@ export class Tracing {
       (step, signal) => ask<StepAnswer>("/api/trace_step", "shader step", { at, step }, signal),
       (answer) => {
         this.answer = answer;
-        this.error = null;
+        this.failure = null;
         moved();
       },
       failed,
@@ -79,6 +86,10 @@ export class Tracing {
       },
       failed,
     );
+  }
+
+  get error(): RequestError | null {
+    return this.failure ?? this.code.error ?? this.steps.error;
   }
 
   /** The number of the instruction that comes next; null at the end. */
@@ -138,8 +149,8 @@ export class Tracing {
     clearTimeout(this.timer);
     this.reading.stop();
     this.search.stop();
-    this.code.stop();
-    this.steps.stop();
+    this.code.clear();
+    this.steps.clear();
   }
 
   private say(): void {
@@ -149,7 +160,7 @@ export class Tracing {
 
   private fail(error: unknown): void {
     if (this.stopped || error instanceof Superseded || (error instanceof DOMException && error.name === "AbortError")) return;
-    this.error = error instanceof RequestError ? error : new RequestError(String(error));
+    this.failure = error instanceof RequestError ? error : new RequestError(String(error));
     this.moved();
   }
 }

@@ -1,16 +1,24 @@
 // Rows that come from the server in blocks, as they are scrolled into view.
 
+import type { RequestError } from "./api";
 import type { Latest } from "./latest";
 
 export type LoadRows<Row> = (first: number, count: number, signal: AbortSignal) => Promise<Row[]>;
 
+/** How long to wait before a question is asked again that the server did not answer. */
+const RETRY_MS = 50;
+
 export class Paged<Row> {
   private blocks = new Map<number, Row[]>();
   private asked = "";
-  /** Grows with each question: what becomes of an older one no longer matters. */
+  /** Grows with each question and with `clear`: what becomes of an older question no longer matters. */
   private turn = 0;
+  private retry: ReturnType<typeof setTimeout> | undefined;
 
-  /** block: rows of a block. most: blocks of one question. kept: blocks that are kept. */
+  /**
+   * latest: asks the questions, and holds the error of the last one. Nothing else may be asked with it.
+   * block: rows of a block. most: blocks of one question. kept: blocks that are kept.
+   */
   constructor(
     private readonly latest: Latest,
     private readonly load: LoadRows<Row>,
@@ -19,22 +27,34 @@ export class Paged<Row> {
     private readonly kept = 64,
   ) {}
 
+  /** Why there are no more rows. */
+  get error(): RequestError | null {
+    return this.latest.error;
+  }
+
+  /** Forget all rows, and the error. A question that is open is dropped. */
   clear(): void {
     this.blocks.clear();
     this.asked = "";
     this.turn += 1;
+    clearTimeout(this.retry);
     this.latest.stop();
   }
 
+  /** A row, or undefined where it has not come yet. */
   get(index: number): Row | undefined {
     return this.blocks.get(Math.floor(index / this.block))?.[index % this.block];
   }
 
-  /** Ask for rows from `start` up to `end`, without it, that are not there. The newest question is the one that counts. */
+  /**
+   * Ask for rows from `start` up to `end`, without it, that are not there. The newest question is the one that counts.
+   * After an error nothing is asked until `clear`.
+   */
   need(start: number, end: number): void {
-    if (end <= start) return;
+    if (end <= start || this.error) return;
     let first = Math.floor(start / this.block);
     let last = Math.floor((end - 1) / this.block);
+    this.touch(first, last);
     while (first <= last && this.blocks.has(first)) first += 1;
     while (last >= first && this.blocks.has(last)) last -= 1;
     if (last < first) return;
@@ -44,13 +64,13 @@ export class Paged<Row> {
     this.asked = key;
     this.turn += 1;
     const { turn } = this;
+    clearTimeout(this.retry);
     const at = first * this.block;
     const count = (last - first + 1) * this.block;
     void this.latest.ask(
       (signal) => this.load(at, count, signal),
       (rows) => {
         for (let block = first; block <= last; block += 1) {
-          // The newest blocks are the last ones of the map.
           this.blocks.delete(block);
           this.blocks.set(block, rows.slice((block - first) * this.block, (block - first + 1) * this.block));
         }
@@ -61,10 +81,24 @@ export class Paged<Row> {
         this.asked = "";
       },
     ).then(() => {
-      // The server answered another question of the panel in place of this one: ask again.
-      if (this.turn !== turn || this.asked !== key || this.latest.error) return;
-      this.asked = "";
-      this.need(start, end);
+      // It was answered, or it failed, or a newer question took its place.
+      if (this.turn !== turn || this.asked !== key || this.error) return;
+      // The server answered another question of the panel in place of this one. It is asked again after a moment,
+      // never at once: that could go on without end, with no time left for anything else.
+      this.retry = setTimeout(() => {
+        this.asked = "";
+        this.need(start, end);
+      }, RETRY_MS);
     });
+  }
+
+  /** The blocks that were used last are the last ones of the map: they are kept longest. */
+  private touch(first: number, last: number): void {
+    for (let block = first; block <= last; block += 1) {
+      const rows = this.blocks.get(block);
+      if (!rows) continue;
+      this.blocks.delete(block);
+      this.blocks.set(block, rows);
+    }
   }
 }

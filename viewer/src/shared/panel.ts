@@ -49,15 +49,19 @@ export abstract class Panel extends LitElement {
     showPanel(id);
   }
 
-  /** A line that moves while an answer is awaited for some time. */
   protected working(...others: Latest[]): TemplateResult {
-    const on = [this.latest, ...others].some((latest) => latest.state === "slow");
-    return html`<div class=${on ? "working on" : "working"} role="status" aria-label=${on ? "waiting for the answer" : ""}></div>`;
+    return working(this.latest, ...others);
   }
 
   protected problem(error: RequestError | null): TemplateResult | typeof nothing {
     return problem(error);
   }
+}
+
+/** A line that moves while one of the answers is awaited for some time. */
+export function working(...latests: Latest[]): TemplateResult {
+  const on = latests.some((latest) => latest.state === "slow");
+  return html`<div class=${on ? "working on" : "working"} role="status" aria-label=${on ? "waiting for the answer" : ""}></div>`;
 }
 
 /** What a request was refused with. */

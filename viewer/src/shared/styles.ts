@@ -68,6 +68,8 @@ export const panelStyles = css`
   }
   input[type="text"],
   input[type="search"],
+  input[type="number"],
+  textarea,
   select,
   button {
     font: inherit;
@@ -95,6 +97,24 @@ export const panelStyles = css`
     background: var(--chosen);
     border-color: var(--accent);
     color: var(--strong);
+  }
+  .group {
+    display: inline-flex;
+    flex-wrap: wrap;
+  }
+  .group button {
+    border-radius: 0;
+    margin-left: -1px;
+  }
+  .group button:first-child {
+    border-radius: 3px 0 0 3px;
+    margin-left: 0;
+  }
+  .group button:last-child {
+    border-radius: 0 3px 3px 0;
+  }
+  .group button[aria-checked="true"] {
+    position: relative;
   }
   label {
     display: inline-flex;
@@ -156,5 +176,44 @@ export const panelStyles = css`
   }
   .problem p:last-child {
     margin: 0;
+  }
+`;
+
+/** A table of names and texts. */
+export const factsTableStyles = css`
+  table {
+    border-collapse: collapse;
+    width: 100%;
+  }
+  th,
+  td {
+    text-align: left;
+    vertical-align: top;
+    padding: 1px 8px;
+    line-height: 18px;
+    overflow-wrap: anywhere;
+  }
+  th {
+    font-weight: 400;
+    color: var(--dim);
+    width: 1%;
+    white-space: nowrap;
+  }
+  tr:nth-child(even) {
+    background: var(--stripe);
+  }
+`;
+
+/** A frame around an element that has the focus, over what it draws. */
+export const focusFrameStyles = css`
+  :host(:focus-visible) {
+    outline: none;
+  }
+  :host(:focus-visible)::after {
+    content: "";
+    position: absolute;
+    inset: 0;
+    border: 2px solid var(--accent);
+    pointer-events: none;
   }
 `;

@@ -3,12 +3,14 @@
 import { css, html, nothing, type TemplateResult } from "lit";
 import { parseAddress, placeOfText } from "../shared/address";
 import { askJson, type StateAnswer } from "../shared/api";
+import { checkBox } from "../shared/check_box";
+import { Latest } from "../shared/latest";
 import { Panel, linked } from "../shared/panel";
 import { RowsList } from "../shared/rows_list";
 import { searchField } from "../shared/search_field";
 import { selection } from "../shared/selection";
-import { panelStyles } from "../shared/styles";
-import { Latest } from "../shared/latest";
+import { factsTableStyles, panelStyles } from "../shared/styles";
+import { changesHead, changesStyles, changesTable } from "./changes_view";
 import "./flow_view";
 import type { FlowStage } from "./flow";
 import { rowsOf, type StateRow } from "./rows";
@@ -16,6 +18,8 @@ import { rowsOf, type StateRow } from "./rows";
 export class StatePanel extends Panel {
   static override styles = [
     panelStyles,
+    factsTableStyles,
+    changesStyles,
     css`
       pg-draw-flow {
         flex: 1 1 0;
@@ -26,61 +30,6 @@ export class StatePanel extends Panel {
         max-height: 45%;
         overflow: auto;
         border-bottom: 1px solid var(--line);
-      }
-      table {
-        border-collapse: collapse;
-        width: 100%;
-      }
-      th,
-      td {
-        text-align: left;
-        vertical-align: top;
-        padding: 1px 8px;
-        line-height: 18px;
-        overflow-wrap: anywhere;
-      }
-      th {
-        font-weight: 400;
-        color: var(--dim);
-        white-space: nowrap;
-        width: 1%;
-      }
-      tr:nth-child(even) {
-        background: var(--stripe);
-      }
-      .head,
-      .row {
-        display: grid;
-        grid-template-columns: minmax(18ch, 34ch) minmax(12ch, 1fr) minmax(12ch, 1fr);
-        gap: 8px;
-      }
-      .rows {
-        width: 100%;
-      }
-      .head {
-        padding: 2px 8px;
-        color: var(--dim);
-        border-bottom: 1px solid var(--line);
-        background: var(--raised);
-        flex: none;
-      }
-      .row > span {
-        overflow: hidden;
-        text-overflow: ellipsis;
-      }
-      .register {
-        color: var(--strong);
-        background: var(--stripe);
-      }
-      .field > span:first-child {
-        padding-left: 2ch;
-        color: var(--dim);
-      }
-      .old {
-        color: var(--old);
-      }
-      .new {
-        color: var(--new);
       }
       .since {
         width: 12ch;
@@ -154,16 +103,7 @@ export class StatePanel extends Panel {
     return html`
       <div class="bar">
         ${this.views()}
-        <label title="Also stages that pass their input on"
-          ><input
-            type="checkbox"
-            .checked=${this.allStages}
-            @change=${(event: Event) => {
-              this.allStages = (event.target as HTMLInputElement).checked;
-              this.requestUpdate();
-            }}
-          />all stages</label
-        >
+        ${checkBox("all stages", this.allStages, (on) => this.setAllStages(on), "Also stages that pass their input on")}
         <span class="dim grow mono">${this.flowAsked}</span>
       </div>
       ${this.working(this.flow)} ${this.problem(error)}
@@ -173,6 +113,11 @@ export class StatePanel extends Panel {
             error || this.flow.state !== "idle" ? "" : "Select a draw, or a pixel of its target, to see how its colours are made."
           }</div>`}
     `;
+  }
+
+  private setAllStages(all: boolean): void {
+    this.allStages = all;
+    this.requestUpdate();
   }
 
   private ask(): void {
@@ -192,6 +137,7 @@ export class StatePanel extends Panel {
   protected override render(): TemplateResult {
     if (this.view === "flow") return this.flowView();
     const answer = this.latest.error ? null : this.answer;
+    const none = this.filter ? "No register fits the filter." : "No register differs.";
     return html`
       <div class="bar">
         ${this.views()}
@@ -231,24 +177,8 @@ export class StatePanel extends Panel {
           </div>`
         : nothing}
       ${answer?.missing ? html`<div class="note">${linked(answer.missing)}</div>` : nothing}
-      <div class="head mono" aria-hidden="true"><span>register</span><span>before</span><span>now</span></div>
-      <div class="scroll" tabindex="0" role="table" aria-label="Registers that differ" aria-rowcount=${this.rows.length}>
-        ${answer && !this.rows.length
-          ? html`<div class="note">${this.filter ? "No register fits the filter." : "No register differs."}</div>`
-          : nothing}
-        ${this.list.render(answer ? this.rows.length : 0, (index) => this.row(index))}
-      </div>
+      ${changesHead("before", "now")} ${changesTable(this.list, answer ? this.rows : [], answer ? none : "")}
     `;
-  }
-
-  private row(index: number): TemplateResult | typeof nothing {
-    const row = this.rows[index];
-    if (!row) return nothing;
-    return html`<div class=${row.field ? "row field" : "row register"} role="row" aria-rowindex=${index + 1}>
-      <span role="rowheader" title=${row.name}>${row.name}</span>
-      <span class="old" role="cell" title=${row.old}>${row.old}</span>
-      <span class="new" role="cell" title=${row.new}>${row.new}</span>
-    </div>`;
   }
 
   private setMode(mode: typeof this.mode): void {

@@ -23,13 +23,6 @@ export class WhatIfPanel extends Panel {
   static override styles = [
     panelStyles,
     css`
-      .group {
-        display: inline-flex;
-      }
-      .group button {
-        border-radius: 0;
-        margin-left: -1px;
-      }
       .changes {
         list-style: none;
         margin: 0;

@@ -3,6 +3,7 @@
 import { css, html, nothing, type TemplateResult } from "lit";
 import { parseAddress, placeOfText } from "../shared/address";
 import { askJson, type WordLine } from "../shared/api";
+import { checkBox } from "../shared/check_box";
 import { Panel, linked } from "../shared/panel";
 import { RowsList } from "../shared/rows_list";
 import { searchField } from "../shared/search_field";
@@ -113,16 +114,10 @@ export class WordsPanel extends Panel {
           this.filter = text;
           this.sift();
         })}
-        <label
-          ><input
-            type="checkbox"
-            .checked=${this.changedOnly}
-            @change=${(event: Event) => {
-              this.changedOnly = (event.target as HTMLInputElement).checked;
-              this.sift();
-            }}
-          />changed only</label
-        >
+        ${checkBox("changed only", this.changedOnly, (on) => {
+          this.changedOnly = on;
+          this.sift();
+        })}
         <span class="dim mono">${lines ? `${this.shown.length} words` : ""}</span>
       </div>
       ${this.working()} ${this.problem(this.latest.error)}

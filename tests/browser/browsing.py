@@ -19,7 +19,7 @@ DATA = ROOT / "src/pocketgpu/data"
 SAMPLES = {"3DS": "sample.ctf.xz", "Switch": "sample_switch.mxcap.zip"}
 ARGUMENTS = (
     "--headless", "--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-quic",
-    "--no-first-run", "--disable-sync",
+    "--no-first-run", "--disable-sync", "--disable-gpu-compositing",
     "--disable-background-networking", "--disable-component-update",
 )  # fmt: skip
 LIMIT = 60_000

@@ -175,6 +175,18 @@ def memory(page: Any, address: str) -> None:
     field.press("Enter")
 
 
+def marked(page: Any, address: int, size: int) -> None:
+    """Wait until these bytes are marked, and no others, with their values."""
+    wanted = [f"{at:x}: {byte_at(at):02x}" for at in range(address, address + size)]
+    cells = "box => [...box.querySelectorAll('.cell.marked')].map(one => `${(+one.dataset.at).toString(16)}: ${one.innerText}`)"
+    for _ in range(100):
+        found = page.locator("pg-hex .scroll").evaluate(cells)
+        if found == wanted:
+            return
+        page.wait_for_timeout(100)
+    assert found == wanted
+
+
 def row_text(page: Any, address: int) -> str:
     row = page.locator("pg-hex .row", has_text=f"0x{address:08x}")
     row.locator(".cell").first.wait_for()
@@ -260,6 +272,5 @@ def test_a_link_to_memory_opens_at_it(page: Any, fake: Fake) -> None:
     page.goto(fake.url + "#f0/d3/mem0x18000123+0x2")
     page.reload()
     tab(page, "Memory")
-    page.locator("pg-hex .cell.marked").first.wait_for()
-    assert page.locator("pg-hex .cell.marked").all_inner_texts() == [f"{byte_at(0x18000123 + n):02x}" for n in (0, 1)]
+    marked(page, 0x18000123, 2)
     page.locator("pg-why .because", has_text="about f0/d3").wait_for()

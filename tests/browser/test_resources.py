@@ -178,7 +178,8 @@ def memory(page: Any, address: str) -> None:
 def marked(page: Any, address: int, size: int) -> None:
     """Wait until these bytes are marked, and no others, with their values."""
     wanted = [f"{at:x}: {byte_at(at):02x}" for at in range(address, address + size)]
-    cells = "box => [...box.querySelectorAll('.cell.marked')].map(one => `${(+one.dataset.at).toString(16)}: ${one.innerText}`)"
+    cells = """box => [...box.querySelectorAll(".cell.marked")].map(
+        one => `${(+one.dataset.at).toString(16)}: ${one.innerText}`)"""
     for _ in range(100):
         found = page.locator("pg-hex .scroll").evaluate(cells)
         if found == wanted:

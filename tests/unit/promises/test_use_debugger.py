@@ -86,6 +86,25 @@ def test_an_address_is_written_and_read() -> None:
     assert thread.block == (0, 1, 0) and thread.thread == (3, 0, 0) and thread.vertex is None
 
 
+@pytest.mark.parametrize("console", ["n3ds", "switch"])
+def test_what_a_draw_costs_reads_and_makes(console: str, request: pytest.FixtureRequest) -> None:
+    """The questions of the page in the browser, asked in Python, the same on both consoles."""
+    run = request.getfixturevalue(console)
+    draw = run.draws(0)[1]
+    assert "fragments" in str(run.costs(0))
+    over = run.overdraw(draw.address, "pass")
+    assert over.counts.ndim == 2 and 0 < over.fragments == int(over.counts.sum())
+    assert 1 <= over.draws <= 2
+    assert run.colour_flow(draw.address)[0].program == draw.address.at(vertex=0)
+    for change in run.seek(draw.address).changes():
+        word = run.word_of(change.register, draw.address)
+        assert word is not None and (word.value, word.event) == (change.new, draw.address)
+    place, first = draw.writes[0].address, run.events(0)[0].by_number
+    written = run.next_write(place, 4, after=first)
+    assert written is not None and written.kind in ("fill", "clear")
+    assert run.who_reads(place, 4)[-1].kind == {"n3ds": "transfer", "switch": "show"}[console]
+
+
 def test_a_moment_of_a_3ds(n3ds: Inspection) -> None:
     moment = n3ds.seek("f0/d0")
     assert str(moment.summary).startswith("culling: off\ndepth: ")

@@ -107,6 +107,7 @@ def serve_desk(
     import uvicorn
 
     from pocketgpu import __version__
+    from pocketgpu.view.connections import BoundedConnection
     from pocketgpu.view.gate import TOKEN, Gate
     from pocketgpu.view.questions.notes_file import Notes
     from pocketgpu.view.routes import Routes
@@ -121,8 +122,9 @@ def serve_desk(
     if place.open_browser:
         webbrowser.open(link)
     config = uvicorn.Config(
-        gate, log_level="warning", access_log=False, ws="none", server_header=False, timeout_graceful_shutdown=1
-    )
+        gate, log_level="error", access_log=False, ws="none", server_header=False, timeout_graceful_shutdown=1,
+        http=BoundedConnection,
+    )  # fmt: skip
 
     class Server(uvicorn.Server):
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:

@@ -52,7 +52,7 @@ class Browser:
         self._free: list[Page] = []
 
     def page(self, **options: Any) -> Page:
-        """A page as new. options: of the browser's context; only those of LOOKS can be changed in a page that is there."""
+        """A page as new. options: of the browser's context; a page that is there can change those of LOOKS only."""
         if options.keys() <= LOOKS.keys():
             page = self._free.pop() if self._free else Page(self._chromium.new_context(), kept=True)
             page.look(**{**LOOKS, **options})
@@ -183,6 +183,23 @@ def served(*arguments: str) -> Iterator[str]:
             yield next(word for word in words if word.startswith("http"))
         finally:
             process.kill()
+
+
+class Served:
+    """A running `pocketgpu view` that several pages look at, one after the other. Its link lets in the first one, whose
+    cookie the others get."""
+
+    def __init__(self, link: str) -> None:
+        self._link = link
+        self._cookies: list[Any] = []
+
+    def open(self, watched: Watched, address: str) -> Any:
+        """Open an address in a page, and wait until the events are there."""
+        watched.context.add_cookies(self._cookies)
+        page = watched.open(f"{self._link}#{address}")
+        base = urlsplit(page.url)
+        self._link, self._cookies = f"{base.scheme}://{base.netloc}/", watched.context.cookies()
+        return page
 
 
 def sample(console: str) -> str:

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from browser import browsing
-from browser.browsing import Browser, Watched, watching
+from browser.browsing import Browser, Served, Watched, watching
 from browser.fake_server import Fake
 
 _HERE = Path(__file__).parent
 _FAILED = pytest.StashKey[bool]()
 _open = ExitStack()
-"""The browser, until the last test of this folder."""
+"""The browser and the servers of samples, until the last test of this folder."""
 _browsers: list[Browser] = []
+_samples: dict[str, Served] = {}
+
+
+def _close() -> None:
+    _browsers.clear()
+    _samples.clear()
+    _open.close()
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +33,18 @@ def browser() -> Browser:
     return _browsers[0]
 
 
+@pytest.fixture(scope="module")
+def samples() -> Callable[[str], Served]:
+    """The real server with the sample of a console, one for all files."""
+
+    def of(console: str) -> Served:
+        if console not in _samples:
+            _samples[console] = Served(_open.enter_context(browsing.served(browsing.sample(console))))
+        return _samples[console]
+
+    return of
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
     """While the browser is open, the thread has an event loop, and tests of other folders run theirs."""
@@ -33,8 +52,12 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
         yield
     finally:
         if nextitem is None or _HERE not in nextitem.path.parents:
-            _open.close()
-            _browsers.clear()
+            _close()
+
+
+def pytest_sessionfinish() -> None:
+    """After tests that were broken off."""
+    _close()
 
 
 @pytest.hookimpl(wrapper=True)

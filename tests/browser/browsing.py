@@ -24,6 +24,8 @@ ARGUMENTS = (
 )  # fmt: skip
 LIMIT = 60_000
 """Milliseconds that anything may take: machines of tests are slow at times."""
+LOOKS: dict[str, Any] = {"viewport": {"width": 1300, "height": 800}, "color_scheme": "light"}
+"""What a page looks like, unless a test says something else."""
 
 
 def missing() -> str:
@@ -41,15 +43,76 @@ def _chromium() -> str | None:
     return shutil.which("chromium") or shutil.which("chromium-browser")
 
 
+class Browser:
+    """Chromium, and a page of it that tests use one after the other: a new one costs a process of its own, which takes
+    four times as long as to load a page again."""
+
+    def __init__(self, chromium: Any) -> None:
+        self._chromium = chromium
+        self._free: list[Page] = []
+
+    def page(self, **options: Any) -> Page:
+        """A page as new. options: of the browser's context; a page that is there can change those of LOOKS only."""
+        if options.keys() <= LOOKS.keys():
+            page = self._free.pop() if self._free else Page(self._chromium.new_context(), kept=True)
+            page.look(**{**LOOKS, **options})
+            return page
+        return Page(self._chromium.new_context(**{**LOOKS, **options}), kept=False)
+
+    def give(self, page: Page) -> None:
+        """A test needs this page no more."""
+        if page.kept and page.clean():
+            self._free.append(page)
+        else:
+            page.context.close()
+
+
+class Page:
+    """A page in a context of its own. kept: whether another test may have it; not after what can't be undone."""
+
+    def __init__(self, context: Any, kept: bool) -> None:
+        self.context, self.kept = context, kept
+        self.page = context.new_page()
+        self.page.set_default_timeout(LIMIT)
+        self._tools = context.new_cdp_session(self.page)
+
+    def look(self, viewport: dict[str, int], color_scheme: str) -> None:
+        self.page.set_viewport_size(viewport)
+        self.page.emulate_media(color_scheme=color_scheme)
+
+    def clean(self) -> bool:
+        """Leave the page as a new one would be; False if it can't be done, such as when its server has ended.
+
+        It goes to a picture of the same server: pages of other origins have other processes.
+        """
+        from playwright.sync_api import Error
+
+        base = urlsplit(self.page.url)
+        try:
+            for other in self.context.pages:
+                if other != self.page:
+                    other.close()
+            self.page.unroute_all()
+            if base.netloc:
+                self.page.mouse.move(0, 0)
+                self.page.goto(f"{base.scheme}://{base.netloc}/icon.svg", timeout=LIMIT / 4)
+                self.page.evaluate("localStorage.clear(); sessionStorage.clear()")
+            self.context.clear_cookies()
+            self._tools.send("Page.resetNavigationHistory")
+        except Error:
+            return False
+        return True
+
+
 @contextmanager
-def chromium() -> Iterator[Any]:
+def chromium() -> Iterator[Browser]:
     """A browser without windows."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=_chromium(), args=list(ARGUMENTS))
         try:
-            yield browser
+            yield Browser(browser)
         finally:
             browser.close()
 
@@ -57,18 +120,28 @@ def chromium() -> Iterator[Any]:
 class Watched:
     """A page that is watched for errors: of scripts, and of what its security policy forbids."""
 
-    def __init__(self, browser: Any, **options: Any) -> None:
-        self.context = browser.new_context(**{"viewport": {"width": 1300, "height": 800}, **options})
-        self.page = self.context.new_page()
-        self.page.set_default_timeout(LIMIT)
+    def __init__(self, browser: Browser, **options: Any) -> None:
+        self._browser = browser
+        self._lent = browser.page(**options)
+        self.context, self.page = self._lent.context, self._lent.page
         self.errors: list[str] = []
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.on("console", self._heard)
+        self._listeners = {"pageerror": lambda error: self.errors.append(str(error)), "console": self._heard}
+        for event, listener in self._listeners.items():
+            self.page.on(event, listener)
 
     def _heard(self, message: Any) -> None:
         # A browser writes of every answer with status 400 or 409; tests ask for some.
         if message.type == "error" and "Failed to load resource" not in message.text:
             self.errors.append(message.text)
+
+    def before_load(self, script: str) -> None:
+        """Run a script before those of each page. Use it instead of `page.add_init_script`, which can't be undone."""
+        self.spoil()
+        self.page.add_init_script(script)
+
+    def spoil(self) -> None:
+        """No other test gets this page."""
+        self._lent.kept = False
 
     def open(self, url: str) -> Any:
         """Open an address and wait until the events are there."""
@@ -77,15 +150,24 @@ class Watched:
         return self.page
 
     def close(self) -> None:
-        self.context.close()
+        """Hear what was said until now, and give the page back."""
+        self.page.evaluate("0")
+        for event, listener in self._listeners.items():
+            self.page.remove_listener(event, listener)
+        self._browser.give(self._lent)
 
 
 @contextmanager
-def watching(browser: Any, **options: Any) -> Iterator[Watched]:
+def watching(browser: Browser, **options: Any) -> Iterator[Watched]:
     """A page in which nothing may break. options: of the browser's context."""
     watched = Watched(browser, **options)
-    yield watched
-    watched.close()
+    try:
+        yield watched
+    except BaseException:
+        watched.spoil()
+        raise
+    finally:
+        watched.close()
     assert watched.errors == []
 
 
@@ -101,6 +183,23 @@ def served(*arguments: str) -> Iterator[str]:
             yield next(word for word in words if word.startswith("http"))
         finally:
             process.kill()
+
+
+class Served:
+    """A running `pocketgpu view` that several pages look at, one after the other. Its link lets in the first one, whose
+    cookie the others get."""
+
+    def __init__(self, link: str) -> None:
+        self._link = link
+        self._cookies: list[Any] = []
+
+    def open(self, watched: Watched, address: str) -> Any:
+        """Open an address in a page, and wait until the events are there."""
+        watched.context.add_cookies(self._cookies)
+        page = watched.open(f"{self._link}#{address}")
+        base = urlsplit(page.url)
+        self._link, self._cookies = f"{base.scheme}://{base.netloc}/", watched.context.cookies()
+        return page
 
 
 def sample(console: str) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 import threading
-import time
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -38,6 +37,12 @@ class Fake(ThreadingHTTPServer):
 
     def __init__(self, page: Path) -> None:
         super().__init__(("127.0.0.1", 0), partial(_Handler, directory=str(page)))
+        self._working = 0
+        self._none_works = threading.Condition()
+        self._begin()
+        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+
+    def _begin(self) -> None:
         self.answers = dict(ANSWERS)
         """The answer of each request; tests may put others there."""
         self.asked: list[str] = []
@@ -45,7 +50,31 @@ class Fake(ThreadingHTTPServer):
         self.overtaken: set[str] = set()
         """Paths whose next request is answered with status 409."""
         self.ended = threading.Event()
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def renew(self) -> None:
+        """Become as new, when the requests of a page that has gone away are done."""
+        self.ended.set()
+        with self._none_works:
+            assert self._none_works.wait_for(lambda: not self._working, timeout=60)
+        self._begin()
+
+    def end(self) -> None:
+        self.ended.set()
+        self.shutdown()
+        self.server_close()
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        with self._none_works:
+            self._working += 1
+        super().process_request(request, client_address)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            with self._none_works:
+                self._working -= 1
+                self._none_works.notify_all()
 
     @property
     def url(self) -> str:
@@ -74,7 +103,7 @@ class _Handler(SimpleHTTPRequestHandler):
         name = target.path.removeprefix("/api/")
         given = {key: values[0] for key, values in parse_qs(target.query).items()}
         self.server.asked.append(self.path)
-        time.sleep(self.server.slow.get(name, 0))
+        self.server.ended.wait(self.server.slow.get(name, 0))
         if name in self.server.overtaken:
             self.server.overtaken.remove(name)
             self._send(409, _json({"error": {"message": "overtaken", "location": None, "hint": None}}))

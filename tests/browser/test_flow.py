@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from browser import browsing
-from browser.browsing import SAMPLES, Watched, served, watching
+from browser.browsing import SAMPLES, Served, Watched, watching
 from browser.fake_flow import MARKUP
 from browser.fake_server import Fake
 
@@ -73,12 +74,12 @@ def test_a_frame_has_no_stages_and_the_registers_come_back(page: Any) -> None:
 
 
 @pytest.mark.parametrize("console", list(SAMPLES))
-def test_the_samples(browser: Any, console: str) -> None:
+def test_the_samples(browser: Any, samples: Callable[[str], Served], console: str) -> None:
     pytest.importorskip("starlette")
     pytest.importorskip("uvicorn")
     wanted = pocketgpu.debug(browsing.sample(console)).colour_flow(PIXELS[console])
-    with served(browsing.sample(console)) as link, watching(browser) as watched:
-        page = watched.open(f"{link}#{PIXELS[console]}")
+    with watching(browser) as watched:
+        page = samples(console).open(watched, PIXELS[console])
         show(page)
         page.get_by_label("all stages").check()
         page.locator("pg-draw-flow .stage").nth(len(wanted) - 1).wait_for()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from browser import browsing
-from browser.browsing import SAMPLES, answer, served, watching
+from browser.browsing import SAMPLES, Served, answer, watching
 
 import pocketgpu
 from pocketgpu.inspect.frames.frame_graph import frame_graph
@@ -21,10 +21,12 @@ pytest.importorskip("uvicorn")
 
 
 @pytest.fixture(scope="module", params=list(SAMPLES))
-def opened(browser: Any, request: pytest.FixtureRequest) -> Iterator[tuple[Any, Any]]:
+def opened(
+    browser: Any, samples: Callable[[str], Served], request: pytest.FixtureRequest
+) -> Iterator[tuple[Any, Any]]:
     """An inspection of a sample, and the page about it with both panels in front."""
-    with served(browsing.sample(request.param)) as link, watching(browser) as watched:
-        page = watched.open(link + "#f1/d3")
+    with watching(browser) as watched:
+        page = samples(request.param).open(watched, "f1/d3")
         page.get_by_role("tab", name="Frame graph").click()
         page.get_by_role("tab", name="Timeline").click()
         page.locator("pg-graph .node").first.wait_for()

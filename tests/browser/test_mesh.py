@@ -169,7 +169,7 @@ def test_the_mesh_follows_the_selection(watched: Watched, fake: Fake) -> None:
 
 def test_without_webgl_the_table_stays(browser: Any, fake: Fake) -> None:
     watched = Watched(browser)
-    watched.page.add_init_script(
+    watched.before_load(
         "const get = HTMLCanvasElement.prototype.getContext;"
         "HTMLCanvasElement.prototype.getContext = function (kind, ...more) {"
         " return kind.startsWith('webgl') ? null : get.call(this, kind, ...more); };"

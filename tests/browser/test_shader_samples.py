@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from browser import browsing
-from browser.browsing import SAMPLES, served, watching
+from browser.browsing import SAMPLES, Served, watching
 
 import pocketgpu
 from pocketgpu.inspect.model.inspection import Inspection
@@ -18,10 +18,12 @@ pytest.importorskip("uvicorn")
 
 
 @pytest.fixture(scope="module", params=list(SAMPLES))
-def opened(browser: Any, request: pytest.FixtureRequest) -> Iterator[tuple[Inspection, Any]]:
+def opened(
+    browser: Any, samples: Callable[[str], Served], request: pytest.FixtureRequest
+) -> Iterator[tuple[Inspection, Any]]:
     """An inspection of a sample, and the page of the server with the same sample."""
-    with served(browsing.sample(request.param)) as link, watching(browser) as watched:
-        page = watched.open(link + "#f0/d5")
+    with watching(browser) as watched:
+        page = samples(request.param).open(watched, "f0/d5")
         page.get_by_role("tab", name="Shader").click()
         yield pocketgpu.debug(browsing.sample(request.param)), page
 

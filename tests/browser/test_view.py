@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from browser import browsing
-from browser.browsing import DIFFERS, SAMPLES, Watched, answer, click_pixel, served, watching
+from browser.browsing import DIFFERS, SAMPLES, Served, Watched, answer, click_pixel, watching
 
 pytestmark = pytest.mark.skipif(bool(browsing.missing()), reason=browsing.missing())
 pytest.importorskip("starlette")
@@ -17,10 +17,12 @@ SIZE = "(({width, height}) => [width, height])(document.querySelector('pg-pictur
 
 
 @pytest.fixture(scope="module", params=list(SAMPLES))
-def opened(browser: Any, request: pytest.FixtureRequest) -> Iterator[tuple[str, Any, Watched]]:
+def opened(
+    browser: Any, samples: Callable[[str], Served], request: pytest.FixtureRequest
+) -> Iterator[tuple[str, Any, Watched]]:
     """Console, page, and what watches it."""
-    with served(browsing.sample(request.param)) as link, watching(browser) as watched:
-        page = watched.open(link + "#f0/d5")
+    with watching(browser) as watched:
+        page = samples(request.param).open(watched, "f0/d5")
         page.locator("pg-events .row.chosen").wait_for()
         yield request.param, page, watched
 

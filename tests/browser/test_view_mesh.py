@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from browser import browsing
-from browser.browsing import SAMPLES, served, watching
+from browser.browsing import SAMPLES, Served, watching
 
 import pocketgpu
 from pocketgpu.inspect.model.inspection import Inspection
@@ -19,10 +19,12 @@ pytest.importorskip("uvicorn")
 
 
 @pytest.fixture(scope="module", params=list(SAMPLES))
-def opened(browser: Any, request: pytest.FixtureRequest) -> Iterator[tuple[Inspection, Any]]:
+def opened(
+    browser: Any, samples: Callable[[str], Served], request: pytest.FixtureRequest
+) -> Iterator[tuple[Inspection, Any]]:
     """What Python says, and the page."""
-    with served(browsing.sample(request.param)) as link, watching(browser) as watched:
-        page = watched.open(link + "#f0/d4")
+    with watching(browser) as watched:
+        page = samples(request.param).open(watched, "f0/d4")
         page.locator("pg-events .row.chosen").wait_for()
         yield pocketgpu.debug(browsing.sample(request.param)), page
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from browser import browsing
-from browser.browsing import SAMPLES, answer, served, watching
+from browser.browsing import SAMPLES, Served, answer, watching
 
 pytestmark = pytest.mark.skipif(bool(browsing.missing()), reason=browsing.missing())
 pytest.importorskip("starlette")
@@ -29,11 +29,13 @@ TABLE = "document.querySelector('pg-resources').renderRoot.querySelector('pg-tab
 
 
 @pytest.fixture(scope="module", params=list(SAMPLES))
-def opened(browser: Any, request: pytest.FixtureRequest) -> Iterator[tuple[str, Any]]:
+def opened(
+    browser: Any, samples: Callable[[str], Served], request: pytest.FixtureRequest
+) -> Iterator[tuple[str, Any]]:
     """The address of a draw with textures, and the page at it."""
     at = DRAWS[request.param]
-    with served(browsing.sample(request.param)) as link, watching(browser) as watched:
-        page = watched.open(f"{link}#{at}")
+    with watching(browser) as watched:
+        page = samples(request.param).open(watched, at)
         page.locator("pg-events .row.chosen").wait_for()
         yield at, page
 

@@ -52,13 +52,13 @@ class Row(Specialised):
     stride: bytes of a warp's record.
     """
 
-    def __init__(self, place: tuple[Value, Value, Value], flow: Flow, count: bool, stride: int) -> None:
+    def __init__(self, place: tuple[Value, Value, Value], flow: Flow, count: bool, stride: int, half_rows: bool) -> None:
         launch, slot, warp = place
         k = launch.k
         self.warp, self.stride = k.var(warp), stride
         self.first_record = slot + WARPS
         self.record = k.var(self.first_record + warp * stride)
-        super().__init__(WarpPlace(k, launch, slot, self.warp, self.record), flow, count)
+        super().__init__(WarpPlace(k, launch, slot, self.warp, self.record), flow, count, half_rows=half_rows)
         self.warps = k.var(0)
         """How many warps run in a row; 0: one by itself."""
         self.begun_at, self.here, self.arrived = k.var(_BEGINNING), k.var(_APART), k.var(_APART)
@@ -212,15 +212,15 @@ class Row(Specialised):
 @kernel(lanes=32, launch=I32, slot=I32, warp=I32)
 def run_warp(
     k: Lang, launch: Value, slot: Value, warp: Value, *, code: bytes, start: int, indirect: tuple[int, ...],
-    stride: int, count: bool, observer: Observer | None = None,
+    stride: int, count: bool, half_rows: bool = False, observer: Observer | None = None,
 ) -> None:  # fmt: skip
     """Run a warp until it ends, waits or has had its turn; or all warps of a block in a row, if BLOCK.ROW says so.
 
-    stride: bytes of a warp's record.
+    stride: bytes of a warp's record. half_rows: see `Specialised`.
     """
     flow = flow_of(code, start, indirect, as_written=observer is not None)
     if observer is None and not Residence(flow).whole:
-        Row((launch, slot, warp), flow, count, stride).run()
+        Row((launch, slot, warp), flow, count, stride, half_rows).run()
         return
     place = WarpPlace(k, launch, slot, warp, slot + WARPS + warp * stride)
     Specialised(place, flow, count, observer=observer).run()

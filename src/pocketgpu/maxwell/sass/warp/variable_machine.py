@@ -23,7 +23,15 @@ from pocketgpu.maxwell.sass.stages.stage import NONE
 from pocketgpu.maxwell.sass.thread_memory.access import DATA, WarpPlace
 from pocketgpu.maxwell.sass.thread_memory.work import LANES, LAUNCH, REGISTERS, VECTOR, WARP, function_index
 from pocketgpu.maxwell.sass.warp.functions import called
-from pocketgpu.maxwell.sass.warp.inline_access import ALIKE, GLOBAL_ROW, HALF, GlobalRow, InlineAccess, SharedRows
+from pocketgpu.maxwell.sass.warp.inline_access import (
+    ALIKE,
+    GLOBAL_ROW,
+    HALF,
+    TWIN_ROW,
+    GlobalRow,
+    InlineAccess,
+    SharedRows,
+)
 from pocketgpu.maxwell.sass.warp.known_addresses import KnownAddresses, Sum
 from pocketgpu.maxwell.sass.warp.warp_machine import WarpMachine
 
@@ -303,7 +311,7 @@ class VariableMachine(WarpMachine):
             self.set_result(step, self.everyone, mask)
         else:
             self._ask_shared(step, access, mask)
-            get = self._rows.alike if access.kind == ALIKE else self._rows.row
+            get = {ALIKE: self._rows.alike, TWIN_ROW: self._rows.twin_row}.get(access.kind, self._rows.row)
             firsts = self._firsts(step.base)
             found = [get(firsts, step.offset + 4 * n) for n in range(words_of(step.mods.get("size", 4)))]
             for n, v in enumerate(found):

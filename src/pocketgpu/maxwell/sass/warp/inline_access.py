@@ -203,24 +203,55 @@ class SharedRows:
             k.store(I32, at, k.shuffle(v, list(range(n * HALF, (n + 1) * HALF))))
 
 
-class GlobalRow:
-    """Words of global memory side by side, for each half of the lanes inside one page.
+class RowPlaces:
+    """Words side by side for each half of the lanes, at two arena offsets (i32)."""
 
-    places: their arena offsets (i32). inside: whether they are in pages that threads reach (a scalar).
+    def __init__(self, k: Lang, places: list[Value]) -> None:
+        self.k, self.places = k, places
+
+    def load(self) -> Value:
+        """A word for each lane."""
+        k = self.k
+        x, y = (k.load(I32, at, HALF) for at in self.places)
+        return k.shuffle(x, list(range(LANES)), y)
+
+    def store(self, v: Value) -> None:
+        """Words of all lanes."""
+        k = self.k
+        for n, at in enumerate(self.places):
+            page_table.stamp(k, at)
+            page_table.stamp(k, at + (ROW_BYTES - 4))  # in a run it may be another page
+            k.store(I32, at, k.shuffle(v, list(range(n * HALF, (n + 1) * HALF))))
+
+
+def row_addresses(k: Lang, lows: Pair, highs: Pair, offset: int) -> list[Value]:
+    """The addresses (i64) of the first lane of each half. lows, highs: their words without the offset."""
+    return [
+        ((k.to_i64(upper) << 32) | k.to_i64(first, False)) + offset for first, upper in zip(lows, highs, strict=True)
+    ]
+
+
+def aligned(k: Lang, addresses: list[Value]) -> Value:
+    """Whether both addresses are those of words."""
+    return (k.low32(addresses[0] | addresses[1]) & 3) == 0
+
+
+class GlobalRow(RowPlaces):
+    """Words of global memory side by side, for each half of the lanes inside one page or run.
+
+    inside: whether they are in pages that threads reach (a scalar).
     """
 
     def __init__(self, k: Lang, lows: Pair, highs: Pair, offset: int, noted: NotedPages) -> None:
         """lows, highs: words of the addresses of the first lane of each half, without the offset of the instruction."""
-        self.k, self._lows = k, lows
-        addresses = [
-            ((k.to_i64(upper) << 32) | k.to_i64(first, False)) + offset
-            for first, upper in zip(lows, highs, strict=True)
-        ]
+        self._lows = lows
+        addresses = row_addresses(k, lows, highs, offset)
         found, places = noted.look(addresses)
         known = lambda: (k.i32(0) == 0, *places)
-        good, *self.places = k.branch(found, known, lambda: self._find(addresses, noted), usual=True)
-        aligned = (k.low32(addresses[0] | addresses[1]) & 3) == 0
-        self.inside = good & aligned
+        self.k = k
+        good, *places = k.branch(found, known, lambda: self._find(addresses, noted), usual=True)
+        super().__init__(k, places)
+        self.inside = good & aligned(k, addresses)
 
     def _find(self, addresses: list[Value], noted: NotedPages) -> tuple[Value, ...]:
         """Whether the words are inside, and their places. Their run is noted, or else their pages."""
@@ -254,19 +285,8 @@ class GlobalRow:
         unbroken = first.below(1 - ROW_BYTES) & second.below(1 - ROW_BYTES)
         return _whole(k, same | ~mask) & unbroken
 
-    def load(self) -> Value:
-        """A word for each lane."""
-        k = self.k
-        x, y = (k.load(I32, at, HALF) for at in self.places)
-        return k.shuffle(x, list(range(LANES)), y)
 
-    def store(self, v: Value) -> None:
-        """Words of all lanes."""
-        k = self.k
-        for n, at in enumerate(self.places):
-            page_table.stamp(k, at)
-            page_table.stamp(k, at + (ROW_BYTES - 4))  # in a run it may be another page
-            k.store(I32, at, k.shuffle(v, list(range(n * HALF, (n + 1) * HALF))))
-
-
-__all__ = ["ALIKE", "GLOBAL_ROW", "ROW", "TWIN_ROW", "GlobalRow", "InlineAccess", "SharedRows", "accesses", "twins"]
+__all__ = [
+    "ALIKE", "GLOBAL_ROW", "ROW", "TWIN_ROW", "GlobalRow", "InlineAccess", "RowPlaces", "SharedRows", "accesses",
+    "aligned", "row_addresses", "twins",
+]  # fmt: skip

@@ -47,7 +47,7 @@ RUNS = 8
 ROW_BYTES = 64
 """Bytes that are accessed at once where a run is looked up."""
 RUN = Struct(f"START:{2 * RUNS}", f"PLACES:{2 * RUNS}", f"OFFSET:{RUNS}", start=BOOKS + 4096)
-"""Runs by their words: the addresses (64 bits), in how many bytes a row may begin (64 bits; 0: no run), arena offsets."""
+"""Words of runs: addresses (64 bits), in how many bytes a row may begin (64 bits; 0: no run), arena offsets."""
 VERSIONS = BOOKS + TABLE_SIZE
 STAGING = VERSIONS + 4 * (ARENA_LIMIT >> PAGE_SHIFT)
 STAGING_SIZE = 1 << 20

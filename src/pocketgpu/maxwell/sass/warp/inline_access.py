@@ -33,8 +33,8 @@ class InlineAccess:
     """How the quick form does an access.
 
     kind: a word for each lane side by side in shared memory (ROW) or global memory (GLOBAL_ROW), the same words for all
-    lanes of a half (ALIKE), or words side by side which are the same for both halves (TWIN_ROW). asks: whether it is checked; a check covers the offsets `low` to `high`, so that later
-    accesses need none.
+    lanes of a half (ALIKE), or words side by side which are the same for both halves (TWIN_ROW).
+    asks: whether it is checked; a check covers the offsets `low` to `high`, so that later accesses need none.
     """
 
     kind: int

@@ -232,7 +232,7 @@ class WarpPair:
 
     def _begin(self, stretch: Stretch) -> Value:
         """Begin a stretch; returns whether both warps can go on together (a scalar)."""
-        row, k = self.row, self.row.k
+        row = self.row
         self.record.value = row.record.value + row.stride
         sums = [one for block in stretch.blocks for one in sums_of(row.flow, block)]
         first = [(step, access) for _, step, access, computed in stretch.accesses() if not computed]

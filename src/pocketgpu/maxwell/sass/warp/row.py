@@ -53,7 +53,9 @@ class Row(Specialised):
     stride: bytes of a warp's record.
     """
 
-    def __init__(self, place: tuple[Value, Value, Value], flow: Flow, count: bool, stride: int, half_rows: bool) -> None:
+    def __init__(
+        self, place: tuple[Value, Value, Value], flow: Flow, count: bool, stride: int, half_rows: bool
+    ) -> None:
         launch, slot, warp = place
         k = launch.k
         self.warp, self.stride = k.var(warp), stride

@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,11 +43,13 @@ class Changing(Launcher):
     Where jumps go anywhere specialised code may hand back to the interpreter, so the two take turns there.
     """
 
-    def _function(self, code: Code, layout: SlotLayout, tier: str, count: bool) -> Callable[[], tuple[int, int]]:
+    def _function(
+        self, code: Code, layout: SlotLayout, tier: str, count: bool, block: Sequence[int]
+    ) -> Callable[[], tuple[int, int]]:
         if tier != "both":
-            return super()._function(code, layout, tier, count)
-        general = super()._function(code, layout, "interpreter", count)()
-        special = super()._function(code, layout, "specialised", count)()
+            return super()._function(code, layout, tier, count, block)
+        general = super()._function(code, layout, "interpreter", count, block)()
+        special = super()._function(code, layout, "specialised", count, block)()
         both = (special[0], general[0])
         late = itertools.chain([general] * (1 + self.slice % 5), itertools.repeat(both))
         ways = itertools.cycle((general, both)) if code.jumps else late

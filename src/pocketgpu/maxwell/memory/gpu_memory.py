@@ -24,6 +24,7 @@ from pocketgpu.facts.maxwell import page_kinds
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.memory import page_table
 from pocketgpu.maxwell.memory.page_table import ADDRESS_SPACE, TABLE_SHIFT, TABLE_SIZE, TABLE_WORDS
+from pocketgpu.maxwell.memory.runs import Runs
 from pocketgpu.wording import counted
 
 MIB = 1 << 20
@@ -130,6 +131,7 @@ class GpuMemory(Arena):
         self.page_versions = self.arena[page_table.VERSIONS :][: 4 * (end >> PAGE_SHIFT)].view(np.uint32)
         self._open = self.arena[page_table.VERSION :][:4].view(np.uint32).data
         self._root = self.arena[page_table.ROOT :][:TABLE_SIZE].view(np.uint32)
+        self._runs = Runs(self.arena)
         self._books = self.arena[page_table.BOOKS :][:64].view(np.int64)
 
     def __repr__(self) -> str:
@@ -353,6 +355,7 @@ class GpuMemory(Arena):
 
     def _fill(self, start: int, end: int, word: int, step: int) -> None:
         """Write words into the lower tables: `word` for the first page, increasing by `step` for each further page."""
+        self._runs.forget()
         for at in range(start >> TABLE_SHIFT, ((end - 1) >> TABLE_SHIFT) + 1):
             table = int(self._root[at])
             if table == 0:
@@ -525,6 +528,12 @@ class GpuMemory(Arena):
         self._open[0] = version
         return version
 
+    def list_runs(self) -> None:
+        """List the runs of addresses for kernels (`runs.py`), before they look up many."""
+        if not self._runs.listed:
+            reach = lambda e: min(e.end, e.mapping.address + self._reach.get(e.mapping.number, e.mapping.size))
+            self._runs.set((e.start, reach(e) - e.start, e.offset) for e in self._extents)
+
     def take_missed(self) -> int:
         """Bytes since the last call that kernels could not access because nothing was mapped there."""
         missed = int(self._books[1])
@@ -555,6 +564,7 @@ class GpuMemory(Arena):
 
     def _forget_mappings(self) -> None:
         self.map_changes += 1
+        self._runs.forget()
         self.arena[page_table.TABLES : self._tables_top] = 0
         self._root[:] = 0
         self._spare_tables, self._tables_top = [], page_table.TABLES

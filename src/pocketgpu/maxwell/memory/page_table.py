@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from pocketgpu.arena import ARENA_LIMIT, PAGE_SHIFT, PAGE_SIZE
 from pocketgpu.lanes import I32, I64, Lang, Value
+from pocketgpu.struct_words import Struct
 
 ADDRESS_BITS = 40
 ADDRESS_SPACE = 1 << ADDRESS_BITS
@@ -41,6 +42,12 @@ VERSION = BOOKS
 """Word: the stamp for written pages; `GpuMemory.open_version` sets it."""
 MISSED = BOOKS + 8
 """64 bits: bytes that kernels could not access since the last `GpuMemory.take_missed`."""
+RUNS = 8
+"""So many runs are in the books: addresses that threads reach and that lie in the arena in one piece (`runs.py`)."""
+ROW_BYTES = 64
+"""Bytes that are accessed at once where a run is looked up."""
+RUN = Struct(f"START:{2 * RUNS}", f"PLACES:{2 * RUNS}", f"OFFSET:{RUNS}", start=BOOKS + 4096)
+"""Words of runs: addresses (64 bits), in how many bytes a row may begin (64 bits; 0: no run), arena offsets."""
 VERSIONS = BOOKS + TABLE_SIZE
 STAGING = VERSIONS + 4 * (ARENA_LIMIT >> PAGE_SHIFT)
 STAGING_SIZE = 1 << 20
@@ -68,6 +75,14 @@ def translate(k: Lang, va: Value) -> tuple[Value, Value]:
     """
     word = entry(k, va)
     return k.to_i64(word & -PAGE_SIZE) + (va & (PAGE_SIZE - 1)), word != 0
+
+
+def run(k: Lang, va: Value) -> tuple[Value, Value, Value, Value]:
+    """(whether a row at an address (i64, a scalar) is inside of a run; its start, PLACES (i32) and arena offset)."""
+    inside = k.ballot((va - k.load(I64, RUN.START, RUNS)).below(k.load(I64, RUN.PLACES, RUNS)))
+    n = k.trailing_zeros(inside) & (RUNS - 1)
+    start, places = k.load(I64, (n << 3) + RUN.START), k.load(I32, (n << 3) + RUN.PLACES)
+    return inside != 0, start, places, k.load(I32, (n << 2) + RUN.OFFSET)
 
 
 def closed_bytes(word: Value) -> Value:

@@ -15,6 +15,7 @@ from pocketgpu.maxwell.sass.program.needs import Needs, commutes
 from pocketgpu.maxwell.sass.thread_memory.work import LANES
 from pocketgpu.maxwell.sass.warp.encoding import operations_of
 from pocketgpu.maxwell.sass.warp.functions import called
+from pocketgpu.maxwell.sass.warp.inline_access import twins
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,11 @@ class Code:
     def functions(self) -> set[tuple[int, int]]:
         """Functions that it calls: (number, whether the result is saturated)."""
         return {(step.mods["fn"], step.mods["sat"]) for step in called(self.flow).values()}
+
+    @cached_property
+    def has_twins(self) -> bool:
+        """Whether code is made for it that counts on a block with two rows a warp."""
+        return bool(twins(self.flow))
 
     @cached_property
     def parallel(self) -> bool:

@@ -291,6 +291,7 @@ class Launcher:
         self._set_constants(constants)
         self._set_ids(block)
         self.memory.open_version()
+        self.memory.list_runs()
         result = Result()
         function, run = prepared.function, prepared.run
         first, last = rules.first, blocks if rules.last is None else min(rules.last, blocks)
@@ -325,9 +326,9 @@ class Launcher:
         turns = min(self.turns, max(1, limit // step_slice))
         rounds = max(1, limit // (step_slice * turns))
         self._set_record(code, layout, grid, block, turns, step_slice, rules)
-        function = self._function(code, layout, tier, count) if watch is None else self._watched(code, watch)
+        function = self._function(code, layout, tier, count, block) if watch is None else self._watched(code, watch)
         prepared = Prepared(code, rules, layout, room, rounds, function, self.engine.get(run_blocks))
-        static = _static(code, layout, count)
+        static = _static(code, layout, count, block)
         there = tier == "specialised" or (tier == "auto" and self.engine.loaded(run_warp, **static))
         if there and watch is None and not (code.jumps or code.textures):
             # Code that is there needs nothing but the record.
@@ -347,10 +348,12 @@ class Launcher:
             yield at, end
             at, size = end, size * 2
 
-    def _function(self, code: Code, layout: SlotLayout, tier: str, count: bool) -> Callable[[], tuple[int, int]]:
+    def _function(
+        self, code: Code, layout: SlotLayout, tier: str, count: bool, block: Sequence[int]
+    ) -> Callable[[], tuple[int, int]]:  # fmt: skip
         """A function that gives two handles: of the code that runs warps, and of the code that goes on where that
         cannot (0: none)."""
-        engine, static = self.engine, _static(code, layout, count)
+        engine, static = self.engine, _static(code, layout, count, block)
         special = lambda: engine.handle(run_warp, **static)
         if tier == "specialised" or (tier == "auto" and self._prefer_special(code, static)):
             if not code.jumps:
@@ -516,10 +519,13 @@ class Launcher:
             result.hung = shape.over = True
 
 
-def _static(code: Code, layout: SlotLayout, count: bool) -> dict[str, Any]:
+def _static(code: Code, layout: SlotLayout, count: bool, block: Sequence[int]) -> dict[str, Any]:
     """What the specialised code of a program depends on."""
     data, start, indirect = code.key
-    return {"code": data, "start": start, "indirect": indirect, "stride": layout.warp_stride, "count": count}
+    return {
+        "code": data, "start": start, "indirect": indirect, "stride": layout.warp_stride, "count": count,
+        "half_rows": block[0] == LANES // 2 and code.has_twins,
+    }  # fmt: skip
 
 
 def three(size: Sequence[int], name: str) -> tuple[int, int, int]:

@@ -25,8 +25,10 @@ _OF_BLOCK = {
     "SR_CTAID.X", "SR_CTAID.Y", "SR_CTAID.Z", "SR_NTID", "SR_SWINLO", "SR_SWINSZ", "SR_SMEMSZ", "SR_LWINLO",
     "SR_LWINSZ", "SR_LMEMLOSZ", "SR_REGALLOC", "SR_VIRTCFG", "SR_VIRTID",
 }  # fmt: skip
-_SAME_NUMBERS = {number for number, name in SPECIAL_REGISTERS.items() if name in _OF_BLOCK}
+_SAME_NUMBERS = frozenset(number for number, name in SPECIAL_REGISTERS.items() if name in _OF_BLOCK)
 """Special registers that are the same in all lanes."""
+HALF_ROW = frozenset(number for number, name in SPECIAL_REGISTERS.items() if name == "SR_TID.X")
+"""Special registers that are the same in both halves of a warp besides, where a row of a block is half a warp."""
 _OF_QUAD = {"FSWZADD"}
 """Operations that do not do the same in each lane."""
 _LOADS = {"LDC", "LDS"}
@@ -36,13 +38,13 @@ _OWN_WAY = {"PBK": {"BRK"}, "CAL": {"RET"}, "PRET": {"RET"}}
 """Instructions that leave an entry of their own kind, and none below it."""
 
 
-def _depends(step: Step) -> bool:
-    """Whether what an instruction writes depends on nothing but the registers that it reads."""
+def _depends(step: Step, special: frozenset[int]) -> bool:
+    """Whether what an instruction writes depends on nothing but the registers that it reads, and special registers."""
     if step.texture is not None or step.op in _OF_QUAD:
         return False
     if step.op in OPERATIONS:
         return step.op != "MOV" or step.mods["mask"] == WHOLE_QUAD
-    return step.op in _LOADS or (step.op == "S2R" and step.mods["sr"] in _SAME_NUMBERS)
+    return step.op in _LOADS or (step.op == "S2R" and step.mods["sr"] in special)
 
 
 class Agreement:
@@ -51,10 +53,13 @@ class Agreement:
     together: conditional instructions of control flow that hold for all active lanes or for none. same: for each block
     the registers that are the same in all active lanes at its beginning, as a set. always: those that are the same
     everywhere.
+
+    more: special registers that are taken to be the same besides. With HALF_ROW all this holds between the two lanes at
+    the same place of each half of a warp.
     """
 
-    def __init__(self, flow: Flow) -> None:
-        self.flow = flow
+    def __init__(self, flow: Flow, more: frozenset[int] = frozenset()) -> None:
+        self.flow, self._special = flow, _SAME_NUMBERS | more
         self.same = [0] * len(flow.blocks)
         self.always = 0
         self.together: frozenset[int] = frozenset()
@@ -105,11 +110,10 @@ class Agreement:
             yield index, same
             same = self._step(self.flow.steps[index], same, number in self.apart)
 
-    @staticmethod
-    def _step(step: Step, same: int, apart: bool) -> int:
+    def _step(self, step: Step, same: int, apart: bool) -> int:
         """The registers that are the same after an instruction. apart: whether lanes may be apart."""
         written = writes(step)
-        alike = not apart and _depends(step) and not reads(step) & ~same
+        alike = not apart and _depends(step, self._special) and not reads(step) & ~same
         # A conditional write leaves what was there.
         if alike and not (divides(step) and written & ~same):
             return same | written

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from pocketgpu.late_dataclass import dataclass
-from pocketgpu.maxwell.sass.program.agreement import Agreement
+from pocketgpu.maxwell.sass.program.agreement import HALF_ROW, Agreement
 from pocketgpu.maxwell.sass.program.control import ENDS, PUSHES, STOPS, divides
 from pocketgpu.maxwell.sass.program.early import behind_barriers, early
 from pocketgpu.maxwell.sass.program.registers import reads, reads_words, registers_from, surely_writes, writes
@@ -127,6 +127,11 @@ class Flow:
     def agreement(self) -> Agreement:
         """Where the lanes of a warp agree."""
         return Agreement(self)
+
+    @cached_property
+    def agreement_of_halves(self) -> Agreement:
+        """Where the halves of a warp agree, if a row of a block's threads is half a warp."""
+        return Agreement(self, HALF_ROW)
 
     def divides(self, step: Step) -> bool:
         """Whether an instruction of control flow can hold for some of the active lanes only."""

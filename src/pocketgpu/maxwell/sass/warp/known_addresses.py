@@ -70,9 +70,13 @@ class KnownAddresses:
         number = rows.index(key) if key in rows else None
         return NotedPages(p, number, self.bits, 1 << (MOST + (number or 0)))
 
+    def bit(self, step: Step, access: InlineAccess) -> int:
+        """The bit of an access; 0 if it has none."""
+        return 0 if step.guarded else self._keys.get(self._key(step, access), 0)
+
     def ask(self, step: Step, access: InlineAccess, check: Callable[[], Value]) -> Value:
         """Whether the access is simple (a scalar): known, or checked and then known."""
-        bit = 0 if step.guarded else self._keys.get(self._key(step, access), 0)
+        bit = self.bit(step, access)
         if not bit:
             return check()
         k = self.k

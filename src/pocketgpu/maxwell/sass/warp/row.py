@@ -29,6 +29,7 @@ from pocketgpu.maxwell.sass.thread_memory.work import (
     WARPS,
     Barrier,
 )
+from pocketgpu.maxwell.sass.warp.pairs import Stretch, WarpPair, stretches
 from pocketgpu.maxwell.sass.warp.specialise import Specialised
 from pocketgpu.maxwell.sass.warp.warp_machine import barrier_value
 
@@ -52,19 +53,23 @@ class Row(Specialised):
     stride: bytes of a warp's record.
     """
 
-    def __init__(self, place: tuple[Value, Value, Value], flow: Flow, count: bool, stride: int) -> None:
+    def __init__(
+        self, place: tuple[Value, Value, Value], flow: Flow, count: bool, stride: int, half_rows: bool
+    ) -> None:
         launch, slot, warp = place
         k = launch.k
         self.warp, self.stride = k.var(warp), stride
         self.first_record = slot + WARPS
         self.record = k.var(self.first_record + warp * stride)
-        super().__init__(WarpPlace(k, launch, slot, self.warp, self.record), flow, count)
+        super().__init__(WarpPlace(k, launch, slot, self.warp, self.record), flow, count, half_rows=half_rows)
         self.warps = k.var(0)
         """How many warps run in a row; 0: one by itself."""
         self.begun_at, self.here, self.arrived = k.var(_BEGINNING), k.var(_APART), k.var(_APART)
         """Where all warps went on last; where this one is; where the first one is."""
         self.barriers: dict[int, int] = {}
         """Numbers of barriers, by the instruction after a BAR, where warps can meet."""
+        self.pairs: dict[int, int] = {}
+        """For the first instruction of a stretch after a barrier: its form for two warps."""
         self.spent = k.var(0)
         """Steps of this call."""
 
@@ -128,6 +133,9 @@ class Row(Specialised):
             for b in self.flow.blocks if _plain(self.flow.steps[b.last]) and b.last + 1 in self.after_barrier
         }  # fmt: skip
         self.alone = {index: add(partial(self._alone, index)) for index in self.barriers}
+        found = stretches(self) if self.flow.steady and not self.count else []
+        pair = WarpPair(self) if found else None
+        self.pairs = {one.first: add(partial(self._pair, pair, one)) for one in found if pair is not None}
 
     # -- the row ----------------------------------------------------------------------------------------------------
     def _met(self) -> Next:
@@ -154,8 +162,18 @@ class Row(Specialised):
     def _on(self) -> Next:
         self._take_up()
         points = tuple(self.after_barrier)
-        nodes = (*(self.after_barrier[i] for i in points), self.fresh)
+        nodes = (*(self.pairs.get(i, self.after_barrier[i]) for i in points), self.fresh)
         return Jump(self.begun_at.value, nodes, points)
+
+    def _pair(self, pair: WarpPair, stretch: Stretch) -> Next:
+        """A stretch for this warp and the next one, or for this one only."""
+        warps = self.warps.value
+        pair.run(stretch)
+        self.spent.value = self.spent.value + 2 * stretch.count
+        self.arrived.value = stretch.following  # all warps of the row began at the same place: none can come to another
+        self.warp.value = warp = self.warp.value + 2
+        self.record.value = self.record.value + 2 * self.stride
+        return (warp + 1 < warps, self.pairs[stretch.first], (warp < warps, self.on, self.released), True)
 
     def _fresh(self) -> Next:
         """The beginning of the program, for another warp than the first one."""
@@ -212,15 +230,15 @@ class Row(Specialised):
 @kernel(lanes=32, launch=I32, slot=I32, warp=I32)
 def run_warp(
     k: Lang, launch: Value, slot: Value, warp: Value, *, code: bytes, start: int, indirect: tuple[int, ...],
-    stride: int, count: bool, observer: Observer | None = None,
+    stride: int, count: bool, half_rows: bool = False, observer: Observer | None = None,
 ) -> None:  # fmt: skip
     """Run a warp until it ends, waits or has had its turn; or all warps of a block in a row, if BLOCK.ROW says so.
 
-    stride: bytes of a warp's record.
+    stride: bytes of a warp's record. half_rows: see `Specialised`.
     """
     flow = flow_of(code, start, indirect, as_written=observer is not None)
     if observer is None and not Residence(flow).whole:
-        Row((launch, slot, warp), flow, count, stride).run()
+        Row((launch, slot, warp), flow, count, stride, half_rows).run()
         return
     place = WarpPlace(k, launch, slot, warp, slot + WARPS + warp * stride)
     Specialised(place, flow, count, observer=observer).run()

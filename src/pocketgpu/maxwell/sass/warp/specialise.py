@@ -25,7 +25,7 @@ from pocketgpu.maxwell.sass.stages.stage import NONE, PIXEL
 from pocketgpu.maxwell.sass.thread_memory.access import WarpPlace, first_lane
 from pocketgpu.maxwell.sass.thread_memory.work import AT_BARRIER, BEGUN, DONE, LAUNCH, LEFT, READY, WAITING, WARP, WARPS
 from pocketgpu.maxwell.sass.warp.divergence import Divergence, Goal, Number, Site, To, Way, instruction_at
-from pocketgpu.maxwell.sass.warp.inline_access import accesses
+from pocketgpu.maxwell.sass.warp.inline_access import accesses, twins
 from pocketgpu.maxwell.sass.warp.known_addresses import KnownAddresses, sums_of
 from pocketgpu.maxwell.sass.warp.variable_machine import VariableMachine
 
@@ -40,6 +40,7 @@ class Specialised(Divergence):
     """A program as a graph: its blocks, and nodes between them that store registers or end a turn.
 
     count: whether steps times active lanes are counted. outputs: registers that others read after the program.
+    half_rows: whether a row of a block's threads is half a warp, so that both halves often load the same.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class Specialised(Divergence):
         stage: int = NONE,
         outputs: tuple[int, ...] = (),
         observer: Observer | None = None,
+        half_rows: bool = False,
     ) -> None:
         super().__init__(place)
         k = place.k
@@ -64,7 +66,8 @@ class Specialised(Divergence):
         self.lane_steps = k.var(k.i64(0))
         self.machine = VariableMachine(k, place, flow, stage, outputs)
         self.machine.active = lambda: self.active_lanes
-        repeated = lambda b: accesses(flow.steps, b.body) if b.number in flow.repeated else {}
+        same = twins(flow) if half_rows else frozenset[int]()
+        repeated = lambda b: accesses(flow.steps, b.body, same) if b.number in flow.repeated else {}
         self.inline = {b.number: repeated(b) for b in flow.blocks}
         """For each block the accesses of memory that its code does itself, by instruction."""
         self.machine.known = KnownAddresses(k, flow.steps, self.inline.values())

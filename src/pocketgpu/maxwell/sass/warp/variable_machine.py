@@ -23,7 +23,16 @@ from pocketgpu.maxwell.sass.stages.stage import NONE
 from pocketgpu.maxwell.sass.thread_memory.access import DATA, WarpPlace
 from pocketgpu.maxwell.sass.thread_memory.work import LANES, LAUNCH, REGISTERS, VECTOR, WARP, function_index
 from pocketgpu.maxwell.sass.warp.functions import called
-from pocketgpu.maxwell.sass.warp.inline_access import ALIKE, GLOBAL_ROW, HALF, GlobalRow, InlineAccess, SharedRows
+from pocketgpu.maxwell.sass.warp.inline_access import (
+    ALIKE,
+    GLOBAL_ROW,
+    HALF,
+    TWIN_ROW,
+    GlobalRow,
+    InlineAccess,
+    RowPlaces,
+    SharedRows,
+)
 from pocketgpu.maxwell.sass.warp.known_addresses import KnownAddresses, Sum
 from pocketgpu.maxwell.sass.warp.warp_machine import WarpMachine
 
@@ -299,15 +308,18 @@ class VariableMachine(WarpMachine):
         if access is None:
             super().load(step, mask)
         elif access.kind == GLOBAL_ROW:
-            self.set_register(step.dest, self._global_row(step, access, mask).load(), mask)
+            self.set_register(step.dest, self.global_row(step, access, mask).load(), mask)
             self.set_result(step, self.everyone, mask)
         else:
-            self._ask_shared(step, access, mask)
-            get = self._rows.alike if access.kind == ALIKE else self._rows.row
-            firsts = self._firsts(step.base)
-            found = [get(firsts, step.offset + 4 * n) for n in range(words_of(step.mods.get("size", 4)))]
-            for n, v in enumerate(found):
+            self.ask_shared(step, access, mask)
+            for n, v in enumerate(self.shared_words(step, access)):
                 self.set_register(step.dest + n, v, mask)
+
+    def shared_words(self, step: Step, access: InlineAccess) -> list[Value]:
+        """What a simple access loads from shared memory."""
+        get = {ALIKE: self._rows.alike, TWIN_ROW: self._rows.twin_row}.get(access.kind, self._rows.row)
+        firsts = self.firsts(step.base)
+        return [get(firsts, step.offset + 4 * n) for n in range(words_of(step.mods.get("size", 4)))]
 
     def store(self, step: Step, mask: Value) -> None:
         access = self._inline.get(step.index)
@@ -315,12 +327,12 @@ class VariableMachine(WarpMachine):
             super().store(step, mask)
         elif access.kind == GLOBAL_ROW:
             mask = with_effect(self, mask)
-            self._global_row(step, access, mask).store(self.word(step.sources[-1]))
+            self.global_row(step, access, mask).store(self.word(step.sources[-1]))
         else:
-            self._ask_shared(step, access, mask)
-            self._rows.store_row(self._firsts(step.base), step.offset, self.word(step.sources[-1]))
+            self.ask_shared(step, access, mask)
+            self._rows.store_row(self.firsts(step.base), step.offset, self.word(step.sources[-1]))
 
-    def _firsts(self, n: int) -> tuple[Value, Value]:
+    def firsts(self, n: int) -> tuple[Value, Value]:
         """What a register holds in the first lane of each half."""
         k = self.k
         if self._waiting >> n & 1:  # the rest of it need not be loaded
@@ -334,7 +346,7 @@ class VariableMachine(WarpMachine):
             return self.k.load(I32, self.place.word(REGISTERS + VECTOR * n), LANES)
         return self.register(n)
 
-    def _ask_shared(self, step: Step, access: InlineAccess, mask: Value) -> None:
+    def ask_shared(self, step: Step, access: InlineAccess, mask: Value) -> None:
         if not access.asks:
             return
         k, bytes = self.k, 4 * words_of(step.mods.get("size", 4))
@@ -345,9 +357,9 @@ class VariableMachine(WarpMachine):
 
         self._unless(self.known.ask(step, access, check), step)
 
-    def _global_row(self, step: Step, access: InlineAccess, mask: Value) -> GlobalRow:
+    def global_row(self, step: Step, access: InlineAccess, mask: Value) -> RowPlaces:
         low, high = step.base, step.base + 1
-        row = GlobalRow(self.k, self._firsts(low), self._firsts(high), step.offset, self.known.pages(self.place, step))
+        row = GlobalRow(self.k, self.firsts(low), self.firsts(high), step.offset, self.known.pages(self.place, step))
         check = lambda: row.side_by_side(self._glance(low), self._glance(high), mask)
         good = row.inside & self.known.ask(step, access, check)
         good = good & (self.k.ballot(mask) == -1) if step.op == "ST" else good

@@ -351,3 +351,21 @@ def test_only_what_repeats_is_quick() -> None:
     quick = accesses(found.steps, loop[0].body)
     # The first one asks for both.
     assert [(a.asks, a.low, a.high) for a in quick.values()] == [(True, 0, 8), (False, 8, 8)]
+
+
+@pytest.mark.parametrize("first", [0xF90, 0xFC0, 0xFE0, 0x1F90])
+def test_a_row_over_two_pages_is_stored_and_both_are_stamped(gpu: Gpu, first: int) -> None:
+    """The pages lie in the arena one after the other, so a row may go on in the next one."""
+    text = """
+    IADD R6.CC, R2, R4
+    IADD.X R7, RZ, R3
+again:
+    STG.E [R6], R1
+    """
+    before = [gpu.memory.newest(gpu.memory.offset_of(LOW + n * 0x1000, 1) or 0, 1) for n in range(4)]
+    gpu.run(HEAD + text + TWICE.replace("STG.E [R2], R0", "NOP"), np.full(32, first))
+    assert np.frombuffer(gpu.memory.read(TABLE + first, 128), "<u4").tolist() == list(range(32))
+    after = [gpu.memory.newest(gpu.memory.offset_of(LOW + n * 0x1000, 1) or 0, 1) for n in range(4)]
+    written = {first >> 12, (first + 127) >> 12}
+    assert {n for n in range(1, 4) if after[n] != before[n]} == written - {0}
+    assert not gpu.result.faults

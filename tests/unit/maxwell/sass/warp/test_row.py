@@ -6,7 +6,7 @@ Each program is held to a model written here, on both evaluators and both execut
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -52,11 +52,13 @@ class Late(Launcher):
 
     late = 0
 
-    def _function(self, code: Code, layout: SlotLayout, tier: str, count: bool) -> Callable[[], tuple[int, int]]:
+    def _function(
+        self, code: Code, layout: SlotLayout, tier: str, count: bool, block: Sequence[int]
+    ) -> Callable[[], tuple[int, int]]:
         if tier != "both":
-            return super()._function(code, layout, tier, count)
-        general = super()._function(code, layout, "interpreter", count)()
-        special = super()._function(code, layout, "specialised", count)()
+            return super()._function(code, layout, tier, count, block)
+        general = super()._function(code, layout, "interpreter", count, block)()
+        special = super()._function(code, layout, "specialised", count, block)()
         ways = itertools.chain([general] * self.late, itertools.repeat((special[0], general[0])))
         return lambda: next(ways)
 

@@ -68,6 +68,14 @@ USABLE: Final = """async (place) => {
 }"""
 """When the events are listed and the picture is painted, in milliseconds since 1970."""
 
+STEPS_OF_OPENING: Final = """() => {
+    const [page] = performance.getEntriesByType("navigation");
+    const script = performance.getEntriesByType("resource").find((one) => one.name.endsWith(".js"));
+    const at = {page: page.responseEnd, script: script.responseEnd, asked: probe.requests[0].begin};
+    return Object.fromEntries(Object.entries(at).map(([name, time]) => [name, performance.timeOrigin + time]));
+}"""
+"""When the page was there, its script, and its first question was asked, in milliseconds since 1970."""
+
 GO: Final = """async (place) => {
     probe.requests.length = 0;
     const begin = performance.now();
@@ -120,7 +128,8 @@ class MainThread:
 
     def __init__(self, page: Any) -> None:
         self._session = page.context.new_cdp_session(page)
-        self._session.send("Performance.enable")
+        # In time of the processor, so that other programs don't count.
+        self._session.send("Performance.enable", {"timeDomain": "threadTicks"})
 
     @property
     def milliseconds(self) -> float:
@@ -129,4 +138,4 @@ class MainThread:
         return 1e3 * next(float(one["value"]) for one in metrics if one["name"] == "TaskDuration")
 
 
-__all__ = ["CHOOSE", "GO", "PROBE", "SCROLL", "USABLE", "WATCH_CLICK", "MainThread"]
+__all__ = ["CHOOSE", "GO", "PROBE", "SCROLL", "STEPS_OF_OPENING", "USABLE", "WATCH_CLICK", "MainThread"]

@@ -29,11 +29,11 @@ from time import time
 from typing import Any
 from urllib.parse import urlsplit
 
-from common import ROOT, SHARED, Report, run
-from page_probe import CHOOSE, GO, PROBE, SCROLL, USABLE, WATCH_CLICK, MainThread
+from common import ROOT, SHARED, Report, run  # puts `tests` on the path
+from page_probe import CHOOSE, GO, PROBE, SCROLL, STEPS_OF_OPENING, USABLE, WATCH_CLICK, MainThread
 
-from browser import browsing
-from browser.fake_server import MANY, Fake
+from browser import browsing  # isort: skip
+from browser.fake_server import MANY, Fake  # isort: skip
 
 OPEN, EVENT, CLICK, WORST_CLICK = 2500.0, 100.0, {"3DS": 150.0, "Switch": 300.0}, 600.0
 """Milliseconds. Clicks: the median of recordings, by console; and any one."""
@@ -95,13 +95,16 @@ def viewing(path: str, cache: Path) -> Iterator[str]:
 class Visit:
     """One page of a running viewer."""
 
-    def __init__(self, browser: Any, link: str) -> None:
+    def __init__(self, browser: Any) -> None:
         self.context = browser.new_context(viewport={"width": 1440, "height": 900})
         self.context.add_init_script(PROBE)
         self.page = self.context.new_page()
         self.page.set_default_timeout(browsing.LIMIT)
+        self._base = ""
+
+    def open(self, link: str) -> None:
         self._base = "{0.scheme}://{0.netloc}/api/".format(urlsplit(link))
-        self.page.goto(link)
+        self.page.goto(link, wait_until="commit")
 
     def ask(self, path: str, **values: Any) -> Any:
         """An answer of the server, for the benchmark itself."""
@@ -157,12 +160,16 @@ def places(visit: Visit, frames: int, count: int) -> tuple[list[str], list[str]]
 def visited(browser: Any, path: Path, cache: Path, arguments: argparse.Namespace) -> Found:
     found, seed = Found(path.name), zlib.crc32(path.name.encode())
     for turn in range(arguments.opens):
-        begin = time()
+        # The tab is there before the command is, as it is for users whose browser runs.
+        visit, begin = Visit(browser), time()
         with viewing(str(path), cache) as link:
-            visit = Visit(browser, link)
+            printed = time()
+            visit.open(link)
             found.opens.append(float(visit.page.evaluate(USABLE, "f0")) - 1e3 * begin)
             if arguments.trace:
-                tell("opening", visit)
+                steps = visit.page.evaluate(STEPS_OF_OPENING)
+                shown = {"link": 1e3 * printed, **steps, "usable": found.opens[-1] + 1e3 * begin}
+                tell(", ".join(f"{what} {at - 1e3 * begin:.0f}" for what, at in shown.items()), visit)
             visit.calm()
             if turn == arguments.opens - 1:
                 measure_answers(visit, found, seed, arguments)
@@ -281,5 +288,6 @@ def measure(report: Report, arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     run(
-        "viewer", measure, only="", clicks=3, events=7, opens=2, cache="", raw="", trace=False, **{"skip-scrolling": False}
+        "viewer", measure, only="", clicks=3, events=7, opens=2, cache="", raw="", trace=False,
+        **{"skip-scrolling": False},
     )

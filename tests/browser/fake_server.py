@@ -159,16 +159,25 @@ def _pictures(given: dict[str, str]) -> Any:
     place(given["at"])
     kinds = {"top": "screen", "target": "colour", "depth": "depth"}
     return {"pictures": [
-        {"name": name, "kind": kind, "title": f"{name} {WIDTH}x{HEIGHT} {MARKUP}", "width": WIDTH, "height": HEIGHT}
+        {"name": name, "kind": kind, "title": f"{name} {WIDTH}x{HEIGHT} {MARKUP}", "width": WIDTH, "height": HEIGHT,
+         "addresses": _addresses(given["at"], kind)}
         for name, kind in kinds.items()
     ]}  # fmt: skip
 
 
+def _addresses(at: str, kind: str) -> Any:
+    """Targets count lines from below, as viewports do. Screens have addresses in frames, targets inside of them."""
+    if (kind == "screen") == ("/" in at):
+        return None
+    if kind == "screen":
+        return {"places": [f"{at}/top", at], "first": [0, 0], "turn": [[1, 0], [0, 1]]}
+    return {"places": [at], "first": [0, HEIGHT - 1], "turn": [[1, 0], [0, -1]]}
+
+
 def _pixel(given: dict[str, str]) -> Any:
     x, y, at = int(given["x"]), int(given["y"]), given["at"]
-    # Targets count lines from below, as viewports do.
-    target = "/" in at and given["of"] != "top"
-    address = f"{at}/px{x},{HEIGHT - 1 - y}" if target else f"{at.split('/')[0]}/top/px{x},{y}"
+    named = _addresses(at, "screen" if given["of"] == "top" else "colour")
+    address = named and f"{named['places'][0]}/px{x},{y if named['turn'][1][1] > 0 else HEIGHT - 1 - y}"
     return {"address": address, "values": [{"name": "red", "value": 1}, {"name": "note", "value": MARKUP}]}
 
 

@@ -30,14 +30,17 @@ def _pictures(given: Parameters) -> Question:
     at = given.at()
 
     def question(run: Inspection) -> Json:
-        return {
-            "pictures": [
-                {"name": one.name, "kind": one.kind, "title": one.title, "width": one.width, "height": one.height}
-                for one in run.seek(at.place).pictures.values()
-            ]
-        }
+        return {"pictures": [_info(one) for one in run.seek(at.place).pictures.values()]}
 
     return question
+
+
+def _info(picture: MomentPicture) -> Json:
+    addresses = picture.addresses
+    return {
+        "name": picture.name, "kind": picture.kind, "title": picture.title, "width": picture.width,
+        "height": picture.height, "addresses": None if addresses is None else addresses.to_json(),
+    }  # fmt: skip
 
 
 def _picture(given: Parameters) -> Question:
@@ -102,6 +105,6 @@ def _named(run: Inspection, at: Address, name: str) -> MomentPicture:
 
 
 ASKED: Final = {
-    "pictures": Asked(_pictures), "picture": Asked(_picture), "pixel": Asked(_pixel), "numbers": Asked(_numbers),
+    "pictures": Asked(_pictures), "picture": Asked(_picture), "pixel": Asked(_pixel, slow=True), "numbers": Asked(_numbers),
     "overdraw": Asked(_overdraw, slow=True),
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""What the benchmark of the viewer measures inside the page: scripts that run there, so that no time of the driver counts.
+"""What the benchmark of the viewer measures inside the page: scripts that run there, so that the driver takes no time.
 
 A time ends with a painted picture: the frame in which everything is in the document, and then the beginning of the next
 one (requestAnimationFrame, twice).

@@ -1,12 +1,13 @@
-"""`pocketgpu view` with a real browser: command to usable page, a click to its answer, an event to its picture, scrolling.
+"""`pocketgpu view` with a real browser: command to page, click to answer, event to picture, scrolling.
 
-Each recording is opened by the command, in a browser that runs already, with a fresh context: nothing of the page is in
-its cache. Compiled code and indexes are in a cache of the benchmark, which earlier runs fill (`--cache`). All times but
-that of the command end in the page, with a painted picture (`page_probe.py`), and count on the wall: server, browser and
-page work at the same time, so a busy machine shows.
+Each recording is opened by the command. The browser runs already, with an empty tab, whose cache has nothing of the
+page. Compiled code and indexes are in a cache of the benchmark, which earlier runs fill (`--cache`). All times end in
+the page, with a painted picture (`page_probe.py`), and count on the wall: server, browser and page work at the same
+time, so a busy machine shows. Scrolling counts in processor time of the page's main thread.
 
-Needs Chromium, playwright and the built page. All recordings of other programs take some fifteen minutes; `--only 'ex0*'`
-takes those whose names match. Without recordings the samples are measured.
+Needs Chromium, playwright and the built page. All recordings of other programs take some fifteen minutes; `--only
+'ex0* proctex*'` takes those whose names match, `--only none` only scrolls, `--trace` lists what the page asked. Without
+recordings the samples are measured.
 """
 
 from __future__ import annotations

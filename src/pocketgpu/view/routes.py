@@ -68,10 +68,10 @@ def _download(found: Download) -> Response:
 
 def _bytes(request: Request, found: Buffer) -> Response:
     tag = f'"{found.tag}"'
-    headers = {"etag": tag, "cache-control": "no-cache"}
+    headers = {"etag": tag, "cache-control": "no-cache"} if found.tag else dict(_NO_STORE)
     if isinstance(found, Pixels):
         headers["x-size"] = f"{found.width}x{found.height}"
-    if request.headers.get("if-none-match") == tag:
+    if found.tag and request.headers.get("if-none-match") == tag:
         return Response(None, 304, headers)
     return Response(found.data, 200, headers, found.type)
 

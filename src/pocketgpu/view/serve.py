@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import socket
+import sys
 import webbrowser
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 PAGE: Final = Path(__file__).parent / "page"
 """Where the built page is. The package for users has it; in a clone `make page` makes it."""
 LOCAL: Final = "127.0.0.1"
+_SWITCH: Final = 0.0005
+"""Seconds after which a thread lets another one run."""
 _NEEDED: Final = ("starlette", "uvicorn")
 
 
@@ -128,6 +131,9 @@ def serve_desk(
     config = uvicorn.Config(
         gate, log_level="warning", access_log=False, ws="none", server_header=False, timeout_graceful_shutdown=1
     )
+
+    # The machine's thread would keep the one that answers waiting longer than an answer takes.
+    sys.setswitchinterval(_SWITCH)
 
     class Server(uvicorn.Server):
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:

@@ -13,8 +13,7 @@ import { marked, shown, type Channel } from "./channels";
 import { canvas, canvasOf, channelButtons, paintSwatch, pictureStyles, pixelIndex, statusLine, zoomButtons } from "./controls";
 import { difference, type Difference } from "./difference";
 import { Overlays } from "./overlays";
-import { Early } from "./early";
-import { addressOf, choose, listPictures, pixelOf, readBefore, readPicture, type Picture } from "./source";
+import { addressOf, look, pixelOf, readBefore, readPicture, type Picture } from "./source";
 
 type Mode = "after" | "before" | "difference";
 
@@ -58,8 +57,6 @@ export class PicturePanel extends Panel {
   private readonly picture = new Latest(() => this.requestUpdate());
   private readonly earlier = new Latest(() => this.requestUpdate());
   private readonly pixel = new Latest(() => this.requestUpdate());
-  /** What was asked for before the list of pictures is there. */
-  private early: Early | null = null;
   private readonly overlays = new Overlays(() => this.requestUpdate(), () => void this.paint());
   private place = "";
   private pictures: PictureInfo[] = [];
@@ -77,7 +74,6 @@ export class PicturePanel extends Panel {
     super.disconnectedCallback();
     if (this.picture.state !== "idle") this.asked = "";
     for (const latest of [this.picture, this.earlier, this.pixel]) latest.stop();
-    this.early?.drop();
     this.overlays.stop();
   }
 
@@ -89,24 +85,26 @@ export class PicturePanel extends Panel {
     const address = selection.address;
     const place = placeOfText(address);
     if (!place) return;
+    const screen = parseAddress(address)?.screen;
     if (place === this.asked) {
-      const screen = parseAddress(address)?.screen;
       if (screen && screen !== this.name && this.pictures.some((one) => one.name === screen)) this.show(screen);
       else this.locate();
       return;
     }
     this.asked = this.place = place;
-    this.early?.drop();
-    const expected = choose(this.pictures, address, this.wanted[this.where]);
-    const early = (this.early = expected && new Early(place, expected.name, "picture"));
+    this.picture.stop();
     void this.latest
       .ask(
-        (signal) => listPictures(place, "pictures", signal),
-        (pictures) => {
+        (signal) => look(place, screen ?? this.wanted[this.where] ?? "", signal),
+        ({ pictures, picture }) => {
           this.pictures = pictures;
-          const chosen = choose(pictures, selection.address, this.wanted[this.where]);
-          if (chosen) this.show(chosen.name, early);
-          else this.clear();
+          if (!picture) {
+            this.clear();
+            return;
+          }
+          this.name = picture.info.name;
+          this.earlier.stop();
+          this.take(place, picture);
         },
       )
       .then(() => {
@@ -128,29 +126,30 @@ export class PicturePanel extends Panel {
     if (this.latest.error) this.pictures = [];
     this.present = this.past = this.found = null;
     this.overlays.show(this.place, null);
-    this.early?.drop();
     this.picture.stop();
     this.earlier.stop();
     void this.paint();
   }
 
-  private show(name: string, early: Early | null = null): void {
+  private show(name: string): void {
     this.name = name;
     const info = this.info;
     if (!info) return;
     const place = this.place;
-    this.past = this.found = null;
     this.earlier.stop();
     void this.picture.ask(
-      early?.question(info, "picture") ?? ((signal) => readPicture(place, info, "picture", signal)),
-      (picture) => {
-        this.present = picture;
-        this.overlays.show(place, info);
-        if (this.mode !== "after") this.readBefore();
-        void this.paint();
-        this.locate();
-      },
+      (signal) => readPicture(place, info, "picture", signal),
+      (picture) => this.take(place, picture),
     );
+  }
+
+  private take(place: string, picture: Picture): void {
+    this.present = picture;
+    this.past = this.found = null;
+    this.overlays.show(place, picture.info);
+    if (this.mode !== "after") this.readBefore();
+    void this.paint();
+    this.locate();
   }
 
   private readBefore(): void {

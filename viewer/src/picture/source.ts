@@ -2,6 +2,7 @@
 
 import { parseAddress } from "../shared/address";
 import { askBytes, askJson, RequestError, type PictureInfo } from "../shared/api";
+import { unpack } from "../shared/packed";
 import { store } from "../events/store";
 
 type Bytes = Uint8ClampedArray<ArrayBuffer>;
@@ -48,15 +49,29 @@ export async function listPictures(at: string, panel: string, signal: AbortSigna
 }
 
 export async function readPicture(at: string, info: PictureInfo, panel: string, signal: AbortSignal): Promise<Picture> {
-  return fitting(await readBytes(at, info.name, panel, signal), info, at);
+  return fitting(await askBytes("/api/picture", panel, { at, of: info.name }, signal), info, at);
 }
 
-export function readBytes(at: string, of: string, panel: string, signal: AbortSignal): Promise<Bytes> {
-  return askBytes("/api/picture", panel, { at, of }, signal);
+export interface Look {
+  pictures: PictureInfo[];
+  /** The one that was wanted, or one that fits the place; null if there are none. */
+  picture: Picture | null;
+}
+
+/** The pictures of a place, and the pixels of one. wanted: its name, if the place has it. */
+export async function look(at: string, wanted: string, signal: AbortSignal): Promise<Look> {
+  const { header, columns } = unpack<{ pictures: PictureInfo[]; shown: string | null }>(
+    await askBytes("/api/look", "pictures", { at, of: wanted }, signal),
+  );
+  const info = header.pictures.find((one) => one.name === header.shown);
+  const values = columns[0]?.values;
+  if (!info || !values) return { pictures: header.pictures, picture: null };
+  const pixels = new Uint8ClampedArray(values.buffer as ArrayBuffer, values.byteOffset, values.byteLength);
+  return { pictures: header.pictures, picture: fitting(pixels, info, at) };
 }
 
 /** A picture, if its bytes are as many as it needs. */
-export function fitting(pixels: Bytes, info: PictureInfo, at: string): Picture {
+function fitting(pixels: Bytes, info: PictureInfo, at: string): Picture {
   if (pixels.length !== info.width * info.height * 4) {
     throw new RequestError(
       `the picture has ${pixels.length} bytes, and ${info.width} x ${info.height} pixels need ${info.width * info.height * 4}`,

@@ -17,7 +17,8 @@ FORMS: Final = ("rgba", "png")
 
 @dataclass(frozen=True)
 class Buffer:
-    """An answer of bytes. type: their media type. tag: a digest of them."""
+    """An answer of bytes. type: their media type. tag: a digest of them, with which browsers ask whether they have the
+    same already; "": they are not to keep them."""
 
     data: bytes
     type: str

@@ -8,6 +8,7 @@ from pocketgpu.errors import PocketGPUError
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.view.questions.desk import MAIN, Desk
+from pocketgpu.view.questions.pictures import shown_first
 
 
 class Preparing:
@@ -39,11 +40,8 @@ class Preparing:
         return run.seek(self._place)
 
     def _look(self, run: Inspection) -> object:
-        """The picture that a page shows at first: of a screen for a frame, of colours for a draw."""
-        moment = run.seek(self._place)
-        kinds = ("colour", "screen") if moment.address.names_event else ("screen", "colour")
-        shown = {one.kind: one for one in reversed(moment.pictures.values())}
-        return next((shown[kind].pixels for kind in kinds if kind in shown), None)
+        shown = shown_first(run.seek(self._place))
+        return None if shown is None else shown.pixels
 
 
 __all__ = ["Preparing"]

@@ -32,8 +32,9 @@ PROBE: Final = """(() => {
 
     probe.painted = (place) => {
         const found = panel("picture");
-        return idle(found) && found.place === place && found.picture.state === "idle" && found.present
-            && !found.isUpdatePending && found.view?.frame === 0;
+        // Some events come before any picture: then the panel says so.
+        return idle(found) && found.place === place && found.picture.state === "idle"
+            && (found.present || !found.pictures.length) && found.view?.frame === 0;
     };
     probe.answered = (address) => {
         const found = panel("why");

@@ -6,8 +6,9 @@ the page, with a painted picture (`page_probe.py`), and count on the wall: serve
 time, so a busy machine shows. Scrolling counts in processor time of the page's main thread.
 
 Needs Chromium, playwright and the built page. All recordings of other programs take some fifteen minutes; `--only
-'ex0* proctex*'` takes those whose names match, `--only none` only scrolls, `--trace` lists what the page asked. Without
-recordings the samples are measured.
+'ex0* proctex*'` takes those whose names match, `--only none` only scrolls, `--trace` lists what the page asked, `--raw
+FILE` keeps what was found, and goes on where an earlier run with that file was interrupted. Without recordings the
+samples are measured.
 """
 
 from __future__ import annotations
@@ -210,6 +211,13 @@ def recordings(only: str) -> list[Path]:
     return [path for path in found if any(fnmatch(path.name, one) for one in (only or "*").split())]
 
 
+def kept(file: str) -> list[Found]:
+    """What an earlier run has found, whose file is `--raw`; the run is continued."""
+    if not file or not Path(file).exists():
+        return []
+    return [Found(**one) for one in json.loads(Path(file).read_text())]
+
+
 def scrolled(report: Report, page: Any, what: str, panel: str, rows: int) -> None:
     """Main-thread work of each step of scrolling, of three kinds."""
     thread, most, kinds = MainThread(page), 0, {"some rows": 3, "a screen": 35, "anywhere": 0}
@@ -273,18 +281,21 @@ def measure(report: Report, arguments: argparse.Namespace) -> None:
         return
     default = Path(os.environ.get("POCKETGPU_CACHE") or Path(tempfile.gettempdir()) / "pocketgpu-bench")
     cache = Path(arguments.cache) if arguments.cache else default / "viewer"
-    several: list[Found] = []
     with browsing.chromium() as browser:
         if not arguments.skip_scrolling:
             measure_scrolling(report, browser)
         print(HEAD, file=sys.stderr, flush=True)
+        several = kept(arguments.raw)
+        known = [one.name for one in several]
         for path in [] if arguments.only == "none" else recordings(arguments.only):
+            if path.name in known:
+                continue
             several.append(visited(browser, path, cache, arguments))
             print(several[-1].line(), file=sys.stderr, flush=True)
+            if arguments.raw:
+                Path(arguments.raw).write_text(json.dumps([vars(one) for one in several], indent=1))
     summarise(report, several)
     report.notes += [HEAD, *(one.line() for one in several)] if several else []
-    if arguments.raw:
-        Path(arguments.raw).write_text(json.dumps([vars(one) for one in several], indent=1))
 
 
 if __name__ == "__main__":

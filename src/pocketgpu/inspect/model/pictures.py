@@ -21,6 +21,8 @@ from pocketgpu.pictures import to_png
 
 KINDS = ("screen", "colour", "depth", "stencil")
 Bytes = NDArray[np.uint8]
+OPAQUE: Final = 255
+"""The greatest alpha."""
 _CHANNELS = ("red", "green", "blue", "alpha")
 
 
@@ -28,8 +30,8 @@ Matrix = tuple[tuple[int, int], tuple[int, int]]
 _UPRIGHT: Final[Matrix] = ((1, 0), (0, 1))
 
 
-@dataclass(frozen=True)
-class PixelAddresses:
+@dataclass(frozen=True, repr=False)
+class PixelAddresses(Displayed):
     """Which pixels of a picture which addresses name.
 
     places: an address of a pixel is one of them, with the pixel; the first is what `at` gives. first: as what addresses
@@ -56,6 +58,9 @@ class PixelAddresses:
 
     def to_json(self) -> dict[str, Any]:
         return {"places": [str(one) for one in self.places], "first": self.first, "turn": self.turn}
+
+    def __str__(self) -> str:
+        return f"{self.at(0, 0)} is the upper left pixel, {self.at(1, 0)} the one right of it"
 
 
 class MomentPicture(Displayed, ABC):
@@ -206,7 +211,7 @@ class ScreenPicture(MomentPicture):
 
 def with_alpha(rgb: Bytes) -> Bytes:
     """Opaque RGBA (height, width, 4) of RGB."""
-    found = np.full((*rgb.shape[:2], 4), 255, np.uint8)
+    found = np.full((*rgb.shape[:2], 4), OPAQUE, np.uint8)
     found[..., :3] = rgb
     return found
 
@@ -225,4 +230,4 @@ def grey(values: NDArray[Any], whole: bool = False) -> Bytes:
     return with_alpha(np.repeat(levels[..., None], 3, axis=2))
 
 
-__all__ = ["KINDS", "MomentPicture", "PixelAddresses", "ScreenPicture", "TargetPart", "grey", "with_alpha"]
+__all__ = ["KINDS", "OPAQUE", "MomentPicture", "PixelAddresses", "ScreenPicture", "TargetPart", "grey", "with_alpha"]

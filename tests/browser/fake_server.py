@@ -188,16 +188,35 @@ def _pictures(given: dict[str, str]) -> Any:
     place(given["at"])
     kinds = {"top": "screen", "target": "colour", "depth": "depth"}
     return {"pictures": [
-        {"name": name, "kind": kind, "title": f"{name} {WIDTH}x{HEIGHT} {MARKUP}", "width": WIDTH, "height": HEIGHT}
+        {"name": name, "kind": kind, "title": f"{name} {WIDTH}x{HEIGHT} {MARKUP}", "width": WIDTH, "height": HEIGHT,
+         "addresses": _addresses(given["at"], kind)}
         for name, kind in kinds.items()
     ]}  # fmt: skip
 
 
+def _look(given: dict[str, str]) -> bytes:
+    """The pictures of a place, and one of them: that of the wanted name, or the target inside of frames."""
+    pictures = _pictures(given)["pictures"]
+    names = [one["name"] for one in pictures]
+    name = given["of"] if given.get("of") in names else "target" if "/" in given["at"] else "top"
+    data = picture({"at": given["at"], "of": name})
+    pixels = [int.from_bytes(data[at : at + 4], "little") for at in range(0, len(data), 4)]
+    return fake_draws.packed({"pictures": pictures, "shown": name}, [("pixels", "rgba", "u32", 1, pixels)])
+
+
+def _addresses(at: str, kind: str) -> Any:
+    """Targets count lines from below, as viewports do. Screens have addresses in frames, targets inside of them."""
+    if (kind == "screen") == ("/" in at):
+        return None
+    if kind == "screen":
+        return {"places": [f"{at}/top", at], "first": [0, 0], "turn": [[1, 0], [0, 1]]}
+    return {"places": [at], "first": [0, HEIGHT - 1], "turn": [[1, 0], [0, -1]]}
+
+
 def _pixel(given: dict[str, str]) -> Any:
     x, y, at = int(given["x"]), int(given["y"]), given["at"]
-    # Targets count lines from below, as viewports do.
-    target = "/" in at and given["of"] != "top"
-    address = f"{at}/px{x},{HEIGHT - 1 - y}" if target else f"{at.split('/')[0]}/top/px{x},{y}"
+    named = _addresses(at, "screen" if given["of"] == "top" else "colour")
+    address = named and f"{named['places'][0]}/px{x},{y if named['turn'][1][1] > 0 else HEIGHT - 1 - y}"
     return {"address": address, "values": [{"name": "red", "value": 1}, {"name": "note", "value": MARKUP}]}
 
 
@@ -265,8 +284,8 @@ ANSWERS: dict[str, Any] = {
         "rows": rows(int(given["frame"])),
         "passes": [{"address": f"f{given['frame']}/p{n}", "target": f"target {n} {MARKUP}"} for n in range(2)],
     },
-    "event": _event, "pictures": _pictures, "picture": picture, "pixel": _pixel, "why": _why, "state": _state,
-    "words": _words, "notes": _notes, "flow": fake_flow.flow, "register-word": _register_word,
+    "event": _event, "look": _look, "pictures": _pictures, "picture": picture, "pixel": _pixel, "why": _why,
+    "state": _state, "words": _words, "notes": _notes, "flow": fake_flow.flow, "register-word": _register_word,
     **fake_shader.ANSWERS, **fake_resources.ANSWERS, **fake_draws.answers(WIDTH, HEIGHT, MARKUP, MANY),
     "sides": lambda given: {"sides": [{"name": "a", "title": "fake", "console": "3DS", "frames": 2}]},
     "choices": lambda given: {"choices": []},

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from starlette.testclient import TestClient
 
 from pocketgpu.inspect.model.inspection import Inspection
@@ -13,6 +15,9 @@ from pocketgpu.view.machine_thread import MachineThread
 from pocketgpu.view.questions.desk import MAIN, Desk, desk_of
 from pocketgpu.view.questions.notes_file import Notes
 from pocketgpu.view.routes import Routes
+
+TYPES = {"f32": "<f4", "i32": "<i4", "u32": "<u4"}
+Arrays = dict[tuple[str, str], np.ndarray]
 
 
 def on_desk(run: Inspection) -> MachineThread[Desk]:
@@ -39,3 +44,17 @@ def refused(client: TestClient, path: str, **query: Any) -> dict[str, Any]:
     error: dict[str, Any] = answer.json()["error"]
     assert set(error) == {"message", "location", "hint"}
     return error
+
+
+def unpack(data: bytes) -> tuple[dict[str, Any], Arrays]:
+    """The header and the arrays of an answer."""
+    length = int.from_bytes(data[:4], "little")
+    header = json.loads(data[4 : 4 + length])
+    body = data[4 + -(-length // 4) * 4 :]
+    described = header.pop("arrays")
+    ends = [one["offset"] for one in described[1:]] + [len(body)]
+    arrays: Arrays = {}
+    for one, end in zip(described, ends, strict=True):
+        numbers = np.frombuffer(body[one["offset"] : end], TYPES[one["type"]])
+        arrays[one["of"], one["name"]] = numbers.reshape(-1, one["components"])
+    return header, arrays

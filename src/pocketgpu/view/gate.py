@@ -53,15 +53,21 @@ _SAME: Final = ("same-origin", "none")
 """Sec-Fetch-Site of the page's own requests, and of an address that somebody typed or opened."""
 
 
+def new_token() -> str:
+    """A text that nobody can guess, for the first link."""
+    return secrets.token_urlsafe(_TOKEN_BYTES)
+
+
 class Gate:
     """Hears requests for an app, or answers them itself with an error.
 
     :param hosts: what a Host header may be, such as "127.0.0.1:8123".
+    :param token: of the first link; without one the gate makes it.
     """
 
-    def __init__(self, app: App, hosts: Iterable[str]) -> None:
+    def __init__(self, app: App, hosts: Iterable[str], token: str = "") -> None:
         self._app, self._hosts = app, frozenset(host.lower() for host in hosts)
-        self.token: str | None = secrets.token_urlsafe(_TOKEN_BYTES)
+        self.token: str | None = token or new_token()
         """Of the first link; None once it was used."""
         self._secret = secrets.token_urlsafe(_TOKEN_BYTES)
         # A browser sends a cookie to all ports of a host, so each viewer gives its own another name.
@@ -184,4 +190,4 @@ async def _answer(send: Send, status: int, text: str, more: Mapping[str, str] | 
     await send({"type": "http.response.body", "body": body})
 
 
-__all__ = ["HEADERS", "MOST_REQUESTS", "MOST_TARGET", "TOKEN", "Gate"]
+__all__ = ["HEADERS", "MOST_REQUESTS", "MOST_TARGET", "TOKEN", "Gate", "new_token"]

@@ -9,14 +9,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from pocketgpu.view.live.live_run import STANDING, LiveRun
 from pocketgpu.view.machine_thread import Busy, MachineThread, Overtaken
 from pocketgpu.view.questions.desk import Desk
+
+if TYPE_CHECKING:
+    from pocketgpu.view.live.live_run import LiveRun
 
 MOST_READERS: Final = 16
 """Most streams at a time."""
@@ -37,6 +39,8 @@ class LiveStreams:
 
     async def answer(self, request: Request) -> Response:
         """A stream, or status 404 without a program."""
+        from pocketgpu.view.live.live_run import STANDING
+
         try:
             run = await self._machine.ask("", lambda desk: desk.live)
         except Busy:

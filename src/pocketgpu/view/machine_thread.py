@@ -141,7 +141,7 @@ class MachineThread(Generic[Run]):
         self, answer: Callable[[Callable[[Run], Any]], Any], idle: Callable[[], float | None]
     ) -> None:
         """Answer questions until the end, and work idly between them."""
-        pause = idle()
+        pause: float | None = 0
         while not self._ended:
             found = self._next(pause)
             if found is None:

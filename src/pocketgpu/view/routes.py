@@ -6,10 +6,10 @@ import asyncio
 import json
 import math
 import re
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -35,6 +35,9 @@ _MOST_NAME: Final = 120
 """Most characters of the name of a file."""
 _MOST_PANEL: Final = 80
 """Most characters of the names of a tab and a panel."""
+_CLIENT_CLOSED: Final = 499
+"""The status that nginx gives to such requests; nobody gets it."""
+T = TypeVar("T")
 
 
 def _plain(value: Any) -> Any:
@@ -65,16 +68,42 @@ def _download(found: Download) -> Response:
 
 def _bytes(request: Request, found: Buffer) -> Response:
     tag = f'"{found.tag}"'
-    headers = {"etag": tag, "cache-control": "no-cache"}
+    headers = {"etag": tag, "cache-control": "no-cache"} if found.tag else dict(_NO_STORE)
     if isinstance(found, Pixels):
         headers["x-size"] = f"{found.width}x{found.height}"
-    if request.headers.get("if-none-match") == tag:
+    if found.tag and request.headers.get("if-none-match") == tag:
         return Response(None, 304, headers)
     return Response(found.data, 200, headers, found.type)
 
 
 def _error(message: str, location: str | None, hint: str | None, status: int) -> Response:
     return _json({"error": {"message": message, "location": location, "hint": hint}}, status)
+
+
+class _Gone(Exception):
+    """Nobody waits for the answer any more."""
+
+
+async def _unless_gone(request: Request, asking: Coroutine[Any, Any, T]) -> T:
+    """The result of `asking`. It is cancelled as soon as the browser closes the connection, as it does for requests
+    that the page gives up: what has not begun then never does.
+
+    :raises _Gone: it was cancelled.
+    """
+    answer, gone = asyncio.ensure_future(asking), asyncio.ensure_future(_disconnected(request))
+    try:
+        await asyncio.wait({answer, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not answer.done():
+            raise _Gone
+        return answer.result()
+    finally:
+        answer.cancel()
+        gone.cancel()
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 class Routes:
@@ -114,8 +143,11 @@ class Routes:
             tab, panel = given.text("tab", ""), given.text("panel", "")
             asker = f"{tab}, {panel}"[:_MOST_PANEL] if tab and panel else ""
             try:
-                turn = given.number("turn", 0)
-                found = await self._machine.ask(asker, asked.question(given), asked.slow, turn)
+                question, slow, turn = asked.question(given), asked.is_slow(given), given.number("turn", 0)
+                asking = self._machine.ask(asker, question, slow, turn)
+                found = await (asking if asked.acts else _unless_gone(request, asking))
+            except _Gone:
+                return Response(None, _CLIENT_CLOSED)
             except PocketGPUError as error:
                 return _error(error.message, error.location, error.hint, 400)
             except Overtaken:

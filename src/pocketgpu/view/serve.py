@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import socket
+import sys
 import webbrowser
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 PAGE: Final = Path(__file__).parent / "page"
 """Where the built page is. The package for users has it; in a clone `make page` makes it."""
 LOCAL: Final = "127.0.0.1"
+_SWITCH: Final = 0.0005
+"""Seconds after which a thread lets another one run."""
 _NEEDED: Final = ("starlette", "uvicorn")
 
 
@@ -67,11 +70,13 @@ def serve(capture: Capture, switches: Mapping[str, str], place: Place, other: Be
 
     :raises UsageError: nothing can listen there.
     """
-    from pocketgpu.view.machine_thread import MachineThread
-    from pocketgpu.view.questions.desk import MAIN, desk_of, opened
 
     def make() -> MachineThread[Desk]:
-        return MachineThread(lambda: desk_of((MAIN, opened(capture, switches)), other=other))
+        from pocketgpu.view.machine_thread import MachineThread
+        from pocketgpu.view.questions.desk import MAIN, desk_of, opened
+        from pocketgpu.view.questions.preparing import Preparing
+
+        return MachineThread(lambda: desk_of((MAIN, opened(capture, switches)), other=other), Preparing(place.at))
 
     serve_desk(make, Path(capture.path).name, place)
 
@@ -85,10 +90,11 @@ def serve_program(
 
     :raises UsageError: nothing can listen there.
     """
-    from pocketgpu.view.machine_thread import MachineThread
-    from pocketgpu.view.questions.live import live_desk, work
 
     def make() -> MachineThread[Desk]:
+        from pocketgpu.view.machine_thread import MachineThread
+        from pocketgpu.view.questions.live import live_desk, work
+
         return MachineThread(lambda: live_desk(start, switches), work)
 
     serve_desk(make, name, place, is_live=True, runs=runs)
@@ -104,27 +110,32 @@ def serve_desk(
 
     :raises UsageError: nothing can listen there.
     """
+    from pocketgpu.view.gate import TOKEN, Gate, new_token
+
+    host, listener = place.host, _listener(place.host, place.port)
+    port, token = listener.getsockname()[1], new_token()
+    link = f"http://{host}:{port}/?{TOKEN}={token}" + (f"#{place.at}" if place.at else "")
+    # The browser starts while the server is loaded. Its connection waits until then.
+    place.say(link)
+    if place.open_browser:
+        webbrowser.open(link)
     import uvicorn
 
     from pocketgpu import __version__
     from pocketgpu.view.connections import BoundedConnection
-    from pocketgpu.view.gate import TOKEN, Gate
     from pocketgpu.view.questions.notes_file import Notes
     from pocketgpu.view.routes import Routes
 
-    host, listener = place.host, _listener(place.host, place.port)
-    port = listener.getsockname()[1]
     names = {host, LOCAL, "localhost"} if host == LOCAL else {host, socket.gethostname()}
     routes = Routes(make(), name, __version__, PAGE, Notes(place.notes, name), is_live=is_live, runs=runs)
-    gate = Gate(routes.app, [f"{name}:{port}" for name in names])
-    link = f"http://{host}:{port}/?{TOKEN}={gate.token}" + (f"#{place.at}" if place.at else "")
-    place.say(link)
-    if place.open_browser:
-        webbrowser.open(link)
+    gate = Gate(routes.app, [f"{name}:{port}" for name in names], token)
     config = uvicorn.Config(
         gate, log_level="error", access_log=False, ws="none", server_header=False, timeout_graceful_shutdown=1,
         http=BoundedConnection,
     )  # fmt: skip
+
+    # The machine's thread would keep the one that answers waiting longer than an answer takes.
+    sys.setswitchinterval(_SWITCH)
 
     class Server(uvicorn.Server):
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:

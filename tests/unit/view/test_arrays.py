@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from starlette.testclient import TestClient
+from support.view_desk import Arrays, unpack
 
 import pocketgpu
 from pocketgpu.inspect.model.inspection import Inspection
@@ -15,21 +15,6 @@ from pocketgpu.view.questions.mesh import mesh_answer
 
 DATA = Path(__file__).resolve().parents[3] / "src/pocketgpu/data"
 SAMPLES = ("sample.ctf.xz", "sample_switch.mxcap.zip")
-TYPES = {"f32": "<f4", "i32": "<i4", "u32": "<u4"}
-Arrays = dict[tuple[str, str], np.ndarray]
-
-
-def unpack(data: bytes) -> tuple[dict[str, Any], Arrays]:
-    length = int.from_bytes(data[:4], "little")
-    header = json.loads(data[4 : 4 + length])
-    body = data[4 + -(-length // 4) * 4 :]
-    described = header.pop("arrays")
-    ends = [one["offset"] for one in described[1:]] + [len(body)]
-    arrays = {}
-    for one, end in zip(described, ends, strict=True):
-        numbers = np.frombuffer(body[one["offset"] : end], TYPES[one["type"]])
-        arrays[one["of"], one["name"]] = numbers.reshape(-1, one["components"])
-    return header, arrays
 
 
 def ask(client: TestClient, path: str, **query: Any) -> tuple[dict[str, Any], Arrays]:

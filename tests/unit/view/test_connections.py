@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -142,6 +143,7 @@ def test_too_many_connections(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_server_uses_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     used: list[Any] = []
     monkeypatch.setattr(uvicorn.Server, "run", lambda server, sockets: used.append((server.config.http, *sockets)))
+    monkeypatch.setattr(sys, "setswitchinterval", lambda seconds: None)
     said: list[str] = []
     serve.serve_desk(Mock, "scene.pgc", serve.Place(serve.LOCAL, 0, said.append, open_browser=False, notes=tmp_path))
     (http, listener), = used

@@ -1,7 +1,7 @@
 // Pictures of both sides at one place: beside each other, one over the other, or what differs.
 
 import { LitElement, css, html, nothing, type TemplateResult } from "lit";
-import { askBytes, RequestError, askJson, type PictureInfo, type PixelAnswer } from "../shared/api";
+import { askBytes, RequestError, askJson, type PictureInfo } from "../shared/api";
 import { Latest } from "../shared/latest";
 import { working } from "../shared/panel";
 import { radio, radioKey } from "../shared/radio";
@@ -11,7 +11,7 @@ import type { CanvasView } from "../picture/canvas_view";
 import { marked, shown, valueOf } from "../picture/channels";
 import { pictureStyles } from "../picture/controls";
 import { difference, type Difference } from "../picture/difference";
-import { choose, type Picture } from "../picture/source";
+import { addressOf, choose, type Picture } from "../picture/source";
 import { MAIN, OTHER } from "./sides";
 import { swiped } from "./swipe";
 
@@ -83,7 +83,6 @@ export class ComparePictures extends LitElement {
   declare version: number;
 
   private readonly listing = new Latest(() => this.requestUpdate());
-  private readonly pixel = new Latest(() => this.requestUpdate());
   private names: PictureInfo[][] = [[], []];
   private name: string | null = null;
   private wanted: Record<"frame" | "inside", string | null> = { frame: null, inside: null };
@@ -108,7 +107,6 @@ export class ComparePictures extends LitElement {
     super.disconnectedCallback();
     selection.removeEventListener("change", this.onSelection);
     this.listing.stop();
-    this.pixel.stop();
   }
 
   protected override updated(changed: Map<string, unknown>): void {
@@ -188,7 +186,7 @@ export class ComparePictures extends LitElement {
   }
 
   protected override render(): TemplateResult {
-    const error = this.listing.error ?? this.pixel.error;
+    const error = this.listing.error;
     return html`
       <div class="bar">
         <span class="group" role="radiogroup" aria-label="Picture of both" @keydown=${radioKey}>
@@ -273,14 +271,9 @@ export class ComparePictures extends LitElement {
 
   /** Select the pixel in A, whichever view was clicked. */
   private pick(x: number, y: number): void {
-    const of = this.name;
-    if (!of || !this.a) return;
-    void this.pixel.ask(
-      (signal) => askJson<PixelAnswer>("/api/pixel", "compare-pixel", { at: this.a, of, x, y }, signal),
-      ({ address }) => {
-        if (address) selection.select(address, { of, x, y });
-      },
-    );
+    const info = this.names[0]?.find((one) => one.name === this.name);
+    const address = info && this.a && x < info.width && y < info.height && addressOf(info, x, y);
+    if (address) selection.select(address, { of: info.name, x, y });
   }
 
   private want(name: string): void {

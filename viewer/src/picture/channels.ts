@@ -3,6 +3,7 @@
 import type { Difference } from "./difference";
 
 export const CHANNELS = ["rgb", "rgba", "r", "g", "b", "a"] as const;
+const OPAQUE = 0xff000000;
 export type Channel = (typeof CHANNELS)[number];
 
 /** Bytes for putImageData. All but "rgba" are opaque: a canvas would change colours below alpha 255. */
@@ -10,7 +11,9 @@ export function shown(pixels: Uint8ClampedArray, channel: Channel): Uint8Clamped
   const out = new Uint8ClampedArray(pixels);
   if (channel === "rgba") return out;
   if (channel === "rgb") {
-    for (let at = 3; at < out.length; at += 4) out[at] = 255;
+    // A pixel at a time, alpha in the highest byte: every computer with a browser has the lowest byte first.
+    const words = new Uint32Array(out.buffer);
+    for (let at = 0; at < words.length; at += 1) words[at]! |= OPAQUE;
     return out;
   }
   const offset = { r: 0, g: 1, b: 2, a: 3 }[channel];

@@ -13,7 +13,7 @@ import { marked, shown, type Channel } from "./channels";
 import { canvas, canvasOf, channelButtons, paintSwatch, pictureStyles, pixelIndex, statusLine, zoomButtons } from "./controls";
 import { difference, type Difference } from "./difference";
 import { Overlays } from "./overlays";
-import { choose, listPictures, placesOf, readBefore, readPicture, type Picture } from "./source";
+import { addressOf, look, pixelOf, readBefore, readPicture, type Picture } from "./source";
 
 type Mode = "after" | "before" | "difference";
 
@@ -57,8 +57,6 @@ export class PicturePanel extends Panel {
   private readonly picture = new Latest(() => this.requestUpdate());
   private readonly earlier = new Latest(() => this.requestUpdate());
   private readonly pixel = new Latest(() => this.requestUpdate());
-  /** Number of the last search for the selected pixel: an older one must not ask any more, as it would abort this one. */
-  private search = 0;
   private readonly overlays = new Overlays(() => this.requestUpdate(), () => void this.paint());
   private place = "";
   private pictures: PictureInfo[] = [];
@@ -88,20 +86,25 @@ export class PicturePanel extends Panel {
     const place = placeOfText(address);
     if (!place) return;
     const screen = parseAddress(address)?.screen;
-    if (place === this.asked && this.pictures.length) {
+    if (place === this.asked) {
       if (screen && screen !== this.name && this.pictures.some((one) => one.name === screen)) this.show(screen);
-      else void this.locate();
+      else this.locate();
       return;
     }
     this.asked = this.place = place;
+    this.picture.stop();
     void this.latest
       .ask(
-        (signal) => listPictures(place, "pictures", signal),
-        (pictures) => {
+        (signal) => look(place, screen ?? this.wanted[this.where] ?? "", signal),
+        ({ pictures, picture }) => {
           this.pictures = pictures;
-          const chosen = choose(pictures, address, this.wanted[this.where]);
-          if (chosen) this.show(chosen.name);
-          else this.clear();
+          if (!picture) {
+            this.clear();
+            return;
+          }
+          this.name = picture.info.name;
+          this.earlier.stop();
+          this.take(place, picture);
         },
       )
       .then(() => {
@@ -133,18 +136,20 @@ export class PicturePanel extends Panel {
     const info = this.info;
     if (!info) return;
     const place = this.place;
-    this.past = this.found = null;
     this.earlier.stop();
     void this.picture.ask(
       (signal) => readPicture(place, info, "picture", signal),
-      (picture) => {
-        this.present = picture;
-        this.overlays.show(place, info);
-        if (this.mode !== "after") this.readBefore();
-        void this.paint();
-        void this.locate();
-      },
+      (picture) => this.take(place, picture),
     );
+  }
+
+  private take(place: string, picture: Picture): void {
+    this.present = picture;
+    this.past = this.found = null;
+    this.overlays.show(place, picture.info);
+    if (this.mode !== "after") this.readBefore();
+    void this.paint();
+    this.locate();
   }
 
   private readBefore(): void {
@@ -183,43 +188,30 @@ export class PicturePanel extends Panel {
   }
 
   /** Mark the selected pixel in the picture, and read its values. */
-  private async locate(): Promise<void> {
-    this.search += 1;
-    const search = this.search;
+  private locate(): void {
     const { clicked, run: address } = selection;
-    const info = this.info;
-    const places = info && placesOf(address, info);
-    this.view?.setMark(null);
-    if (!places?.length || !info) {
-      this.values = null;
-      this.requestUpdate();
-      return;
-    }
-    if (clicked) {
-      if (clicked.of === info.name) this.view?.setMark([clicked.x, clicked.y]);
-      if (this.values?.address === address) return;
-    }
-    const of = clicked?.of ?? info.name;
-    for (const [column, row] of clicked ? [[clicked.x, clicked.y] as const] : places) {
-      let found = false;
-      await this.askPixel(of, column, row, (answer) => {
-        if (selection.run !== address || (info.kind !== "screen" && answer.address !== address)) return;
-        found = true;
-        this.values = answer;
-        if (of === this.name) this.view?.setMark([column, row]);
+    const { info } = this;
+    const named = info && pixelOf(info, address);
+    // A click may have been in another picture of the place, such as that of depth.
+    const mark = !clicked ? named : clicked.of === info?.name ? ([clicked.x, clicked.y] as [number, number]) : null;
+    this.view?.setMark(mark);
+    const asked = clicked ?? (named && { of: info!.name, x: named[0], y: named[1] });
+    if (!asked) this.values = null;
+    else if (this.values?.address !== address) {
+      void this.askPixel(asked.of, asked.x, asked.y, (answer) => {
+        if (selection.run === address) this.values = answer;
       });
-      if (found || search !== this.search) return;
     }
+    this.requestUpdate();
   }
 
   private pick(x: number, y: number): void {
-    const of = this.name;
-    if (!of) return;
-    void this.askPixel(of, x, y, (answer) => {
-      this.values = answer;
-      this.requestUpdate();
-      if (answer.address) selection.select(answer.address, { of, x, y });
-    });
+    const { info } = this;
+    if (!info) return;
+    const of = info.name;
+    const address = addressOf(info, x, y);
+    if (address) selection.select(address, { of, x, y });
+    else void this.askPixel(of, x, y, (answer) => (this.values = answer));
   }
 
   private askPixel(of: string, x: number, y: number, use: (answer: PixelAnswer) => void): Promise<void> {

@@ -2,11 +2,14 @@
 
 import { parseAddress } from "../shared/address";
 import { askBytes, askJson, RequestError, type PictureInfo } from "../shared/api";
+import { unpack } from "../shared/packed";
 import { store } from "../events/store";
+
+type Bytes = Uint8ClampedArray<ArrayBuffer>;
 
 export interface Picture {
   info: PictureInfo;
-  pixels: Uint8ClampedArray<ArrayBuffer>;
+  pixels: Bytes;
 }
 
 /** The picture to show: the screen that the address names, what was chosen before, or what fits the place best. */
@@ -21,24 +24,24 @@ export function choose(pictures: PictureInfo[], address: string, wanted: string 
   return pictures.find((picture) => picture.kind === kind) ?? pictures[0] ?? null;
 }
 
-/**
- * Where the pixel of an address may be in a picture. Pictures of screens count like addresses. Targets count as the
- * viewport does, and their pictures may be upright: turned (3DS), or with the first line at the top. The server knows;
- * it is asked about one place after the other until it names the address.
- */
-export function placesOf(address: string, info: PictureInfo): [number, number][] {
-  const parsed = parseAddress(address);
-  if (!parsed?.pixel) return [];
-  const [x, y] = parsed.pixel;
-  const { width, height } = info;
-  const inside = (parsed.draw ?? parsed.event ?? parsed.pass) !== undefined;
-  const places: [number, number][] =
-    info.kind !== "screen"
-      ? [[x, y], [width - 1 - y, height - 1 - x], [x, height - 1 - y], [y, height - 1 - x], [width - 1 - y, x], [y, x]]
-      : inside || (parsed.screen && parsed.screen !== info.name)
-        ? []
-        : [[x, y]];
-  return places.filter(([column, row]) => column >= 0 && row >= 0 && column < width && row < height);
+/** The address of a pixel of a picture; null where none names it. */
+export function addressOf({ addresses }: PictureInfo, x: number, y: number): string | null {
+  if (!addresses) return null;
+  const [column, row] = [0, 1].map((axis) => addresses.first[axis]! + addresses.turn[axis]![0] * x + addresses.turn[axis]![1] * y);
+  return `${addresses.places[0]}/px${column},${row}`;
+}
+
+/** The pixel of a picture that an address names; null where it names none of this picture. */
+export function pixelOf({ addresses, width, height }: PictureInfo, address: string): [number, number] | null {
+  const match = /^(.*)\/px(\d{1,9}),(\d{1,9})$/.exec(address);
+  if (!match || !addresses?.places.includes(match[1]!)) return null;
+  const { first, turn } = addresses;
+  const across = Number(match[2]) - first[0];
+  const down = Number(match[3]) - first[1];
+  // Pictures are turned by quarters or mirrored: the transpose of such a matrix is its inverse.
+  const x = turn[0][0] * across + turn[1][0] * down;
+  const y = turn[0][1] * across + turn[1][1] * down;
+  return x >= 0 && y >= 0 && x < width && y < height ? [x, y] : null;
 }
 
 export async function listPictures(at: string, panel: string, signal: AbortSignal): Promise<PictureInfo[]> {
@@ -46,7 +49,29 @@ export async function listPictures(at: string, panel: string, signal: AbortSigna
 }
 
 export async function readPicture(at: string, info: PictureInfo, panel: string, signal: AbortSignal): Promise<Picture> {
-  const pixels = await askBytes("/api/picture", panel, { at, of: info.name }, signal);
+  return fitting(await askBytes("/api/picture", panel, { at, of: info.name }, signal), info, at);
+}
+
+export interface Look {
+  pictures: PictureInfo[];
+  /** The one that was wanted, or one that fits the place; null if there are none. */
+  picture: Picture | null;
+}
+
+/** The pictures of a place, and the pixels of one. wanted: its name, if the place has it. */
+export async function look(at: string, wanted: string, signal: AbortSignal): Promise<Look> {
+  const { header, columns } = unpack<{ pictures: PictureInfo[]; shown: string | null }>(
+    await askBytes("/api/look", "pictures", { at, of: wanted }, signal),
+  );
+  const info = header.pictures.find((one) => one.name === header.shown);
+  const values = columns[0]?.values;
+  if (!info || !values) return { pictures: header.pictures, picture: null };
+  const pixels = new Uint8ClampedArray(values.buffer as ArrayBuffer, values.byteOffset, values.byteLength);
+  return { pictures: header.pictures, picture: fitting(pixels, info, at) };
+}
+
+/** A picture, if its bytes are as many as it needs. */
+function fitting(pixels: Bytes, info: PictureInfo, at: string): Picture {
   if (pixels.length !== info.width * info.height * 4) {
     throw new RequestError(
       `the picture has ${pixels.length} bytes, and ${info.width} x ${info.height} pixels need ${info.width * info.height * 4}`,

@@ -23,6 +23,15 @@ export interface PictureInfo {
   title: string;
   width: number;
   height: number;
+  /** Null where no address names a pixel of it. */
+  addresses: PixelAddresses | null;
+}
+
+/** The pixel x,y is `first` plus `turn` times x,y at the first of `places`; the other places mean the same. */
+export interface PixelAddresses {
+  places: string[];
+  first: [number, number];
+  turn: [[number, number], [number, number]];
 }
 
 export interface PixelAnswer {

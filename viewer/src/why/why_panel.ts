@@ -1,7 +1,7 @@
 // The panel that says why: the reason first, then the conclusion, then the details, folded.
 
 import { css, html, nothing, type TemplateResult } from "lit";
-import { toFragment, withoutMemory } from "../shared/address";
+import { parseAddress, placeOfText, toFragment, withoutMemory } from "../shared/address";
 import { calm, type Reference, type WhyAnswer } from "../shared/api";
 import { Latest } from "../shared/latest";
 import { Panel, linked } from "../shared/panel";
@@ -114,12 +114,16 @@ export class WhyPanel extends Panel {
   protected selected(): void {
     const at = withoutMemory(selection.run);
     if (!at || at === this.asked) return;
+    const known = placeOfText(this.asked) === placeOfText(at) && parseAddress(at)?.pixel !== undefined;
     this.asked = at;
     void this.latest.ask(
       async (signal) => {
-        // Reasons take the machine longest: pictures and state come first, and who steps on quickly asks for none.
-        await calm();
-        signal.throwIfAborted();
+        // A pixel of the picture that is there is answered at once. At another place reasons take the machine longest:
+        // pictures and state come first, and who steps on quickly asks for none.
+        if (!known) {
+          await calm();
+          signal.throwIfAborted();
+        }
         return explain(at, signal);
       },
       (answer) => {

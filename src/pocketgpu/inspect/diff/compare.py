@@ -7,16 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.diff.n3ds import N3dsSides
 from pocketgpu.inspect.diff.pixel_search import PixelSearch, pictures_of
 from pocketgpu.inspect.diff.report import Difference, Report
 from pocketgpu.inspect.diff.sides import Sides
 from pocketgpu.inspect.diff.structure import Structure
-from pocketgpu.inspect.diff.switch import SwitchSides
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.inspection import Inspection
-from pocketgpu.inspect.n3ds.inspection import N3dsInspection
-from pocketgpu.inspect.switch.inspection import SwitchInspection
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
@@ -85,6 +81,12 @@ def same_console(a: Capture, b: Capture) -> None:
 
 def sides_of(a: Inspection, b: Inspection) -> Sides:
     """What knows most of two runs."""
+    # Read here: most who can compare never do.
+    from pocketgpu.inspect.diff.n3ds import N3dsSides
+    from pocketgpu.inspect.diff.switch import SwitchSides
+    from pocketgpu.inspect.n3ds.inspection import N3dsInspection
+    from pocketgpu.inspect.switch.inspection import SwitchInspection
+
     if isinstance(a, N3dsInspection) and isinstance(b, N3dsInspection):
         return N3dsSides(a, b)
     if isinstance(a, SwitchInspection) and isinstance(b, SwitchInspection):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,51 @@ from numpy.typing import NDArray
 from pocketgpu.displayed import Displayed, picture_html, title_html
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.address import Address
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pictures import to_png
 
 KINDS = ("screen", "colour", "depth", "stencil")
 Bytes = NDArray[np.uint8]
+OPAQUE: Final = 255
+"""The greatest alpha."""
 _CHANNELS = ("red", "green", "blue", "alpha")
+
+
+Matrix = tuple[tuple[int, int], tuple[int, int]]
+_UPRIGHT: Final[Matrix] = ((1, 0), (0, 1))
+
+
+@dataclass(frozen=True, repr=False)
+class PixelAddresses(Displayed):
+    """Which pixels of a picture which addresses name.
+
+    places: an address of a pixel is one of them, with the pixel; the first is what `at` gives. first: as what addresses
+    count the upper left pixel. turn: what is added to `first` for x and y, a matrix of quarter turns and mirrors.
+    """
+
+    places: tuple[Address, ...]
+    first: tuple[int, int] = (0, 0)
+    turn: Matrix = _UPRIGHT
+
+    def at(self, x: int, y: int) -> Address:
+        """The address of a pixel of the picture."""
+        column, row = (start + a * x + b * y for start, (a, b) in zip(self.first, self.turn, strict=True))
+        return self.places[0].at(pixel=(column, row))
+
+    def find(self, address: Address) -> tuple[int, int] | None:
+        """The inverse of `at`, for all places; None if the address names no pixel, or one of something else. The pixel
+        may be outside the picture."""
+        if address.pixel is None or address.place.at(screen=address.screen) not in self.places:
+            return None
+        across, down = (one - start for one, start in zip(address.pixel, self.first, strict=True))
+        (a, b), (c, d) = self.turn  # the transpose of a turn is its inverse
+        return a * across + c * down, b * across + d * down
+
+    def to_json(self) -> dict[str, Any]:
+        return {"places": [str(one) for one in self.places], "first": self.first, "turn": self.turn}
+
+    def __str__(self) -> str:
+        return f"{self.at(0, 0)} is the upper left pixel, {self.at(1, 0)} the one right of it"
 
 
 class MomentPicture(Displayed, ABC):
@@ -48,17 +88,23 @@ class MomentPicture(Displayed, ABC):
         :raises UsageError: there is no such pixel.
         """
 
+    @property
+    def addresses(self) -> PixelAddresses | None:
+        """The addresses of the pixels, as `why` takes them; None if nothing explains them."""
+        return None
+
     def at(self, x: int, y: int) -> Address | None:
         """The address of a pixel, as `why` takes it; None if nothing explains it.
 
         :raises UsageError: there is no such pixel.
         """
         self.check(x, y)
-        return None
+        return None if self.addresses is None else self.addresses.at(x, y)
 
     def find(self, address: Address) -> tuple[int, int] | None:
         """x and y of the pixel that an address names, the inverse of `at`; None if it names none of this picture."""
-        return None
+        found = None if self.addresses is None else self.addresses.find(address)
+        return found if found is not None and self.has(*found) else None
 
     def has(self, x: int, y: int) -> bool:
         """Whether there is such a pixel."""
@@ -109,16 +155,10 @@ class TargetPart(MomentPicture):
         first = np.array(self.place(0, 0))
         return first, np.stack([self.place(1, 0) - first, self.place(0, 1) - first], axis=1)
 
-    def shown_at(self, x: int, y: int) -> tuple[int, int]:
-        """The inverse of `place`."""
-        first, turn = self._placing
-        column, row = (turn.T @ (np.array((x, y)) - first)).tolist()  # the transpose of a rotation is its inverse
-        return column, row
-
     @property
     def from_viewport(self) -> NDArray[np.float64]:
-        """`shown_at` as a matrix (2, 3) for points, which count from a corner of the first pixel instead of its
-        centre."""
+        """The inverse of `place` as a matrix (2, 3) for points, which count from a corner of the first pixel instead of
+        its centre."""
         first, turn = self._placing
         centre = np.full(2, 0.5)
         return np.concatenate([turn.T, (centre - turn.T @ (first + centre))[:, None]], axis=1)
@@ -130,15 +170,12 @@ class TargetPart(MomentPicture):
             return dict(zip(_CHANNELS, map(_text, found), strict=True))
         return {self.kind: _text(found)}
 
-    def at(self, x: int, y: int) -> Address | None:
-        self.check(x, y)
-        return None if self._draw is None else self._draw.at(pixel=self.place(x, y))
-
-    def find(self, address: Address) -> tuple[int, int] | None:
-        if address.pixel is None or self._draw is None or address.place != self._draw:
+    @property
+    def addresses(self) -> PixelAddresses | None:
+        if self._draw is None:
             return None
-        found = self.shown_at(*address.pixel)
-        return found if self.has(*found) else None
+        (x, y), ((a, b), (c, d)) = (part.tolist() for part in self._placing)
+        return PixelAddresses((self._draw,), (x, y), ((a, b), (c, d)))
 
 
 def _text(value: float) -> str:
@@ -164,20 +201,17 @@ class ScreenPicture(MomentPicture):
         self.check(x, y)
         return dict(zip(_CHANNELS[:3], map(str, self._screen.array[y, x].tolist()), strict=True))
 
-    def at(self, x: int, y: int) -> Address | None:
-        self.check(x, y)
-        return None if self._frame is None else self._frame.at(screen=self.name, pixel=(x, y))
-
-    def find(self, address: Address) -> tuple[int, int] | None:
-        named = self._main if address.screen is None else address.screen == self.name
-        if address.pixel is None or self._frame is None or address.place != self._frame or not named:
+    @property
+    def addresses(self) -> PixelAddresses | None:
+        if self._frame is None:
             return None
-        return address.pixel if self.has(*address.pixel) else None
+        named = self._frame.at(screen=self.name)
+        return PixelAddresses((named, self._frame) if self._main else (named,))
 
 
 def with_alpha(rgb: Bytes) -> Bytes:
     """Opaque RGBA (height, width, 4) of RGB."""
-    found = np.full((*rgb.shape[:2], 4), 255, np.uint8)
+    found = np.full((*rgb.shape[:2], 4), OPAQUE, np.uint8)
     found[..., :3] = rgb
     return found
 
@@ -196,4 +230,4 @@ def grey(values: NDArray[Any], whole: bool = False) -> Bytes:
     return with_alpha(np.repeat(levels[..., None], 3, axis=2))
 
 
-__all__ = ["KINDS", "MomentPicture", "ScreenPicture", "TargetPart", "grey", "with_alpha"]
+__all__ = ["KINDS", "OPAQUE", "MomentPicture", "PixelAddresses", "ScreenPicture", "TargetPart", "grey", "with_alpha"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,6 +129,10 @@ class Surface:
         return tuple(arrays.decode(rows, self.format)[0, 0].tolist())
 
 
+_MIXED_ROWS: Final = 16
+"""Rows of pixels that are mixed at a time."""
+
+
 @dataclass(frozen=True, eq=False)
 class TargetPicture:
     """The contents of a target at a moment.
@@ -194,27 +198,26 @@ class TargetPicture:
     @property
     def image(self) -> Image:
         """A Pillow image: colours as screens show them, samples mixed; depth as grey, its least value black."""
-        across, down = self.surface.grid
         if self.is_depth:
             grey = self.samples[:, :, 0].astype(np.float64)
             low, high = float(np.nanmin(grey)), float(np.nanmax(grey))
             scaled = np.nan_to_num((grey - low) / (high - low or 1.0)) * 255
             return to_image(np.repeat(scaled.astype(np.uint8)[..., None], 3, axis=2))
+        return to_image(np.ascontiguousarray(self.colours[..., :3]))
+
+    @property
+    def colours(self) -> NDArray[np.uint8]:
+        """RGBA as screens show it, (height, width, 4), samples mixed. Not for depth."""
+        across, down = self.surface.grid
         pixels = np.ascontiguousarray(arrays.picture(self.rows, self.surface.format))
         if across * down == 1:
-            return to_image(np.ascontiguousarray(pixels[..., :3]))
-        # Two channels are added at once, in 16 bits of a word each.
+            return pixels
         words = pixels.view(np.uint32)[..., 0]
-        cut = words[: self.height * down, : self.width * across]
-        pairs = []
-        for shift in (0, 8):
-            total = np.full((self.height, self.width), across * down // 2 * 0x10001, np.uint32)
-            for j in range(down):
-                for i in range(across):
-                    total += cut[j::down, i::across] >> shift & 0xFF00FF
-            pairs.append((total >> (across * down).bit_length() - 1 & 0xFF00FF) << shift)
-        mixed = (pairs[0] | pairs[1])[..., None].view(np.uint8)
-        return to_image(np.ascontiguousarray(mixed[..., :3]))
+        mixed = np.empty((self.height, self.width), np.uint32)
+        for top in range(0, self.height, _MIXED_ROWS):  # so many that the processor's cache holds them
+            cut = words[top * down : (top + _MIXED_ROWS) * down, : self.width * across]
+            mixed[top : top + _MIXED_ROWS] = _mixed(cut[: self.height * down - top * down], across, down)
+        return mixed[..., None].view(np.uint8)
 
     def _repr_png_(self) -> bytes:
         return png_bytes(self.image)
@@ -227,6 +230,22 @@ class TargetPicture:
 
     def __repr__(self) -> str:
         return line_of(self, f"{self.surface.name}: {self.width}x{self.height} {self.surface.format.name}")
+
+
+def _mixed(words: NDArray[np.uint32], across: int, down: int) -> NDArray[np.uint32]:
+    """The mean of each grid of samples, whose four bytes are channels."""
+    # Two channels are added at once, in 16 bits of a word each.
+    low = np.uint32(0xFF00FF)
+    half, places = np.uint32(across * down // 2 * 0x10001), np.uint32((across * down).bit_length() - 1)
+    totals = []
+    for shift in (np.uint32(0), np.uint32(8)):
+        parts = [words[j::down, i::across] >> shift & low for j in range(down) for i in range(across)]
+        total = parts[0] + half
+        for part in parts[1:]:
+            total += part
+        totals.append((total >> places & low) << shift)
+    found: NDArray[np.uint32] = totals[0] | totals[1]
+    return found
 
 
 def surface_of(target: Target, grid: tuple[int, int], layer: int = 0) -> Surface:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.inspect.model.address import Address
-from pocketgpu.inspect.model.pictures import Bytes, TargetPart, grey, with_alpha
+from pocketgpu.inspect.model.pictures import OPAQUE, Bytes, TargetPart, grey
 from pocketgpu.inspect.switch.surfaces import Surface, TargetPicture
 from pocketgpu.maxwell.formats import arrays
 
@@ -47,7 +47,9 @@ class SwitchTargetPart(TargetPart):
             return grey(self.numbers, self.kind == "stencil")
         if self._surface.samples == 1:
             return np.ascontiguousarray(arrays.picture(self._shown.rows, self._surface.format))
-        return with_alpha(np.asarray(self._shown.image))
+        mixed = self._shown.colours
+        mixed[..., 3] = OPAQUE
+        return mixed
 
 
 def target_pictures(

@@ -244,6 +244,8 @@ def _pictured(elements: Bytes, channels: Channels, count: int) -> Bytes:
         whole = np.take(_colours_of_codes(channels), every, mode="clip").view(np.uint8)
         return np.ascontiguousarray(whole.reshape(*elements.shape[:2], 4)[..., :count])
     flat, order = elements.reshape(-1, elements.shape[2]), channels.bytes_of_channels
+    if order is not None and tuple(order[:count]) == tuple(range(elements.shape[2])):  # it is stored as it is shown
+        return np.array(elements)
     found = np.empty((len(flat), count), np.uint8)
     for i, channel in enumerate(channels.channels[:count]):
         if channel.type == ABSENT:

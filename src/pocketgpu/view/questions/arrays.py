@@ -43,12 +43,13 @@ class Arrays:
         for name in rows.dtype.names or ():
             self.add(of, name, rows[name])
 
-    def answer(self, header: Json) -> Buffer:
-        """The header and the arrays."""
+    def answer(self, header: Json, tagged: bool = True) -> Buffer:
+        """The header and the arrays. tagged: whether it gets a tag."""
         text = json.dumps({**header, "arrays": self.found}, allow_nan=False, separators=(",", ":")).encode()
         length = len(text).to_bytes(_WORD, "little")
         data = b"".join([length, text, bytes(-len(text) % _WORD), *self._parts])
-        return Buffer(data, "application/octet-stream", blake2b(data, digest_size=TAG_BYTES).hexdigest())
+        tag = blake2b(data, digest_size=TAG_BYTES).hexdigest() if tagged else ""
+        return Buffer(data, "application/octet-stream", tag)
 
 
 __all__ = ["TAG_BYTES", "Arrays"]

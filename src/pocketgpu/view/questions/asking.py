@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
 from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.late_dataclass import dataclass
@@ -17,7 +17,8 @@ FORMS: Final = ("rgba", "png")
 
 @dataclass(frozen=True)
 class Buffer:
-    """An answer of bytes. type: their media type. tag: a digest of them."""
+    """An answer of bytes. type: their media type. tag: a digest of them, with which browsers ask whether they have the
+    same already; "": they are not to keep them."""
 
     data: bytes
     type: str
@@ -57,16 +58,20 @@ class DeskQuestion(Protocol):
     def __call__(self, desk: Desk) -> Found: ...
 
 
+Slow = bool | Callable[[Parameters], bool]
+
+
 @dataclass(frozen=True)
 class Asked:
     """A kind of request about a side: that of the parameter `side`, or the main one.
 
     :param read: makes a question of the parameters, or raises `UsageError`.
-    :param slow: whether its answer may take long; then quick ones come first.
+    :param slow: whether its answer may take long, which may depend on the parameters; then quick ones come first.
     """
 
     read: Callable[[Parameters], Question]
-    slow: bool = False
+    slow: Slow = False
+    acts: ClassVar[bool] = False
 
     def question(self, given: Parameters) -> DeskQuestion:
         """What to do for a request.
@@ -76,13 +81,19 @@ class Asked:
         name, question = given.text("side", MAIN), self.read(given)
         return lambda desk: question(desk.side(name))
 
+    def is_slow(self, given: Parameters) -> bool:
+        """Whether the answer to a request may take long."""
+        return self.slow if isinstance(self.slow, bool) else self.slow(given)
+
 
 @dataclass(frozen=True)
 class AskedOfDesk:
-    """A kind of request about the desk. read, slow: as of `Asked`."""
+    """A kind of request about the desk. read, slow: as of `Asked`. acts: it changes something, so it is done even if
+    the page has been closed meanwhile."""
 
     read: Callable[[Parameters], DeskQuestion]
-    slow: bool = False
+    slow: Slow = False
+    acts: bool = False
 
     def question(self, given: Parameters) -> DeskQuestion:
         """What to do for a request.
@@ -90,6 +101,10 @@ class AskedOfDesk:
         :raises UsageError: its parameters are bad.
         """
         return self.read(given)
+
+    def is_slow(self, given: Parameters) -> bool:
+        """Whether the answer to a request may take long."""
+        return self.slow if isinstance(self.slow, bool) else self.slow(given)
 
 
 AnyAsked = Asked | AskedOfDesk

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from pocketgpu.inspect.diff.comparison import Comparison, Row
-from pocketgpu.inspect.diff.report import LEVELS, Difference
 from pocketgpu.inspect.model.event import Event
 from pocketgpu.view.questions.asking import AskedOfDesk, DeskQuestion, Json
 from pocketgpu.view.questions.desk import MAIN, OTHER, Desk
 from pocketgpu.view.questions.parameters import Parameters
+
+if TYPE_CHECKING:
+    from pocketgpu.inspect.diff.comparison import Comparison, Row
+    from pocketgpu.inspect.diff.report import Difference
 
 COLUMNS: Final = ("a", "draw_a", "b", "draw_b", "verdict", "kind", "title_a", "title_b")
 """Of the rows of `aligned`: numbers of the events and of their draws, or null."""
@@ -37,11 +39,17 @@ def _side(desk: Desk, name: str) -> Json:
     return {"name": name, "title": desk.title(name), "console": run.capture.console, "frames": run.frame_count}
 
 
+def _both(desk: Desk) -> Comparison:
+    from pocketgpu.inspect.diff.comparison import Comparison
+
+    return desk.between(Comparison)
+
+
 def _aligned(given: Parameters) -> DeskQuestion:
     number = given.number("frame")
 
     def question(desk: Desk) -> Json:
-        frame = desk.between(Comparison).frame(number)
+        frame = _both(desk).frame(number)
         return {
             "frame": number, "columns": COLUMNS, "rows": [_row(one) for one in frame.rows[:MOST_ROWS]],
             "differences": [_difference(one) for one in frame.differences[:MOST_DIFFERENCES]],
@@ -80,7 +88,9 @@ def _differences(given: Parameters) -> DeskQuestion:
     number = given.number("frame")
 
     def question(desk: Desk) -> Json:
-        frame = desk.between(Comparison).frame(number)
+        from pocketgpu.inspect.diff.report import LEVELS
+
+        frame = _both(desk).frame(number)
         missed = frame.vertex[1]
         first = [{"name": level, "first": _difference(frame.first(level))} for level in LEVELS]
         return {"frame": number, "levels": first, "notes": [missed] if missed else []}
@@ -92,7 +102,7 @@ def _unlike(given: Parameters) -> DeskQuestion:
     start = given.number("from")
 
     def question(desk: Desk) -> Json:
-        both = desk.between(Comparison)
+        both = _both(desk)
         frame, following = both.unlike(start, MOST_FRAMES)
         return {"frame": frame, "next": following if frame is None and following < both.frame_count else None}
 

@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from pocketgpu.errors import UsageError
-from pocketgpu.view.live.live_run import RUNNING, LiveRun
 from pocketgpu.view.questions.asking import AskedOfDesk, DeskQuestion, Download, Json
 from pocketgpu.view.questions.desk import MAIN, Desk, desk_of, opened
 from pocketgpu.view.questions.parameters import Parameters
 
 if TYPE_CHECKING:
     from pocketgpu.guests import App
+    from pocketgpu.view.live.live_run import LiveRun
 
 _RESERVED: Final = ("tab", "panel", "turn", "side")
 """Parameters that are no controls."""
@@ -26,6 +26,8 @@ _SUFFIX: Final = ".pgc"
 @contextmanager
 def live_desk(start: Callable[[], App], choices: Mapping[str, str]) -> Iterator[Desk]:
     """A desk with a program that stands before its first frame."""
+    from pocketgpu.view.live.live_run import LiveRun
+
     with desk_of() as desk:
         desk.live = LiveRun(start, choices)
         _look(desk)
@@ -45,6 +47,8 @@ def work(desk: Desk) -> float | None:
 
 def _look(desk: Desk) -> None:
     """Put the recording of a program that stands on the desk, if it is not there."""
+    from pocketgpu.view.live.live_run import RUNNING
+
     run = desk.live
     if run is not None and run.state != RUNNING:
         capture = run.capture()
@@ -72,7 +76,7 @@ def _asked(do: Callable[[Parameters], Callable[[LiveRun], None]], slow: bool = F
 
         return question
 
-    return AskedOfDesk(read, slow)
+    return AskedOfDesk(read, slow, acts=True)
 
 
 def _state(given: Parameters) -> DeskQuestion:
@@ -129,11 +133,11 @@ def _record(given: Parameters) -> DeskQuestion:
 
 ASKED: Final = {
     "live": AskedOfDesk(_state),
-    "live/run": _asked(lambda given: LiveRun.resume),
-    "live/pause": _asked(lambda given: LiveRun.stand),
+    "live/run": _asked(lambda given: lambda run: run.resume()),
+    "live/pause": _asked(lambda given: lambda run: run.stand()),
     "live/step": _asked(_step),
     "live/back": _asked(_back),
-    "live/restart": _asked(lambda given: LiveRun.restart),
+    "live/restart": _asked(lambda given: lambda run: run.restart()),
     "live/input": _asked(_input),
     "live/do": _asked(_do),
     "live/record": AskedOfDesk(_record, slow=True),

@@ -38,7 +38,7 @@ def asked_of(notes: Notes) -> Mapping[str, AskedOfDesk]:
 
         return question
 
-    return {"notes": AskedOfDesk(read), "note": AskedOfDesk(put), "forget": AskedOfDesk(remove)}
+    return {"notes": AskedOfDesk(read), "note": AskedOfDesk(put, acts=True), "forget": AskedOfDesk(remove, acts=True)}
 
 
 __all__ = ["asked_of"]

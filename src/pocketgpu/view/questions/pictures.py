@@ -1,4 +1,4 @@
-"""Requests `pictures`, `picture`, `numbers`, `overdraw` and `pixel`: what can be looked at after an event."""
+"""Requests `look`, `pictures`, `picture`, `numbers`, `overdraw` and `pixel`: what can be looked at after an event."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pocketgpu.digests import blake2b
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.inspection import Inspection
+from pocketgpu.inspect.model.moment import Moment
 from pocketgpu.inspect.model.overdraw import OVER, Over
 from pocketgpu.inspect.model.pictures import MomentPicture, TargetPart
 from pocketgpu.pictures import to_png
@@ -30,12 +31,38 @@ def _pictures(given: Parameters) -> Question:
     at = given.at()
 
     def question(run: Inspection) -> Json:
-        return {
-            "pictures": [
-                {"name": one.name, "kind": one.kind, "title": one.title, "width": one.width, "height": one.height}
-                for one in run.seek(at.place).pictures.values()
-            ]
-        }
+        return {"pictures": [_info(one) for one in run.seek(at.place).pictures.values()]}
+
+    return question
+
+
+def _info(picture: MomentPicture) -> Json:
+    addresses = picture.addresses
+    return {
+        "name": picture.name, "kind": picture.kind, "title": picture.title, "width": picture.width,
+        "height": picture.height, "addresses": None if addresses is None else addresses.to_json(),
+    }  # fmt: skip
+
+
+def shown_first(moment: Moment, wanted: str = "") -> MomentPicture | None:
+    """What a page shows of a moment: the picture of a wanted name, or one that fits the place: of a screen
+    for a frame, of colours inside it. None if there is none at all."""
+    found = moment.pictures
+    whole = moment.address == Address(moment.address.frame)
+    fitting = (one for one in found.values() if one.kind == ("screen" if whole else "colour"))
+    return found.get(wanted) or next(fitting, None) or next(iter(found.values()), None)
+
+
+def _look(given: Parameters) -> Question:
+    at, wanted = given.at(), given.text("of", "")
+
+    def question(run: Inspection) -> Buffer:
+        moment, arrays = run.seek(at.place), Arrays()
+        shown = shown_first(moment, wanted)
+        if shown is not None:
+            arrays.add("pixels", "rgba", np.ascontiguousarray(shown.pixels).view("<u4").ravel())
+        pictures = [_info(one) for one in moment.pictures.values()]
+        return arrays.answer({"pictures": pictures, "shown": shown and shown.name}, tagged=False)
 
     return question
 
@@ -102,6 +129,6 @@ def _named(run: Inspection, at: Address, name: str) -> MomentPicture:
 
 
 ASKED: Final = {
-    "pictures": Asked(_pictures), "picture": Asked(_picture), "pixel": Asked(_pixel), "numbers": Asked(_numbers),
-    "overdraw": Asked(_overdraw, slow=True),
+    "look": Asked(_look), "pictures": Asked(_pictures), "picture": Asked(_picture),
+    "pixel": Asked(_pixel, slow=True), "numbers": Asked(_numbers), "overdraw": Asked(_overdraw, slow=True),
 }  # fmt: skip

@@ -6,16 +6,17 @@ The inspection keeps the last trace, so that each request after `trace` is quick
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.inspection import Inspection
-from pocketgpu.inspect.stepping import Birth, Trace, Value
-from pocketgpu.inspect.stepping.visits import MOST_BLOCKS, near
 from pocketgpu.view.questions.asking import Asked, Json, Question
 from pocketgpu.view.questions.parameters import Parameters
+
+if TYPE_CHECKING:
+    from pocketgpu.inspect.stepping import Birth, Trace, Value
 
 CODE: Final = ("number", "address", "text", "hits", "nan", "infinite", "source")
 """Columns of `trace_code`; nan and infinite: the first step at which one appeared there, or null."""
@@ -149,6 +150,8 @@ def _find(given: Parameters) -> Question:
     numbers = _numbers(given.text("numbers", ""))
 
     def question(run: Inspection) -> Json:
+        from pocketgpu.inspect.stepping.visits import near
+
         trace = run.traced(at)
         if of == "visit":
             return {"step": trace.visits.find(numbers, start, forward)}
@@ -173,6 +176,8 @@ def _flow(given: Parameters) -> Question:
     at = given.at()
 
     def question(run: Inspection) -> Json:
+        from pocketgpu.inspect.stepping.visits import MOST_BLOCKS
+
         visits = run.traced(at).visits
         blocks, total = visits.blocks()
         listing = visits.listing

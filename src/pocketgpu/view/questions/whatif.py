@@ -112,5 +112,5 @@ def _listed(given: Parameters, name: str) -> list[str]:
 ASKED: Final = {
     "choices": Asked(_choices),
     "forcible": Asked(_forcible),
-    "what-if": AskedOfDesk(_what_if, slow=True),
+    "what-if": AskedOfDesk(_what_if, slow=True, acts=True),
 }

@@ -35,4 +35,9 @@ def _register_word(given: Parameters) -> Question:
     return question
 
 
-ASKED: Final = {"why": Asked(_why, slow=True), "register-word": Asked(_register_word, slow=True)}
+def _is_long(given: Parameters) -> bool:
+    """A pixel has been clicked, and its answer is what the user waits for; that about a draw counts its fragments."""
+    return given.at().pixel is None
+
+
+ASKED: Final = {"why": Asked(_why, slow=_is_long), "register-word": Asked(_register_word, slow=True)}

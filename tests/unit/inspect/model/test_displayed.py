@@ -83,7 +83,7 @@ def shown() -> list[Any]:
         found += [graph, *graph.nodes, *graph.edges]
         found += [event.words for event in run.all_events()]
         moment = run.seek("f0/d1")
-        found += [moment, *moment.pictures.values()]
+        found += [moment, *moment.pictures.values(), *(one.addresses for one in moment.pictures.values())]
         found += [moment.summary, moment.textures, moment.programs, moment.constants, moment.index_buffer]
         found += [moment.vertex_buffers, moment.vertices, moment.mesh(), moment.changes("reset")]
         found += [texture.facts for texture in moment.textures.values()]

@@ -56,17 +56,30 @@ class Target:
         return RenderTarget(self.address, self.width, self.height, self.format, self.blocks)
 
     @property
-    def depth(self) -> NDArray[Any] | None:
-        """Depth and stencil as stored, as `surface.DEPTH_DTYPE` (height, width), rotated like `array`; None without a
-        depth buffer, without memory at its address, or in blocks of 32x32."""
-        width = self.in_memory.whole_width
+    def shape(self) -> tuple[int, int]:
+        """Height and width of `array` and `depth`."""
+        rows, columns = self.height, self.in_memory.whole_width
+        return (columns, rows) if self.in_memory.turned else (rows, columns)
+
+    @property
+    def has_depth(self) -> bool:
+        """Whether there is `depth`: it has none without a depth buffer, without memory at its address, or in blocks of
+        32x32."""
         if self.depth_format is None or self.blocks:
+            return False
+        return self.memory.offset_of(self.depth_address, self._depth_bytes(self.depth_format)) is not None
+
+    def _depth_bytes(self, format: PixelFormat) -> int:
+        return surface.byte_size(format, self.in_memory.whole_width, self.height, "tiled")
+
+    @property
+    def depth(self) -> NDArray[Any] | None:
+        """Depth and stencil as stored, as `surface.DEPTH_DTYPE` (height, width), rotated like `array`; None if it has
+        none."""
+        if self.depth_format is None or not self.has_depth:
             return None
-        size = surface.byte_size(self.depth_format, width, self.height, "tiled")
-        if self.memory.offset_of(self.depth_address, size) is None:
-            return None
-        data = self.memory.read(self.depth_address, size)
-        texels = surface.decode_depth(data, self.depth_format, width, self.height)
+        data = self.memory.read(self.depth_address, self._depth_bytes(self.depth_format))
+        texels = surface.decode_depth(data, self.depth_format, self.in_memory.whole_width, self.height)
         return np.ascontiguousarray(texels.T[::-1]) if self.in_memory.turned else texels
 
     @property

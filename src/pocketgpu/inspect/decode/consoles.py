@@ -23,8 +23,8 @@ class Tracing(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Console:
-    """gathering: the words of a parsed capture, with choices of the machine that runs it. tracing: the rows of a stream.
-    address_digits: hexadecimal digits of an address. has_subchannels: whether rows name a subchannel."""
+    """gathering: the words of a parsed capture, with choices of the machine that runs it. tracing: the rows of a
+    stream. address_digits: hexadecimal digits of an address. has_subchannels: whether rows name a subchannel."""
 
     gathering: Callable[[Any, Choices], InSteps[Stream]]
     tracing: Tracing

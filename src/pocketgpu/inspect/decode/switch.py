@@ -63,7 +63,7 @@ class _Noting(Undrawn):
 
 
 def gathering(log: ChannelLog, choices: Mapping[str, str] | None = None) -> InSteps[Stream]:
-    """The whole stream of a recording; what comes after the last present is frame -1. A step is a tick of the driver."""
+    """The whole stream of a recording; what comes after the last present is frame -1. A step is one of the driver."""
     driver, noting = drive(log, switches=choices), _Noting()
     machine = driver.machine
     machine.observe(noting)

@@ -27,7 +27,7 @@ from pocketgpu.inspect.decode.rows import (
 from pocketgpu.inspect.decode.stream import Stream
 from pocketgpu.inspect.decode.uniforms import UniformsAt
 
-SLICE: Final = 1 << 17
+SLICE: Final = 1 << 16
 """Rows of one step: some milliseconds."""
 CODES: Final = len(BLOCKS) << 16
 """How many codes there are: see `codes_of`."""

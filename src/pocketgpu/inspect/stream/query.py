@@ -14,7 +14,6 @@ A query is made once for a stream, from tables of the registers that occur in it
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
@@ -26,7 +25,7 @@ from pocketgpu.inspect.decode import select
 from pocketgpu.inspect.decode.consoles import CONSOLES
 from pocketgpu.inspect.decode.names import named
 from pocketgpu.inspect.decode.rows import CHANGED, DATA, EFFECTS, IMMEDIATE, ISSUED, PARAMETER, WHAT, Rows
-from pocketgpu.inspect.stream.layout import CODES, StreamLayout, parts_of
+from pocketgpu.inspect.stream.layout import CODES, StreamLayout, codes_of, parts_of
 from pocketgpu.late_dataclass import dataclass
 
 Mask = NDArray[np.bool_]
@@ -101,15 +100,14 @@ class _Term:
             test = _FieldTest(code, one.lo, (1 << one.width) - 1, np.array(sorted(values), np.uint32))
             self._tests.setdefault(code, []).append(test)
 
-    def matches(self, rows: Rows, codes: NDArray[np.int32], first: int) -> Mask:
-        """Which of some rows match. codes: theirs. first: the number of the first row."""
+    def matches(self, rows: Rows, codes: NDArray[np.int32], numbers: NDArray[np.int64]) -> Mask:
+        """Which of some rows match. codes, numbers: theirs."""
         found: Mask = self._registers[codes]
         if self._effects:
             found |= (rows["effect"] & np.uint16(self._effects)) != 0
         for what in self._what:
             found |= rows["what"] == what
         if self._rows is not None:
-            numbers = np.arange(first, first + len(rows))
             found |= (numbers >= self._rows[0]) & (numbers < self._rows[1])
         if self._number is not None:
             found |= self._has_digits(rows, codes)
@@ -191,9 +189,13 @@ class Query:
             )  # fmt: skip
         self._terms = [_Term(one, layout) for one in terms]
 
-    def masks(self, rows: Rows, codes: NDArray[np.int32], first: int) -> Iterator[Mask]:
-        """For each term which rows match it."""
-        return (term.matches(rows, codes, first) for term in self._terms)
+    def matches(self, rows: Rows, numbers: NDArray[np.int64]) -> Mask:
+        """Which of some rows match. numbers: theirs."""
+        codes = codes_of(rows)
+        found = np.ones(len(rows), np.bool_)
+        for term in self._terms:
+            found &= term.matches(rows, codes, numbers)
+        return found
 
 
 __all__ = ["Query"]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.inspect.decode.rows import CHANGED, ISSUED
-from pocketgpu.inspect.stream.layout import SLICE, StreamLayout, codes_of
+from pocketgpu.inspect.stream.layout import SLICE, StreamLayout
 from pocketgpu.inspect.stream.query import Query
 from pocketgpu.late_dataclass import dataclass
 
@@ -60,8 +60,7 @@ class Sifted:
         if not self.sift.issued:
             mask &= rows["what"] != ISSUED
         if self._query is not None and mask.any():
-            for matches in self._query.masks(rows, codes_of(rows), first):
-                mask &= matches
+            mask &= self._query.matches(rows, np.arange(first, first + len(rows)))
         more = np.flatnonzero(mask) + first
         self._keep(more)
         self.scanned += len(rows)
@@ -87,6 +86,12 @@ class Sifted:
         if self._all:
             return min(max(row - self._first, 0), self.of)
         return int(np.searchsorted(self._rows[: self.found], row))
+
+    def matches(self, rows: Rows) -> NDArray[np.bool_]:
+        """Which of some rows match the text, by their numbers."""
+        if self._query is None:
+            return np.ones(len(rows), np.bool_)
+        return self._query.matches(self._layout.rows[rows], rows)
 
     def near(self, row: int, forward: bool) -> int | None:
         """The first row after `row`, or the last before it; None if none was found there so far."""

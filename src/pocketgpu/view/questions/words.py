@@ -25,6 +25,8 @@ MOST_LINES: Final = 1000
 _PATIENCE: Final = 0.03
 """Seconds after which a request does no further step."""
 _WAYS: Final = ("next", "previous")
+COLUMNS: Final = ("row", "hit", "line")
+"""Of the rows of `stream`: its number, whether `find` is found in it, and its line (docs/formats/decode.md)."""
 Extent = tuple[int, int]
 
 
@@ -55,19 +57,31 @@ def _open(given: Parameters) -> Question:
 
 
 # -- which rows -------------------------------------------------------------------------------------------------------
-def _sift_of(given: Parameters) -> Callable[[Inspection], Sifted]:
-    """The rows that a request is about."""
-    text, changed, issued = given.text("text", ""), given.number("changed", 0), given.number("issued", 1)
-    within = Address.parse(given.text("within")) if given.text("within", "") else None
+class _View:
+    """The rows that a request is about. `find` is looked for among them.
 
-    def sifted(run: Inspection) -> Sifted:
+    :raises UsageError: a parameter is bad.
+    """
+
+    def __init__(self, given: Parameters) -> None:
+        self._text, self.find = given.text("text", ""), given.text("find", "")
+        self._changed, self._issued = bool(given.number("changed", 0)), bool(given.number("issued", 1))
+        self._within = Address.parse(given.text("within")) if given.text("within", "") else None
+
+    def of(self, run: Inspection) -> Sifted:
+        """The rows."""
+        return self._sifted(run, self._text)
+
+    def hits(self, run: Inspection) -> Sifted:
+        """Those in which `find` is found."""
+        return self._sifted(run, f"{self._text} {self.find}")
+
+    def _sifted(self, run: Inspection, text: str) -> Sifted:
         from pocketgpu.inspect.stream import Sift
 
         stream = run.stream
-        rows = None if within is None else _extent(run, within)
-        return stream.sifted(Sift(text, bool(changed), bool(issued), rows))
-
-    return sifted
+        rows = None if self._within is None else _extent(run, self._within)
+        return stream.sifted(Sift(text.strip(), self._changed, self._issued, rows))
 
 
 def _extent(run: Inspection, place: Address) -> Extent:
@@ -95,10 +109,10 @@ def _step(sifted: Sifted) -> bool:
 
 
 def _sift(given: Parameters) -> Question:
-    wanted = _sift_of(given)
+    view = _View(given)
 
     def question(run: Inspection) -> Json:
-        sifted = wanted(run)
+        sifted = view.hits(run)
         _until_late(lambda: _step(sifted))
         return _progress(sifted)
 
@@ -107,45 +121,54 @@ def _sift(given: Parameters) -> Question:
 
 # -- windows and places -----------------------------------------------------------------------------------------------
 def _stream(given: Parameters) -> Question:
-    wanted = _sift_of(given)
+    view = _View(given)
     first, count = given.number("first", 0), min(given.number("count", MOST_LINES), MOST_LINES)
 
     def question(run: Inspection) -> Json:
-        numbers = wanted(run).rows(first, count)
+        numbers = view.of(run).rows(first, count)
         lines = [json.loads(line) for line in run.stream.lines_at(numbers)]
-        return {"first": first, "rows": [list(row) for row in zip(numbers.tolist(), lines, strict=True)]}
+        hits = view.hits(run).matches(numbers).tolist() if view.find else [False] * len(lines)
+        return {"columns": COLUMNS, "rows": list(zip(numbers.tolist(), hits, lines, strict=True))}
 
     return question
 
 
 def _place(given: Parameters) -> Question:
-    wanted, at = _sift_of(given), given.at().place
-    line = given.number("line") if given.text("line", "") else None
+    view, at = _View(given), given.at().place
+    line, kept = _number(given, "line"), _number(given, "row")
 
     def question(run: Inspection) -> Json:
-        stream, sifted = run.stream, wanted(run)
-        extent = _extent(run, at)
-        row = extent[0] if line is None else stream.row_of(line, extent)
+        stream, sifted = run.stream, view.of(run)
+        first, end = _extent(run, at)
+        row = first if line is None else stream.row_of(line, (first, end))
         return {
-            "first": extent[0], "end": extent[1], "row": row,
-            "index": sifted.index(row), "count": sifted.index(extent[1]) - sifted.index(extent[0]),
+            "first": first, "end": end, "row": row, "index": sifted.index(row),
+            "kept": None if kept is None else sifted.index(kept),
         }  # fmt: skip
 
     return question
 
 
 def _find(given: Parameters) -> Question:
-    wanted, start = _sift_of(given), given.number("from") if given.text("from", "") else None
+    view, start = _View(given), _number(given, "from")
     forward = given.choice("way", _WAYS, "next") == "next"
 
     def question(run: Inspection) -> Json:
-        sifted = wanted(run)
+        hits = view.hits(run)
         row = start if start is not None else -1 if forward else len(run.stream)
-        known = _until_late(lambda: sifted.knows(row, forward) or _step(sifted))
-        found = sifted.near(row, forward) if known else None
-        return {"row": found, "index": None if found is None else sifted.index(found), **_progress(sifted)}
+        known = _until_late(lambda: hits.knows(row, forward) or _step(hits))
+        found = hits.near(row, forward) if known else None
+        place = {"row": found, "index": None, "hit": None}
+        if found is not None:
+            place |= {"index": view.of(run).index(found), "hit": hits.index(found)}
+        return place | {"known": known} | _progress(hits)
 
     return question
+
+
+def _number(given: Parameters, name: str) -> int | None:
+    """A number, or None where it is not given."""
+    return given.number(name) if given.text(name, "") else None
 
 
 def _event(given: Parameters) -> Question:

@@ -69,6 +69,8 @@ export interface StateAnswer {
 
 export interface WordLine {
   at?: string;
+  list?: number;
+  position?: number;
   address?: string;
   word?: string;
   what?: string;

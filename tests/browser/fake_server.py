@@ -229,7 +229,8 @@ ANSWERS: dict[str, Any] = {
     },
     "event": _event, "pictures": _pictures, "picture": picture, "pixel": _pixel, "why": _why, "state": _state,
     "notes": _notes, "flow": fake_flow.flow, "register-word": _register_word,
-    **fake_stream.ANSWERS, **fake_shader.ANSWERS, **fake_resources.ANSWERS, **fake_draws.answers(WIDTH, HEIGHT, MARKUP, MANY),
+    **fake_stream.ANSWERS, **fake_shader.ANSWERS, **fake_resources.ANSWERS,
+    **fake_draws.answers(WIDTH, HEIGHT, MARKUP, MANY),
     "sides": lambda given: {"sides": [{"name": "a", "title": "fake", "console": "3DS", "frames": 2}]},
     "choices": lambda given: {"choices": []},
 }  # fmt: skip

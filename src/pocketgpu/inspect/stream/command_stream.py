@@ -103,7 +103,7 @@ class CommandStream:
         return self._layout.of_keys(frame << 32, frame << 32 | select.LAST)
 
     def event_at(self, row: int) -> Address:
-        """What a row belongs to: of several events the one with the fewest rows; a frame, if it belongs to no event."""
+        """What a row belongs to: an event, or the frame if it belongs to none."""
         frame, _ = self._layout.place_of(row)
         number = self._frame(frame).at(row)
         return Address(frame) if number is None else self._events(frame)[number].address
@@ -122,8 +122,9 @@ class CommandStream:
             events = self._events(frame)
             extents = self._event_rows.extents(self._layout, self.frame_range(frame), events)
             draws = self._layout.draws_of(frame)
-            of_draws = [(event.number, draws[event.draw]) for event in events if event.draw in draws]
-            found = self._frames[frame] = FrameRows.of([*extents.items(), *of_draws])
+            of_events = [(events[number], extent) for number, extent in extents.items()]
+            of_draws = [(event, draws[event.draw]) for event in events if event.draw in draws]
+            found = self._frames[frame] = FrameRows.of([*of_events, *of_draws])
             if len(self._frames) > _MOST_FRAMES:
                 self._frames.popitem(last=False)
         return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.model.event import Event
     from pocketgpu.inspect.stream.layout import StreamLayout
 
+_WHOLE: Final = ("list", "submission")
+"""Kinds of events that begin, and in which others happen."""
 Extent = tuple[int, int]
 """Rows of an event: the first one, and the one after the last."""
 
@@ -37,17 +39,22 @@ class EventRows(ABC):
 
 @dataclass
 class FrameRows:
-    """The rows of a frame's events: first row, row after the last, and number of each event that has rows."""
+    """The rows of a frame's events: first row, row after the last, number and rank of each event that has rows.
+
+    A row belongs to the event of the lowest rank.
+    """
 
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
     numbers: NDArray[np.int64]
+    ranks: NDArray[np.int64]
 
     @classmethod
-    def of(cls, extents: Iterable[tuple[int, Extent]]) -> FrameRows:
-        """Of extents by the number of their event."""
-        found = np.array([(start, end, number) for number, (start, end) in extents], np.int64).reshape(-1, 3)
-        return cls(found[:, 0], found[:, 1], found[:, 2])
+    def of(cls, extents: Iterable[tuple[Event, Extent]]) -> FrameRows:
+        """Of events with their rows."""
+        rows = [(start, end, event.number, _rank(event)) for event, (start, end) in extents]
+        found = np.array(rows, np.int64).reshape(-1, 4)
+        return cls(*(found[:, column].copy() for column in range(4)))
 
     def extent(self, number: int) -> Extent | None:
         """The rows of an event; None if it has none."""
@@ -61,11 +68,19 @@ class FrameRows:
         return int(self.ends[before[int(np.argmax(self.numbers[before]))]]) if len(before) else None
 
     def at(self, row: int) -> int | None:
-        """The event that a row belongs to, of several the one with the fewest rows."""
+        """The event that a row belongs to: one that it starts, else a draw, else a list; the one with the fewest rows
+        if there are several."""
         inside = np.flatnonzero((self.starts <= row) & (row < self.ends))
         if not len(inside):
             return None
-        return int(self.numbers[inside[int(np.argmin(self.ends[inside] - self.starts[inside]))]])
+        best = np.lexsort((self.ends[inside] - self.starts[inside], self.ranks[inside]))[0]
+        return int(self.numbers[inside[best]])
+
+
+def _rank(event: Event) -> int:
+    if event.draw is not None:
+        return 1
+    return 2 if event.kind in _WHOLE else 0
 
 
 __all__ = ["EventRows", "Extent", "FrameRows"]

@@ -1,5 +1,6 @@
 """A made-up command stream of 1,000,000 rows. Draw n of frame 0 has rows 5000 n to 5000 n + 4999; those after row
-30,000 belong to draws of frame 1, ten each. Every thousandth row is of the register NEEDLE, every tenth one has changed."""
+30,000 belong to draws of frame 1, ten each. Every thousandth row is of the register NEEDLE, every tenth one has
+changed."""
 
 from __future__ import annotations
 

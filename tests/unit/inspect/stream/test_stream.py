@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from pocketgpu.errors import UsageError
 from pocketgpu.inspect.decode import decode
 from pocketgpu.inspect.decode.emit import ROWS
 from pocketgpu.inspect.decode.rows import EFFECTS, ISSUED
+from pocketgpu.inspect.decode.uniforms import Uniform, UniformsAt
 from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.inspect.stream import CommandStream, Sift
 from pocketgpu.inspect.stream import command_stream as opened_streams
@@ -93,7 +96,9 @@ def test_the_words_of_events_are_those_of_decode(path: Path) -> None:
                 assert extent is not None, event
                 # What a macro starts is not in its last row, but in a row that it issues.
                 effects = np.bitwise_or.reduce(run.stream.rows["effect"][extent[0] : extent[1]])
-                assert effects & EFFECTS[STARTS[event.kind]] or event.kind == "copy" and effects & EFFECTS["copy"]
+                assert effects & EFFECTS[STARTS[event.kind]] or (
+                    event.kind == "copy" and effects & EFFECTS["copy"]
+                )
                 assert run.stream.event_at(extent[1] - 1) == event.address
                 kinds.add(event.kind)
             elif event.kind in ("load", "show"):
@@ -147,9 +152,8 @@ def found(stream: CommandStream, sift: Sift) -> list[int]:
     return sifted.rows(0, len(stream)).tolist()
 
 
-def value_of(line: dict[str, object]) -> str:
-    register = line.get("register", {})
-    return str(register.get("new", "")) if isinstance(register, dict) else ""
+def value_of(line: dict[str, Any]) -> str:
+    return str(line.get("register", {}).get("new", ""))
 
 
 @pytest.mark.parametrize("path", SAMPLES, ids=name)
@@ -161,12 +165,11 @@ def test_texts_find_what_the_lines_say(path: Path) -> None:
     middle = next(one for one in lines[len(lines) // 2 :] if "address" in one)
     address, word = middle["address"], middle["word"]
 
-    def rows(test: object) -> list[int]:
-        assert callable(test)
+    def rows(test: Callable[[int, dict[str, Any]], bool]) -> list[int]:
         return [row for row, one in enumerate(lines) if test(row, one)]
 
     for text in ("vertex", "0c1", "format_"):
-        wanted = set(rows(lambda row, one, text=text: text in names[row] or text in fields[row]))
+        wanted = {row for row in range(len(lines)) if text in names[row] or text in fields[row]}
         assert wanted <= set(found(stream, Sift(text)))
     assert found(stream, Sift(address)) == rows(
         lambda row, one: address in (one.get("address"), one["word"]) or value_of(one) == address
@@ -174,7 +177,7 @@ def test_texts_find_what_the_lines_say(path: Path) -> None:
     assert found(stream, Sift(word)) == rows(lambda row, one: word in (one["word"], value_of(one)))
     digits = address[-6:]
     number = rows(
-        lambda row, one: digits in one.get("address", "")[2:] or digits in one["word"][2:] or digits in value_of(one)[2:]
+        lambda row, one: any(digits in text[2:] for text in (one.get("address", ""), one["word"], value_of(one)))
     )
     assert set(number) <= set(found(stream, Sift(digits)))
     assert found(stream, Sift("draw")) and set(rows(lambda row, one: "draw" in one.get("effects", ()))) <= set(
@@ -224,8 +227,8 @@ def test_hits_before_and_after_a_row() -> None:
     stream = opened(SAMPLES[0]).stream
     sifted = stream.sifted(Sift("texenv0_source"))
     rows = found(stream, Sift("texenv0_source"))
-    middle = rows[len(rows) // 2]
-    assert sifted.near(middle, True) == rows[len(rows) // 2 + 1] and sifted.near(middle, False) == rows[len(rows) // 2 - 1]
+    before, middle, after = rows[5:8]
+    assert (sifted.near(middle, False), sifted.near(middle, True)) == (before, after)
     assert sifted.near(rows[-1], True) is None and sifted.near(rows[0], False) is None
     assert [sifted.index(row) for row in rows] == list(range(len(rows)))
     assert stream.sifted(Sift("texenv0_source")) is sifted
@@ -255,10 +258,9 @@ def million(tmp_path_factory: pytest.TempPathFactory) -> Inspection:
     pairs = LIST_WORDS // 2
     values = np.arange(pairs, dtype=np.uint32)
     words = np.stack([values, np.full(pairs, 0x000F00C0, np.uint32)], axis=1).reshape(-1)
-    words[1::2][1::4] = 0x000F02C1  # float data; what comes first is dropped, as no index was written
-    words[1] = 0x000F02C0
-    words[0] = 0x80000000  # floats of 32 bits, from c0 on
-    words[-1], words[-2] = 0x000F0010, 0x12345678
+    words[1::2][1::4] = 0x000F02C1  # data of float uniforms
+    words[:2] = 0x80000000, 0x000F02C0  # their index: floats of 32 bits, from c0 on
+    words[-2:] = 0x12345678, 0x000F0010  # the end of the list
     path = tmp_path_factory.mktemp("million") / "million.ctf.xz"
     capture = CaptureBuilder()
     address = capture.put(words)
@@ -286,15 +288,18 @@ def test_a_million_words_open_in_bounded_steps(million: Inspection) -> None:
     assert end - first > LIST_WORDS
 
 
-def test_a_window_of_a_million_words_looks_at_its_rows_only(million: Inspection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_window_looks_at_its_rows_only(million: Inspection, monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[int] = []
-    real = opened_streams.jsonl.lines_at
-    monkeypatch.setattr(
-        opened_streams.jsonl, "lines_at", lambda rows, places, *more: looked.append(len(places)) or real(rows, places, *more)
-    )
+    real = UniformsAt.of
+
+    def of(self: UniformsAt, place: int) -> Uniform | None:
+        looked.append(place)
+        return real(self, place)
+
+    monkeypatch.setattr(UniformsAt, "of", of)
     last = len(million.stream) - 200
     assert len(list(million.stream.lines(last, 500))) == 200
-    assert looked == [200]
+    assert looked == list(range(last, last + 200))
 
 
 def test_a_million_words_are_searched_in_slices(million: Inspection) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from browser import fake_draws, fake_flow, fake_resources, fake_shader
+from browser import fake_draws, fake_flow, fake_resources, fake_shader, fake_stream
 
 from pocketgpu.view.gate import HEADERS
 
@@ -248,15 +248,6 @@ def _state(given: dict[str, str]) -> Any:
     return {"summary": summary, "changes": changes}
 
 
-def _words(given: dict[str, str]) -> Any:
-    place(given["at"])
-    return {"lines": [
-        {"at": given["at"], "address": f"0x{0x20000000 + 4 * n:08x}", "word": f"0x{n:08x}", "what": "parameter",
-         "register": {"id": "0x0c0", "name": "TEXENV0_SOURCE"}, "fields": {"rgb0": MARKUP}}
-        for n in range(5000)
-    ]}  # fmt: skip
-
-
 def _notes(given: dict[str, str]) -> Any:
     return {"file": "fake.notes.json", "notes": []}
 
@@ -285,8 +276,9 @@ ANSWERS: dict[str, Any] = {
         "passes": [{"address": f"f{given['frame']}/p{n}", "target": f"target {n} {MARKUP}"} for n in range(2)],
     },
     "event": _event, "look": _look, "pictures": _pictures, "picture": picture, "pixel": _pixel, "why": _why,
-    "state": _state, "words": _words, "notes": _notes, "flow": fake_flow.flow, "register-word": _register_word,
-    **fake_shader.ANSWERS, **fake_resources.ANSWERS, **fake_draws.answers(WIDTH, HEIGHT, MARKUP, MANY),
+    "state": _state, "notes": _notes, "flow": fake_flow.flow, "register-word": _register_word,
+    **fake_stream.ANSWERS, **fake_shader.ANSWERS, **fake_resources.ANSWERS,
+    **fake_draws.answers(WIDTH, HEIGHT, MARKUP, MANY),
     "sides": lambda given: {"sides": [{"name": "a", "title": "fake", "console": "3DS", "frames": 2}]},
     "choices": lambda given: {"choices": []},
 }  # fmt: skip

@@ -8,6 +8,7 @@ import pytest
 from browser import browsing
 from browser.browsing import SOURCE, Watched, click_pixel, opaque
 from browser.fake_server import HEIGHT, MANY, MARKUP, WIDTH, Fake, picture
+from browser.fake_stream import COUNT
 
 pytestmark = pytest.mark.skipif(bool(browsing.missing()), reason=browsing.missing())
 MOST_ROWS = 200
@@ -266,18 +267,6 @@ def test_what_is_no_draw_is_described(watched: Watched, fake: Fake) -> None:
     page.locator("pg-why .problem", has_text="has no event 77").wait_for()
 
 
-def test_a_frame_has_no_words_and_is_not_asked_for_any(watched: Watched, fake: Fake) -> None:
-    page = watched.open(fake.url + "#f0/d1")
-    page.get_by_role("tab", name="Words").click()
-    page.locator("pg-words .row").first.wait_for()
-    row(page, "frame 0").click()
-    page.locator("pg-words .note", has_text="Select an event").wait_for()
-    assert page.locator("pg-words .row").count() == 0
-    assert [path for path in fake.asked if path.startswith("/api/words?at=f0&")] == []
-    row(page, "draw 2").click()
-    page.locator("pg-words .row").first.wait_for()
-
-
 def test_text_of_a_capture_is_never_markup(watched: Watched, fake: Fake) -> None:
     page = watched.open(fake.url + "#f0/d1")
     because(page, "about")
@@ -370,7 +359,7 @@ def test_many_rows_of_state_and_words_too(watched: Watched, fake: Fake) -> None:
     assert page.locator("pg-words .row").count() <= MOST_ROWS
     page.locator("pg-words .scroll").focus()
     page.keyboard.press("End")
-    page.locator("pg-words .row", has_text="00001387").wait_for()
+    page.locator("pg-words .row", has_text=f"{COUNT - 1:08x}").wait_for()
 
 
 def test_the_layout_is_kept(watched: Watched, fake: Fake) -> None:

@@ -10,6 +10,7 @@ from browser import browsing
 from browser.browsing import Watched, opaque
 from browser.fake_resources import ROWS, SIDE, byte_at, memory_picture, texture
 from browser.fake_server import Fake
+from browser.fake_stream import DRAW
 
 pytestmark = pytest.mark.skipif(bool(browsing.missing()), reason=browsing.missing())
 PIXELS = """panel => {
@@ -146,7 +147,7 @@ def test_an_answer_leads_to_the_word_of_a_register(page: Any) -> None:
     page.locator("pg-why a.ref", has_text="TEXENV0_SOURCE").click()
     marked = page.locator("pg-words .row.marked")
     marked.wait_for()
-    assert f"0x{0x20000000 + 4 * 4321:08x}" in marked.inner_text()
+    assert f"0x{0x20000000 + 4 * (2 * DRAW + 4321):08x}" in marked.inner_text()
     inside = """row => {
         const box = row.closest('.scroll').getBoundingClientRect(), one = row.getBoundingClientRect();
         return one.top >= box.top && one.bottom <= box.bottom;

@@ -29,6 +29,7 @@ const KEYS: [string, string][] = [
   ["arrows, Enter", "in the picture: move the pixel, explain it"],
   ["arrows, Shift+arrows", "in the mesh: turn, move"],
   ["+ − 0 1", "in the picture and the mesh: zoom, all of it, one to one"],
+  ["Enter", "in the words: select the event; in their search: next hit, with Shift the previous one"],
   ["n p, → ←", "in the shader: step, step back"],
   ["N P, F8", "in the shader: on and back to a breakpoint or to the picked instruction"],
   ["b, F9", "in the shader: breakpoint"],

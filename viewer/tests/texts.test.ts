@@ -4,7 +4,7 @@ import { expect, test, vi } from "vitest";
 import { rowsOf } from "../src/state/rows";
 import { describe as describeEvent } from "../src/why/event_answer";
 import { linesOf, sectionsOf } from "../src/why/sections";
-import { columnsOf } from "../src/words/line";
+import { addressOf, columnsOf } from "../src/words/line";
 
 // The events know the selection, which is the page's address.
 vi.hoisted(() => Object.assign(globalThis, { location: { hash: "" }, addEventListener: () => {} }));
@@ -68,13 +68,11 @@ test("a word's columns come from an object or from its text", () => {
   expect(columns).toEqual({
     address: "0x20040648",
     word: "000f000f",
-    what: "parameter",
+    kind: "",
     changed: true,
     register: "0x0c0 TEXENV0_SOURCE",
     text: "was 0x00030003  rgb0=15 (previous stage)  → draw",
   });
-  expect(columnsOf(JSON.stringify(line))).toEqual(columns);
-  expect(columnsOf("== f0 list 2 ==").text).toBe("== f0 list 2 ==");
 });
 
 test("an event that is no draw tells what it is and what it touches", () => {
@@ -92,4 +90,19 @@ test("an event that is no draw tells what it is and what it touches", () => {
     ["digest: ab", []],
     ["writes", ["0x20000000+0x10"]],
   ]);
+});
+
+test("a word whose value is not the word says so, unless it is data", () => {
+  const register = { id: "0x200", name: "SET_ZT_SELECT", old: "0x00000000", new: "0x00000001" };
+  const immediate = { word: "0x80010200", what: "immediate", register };
+  expect(columnsOf(immediate).text).toBe("= 0x00000001  was 0x00000000");
+  const data = { word: "0x3f800000", what: "parameter", effects: ["upload"], register: { ...register, old: "0x00000001" } };
+  expect(columnsOf(data).text).toBe("→ upload");
+  expect(columnsOf({ what: "not_reached", word: "0x00000000" }).kind).toBe("not reached");
+});
+
+test("what comes after the last frame has an address", () => {
+  expect(addressOf("tail/d3", 60)).toBe("f60/d3");
+  expect(addressOf("tail", 60)).toBe("f60");
+  expect(addressOf("f1/d3", 60)).toBe("f1/d3");
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { MOST_ROWS, VirtualRows, spanOf, type RowOptions } from "../src/shared/virtual_rows";
+import { MOST_LAID, MOST_ROWS, VirtualRows, spanOf, type RowOptions } from "../src/shared/virtual_rows";
 
 /** A box without a document, which the test scrolls. */
 function box(count: number, height: number) {
@@ -53,4 +53,58 @@ test("a scroll step has a few rows, however long the list is", () => {
   for (let step = 0; step < steps; step += 1) scrollTo(((step * 7919) % 99_000) * 20);
   expect(changes()).toBeGreaterThan(steps / 2);
   expect(rows.span.end - rows.span.start).toBeLessThanOrEqual(MOST_ROWS);
+});
+
+const LONG = 33_000_000;
+
+/** The first row that can be seen, of a box of 600 pixels. */
+function firstSeen(rows: VirtualRows, offset: number): number {
+  return rows.span.start + Math.ceil((offset - rows.top) / 20);
+}
+
+test("a list that is longer than an element can be high is scrolled to both of its ends", () => {
+  const { rows, scrollTo } = box(LONG, 600);
+  const most = rows.height - 600;
+  expect(rows.height).toBe(MOST_LAID * 20);
+  expect(rows.count).toBe(LONG);
+  scrollTo(most);
+  expect(rows.span.end).toBe(LONG);
+  expect(rows.top + (rows.span.end - rows.span.start) * 20).toBe(rows.height);
+  scrollTo(most / 2);
+  expect(Math.abs(rows.span.start - LONG / 2)).toBeLessThan(50);
+  scrollTo(0);
+  expect(rows.span.start).toBe(0);
+  expect(rows.top).toBe(0);
+});
+
+test("a small step goes on row by row, also in a long list", () => {
+  const { rows, scrollTo } = box(LONG, 600);
+  const half = 4_000_000;
+  scrollTo(half);
+  const first = firstSeen(rows, half);
+  for (let step = 1; step <= 50; step += 1) {
+    scrollTo(half + step * 100);
+    expect(firstSeen(rows, half + step * 100)).toBe(first + step * 5);
+  }
+});
+
+test("any row of a long list is shown, and steps lead from it to the ends", () => {
+  let offset = 0;
+  const { rows, scrollTo } = box(LONG, 600);
+  const seen = (row: number): boolean => row >= rows.span.start && row < rows.span.end;
+  for (const row of [LONG - 1, 0, 12_345_678, 12_345_690, 40, LONG - 40, 1_000_000]) {
+    rows.show(row, "center");
+    expect(seen(row)).toBe(true);
+  }
+  // With the wheel from row 60 to the top: the box reaches its end before the list does.
+  rows.show(60, "start");
+  const element = rows as unknown as { offset: number };
+  let steps = 0;
+  while (rows.span.start > 0 && steps < 1000) {
+    offset = Math.max(0, element.offset - 40);
+    scrollTo(offset);
+    steps += 1;
+  }
+  expect(rows.span.start).toBe(0);
+  expect(steps).toBeLessThan(60);
 });

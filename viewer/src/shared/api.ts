@@ -78,6 +78,8 @@ export interface StateAnswer {
 
 export interface WordLine {
   at?: string;
+  list?: number;
+  position?: number;
   address?: string;
   word?: string;
   what?: string;

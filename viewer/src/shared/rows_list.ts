@@ -32,7 +32,7 @@ export class RowsList implements ReactiveController {
     const space = box.querySelector<HTMLElement>(".space");
     const rows = box.querySelector<HTMLElement>(".rows");
     if (space) space.style.height = `${this.rows.height}px`;
-    if (rows) rows.style.transform = `translateY(${this.rows.span.start * ROW_HEIGHT}px)`;
+    if (rows) rows.style.transform = `translateY(${this.rows.top}px)`;
   }
 
   hostDisconnected(): void {

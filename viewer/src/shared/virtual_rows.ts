@@ -11,6 +11,15 @@ import {
 /** No window of a screen needs more; it also bounds the work where a box has no height limit by mistake. */
 export const MOST_ROWS = 200;
 const OVERSCAN = 8;
+/**
+ * Browsers limit the height of an element: Firefox to 17 million pixels. A longer list is laid out as one of so many rows,
+ * and `shift` says which of its rows these are: it stays while a hand scrolls, and changes when the scroll bar is dragged.
+ */
+export const MOST_LAID = 400_000;
+/** A step of the scroll bar further than this, in heights of the box, goes to a place in proportion. */
+const JUMP = 2;
+/** How far a hand can scroll on both sides of where the page has scrolled to, in heights of the box. */
+const ROOM = 20;
 
 export interface Span {
   start: number;
@@ -31,12 +40,19 @@ export class VirtualRows {
   private readonly virtualizer: Virtualizer<HTMLElement, HTMLElement>;
   private options: VirtualizerOptions<HTMLElement, HTMLElement>;
   private unmount: (() => void) | null = null;
+  private all = 0;
+  /** How many rows come before the first one that is laid out. */
+  private shift = 0;
+  /** Where the box was scrolled to last, in pixels. */
+  private last = 0;
+  /** Where the page itself scrolls to, and the shift from then on. */
+  private aim: { offset: number; shift: number } | null = null;
 
   /** `options` replaces what watches the box, for tests without a document. */
   constructor(
     readonly rowHeight: number,
     box: () => HTMLElement | null,
-    changed: () => void,
+    private readonly changed: () => void,
     options: RowOptions = {},
   ) {
     this.options = {
@@ -56,7 +72,12 @@ export class VirtualRows {
   }
 
   get count(): number {
-    return this.options.count;
+    return this.all;
+  }
+
+  /** Where the first row of the span is, in pixels of the box. */
+  get top(): number {
+    return (this.span.start - this.shift) * this.rowHeight;
   }
 
   get height(): number {
@@ -76,7 +97,12 @@ export class VirtualRows {
     this.unmount = null;
   }
 
-  setCount(count: number): void {
+  setCount(all: number): void {
+    const count = Math.min(all, MOST_LAID);
+    if (all !== this.all) {
+      this.all = all;
+      this.shift = Math.min(this.shift, all - count);
+    }
     if (count !== this.options.count) {
       this.options = { ...this.options, count };
       this.virtualizer.setOptions(this.options);
@@ -86,7 +112,9 @@ export class VirtualRows {
   }
 
   show(row: number, align: "auto" | "center" | "start" = "auto"): void {
-    if (row >= 0 && row < this.count) this.virtualizer.scrollToIndex(row, { align });
+    if (row < 0 || row >= this.count) return;
+    if (this.all <= MOST_LAID) this.virtualizer.scrollToIndex(row, { align });
+    else this.showFar(row, align);
   }
 
   /** Rows that fit into the box. */
@@ -94,9 +122,79 @@ export class VirtualRows {
     return Math.max(1, Math.floor((this.virtualizer.scrollRect?.height ?? 0) / this.rowHeight) - 1);
   }
 
+  private get view(): number {
+    return this.virtualizer.scrollRect?.height ?? 0;
+  }
+
+  private get offset(): number {
+    return this.virtualizer.scrollOffset ?? 0;
+  }
+
+  /** How far the box can be scrolled, in pixels, and how far a box with all rows could. */
+  private get most(): { laid: number; all: number } {
+    const { view, rowHeight } = this;
+    return { laid: Math.max(1, this.height - view), all: Math.max(1, this.all * rowHeight - view) };
+  }
+
+  /** Bring a row of a list that is not laid out as a whole into view. */
+  private showFar(row: number, align: "auto" | "center" | "start"): void {
+    const { rowHeight, view } = this;
+    const now = this.shift * rowHeight + this.offset;
+    const top = row * rowHeight;
+    if (align === "auto" && top >= now && top + rowHeight <= now + view) return;
+    const wanted = align === "center" ? top - (view - rowHeight) / 2 : align === "start" || top < now ? top : top + rowHeight - view;
+    this.go(Math.min(Math.max(wanted, 0), this.most.all));
+  }
+
+  /** Go to a place, in pixels of a box with all rows. */
+  private go(wanted: number): void {
+    const { laid, all } = this.most;
+    const near = wanted - this.shift * this.rowHeight;
+    const close = Math.abs(near - this.offset) <= this.view && near > this.view && near < laid - this.view;
+    const room = ROOM * this.view;
+    const inProportion = Math.min(Math.max((wanted * laid) / all, room), laid - room);
+    const best = wanted < room ? wanted : wanted > all - room ? laid - (all - wanted) : inProportion;
+    const shift = close ? this.shift : this.shiftAt((wanted - best) / this.rowHeight);
+    const offset = Math.min(Math.max(wanted - shift * this.rowHeight, 0), laid);
+    if (Math.abs(offset - this.offset) < 1) {
+      this.shift = shift;
+      if (this.update()) this.changed();
+      return;
+    }
+    this.aim = { offset, shift };
+    this.options.scrollToFn(offset, { adjustments: 0, behavior: "auto" }, this.virtualizer);
+  }
+
+  private shiftAt(rows: number): number {
+    return Math.min(Math.max(Math.round(rows), 0), this.all - this.options.count);
+  }
+
+  /** Find the shift after the box was scrolled. */
+  private follow(): void {
+    const { offset, view, aim } = this;
+    const moved = Math.abs(offset - this.last);
+    if (this.all <= MOST_LAID || moved === 0) return;
+    this.last = offset;
+    this.aim = null;
+    const spare = this.all - this.options.count;
+    const { laid } = this.most;
+    if (aim && Math.abs(offset - aim.offset) < 2) this.shift = aim.shift;
+    else if (moved > JUMP * view) this.shift = this.shiftAt((offset / laid) * spare);
+    else if ((offset < view && this.shift > 0) || (offset > laid - view && this.shift < spare)) {
+      // The box ends here, but the list does not.
+      this.go(this.shift * this.rowHeight + offset);
+    }
+  }
+
   private update(): boolean {
+    this.follow();
     const range = this.virtualizer.calculateRange();
-    const { start, end } = range ? spanOf(range.startIndex, range.endIndex, this.count) : { start: 0, end: 0 };
+    const { shift } = this;
+    let { start, end } = { start: 0, end: 0 };
+    if (range) {
+      ({ start, end } = spanOf(range.startIndex + shift, range.endIndex + shift, shift + this.options.count));
+      start = Math.max(start, shift);
+    }
     const changed = start !== this.span.start || end !== this.span.end;
     this.span = { start, end };
     return changed;

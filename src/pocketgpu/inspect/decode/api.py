@@ -19,6 +19,7 @@ from pocketgpu.displayed import MOST_ROWS, line_of, table_html, title_html
 from pocketgpu.errors import CaptureError, UsageError
 from pocketgpu.inspect.decode import jsonl, listing, select, tables
 from pocketgpu.inspect.decode.consoles import CONSOLES
+from pocketgpu.inspect.decode.in_steps import InSteps, finished
 from pocketgpu.inspect.decode.rows import GARBAGE, ISSUED, Rows, Words
 from pocketgpu.inspect.decode.stream import (
     GX,
@@ -160,7 +161,7 @@ def decode(
     how = (macros, tuple(sorted((switches or {}).items())), evaluator)
     rows = stream.decoded.get(how)
     if rows is None:
-        rows = CONSOLES[stream.console].trace(stream, False, macros, switches, evaluator)
+        rows = finished(CONSOLES[stream.console].tracing(stream, False, macros, switches, evaluator))
         if len(stream.words) <= KEPT_WORDS:
             stream.decoded[how] = rows.copy()
     else:
@@ -170,10 +171,15 @@ def decode(
 
 def stream_of(capture: Capture, switches: Mapping[str, str] | None = None) -> Stream:
     """The words of a capture, with their addresses."""
+    return finished(gathering_stream(capture, switches))
+
+
+def gathering_stream(capture: Capture, switches: Mapping[str, str] | None = None) -> InSteps[Stream]:
+    """`stream_of` in steps, so that other work can come between them."""
     known = _streams.setdefault(capture, {})
     key = tuple(sorted((switches or {}).items()))
     if key not in known:
-        known[key] = CONSOLES[capture.console].gather(capture.trace, switches)
+        known[key] = yield from CONSOLES[capture.console].gathering(capture.trace, switches)
     return known[key]
 
 
@@ -207,7 +213,7 @@ def decode_words(
     flags = RECORDED if segment == GX else SUBMISSION if segment == PUSHBUFFER else 0
     builder.add(segment, as_words(words), 0, 0, base, flags)
     stream = builder.build()
-    rows = CONSOLES[console].trace(stream, tolerant, macros, switches, evaluator)
+    rows = finished(CONSOLES[console].tracing(stream, tolerant, macros, switches, evaluator))
     return Decoded(stream, rows, kind)
 
 

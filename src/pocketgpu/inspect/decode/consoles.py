@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Protocol
 
+from pocketgpu.inspect.decode.in_steps import InSteps
 from pocketgpu.inspect.decode.rows import Rows
 from pocketgpu.inspect.decode.stream import Stream
 from pocketgpu.late_dataclass import dataclass
@@ -12,51 +13,57 @@ from pocketgpu.late_dataclass import dataclass
 Choices = Mapping[str, str] | None
 
 
-class Trace(Protocol):
-    """Decodes a stream. tolerant: what makes no sense is garbage, and decoding goes on after it."""
+class Tracing(Protocol):
+    """Decodes a stream, in steps. tolerant: what makes no sense is garbage, and decoding goes on after it."""
 
-    def __call__(self, stream: Stream, tolerant: bool, macros: bool, choices: Choices, evaluator: str) -> Rows: ...
+    def __call__(
+        self, stream: Stream, tolerant: bool, macros: bool, choices: Choices, evaluator: str
+    ) -> InSteps[Rows]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Console:
-    """gather: the words of a parsed capture, with choices of the machine that runs it. trace: the rows of a stream.
-    address_digits: hexadecimal digits of an address. has_subchannels: whether rows name a subchannel."""
+    """gathering: the words of a parsed capture, with choices of the machine that runs it. tracing: the rows of a
+    stream. address_digits: hexadecimal digits of an address. has_subchannels: whether rows name a subchannel."""
 
-    gather: Callable[[Any, Choices], Stream]
-    trace: Trace
+    gathering: Callable[[Any, Choices], InSteps[Stream]]
+    tracing: Tracing
     address_digits: int
     has_subchannels: bool
 
 
-def _gather_3ds(trace: Any, choices: Choices) -> Stream:
+def _gathering_3ds(trace: Any, choices: Choices) -> InSteps[Stream]:
     from pocketgpu.inspect.decode import n3ds
 
-    return n3ds.gather(trace, choices)
+    return n3ds.gathering(trace, choices)
 
 
-def _trace_3ds(stream: Stream, tolerant: bool, macros: bool, choices: Choices, evaluator: str) -> Rows:
+def _tracing_3ds(
+    stream: Stream, tolerant: bool, macros: bool, choices: Choices, evaluator: str
+) -> InSteps[Rows]:
     from pocketgpu.inspect.decode.pica_tracer import PicaTracer
 
-    return PicaTracer(stream, tolerant, choices, evaluator).trace()
+    return PicaTracer(stream, tolerant, choices, evaluator).tracing()
 
 
-def _gather_switch(trace: Any, choices: Choices) -> Stream:
+def _gathering_switch(trace: Any, choices: Choices) -> InSteps[Stream]:
     from pocketgpu.inspect.decode import switch
 
-    return switch.gather(trace, choices)
+    return switch.gathering(trace, choices)
 
 
-def _trace_switch(stream: Stream, tolerant: bool, macros: bool, choices: Choices, evaluator: str) -> Rows:
+def _tracing_switch(
+    stream: Stream, tolerant: bool, macros: bool, choices: Choices, evaluator: str
+) -> InSteps[Rows]:
     from pocketgpu.inspect.decode.maxwell_tracer import MaxwellTracer
 
-    return MaxwellTracer(stream, tolerant, macros, choices, evaluator).trace()
+    return MaxwellTracer(stream, tolerant, macros, choices, evaluator).tracing()
 
 
 # Imported late, each by itself: the kernels of both consoles would take their time.
 CONSOLES: Final[Mapping[str, Console]] = {
-    "3DS": Console(_gather_3ds, _trace_3ds, address_digits=8, has_subchannels=False),
-    "Switch": Console(_gather_switch, _trace_switch, address_digits=10, has_subchannels=True),
+    "3DS": Console(_gathering_3ds, _tracing_3ds, address_digits=8, has_subchannels=False),
+    "Switch": Console(_gathering_switch, _tracing_switch, address_digits=10, has_subchannels=True),
 }
 
 __all__ = ["CONSOLES", "Console"]

@@ -7,7 +7,7 @@ as long.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -31,7 +31,7 @@ from pocketgpu.inspect.decode.rows import (
     effect_names,
 )
 from pocketgpu.inspect.decode.select import place_of
-from pocketgpu.inspect.decode.uniforms import uniforms_in
+from pocketgpu.inspect.decode.uniforms import Uniform, uniforms_in
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.decode.api import Decoded
@@ -75,6 +75,15 @@ def lines(decoded: Decoded, mask: NDArray[np.bool_] | None = None, headed: bool 
         if uniforms:
             written = {n: uniforms[place] for n, place in enumerate(places.tolist()) if place in uniforms}
         yield from _piece(decoded.rows[places], heads, CONSOLES[decoded.console], written)
+
+
+def lines_at(
+    rows: Rows, places: NDArray[np.int64], console: str, uniforms: Mapping[int, Uniform]
+) -> Iterator[str]:
+    """The lines of some rows. places: their indices. uniforms: those that rows complete, by index of the row."""
+    texts = {place: _compact(one.to_json()) for place, one in uniforms.items()}
+    written = {n: texts[place] for n, place in enumerate(places.tolist()) if place in texts}
+    yield from _piece(rows[places], {}, CONSOLES[console], written)
 
 
 class _Head:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.facts.choices import DEFAULTS, departures
 from pocketgpu.inspect.decode import maxwell_kernel as kernel
+from pocketgpu.inspect.decode.in_steps import InSteps, finished
 from pocketgpu.inspect.decode.maxwell_effects import effect_table
 from pocketgpu.inspect.decode.rows import ROW, Rows
 from pocketgpu.inspect.decode.stream import Stream
@@ -122,6 +123,10 @@ class MaxwellTracer:
 
     def trace(self) -> Rows:
         """All rows of the stream."""
+        return finished(self.tracing())
+
+    def tracing(self) -> InSteps[Rows]:
+        """All rows of the stream, in steps."""
         channels = self.stream.table["channel"].tolist()
         at_work = channels[:1]
 
@@ -136,4 +141,5 @@ class MaxwellTracer:
 
         if not channels:
             return np.zeros(0, ROW)
-        return finish_draws(self.arena.collect(run, len(self.stream.words), kernel.ROWS_FULL, stopped), self.stream)
+        rows = yield from self.arena.collecting(run, len(self.stream.words), kernel.ROWS_FULL, stopped)
+        return finish_draws(rows, self.stream)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pocketgpu.capture.driver import drive
 from pocketgpu.facts.list_entry import header_columns
 from pocketgpu.facts.pica import PICA
+from pocketgpu.inspect.decode.in_steps import InSteps
 from pocketgpu.inspect.decode.pica_kernel import WORD_LIMIT
 from pocketgpu.inspect.decode.pica_tracer import PicaState, PicaTracer
 from pocketgpu.inspect.decode.rows import Words
@@ -138,12 +139,13 @@ class Jumps:
         return any(bool(((ids <= id) & (id <= last)).any()) for id in self._IDS)
 
 
-def gather(trace: N3DSTrace, choices: Mapping[str, str] | None = None) -> Stream:
-    """The whole stream of a capture."""
+def gathering(trace: N3DSTrace, choices: Mapping[str, str] | None = None) -> InSteps[Stream]:
+    """The whole stream of a capture; a step is a frame."""
     driver, notes = drive(trace, switches=choices), StreamNotes()
     driver.machine.observe(notes)
     while driver.frame < driver.frame_count:
         driver.play_frame()
+        yield
     notes.begin_rest()
     driver.play_rest()
     notes.end_rest()

@@ -13,6 +13,7 @@ from pocketgpu.facts.choices import DEFAULTS, departures
 from pocketgpu.facts.external import EXTERNAL, LCD
 from pocketgpu.facts.pica import COUNT, PICA
 from pocketgpu.inspect.decode import pica_kernel as kernel
+from pocketgpu.inspect.decode.in_steps import InSteps, finished
 from pocketgpu.inspect.decode.rows import Rows, Words
 from pocketgpu.inspect.decode.stream import Stream
 from pocketgpu.inspect.decode.tracer import TracerArena, finish_draws
@@ -107,11 +108,15 @@ class PicaTracer:
                 wanted.append((self.arena["JUMP_ADDRESS"] & 0xFFFFFFFF, self.arena["JUMP_SIZE"]))
             return False
 
-        self.arena.collect(self._run, len(self.stream.words), kernel.ROWS_FULL, stopped)
+        finished(self.arena.collecting(self._run, len(self.stream.words), kernel.ROWS_FULL, stopped))
         return wanted[0] if wanted else None
 
     def trace(self) -> Rows:
         """All rows of the stream."""
+        return finished(self.tracing())
+
+    def tracing(self) -> InSteps[Rows]:
+        """All rows of the stream, in steps."""
 
         def stopped(status: int) -> bool:
             if status == kernel.WANT_JUMP:
@@ -119,6 +124,5 @@ class PicaTracer:
                 return True
             return False
 
-        return finish_draws(
-            self.arena.collect(self._run, len(self.stream.words), kernel.ROWS_FULL, stopped), self.stream
-        )
+        rows = yield from self.arena.collecting(self._run, len(self.stream.words), kernel.ROWS_FULL, stopped)
+        return finish_draws(rows, self.stream)

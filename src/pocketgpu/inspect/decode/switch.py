@@ -14,6 +14,7 @@ import numpy as np
 
 from pocketgpu.capture.driver import drive
 from pocketgpu.facts.maxwell.pushbuffers import segment_of
+from pocketgpu.inspect.decode.in_steps import InSteps
 from pocketgpu.inspect.decode.maxwell_tracer import MaxwellState, MaxwellTracer, channel_bytes
 from pocketgpu.inspect.decode.rows import EFFECTS
 from pocketgpu.inspect.decode.stream import GPFIFO, PUSHBUFFER, SUBMISSION, Stream, StreamBuilder
@@ -61,25 +62,25 @@ class _Noting(Undrawn):
         self.drawn.append(draw.place)
 
 
-def gather(log: ChannelLog, choices: Mapping[str, str] | None = None) -> Stream:
-    """The whole stream of a recording; what comes after the last present is frame -1."""
+def gathering(log: ChannelLog, choices: Mapping[str, str] | None = None) -> InSteps[Stream]:
+    """The whole stream of a recording; what comes after the last present is frame -1. A step is one of the driver."""
     driver, noting = drive(log, switches=choices), _Noting()
     machine = driver.machine
     machine.observe(noting)
     for frame in (*range(log.frame_count), -1):
         noting.frame = frame
         for _ in driver.steps():
-            pass
+            yield
     machine.log.clear()
     state = MaxwellState(machine.codes.copy(), dict(noting.first), machine.ram_words)
     stream = noting.builder.build(state, max(len(machine.channels), 1), log.frame_count)
-    _note_drawn(stream, noting.drawn, choices)
+    yield from _noting_drawn(stream, noting.drawn, choices)
     return stream
 
 
-def _note_drawn(stream: Stream, drawn: list[str], choices: Mapping[str, str] | None) -> None:
+def _noting_drawn(stream: Stream, drawn: list[str], choices: Mapping[str, str] | None) -> InSteps[None]:
     """Note which triggers drew, if not all did: a condition was not met, or state was broken."""
-    rows = MaxwellTracer(stream, macros=True, choices=choices).trace()
+    rows = yield from MaxwellTracer(stream, macros=True, choices=choices).tracing()
     fired = rows[(rows["effect"] & EFFECTS["draw"]) != 0]
     if len(fired) == len(drawn):
         return

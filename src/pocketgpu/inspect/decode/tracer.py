@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.decode.emit import CONTROL, ROW_SIZE, SEGMENT_SIZE
+from pocketgpu.inspect.decode.in_steps import InSteps
 from pocketgpu.inspect.decode.rows import EFFECTS, ROW, Rows
 from pocketgpu.inspect.decode.stream import Stream
 
@@ -59,9 +60,11 @@ class TracerArena:
     def __setitem__(self, name: str, value: int) -> None:
         self._control[getattr(CONTROL, name) // 4] = value
 
-    def collect(self, run: Callable[[], Any], expected: int, full: int, stopped: Callable[[int], bool]) -> Rows:
+    def collecting(
+        self, run: Callable[[], Any], expected: int, full: int, stopped: Callable[[int], bool]
+    ) -> InSteps[Rows]:
         """Run a kernel to its end; returns all rows. `stopped` is called with every status except `full`, and returns
-        whether to continue."""
+        whether to continue. A step is a run of the kernel, which makes at most `emit.ROWS` rows."""
         out = np.empty(expected, ROW)
         count = 0
         going = True
@@ -78,6 +81,7 @@ class TracerArena:
             self["LAST"] = 0
             going = status == full or stopped(status)
             self["STATUS"] = 0
+            yield
         return out[:count]
 
 

@@ -111,6 +111,63 @@ def uniforms_in(rows: Rows, mask: NDArray[np.bool_] | None) -> dict[int, Uniform
     return {begin + place: one for place, one in uniforms_of(rows[begin:end]).items()}
 
 
+class UniformsAt:
+    """The uniforms of rows of a long stream, for few rows at a time: only the words that a uniform is made of are
+    looked at.
+
+    :param rows: the stream. It is searched once for the words that upload floats, piece by piece (`note`).
+    """
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+        self._noted: dict[str, list[NDArray[np.int64]]] = {short: [] for short in _UNITS}
+        self._places: dict[str, NDArray[np.int64]] = {}
+        self._begins: dict[str, NDArray[np.int64]] = {}
+
+    def note(self, first: int, end: int) -> None:
+        """Look at these rows. They follow those that were noted before."""
+        rows = self._rows[first:end]
+        ids = np.where(_is_written(rows), rows["id"], 0)
+        for short, (index, data, *_) in _IDS.items():
+            self._noted[short].append(first + np.flatnonzero((ids == index) | ((ids >= data) & (ids < data + _DATA))))
+
+    def settle(self) -> None:
+        """All rows were noted."""
+        for short, (index, *_) in _IDS.items():
+            parts = self._noted.pop(short)
+            places = self._places[short] = np.concatenate(parts) if parts else np.zeros(0, np.int64)
+            self._begins[short] = np.flatnonzero(self._rows["id"][places] == index)
+
+    def of(self, place: int) -> Uniform | None:
+        """The uniform that a row completes; None if it completes none."""
+        row = self._rows[place : place + 1]
+        if not _is_written(row)[0]:
+            return None
+        id = int(row["id"][0])
+        for short, (_, data, integers, booleans) in _IDS.items():
+            if integers <= id < integers + _INTEGERS or id == booleans:
+                return uniforms_of(row).get(0)
+            if data <= id < data + _DATA:
+                return self._float(short, place)
+        return None
+
+    def _float(self, short: str, place: int) -> Uniform | None:
+        places, begins, index = self._places[short], self._begins[short], _IDS[short][0]
+        at = int(np.searchsorted(places, place))
+        before = int(np.searchsorted(begins, at)) - 1
+        if before < 0:
+            return None
+        begin = int(begins[before])
+        written = int(self._rows["new"][places[begin]])
+        step = _WHOLE_WORDS if PICA[index]["f32"].raw(written) else _PACKED_WORDS
+        count, left = divmod(at - begin, step)
+        number = (PICA[index]["index"].raw(written) + count - 1) & _INDEX_MASK
+        if left or not count or number >= FLOAT_UNIFORMS:
+            return None
+        words = self._rows["word"][places[at - step + 1 : at + 1]].reshape(1, step)
+        return Uniform(_UNITS[short], f"c{number}", tuple((_whole if step == _WHOLE_WORDS else _packed)(words)[0]))
+
+
 def _floats(rows: Rows, places: NDArray[np.int64], index: int, unit: str) -> dict[int, Uniform]:
     """The float uniforms of a unit. places: of writes of its index and data registers, in order."""
     found: dict[int, Uniform] = {}
@@ -141,4 +198,4 @@ def _packed(words: NDArray[np.uint32]) -> list[list[float]]:
     ]
 
 
-__all__ = ["Uniform", "uniforms_in", "uniforms_of"]
+__all__ = ["Uniform", "UniformsAt", "uniforms_in", "uniforms_of"]

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pocketgpu.capture import Capture
     from pocketgpu.guests import App
     from pocketgpu.guests.writers import Written
+    from pocketgpu.inspect.decode.in_steps import InSteps
     from pocketgpu.inspect.decode.uniforms import Uniform
     from pocketgpu.inspect.model.answer import Answer
     from pocketgpu.inspect.model.colour_flow import FlowStage
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.model.steppable import Steppable
     from pocketgpu.inspect.model.touching import Bytes, Contacts
     from pocketgpu.inspect.stepping.trace import Trace
+    from pocketgpu.inspect.stream.command_stream import CommandStream
 
 PART = "events"
 MOST_EVENTS = 20_000
@@ -160,6 +162,16 @@ class IndexedEvents(Inspection):
     @property
     def forcing(self) -> Forcing:
         return self._run.forcing
+
+    @property
+    def stream(self) -> CommandStream:
+        return self._run.stream
+
+    def open_stream(self) -> bool:
+        return self._run.open_stream()
+
+    def streaming(self) -> InSteps[CommandStream]:
+        return self._run.streaming()
 
     def words_of(self, event: Event) -> Iterable[str]:
         return self._run.words_of(event)

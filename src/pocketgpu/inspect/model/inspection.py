@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pocketgpu.capture import Capture
     from pocketgpu.guests import App
     from pocketgpu.guests.writers import Written
+    from pocketgpu.inspect.decode.in_steps import InSteps
     from pocketgpu.inspect.decode.uniforms import Uniform
     from pocketgpu.inspect.model.colour_flow import FlowStage
     from pocketgpu.inspect.model.costs import Costs
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.model.steppable import Steppable
     from pocketgpu.inspect.model.why import Fragment
     from pocketgpu.inspect.stepping.trace import Trace
+    from pocketgpu.inspect.stream.command_stream import CommandStream
 
 
 def as_address(place: Address | str) -> Address:
@@ -52,6 +54,8 @@ class Inspection(ABC):
     most_traced: ClassVar[int]
     """Steps that `traced` keeps: as many as take some seconds."""
     _traced: tuple[Address, Trace] | None = None
+    _stream: CommandStream | None = None
+    _opening_stream: InSteps[CommandStream] | None = None
     frames: FrameAnswer | None = None
     """What answers `why` about a whole frame; None: such questions are refused."""
 
@@ -171,9 +175,44 @@ class Inspection(ABC):
         """
         raise UsageError(f"registers of a {self.capture.console} cannot be forced")
 
+    # -- the command stream -------------------------------------------------------------------------------------------
+    @property
+    def stream(self) -> CommandStream:
+        """All words of the capture as a table. The first use replays the capture without drawing.
+
+        :raises UsageError: it has more words than can be decoded at once.
+        """
+        while not self.open_stream():
+            pass
+        assert self._stream is not None
+        return self._stream
+
+    def open_stream(self) -> bool:
+        """Do a step of what `stream` needs, if anything is left to do; returns whether it is there now. A step takes
+        some milliseconds, or as long as a frame's command lists take without their draws.
+
+        :raises UsageError: see `stream`.
+        """
+        if self._stream is None:
+            if self._opening_stream is None:
+                self._opening_stream = self.streaming()
+            try:
+                next(self._opening_stream)
+            except StopIteration as end:
+                self._stream = end.value
+            except BaseException:
+                self._opening_stream = None
+                raise
+        return self._stream is not None
+
+    def streaming(self) -> InSteps[CommandStream]:
+        """Makes `stream`, in steps."""
+        raise UsageError(f"words of a {self.capture.console} cannot be listed")
+
     def words_of(self, event: Event) -> Iterable[str]:
         """The words of the command stream that belong to an event, each as a line of JSON (docs/formats/decode.md)."""
-        return ()
+        extent = self.stream.range_of(event)
+        return () if extent is None else self.stream.lines_at(self.stream.own(extent))
 
     @abstractmethod
     def word_of(self, register: str, place: Address | str) -> RegisterWord | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pocketgpu.forced import ForcedWord
     from pocketgpu.guests import App
     from pocketgpu.guests.writers import Written
+    from pocketgpu.inspect.decode.in_steps import InSteps
     from pocketgpu.inspect.decode.uniforms import Uniform
     from pocketgpu.inspect.model.colour_flow import FlowStage
     from pocketgpu.inspect.model.costs import Costs
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.n3ds.moments import N3dsMoment
     from pocketgpu.inspect.n3ds.programs import Program as DrawProgram
     from pocketgpu.inspect.stepping.trace import Trace as Steps
+    from pocketgpu.inspect.stream.command_stream import CommandStream
 
 
 Judge: TypeAlias = Callable[[Mapping[int, int], int, "DrawProgram | None"], list[str]]
@@ -189,11 +191,11 @@ class N3dsInspection(Inspection):
 
         return N3dsForcing(self)
 
-    def words_of(self, event: Event) -> Iterable[str]:
-        from pocketgpu.inspect.decode import decode
+    def streaming(self) -> InSteps[CommandStream]:
+        from pocketgpu.inspect.stream.command_stream import opening
+        from pocketgpu.inspect.stream.n3ds import N3dsEventRows
 
-        decoded = decode(self.capture)
-        return decoded.json_lines(decoded.select([str(event.address)]))
+        return opening(self.capture, self.choices, self.evaluator, N3dsEventRows(), self.events)
 
     def uniforms(self, event: Event) -> list[Uniform]:
         from pocketgpu.inspect.decode import decode_words

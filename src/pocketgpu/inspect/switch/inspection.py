@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pocketgpu.forced import ForcedWord
     from pocketgpu.guests import App
     from pocketgpu.guests.writers import Written
+    from pocketgpu.inspect.decode.in_steps import InSteps
     from pocketgpu.inspect.model.colour_flow import FlowStage
     from pocketgpu.inspect.model.costs import Costs
     from pocketgpu.inspect.model.forcing import Forcing
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.model.touching import Bytes
     from pocketgpu.inspect.model.why import Fragment
     from pocketgpu.inspect.stepping.trace import Trace as Steps
+    from pocketgpu.inspect.stream.command_stream import CommandStream
     from pocketgpu.inspect.switch.answers import PixelAnswers
     from pocketgpu.inspect.switch.moments import SwitchMoment
 
@@ -276,11 +278,11 @@ class SwitchInspection(Inspection):
 
         return SwitchForcing(self)
 
-    def words_of(self, event: Event) -> Iterable[str]:
-        from pocketgpu.inspect.decode import decode
+    def streaming(self) -> InSteps[CommandStream]:
+        from pocketgpu.inspect.stream.command_stream import opening
+        from pocketgpu.inspect.stream.switch import SwitchEventRows
 
-        decoded = decode(self.capture)
-        return decoded.json_lines(decoded.select([str(event.address)]))
+        return opening(self.capture, self.choices, self.evaluator, SwitchEventRows(), self.events)
 
     def word_of(self, register: str, place: Address | str) -> RegisterWord | None:
         from pocketgpu.inspect.decode.last_write import word_of

@@ -84,7 +84,11 @@ class Scene:
     """A depth target begins so many bytes after the target begins, and is written."""
 
     def capture(self) -> Capture:
-        capture = MaxwellCaptureBuilder("a test")
+        return Capture("scene", self.build().log())
+
+    def build(self, capture: MaxwellCaptureBuilder | None = None, channel: int = 0) -> MaxwellCaptureBuilder:
+        """The recording; `capture` with the scene's frame after those that it has, if it is given."""
+        capture = capture or MaxwellCaptureBuilder("a test")
         beside = (self.inside, self.beyond, self.depth_at)
         room = size_of(SIZE, SIZE) + 4 * 4096 * any(one is not None for one in beside)
         target = Surface(capture.allocate(room), SIZE, SIZE)
@@ -134,10 +138,9 @@ class Scene:
                     after=qmd if self.chained else None, **self.grid_fields)  # fmt: skip
         pb.bind("compute").launch(qmd, grid)
         self.more(capture, target, pb)
-        pb.on("3D").method("INCREMENT_SYNC_POINT", INDEX=capture.syncpoint(), CONDITION="ROP_WRITES_DONE")
+        pb.on("3D").method("INCREMENT_SYNC_POINT", INDEX=capture.syncpoint(channel), CONDITION="ROP_WRITES_DONE")
         other = Surface(capture.allocate(size_of(SIZE, SIZE)), SIZE, SIZE)
-        capture.submit(pb).present(target if self.shows else other, fence=self.fence)
-        return Capture("scene", capture.log())
+        return capture.submit(pb, channel=channel).present(target if self.shows else other, fence=self.fence)
 
 
 __all__ = ["NOWHERE", "SHARED", "SIZE", "VERTEX", "Scene"]

@@ -315,14 +315,14 @@ def test_sides_of_culling_by_their_codes(tmp_path: Path, code: int, name: str, t
         assert found.because == "64 fragments changed a colour"
 
 
-# What all corners of a triangle are, and what is said of it. Depth runs from 0 at the near plane to -w at the far one.
+# What all corners of a triangle are, and what is said of it. Depth runs from -w at the near plane to 0 at the far one.
 BEYOND = [
     ([(2, 0, -0.5, 1), (3, 0, -0.5, 1), (2, 0.5, -0.5, 1)], ["right of the view"]),
     ([(-2, 0, -0.5, 1), (-3, 0, -0.5, 1), (-2, 0.5, -0.5, 1)], ["left of it"]),
     ([(0, 2, -0.5, 1), (0.5, 2, -0.5, 1), (0, 3, -0.5, 1)], ["above it"]),
     ([(0, -2, -0.5, 1), (0.5, -2, -0.5, 1), (0, -3, -0.5, 1)], ["below it"]),
-    ([(0, 0, 0.25, 1), (0.5, 0, 0.25, 1), (0, 0.5, 0.25, 1)], ["nearer than the near plane"]),
-    ([(0, 0, -1.25, 1), (0.5, 0, -1.25, 1), (0, 0.5, -1.25, 1)], ["beyond the far plane"]),
+    ([(0, 0, 0.25, 1), (0.5, 0, 0.25, 1), (0, 0.5, 0.25, 1)], ["beyond the far plane"]),
+    ([(0, 0, -1.25, 1), (0.5, 0, -1.25, 1), (0, 0.5, -1.25, 1)], ["nearer than the near plane"]),
     ([(0, 0, 0.5, -1), (0.5, 0, 0.5, -1), (0, 0.5, 0.5, -1)], ["behind the eye (w too small)"]),
     ([(9, 9, -2.0, -1), (9, 8, -2.0, -1), (8, 9, -2.0, -1)], ["behind the eye (w too small)"]),
     ([(0, 0, 0, 0), (1, 0, 0, 0), (0, 1, 0, 0)], ["behind the eye (w too small)"]),

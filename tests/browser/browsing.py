@@ -134,6 +134,19 @@ DIFFERS = """async ({at, of}) => {
 """In how many bytes the canvas differs from a picture of the server; -1: in size."""
 
 
+TEXT = """panel => {
+    const texts = [];
+    const visit = (node) => {
+        if (node.nodeType === Node.TEXT_NODE) texts.push(node.textContent);
+        else if (node.nodeType !== Node.ELEMENT_NODE || (node.checkVisibility() && node.tagName !== "STYLE"))
+            (node.shadowRoot ?? node).childNodes.forEach(visit);
+    };
+    visit(document.querySelector(panel));
+    return texts.join(" ").replace(/\\s+/g, " ");
+}"""
+"""What can be read in a panel, with all elements inside, and one space between words."""
+
+
 def opaque(data: bytes) -> list[int]:
     """Bytes of a picture as the canvas shows them: without alpha."""
     return [255 if at % 4 == 3 else byte for at, byte in enumerate(data)]

@@ -68,6 +68,10 @@ class Scene:
     """The handle of the texture."""
     shows: bool = True
     """Whether the target of the draw is shown, and not another surface."""
+    other_cleared: bool = False
+    """Whether that other surface is cleared."""
+    texel: int | None = 200
+    """All bytes of the texture; None if nobody writes them."""
     indices: int = 0
     """Bytes of an index buffer; 0 if the draw has no indices."""
     ends: bool = False
@@ -96,7 +100,7 @@ class Scene:
         vertices = capture.put(rows) if self.inside is None else target.address + self.inside
         if self.inside is not None:
             capture.load(vertices, rows)
-        texels = target.address if self.texture_at_target else capture.put(np.full((16, 16, 4), 200, np.uint8))
+        texels = target.address if self.texture_at_target else self._texture(capture)
         if self.beyond is not None:
             texels = target.address + self.beyond
             capture.load(texels, np.full((16, 16, 4), 200, np.uint8))
@@ -140,7 +144,15 @@ class Scene:
         self.more(capture, target, pb)
         pb.on("3D").method("INCREMENT_SYNC_POINT", INDEX=capture.syncpoint(channel), CONDITION="ROP_WRITES_DONE")
         other = Surface(capture.allocate(size_of(SIZE, SIZE)), SIZE, SIZE)
-        return capture.submit(pb, channel=channel).present(target if self.shows else other, fence=self.fence)
+        clear = PushBuffer().bind("3D").plain_state().render_target(0, other).clear((0, 0, 0, 1))
+        capture.submit(*([clear] if self.other_cleared else []), pb, channel=channel)
+        return capture.present(target if self.shows else other, fence=self.fence)
+
+    def _texture(self, capture: MaxwellCaptureBuilder) -> int:
+        """The address of 16x16 texels."""
+        if self.texel is None:
+            return capture.allocate(16 * 16 * 4)
+        return capture.put(np.full((16, 16, 4), self.texel, np.uint8))
 
 
 __all__ = ["NOWHERE", "SHARED", "SIZE", "VERTEX", "Scene"]

@@ -346,7 +346,13 @@ def test_what_clipping_drops_is_beyond_the_plane_that_is_named(tmp_path: Path) -
     whole = run.why("f0/d0", every=True).stages[1]
     assert (whole.came, whole.passed) == (len(BEYOND), sum(not planes for _, planes in BEYOND))
     names = sorted({plane for _, planes in BEYOND for plane in planes})
-    counts = {loss.reason.partition(" ")[2]: loss.count for loss in whole.lost}
+    told = [loss.reason.partition(" ")[2].partition(": ") for loss in whole.lost]
+    counts = {name: loss.count for (name, _, _), loss in zip(told, whole.lost, strict=True)}
+    numbers = {name: numbers for name, _, numbers in told if numbers}
+    assert numbers == {
+        "beyond the far plane": "z is 0.25, w is 1", "nearer than the near plane": "z is -1.25, w is 1",
+        "behind the eye (w too small)": "w is -1 to 0",
+    }  # fmt: skip
     assert counts == {name: sum(name in planes for _, planes in BEYOND) for name in names}
     for n, (corners_, planes) in enumerate(BEYOND):
         said = run.why(f"f0/d0/t{n}").because

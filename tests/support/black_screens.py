@@ -1,5 +1,5 @@
-"""Black screens: a recording of each console whose frames are a sound scene with one mistake each, such as developers of
-homebrew make. Each has one draw, and shows nothing of it."""
+"""Black screens: a recording of each console whose frames are a sound scene with one mistake each, such as developers
+of homebrew make. Each has one draw, and shows nothing of it."""
 
 from __future__ import annotations
 

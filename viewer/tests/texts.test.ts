@@ -3,7 +3,7 @@
 import { expect, test, vi } from "vitest";
 import { rowsOf } from "../src/state/rows";
 import { describe as describeEvent } from "../src/why/event_answer";
-import { linesOf, sectionsOf } from "../src/why/sections";
+import { linesOf, openSections, sectionsOf } from "../src/why/sections";
 import { columnsOf } from "../src/words/line";
 
 // The events know the selection, which is the page's address.
@@ -91,5 +91,21 @@ test("an event that is no draw tells what it is and what it touches", () => {
     ["size: 16", []],
     ["digest: ab", []],
     ["writes", ["0x20000000+0x10"]],
+  ]);
+});
+
+test("sections of the event and the primitive that the reason names are open", () => {
+  const sections = sectionsOf(WHY);
+  const lines = (reason: string): string[] => [...openSections(sections, reason)].map((section) => section.line);
+  expect(lines("draw 7  f0/d7/t47")).toEqual(["f0/d7  draw 7"]);
+  expect(lines("draw 0, primitive 0  f0/d0/t0")).toEqual(["f0/d0  draw 0", "primitive 0: written"]);
+  expect(lines("draw 0, primitive 1  f0/d0/t1")).toEqual(["f0/d0  draw 0"]);
+});
+
+test("where no draw wrote, the last draw that says something is open", () => {
+  const sections = sectionsOf(WHY);
+  expect([...openSections(sections, "PSC0 fills 0x18  f0/e4")].map((section) => section.line)).toEqual([
+    "f0/d0  draw 0",
+    "primitive 0: written",
   ]);
 });

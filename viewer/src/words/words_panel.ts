@@ -153,9 +153,9 @@ export class WordsPanel extends Panel {
       <span class="address" role="cell">${columns.address}</span>
       <span class="word" role="cell">${columns.word}</span>
       <span class="mark" role="cell" title=${columns.changed ? "changed since the last draw" : ""}>${columns.changed ? "*" : ""}</span>
-      <span class="what" role="cell">${columns.what}</span>
       <span class="register" role="cell">${columns.register}</span>
       <span class="text" role="cell">${columns.text}</span>
+      <span class="what" role="cell">${columns.what}</span>
     </div>`;
   }
 }

@@ -25,8 +25,8 @@ MOST_NAMES = 12
 
 @dataclass(frozen=True, repr=False)
 class Shown(Displayed):
-    """Where a screen's pixel is read from. bytes_: None if no memory is shown there; reason then says why. register: the
-    one that says where the picture begins, with its value; "" if none does."""
+    """Where a screen's pixel is read from. bytes_: None if no memory is shown there; reason then says why. register:
+    the one that says where the picture begins, with its value; "" if none does."""
 
     screen: str
     x: int

@@ -123,8 +123,8 @@ def test_triangles_outside_and_with_values_that_are_no_numbers() -> None:
     inside = stages["primitives in the clip volume"]
     assert (inside.came, inside.passed) == (every, len(COUNTER) + len(CLOCK))
     assert losses(inside) == {
-        "lies behind the eye: w is -1": 1, "lies right of the view": 1, "lies left of the view": 1, "lies above the view": 1,
-        "lies below the view": 1, "lies beyond the far plane: z is 1.5, w is 1": 1,
+        "lies behind the eye: w is -1": 1, "lies right of the view": 1, "lies left of the view": 1,
+        "lies above the view": 1, "lies below the view": 1, "lies beyond the far plane: z is 1.5, w is 1": 1,
         "lie nearer than the near plane: z is -1.5 to -0.5, w is 1": 2,
         "have NaN or infinity in their positions": len(broken),
     }  # fmt: skip

@@ -40,6 +40,7 @@ from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Ints = NDArray[np.int64]
+_NO_POSITIONS = np.zeros((0, 4), np.float32)
 MOST_SIZE = 2048
 """The largest size of a point in pixels; programs can write any."""
 NO_PLACE = "NaN or infinity"
@@ -142,12 +143,12 @@ class PrimitiveCount:
 
     def _numbers(self, plane: str) -> str:
         """What positions beyond a plane of depth are."""
-        return numbers_of(np.concatenate(self._beyond.get(plane, [np.zeros((0, 4))])), _TOLD.get(plane, ""))
+        return numbers_of(np.concatenate(self._beyond.get(plane, [_NO_POSITIONS])), _TOLD.get(plane, ""))
 
     @property
     def flat_at(self) -> str:
         """Where triangles without area are, if that is a point."""
-        return same_place(np.concatenate(self._flat or [np.zeros((0, 4))]))
+        return same_place(np.concatenate(self._flat or [_NO_POSITIONS]))
 
     @property
     def facing(self) -> int:

@@ -86,7 +86,7 @@ def watching(browser: Any, **options: Any) -> Iterator[Watched]:
     watched = Watched(browser, **options)
     yield watched
     watched.close()
-    assert watched.errors == []
+    assert watched.errors == [], watched.errors
 
 
 @contextmanager
@@ -134,6 +134,17 @@ DIFFERS = """async ({at, of}) => {
 """In how many bytes the canvas differs from a picture of the server; -1: in size."""
 
 
+DIFFERS_INSIDE = """async ({path, values, panel, part}) => {
+    const view = document.querySelector(panel)?.renderRoot.querySelector(part)?.view;
+    const canvas = view?.renderRoot.querySelector(".source");
+    if (!canvas?.width) return -1;
+    const shown = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+    const answer = await fetch(path + "?" + new URLSearchParams(values));
+    const bytes = new Uint8Array(await answer.arrayBuffer());
+    if (bytes.length !== shown.length) return -1;
+    return shown.reduce((sum, byte, index) => sum + (byte !== (index % 4 === 3 ? 255 : bytes[index])), 0);
+}"""
+"""In how many bytes a canvas in a part of a panel differs from a picture of the server; -1: in size."""
 TEXT = """panel => {
     const texts = [];
     const visit = (node) => {

@@ -157,6 +157,10 @@ TEXT = """panel => {
 }"""
 """What can be read in a panel, with all elements inside, and one space between words."""
 
+AT_REST = """() => [...document.querySelectorAll("[role=tabpanel]")].every(panel => !panel.checkVisibility()
+    || [panel.latest, panel.picture].every(one => !one?.state || one.state === "idle"))"""
+"""Whether no panel that is to be seen waits for an answer."""
+
 
 def opaque(data: bytes) -> list[int]:
     """Bytes of a picture as the canvas shows them: without alpha."""

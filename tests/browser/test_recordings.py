@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from browser import browsing
-from browser.browsing import DIFFERS, SAMPLES, TEXT, answer, click_pixel, served, watching
+from browser.browsing import AT_REST, DIFFERS, SAMPLES, TEXT, answer, click_pixel, served, watching
 
 import pocketgpu
 from pocketgpu.inspect.diff.comparison import Comparison
@@ -36,9 +36,6 @@ SHOWN = """at => {
         && [why?.latest, picture?.latest, picture?.picture].every(one => !one || one.state === "idle");
 }"""
 """Whether the panels of reasons and pictures, if they are to be seen, have answers about an address."""
-AT_REST = """() => [...document.querySelectorAll("[role=tabpanel]")].every(panel => !panel.checkVisibility()
-    || [panel.latest, panel.picture].every(one => !one?.state || one.state === "idle"))"""
-"""Whether no panel that is to be seen waits for an answer."""
 PANELS = ("events", "picture", "why", "state", "shader", "words", "mesh", "resources", "memory", "graph", "notes",
           "timeline", "whatif", "compare")  # fmt: skip
 
@@ -86,7 +83,7 @@ def test_events_have_findings_and_costs(opened: Opened) -> None:
     chosen = page.locator("pg-events .row.chosen")
     assert event.title in chosen.get_attribute("title")
     marks = marks_of(run, event.frame)
-    page.locator("pg-events .foot", has_text=f"· {len(marks)} finding").wait_for()
+    page.locator("pg-events .foot", has_text=f"{len(marks)} finding").wait_for()
     mine = [mark for mark in marks if mark.place == event.address]
     assert page.locator("pg-events .findings li").count() == len(mine)
     costs = run.costs(event.frame)

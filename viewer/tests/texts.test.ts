@@ -71,7 +71,7 @@ test("a word's columns come from an object or from its text", () => {
     what: "parameter",
     changed: true,
     register: "0x0c0 TEXENV0_SOURCE",
-    text: "was 0x00030003  rgb0=15 (previous stage)  → draw",
+    text: "rgb0=15 (previous stage)  was 0x00030003  → draw",
   });
   expect(columnsOf(JSON.stringify(line))).toEqual(columns);
   expect(columnsOf("== f0 list 2 ==").text).toBe("== f0 list 2 ==");

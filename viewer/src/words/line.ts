@@ -24,9 +24,9 @@ export function columnsOf(line: WordLine | string): WordColumns {
   }
   const { register, fields, uniform, effects } = line;
   const parts: string[] = [];
-  if (register?.old !== undefined && register.old !== register.new) parts.push(`was ${register.old}`);
   if (fields) parts.push(Object.entries(fields).map(([name, value]) => `${name}=${value}`).join(", "));
   if (uniform) parts.push(`${uniform.unit} ${uniform.register} = ${JSON.stringify(uniform.value)}`);
+  if (register?.old !== undefined && register.old !== register.new) parts.push(`was ${register.old}`);
   if (effects?.length) parts.push(`→ ${effects.join(", ")}`);
   return {
     address: line.address ?? "",

@@ -41,7 +41,7 @@ export class WordsPanel extends Panel {
         color: var(--dim);
       }
       .register {
-        min-width: 32ch;
+        min-width: 24ch;
       }
       .changed .register {
         color: var(--strong);
@@ -149,7 +149,7 @@ export class WordsPanel extends Panel {
       return html`<div class="row" role="row" aria-rowindex=${index + 1}><span role="cell">${linked(columns.text)}</span></div>`;
     }
     const classes = ["row", columns.changed ? "changed" : "", line === this.marked ? "marked" : ""].filter(Boolean).join(" ");
-    return html`<div class=${classes} role="row" aria-current=${line === this.marked ? "true" : nothing} aria-rowindex=${index + 1}>
+    return html`<div class=${classes} role="row" title=${`${columns.register} ${columns.text}`.trim()} aria-current=${line === this.marked ? "true" : nothing} aria-rowindex=${index + 1}>
       <span class="address" role="cell">${columns.address}</span>
       <span class="word" role="cell">${columns.word}</span>
       <span class="mark" role="cell" title=${columns.changed ? "changed since the last draw" : ""}>${columns.changed ? "*" : ""}</span>

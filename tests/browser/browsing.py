@@ -168,7 +168,7 @@ def watching(browser: Browser, **options: Any) -> Iterator[Watched]:
         raise
     finally:
         watched.close()
-    assert watched.errors == []
+    assert watched.errors == [], watched.errors
 
 
 @contextmanager
@@ -231,6 +231,34 @@ DIFFERS = """async ({at, of}) => {
     return shown.reduce((sum, byte, index) => sum + (byte !== (index % 4 === 3 ? 255 : bytes[index])), 0);
 }"""
 """In how many bytes the canvas differs from a picture of the server; -1: in size."""
+
+
+DIFFERS_INSIDE = """async ({path, values, panel, part}) => {
+    const view = document.querySelector(panel)?.renderRoot.querySelector(part)?.view;
+    const canvas = view?.renderRoot.querySelector(".source");
+    if (!canvas?.width) return -1;
+    const shown = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+    const answer = await fetch(path + "?" + new URLSearchParams(values));
+    const bytes = new Uint8Array(await answer.arrayBuffer());
+    if (bytes.length !== shown.length) return -1;
+    return shown.reduce((sum, byte, index) => sum + (byte !== (index % 4 === 3 ? 255 : bytes[index])), 0);
+}"""
+"""In how many bytes a canvas in a part of a panel differs from a picture of the server; -1: in size."""
+TEXT = """panel => {
+    const texts = [];
+    const visit = (node) => {
+        if (node.nodeType === Node.TEXT_NODE) texts.push(node.textContent);
+        else if (node.nodeType !== Node.ELEMENT_NODE || (node.checkVisibility() && node.tagName !== "STYLE"))
+            (node.shadowRoot ?? node).childNodes.forEach(visit);
+    };
+    visit(document.querySelector(panel));
+    return texts.join(" ").replace(/\\s+/g, " ");
+}"""
+"""What can be read in a panel, with all elements inside, and one space between words."""
+
+AT_REST = """() => [...document.querySelectorAll("[role=tabpanel]")].every(panel => !panel.checkVisibility()
+    || [panel.latest, panel.picture].every(one => !one?.state || one.state === "idle"))"""
+"""Whether no panel that is to be seen waits for an answer."""
 
 
 def opaque(data: bytes) -> list[int]:

@@ -156,3 +156,56 @@ def test_a_saved_page_opens_without_a_server(opened: tuple[str, Any, Watched], t
     saved.screenshot(path=tmp_path / "saved.png")
     assert problems == []
     saved.close()
+
+
+def test_two_tabs_and_a_reload(opened: tuple[str, Any, Watched]) -> None:
+    """Both tabs ask at the same time, each gets its own answers, and a reload shows what was there."""
+    _, page, watched = opened
+    second = watched.context.new_page()
+    second.goto(page.url.partition("#")[0] + "#f1/d3")
+    for number in (4, 6, 5):
+        for one, address in ((page, f"f0/d{number}"), (second, f"f1/d{number}")):
+            one.evaluate("address => location.hash = address", address)
+    select(second, "f1/d5")
+    select(page, "f0/d5")
+    for one, address in ((page, "f0/d5"), (second, "f1/d5")):
+        wanted = answer(one, "why", at=address)
+        assert one.locator("pg-why .because").inner_text().split() == wanted["because"].split()
+    select(page, "f0/d5/px30,20")
+    shown = page.evaluate(browsing.TEXT, "pg-why")
+    page.reload()
+    page.locator("pg-events .row.chosen").wait_for()
+    select(page, "f0/d5/px30,20")
+    assert page.evaluate(browsing.TEXT, "pg-why") == shown
+    assert page.evaluate(DIFFERS, {"at": "f0/d5", "of": page.evaluate(
+        "document.querySelector('pg-picture').present.info.name")}) == 0  # fmt: skip
+    second.close()
+
+
+def test_from_an_event_to_a_reason_by_keyboard_alone(opened: tuple[str, Any, Watched]) -> None:
+    _, page, _ = opened
+    select(page, "f0/d5")
+    page.keyboard.press("F1")
+    events = "document.querySelector('pg-events')"
+    page.wait_for_function(f"() => {events}.renderRoot.activeElement?.getAttribute('role') === 'tree'")
+    page.keyboard.press("j")
+    page.wait_for_function("() => location.hash !== '#f0/d5'")
+    page.keyboard.press("k")
+    page.wait_for_function("() => location.hash === '#f0/d5'")
+    page.keyboard.press("F2")
+    page.wait_for_function("() => document.querySelector('pg-picture').renderRoot.activeElement?.matches('pg-canvas')")
+    page.keyboard.press("0")
+    for key in ("ArrowRight", "ArrowDown", "Enter"):
+        page.keyboard.press(key)
+    page.wait_for_function("() => location.hash.includes('/px')")
+    address = page.evaluate("location.hash.slice(1)")
+    select(page, address)
+    page.keyboard.press("F3")
+    page.wait_for_function("() => document.querySelector('pg-why').renderRoot.activeElement?.ariaLabel === 'Why'")
+    assert page.locator("pg-why .because").inner_text().split() == answer(page, "why", at=address)["because"].split()
+    page.keyboard.press("g")
+    page.keyboard.type("f0/d4")
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => location.hash === '#f0/d4'")
+    page.go_back()
+    page.wait_for_function("address => location.hash.slice(1) === address", arg=address)

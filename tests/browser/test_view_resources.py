@@ -15,16 +15,6 @@ pytest.importorskip("uvicorn")
 DRAWS = {"3DS": "f0/d4", "Switch": "f1/d54"}
 LOSING = {"f0/d4": "f0/d4", "f1/d54": "f0/d5"}
 """By these draws, draws that lose something because of a register."""
-DIFFERS = """async ({path, values, panel, part}) => {
-    const view = document.querySelector(panel).renderRoot.querySelector(part).view;
-    const canvas = view.renderRoot.querySelector(".source");
-    const shown = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
-    const answer = await fetch(path + "?" + new URLSearchParams(values));
-    const bytes = new Uint8Array(await answer.arrayBuffer());
-    if (bytes.length !== shown.length) return -1;
-    return shown.reduce((sum, byte, index) => sum + (byte !== (index % 4 === 3 ? 255 : bytes[index])), 0);
-}"""
-"""In how many bytes a canvas differs from a picture of the server."""
 TABLE = "document.querySelector('pg-resources').renderRoot.querySelector('pg-table')"
 
 
@@ -43,7 +33,7 @@ def opened(
 def same_pixels(page: Any, path: str, values: dict[str, Any], panel: str, part: str) -> None:
     wanted = {"path": path, "values": values, "panel": panel, "part": part}
     for _ in range(100):
-        if page.evaluate(DIFFERS, wanted) == 0:
+        if page.evaluate(browsing.DIFFERS_INSIDE, wanted) == 0:
             return
         page.wait_for_timeout(100)
     raise AssertionError(f"{part} differs from {path} {values}")

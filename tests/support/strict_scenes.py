@@ -48,6 +48,7 @@ class Scene:
     z: float = -0.5
     alpha: float = 1.0
     clear: int = 0x203040FF
+    depth_clear: int = 0
     draw_to: int | None = None
     edit: Edit = lambda scene, cl: None
     late: Edit = lambda scene, cl: None
@@ -63,11 +64,11 @@ class Scene:
     fresh: bool = False
     """Whether vertices are after all else that is written, so that reads past them find nothing."""
 
-    def build(self) -> CaptureBuilder:
-        """The recording."""
-        capture = CaptureBuilder()
-        self.target = capture.allocate(4 * WIDTH * HEIGHT, region="VRAM")
-        self.depth = capture.allocate(4 * WIDTH * HEIGHT, region="VRAM")
+    def build(self, capture: CaptureBuilder | None = None) -> CaptureBuilder:
+        """The recording; `capture` with the scene's frames after those that it has, if it is given."""
+        capture = capture or CaptureBuilder()
+        self.target = self.target or capture.allocate(4 * WIDTH * HEIGHT, region="VRAM")
+        self.depth = self.depth or capture.allocate(4 * WIDTH * HEIGHT, region="VRAM")
         rows = [(x, y, self.z, 1, 1, 1, self.alpha, (x + 1) / 2, (y + 1) / 2) for x, y in self.corners]
         data = np.array(rows, np.float32)
         self.vertices = capture.put(data)
@@ -86,7 +87,7 @@ class Scene:
 
     def _frame(self, capture: CaptureBuilder) -> None:
         capture.clear(self.target, WIDTH, HEIGHT, self.clear)
-        capture.clear(self.depth, WIDTH, HEIGHT, 0, format="D24S8")
+        capture.clear(self.depth, WIDTH, HEIGHT, self.depth_clear, format="D24S8")
         self.before(self, capture)
         capture.submit(self.list())
         capture.present("top", self.target)

@@ -68,6 +68,10 @@ class Scene:
     """The handle of the texture."""
     shows: bool = True
     """Whether the target of the draw is shown, and not another surface."""
+    other_cleared: bool = False
+    """Whether that other surface is cleared."""
+    texel: int | None = 200
+    """All bytes of the texture; None if nobody writes them."""
     indices: int = 0
     """Bytes of an index buffer; 0 if the draw has no indices."""
     ends: bool = False
@@ -84,7 +88,11 @@ class Scene:
     """A depth target begins so many bytes after the target begins, and is written."""
 
     def capture(self) -> Capture:
-        capture = MaxwellCaptureBuilder("a test")
+        return Capture("scene", self.build().log())
+
+    def build(self, capture: MaxwellCaptureBuilder | None = None, channel: int = 0) -> MaxwellCaptureBuilder:
+        """The recording; `capture` with the scene's frame after those that it has, if it is given."""
+        capture = capture or MaxwellCaptureBuilder("a test")
         beside = (self.inside, self.beyond, self.depth_at)
         room = size_of(SIZE, SIZE) + 4 * 4096 * any(one is not None for one in beside)
         target = Surface(capture.allocate(room), SIZE, SIZE)
@@ -92,7 +100,7 @@ class Scene:
         vertices = capture.put(rows) if self.inside is None else target.address + self.inside
         if self.inside is not None:
             capture.load(vertices, rows)
-        texels = target.address if self.texture_at_target else capture.put(np.full((16, 16, 4), 200, np.uint8))
+        texels = target.address if self.texture_at_target else self._texture(capture)
         if self.beyond is not None:
             texels = target.address + self.beyond
             capture.load(texels, np.full((16, 16, 4), 200, np.uint8))
@@ -134,10 +142,17 @@ class Scene:
                     after=qmd if self.chained else None, **self.grid_fields)  # fmt: skip
         pb.bind("compute").launch(qmd, grid)
         self.more(capture, target, pb)
-        pb.on("3D").method("INCREMENT_SYNC_POINT", INDEX=capture.syncpoint(), CONDITION="ROP_WRITES_DONE")
+        pb.on("3D").method("INCREMENT_SYNC_POINT", INDEX=capture.syncpoint(channel), CONDITION="ROP_WRITES_DONE")
         other = Surface(capture.allocate(size_of(SIZE, SIZE)), SIZE, SIZE)
-        capture.submit(pb).present(target if self.shows else other, fence=self.fence)
-        return Capture("scene", capture.log())
+        clear = PushBuffer().bind("3D").plain_state().render_target(0, other).clear((0, 0, 0, 1))
+        capture.submit(*([clear] if self.other_cleared else []), pb, channel=channel)
+        return capture.present(target if self.shows else other, fence=self.fence)
+
+    def _texture(self, capture: MaxwellCaptureBuilder) -> int:
+        """The address of 16x16 texels."""
+        if self.texel is None:
+            return capture.allocate(16 * 16 * 4)
+        return capture.put(np.full((16, 16, 4), self.texel, np.uint8))
 
 
 __all__ = ["NOWHERE", "SHARED", "SIZE", "VERTEX", "Scene"]

@@ -3,7 +3,7 @@
 import { expect, test, vi } from "vitest";
 import { rowsOf } from "../src/state/rows";
 import { describe as describeEvent } from "../src/why/event_answer";
-import { linesOf, sectionsOf } from "../src/why/sections";
+import { linesOf, openSections, sectionsOf } from "../src/why/sections";
 import { addressOf, columnsOf } from "../src/words/line";
 
 // The events know the selection, which is the page's address.
@@ -71,7 +71,7 @@ test("a word's columns come from an object or from its text", () => {
     kind: "",
     changed: true,
     register: "0x0c0 TEXENV0_SOURCE",
-    text: "was 0x00030003  rgb0=15 (previous stage)  → draw",
+    text: "rgb0=15 (previous stage)  was 0x00030003  → draw",
   });
 });
 
@@ -105,4 +105,20 @@ test("what comes after the last frame has an address", () => {
   expect(addressOf("tail/d3", 60)).toBe("f60/d3");
   expect(addressOf("tail", 60)).toBe("f60");
   expect(addressOf("f1/d3", 60)).toBe("f1/d3");
+});
+
+test("sections of the event and the primitive that the reason names are open", () => {
+  const sections = sectionsOf(WHY);
+  const lines = (reason: string): string[] => [...openSections(sections, reason)].map((section) => section.line);
+  expect(lines("draw 7  f0/d7/t47")).toEqual(["f0/d7  draw 7"]);
+  expect(lines("draw 0, primitive 0  f0/d0/t0")).toEqual(["f0/d0  draw 0", "primitive 0: written"]);
+  expect(lines("draw 0, primitive 1  f0/d0/t1")).toEqual(["f0/d0  draw 0"]);
+});
+
+test("where no draw wrote, the last draw that says something is open", () => {
+  const sections = sectionsOf(WHY);
+  expect([...openSections(sections, "PSC0 fills 0x18  f0/e4")].map((section) => section.line)).toEqual([
+    "f0/d0  draw 0",
+    "primitive 0: written",
+  ]);
 });

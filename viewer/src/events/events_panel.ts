@@ -201,7 +201,7 @@ export class EventsPanel extends Panel {
     const { found, events, draws, unread } = tree.totals;
     const foot = tree.filtered
       ? `${found} of ${events} events${unread ? `; ${unread} frames not opened` : ""}`
-      : `${tree.frames.length} frames${events ? ` · ${draws} draws, ${events} events read` : ""}`;
+      : `${tree.frames.length} ${tree.frames.length === 1 ? "frame" : "frames"}${events ? ` · ${draws} ${draws === 1 ? "draw" : "draws"}, ${events} events read` : ""}`;
     const place = placeOfText(selection.address);
     return html`
       <div class="bar">
@@ -238,7 +238,7 @@ export class EventsPanel extends Panel {
         ${this.list.render(tree.count, (index) => this.row(index, tree.row(index), place))}
       </div>
       ${findingsList(tree.findingsAt(selection.address), place)}
-      <div class="foot">${foot}${this.footOfFindings()}</div>
+      <div class="foot" title=${foot}>${this.footOfFindings()}${foot}</div>
     `;
   }
 
@@ -275,10 +275,10 @@ export class EventsPanel extends Panel {
 
   private footOfFindings(): string {
     const frame = store.tree.frames[parseAddress(selection.address)?.frame ?? -1];
-    if (store.findings.error) return ` · findings: ${store.findings.error.message}`;
-    if (!frame?.marks) return store.findings.state === "idle" ? "" : " · looks for findings";
+    if (store.findings.error) return `findings: ${store.findings.error.message} · `;
+    if (!frame?.marks) return store.findings.state === "idle" ? "" : "looks for findings · ";
     const count = [...frame.marks.values()].reduce((sum, some) => sum + some.length, 0);
-    return ` · ${count} ${count === 1 ? "finding" : "findings"} in f${frame.number}`;
+    return `${count} ${count === 1 ? "finding" : "findings"} in f${frame.number} · `;
   }
 
   protected override updated(changed: PropertyValues): void {

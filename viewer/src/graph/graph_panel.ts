@@ -219,7 +219,7 @@ export class GraphPanel extends Panel {
       current: this.here(node) ? "true" : "false",
       title: node.title,
       content: svg`<text x="8" y="18">${shortened(node.title, LETTERS)}</text>
-        <text class="dim" x="8" y="36">${facts}</text>
+        <text class="dim" x="8" y="36">${shortened(facts, LETTERS)}</text>
         ${picture
           ? svg`<image href=${picture} x=${PICTURE.x} y=${PICTURE.y} width=${PICTURE.width} height=${PICTURE.height}></image>`
           : nothing}`,

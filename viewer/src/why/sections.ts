@@ -35,3 +35,33 @@ export function sectionsOf(text: string, conclusion: readonly string[] = []): Se
 export function linesOf(section: Section): number {
   return section.parts.reduce((sum, part) => sum + linesOf(part), 1);
 }
+
+const DRAW = /^f\d+\/d\d+ /;
+const PRIMITIVE = /^primitive \d+/;
+
+/**
+ * The sections that are open at any depth: of the event that the reason names, and of its primitive. Where no draw wrote
+ * the pixel, the last draw there is open, as it says why not.
+ */
+export function openSections(sections: readonly Section[], reason: string): Set<Section> {
+  const all: Section[] = [];
+  const visit = (some: readonly Section[]): void => {
+    for (const one of some) {
+      all.push(one);
+      visit(one.parts);
+    }
+  };
+  visit(sections);
+  const place = /f\d+\/[de]\d+/.exec(reason)?.[0];
+  const named = all.filter((one) => place !== undefined && one.line.startsWith(`${place} `));
+  const last = all.filter((one) => one.parts.length && DRAW.test(one.line)).at(-1);
+  if (!named.some((one) => DRAW.test(one.line)) && last) named.push(last);
+  const primitive = /primitive \d+/.exec(reason)?.[0];
+  const found = new Set(named);
+  for (const one of named) {
+    const primitives = one.parts.filter((part) => PRIMITIVE.test(part.line));
+    const wanted = primitive ? primitives.filter((part) => PRIMITIVE.exec(part.line)![0] === primitive) : primitives.slice(-1);
+    for (const part of wanted) found.add(part);
+  }
+  return found;
+}

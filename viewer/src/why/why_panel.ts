@@ -11,7 +11,7 @@ import { panelStyles } from "../shared/styles";
 import { explain } from "./event_answer";
 import { leadToTexel, leadToWord, nameOf } from "./references";
 import { byLine, keeping } from "./references_of_lines";
-import { linesOf, sectionsOf, type Section } from "./sections";
+import { linesOf, openSections, sectionsOf, type Section } from "./sections";
 
 /** Sections up to this depth are open at first; those that the reason names are open at any depth. */
 const OPEN_DEPTH = 1;
@@ -100,6 +100,8 @@ export class WhyPanel extends Panel {
 
   private answer: WhyAnswer | null = null;
   private sections: Section[] = [];
+  /** Sections that the reason names. */
+  private named = new Set<Section>();
   private references = new Map<number, Reference[]>();
   private readonly word = new Latest(() => this.requestUpdate());
   private nothing = "";
@@ -130,6 +132,7 @@ export class WhyPanel extends Panel {
         this.answer = answer;
         this.opened.clear();
         this.sections = sectionsOf(answer.text ?? "", answer.conclusion);
+        this.named = openSections(this.sections, answer.because ?? "");
         this.references = byLine(answer.links);
         this.nothing = "";
       },
@@ -186,7 +189,7 @@ export class WhyPanel extends Panel {
 
   private section(section: Section, depth: number): TemplateResult {
     if (!section.parts.length) return html`<div class="line">${linked(section.line)}${this.refs(section)}</div>`;
-    const open = this.opened.get(section) ?? (depth < OPEN_DEPTH || this.isNamed(section));
+    const open = this.opened.get(section) ?? (depth < OPEN_DEPTH || this.named.has(section));
     return html`<details
       .open=${open}
       @toggle=${(event: Event) => this.toggle(section, (event.target as HTMLDetailsElement).open, open)}
@@ -223,24 +226,6 @@ export class WhyPanel extends Panel {
         this.nothing = found ? "" : `No word of the capture up to ${reference.at} writes ${reference.register}.`;
         if (found) this.openPanel("words");
       },
-    );
-  }
-
-  /** Whether a section tells of the draw and the primitive that the reason names. */
-  private isNamed(section: Section): boolean {
-    const reason = this.answer?.because ?? "";
-    const place = /f\d+\/[de]\d+/.exec(reason)?.[0];
-    if (!place) return false;
-    const holds = (one: Section): boolean => one.line.startsWith(`${place} `);
-    if (holds(section)) return true;
-    const primitive = /primitive \d+/.exec(reason)?.[0];
-    if (!primitive || !section.line.startsWith(`${primitive}:`)) return false;
-    return this.parentHolds(section, this.sections, holds);
-  }
-
-  private parentHolds(section: Section, among: Section[], holds: (one: Section) => boolean): boolean {
-    return among.some(
-      (one) => (holds(one) && one.parts.includes(section)) || this.parentHolds(section, one.parts, holds),
     );
   }
 

@@ -23,9 +23,9 @@ export function columnsOf(line: WordLine): WordColumns {
   // A header may have the value in it, and a mask may keep bytes that were there before.
   const data = effects?.some((effect) => DATA.includes(effect));
   if (!data && register?.new !== undefined && register.new !== line.word) parts.push(`= ${register.new}`);
-  if (register?.old !== undefined && register.old !== register.new) parts.push(`was ${register.old}`);
   if (fields) parts.push(Object.entries(fields).map(([name, value]) => `${name}=${value}`).join(", "));
   if (uniform) parts.push(`${uniform.unit} ${uniform.register} = ${JSON.stringify(uniform.value)}`);
+  if (register?.old !== undefined && register.old !== register.new) parts.push(`was ${register.old}`);
   if (effects?.length) parts.push(`→ ${effects.join(", ")}`);
   return {
     address: line.address ?? "",

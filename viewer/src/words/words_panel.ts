@@ -303,7 +303,7 @@ export class WordsPanel extends Panel {
       role="row"
       aria-rowindex=${index + 1}
       aria-selected=${marked ? "true" : "false"}
-      title=${row.line.position === 0 ? `list ${row.line.list} begins` : nothing}
+      title=${row.line.position === 0 ? `list ${row.line.list} begins` : `${columns.register} ${columns.text}`.trim()}
       @click=${() => this.choose(index)}
     >
       <span class="place" role="gridcell">${this.place(row, this.table.rows.get(index - 1))}</span>

@@ -25,13 +25,15 @@ MOST_NAMES = 12
 
 @dataclass(frozen=True, repr=False)
 class Shown(Displayed):
-    """Where a screen's pixel is read from. bytes_: None if no memory is shown there; reason then says why."""
+    """Where a screen's pixel is read from. bytes_: None if no memory is shown there; reason then says why. register:
+    the one that says where the picture begins, with its value; "" if none does."""
 
     screen: str
     x: int
     y: int
     bytes_: Range | None
     reason: str = ""
+    register: str = ""
 
     def to_json(self) -> dict[str, Any]:
         return {"name": self.screen, "x": self.x, "y": self.y, "reason": self.reason, "memory": _place(self.bytes_)}

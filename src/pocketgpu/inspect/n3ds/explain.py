@@ -9,6 +9,8 @@ from typing import Any
 
 from pocketgpu.facts.pica import PICA
 from pocketgpu.facts.pica_enums import (
+    BLEND_FACTOR,
+    LOGIC_OP,
     SCISSOR,
     TEXENV_ALPHA_OPERAND,
     TEXENV_COMBINER,
@@ -28,6 +30,8 @@ from pocketgpu.pica.fragment.combiners import STAGES, USES
 Section = dict[str, Any]
 DEPTH_ONLY = "written to depth or stencil only"
 _CHANNELS = "rgba"
+_MASKS = ("red", "green", "blue", "alpha")
+_LEAVES = "{leaves|leave} the colour that was there"
 
 
 def named(draw: DrawOnPixel, name: str) -> str:
@@ -232,11 +236,28 @@ def output(draw: DrawOnPixel, fragment: FragmentProbes) -> Section | None:
 
 def write_mask(draw: DrawOnPixel) -> Section:
     """Which channels may be written, and by which registers."""
-    names = {"r": "red", "g": "green", "b": "blue", "a": "alpha"}
+    names = dict(zip(_CHANNELS, _MASKS, strict=True))
     enabled = draw.state("COLORBUFFER_WRITE.mask") != 0
     found: Section = {ch: bool(enabled and draw.state(f"DEPTH_COLOR_MASK.{name}")) for ch, name in names.items()}
     found["depth"] = bool(draw.state("DEPTH_COLOR_MASK.depth_write") and draw.state("DEPTHBUFFER_WRITE.depth"))
     return found
+
+
+def leaves_colour(draw: DrawOnPixel, count: int) -> Loss:
+    """Why fragments that passed all tests left the colours as they were."""
+    get = draw.state
+    if not any(get(f"DEPTH_COLOR_MASK.{channel}") for channel in _MASKS):
+        return Loss(count, "{is|are} masked", "DEPTH_COLOR_MASK")
+    if not get("COLORBUFFER_WRITE.mask"):
+        return Loss(count, "{is|are} masked", "COLORBUFFER_WRITE")
+    replaces = (get("BLEND_FUNC.src_rgb"), get("BLEND_FUNC.dst_rgb")) == (BLEND_FACTOR.ONE, BLEND_FACTOR.ZERO)
+    if get("COLOR_OPERATION.blend_enable") and not replaces:
+        source, target = (named(draw, f"BLEND_FUNC.{side}_rgb") for side in ("src", "dst"))
+        equation = named(draw, "BLEND_FUNC.equation_rgb")
+        return Loss(count, f"{_LEAVES}: blending is {equation} of {source} and {target}", "BLEND_FUNC")
+    if not get("COLOR_OPERATION.blend_enable") and get("LOGIC_OP.op") != LOGIC_OP.COPY:
+        return Loss(count, f"{_LEAVES}: the logic operation is {named(draw, 'LOGIC_OP.op')}", "LOGIC_OP")
+    return Loss(count, _LEAVES)
 
 
 def outcome(draw: DrawOnPixel, fragment: FragmentProbes) -> str:
@@ -260,7 +281,9 @@ def outcome(draw: DrawOnPixel, fragment: FragmentProbes) -> str:
             return f"nothing written: all colour channels are masked ({by})"
         return "written, with the value that was there"
     if fragment.before[0] == fragment.after[0]:
-        return DEPTH_ONLY
+        loss = leaves_colour(draw, 1)
+        what = "it" if loss.reason.startswith("leaves") else "its colour"
+        return f"{DEPTH_ONLY}: {what} {loss.reason}{f' ({loss.register})' if loss.register else ''}"
     return "written"
 
 
@@ -286,7 +309,7 @@ def sections(draw: DrawOnPixel, fragment: FragmentProbes) -> dict[str, Section]:
 def explain(draw: DrawOnPixel, probes: FragmentProbes) -> Fragment:
     """A fragment with all stages that it reached."""
     fate = outcome(draw, probes)
-    written = fate.startswith("written") and fate != DEPTH_ONLY
+    written = fate.startswith("written") and not fate.startswith(DEPTH_ONLY)
     sides = [[part[::-1].hex() for part in side] for side in (probes.before, probes.after)]
     (color, depth), (color_after, depth_after) = sides
     found = Fragment(probes.primitive, fate, written, [color], [color_after], passed=[0] if written else [])

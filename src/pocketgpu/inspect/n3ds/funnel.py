@@ -23,13 +23,13 @@ import numpy as np
 from pocketgpu.errors import UsageError
 from pocketgpu.events import sized
 from pocketgpu.facts.formats import DEPTH_FORMATS
-from pocketgpu.facts.pica_enums import BLEND_FACTOR, GEOMETRY_STAGE, LOGIC_OP, SCISSOR
+from pocketgpu.facts.pica_enums import GEOMETRY_STAGE, SCISSOR
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.event import Event
 from pocketgpu.inspect.model.funnel import Funnel
 from pocketgpu.inspect.model.stage import Loss, Stage
 from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
-from pocketgpu.inspect.n3ds.explain import named
+from pocketgpu.inspect.n3ds.explain import leaves_colour, named
 from pocketgpu.inspect.n3ds.fragment_count import SIDES, FragmentCount, FragmentCounter
 from pocketgpu.inspect.n3ds.history import DrawOnPixel, primitives_of
 from pocketgpu.inspect.n3ds.programs import Program
@@ -57,7 +57,6 @@ _OPERANDS = {
     "depth": ("{its|their} depth is", "the buffer has"),
 }  # fmt: skip
 """How a text names both operands of a test."""
-_CHANNELS = ("red", "green", "blue", "alpha")
 
 
 class _FunnelWatch(DrawWatcher):
@@ -224,7 +223,7 @@ class _FunnelWatch(DrawWatcher):
                 left = passed
         yield Stage("fragments", count.covered, left, [one for one in lost if one.count > 0])
         if left:
-            lost = [self._unchanged(left - count.colours)] if left > count.colours else []
+            lost = [leaves_colour(self.about, left - count.colours)] if left > count.colours else []
             yield Stage("colours", left, count.colours, lost)
 
     def _compared(self, name: str) -> str:
@@ -243,25 +242,6 @@ class _FunnelWatch(DrawWatcher):
             return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
 
         return f": {title[0]} {shown(own)}, {title[1]} {shown(other)}"
-
-    def _unchanged(self, number: int) -> Loss:
-        """Why fragments that passed all tests left the colours as they were."""
-        get = self.about.state
-        if not any(get(f"DEPTH_COLOR_MASK.{channel}") for channel in _CHANNELS):
-            return Loss(number, "{is|are} masked", "DEPTH_COLOR_MASK")
-        if not get("COLORBUFFER_WRITE.mask"):
-            return Loss(number, "{is|are} masked", "COLORBUFFER_WRITE")
-        replaces = (get("BLEND_FUNC.src_rgb"), get("BLEND_FUNC.dst_rgb")) == (BLEND_FACTOR.ONE, BLEND_FACTOR.ZERO)
-        if get("COLOR_OPERATION.blend_enable") and not replaces:
-            source, target = (named(self.about, f"BLEND_FUNC.{side}_rgb") for side in ("src", "dst"))
-            equation = named(self.about, "BLEND_FUNC.equation_rgb")
-            text = f"{{leaves|leave}} the colour that was there: blending is {equation} of {source} and {target}"
-            return Loss(number, text, "BLEND_FUNC")
-        if not get("COLOR_OPERATION.blend_enable") and get("LOGIC_OP.op") != LOGIC_OP.COPY:
-            operation = named(self.about, "LOGIC_OP.op")
-            text = f"{{leaves|leave}} the colour that was there: the logic operation is {operation}"
-            return Loss(number, text, "LOGIC_OP")
-        return Loss(number, "{leaves|leave} the colour that was there")
 
 
 def _program(packets: DrawPackets, place: int, about: DrawOnPixel) -> Program:

@@ -44,10 +44,11 @@ def shown_at(machine: N3DS, screen: str, x: int, y: int) -> Shown:
     if not (x < width and y < HEIGHT):
         raise UsageError(f"the {screen} screen has {width}x{HEIGHT} pixels; there is no ({x}, {y})")
     a, b = get(f"ADDRESS_A{second}", "address"), get(f"ADDRESS_B{second}", "address")
-    base = a
+    base, side = a, "A"
     if not unit and shows_both(lines):
         left, right = (a, b) if lines == INTERLACE.A_THEN_B else (b, a)
         base = right if screen == "top-right" else left
+        side = "A" if base == a else "B"
         if screen == "top-right" and left == right:
             raise UsageError("both eyes see the same picture", hint="Ask for the top screen.")
     elif screen == "top-right":
@@ -63,7 +64,7 @@ def shown_at(machine: N3DS, screen: str, x: int, y: int) -> Shown:
     address = base + x * get("STRIDE", "stride") + place * size
     if machine.memory.offset_of(address, size) is None:
         return Shown(screen, x, y, None, f"{address:#010x} is no memory")
-    return Shown(screen, x, y, Range(address, size))
+    return Shown(screen, x, y, Range(address, size), register=f"PDC{unit}_ADDRESS_{side}{second} {base:#010x}")
 
 
 def move_of(machine: N3DS, facts: Mapping[str, Any]) -> Move:

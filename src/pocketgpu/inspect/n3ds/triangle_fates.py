@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.inspect.model.positions import numbers_of, same_place
 from pocketgpu.inspect.model.stage import Loss
 from pocketgpu.lanes import Value
 from pocketgpu.lanes.numpy_eval import ArenaViews, NumpyLang
@@ -18,10 +19,12 @@ from pocketgpu.pica.primitives.assembly import USER_PLANE, Setup
 EYE = 6
 """The plane of the eye. A corner on its wrong side is right and left of the view at once: other planes mean nothing."""
 PLANES = {
-    0: "right of the view", 1: "left of it", 2: "above it", 3: "below it", 4: "nearer than the near plane",
-    5: "beyond the far plane", EYE: "behind the eye (w too small)", 7: "cut off by the plane of FRAGOP_CLIP",
+    0: "right of the view", 1: "left of it", 2: "above it", 3: "below it", 4: "beyond the far plane",
+    5: "nearer than the near plane", EYE: "behind the eye (w too small)", 7: "cut off by the plane of FRAGOP_CLIP",
 }  # fmt: skip
-"""What each clip plane cuts off."""
+"""What each clip plane cuts off. The far plane is z = 0, the near one z = -w, as usual projections have it."""
+_TOLD = {4: "zw", 5: "zw", EYE: "w"}
+"""The coordinates that tell how far away from a plane positions are."""
 DEPTHS = (-1.0, 0.0)
 """z divided by w at the near and at the far plane."""
 POSITION = "the position that the program gives"
@@ -78,8 +81,10 @@ class TriangleFates:
         yield _loss(self.nan, "{has|have} a corner with NaN", PROGRAM)
         for plane, text in PLANES.items():
             beyond = self.outside >> plane & 1 != 0
-            yield _loss(beyond, f"{{lies|lie}} {text}", "FRAGOP_CLIP" if plane == USER_PLANE else POSITION)
-        yield _loss(self.flat, "{has|have} no area", POSITION)
+            told = numbers_of(self.corners[beyond].reshape(-1, 4), _TOLD.get(plane, ""))
+            yield _loss(beyond, f"{{lies|lie}} {text}{told}", "FRAGOP_CLIP" if plane == USER_PLANE else POSITION)
+        told = same_place(self.corners[self.flat].reshape(-1, 4))
+        yield _loss(self.flat, f"{{has|have}} no area{told}", POSITION)
         for turn, side in (("clockwise", self.clockwise), ("counter-clockwise", ~self.clockwise)):
             text = f"{{is|are}} culled: {{its|their}} corners run {turn} on the screen"
             yield _loss(self.culled & side, text, f"FACECULLING_CONFIG drops {drops}")

@@ -17,7 +17,7 @@ from pocketgpu.inspect.model.answer import Answer
 from pocketgpu.inspect.model.event import Event, Range
 from pocketgpu.inspect.model.inspection import draw_of
 from pocketgpu.inspect.model.why import Fragment, History, Touch, Why
-from pocketgpu.inspect.n3ds.explain import explain
+from pocketgpu.inspect.n3ds.explain import DEPTH_ONLY, explain
 from pocketgpu.inspect.n3ds.history import DrawOnPixel, PixelWatch
 from pocketgpu.inspect.n3ds.pixel_sources import move_of, shown_at, sources_of
 from pocketgpu.inspect.n3ds.resources.targets import target_of
@@ -95,6 +95,8 @@ def _concluded(answer: Why, walk: _BackWalk) -> Why:
     last = answer.last
     if last is not None and last.writer is not None:
         answer.opening.append(f"  {_cause(last.writer)}")
+    elif not walk.missing and (lost := _last_fragment(answer)) is not None and lost.fate.startswith(DEPTH_ONLY):
+        answer.opening.append(f"  {_cause(lost)}")
     if walk.overlapping is not None:
         overlap = f"the colour and depth buffers of {walk.overlapping} overlap: other pixels write here as well"
         answer.opening.append(overlap)
@@ -124,9 +126,16 @@ def _because(answer: Why) -> str:
 def _rejected(answer: Why) -> str:
     """Why draws did not write a pixel: the fate of the last fragment there, or how many draws missed it."""
     touches = [touch for touch in answer.all_touches() if touch.fragments]
-    if touches:
-        return f"draw {touches[-1].event.address} was {touches[-1].fragments[-1].fate}"
+    fragment = _last_fragment(answer)
+    if fragment is not None:
+        return f"draw {touches[-1].event.address} was {fragment.fate}"
     return f"{counted(len(answer.misses), 'draw')} to this target did not cover it"
+
+
+def _last_fragment(answer: Why) -> Fragment | None:
+    """The last fragment on a pixel, written or not."""
+    touches = [touch for touch in answer.all_touches() if touch.fragments]
+    return touches[-1].fragments[-1] if touches else None
 
 
 def _cause(fragment: Fragment) -> str:
@@ -263,9 +272,9 @@ class _BackWalk:
             moved = [event for event in events if event.kind in _COPIES and event.writes]
             places = list(dict.fromkeys(f"{event.writes[0].address:#x} ({event.address})" for event in moved))
             if places:
-                screen = f"PDC{int(answer.shown.screen == 'bottom')}"
                 self.missing = (
-                    f"transfers of the frame go to {' and '.join(places[:3])}, not to where {screen} shows from"
+                    f"transfers of the frame go to {' and '.join(places[:3])}, and the screen shows what is elsewhere "
+                    f"({answer.shown.register})"
                 )
                 return
             if any(event.draw is not None for event in events):

@@ -9,6 +9,7 @@ from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.model.why import Shown, Touch, Why
+from pocketgpu.inspect.switch.explain import CHANGES_NOTHING
 from pocketgpu.inspect.switch.pixel_history import TouchWalk
 from pocketgpu.inspect.switch.surfaces import Surface, shown_surface
 from pocketgpu.inspect.switch.touches import Finder, Spot
@@ -147,7 +148,7 @@ class PixelAnswers:
             if covers_something(self._inspection, self.watch, last):
                 return ""
             return f"draw {last} drew {draw_why(self._inspection, self.watch, last).because}"
-        if any(touch.event.kind != "load" for touch in found.touches):
+        if any(touch.event.kind not in _BACKGROUND for touch in found.touches):
             return ""
         frame = found.address.frame
         draws = [trace for trace in traces[:tick] if trace.event.frame == frame and isinstance(trace.what, Draw)]
@@ -163,6 +164,8 @@ class PixelAnswers:
         )
 
 
+_BACKGROUND = ("load", "clear")
+"""Kinds of events that a picture begins with: what is to be seen is drawn after them."""
 _PLURALS = {"launch": "launches", "copy": "copies", "show": "shows"}
 
 
@@ -188,6 +191,8 @@ def _conclusion(why: Why) -> list[str]:
         text += f"; {len(fragments) - len(lost)} of {len(fragments)} fragments written"
     if lost:
         text += f", the last other one {lost[-1].fate}"
+    elif fragments and fragments[-1].fate.startswith(f"{CHANGES_NOTHING}:"):
+        text += f", the last one {fragments[-1].fate.removeprefix('written, ')}"
     lines.append(text)
     lines.append(
         "NOT proved: the values do not end in the bytes that the machine wrote" if not why.proved

@@ -14,6 +14,7 @@ from pocketgpu.inspect.switch import fragment_stages
 from pocketgpu.inspect.switch.fragment_stages import TextureSample
 from pocketgpu.inspect.switch.fragments import ProbedFragment
 from pocketgpu.inspect.switch.lane_trace import as_float
+from pocketgpu.inspect.switch.primitives.causes import unchanging
 from pocketgpu.inspect.switch.recorder import Recorder
 from pocketgpu.inspect.switch.resources import bank_of, part_name, texture_name
 from pocketgpu.inspect.switch.surfaces import Surface
@@ -33,6 +34,8 @@ _SIGNS = {
     "never": "never", "less": "<", "equal": "=", "lequal": "<=", "greater": ">", "notequal": "!=", "gequal": ">=",
     "always": "always",
 }  # fmt: skip
+CHANGES_NOTHING = "written, which changes nothing"
+"""A fate begins with it if the fragment passed everything."""
 
 
 class Explainer:
@@ -70,7 +73,7 @@ class Explainer:
     # -- its fate -----------------------------------------------------------------------------------------------------
     def _fate(self, seen: ProbedFragment, tests: list[Stage], masked: str, written: bool, same: bool) -> str:
         if written:
-            return "written, which changes nothing" + (f" ({masked})" if masked else "") if same else "written"
+            return f"{CHANGES_NOTHING}{self._unchanging(seen, masked)}" if same else "written"
         failed = next((test for test in tests if not test.passed), None)
         if failed is not None:
             (loss,) = failed.lost
@@ -86,6 +89,13 @@ class Explainer:
         if discards_of(seen).to_coverage:
             return "rejected: alpha to coverage leaves no sample [SET_ANTI_ALIAS_ALPHA_CONTROL]"
         return "rejected: nothing of it is written" + (f" ({masked})" if masked else " [SET_CT_WRITE]")
+
+    def _unchanging(self, seen: ProbedFragment, masked: str) -> str:
+        """Why a fragment that is written leaves what was there; "" if its colour is the same."""
+        if masked:
+            return f" ({masked})"
+        kept = unchanging(self._state, seen.plan, self._surface.name)
+        return f": blending leaves the {self._surface.name} as it is ({kept})" if kept else ""
 
     def _range(self, seen: ProbedFragment) -> str:
         """The registers that limit the depth of a fragment's viewport."""

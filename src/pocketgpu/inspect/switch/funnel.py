@@ -233,7 +233,7 @@ def _fill(found: Funnel, draw: Draw, counter: _StageCounter) -> None:
     broken = Loss(count.broken, f"{{has|have}} {NO_PLACE} in {{its|their}} positions")
     add(f"{noun} in the clip volume", count.copies - count.broken - count.outside, broken, *count.losses())
     culled = Loss(count.culled, "{shows|show} the side that is culled", culling_registers(state))
-    add(f"{noun} that show", count.facing, culled, Loss(count.flat, "{has|have} no area"))
+    add(f"{noun} that show", count.facing, culled, Loss(count.flat, f"{{has|have}} no area{count.flat_at}"))
     _add_shapes(filler, counter, state)
     if plan is not None and plan.output.tests:
         never = tests_that_never_pass(plan, state, counter.cover.kept)

@@ -315,14 +315,14 @@ def test_sides_of_culling_by_their_codes(tmp_path: Path, code: int, name: str, t
         assert found.because == "64 fragments changed a colour"
 
 
-# What all corners of a triangle are, and what is said of it. Depth runs from 0 at the near plane to -w at the far one.
+# What all corners of a triangle are, and what is said of it. Depth runs from -w at the near plane to 0 at the far one.
 BEYOND = [
     ([(2, 0, -0.5, 1), (3, 0, -0.5, 1), (2, 0.5, -0.5, 1)], ["right of the view"]),
     ([(-2, 0, -0.5, 1), (-3, 0, -0.5, 1), (-2, 0.5, -0.5, 1)], ["left of it"]),
     ([(0, 2, -0.5, 1), (0.5, 2, -0.5, 1), (0, 3, -0.5, 1)], ["above it"]),
     ([(0, -2, -0.5, 1), (0.5, -2, -0.5, 1), (0, -3, -0.5, 1)], ["below it"]),
-    ([(0, 0, 0.25, 1), (0.5, 0, 0.25, 1), (0, 0.5, 0.25, 1)], ["nearer than the near plane"]),
-    ([(0, 0, -1.25, 1), (0.5, 0, -1.25, 1), (0, 0.5, -1.25, 1)], ["beyond the far plane"]),
+    ([(0, 0, 0.25, 1), (0.5, 0, 0.25, 1), (0, 0.5, 0.25, 1)], ["beyond the far plane"]),
+    ([(0, 0, -1.25, 1), (0.5, 0, -1.25, 1), (0, 0.5, -1.25, 1)], ["nearer than the near plane"]),
     ([(0, 0, 0.5, -1), (0.5, 0, 0.5, -1), (0, 0.5, 0.5, -1)], ["behind the eye (w too small)"]),
     ([(9, 9, -2.0, -1), (9, 8, -2.0, -1), (8, 9, -2.0, -1)], ["behind the eye (w too small)"]),
     ([(0, 0, 0, 0), (1, 0, 0, 0), (0, 1, 0, 0)], ["behind the eye (w too small)"]),
@@ -346,7 +346,13 @@ def test_what_clipping_drops_is_beyond_the_plane_that_is_named(tmp_path: Path) -
     whole = run.why("f0/d0", every=True).stages[1]
     assert (whole.came, whole.passed) == (len(BEYOND), sum(not planes for _, planes in BEYOND))
     names = sorted({plane for _, planes in BEYOND for plane in planes})
-    counts = {loss.reason.partition(" ")[2]: loss.count for loss in whole.lost}
+    told = [loss.reason.partition(" ")[2].partition(": ") for loss in whole.lost]
+    counts = {name: loss.count for (name, _, _), loss in zip(told, whole.lost, strict=True)}
+    numbers = {name: numbers for name, _, numbers in told if numbers}
+    assert numbers == {
+        "beyond the far plane": "z is 0.25, w is 1", "nearer than the near plane": "z is -1.25, w is 1",
+        "behind the eye (w too small)": "w is -1 to 0",
+    }  # fmt: skip
     assert counts == {name: sum(name in planes for _, planes in BEYOND) for name in names}
     for n, (corners_, planes) in enumerate(BEYOND):
         said = run.why(f"f0/d0/t{n}").because

@@ -338,7 +338,7 @@ def test_why_a_screen_is_black(tmp_path: Path) -> None:
     )
     answer = run_of_pixel(small(tmp_path, screen="bottom"))
     assert "nothing ever wrote there; transfers of the frame go to 0x" in answer
-    assert answer.endswith("(f0/e5), not to where PDC0 shows from")
+    assert "(f0/e5), and the screen shows what is elsewhere (PDC0_ADDRESS_A0 0x" in answer
 
 
 def run_of_pixel(run: Inspection) -> str:

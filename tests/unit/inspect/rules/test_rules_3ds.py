@@ -311,7 +311,7 @@ CASES = [
          listed(lambda s, cl: cl.depth(None))),
     Case("draw.culled", register("FACECULLING_CONFIG", mode="front (counter-clockwise)"), "FACECULLING_CONFIG",
          register("FACECULLING_CONFIG", mode="back (clockwise)")),
-    Case("draw.nothing", lambda: Scene(z=0.5).capture(), "lies nearer than the near plane",
+    Case("draw.nothing", lambda: Scene(z=0.5).capture(), "lies beyond the far plane: z is 0.5, w is 1",
          lambda: Scene(z=-0.0).capture()),
     Case("draw.no-fragment", register("FRAGOP_ALPHA_TEST", enable=True, function="greater", reference=255),
          "fail the alpha test", register("FRAGOP_ALPHA_TEST", enable=True, function="greater", reference=254)),

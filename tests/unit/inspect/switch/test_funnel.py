@@ -123,13 +123,14 @@ def test_triangles_outside_and_with_values_that_are_no_numbers() -> None:
     inside = stages["primitives in the clip volume"]
     assert (inside.came, inside.passed) == (every, len(COUNTER) + len(CLOCK))
     assert losses(inside) == {
-        "lies behind the eye": 1, "lies right of the view": 1, "lies left of the view": 1, "lies above the view": 1,
-        "lies below the view": 1, "lies beyond the far plane": 1, "lie nearer than the near plane": 2,
+        "lies behind the eye: w is -1": 1, "lies right of the view": 1, "lies left of the view": 1,
+        "lies above the view": 1, "lies below the view": 1, "lies beyond the far plane: z is 1.5, w is 1": 1,
+        "lie nearer than the near plane: z is -1.5 to -0.5, w is 1": 2,
         "have NaN or infinity in their positions": len(broken),
     }  # fmt: skip
     # With the near plane at z = -w one more is inside; without planes for z also the two beyond them.
     deep = funnel([*COUNTER, *away, NEAR], methods=(("SET_VIEWPORT_Z_CLIP", 0),))
-    assert losses(deep["primitives in the clip volume"])["lies nearer than the near plane"] == 1
+    assert losses(deep["primitives in the clip volume"])["lies nearer than the near plane: z is -1.5, w is 1"] == 1
     assert sum(losses(deep["primitives in the clip volume"]).values()) == len(away)
     flat = funnel([*COUNTER, *away, NEAR], methods=(("SET_VIEWPORT_CLIP_CONTROL", 2 << 11),))
     assert sum(losses(flat["primitives in the clip volume"]).values()) == len(away) - 2
@@ -232,8 +233,8 @@ CAUSES: list[tuple[Triangle, tuple[tuple[str, int | float], ...], str]] = [
     (BESIDE[1], (), "1 lies left of the view"),
     (BESIDE[2], (), "1 lies above the view"),
     (BESIDE[3], (), "1 lies below the view"),
-    (BESIDE[4], (), "1 lies beyond the far plane (SET_VIEWPORT_CLIP_CONTROL)"),
-    (BESIDE[5], (), "1 lies nearer than the near plane (SET_VIEWPORT_Z_CLIP)"),
+    (BESIDE[4], (), "1 lies beyond the far plane: z is 1.5, w is 1 (SET_VIEWPORT_CLIP_CONTROL)"),
+    (BESIDE[5], (), "1 lies nearer than the near plane: z is -1.5, w is 1 (SET_VIEWPORT_Z_CLIP)"),
     (BEHIND, (), "1 lies behind the eye"),
     (BROKEN, (), "1 has NaN or infinity in its positions"),
     (LINE, (), "1 has no area"),

@@ -71,7 +71,7 @@ def test_other_moments_have_no_draw(cube: SwitchInspection) -> None:
         ("culling", ["the side that is culled (OGL_SET_CULL"]),
         ("cut_off", ["SET_SCISSOR_HORIZONTAL", "SET_WINDOW_CLIP_ENABLE"]),
         ("depth_functions", ["SET_DEPTH_FUNC"]),
-        ("clipping", ["beyond the far plane (SET_VIEWPORT_CLIP_CONTROL)", "(SET_USER_CLIP_ENABLE)"]),
+        ("clipping", ["beyond the far plane: z is ", "(SET_VIEWPORT_CLIP_CONTROL)", "(SET_USER_CLIP_ENABLE)"]),
     ],
 )
 def test_what_became_of_draws_that_left_nothing(scene: str, words: list[str]) -> None:

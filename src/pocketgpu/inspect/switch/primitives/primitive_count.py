@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.distinct import distinct
+from pocketgpu.inspect.model.positions import numbers_of, same_place
 from pocketgpu.inspect.model.stage import Loss
 from pocketgpu.inspect.switch.primitives.causes import culling_registers, empty_scissor, target_size
 from pocketgpu.inspect.switch.primitives.viewports import column, vertex_output, viewports_of
@@ -39,6 +40,7 @@ from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Ints = NDArray[np.int64]
+_NO_POSITIONS = np.zeros((0, 4), np.float32)
 MOST_SIZE = 2048
 """The largest size of a point in pixels; programs can write any."""
 NO_PLACE = "NaN or infinity"
@@ -48,6 +50,8 @@ _PLANE_REGISTERS = {
     "nearer than the near plane": "SET_VIEWPORT_Z_CLIP", "beyond the far plane": "SET_VIEWPORT_CLIP_CONTROL",
 }  # fmt: skip
 _ENABLE = "SET_USER_CLIP_ENABLE"
+_TOLD = {"behind the eye": "w", **dict.fromkeys(_PLANE_REGISTERS, "zw")}
+"""The coordinates that tell how far away from a plane positions are."""
 _SIDES = (("left of the view", "right of the view"), ("below the view", "above the view"))
 """The sides of an axis of clip space, negative and positive."""
 _EXTENTS = (
@@ -99,6 +103,12 @@ def plane_register(name: str) -> str:
     return _ENABLE if _USER_PLANE in name else _PLANE_REGISTERS.get(name, "")
 
 
+def _extent(corners: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The least and the greatest number of each axis, (2, 4)."""
+    positions = corners.reshape(-1, 4)
+    return np.stack([positions.min(axis=0), positions.max(axis=0)])
+
+
 class PrimitiveCount:
     """Counts of one draw, list by list; with a `primitive`, of that one.
 
@@ -113,6 +123,8 @@ class PrimitiveCount:
         self.vertices = self.wholes = self.primitives = self.copies = self.broken = self.culled = self.flat = 0
         self.viewports: set[int] = set()
         self.planes: Counter[str] = Counter()
+        self._beyond: dict[str, list[NDArray[np.float32]]] = {}  # the least and the greatest numbers of positions
+        self._flat: list[NDArray[np.float32]] = []
         self.beside: Counter[tuple[str, str]] = Counter()
         self.first, self.end = -1, 0
         """The primitives of the draw, by number."""
@@ -125,9 +137,18 @@ class PrimitiveCount:
     def losses(self) -> list[Loss]:
         """The primitives outside of the clip volume, plane by plane."""
         return [
-            Loss(count, f"{{lies|lie}} {name}", plane_register(name))
+            Loss(count, f"{{lies|lie}} {name}{self._numbers(name)}", plane_register(name))
             for name, count in self.planes.items()
         ]
+
+    def _numbers(self, plane: str) -> str:
+        """What positions beyond a plane of depth are."""
+        return numbers_of(np.concatenate(self._beyond.get(plane, [_NO_POSITIONS])), _TOLD.get(plane, ""))
+
+    @property
+    def flat_at(self) -> str:
+        """Where triangles without area are, if that is a point."""
+        return same_place(np.concatenate(self._flat or [_NO_POSITIONS]))
 
     @property
     def facing(self) -> int:
@@ -181,6 +202,8 @@ class PrimitiveCount:
             for name, beyond in planes:
                 fresh = beyond.all(axis=1) & ~away
                 self.planes[name] += int(fresh.sum())
+                if name in _TOLD and fresh.any():
+                    self._beyond.setdefault(name, []).append(_extent(corners[fresh]))
                 self.judge(rows[fresh], "outside", f"{{lies|lie}} {name}", plane_register(name))
                 away |= fresh
                 crossing.append((name, np.asarray(beyond.any(axis=1))))
@@ -278,6 +301,8 @@ class PrimitiveCount:
         cull = int(plan.words[RASTER.CULL // 4])
         culled = ~flat & np.where(front, bool(cull & 1), bool(cull & 2))
         self.flat += int(flat.sum())
+        if flat.any():
+            self._flat.append(_extent(corners[flat]))
         self.culled += int(culled.sum())
         self.judge(rows[flat], "degenerate", "{has|have} no area")
         self.judge(rows[culled], "culled", "{shows|show} the side that is culled", culling_registers(self._state))

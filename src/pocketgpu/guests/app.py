@@ -27,6 +27,7 @@ from pocketgpu.guests.kernel.console import Console, Recorder
 from pocketgpu.guests.kernel.history import History
 from pocketgpu.guests.kernel.kernel import End
 from pocketgpu.guests.kernel.program import Program
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
@@ -40,6 +41,17 @@ LIMIT = 600
 
 GuestConsole: TypeAlias = Console[Any, Any, Any]
 """A console of any kind."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A part of a run, recorded. first: the frame in which it begins. last: the frames that there were at its end.
+    before: what `frames_begun` of the console was at its begin: the number of its first frame in a whole recording."""
+
+    contents: Contents
+    first: int
+    last: int
+    before: int
 
 
 class App:
@@ -198,13 +210,54 @@ class App:
         if frames < 0 or wanted < 0:
             raise UsageError(f"cannot go back by {frames} frames", hint=f"There are {self.frame_count}.")
         self._stop_recording()
-        inputs = self.console.inputs
-        self._history.keep()
-        self._read_at = -1
-        self._history.to(wanted)
-        self.console.inputs = inputs
-        self.frames(wanted - self.frame_count)
+        if self._history.recent is None:
+            self._history.keep()
+        self._go_back(wanted)
         self._history.forget_after(wanted)
+
+    def _go_back(self, frame: int) -> None:
+        """To where a frame began, with the input that there is now."""
+        inputs = self.console.inputs
+        self._read_at = -1
+        self._history.to(frame)
+        self.console.inputs = inputs
+        self.frames(frame - self.frame_count)
+
+    def recorded_from(self, frame: int, most_bytes: int | None = None) -> Recorded:
+        """A recording from where a frame began until now, with memory and registers as they were then. The run goes back
+        and comes here again for it, with the same input. It begins somewhat later if the GPU has work left then.
+
+        :raises UsageError: the frame is not over yet, the recording would have more than `most_bytes` of what was written
+            to memory, or the GPU is never done from there on.
+        """
+        if not 0 <= frame <= self.frame_count:
+            raise UsageError(f"frame {frame} is not over yet", hint=f"There are {self.frame_count}.")
+        console, ended = self.console, self.end is not None
+        kernel, steps, now = console.kernel, console.kernel.steps, self.frame_count
+        self._stop_recording()
+        self._go_back(frame)
+        going = True
+        while going and kernel.steps < steps and not console.settled:
+            going = self._step()
+        if not console.settled:
+            raise UsageError(f"the GPU has work left from frame {frame} on, so no recording can begin there")
+        begun, before, recorder = self.frame_count, console.frames_begun, console.recorder()
+        try:
+            while going and kernel.steps < steps:
+                going = self._step()
+                if most_bytes is not None and recorder.stored_bytes > most_bytes:
+                    raise UsageError(f"the recording would be larger than {most_bytes >> 20} MiB")
+            if going and ended:
+                self._step()
+            contents = recorder.contents({"title": self.program.name, "program": self.program.name})
+        finally:
+            recorder.stop()
+            while self._goes_on_to(steps, ended) and self._step():
+                pass
+        return Recorded(contents, begun, now, before)
+
+    def _goes_on_to(self, steps: int, ended: bool) -> bool:
+        return self.end is None and (ended or self.console.kernel.steps < steps)
 
     @property
     def history(self) -> History:

@@ -1,7 +1,8 @@
 """The checkpoints that a run keeps, so that it can go back by frames.
 
 The start is always there, so every frame can be reached again: from the checkpoint before it, by running. Within a
-budget of bytes; beyond it every second one is dropped, and new ones come at twice the distance.
+budget of bytes; beyond it every second one is dropped, and new ones come at twice the distance. A run that goes on for
+hours keeps those of late instead, `recent`: the way back to a frame of late stays short.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from pocketgpu.errors import PocketGPUError
 from pocketgpu.guests.kernel.checkpoint import Checkpoint, RunningConsole
+from pocketgpu.guests.kernel.recent import Recent
 
 if TYPE_CHECKING:
     from pocketgpu.capture.driver.checkpoints import Checkpoints, Position
@@ -30,6 +32,8 @@ class History:
         self._problem: PocketGPUError = PocketGPUError("")
         self._start = self._last = self._taken()
         self._kept: Checkpoints[Checkpoint] | None = None
+        self.recent: Recent | None = None
+        """The checkpoints of late, if they are kept."""
         self._frame = console.frame_count
         self._begun = 0.0
 
@@ -60,26 +64,50 @@ class History:
             self._kept = Checkpoints(self._begin(), self._budget, self._interval)
             self._begun = perf_counter()
 
+    def keep_recent(self) -> Recent:
+        """Take checkpoints from now on, and keep those of late.
+
+        :raises UnknownStateError: something of the program's start cannot be kept.
+        """
+        self.recent = Recent(self._begin(), self._budget, self._interval)
+        self._begun = perf_counter()
+        return self.recent
+
     def stepped(self) -> None:
         """The kernel made a step: if a frame has begun, this may be a place for a checkpoint."""
         kept, frame = self._kept, self._console.frame_count
-        if kept is None or frame == self._frame:
+        if frame == self._frame or (kept is None and self.recent is None):
             return
         self._frame = frame
         seconds = perf_counter() - self._begun
-        if kept.due(seconds) and self._last is not None and frame > self._last.frame:
+        if self.recent is not None:
+            self._keep_recent(self.recent, frame, seconds)
+        elif kept is None:
+            return
+        elif kept.due(seconds) and self._last is not None and frame > self._last.frame:
             self._last = Checkpoint.take(self._console, self._last)
             kept.add(_position(frame), seconds, self._last)
+
+    def _keep_recent(self, recent: Recent, frame: int, seconds: float) -> None:
+        if recent.due(seconds) and frame > recent.last.frame:
+            point = Checkpoint.take(self._console, recent.last)
+            recent.add(frame, seconds, point, perf_counter() - self._begun - seconds)
 
     def to(self, frame: int) -> None:
         """Put the console back to the last checkpoint at or before a frame. Later ones stay: they are of the same run
         until something is done in another way."""
-        point = self._begin() if self._kept is None else self._kept.before(_position(frame)).state
+        late = self.recent.before(frame) if self.recent is not None else None
+        if late is not None:
+            point = late.state
+        else:
+            point = self._begin() if self._kept is None else self._kept.before(_position(frame)).state
         point.restore(self._console)
         self._frame = point.frame
 
     def forget_after(self, frame: int) -> None:
         """From this frame on the run may go another way."""
+        if self.recent is not None:
+            self.recent.forget_after(frame)
         if self._kept is not None:
             self._kept.forget_after(_position(frame))
             self._last = self._kept.before(_position(frame)).state

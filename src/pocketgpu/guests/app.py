@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from pocketgpu.displayed import line_of, picture_html, table_html, title_html
-from pocketgpu.errors import NoPictureError, ProgramFault, UsageError
+from pocketgpu.errors import NoPictureError, PocketGPUError, ProgramFault, UsageError
 from pocketgpu.guests.input.script import KEYS, Script
 from pocketgpu.guests.input.script import parse as parse_script
 from pocketgpu.guests.input.script import read as read_script
@@ -70,6 +71,7 @@ class App:
         self.console = start()
         self._history = History(self.console)
         self._read_at, self._read = -1, ""
+        self._failed = False
         self._recorder = self.console.recorder() if record else None
 
     def __str__(self) -> str:
@@ -140,7 +142,11 @@ class App:
         return True
 
     def _step(self) -> bool:
-        going: bool = self.console.kernel.step()
+        try:
+            going: bool = self.console.kernel.step()
+        except PocketGPUError:
+            self._failed = True
+            raise
         if not going:
             self.console.after_end()
         self._history.stepped()
@@ -218,7 +224,7 @@ class App:
     def _go_back(self, frame: int) -> None:
         """To where a frame began, with the input that there is now."""
         inputs = self.console.inputs
-        self._read_at = -1
+        self._read_at, self._failed = -1, False
         self._history.to(frame)
         self.console.inputs = inputs
         self.frames(frame - self.frame_count)
@@ -232,7 +238,7 @@ class App:
         """
         if not 0 <= frame <= self.frame_count:
             raise UsageError(f"frame {frame} is not over yet", hint=f"There are {self.frame_count}.")
-        console, ended = self.console, self.end is not None
+        console, ended = self.console, self.end is not None or self._failed
         kernel, steps, now = console.kernel, console.kernel.steps, self.frame_count
         self._stop_recording()
         self._go_back(frame)
@@ -242,22 +248,20 @@ class App:
         if not console.settled:
             raise UsageError(f"the GPU has work left from frame {frame} on, so no recording can begin there")
         begun, before, recorder = self.frame_count, console.frames_begun, console.recorder()
-        try:
+        fits = True
+        with suppress(PocketGPUError):  # the run has ended so before, too
             while going and kernel.steps < steps:
                 going = self._step()
-                if most_bytes is not None and recorder.stored_bytes > most_bytes:
-                    raise UsageError(f"the recording would be larger than {most_bytes >> 20} MiB")
+                if fits and most_bytes is not None and recorder.stored_bytes > most_bytes:
+                    fits = False
+                    recorder.stop()
             if going and ended:
                 self._step()
-            contents = recorder.contents({"title": self.program.name, "program": self.program.name})
-        finally:
-            recorder.stop()
-            while self._goes_on_to(steps, ended) and self._step():
-                pass
+        if not fits:
+            raise UsageError(f"the recording would be larger than {most_bytes} bytes", hint="Begin later.")
+        contents = recorder.contents({"title": self.program.name, "program": self.program.name})
+        recorder.stop()
         return Recorded(contents, begun, now, before)
-
-    def _goes_on_to(self, steps: int, ended: bool) -> bool:
-        return self.end is None and (ended or self.console.kernel.steps < steps)
 
     @property
     def history(self) -> History:

@@ -21,6 +21,8 @@ BUDGET: Final = 256 << 20
 """Bytes that the checkpoints of one run may take together."""
 INTERVAL: Final = 0.2
 """Seconds of running between two of them at first: taking one costs a twentieth of that."""
+_LONGEST: Final = 0.5
+"""Seconds of a frame that count as running; in the rest a program stood."""
 
 
 class History:
@@ -36,6 +38,8 @@ class History:
         """The checkpoints of late, if they are kept."""
         self._frame = console.frame_count
         self._begun = 0.0
+        self._ran = self._at = 0.0
+        """Seconds of running while `recent` is kept, and when the last frame was over."""
 
     def __repr__(self) -> str:
         return f"<History of {self._console.frame_count} frames: {self._kept or 'the start'}>"
@@ -64,13 +68,13 @@ class History:
             self._kept = Checkpoints(self._begin(), self._budget, self._interval)
             self._begun = perf_counter()
 
-    def keep_recent(self) -> Recent:
-        """Take checkpoints from now on, and keep those of late.
+    def keep_recent(self, budget: int | None = None) -> Recent:
+        """Take checkpoints from now on, and keep those of late, within a budget of bytes.
 
         :raises UnknownStateError: something of the program's start cannot be kept.
         """
-        self.recent = Recent(self._begin(), self._budget, self._interval)
-        self._begun = perf_counter()
+        self.recent = Recent(self._begin(), self._budget if budget is None else budget, self._interval)
+        self._ran, self._at = 0.0, perf_counter()
         return self.recent
 
     def stepped(self) -> None:
@@ -79,19 +83,22 @@ class History:
         if frame == self._frame or (kept is None and self.recent is None):
             return
         self._frame = frame
-        seconds = perf_counter() - self._begun
         if self.recent is not None:
-            self._keep_recent(self.recent, frame, seconds)
-        elif kept is None:
+            self._keep_recent(self.recent, frame)
             return
-        elif kept.due(seconds) and self._last is not None and frame > self._last.frame:
+        assert kept is not None
+        seconds = perf_counter() - self._begun
+        if kept.due(seconds) and self._last is not None and frame > self._last.frame:
             self._last = Checkpoint.take(self._console, self._last)
             kept.add(_position(frame), seconds, self._last)
 
-    def _keep_recent(self, recent: Recent, frame: int, seconds: float) -> None:
-        if recent.due(seconds) and frame > recent.last.frame:
+    def _keep_recent(self, recent: Recent, frame: int) -> None:
+        now = perf_counter()
+        self._ran += min(now - self._at, _LONGEST)
+        if recent.due(self._ran) and frame > recent.last.frame:
             point = Checkpoint.take(self._console, recent.last)
-            recent.add(frame, seconds, point, perf_counter() - self._begun - seconds)
+            recent.add(frame, self._ran, point, perf_counter() - now)
+        self._at = perf_counter()
 
     def to(self, frame: int) -> None:
         """Put the console back to the last checkpoint at or before a frame. Later ones stay: they are of the same run

@@ -230,11 +230,11 @@ class App:
         self.frames(frame - self.frame_count)
 
     def recorded_from(self, frame: int, most_bytes: int | None = None) -> Recorded:
-        """A recording from where a frame began until now, with memory and registers as they were then. The run goes back
-        and comes here again for it, with the same input. It begins somewhat later if the GPU has work left then.
+        """A recording from where a frame began until now, with memory and registers as they were then. The run goes
+        back and comes here again for it, with the same input. It begins somewhat later if the GPU has work left then.
 
-        :raises UsageError: the frame is not over yet, the recording would have more than `most_bytes` of what was written
-            to memory, or the GPU is never done from there on.
+        :raises UsageError: the frame is not over yet, the recording would have more than `most_bytes` of what was
+            written to memory, or the GPU is never done from there on.
         """
         if not 0 <= frame <= self.frame_count:
             raise UsageError(f"frame {frame} is not over yet", hint=f"There are {self.frame_count}.")
@@ -258,7 +258,7 @@ class App:
             if going and ended:
                 self._step()
         if not fits:
-            raise UsageError(f"the recording would be larger than {most_bytes} bytes", hint="Begin later.")
+            raise UsageError(f"the recording would be larger than {counted(most_bytes, 'byte')}", hint="Begin later.")
         contents = recorder.contents({"title": self.program.name, "program": self.program.name})
         recorder.stop()
         return Recorded(contents, begun, now, before)

@@ -1,8 +1,8 @@
 """Request `live/frames`: the newest frame of a program that runs, for as long as somebody reads.
 
-The next message is made when the one before has been sent, so a slow reader misses frames; pictures that no reader waits
-for are not made. A message has the rows that changed. With `step`, a program that runs is shown smaller; a program that
-stands never is. A program without readers stands.
+The next message is made when the one before has been sent, so a slow reader misses frames; pictures that no reader
+waits for are not made. A message has the rows that changed. With `step`, a program that runs is shown smaller; a program
+that stands never is. A program without readers stands.
 """
 
 from __future__ import annotations
@@ -76,7 +76,8 @@ class LiveStreams:
         headers = {"cache-control": "no-store"}
         step = request.query_params.get("step", "1")
         step_asked = int(step) if step.isascii() and step.isdigit() and len(step) < _DIGITS else 1
-        return StreamingResponse(self._messages(request, run, step_of(step_asked)), media_type="application/octet-stream", headers=headers)
+        messages = self._messages(request, run, step_of(step_asked))
+        return StreamingResponse(messages, media_type="application/octet-stream", headers=headers)
 
     async def _messages(self, request: Request, run: LiveRun, step: int) -> AsyncIterator[bytes]:
         loop, wakes = asyncio.get_running_loop(), asyncio.Queue[str | None]()

@@ -119,7 +119,8 @@ class Console(Generic[M, K, I]):
 
     machine: its GPU. card: the files that the program finds. player: who plays scripts. held: input at a VBlank, by its
     number, instead of the player's. input: of the last VBlank. answers: what the player answers to the keyboard and
-    the like. vblanks: those that were, or the last of them if `most_vblanks` says how many. present_count: how often the program showed something new.
+    the like. vblanks: those that were, or the last of them if `most_vblanks` says how many. present_count: how often
+    the program showed something new.
 
     Classes of consoles set `screen_names`, `screen_sizes` (pixels of the displays, by screen), `touch_screen` (the one
     that is touched), `vblank_ticks` (from one VBlank to the next), `counted` (counts of the GPU that a frame tells),

@@ -28,8 +28,8 @@ SHARE: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A checkpoint. frame: VBlanks until then. seconds: of running until then. bytes: that it does not share with the one
-    before it."""
+    """A checkpoint. frame: VBlanks until then. seconds: of running until then. bytes: that it does not share with the
+    one before it."""
 
     frame: int
     seconds: float

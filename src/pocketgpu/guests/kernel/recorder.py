@@ -57,7 +57,7 @@ class MemoryRecorder:
             self._compared = -1
 
     def keep_unshared(self, place: int, data: bytes) -> None:
-        """Whole pages that have bytes when the recording begins: those that are of no interest so far are stored now."""
+        """Whole pages that have bytes when the recording begins: those of no interest so far are stored now."""
         first = place >> PAGE_SHIFT
         pages = np.flatnonzero(~self._shared[first : first + (len(data) >> PAGE_SHIFT)])
         for run in np.split(pages, np.flatnonzero(np.diff(pages) > 1) + 1):

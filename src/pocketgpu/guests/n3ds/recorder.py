@@ -27,8 +27,8 @@ _CONSOLE: Final = "3DS"
 
 
 class N3DSRecorder(MemoryRecorder, Observer):
-    """Follows a machine and the kernel of its program from a moment on at which the GPU has nothing to do. frames: those
-    that are over."""
+    """Follows a machine and the kernel of its program from a moment on at which the GPU has nothing to do. frames:
+    those that are over."""
 
     def __init__(self, machine: N3DS, kernel: Kernel) -> None:
         super().__init__(machine.memory, kernel)

@@ -69,8 +69,8 @@ _Noted = _Mapped | _Stored | _Shown | Submit | Unmap
 
 
 class SwitchRecorder(MemoryRecorder):
-    """Follows a driver and a display from a moment on at which the GPU has nothing to do. frames: those that are over, a
-    present ends one."""
+    """Follows a driver and a display from a moment on at which the GPU has nothing to do. frames: those that are over,
+    a present ends one."""
 
     copies_all = False
 

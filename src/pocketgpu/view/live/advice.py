@@ -26,15 +26,18 @@ _ENDS: Final = {
 """By `End.why`."""
 _GPU: Final = f"The GPU cannot do what it was told; the last events of the recording are what it was told. {_BACK}"
 _NOTHING: Final = (
-    "It has shown nothing yet for {} frames: it may wait for a key, or compute for long. Its text and what it told are below."
+    "It has shown nothing yet for {} frames: it may wait for a key, or compute for long. Its text and what it told are "
+    "below."
 )
-_NO_CHANGE: Final = "It has shown nothing new for {} frames: it may wait for a key. Its text and what it told are below."
-_PACE: Final = "It runs at {:.0f} % of the console's pace: emulated time is not lost, every frame is computed."
+_NO_CHANGE: Final = (
+    "It has shown nothing new for {} frames: it may wait for a key. Its text and what it told are below."
+)
+_PACE: Final = "It runs at {:.0f} % of the console's pace: no frame is left out."
 
 
 def advice(app: App, ended: bool, still: int, fps: float) -> str:
-    """A sentence or two; "" if there is nothing to say. ended: whether the program has. still: frames since the shown picture
-    was new. fps: frames in a second, 0 if it stands."""
+    """A sentence or two; "" if there is nothing to say. ended: whether the program has. still: frames since the shown
+    picture was new. fps: frames in a second, 0 if it stands."""
     if ended:
         return _GPU if app.end is None else _ENDS.get(app.end.why, _BACK)
     said = []

@@ -17,9 +17,8 @@ Pictures: TypeAlias = dict[str, NDArray[np.uint8]]
 """Red, green, blue by screen."""
 _LENGTH: Final = 4
 """Bytes of a length in a message."""
-LARGEST_STEP: Final = 4
-"""Pixels of a screen, in each direction, that may become one."""
 _STEPS: Final = (1, 2, 4)
+"""Pixels of a screen, in each direction, that may become one."""
 
 
 class Follower(Protocol):
@@ -34,8 +33,8 @@ class Follower(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shown:
-    """A moment. number: grows with each. head: for JSON. screens: red, green, blue by screen. runs: whether the next moment
-    comes soon."""
+    """A moment. number: grows with each. head: for JSON. screens: red, green, blue by screen. runs: whether the next
+    moment comes soon."""
 
     number: int
     head: Mapping[str, Any]
@@ -69,7 +68,7 @@ class Shown:
 
 
 def changed_rows(now: NDArray[np.uint8], before: NDArray[np.uint8] | None) -> tuple[int, int]:
-    """The first row that differs, and the one after the last; all if the pictures differ in size, (0, 0) if in nothing."""
+    """The first row that differs, and the one after the last; all if the sizes differ, (0, 0) if nothing does."""
     if before is None or before.shape != now.shape:
         return 0, len(now)
     if now is before:
@@ -102,4 +101,4 @@ def step_of(asked: int) -> int:
     return max(one for one in _STEPS if one <= max(1, asked))
 
 
-__all__ = ["LARGEST_STEP", "Follower", "Pictures", "Shown", "changed_rows", "smaller", "step_of"]
+__all__ = ["Follower", "Pictures", "Shown", "changed_rows", "smaller", "step_of"]

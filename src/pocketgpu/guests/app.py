@@ -257,7 +257,7 @@ class App:
                     recorder.stop()
             if going and ended:
                 self._step()
-        if not fits:
+        if not fits and most_bytes is not None:
             raise UsageError(f"the recording would be larger than {counted(most_bytes, 'byte')}", hint="Begin later.")
         contents = recorder.contents({"title": self.program.name, "program": self.program.name})
         recorder.stop()

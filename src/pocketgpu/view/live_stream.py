@@ -1,8 +1,8 @@
 """Request `live/frames`: the newest frame of a program that runs, for as long as somebody reads.
 
 The next message is made when the one before has been sent, so a slow reader misses frames; pictures that no reader
-waits for are not made. A message has the rows that changed. With `step`, a program that runs is shown smaller; a program
-that stands never is. A program without readers stands.
+waits for are not made. A message has the rows that changed. With `step`, a program that runs is shown smaller; one that
+stands never is. A program without readers stands.
 """
 
 from __future__ import annotations

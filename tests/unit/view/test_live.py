@@ -66,6 +66,9 @@ def newest(run: LiveRun) -> bytes:
     return run.newest.pixels
 
 
+SCOPE = {"type": "http", "method": "GET", "headers": [], "query_string": b""}
+
+
 class Reading:
     """Who always wants the next frame. told: counts."""
 
@@ -220,7 +223,8 @@ def test_a_recording_that_begins_late_shows_the_same(console: str) -> None:
     app = alone(SCENES[console][0], "", 70 - LOOKED_AT + 1, *SCENES[console][1:])
     assert all(np.array_equal(one.array, app.screens[name].array) for name, one in first.screens.items())
     last = [*capture.render()][-1]
-    assert b"".join(last.screens[name].array.tobytes() for name in run.newest.screens) == newest(run)  # type: ignore[union-attr]
+    assert run.newest is not None
+    assert b"".join(last.screens[name].array.tobytes() for name in run.newest.screens) == newest(run)
     assert run.app.frame_count == 70
 
 
@@ -446,7 +450,7 @@ def test_a_stream_has_the_newest_frame_and_sends_pixels_once() -> None:
             await asyncio.sleep(0)
             return here
 
-        answer = await streams.answer(Request({"type": "http", "method": "GET", "headers": [], "query_string": b""}, receive))
+        answer = await streams.answer(Request(SCOPE, receive))
         assert isinstance(answer, StreamingResponse)
         stream = answer.body_iterator
         first, _ = taken_apart(await anext(stream))  # type: ignore[arg-type]
@@ -484,7 +488,7 @@ def test_a_program_that_nobody_looks_at_stands(monkeypatch: pytest.MonkeyPatch) 
 
         run = await machine.ask("", lambda desk: desk.live)
         assert run is not None and run.state == STANDING
-        answer = await streams.answer(Request({"type": "http", "method": "GET", "headers": [], "query_string": b""}, receive))
+        answer = await streams.answer(Request(SCOPE, receive))
         assert isinstance(answer, StreamingResponse)
         await anext(answer.body_iterator)  # type: ignore[arg-type]
         assert run.state == RUNNING

@@ -170,7 +170,7 @@ def test_record_from_a_frame_on(browser: Any, tmp_path: Path) -> None:
         press(page, "Step")
         wait(page, "s.frame === 4")
         with page.expect_download() as downloaded:
-            press(page, "Save f2 to now")
+            press(page, "Save frame 2 to now")
         path = tmp_path / downloaded.value.suggested_filename
         downloaded.value.save_as(path)
         frames = [*pocketgpu.open(path).render()]

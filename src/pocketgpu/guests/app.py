@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from pocketgpu.displayed import line_of, picture_html, table_html, title_html
-from pocketgpu.errors import NoPictureError, ProgramFault, UsageError
+from pocketgpu.errors import NoPictureError, PocketGPUError, ProgramFault, UsageError
 from pocketgpu.guests.input.script import KEYS, Script
 from pocketgpu.guests.input.script import parse as parse_script
 from pocketgpu.guests.input.script import read as read_script
@@ -27,6 +28,7 @@ from pocketgpu.guests.kernel.console import Console, Recorder
 from pocketgpu.guests.kernel.history import History
 from pocketgpu.guests.kernel.kernel import End
 from pocketgpu.guests.kernel.program import Program
+from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
@@ -40,6 +42,17 @@ LIMIT = 600
 
 GuestConsole: TypeAlias = Console[Any, Any, Any]
 """A console of any kind."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A part of a run, recorded. first: the frame in which it begins. last: the frames that there were at its end.
+    before: what `frames_begun` of the console was at its begin: the number of its first frame in a whole recording."""
+
+    contents: Contents
+    first: int
+    last: int
+    before: int
 
 
 class App:
@@ -58,6 +71,7 @@ class App:
         self.console = start()
         self._history = History(self.console)
         self._read_at, self._read = -1, ""
+        self._failed = False
         self._recorder = self.console.recorder() if record else None
 
     def __str__(self) -> str:
@@ -128,7 +142,11 @@ class App:
         return True
 
     def _step(self) -> bool:
-        going: bool = self.console.kernel.step()
+        try:
+            going: bool = self.console.kernel.step()
+        except PocketGPUError:
+            self._failed = True
+            raise
         if not going:
             self.console.after_end()
         self._history.stepped()
@@ -198,13 +216,52 @@ class App:
         if frames < 0 or wanted < 0:
             raise UsageError(f"cannot go back by {frames} frames", hint=f"There are {self.frame_count}.")
         self._stop_recording()
-        inputs = self.console.inputs
-        self._history.keep()
-        self._read_at = -1
-        self._history.to(wanted)
-        self.console.inputs = inputs
-        self.frames(wanted - self.frame_count)
+        if self._history.recent is None:
+            self._history.keep()
+        self._go_back(wanted)
         self._history.forget_after(wanted)
+
+    def _go_back(self, frame: int) -> None:
+        """To where a frame began, with the input that there is now."""
+        inputs = self.console.inputs
+        self._read_at, self._failed = -1, False
+        self._history.to(frame)
+        self.console.inputs = inputs
+        self.frames(frame - self.frame_count)
+
+    def recorded_from(self, frame: int, most_bytes: int | None = None) -> Recorded:
+        """A recording from where a frame began until now, with memory and registers as they were then. The run goes
+        back and comes here again for it, with the same input. It begins somewhat later if the GPU has work left then.
+
+        :raises UsageError: the frame is not over yet, the recording would have more than `most_bytes` of what was
+            written to memory, or the GPU is never done from there on.
+        """
+        if not 0 <= frame <= self.frame_count:
+            raise UsageError(f"frame {frame} is not over yet", hint=f"There are {self.frame_count}.")
+        console, ended = self.console, self.end is not None or self._failed
+        kernel, steps, now = console.kernel, console.kernel.steps, self.frame_count
+        self._stop_recording()
+        self._go_back(frame)
+        going = True
+        while going and kernel.steps < steps and not console.settled:
+            going = self._step()
+        if not console.settled:
+            raise UsageError(f"the GPU has work left from frame {frame} on, so no recording can begin there")
+        begun, before, recorder = self.frame_count, console.frames_begun, console.recorder()
+        fits = True
+        with suppress(PocketGPUError):  # the run has ended so before, too
+            while going and kernel.steps < steps:
+                going = self._step()
+                if fits and most_bytes is not None and recorder.stored_bytes > most_bytes:
+                    fits = False
+                    recorder.stop()
+            if going and ended:
+                self._step()
+        if not fits and most_bytes is not None:
+            raise UsageError(f"the recording would be larger than {counted(most_bytes, 'byte')}", hint="Begin later.")
+        contents = recorder.contents({"title": self.program.name, "program": self.program.name})
+        recorder.stop()
+        return Recorded(contents, begun, now, before)
 
     @property
     def history(self) -> History:

@@ -225,6 +225,11 @@ class N3DS(Observed[Observer]):
         """Whether PSC0, PSC1, PPF or P3D is busy. In instant time only a unit that hangs is."""
         return self._external.at_work(unit)
 
+    @property
+    def work_ends_later(self) -> bool:
+        """Whether a unit has work that ends at a later time, which only emulated time has."""
+        return self._timed is not None and self._timed.work_ends_later
+
     def reset_units(self) -> None:
         """Fills, transfers and lists stop, also those that hang; they raise no interrupts."""
         self._external.reset_units()

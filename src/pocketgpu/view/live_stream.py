@@ -1,7 +1,8 @@
 """Request `live/frames`: the newest frame of a program that runs, for as long as somebody reads.
 
-The next message is made when the one before has been sent, so a slow reader misses frames. A program without readers
-stands.
+The next message is made when the one before has been sent, so a slow reader misses frames; pictures that no reader
+waits for are not made. A message has the rows that changed. With `step`, a program that runs is shown smaller; one that
+stands never is. A program without readers stands.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from pocketgpu.view.live.shown import Pictures, step_of
 from pocketgpu.view.machine_thread import Busy, MachineThread, Overtaken
 from pocketgpu.view.questions.desk import Desk
 
@@ -26,6 +28,29 @@ ALONE: Final = 3.0
 """Seconds without a reader after which the program stands: enough for a page to be loaded again."""
 _ALIVE: Final = 5.0
 """Seconds without a new frame after which a stream sends the last message again: that fails if nobody reads."""
+
+
+_DIGITS: Final = 6
+"""Of a number in a request, at most."""
+
+
+class _Reader:
+    """A stream as a follower of the run."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, wakes: asyncio.Queue[str | None]) -> None:
+        self.ready = True
+        self._loop, self._wakes = loop, wakes
+
+    def __repr__(self) -> str:
+        return f"<a reader, {'ready' if self.ready else 'busy'}>"
+
+    def told(self) -> None:
+        """Wake the stream."""
+        self._loop.call_soon_threadsafe(self._wake)
+
+    def _wake(self) -> None:
+        if self._wakes.empty():
+            self._wakes.put_nowait("")
 
 
 class LiveStreams:
@@ -53,30 +78,28 @@ class LiveStreams:
             self._runs = False
             await self._machine.ask("", lambda desk: run.resume() if run.state == STANDING else None)
         headers = {"cache-control": "no-store"}
-        return StreamingResponse(self._messages(request, run), media_type="application/octet-stream", headers=headers)
+        step = request.query_params.get("step", "1")
+        step_asked = int(step) if step.isascii() and step.isdigit() and len(step) < _DIGITS else 1
+        messages = self._messages(request, run, step_of(step_asked))
+        return StreamingResponse(messages, media_type="application/octet-stream", headers=headers)
 
-    async def _messages(self, request: Request, run: LiveRun) -> AsyncIterator[bytes]:
+    async def _messages(self, request: Request, run: LiveRun, step: int) -> AsyncIterator[bytes]:
         loop, wakes = asyncio.get_running_loop(), asyncio.Queue[str | None]()
-
-        def wake() -> None:
-            if wakes.empty():
-                wakes.put_nowait("")
-
-        def told() -> None:
-            loop.call_soon_threadsafe(wake)
-
-        run.followers.append(told)
+        reader = _Reader(loop, wakes)
+        run.followers.append(reader)
         self._ends.append(wakes)
         self._readers += 1
         try:
-            number = picture = 0
+            number, known = 0, Pictures()
             while not await request.is_disconnected():
                 newest = run.newest
                 if newest is not None and newest.number != number:
-                    number = newest.number
-                    yield newest.message(picture)
-                    picture = newest.picture
+                    number, reader.ready = newest.number, False
+                    sent = newest.sent(step)
+                    yield newest.message(sent, known)
+                    known = sent
                     continue
+                reader.ready = True
                 try:
                     if await asyncio.wait_for(wakes.get(), _ALIVE) is None:
                         return
@@ -85,7 +108,7 @@ class LiveStreams:
         finally:
             self._readers -= 1
             self._ends.remove(wakes)
-            run.followers.remove(told)
+            run.followers.remove(reader)
             task = loop.create_task(self._stand_alone(run))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)

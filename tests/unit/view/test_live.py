@@ -10,6 +10,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from starlette.requests import Request
 from starlette.responses import StreamingResponse
@@ -22,7 +23,8 @@ from pocketgpu.errors import UsageError
 from pocketgpu.guests import App
 from pocketgpu.view import live_stream
 from pocketgpu.view.live import live_run as live_module
-from pocketgpu.view.live.live_run import ENDED, RUNNING, STANDING, LiveRun
+from pocketgpu.view.live.live_run import ENDED, LOOKED_AT, RUNNING, STANDING, LiveRun
+from pocketgpu.view.live.shown import Shown, changed_rows, smaller, step_of
 from pocketgpu.view.live_stream import LiveStreams
 from pocketgpu.view.machine_thread import MachineThread
 from pocketgpu.view.questions.desk import MAIN, Desk, desk_of
@@ -40,14 +42,15 @@ HELD: dict[int, dict[str, str]] = {
 }  # fmt: skip
 DRAWING = {"n3ds": GUESTS / "n3ds/scene.elf", "switch": GUESTS / "switch/framebuffer.nro"}
 CONSOLES = ("n3ds", "switch")
+SCENES = {"n3ds": (GUESTS / "n3ds/scene.elf",), "switch": (GUESTS / "switch/scene.nro", "1000")}
 
 
-def started(path: Path) -> LiveRun:
-    return LiveRun(lambda: pocketgpu.run(path, record=True))
+def started(path: Path, *arguments: str) -> LiveRun:
+    return LiveRun(lambda: pocketgpu.run(path, arguments=arguments))
 
 
-def alone(path: Path, script: str = "", frames: int = 0) -> App:
-    app = pocketgpu.run(path, record=True)
+def alone(path: Path, script: str = "", frames: int = 0, *arguments: str) -> App:
+    app = pocketgpu.run(path, record=True, arguments=arguments)
     app.play(script)
     app.frames(frames)
     return app
@@ -61,6 +64,19 @@ def pixels(app: App) -> bytes:
 def newest(run: LiveRun) -> bytes:
     assert run.newest is not None
     return run.newest.pixels
+
+
+SCOPE = {"type": "http", "method": "GET", "headers": [], "query_string": b""}
+
+
+class Reading:
+    """Who always wants the next frame. told: counts."""
+
+    def __init__(self) -> None:
+        self.ready, self.count = True, 0
+
+    def told(self) -> None:
+        self.count += 1
 
 
 def until_it_stands(run: LiveRun, seconds: float = 60) -> None:
@@ -94,13 +110,14 @@ def test_frames_and_recording_are_those_of_the_app(console: str) -> None:
     assert encode(run.contents(), "stored") == encode(app.contents(), "stored")
     capture = run.capture()
     assert capture is not None and run.capture() is None
-    shown = [*capture.render()][app.console.recorded_frame].screens
+    shown = [*capture.render()][int(run.at[1:])].screens
     assert b"".join(shown[name].array.tobytes() for name in app.screens) == pixels(app)
 
 
 def test_it_runs_at_the_consoles_pace_and_never_faster() -> None:
     run = started(GUESTS / "switch/input.nro")
     begun = time.perf_counter()
+    run.followers.append(Reading())
     run.resume()
     while run.frame < 12:
         wait = run.advance()
@@ -129,21 +146,20 @@ def test_a_run_that_stands_in_a_frame_ends_it_first(monkeypatch: pytest.MonkeyPa
 def test_going_back_shows_the_earlier_frame_and_goes_on_in_another_way(console: str) -> None:
     run = started(DRAWING[console])
     run.step(3)
-    third, recording = newest(run), run.capture()
-    assert recording is not None
+    third = newest(run)
     run.step(2)
-    run.capture()
+    assert run.capture() is not None
     run.back(2)
     assert (run.frame, run.state) == (3, STANDING) and newest(run) == third
     assert run.capture() is None, "the recording of before has the frame"
     assert run.at == f"f{run.app.console.recorded_frame}"
-    assert len(run.contents().frames) == run.app.console.recorded_frame + 1
+    assert len(run.contents().frames) == run.app.console.frames_begun
     run.hold({"keys": "B"})
     run.step(2)
     app = alone(DRAWING[console], "3-4: B", 5)
     assert newest(run) == pixels(app)
     assert encode(run.contents(), "stored") == encode(app.contents(), "stored")
-    assert run.app.recorder is not None, "the second run goes on with a recording"
+    assert newest(run) == pixels(app), "it comes back to where it was"
     run.step()
     app.play("5: B")
     app.frames(1)
@@ -187,16 +203,116 @@ def test_an_end_and_a_fault_are_told() -> None:
     assert (fault.state, fault.frame, fault.note) == (STANDING, 0, "")
 
 
-def test_a_recording_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     run = started(DRAWING["n3ds"])
+    run.step(4)
     monkeypatch.setattr(live_module, "MOST_RECORDED", 1)
+    with pytest.raises(UsageError, match="larger than 1 byte"):
+        run.contents()
+    assert run.frame == 4 and newest(run) == pixels(alone(DRAWING["n3ds"], "", 4))
+
+
+@pytest.mark.parametrize("console", CONSOLES)
+def test_a_recording_that_begins_late_shows_the_same(console: str) -> None:
+    run = started(SCENES[console][0], *SCENES[console][1:])
+    run.step(70)
+    capture = run.capture()
+    assert capture is not None and capture.frame_count == LOOKED_AT
+    assert run.status()["recorded"] == [70 - LOOKED_AT, 70] and run.at == f"f{LOOKED_AT - 1}"
+    first = next(capture.render())
+    app = alone(SCENES[console][0], "", 70 - LOOKED_AT + 1, *SCENES[console][1:])
+    assert all(np.array_equal(one.array, app.screens[name].array) for name, one in first.screens.items())
+    last = [*capture.render()][-1]
+    assert run.newest is not None
+    assert b"".join(last.screens[name].array.tobytes() for name in run.newest.screens) == newest(run)
+    assert run.app.frame_count == 70
+
+
+def test_it_goes_back_as_far_as_it_is_kept_and_says_how_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live_module, "MOST_KEPT", 1)
+    run = started(DRAWING["n3ds"])
+    recent = run.app.history.recent
+    assert recent is not None
+    monkeypatch.setattr(recent, "due", lambda seconds: True)
+    run.step(12)
+    assert run.reach == run.status()["reach"] == 11 and len(recent) == 2
+    run.back(1)
+    with pytest.raises(UsageError, match="not kept any more"):
+        run.back(1)
+    run.mark(2)
+    assert run.status()["marked"] == 2
+    assert len(run.contents(2).frames) == 9, "from the start, if no checkpoint is left"
+
+
+def test_what_is_held_for_long_is_one_statement() -> None:
+    run = started(INPUT["n3ds"])
+    run.hold({"keys": "A"})
+    run.step(5)
+    run.hold({"keys": "B"})
+    run.step(3)
+    run.back(2)
+    run.step(2)
+    said = [str(one) for one in run.app.console.player.statements]
+    assert said == ["0-4: A", "5: B", "6-7: B"]
+    assert run.app.debug_text == alone(INPUT["n3ds"], "0-4: A\n5-7: B", 8).debug_text
+
+
+def test_pictures_that_nobody_waits_for_are_not_made() -> None:
+    run, reader = started(DRAWING["n3ds"]), Reading()
+    run.followers.append(reader)
+    before = run.newest
+    reader.ready = False
     run.resume()
-    until_it_stands(run)
-    assert run.state == STANDING and "the recording is full" in run.note
-    with pytest.raises(UsageError, match="full"):
-        run.resume()
-    run.restart()
-    run.resume()
+    told = reader.count
+    while run.frame < 3:
+        run.advance()
+    assert run.newest is before or reader.count == told
+    reader.ready = True
+    while run.frame < 5:
+        run.advance()
+    assert reader.count > told
+
+
+@pytest.mark.parametrize(("program", "words"), [
+    ("n3ds/faults.elf", "back trace"), ("switch/hello.nro", "Restart"), ("n3ds/objects.elf", "as it meant to"),
+])  # fmt: skip
+def test_an_end_has_advice(program: str, words: str) -> None:
+    run = started(GUESTS / program)
+    while run.state != ENDED:
+        run.step()
+    assert words in run.status()["advice"] and run.note
+    assert run.capture() is not None, "what there was can be looked at"
+
+
+def test_a_program_that_shows_nothing_is_told() -> None:
+    run = started(GUESTS / "switch/system.nro")
+    run.step(200)
+    assert "shown nothing yet for 200 frames" in run.status()["advice"]
+
+
+# -- messages ---------------------------------------------------------------------------------------------------------
+def test_a_message_has_the_rows_that_changed() -> None:
+    one = np.zeros((8, 5, 3), np.uint8)
+    other = one.copy()
+    other[3, 1], other[5, 4] = 1, 2
+    assert changed_rows(one, None) == (0, 8) and changed_rows(one, one.copy()) == (0, 0)
+    assert changed_rows(other, one) == (3, 6) and changed_rows(one[:4], one) == (0, 4)
+    moment = Shown(1, {"state": RUNNING}, {"top": other}, True)
+    head, sent = taken_apart(moment.message(moment.sent(1), {"top": one}))
+    assert head["screens"] == [{"name": "top", "width": 5, "height": 8, "first": 3, "rows": 3}]
+    assert sent == other[3:6].tobytes()
+
+
+def test_a_program_that_runs_is_sent_as_small_as_it_is_shown() -> None:
+    picture = np.arange(8 * 6 * 3, dtype=np.uint8).reshape(8, 6, 3)
+    half = smaller(picture, 2)
+    wide = picture.astype(np.uint32)
+    mean = (wide[::2, ::2] + wide[1::2, ::2] + wide[::2, 1::2] + wide[1::2, 1::2]) // 4
+    assert half.shape == (4, 3, 3) and np.abs(half.astype(int) - mean).max() <= 1
+    assert smaller(picture, 4).shape == (2, 1, 3)
+    assert Shown(1, {}, {"a": picture}, True).sent(2)["a"].shape == (4, 3, 3)
+    assert Shown(1, {}, {"a": picture}, False).sent(2)["a"] is picture
+    assert [step_of(asked) for asked in (-1, 0, 1, 2, 3, 4, 99)] == [1, 1, 1, 2, 2, 4, 4]
 
 
 @pytest.fixture(scope="module")
@@ -229,7 +345,7 @@ def page(tmp_path: Path) -> Path:
 
 
 def machine_with(path: Path) -> MachineThread[Desk]:
-    return MachineThread[Desk](lambda: live_desk(lambda: pocketgpu.run(path, record=True), {}), work)
+    return MachineThread[Desk](lambda: live_desk(lambda: pocketgpu.run(path), {}), work)
 
 
 @pytest.fixture(params=CONSOLES)
@@ -301,7 +417,7 @@ def test_running_between_questions(client: tuple[str, TestClient]) -> None:
 @pytest.mark.parametrize("path", [
     "live/step?frames=0", "live/step?frames=601", "live/step?frames=-1", "live/step?frames=x", "live/back?frames=1",
     "live/back?frames=0", "live/input?keys=NO", "live/input?nothing=1", "live/do", "live/do?what=A",
-    "live/record?from=1", "live/record?from=99999999999", "live/record?from=-1",
+    "live/mark?from=9", "live/record?from=1", "live/record?from=99999999999", "live/record?from=-1",
 ])  # fmt: skip
 def test_bad_parameters_are_refused(client: tuple[str, TestClient], path: str) -> None:
     answer = client[1].get(f"/api/{path}")
@@ -334,7 +450,7 @@ def test_a_stream_has_the_newest_frame_and_sends_pixels_once() -> None:
             await asyncio.sleep(0)
             return here
 
-        answer = await streams.answer(Request({"type": "http", "method": "GET", "headers": []}, receive))
+        answer = await streams.answer(Request(SCOPE, receive))
         assert isinstance(answer, StreamingResponse)
         stream = answer.body_iterator
         first, _ = taken_apart(await anext(stream))  # type: ignore[arg-type]
@@ -344,7 +460,9 @@ def test_a_stream_has_the_newest_frame_and_sends_pixels_once() -> None:
         assert run is not None
         await machine.ask("", lambda desk: run.step(10))
         head, sent = taken_apart(await anext(stream))  # type: ignore[arg-type]
-        assert head["frame"] == 10 and sent == newest(run)
+        rows = [np.arange(one["first"], one["first"] + one["rows"]) for one in head["screens"]]
+        wanted = zip(run.newest.screens.values(), rows, strict=True)
+        assert head["frame"] == 10 and sent == b"".join(one[part].tobytes() for one, part in wanted) != b""
         await machine.ask("", lambda desk: run.do("lid"))
         await machine.ask("", lambda desk: run.resume())
         await machine.ask("", lambda desk: run.stand())
@@ -370,7 +488,7 @@ def test_a_program_that_nobody_looks_at_stands(monkeypatch: pytest.MonkeyPatch) 
 
         run = await machine.ask("", lambda desk: desk.live)
         assert run is not None and run.state == STANDING
-        answer = await streams.answer(Request({"type": "http", "method": "GET", "headers": []}, receive))
+        answer = await streams.answer(Request(SCOPE, receive))
         assert isinstance(answer, StreamingResponse)
         await anext(answer.body_iterator)  # type: ignore[arg-type]
         assert run.state == RUNNING

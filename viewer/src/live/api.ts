@@ -10,11 +10,28 @@ export interface LiveStatus {
   fps: number;
   /** Why it ended or stands. */
   note: string;
+  /** What can be done about it; empty if there is nothing to say. */
+  advice: string;
   /** The address of the frame that is shown, in the recording. */
   at: string;
   /** Grows with each recording that is put on the desk. */
   recording: number;
-  screens: { name: string; width: number; height: number }[];
+  /** The first frame to which it goes back soon; null: it cannot go back. */
+  reach: number | null;
+  /** The frame from which on a recording is wanted. */
+  marked: number | null;
+  /** The program's frames that the recording on the desk has: from, and how many there were at its end. */
+  recorded: [number, number] | null;
+  screens: LiveScreen[];
+}
+
+/** A picture, as large as it was sent, and which of its rows a message has. */
+export interface LiveScreen {
+  name: string;
+  width: number;
+  height: number;
+  first?: number;
+  rows?: number;
 }
 
 export interface LiveControl {
@@ -44,9 +61,11 @@ export interface LiveControls {
 export interface LiveAnswer extends LiveStatus {
   controls: LiveControls;
   text: string;
+  /** What the console had to tell, such as a service that is not there. */
+  events: string[];
 }
 
-export type Command = "run" | "pause" | "step" | "back" | "restart" | "do";
+export type Command = "run" | "pause" | "step" | "back" | "restart" | "do" | "mark";
 
 /** Tell the program's run something; the answer is the state after it. */
 export function command(name: Command, values: Record<string, string | number> = {}): Promise<LiveStatus> {

@@ -16,7 +16,17 @@ import { Screens } from "./screens";
 const COMMANDS: Record<string, "toggle" | "step" | "back"> = { Space: "toggle", Period: "step", Comma: "back" };
 const TEXT_MS = 1000;
 const AGAIN_MS = 1000;
+const RESIZED_MS = 300;
+const WRITTEN_MS = 200;
+/** A page that is hidden paints nothing; it goes on reading all the same. */
+const HIDDEN_MS = 250;
 const SCALES = [0, 1, 2, 3];
+
+/** After the page has painted. */
+function painted(): Promise<unknown> {
+  const frame = new Promise((done) => requestAnimationFrame(done));
+  return Promise.race([frame, new Promise((done) => setTimeout(done, HIDDEN_MS))]);
+}
 
 /** Select an address, if the capture has something. Panels are told even if it is the one that was selected. */
 function show(address: string): void {
@@ -99,8 +109,17 @@ export class LivePanel extends Panel {
         font: var(--mono);
         color: var(--strong);
       }
-      .numbers {
+      .about {
         margin-left: auto;
+        color: var(--dim);
+      }
+      .advice {
+        flex: none;
+        padding: 4px 8px;
+        border-top: 1px solid var(--line);
+        color: var(--text);
+      }
+      .numbers {
         color: var(--dim);
         white-space: pre;
         font-variant-numeric: tabular-nums;
@@ -123,9 +142,12 @@ export class LivePanel extends Panel {
   private text = "";
   private scale = 0;
   private seen = 0;
-  /** The frame of the recording from which on it will be saved; null: nothing is being recorded for a file. */
-  private from: number | null = null;
+  private events: string[] = [];
   private saving = false;
+  private step = 1;
+  private wrote = 0;
+  private reading: AbortController | null = null;
+  private resizing: ReturnType<typeof setTimeout> | undefined;
   private sent = "{}";
   private sending = false;
   private readonly sizes = new ResizeObserver(() => this.fit());
@@ -157,11 +179,13 @@ export class LivePanel extends Panel {
     if (this.stream) return;
     const stream = (this.stream = new AbortController());
     while (!stream.signal.aborted) {
+      const reading = (this.reading = new AbortController());
       try {
         await this.open(stream.signal);
-        await this.read(stream.signal);
+        await this.read(AbortSignal.any([stream.signal, reading.signal]));
       } catch (error) {
         if (stream.signal.aborted) return;
+        if (reading.signal.aborted) continue;
         this.fail(error instanceof RequestError ? error : new RequestError("the program's pictures do not arrive"));
       }
       await new Promise((done) => setTimeout(done, AGAIN_MS));
@@ -171,6 +195,7 @@ export class LivePanel extends Panel {
   private async open(signal: AbortSignal): Promise<void> {
     const answer = await askJson<LiveAnswer>("/api/live", "live", {}, signal);
     this.text = answer.text;
+    this.events = answer.events;
     if (!this.controls) {
       this.controls = answer.controls;
       this.held = new Held(answer.controls);
@@ -188,18 +213,29 @@ export class LivePanel extends Panel {
   }
 
   private async read(signal: AbortSignal): Promise<void> {
-    const answer = await fetch("/api/live/frames", { signal, credentials: "same-origin" });
+    this.step = this.screens!.step;
+    const answer = await fetch(`/api/live/frames?step=${this.step}`, { signal, credentials: "same-origin" });
     if (!answer.ok || !answer.body) throw new RequestError("the program's pictures do not arrive", null, await answer.text());
     const messages = new Messages();
     const reader = answer.body.getReader();
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
       const found = messages.push(next.value);
-      // Of several that came together only the newest is shown.
-      const picture = found.findLast((message) => message.pixels.length);
-      if (picture) this.screens?.draw(picture.status.screens, picture.pixels);
+      // Each has only the rows that changed since the one before, so all are shown, in their order.
+      for (const { status, pixels } of found) if (pixels.length) this.screens?.draw(status.screens, pixels);
       const last = found.at(-1);
-      if (last) this.heard(last.status);
+      if (!last) continue;
+      this.heard(last.status);
+      // No faster than the page paints: what is not read is not sent, and what is not sent is not made.
+      if (last.pixels.length) await painted();
     }
+  }
+
+  /** Ask for pictures of another size, if the page shows them so now. */
+  private resized(): void {
+    clearTimeout(this.resizing);
+    this.resizing = setTimeout(() => {
+      if (this.screens && this.reading && this.screens.step !== this.step) this.reading.abort();
+    }, RESIZED_MS);
   }
 
   private heard(status: LiveStatus): void {
@@ -214,9 +250,12 @@ export class LivePanel extends Panel {
       show(status.at);
     }
     if (before?.frame === 0 && status.frame) this.fit();
-    if (this.from !== null && Number(status.at.slice(1)) < this.from) this.from = Number(status.at.slice(1));
     this.pollGamepad();
     this.pollText();
+    // Numbers that change with each frame need not be written as often.
+    const now = performance.now();
+    if (before?.state === status.state && status.state === "running" && now - this.wrote < WRITTEN_MS) return;
+    this.wrote = now;
     this.requestUpdate();
   }
 
@@ -229,7 +268,6 @@ export class LivePanel extends Panel {
   async tell(name: Command, values: Record<string, string | number> = {}): Promise<void> {
     try {
       const status = await command(name, values);
-      if (name === "restart") this.from = null;
       this.failure = null;
       this.heard(status);
       if (name !== "run") void this.readText();
@@ -247,7 +285,7 @@ export class LivePanel extends Panel {
     this.requestUpdate();
     try {
       await download("/api/live/record", "live-record", { from });
-      this.from = null;
+      if (from) await this.tell("mark");
       this.fail(null);
     } catch (error) {
       if (!(error instanceof Superseded)) this.fail(error instanceof RequestError ? error : new RequestError(String(error)));
@@ -258,9 +296,9 @@ export class LivePanel extends Panel {
   }
 
   private record(): void {
-    if (this.from === null) this.from = Number(this.status!.at.slice(1));
-    else void this.save(this.from);
-    this.requestUpdate();
+    const { marked, frame } = this.status!;
+    if (marked === null) void this.tell("mark", { from: Math.max(0, frame - 1) });
+    else void this.save(marked);
   }
 
   // -- input ----------------------------------------------------------------------------------------------------
@@ -329,7 +367,7 @@ export class LivePanel extends Panel {
   private textAt = 0;
 
   private pollText(): void {
-    const folded = !this.renderRoot.querySelector<HTMLDetailsElement>("details.text")?.open;
+    const folded = !this.renderRoot.querySelector<HTMLDetailsElement>("details.text[open], details.told[open]");
     if (folded || performance.now() - this.textAt < TEXT_MS) return;
     void this.readText();
   }
@@ -337,8 +375,9 @@ export class LivePanel extends Panel {
   private async readText(): Promise<void> {
     this.textAt = performance.now();
     try {
-      const { text } = await askJson<LiveAnswer>("/api/live", "live-text");
+      const { text, events } = await askJson<LiveAnswer>("/api/live", "live-text");
       this.text = text;
+      this.events = events;
       this.requestUpdate();
     } catch {
       // A newer question has taken its place, or the connection is gone, which the stream tells.
@@ -349,6 +388,7 @@ export class LivePanel extends Panel {
   private fit(): void {
     const host = this.renderRoot.querySelector<HTMLElement>(".screens");
     if (host) this.screens?.fit(this.scale, { width: host.clientWidth, height: host.clientHeight });
+    this.resized();
   }
 
   protected override updated(changed: PropertyValues): void {
@@ -381,6 +421,13 @@ export class LivePanel extends Panel {
       ${status.note
         ? html`<pre class="note ${status.state === "ended" && status.note.includes("\n") ? "bad" : ""}" role="status">${linked(status.note)}</pre>`
         : nothing}
+      ${status.advice ? html`<div class="note advice" role="status">${status.advice}</div>` : nothing}
+      <details class="told" ?hidden=${!this.events.length} @toggle=${() => this.pollText()}>
+        <summary>What it told (${this.events.length})</summary>
+        <ul class="fold" tabindex="0" aria-label="What the console told">
+          ${this.events.map((event) => html`<li>${event}</li>`)}
+        </ul>
+      </details>
       <details class="text" @toggle=${() => this.pollText()}>
         <summary>Text of the program</summary>
         <pre class="fold" tabindex="0" aria-label="Text of the program">${this.text || "It has printed nothing."}</pre>
@@ -399,19 +446,23 @@ export class LivePanel extends Panel {
       <button type="button" class="run" ?disabled=${ended} title="Run or stand (Space, with the focus on the screens)" @click=${() => this.toggle()}>
         ${running ? "Pause" : "Run"}
       </button>
-      <button type="button" ?disabled=${status.frame === 0} title="Stand a frame earlier (,)" @click=${() => void this.tell("back")}>Back</button>
+      <button
+        type="button"
+        ?disabled=${status.frame === 0 || status.reach === null || status.frame <= status.reach}
+        title=${this.reaches(status)}
+        @click=${() => void this.tell("back")}>Back</button>
       <button type="button" ?disabled=${ended} title="Run one frame and stand (.)" @click=${() => void this.tell("step")}>Step</button>
       <button
         type="button"
         class="record"
-        aria-pressed=${this.from !== null}
+        aria-pressed=${status.marked !== null}
         ?disabled=${this.saving || status.frame === 0}
-        title=${this.from === null ? "Record from the frame that is shown" : "Stand, and save the recording as a .pgc file"}
+        title=${status.marked === null ? "Record from the frame that is shown" : "Stand, and save the recording as a .pgc file: the program runs again from there for it"}
         @click=${() => this.record()}
       >
-        ${this.saving ? "Saving…" : this.from === null ? "Record from here" : `Save f${this.from} to now`}
+        ${this.saving ? "Saving…" : status.marked === null ? "Record from here" : `Save frame ${status.marked} to now`}
       </button>
-      <button type="button" ?disabled=${this.saving || status.frame === 0} title="Stand, and save a recording from the start as a .pgc file" @click=${() => void this.save(0)}>
+      <button type="button" ?disabled=${this.saving || status.frame === 0} title="Stand, and save a recording from the start as a .pgc file: the program runs again for it" @click=${() => void this.save(0)}>
         Save all
       </button>
       <button type="button" title="Start the program again; it stands before its first frame" @click=${() => void this.tell("restart")}>Restart</button>
@@ -421,8 +472,22 @@ export class LivePanel extends Panel {
           ${SCALES.map((scale) => html`<option value=${scale} ?selected=${scale === this.scale}>${scale ? `${scale}×` : "fit"}</option>`)}
         </select>
       </label>
+      ${this.about(status)}
       <span class="numbers">${`${status.state}  frame ${status.frame.toLocaleString("en")}${running ? `  ${status.fps.toFixed(1)} of ${this.controls!.rate} fps` : ""}`}</span>
     </div>`;
+  }
+
+  /** What Back does, and how far. */
+  private reaches({ reach, frame }: LiveStatus): string {
+    if (reach === null) return "This program cannot go back";
+    return `Stand a frame earlier (,): frames from ${reach.toLocaleString("en")} on are kept, ${(frame - reach).toLocaleString("en")} before this one`;
+  }
+
+  /** How far it goes back, and which frames the other panels have. */
+  private about({ state, reach, recorded, frame }: LiveStatus): TemplateResult {
+    const back = reach === null ? "" : `back to ${reach.toLocaleString("en")} (${(frame - reach).toLocaleString("en")} frames)`;
+    const panels = state === "running" || !recorded ? "" : `f0 of the other panels is frame ${recorded[0].toLocaleString("en")}`;
+    return html`<span class="about">${[back, panels].filter(Boolean).join("; ")}</span>`;
   }
 
   private setScale(event: Event): void {

@@ -4,7 +4,7 @@ import type { LiveStatus } from "./api";
 
 export interface Message {
   status: LiveStatus;
-  /** Red, green, blue of all screens; empty if they are those of the message before. */
+  /** Red, green, blue of the rows that changed, of one screen after the other. */
   pixels: Uint8Array;
 }
 

@@ -4,9 +4,19 @@ import type { LiveDisplay, LiveStatus } from "./api";
 import { opaque } from "./messages";
 
 const GAP = 4;
+const MOST_IMAGES = 4;
+/** As many pixels become one while a program runs, if the page shows it as small as that or nearly so. */
+const STEPS = [4, 2];
+const NEARLY = 0.8;
+
+/** The step for pictures that are shown smaller by a factor. */
+export function stepOf(shrunk: number): number {
+  return STEPS.find((step) => shrunk >= step * NEARLY) ?? 1;
+}
 
 export class Screens {
   readonly canvases: HTMLCanvasElement[];
+  private readonly images = new Map<string, ImageData>();
 
   constructor(readonly displays: LiveDisplay[]) {
     this.canvases = displays.map(({ name }) => {
@@ -18,20 +28,39 @@ export class Screens {
     });
   }
 
-  /** Show the pixels of a message. */
+  /** Show the rows of a message. */
   draw(screens: LiveStatus["screens"], pixels: Uint8Array): void {
     let at = 0;
-    for (const { name, width, height } of screens) {
-      const size = width * height * 3;
+    for (const { name, width, height, first = 0, rows = 0 } of screens) {
+      const size = width * rows * 3;
       const canvas = this.canvases[this.displays.findIndex((one) => one.name === name)];
-      if (canvas && at + size <= pixels.length) {
+      if (canvas && rows && at + size <= pixels.length) {
         if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
-        const image = new ImageData(width, height);
+        const image = this.image(width, rows);
         opaque(pixels.subarray(at, at + size), image.data);
-        canvas.getContext("2d")!.putImageData(image, 0, 0);
+        canvas.getContext("2d", { desynchronized: true })!.putImageData(image, 0, first);
       }
       at += size;
     }
+  }
+
+  /** Pixels to be filled: those of before, if they have this size. */
+  private image(width: number, rows: number): ImageData {
+    const key = `${width},${rows}`;
+    let found = this.images.get(key);
+    if (!found) {
+      if (this.images.size >= MOST_IMAGES) this.images.clear();
+      found = new ImageData(width, rows);
+      this.images.set(key, found);
+    }
+    return found;
+  }
+
+  /** How many pixels, in each direction, the page shows as one. */
+  get step(): number {
+    const density = devicePixelRatio;
+    const shown = this.canvases.map((canvas, index) => this.displays[index]!.width / Math.max(1, canvas.clientWidth * density));
+    return stepOf(Math.min(...shown));
   }
 
   /** Give the canvases their size in the page: a whole multiple of the screens', or what fits (0). */

@@ -133,7 +133,7 @@ def _starting(
 
     def start() -> App:
         return guests.run(
-            path, sd=sd, font=font, switches=choices, symbols=symbols, arguments=arguments, record=True
+            path, sd=sd, font=font, switches=choices, symbols=symbols, arguments=arguments
         )  # fmt: skip
 
     start()

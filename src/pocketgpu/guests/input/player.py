@@ -34,6 +34,8 @@ class Player:
         self.controls = controls
         self._statements: list[Statement] = []
         self._order: list[tuple[int, int]] = []
+        self._held: dict[str, int] = {}
+        """The number of the last statement of `hold`, by control."""
         self._rewind()
 
     def __repr__(self) -> str:
@@ -51,6 +53,18 @@ class Player:
             self._statements.append(one)
             if one.first <= self._frame:
                 self._rewind()
+
+    def hold(self, statement: Statement) -> None:
+        """One more thing to do, in frames that were not asked for yet. What is held on is one statement: the last one
+        about the control gets a later end if it has the same values and ends just before."""
+        number = self._held.get(statement.control)
+        if number is not None and statement.last is not None:
+            before = self._statements[number]
+            if before.values == statement.values and before.last is not None and before.last + 1 == statement.first:
+                self._statements[number] = Statement(before.first, statement.last, before.control, before.values)
+                return
+        self._held[statement.control] = len(self._statements)
+        self.add((statement,))
 
     def _rewind(self) -> None:
         self._next, self._frame = 0, -1
@@ -76,7 +90,12 @@ class Player:
             if one.last is not None and not lasting:
                 heapq.heappush(self._ends, (one.last, number))
         while self._ends and self._ends[0][0] < frame:
-            del self._active[heapq.heappop(self._ends)[1]]
+            number = heapq.heappop(self._ends)[1]
+            last = self._statements[number].last
+            if last is not None and last >= frame:  # it was prolonged
+                heapq.heappush(self._ends, (last, number))
+            else:
+                del self._active[number]
         return self._actions(frame)
 
     def _release(self, control: str) -> None:

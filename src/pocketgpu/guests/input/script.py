@@ -22,7 +22,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from pocketgpu.errors import CaptureError, UsageError
 from pocketgpu.guests.input.controls import Control, Controls, Span, Value
@@ -46,6 +46,8 @@ _LINE_HINT: Final = "Write frames, a colon and what is done, such as 30-32: A."
 class Statement:
     """One thing that a player does. last: the last frame; None for no end. control: its name, or "keys". values:
     numbers, a text, or names of keys."""
+
+    fixed_state: ClassVar = True
 
     first: int
     last: int | None

@@ -119,7 +119,8 @@ class Console(Generic[M, K, I]):
 
     machine: its GPU. card: the files that the program finds. player: who plays scripts. held: input at a VBlank, by its
     number, instead of the player's. input: of the last VBlank. answers: what the player answers to the keyboard and
-    the like. vblanks: those that were. present_count: how often the program showed something new.
+    the like. vblanks: those that were, or the last of them if `most_vblanks` says how many. present_count: how often
+    the program showed something new.
 
     Classes of consoles set `screen_names`, `screen_sizes` (pixels of the displays, by screen), `touch_screen` (the one
     that is touched), `vblank_ticks` (from one VBlank to the next), `counted` (counts of the GPU that a frame tells),
@@ -144,6 +145,8 @@ class Console(Generic[M, K, I]):
         answers.later = self._answers_later
         self.closes_at: int | None = None
         self.vblanks: list[Vblank] = []
+        self.most_vblanks: int | None = None
+        self._vblank_count = 0
         self.present_count = 0
         self._reader: ConsoleText | None = None
 
@@ -180,8 +183,18 @@ class Console(Generic[M, K, I]):
         raise NotImplementedError
 
     def recorder(self) -> Recorder:
-        """A recorder; call it before the program runs."""
+        """A recorder from here on; call it while `settled`."""
         raise NotImplementedError
+
+    @property
+    def settled(self) -> bool:
+        """Whether the GPU has nothing left to do, so that a recording may begin."""
+        raise NotImplementedError
+
+    @property
+    def frames_begun(self) -> int:
+        """Frames that a recording from the start would have by now: `recorded_frame` is one of them, or the next."""
+        return self.frame_count
 
     @property
     def screens(self) -> Mapping[str, ShownArray]:
@@ -191,9 +204,12 @@ class Console(Generic[M, K, I]):
     # -- time -------------------------------------------------------------------------------------------------------
     def vblank(self, tick: int) -> None:
         """One VBlank: input, then what was presented. Consoles call it when it is due."""
-        one = Vblank(len(self.vblanks) + 1, tick)
+        self._vblank_count += 1
+        one = Vblank(self._vblank_count, tick)
+        if self.most_vblanks is not None and len(self.vblanks) >= 2 * self.most_vblanks:
+            del self.vblanks[: -self.most_vblanks]
         self.vblanks.append(one)
-        self.input = self.held.get(one.number) or self._played(len(self.vblanks) - 1)
+        self.input = self.held.get(one.number) or self._played(one.number - 1)
         self.take_input()
         if self.closes_at == one.number:
             self.ask_to_close()
@@ -227,7 +243,7 @@ class Console(Generic[M, K, I]):
     @property
     def frame_count(self) -> int:
         """VBlanks so far."""
-        return len(self.vblanks)
+        return self._vblank_count
 
     @property
     def frame_seconds(self) -> float:
@@ -287,6 +303,10 @@ class Console(Generic[M, K, I]):
     def play(self, statements: Iterable[Statement]) -> None:
         """Do what a script says, beside what is done already."""
         self.player.add(statements)
+
+    def hold(self, statement: Statement) -> None:
+        """Do what a statement says, which may prolong the one before: see `Player.hold`."""
+        self.player.hold(statement)
 
     def close(self) -> None:
         """Ask the program to end, at the next VBlank."""

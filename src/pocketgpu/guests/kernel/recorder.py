@@ -56,6 +56,18 @@ class MemoryRecorder:
             self._versions[new] = self._arena.page_versions[new]
             self._compared = -1
 
+    def keep_unshared(self, place: int, data: bytes) -> None:
+        """Whole pages that have bytes when the recording begins: those of no interest so far are stored now."""
+        first = place >> PAGE_SHIFT
+        pages = np.flatnonzero(~self._shared[first : first + (len(data) >> PAGE_SHIFT)])
+        for run in np.split(pages, np.flatnonzero(np.diff(pages) > 1) + 1):
+            if len(run):
+                part = slice(int(run[0]) << PAGE_SHIFT, (int(run[-1]) + 1) << PAGE_SHIFT)
+                self._copy[place + part.start : place + part.stop] = np.frombuffer(data[part], np.uint8)
+                self._known[first + run] = True
+                self.stored_bytes += part.stop - part.start
+                self.stored(place + part.start, data[part])
+
     def find_written(self) -> None:
         """Find what the processor has written, if it has run."""
         if self._compared == self._runner.steps:

@@ -91,6 +91,10 @@ class N3DSConsole(Console[N3DS, N3DSKernel, Input]):
         """Words of the framebuffer entries that were taken, by screen."""
         return {SCREENS[screen]: words for screen, words in self.gsp.taken().items()}
 
+    @property
+    def settled(self) -> bool:
+        return not self.machine.work_ends_later
+
     def ask_to_close(self) -> None:
         self.apt.close()
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.capture.formats.pgc.contents import Contents, Event, FrameContents, Gx, Load, Writes, digest
 from pocketgpu.capture.formats.pgc.numbers import FULL_COVERAGE, PICTURES_COVERED, SCREENS
-from pocketgpu.capture.pgc.snapshot import state_of
+from pocketgpu.capture.pgc.snapshot import memory_of, state_of
 from pocketgpu.guests.kernel.memory import Area
 from pocketgpu.guests.kernel.recorder import MemoryRecorder
 from pocketgpu.pica.core.observer import Observer
@@ -27,7 +27,8 @@ _CONSOLE: Final = "3DS"
 
 
 class N3DSRecorder(MemoryRecorder, Observer):
-    """Follows a machine and the kernel of its program from their start on. frames: those that are over."""
+    """Follows a machine and the kernel of its program from a moment on at which the GPU has nothing to do. frames:
+    those that are over."""
 
     def __init__(self, machine: N3DS, kernel: Kernel) -> None:
         super().__init__(machine.memory, kernel)
@@ -40,6 +41,7 @@ class N3DSRecorder(MemoryRecorder, Observer):
         for area in kernel.space:
             self.mapped(area)
         kernel.space.followers.append(self)
+        self._keep_unshared()
 
     def __repr__(self) -> str:
         return f"<N3DSRecorder: {len(self.frames)} frames>"
@@ -56,6 +58,15 @@ class N3DSRecorder(MemoryRecorder, Observer):
         return found
 
     # -- memory -----------------------------------------------------------------------------------------------------
+    def _keep_unshared(self) -> None:
+        """Loads for what is in memory that the program does not see, such as what the GPU has drawn until now. Pages
+        that it sees are compared with zeros when the GPU works the next time."""
+        for load in memory_of(self.machine):
+            data = b"".join(load.pieces)
+            place = self._memory.offset_of(load.address, len(data))
+            assert place is not None, "a load is inside one region"
+            self.keep_unshared(place, data)
+
     def mapped(self, area: Area) -> None:
         """An area of the program is new."""
         if area.physical is not None:

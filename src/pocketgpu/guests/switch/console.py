@@ -130,6 +130,14 @@ class SwitchConsole(Console[GM20B, SwitchKernel, Input]):
     def recorded_frame(self) -> int:
         return self.display.shown_count - 1
 
+    @property
+    def frames_begun(self) -> int:
+        return self.display.present_count
+
+    @property
+    def settled(self) -> bool:
+        return all(one.idle for one in self.machine.channels.values())
+
     def ask_to_close(self) -> None:
         self.applet.close()
 

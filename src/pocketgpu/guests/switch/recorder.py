@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.arena import PAGE_SIZE
 from pocketgpu.capture.formats.mxcap import FORMATS
+from pocketgpu.capture.formats.pgc import channel_state
 from pocketgpu.capture.formats.pgc import contents as pgc
 from pocketgpu.capture.formats.pgc.contents import Contents, Event, FrameContents, Submit, Unmap, digest
 from pocketgpu.capture.formats.pgc.numbers import FULL_COVERAGE, PICTURES_COVERED
@@ -68,7 +69,8 @@ _Noted = _Mapped | _Stored | _Shown | Submit | Unmap
 
 
 class SwitchRecorder(MemoryRecorder):
-    """Follows a driver and a display from their program's start on. frames: those that are over, a present ends one."""
+    """Follows a driver and a display from a moment on at which the GPU has nothing to do. frames: those that are over,
+    a present ends one."""
 
     copies_all = False
 
@@ -77,6 +79,9 @@ class SwitchRecorder(MemoryRecorder):
         self._driver, self._display, self._memory = driver, display, driver.gpu.memory
         self._ranges: dict[tuple[int, int], None] = {}
         self._live: dict[int, GpuMapping] = {}
+        channels = driver.gpu.channels
+        self._state = [one for number in channels for one in channel_state.save(channels[number], number)]
+        self._syncpoints = driver.gpu.syncpoints.values() if channels else {}
         self._changes = -1
         self._borders: list[int] | None = None
         self._noted: list[_Noted] = []
@@ -195,6 +200,7 @@ class SwitchRecorder(MemoryRecorder):
             FrameContents(events, {0: picture}) for events, (_, picture) in zip(parts, self.frames, strict=True)
         ]
         found.tail = tail
+        found.state, found.syncpoints = list(self._state), dict(self._syncpoints)
         return found
 
 

@@ -146,6 +146,11 @@ class TimedRegisters(ExternalRegisters):
         while (ends := [job.due for job in self._jobs if job.due is not None]) and not self.clock.running:
             self.clock.advance_to(max(ends))
 
+    @property
+    def work_ends_later(self) -> bool:
+        """Whether a unit has work that is not done yet."""
+        return any(job.due is not None for job in self._jobs)
+
     def settle(self) -> None:
         """Pass register writes on to the displays."""
         for display in self.displays:

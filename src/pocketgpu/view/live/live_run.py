@@ -1,23 +1,24 @@
 """A program that runs for the page: frames at the console's pace, a player's input, and what the page gets to see.
 
-    run = LiveRun(lambda: pocketgpu.run("app.3dsx", record=True))
+    run = LiveRun(lambda: pocketgpu.run("app.3dsx"))
     run.hold({"keys": "A"})
     run.resume()
     while (seconds := run.advance()) is not None:
         time.sleep(seconds)
-    run.contents()
+    run.capture()
 
-It belongs to the machine's thread; others read `newest` only. The run is recorded from its start, so that a frame that
-stands can be looked at without a second run.
+It belongs to the machine's thread; others read `newest` and set `ready` of their follower only. A program that runs is
+not recorded, which would take most of the time. It keeps checkpoints of late instead. When it stands, it goes back by
+some frames and comes again with a recorder, so a frame can be looked at after hours as after a second.
 """
 
 from __future__ import annotations
 
-import json
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,17 +26,34 @@ from pocketgpu.displayed import line_of
 from pocketgpu.errors import PocketGPUError, UsageError
 from pocketgpu.guests.input.controls import Span
 from pocketgpu.guests.input.script import KEYS, Statement, parse
-from pocketgpu.late_dataclass import dataclass
+from pocketgpu.view.live.advice import advice
+from pocketgpu.view.live.shown import Follower, Shown
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
     from pocketgpu.capture.formats.pgc.contents import Contents
     from pocketgpu.guests import App
+    from pocketgpu.guests.app import Recorded
     from pocketgpu.pictures import ShownArray
 
 RUNNING, STANDING, ENDED = "running", "standing", "ended"
 MOST_RECORDED: Final = 1 << 30
-"""Bytes of a recording at which a run stands: memory has an end."""
+"""Bytes that the processor has written, which one recording has at most."""
+MOST_KEPT: Final = 256 << 20
+"""Bytes of the checkpoints of late."""
+LOOKED_AT: Final = 12
+"""Frames of the recording of a program that stands, or more if the shown picture is older."""
+_LOOKING: Final = 0.25
+"""Seconds that these frames took at most; slow programs have fewer, but two."""
+_LEAST_LOOKED_AT: Final = 2
+_AHEAD: Final = 2
+"""Frames before a picture is shown, in which it was drawn."""
+_MOST_CHANGES: Final = 4096
+"""Frames that showed a new picture, which are remembered."""
+_KEPT_VBLANKS: Final = 64
+"""Of which the console keeps what they did."""
+_MOST_EVENTS: Final = 50
+"""Different events that the page gets: the last ones."""
 MOST_STEPS: Final = 600
 """Frames of one step."""
 MOST_TEXT: Final = 64 << 10
@@ -50,45 +68,23 @@ _MEASURED: Final = 60
 """Frames over which the pace is measured."""
 _LEAST_TIME: Final = 1e-6
 """Seconds that these frames take at least, so that a pace can be computed."""
-_LENGTH: Final = 4
-"""Bytes of a length in a message."""
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """What the page sees of a moment. number: grows with each. picture: grows with each change of the pixels. head: for
-    JSON. pixels: red, green, blue of all screens, one screen after the other."""
-
-    number: int
-    picture: int
-    head: Mapping[str, Any]
-    pixels: bytes
-
-    def message(self, known: int) -> bytes:
-        """As a stream has it: two lengths in four bytes each, lowest first, the head as JSON, the pixels. known: the
-        picture that the reader has; its pixels are not sent again."""
-        head = json.dumps(self.head, separators=(",", ":")).encode()
-        pixels = b"" if known == self.picture else self.pixels
-        lengths = (len(part).to_bytes(_LENGTH, "little") for part in (head, pixels))
-        return b"".join((*lengths, head, pixels))
 
 
 class LiveRun:
     """A program that runs or stands.
 
-    :param start: starts the program, with a recording. It is called again for a restart.
+    :param start: starts the program, without a recording. It is called again for a restart.
     :param choices: named choices and their values, for looking at frames.
     """
 
     def __init__(self, start: Callable[[], App], choices: Mapping[str, str] | None = None) -> None:
         self._start, self.choices = start, dict(choices or {})
-        self.followers: list[Callable[[], None]] = []
-        """Called whenever there is something new to see, on the machine's thread."""
-        self._number = self._picture = 0
+        self.followers: list[Follower] = []
+        """Told whenever there is something new to see, on the machine's thread."""
+        self._number = 0
         """Of the newest `Shown`."""
-        self._pixels = b""
-        self._apps = 0
-        """How often the program was started."""
+        self.newest: Shown | None = None
+        """What there is to see."""
         self.recordings = 0
         """How many recordings `capture` has made."""
         self.restart()
@@ -100,19 +96,25 @@ class LiveRun:
     def restart(self) -> None:
         """Start the program. It stands before its first frame."""
         self._use(self._start())
-        self.state, self.note = STANDING, ""
+        self.state, self.note, self.advice = STANDING, "", ""
+        self.marked: int | None = None
+        """The frame from which on the player wants a recording."""
+        self.events: dict[str, None] = {}
+        """What the machine and the kernel had to tell, each once: the last ones."""
         self._held: dict[str, tuple[float | str, ...]] = {}
         """What the player holds, by control."""
         self._lasting: dict[str, tuple[float | str, ...]] = {}
         """The values that controls which keep theirs were given last."""
         self._begun = False
         """Whether a part of the next frame has run. Then it has its input already."""
-        self._earlier: Contents | None = None
-        """After going back: the recording from before that, until the program runs again."""
-        self._earlier_moment = (0, 0)
-        """The `_moment` at which that recording ends."""
-        self._looked = (0, 0)
-        """The `_moment` at which the last recording of `capture` ends."""
+        self._recorded: Recorded | None = None
+        """The recording that `capture` has made last; None after the program has gone on."""
+        self._changes: deque[int] = deque(maxlen=_MOST_CHANGES)
+        """Frames that showed something new."""
+        self._seconds: deque[float] = deque(maxlen=_MEASURED)
+        """How long the last frames took."""
+        self._taken = 0.0
+        """Seconds of the frame that has begun."""
         self._times: deque[float] = deque(maxlen=_MEASURED)
         """When the last frames were over."""
         self._due = 0.0
@@ -121,9 +123,9 @@ class LiveRun:
 
     def _use(self, app: App) -> None:
         self.app = app
-        self._apps += 1
+        app.console.most_vblanks = _KEPT_VBLANKS
         with suppress(PocketGPUError):  # a program that cannot go back runs all the same
-            app.history.keep()
+            app.history.keep_recent(MOST_KEPT)
 
     @property
     def frame(self) -> int:
@@ -131,14 +133,16 @@ class LiveRun:
         return self.app.frame_count
 
     @property
-    def _moment(self) -> tuple[int, int]:
-        """How far the program is: the number of its start, and the steps of its kernel."""
-        return self._apps, self.app.console.kernel.steps + 1
+    def at(self) -> str:
+        """The address of the frame that is shown, in the recording of `capture`."""
+        before = self._recorded.before if self._recorded is not None else 0
+        return f"f{max(0, self.app.console.recorded_frame - before)}"
 
     @property
-    def at(self) -> str:
-        """The address of the frame that is shown, in a recording of the run."""
-        return f"f{max(0, self.app.console.recorded_frame)}"
+    def reach(self) -> int | None:
+        """The first frame to which it can go back soon; None: it cannot go back."""
+        recent = self.app.history.recent
+        return None if recent is None else recent.first
 
     @property
     def fps(self) -> float:
@@ -156,11 +160,11 @@ class LiveRun:
     def resume(self) -> None:
         """Run, at the console's pace.
 
-        :raises UsageError: the program has ended, or its recording is full.
+        :raises UsageError: the program has ended.
         """
         self._check_goes_on()
         if self.state != RUNNING:
-            self.state, self.note, self._due = RUNNING, "", perf_counter()
+            self.state, self.note, self.advice, self._due = RUNNING, "", "", perf_counter()
             self._times.clear()
             self._publish()
 
@@ -206,25 +210,15 @@ class LiveRun:
     def _check_goes_on(self) -> None:
         if self.state == ENDED:
             raise UsageError("the program has ended", hint="Restart it, or go back.")
-        if self._is_full:
-            raise UsageError(self._full, hint="Restart the program.")
-
-    @property
-    def _is_full(self) -> bool:
-        recorder = self.app.recorder
-        return recorder is not None and recorder.stored_bytes >= MOST_RECORDED
-
-    @property
-    def _full(self) -> str:
-        return f"the recording is full: it has {MOST_RECORDED >> 20} MiB"
 
     def _run_frame(self, deadline: float | None = None) -> bool:
         """Run the next frame to its end, or until the time `deadline`; whether it is over."""
         if not self._begun:
-            self._earlier = None
+            self._recorded = None
             self._play()
-            self._begun, self._wanted = True, self.frame + 1
-        app, wanted = self.app, self._wanted
+            self._begun, self._wanted, self._taken = True, self.frame + 1, 0.0
+        app, wanted, begun = self.app, self._wanted, perf_counter()
+        shown = app.console.recorded_frame
         try:
             app.until(lambda: app.frame_count >= wanted or (deadline is not None and perf_counter() > deadline))
         except PocketGPUError as error:  # what the GPU cannot do ends the run, as a fault does
@@ -233,9 +227,23 @@ class LiveRun:
             self.state, self.note = ENDED, str(app.end)
         over = app.frame_count >= wanted
         self._begun = not over and self.state != ENDED
-        if over and self._is_full and self.state != ENDED:
-            self.state, self.note = STANDING, self._full
+        self._taken += perf_counter() - begun
+        if app.console.recorded_frame != shown:
+            self._changes.append(self.frame)
+        if over:
+            self._seconds.append(self._taken)
+        self._hear()
         return over
+
+    def _hear(self) -> None:
+        """Keep what the machine and the kernel tell, and say what may help."""
+        for event in self.app.console.events:
+            self.events.pop(str(event), None)
+            self.events[str(event)] = None
+        while len(self.events) > _MOST_EVENTS:
+            del self.events[next(iter(self.events))]
+        idle = self.frame - self._changes[-1] if self._changes else self.frame
+        self.advice = advice(self.app, self.state == ENDED, idle, self.fps)
 
     # -- input ------------------------------------------------------------------------------------------------------
     def hold(self, held: Mapping[str, str]) -> None:
@@ -280,16 +288,14 @@ class LiveRun:
 
     def _play(self) -> None:
         """Give what is held to the program, for the next frame."""
-        controls, frame, statements = self.app.console.controls, self.frame, []
+        controls, frame = self.app.console.controls, self.frame
         for name, values in self._held.items():
             control = controls.find(name)
             if control is not None and control.span is Span.LASTING:
                 if self._lasting.get(name) == values:
                     continue
                 self._lasting[name] = values
-            statements.append(Statement(frame, frame, name, values))
-        if statements:
-            self.app.console.play(statements)
+            self.app.console.hold(Statement(frame, frame, name, values))
 
     # -- going back -------------------------------------------------------------------------------------------------
     def back(self, frames: int = 1) -> None:
@@ -298,43 +304,68 @@ class LiveRun:
         :raises UsageError: there are not so many, or this program cannot go back.
         """
         self.stand()
-        wanted = self.frame - frames
+        wanted, reach = self.frame - frames, self.reach
+        if reach is None:
+            raise UsageError("this program cannot go back", hint="Restart it.")
         if frames < 1 or wanted < 0:
             raise UsageError(f"cannot go back by {frames} frames", location="frames", hint=f"There are {self.frame}.")
-        earlier = self._earlier
-        if earlier is None and self.app.recorder is not None:
-            earlier, self._earlier_moment = self.app.contents(), self._moment
+        if wanted < reach:
+            raise UsageError(
+                f"frame {wanted} is not kept any more", location="frames", hint=f"Frames are kept from {reach} on."
+            )
         self.app.back(frames)
         console = self.app.console
-        left = tuple(one for one in console.inputs.statements if one.first < wanted)
+        left = tuple(one for one in map(partial(_until, frame=wanted), console.inputs.statements) if one is not None)
         console.inputs = replace(console.inputs, statements=left, closes_at=None)
         self._lasting.clear()
-        self.state, self.note, self._begun, self._earlier = STANDING, "", False, earlier
+        while self._changes and self._changes[-1] > wanted:
+            self._changes.pop()
+        if self.marked is not None and self.marked > wanted:
+            self.mark(wanted)
+        self.state, self.note, self.advice, self._begun = STANDING, "", "", False
         self._publish()
 
     # -- what it was given ------------------------------------------------------------------------------------------
-    def contents(self) -> Contents:
-        """The recording of the run so far. If the run went back and on, it is run a second time for it."""
-        if self._earlier is not None:
-            shown = self.app.console.recorded_frame + 1
-            return replace(self._earlier, frames=self._earlier.frames[:shown], tail=())
-        if self.app.recorder is None:
-            self._use(self.app.again(record=True))
-        return self.app.contents()
+    def mark(self, frame: int | None) -> None:
+        """A recording is wanted from a frame on: the checkpoint before it is kept. None: no longer."""
+        self.marked = frame
+        recent = self.app.history.recent
+        if recent is not None:
+            recent.pinned = frame
+
+    def contents(self, first: int = 0) -> Contents:
+        """A recording from a frame on until now. The program goes back and comes here again for it.
+
+        :raises UsageError: there is no such frame, or the recording would be too large.
+        """
+        self.stand()
+        if self.frame and first >= self.frame:
+            raise UsageError(f"frame {first} is not over yet", location="from", hint=f"There are {self.frame}.")
+        return self.app.recorded_from(first, MOST_RECORDED).contents
 
     def capture(self) -> Capture | None:
-        """A recording with the frame that is shown, to look at it; None if the last recording has it."""
+        """A recording with the frame that is shown, and some before it; None if the last recording has it."""
         from pocketgpu.capture import Capture
         from pocketgpu.capture.formats.pgc.traces import trace_of
 
-        if self._looked == (self._moment if self._earlier is None else self._earlier_moment):
+        last = self._recorded
+        if last is not None and (last.first < self.frame <= last.last or last.last == 0):
             return None
-        contents = self._earlier or self.contents()
-        self._looked = self._moment if self._earlier is None else self._earlier_moment
+        self._recorded = found = self.app.recorded_from(self._first_looked_at)
         self.recordings += 1
         self._publish()
         name = self.app.program.name
-        return Capture(name, trace_of(contents, name))
+        return Capture(name, trace_of(found.contents, name))
+
+    @property
+    def _first_looked_at(self) -> int:
+        """The frame with which the recording of `capture` begins."""
+        each = sum(self._seconds) / max(1, len(self._seconds))
+        count = min(LOOKED_AT, max(_LEAST_LOOKED_AT, int(_LOOKING / max(each, _LEAST_TIME))))
+        first = self.frame - count
+        if self.app.console.recorded_frame >= 0 and self._changes:  # the picture may have been there for long
+            first = min(first, max(self._changes[-1] - _AHEAD, self.reach or 0))
+        return max(0, first)
 
     # -- what is to be seen -----------------------------------------------------------------------------------------
     def _screens(self) -> dict[str, ShownArray]:
@@ -347,7 +378,9 @@ class LiveRun:
         app, shown = self.app, self._screens() if screens is None else screens
         return {
             "state": self.state, "frame": self.frame, "presents": app.present_count, "fps": round(self.fps, 1),
-            "note": self.note, "at": self.at, "recording": self.recordings,
+            "note": self.note, "advice": self.advice, "at": self.at, "recording": self.recordings,
+            "reach": self.reach, "marked": self.marked,
+            "recorded": None if self._recorded is None else [self._recorded.first, self._recorded.last],
             "screens": [
                 {"name": name, "width": one.width, "height": one.height} for name, one in shown.items()
             ],
@@ -377,16 +410,22 @@ class LiveRun:
         }  # fmt: skip
 
     def _publish(self) -> None:
-        """Make this moment the newest."""
+        """Make this moment the newest. A program that runs is shown to those who have sent what was before."""
+        if self.state == RUNNING and not any(one.ready for one in self.followers):
+            return
         screens = self._screens()
-        pixels = b"".join(one.array.tobytes() for one in screens.values())
-        if pixels != self._pixels:
-            self._pixels = pixels
-            self._picture += 1
         self._number += 1
-        self.newest = Shown(self._number, self._picture, self.status(screens), self._pixels)
-        for told in tuple(self.followers):
-            told()
+        arrays = {name: one.array for name, one in screens.items()}
+        self.newest = Shown(self._number, self.status(screens), arrays, self.state == RUNNING)
+        for one in tuple(self.followers):
+            one.told()
 
 
-__all__ = ["ENDED", "MOST_RECORDED", "MOST_STEPS", "RUNNING", "STANDING", "LiveRun", "Shown"]
+def _until(one: Statement, frame: int) -> Statement | None:
+    """What is left of a statement before a frame."""
+    if one.first >= frame:
+        return None
+    return replace(one, last=frame - 1) if one.last is not None and one.last >= frame else one
+
+
+__all__ = ["ENDED", "LOOKED_AT", "MOST_RECORDED", "MOST_STEPS", "RUNNING", "STANDING", "LiveRun"]

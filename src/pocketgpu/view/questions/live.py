@@ -82,7 +82,7 @@ def _asked(do: Callable[[Parameters], Callable[[LiveRun], None]], slow: bool = F
 def _state(given: Parameters) -> DeskQuestion:
     def question(desk: Desk) -> Json:
         run = _run_of(desk)
-        return {**run.status(), "controls": run.controls(), "text": run.text}
+        return {**run.status(), "controls": run.controls(), "text": run.text, "events": [*run.events]}
 
     return question
 
@@ -107,24 +107,28 @@ def _do(given: Parameters) -> Callable[[LiveRun], None]:
     return lambda run: run.do(what, text)
 
 
+def _mark(given: Parameters) -> Callable[[LiveRun], None]:
+    frame = given.number("from", -1)
+
+    def mark(run: LiveRun) -> None:
+        if frame > run.frame:
+            raise UsageError(f"frame {frame} has not come yet", location="from", hint=f"There are {run.frame}.")
+        run.mark(frame if frame >= 0 else None)
+
+    return mark
+
+
 def _record(given: Parameters) -> DeskQuestion:
-    """A file with the frames from `from` on. Memory and registers before them are in it."""
+    """A file with the program's frames from `from` on. Memory and registers before them are in it."""
     first = given.number("from", 0)
 
     def question(desk: Desk) -> Download:
         from pocketgpu.capture.formats.pgc.encoder import encode
-        from pocketgpu.capture.pgc.minimise import Keep, cut
 
         run = _run_of(desk)
-        run.stand()
+        contents = run.contents(first)
+        last = max(first, run.frame - 1)
         _look(desk)
-        contents = run.contents()
-        last = len(contents.frames) - 1
-        if first > last:
-            have = f"It has f0 to f{last}." if last >= 0 else "It has none yet."
-            raise UsageError(f"the recording has no frame {first}", location="from", hint=have)
-        if first:
-            contents = cut(contents, Keep(first, last), switches=run.choices)
         name = f"{run.app.program.name} f{first}-f{last}{_SUFFIX}"
         return Download(encode(contents, "zstd"), "application/octet-stream", name)
 
@@ -140,5 +144,6 @@ ASKED: Final = {
     "live/restart": _asked(lambda given: lambda run: run.restart()),
     "live/input": _asked(_input),
     "live/do": _asked(_do),
+    "live/mark": _asked(_mark),
     "live/record": AskedOfDesk(_record, slow=True),
 }

@@ -179,13 +179,17 @@ def test_state_and_words(opened: Opened) -> None:
     page.locator("pg-state .dim", has_text=f"{len(state['changes'])} changed").wait_for()
     assert page.locator("pg-state th").all_inner_texts() == [one["name"] for one in state["summary"]]
     opened.front("Words")
-    lines = [line for line in answer(page, "words", at=at)["lines"] if "schema" not in line]
-    page.locator("pg-words .dim", has_text=f"{len(lines)} words").wait_for()
-    words = [line for line in lines if "word" in line and line.get("address")]
-    assert words[0]["address"] in page.locator("pg-words .row", has_text=words[0]["address"]).inner_text()
-    page.get_by_label("Filter words").fill("no such register")
-    page.locator("pg-words .note", has_text="No words").wait_for()
-    page.get_by_label("Filter words").fill("")
+    words = [line for line in answer(page, "words", at=at)["lines"] if "word" in line]
+    total = answer(page, "stream_open")["rows"]
+    first_row, end = opened.run.stream.range_of(opened.run.event(at))
+    page.get_by_label("this event only").check()
+    page.locator("pg-words .count", has_text=f"{end - first_row} of {total:,} rows").wait_for()
+    named = next(line for line in words if "address" in line and "register" in line)
+    assert named["register"]["name"] in page.locator("pg-words .row", has_text=named["address"]).first.inner_text()
+    page.get_by_label("this event only").uncheck()
+    page.get_by_placeholder("Find words").fill("no such register")
+    page.locator("pg-words .hits", has_text="no hits").wait_for()
+    page.get_by_placeholder("Find words").fill("")
 
 
 def test_the_shader_steps_as_the_trace(opened: Opened) -> None:

@@ -55,7 +55,10 @@ def test_the_page_looks_as_it_did(opened: tuple[str, Any], size: str, pytestconf
 
 RESTED = f"""() => ({AT_REST})() && document.querySelector(".busy").textContent.trim() === ""
     && /findings? in f/.test(document.querySelector("pg-events")?.renderRoot.querySelector(".foot").textContent
-        ?? "no findings in front")"""
+        ?? "no findings in front")
+    && (words => !words || words.querySelector(".row.inside") && !words.querySelector(".note, .row.waiting"))(
+        document.querySelector("pg-words")?.renderRoot)
+    && (mesh => !mesh || mesh.view?.scene && !mesh.view.frame)(document.querySelector("pg-mesh"))"""
 """Whether nothing on the page will change by itself."""
 
 

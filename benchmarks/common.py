@@ -41,7 +41,7 @@ class Figure:
 
     what: a name that stays the same from run to run. value: the median of the repetitions, best: the best of them.
     target: what was promised, None for numbers that only inform. more: whether more is better. by_best: the promise is
-    about `best`, because what it is compared with is the best of many, too.
+    about `best`, because what it is compared with is the best of many, too. parts: what it is made of, by name.
     """
 
     what: str
@@ -52,6 +52,7 @@ class Figure:
     more: bool = True
     note: str = ""
     by_best: bool = False
+    parts: dict[str, float] = field(default_factory=dict)
 
     @property
     def met(self) -> bool | None:

@@ -64,7 +64,7 @@ class Starter:
     def __init__(self, folder: Path, python: str = "") -> None:
         self.folder, self.python = folder, python or sys.executable
         self.kernels, self.out, self.phases = folder / "kernels", folder / "pictures", folder / "phases.json"
-        ours = ("PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "POCKETGPU_LEVEL")
+        ours = ("PYTHONDONTWRITEBYTECODE", "PYTHONPATH")
         self.environment = {k: v for k, v in os.environ.items() if k not in ours}
         self.environment["POCKETGPU_CACHE"] = str(self.kernels)
         if not python:
@@ -174,7 +174,7 @@ def measure(report: Report, arguments: argparse.Namespace) -> None:
             taken = starter.broken_down[name]
             parts = {phase: statistics.median(one[phase] for one in taken) / numpy.median for phase in PHASES}
             report.add(
-                name, median, "x import numpy", best=best, target=target, more=False, by_best=True,
+                name, median, "x import numpy", best=best, target=target, more=False, by_best=True, parts=parts,
                 note=", ".join(f"{phase} {value:.2f}" for phase, value in parts.items() if value >= 0.005),
             )  # fmt: skip
         for name, made in starter.made.items():

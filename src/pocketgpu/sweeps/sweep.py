@@ -1,0 +1,168 @@
+"""A sweep: one kind of work on any number of captures, results as they come.
+
+    sweep = pocketgpu.sweep(["captures/**/*.pgc"], "check")
+    for row in sweep:
+        print(row)
+    sweep.table().to_parquet("rows.parquet")
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from pocketgpu.displayed import line_of
+from pocketgpu.sweeps.captures import sources
+from pocketgpu.sweeps.child.keeper import Limits
+from pocketgpu.sweeps.engine import clusters
+from pocketgpu.sweeps.engine.dispatch import Dispatch
+from pocketgpu.sweeps.engine.worker import Result
+from pocketgpu.sweeps.rows import Row, Times
+from pocketgpu.sweeps.store import Store
+from pocketgpu.sweeps.task import Source, Task, What
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+TIMEOUT: Final = 300.0
+MEMORY: Final = 2 << 30
+"""What a task may take if nothing is said: seconds, bytes."""
+
+
+class Sweep:
+    """The captures and the results of a sweep. Iterating runs it: rows come as their tasks end.
+
+    sources: the captures. store: the results so far, of an interrupted run too. Leaving the loop early, or Ctrl-C, ends
+    the sweep; what was stored stays.
+    """
+
+    def __init__(
+        self, sources: list[Source], what: What, store: Store, limits: Limits, *, client: Client | None = None,
+        scheduler: str | None = None, workers: int | None = None, ship: bool = False,
+    ) -> None:  # fmt: skip
+        self.sources, self.what, self.store, self.limits = sources, what, store, limits
+        self._client, self._scheduler, self._ship = client, scheduler, ship
+        self._workers = workers or clusters.cores()
+        self.dashboard: str | None = None
+        """The address of the page about the cluster, once it runs, if there is one."""
+        self._kept: tempfile.TemporaryDirectory[str] | None = None
+
+    def __repr__(self) -> str:
+        return line_of(self, f"{self.what.work}, {len(self.store.rows)} of {len(self.sources)} captures")
+
+    def __len__(self) -> int:
+        return len(self.sources)
+
+    @property
+    def rows(self) -> list[Row]:
+        """The rows so far, in the order of the captures."""
+        return [self.store.rows[one.name] for one in self.sources if one.name in self.store.rows]
+
+    @property
+    def todo(self) -> list[Source]:
+        """The captures without a row, or whose bytes have changed since."""
+        rows = self.store.rows
+        return [one for one in self.sources if one.name not in rows or rows[one.name].key != one.key(self.what)]
+
+    def __iter__(self) -> Iterator[Row]:
+        """Run it: yields every row as its task ends."""
+        by_key: dict[str, list[Source]] = {}
+        for one in self.todo:
+            by_key.setdefault(one.key(self.what), []).append(one)
+        try:
+            if by_key:
+                with self._cluster() as (client, again):
+                    self.dashboard = clusters.dashboard(client)
+                    tasks = (self._task(key, group) for key, group in by_key.items())
+                    for result in Dispatch(client, self.what, self.limits, again=again).run(tasks):
+                        yield from self._arrived(result, by_key[result.key])
+        finally:
+            self.store.close()
+
+    def table(self) -> Any:
+        """The rows as a table: a pandas DataFrame if pandas is installed, else one that Arrow's readers take."""
+        from pocketgpu.sweeps.tables import frame_of
+
+        return frame_of(self.rows)
+
+    def _cluster(self) -> Any:
+        @contextlib.contextmanager
+        def with_it(client: Any, again: Callable[[], Client] | None) -> Iterator[Any]:
+            with client as one:
+                yield one, again
+
+        if self._client is not None:
+            return with_it(contextlib.nullcontext(self._client), None)
+        if self._scheduler is not None:
+            address = self._scheduler
+            return with_it(clusters.existing(address), lambda: clusters.connect(address, clusters.AGAIN))
+        return with_it(clusters.local(self._workers), None)
+
+    def _task(self, key: str, group: list[Source]) -> Task:
+        one = group[0]
+        paths = [one.path] if one.other is None else [one.path, one.other]
+        names = tuple(source.name for source in group)
+        if not self._ship:
+            return Task(key, names, tuple(os.path.abspath(path) for path in paths))
+        files: dict[str, bytes] = {}
+        for side, found in (("a", one.files), ("b", one.other_files)):
+            files |= {f"{side}/{path.name}": path.read_bytes() for path in found}
+        return Task(key, names, tuple(map(str, paths)), files)
+
+    def _arrived(self, result: Result, group: Iterable[Source]) -> Iterator[Row]:
+        for source in group:
+            row = self._row(result, source)
+            times = Times(
+                source.name, result.key, round(result.seconds, 6), result.frames, result.worker, result.tries,
+                result.first, result.started,
+            )  # fmt: skip
+            self.store.add(row, times, result.pictures)
+            yield row
+
+    def _row(self, result: Result, source: Source) -> Row:
+        texts = dict(result.found)
+        for shown, name in ((os.path.abspath(source.path), source.name), (str(source.path), source.name)):
+            for key in ("message", "location", "hint"):
+                if key in texts:
+                    texts[key] = texts[key].replace(shown, name)
+        return Row.from_json({"capture": source.name, "key": result.key, "work": self.what.work} | texts)
+
+
+def sweep(
+    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], what: str | What = "render",
+    client: Client | None = None, *, out: str | os.PathLike[str] | None = None, resume: bool = False,
+    scheduler: str | None = None, workers: int | None = None, timeout: float = TIMEOUT, memory: int = MEMORY,
+    ship: bool = False, switches: Mapping[str, str] | None = None,
+) -> Sweep:  # fmt: skip
+    """Sweep captures: iterate over what it returns to run it.
+
+    paths: files, folders, globs, `@LIST` or `-` (`captures.sources`). what: `render`, `check`, `bench`, `info`,
+    `verify`, `diff=FOLDER`, or a `What`. client: of a Dask cluster; else `scheduler`, an address, or `workers`
+    processes of this computer (None: as many as it has cores), for which a program needs the usual
+    `if __name__ == "__main__":`. out: the folder of results (None: a temporary one). resume: go on in that folder.
+    timeout, memory: seconds and bytes that a capture may take. ship: send captures to workers that do not see them.
+
+    :raises UsageError: the extra `sweep` is missing, or an argument does not fit.
+    """
+    clusters.check_installed()
+    patterns = [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
+    work = What.parse(what, switches=dict(switches or {})) if isinstance(what, str) else what
+    kept = tempfile.TemporaryDirectory(prefix="pocketgpu-sweep-") if out is None else None
+    store = Store.open(Path(kept.name if kept is not None else os.fspath(out or "")), work, resume)
+    found = Sweep(
+        sources(patterns, work), work, store, Limits(timeout, memory), client=client, scheduler=scheduler,
+        workers=workers, ship=ship,
+    )  # fmt: skip
+    found._kept = kept
+    return found
+
+
+__all__ = ["Sweep", "sweep"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -102,7 +102,8 @@ class Row:
         known = {one.name for one in fields(Row)}
         found = {name: tuple(value) if isinstance(value, list) else value for name, value in data.items()}
         pictures = tuple(Picture(**one) for one in data.get("pictures", ()))
-        return Row(**{name: value for name, value in found.items() if name in known} | {"pictures": pictures})
+        kept: dict[str, Any] = {name: value for name, value in found.items() if name in known}
+        return Row(**kept | {"pictures": pictures})
 
     def __str__(self) -> str:
         if self.state != "done":

@@ -21,8 +21,8 @@ ROW_COLUMNS: Final = {
     "capture": _TEXT, "key": _TEXT, "work": _TEXT, "state": _TEXT, "console": _TEXT, "frames": _NUMBER,
     "message": _TEXT, "location": _TEXT, "hint": _TEXT,
     "pictures": "STRUCT(frame BIGINT, screen VARCHAR, width BIGINT, height BIGINT, sha256 VARCHAR)[]",
-    "events": "STRUCT(id VARCHAR, message VARCHAR, at VARCHAR, count BIGINT)[]",
-    "findings": "STRUCT(rule VARCHAR, severity VARCHAR, message VARCHAR, at VARCHAR, count BIGINT)[]",
+    "events": "STRUCT(id VARCHAR, message VARCHAR, \"at\" VARCHAR, count BIGINT)[]",
+    "findings": "STRUCT(rule VARCHAR, severity VARCHAR, message VARCHAR, \"at\" VARCHAR, count BIGINT)[]",
     "counts": "MAP(VARCHAR, BIGINT)", "features": "VARCHAR[]", "detail": "JSON",
 }  # fmt: skip
 TIMES_COLUMNS: Final = {
@@ -37,7 +37,10 @@ def write_tables(folder: Path, rows: Sequence[Row], times: Sequence[Times]) -> N
 
     :raises UsageError: the disk is full, or cannot be written.
     """
-    for name, found, columns in ((RESULTS, rows, ROW_COLUMNS), (TIMES, times, TIMES_COLUMNS)):
+    tables: tuple[tuple[str, Sequence[Row | Times], dict[str, str]], ...] = (
+        (RESULTS, rows, ROW_COLUMNS), (TIMES, times, TIMES_COLUMNS),
+    )  # fmt: skip
+    for name, found, columns in tables:
         partial = folder / f".{name}.part"
         try:
             _relation(found, columns).write_parquet(str(partial), compression="zstd")
@@ -57,12 +60,12 @@ def frame_of(rows: Sequence[Row]) -> Any:
     return relation.df() if find_spec("pandas") else relation
 
 
-def _relation(found: Sequence[Row] | Sequence[Times], columns: dict[str, str]) -> Any:
+def _relation(found: Sequence[Row | Times], columns: dict[str, str]) -> Any:
     """The rows as DuckDB has them."""
     import duckdb
 
     connection = duckdb.connect()
-    typed = ", ".join(f"{name} {kind}" for name, kind in columns.items())
+    typed = ", ".join(f'"{name}" {kind}' for name, kind in columns.items())
     connection.execute(f"CREATE TABLE found ({typed})")
     if found:
         with tempfile.NamedTemporaryFile("w", suffix=".jsonl", encoding="utf-8") as file:

@@ -92,8 +92,8 @@ class Source:
 @dataclass(frozen=True)
 class Task:
     """One task, as a worker gets it. names: the captures with these bytes; the first one is opened. paths: of the
-    capture and, for `diff`, of the other. files: for workers that do not see the folder, their bytes by name, in a folder
-    `a` for the capture, `b` for the other."""
+    capture and, for `diff`, of the other. files: for workers that do not see the folder, their bytes by name, in a
+    folder `a` for the capture, `b` for the other."""
 
     key: str
     names: tuple[str, ...]

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -122,7 +123,8 @@ class Store:
             while line:
                 line = line[file.write(line) or 0 :]
         except OSError:
-            os.ftruncate(file.fileno(), size)
+            with contextlib.suppress(OSError):  # `_cut` removes it later
+                os.ftruncate(file.fileno(), size)
             raise
 
     def close(self) -> None:

@@ -83,6 +83,12 @@ class Sweep:
         finally:
             self.store.close()
 
+    def finish(self) -> None:
+        """Write the tables into the folder of results. Call it when the sweep is over."""
+        from pocketgpu.sweeps.tables import write_tables
+
+        write_tables(self.store.folder, self.rows, [self.store.times[row.capture] for row in self.rows])
+
     def table(self) -> Any:
         """The rows as a table: a pandas DataFrame if pandas is installed, else one that Arrow's readers take."""
         from pocketgpu.sweeps.tables import frame_of
@@ -99,7 +105,7 @@ class Sweep:
             return with_it(contextlib.nullcontext(self._client), None)
         if self._scheduler is not None:
             address = self._scheduler
-            return with_it(clusters.existing(address), lambda: clusters.connect(address, clusters.AGAIN))
+            return with_it(clusters.existing(address), lambda: clusters.existing_again(address))
         return with_it(clusters.local(self._workers), None)
 
     def _task(self, key: str, group: list[Source]) -> Task:

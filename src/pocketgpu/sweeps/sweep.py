@@ -21,9 +21,9 @@ from pocketgpu.sweeps.child.keeper import Limits
 from pocketgpu.sweeps.engine import clusters
 from pocketgpu.sweeps.engine.dispatch import Dispatch
 from pocketgpu.sweeps.engine.worker import Result
-from pocketgpu.sweeps.rows import Row, Times
-from pocketgpu.sweeps.store import Store
-from pocketgpu.sweeps.task import Source, Task, What
+from pocketgpu.sweeps.model.rows import Row, Times
+from pocketgpu.sweeps.model.task import Source, Task, What
+from pocketgpu.sweeps.results.store import Store
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -85,13 +85,13 @@ class Sweep:
 
     def finish(self) -> None:
         """Write the tables into the folder of results. Call it when the sweep is over."""
-        from pocketgpu.sweeps.tables import write_tables
+        from pocketgpu.sweeps.results.tables import write_tables
 
         write_tables(self.store.folder, self.rows, [self.store.times[row.capture] for row in self.rows])
 
     def table(self) -> Any:
         """The rows as a table: a pandas DataFrame if pandas is installed, else one that Arrow's readers take."""
-        from pocketgpu.sweeps.tables import frame_of
+        from pocketgpu.sweeps.results.tables import frame_of
 
         return frame_of(self.rows)
 

@@ -23,7 +23,7 @@ from pocketgpu.wording import counted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pocketgpu.sweeps.rows import Row
+    from pocketgpu.sweeps.model.rows import Row
     from pocketgpu.sweeps.sweep import Sweep
 
 _UNITS: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -87,15 +87,13 @@ def sweep(
     The exit code is 1 if a capture failed, if a rule or a comparison found an error, or if pictures or findings are not
     those of the baseline.
     """
-    from pocketgpu.sweeps.store import Store
+    from pocketgpu.sweeps.model.task import What
     from pocketgpu.sweeps.sweep import sweep as begin
-    from pocketgpu.sweeps.task import What
 
     span = None if frames is None else (frames.first, frames.last)
     work = What.parse(what, switches=dict(choices), frames=span, repeat=repeat)
     if span is not None and work.work != "render":
         raise click.UsageError("--frames is for --do render.")
-    before = None if baseline is None else Store.read(_path(baseline))
     found = begin(
         patterns, work, out=out, resume=resume, scheduler=scheduler, workers=workers, timeout=timeout, memory=memory,
         ship=ship,
@@ -111,12 +109,6 @@ def sweep(
     outcome.show = lambda: terminal.say("\n".join(lines))
     if failed:
         raise click.exceptions.Exit(ExitCode.FINDINGS)
-
-
-def _path(text: str) -> Any:
-    from pathlib import Path
-
-    return Path(text)
 
 
 def _described(found: Sweep, out: str) -> dict[str, Any]:

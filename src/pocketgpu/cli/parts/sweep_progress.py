@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Self
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
-    from pocketgpu.sweeps.rows import Row
+    from pocketgpu.sweeps.model.rows import Row
 
 QUIET: Final = 30.0
 """Seconds between two lines where there is no terminal."""

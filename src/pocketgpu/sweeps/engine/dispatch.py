@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.sweeps.child.keeper import Limits
 from pocketgpu.sweeps.engine.worker import Result, Runner, run_tasks
-from pocketgpu.sweeps.task import Task, What
+from pocketgpu.sweeps.model.task import Task, What
 
 if TYPE_CHECKING:
     from distributed import Client, Future

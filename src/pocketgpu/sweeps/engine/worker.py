@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.sweeps.child.keeper import Ended, Keeper, Limits
-from pocketgpu.sweeps.task import Task, What
+from pocketgpu.sweeps.model.task import Task, What
 
 TRIES: Final = 2
 """How often a task is begun whose process ends without an answer."""

@@ -20,8 +20,8 @@ from typing import IO, Any, Final
 from pocketgpu import __version__
 from pocketgpu.displayed import line_of
 from pocketgpu.errors import CaptureError, UsageError
-from pocketgpu.sweeps.rows import Row, Times, place_of
-from pocketgpu.sweeps.task import What
+from pocketgpu.sweeps.model.rows import Row, Times, place_of
+from pocketgpu.sweeps.model.task import What
 
 SCHEMA: Final = "pocketgpu.sweep/1"
 ABOUT, ROWS, TIMES = "sweep.json", "rows.jsonl", "times.jsonl"

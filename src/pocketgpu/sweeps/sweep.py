@@ -87,7 +87,8 @@ class Sweep:
         """Write the tables into the folder of results. Call it when the sweep is over."""
         from pocketgpu.sweeps.results.tables import write_tables
 
-        write_tables(self.store.folder, self.rows, [self.store.times[row.capture] for row in self.rows])
+        times = [self.store.times[row.capture] for row in self.rows if row.capture in self.store.times]
+        write_tables(self.store.folder, self.rows, times)
 
     def table(self) -> Any:
         """The rows as a table: a pandas DataFrame if pandas is installed, else one that Arrow's readers take."""
@@ -157,10 +158,11 @@ def sweep(
     clusters.check_installed()
     patterns = [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
     work = What.parse(what, switches=dict(switches or {})) if isinstance(what, str) else what
+    captures = sources(patterns, work)
     kept = tempfile.TemporaryDirectory(prefix="pocketgpu-sweep-") if out is None else None
     store = Store.open(Path(kept.name if kept is not None else os.fspath(out or "")), work, resume)
     found = Sweep(
-        sources(patterns, work), work, store, Limits(timeout, memory), client=client, scheduler=scheduler,
+        captures, work, store, Limits(timeout, memory), client=client, scheduler=scheduler,
         workers=workers, ship=ship,
     )  # fmt: skip
     found._kept = kept

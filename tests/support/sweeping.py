@@ -1,4 +1,4 @@
-"""Sweeps in real processes: tiny captures, clusters on ports of the loopback address, who is alive, what a folder has."""
+"""Sweeps in real processes: tiny captures, clusters on loopback ports, who is alive, what a folder has."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def free_port() -> int:
 
 
 class Nodes:
-    """A scheduler and workers, as processes. prefix: words before each command, such as those that enter a namespace."""
+    """A scheduler and workers, as processes. prefix: words before a command, such as those that enter a namespace."""
 
     def __init__(self, folder: Path, host: str = "127.0.0.1") -> None:
         self.folder, self.host, self.port = folder, host, free_port()

@@ -31,7 +31,7 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
     while (message := messages.read(requests)) is not None:
         data, _ = message
         begin = perf_counter()
-        found = do([Path(one) for one in data["paths"]], data["names"], What.from_json(data["what"]))
+        found = do([Path(one) for one in data["paths"]], What.from_json(data["what"]))
         answer: dict[str, Any] = {
             "found": found.data, "seconds": perf_counter() - begin, "frames": found.milliseconds, "first": first,
             "pictures": [*found.files],

@@ -1,7 +1,7 @@
 """Keeps a child process for a worker: starts it, gives it tasks, ends it when it takes too long or too much.
 
     with Keeper(Limits(seconds=60, bytes=2 << 30)) as keeper:
-        answer = keeper.ask({"paths": ["scene.pgc"], "names": ["scene.pgc"], "what": {"work": "check"}})
+        answer = keeper.ask({"paths": ["scene.pgc"], "what": {"work": "check"}})
 
 A capture that brings its process down so does no harm to the worker, and to no other capture.
 """
@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import monotonic
 from typing import IO, Any, Final, Self
@@ -73,8 +73,15 @@ class Keeper:
         """The number of the child's process, None if there is none."""
         return None if self._child is None else self._child.pid
 
-    def ask(self, request: Mapping[str, Any]) -> messages.Message | Ended:
-        """Do a task. Returns the child's answer, or what became of it; the next task then gets a new child."""
+    def ask(
+        self, request: Mapping[str, Any], stopped: Callable[[], bool] = lambda: False
+    ) -> messages.Message | Ended:
+        """Do a task. Returns the child's answer, or what became of it; the next task then gets a new child.
+
+        stopped: asked now and then whether nobody wants the answer any more.
+        """
+        if stopped():
+            return Ended("lost", "its sweep was left")
         child = self._started()
         assert child.stdin is not None and self._errors is not None
         self._said = os.fstat(self._errors.fileno()).st_size
@@ -87,6 +94,9 @@ class Keeper:
             with contextlib.suppress(queue.Empty):
                 answer = self._answers.get(timeout=LOOK)
                 return self._crashed(child) if answer is None else answer
+            if stopped():
+                self.close()
+                return Ended("lost", "its sweep was left")
             if monotonic() - begin > self.limits.seconds:
                 self.close()
                 return Ended("timeout", f"it took more than {self.limits.seconds:g} s")

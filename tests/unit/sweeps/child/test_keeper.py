@@ -25,7 +25,7 @@ def keeper() -> Iterator[Keeper]:
 
 
 def request(path: Path, work: str = "render", **options: Any) -> dict[str, Any]:
-    return {"paths": [str(path)], "names": [path.name], "what": What(work, **options).to_json()}
+    return {"paths": [str(path)], "what": What(work, **options).to_json()}
 
 
 def test_one_child_does_one_task_after_another(keeper: Keeper, tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ import os, sys
 import pocketgpu.sweeps.works as works
 from pocketgpu.sweeps.child.__main__ import main
 
-def do(paths, names, what):
+def do(paths, what):
     print("said by", paths[0].name)
     if paths[0].name == "ends":
         os._exit(3)
@@ -125,7 +125,7 @@ from pocketgpu.sweeps.child.keeper import Keeper, Limits
 if __name__ == "__main__":
     keeper = Keeper(Limits(600, 2 << 30))
     print(keeper._started().pid, flush=True)
-    keeper.ask({"paths": [sys.argv[1]], "names": ["x"], "what": {"work": "bench", "switches": {}, "repeat": 10000}})
+    keeper.ask({"paths": [sys.argv[1]], "what": {"work": "bench", "switches": {}, "repeat": 10000}})
 """
 
 

@@ -41,6 +41,8 @@ def sources(patterns: Sequence[str], what: What) -> list[Source]:
     found: dict[str, Path] = {}
     for path in _files(patterns):
         found.setdefault(path.as_posix(), path)
+    if not found:
+        raise UsageError("no capture is named", hint="Name files, folders or globs; a list has one in each line.")
     other = Path(what.baseline) if what.work == DIFF else None
     if other is not None and not other.is_dir():
         hint = "Name the folder: diff=FOLDER."
@@ -72,7 +74,7 @@ def _files(patterns: Iterable[str], depth: int = 0) -> Iterator[Path]:
             yield path
         else:
             matching = sorted(Path(one) for one in glob.glob(pattern, recursive=True))
-            matching = [one for one in matching if one.is_file() and not one.name.removesuffix(".xz").endswith(MEMORY)]
+            matching = [one for one in matching if one.is_file() and not _is_memory(one.name)]
             if not matching:
                 raise UsageError("no capture matches", location=pattern, hint="Try the pattern with ls.")
             yield from matching
@@ -88,22 +90,28 @@ def is_capture(name: str) -> bool:
     return any(lower.endswith(ending + packing) for ending in ENDINGS for packing in PACKINGS)
 
 
+def _is_memory(name: str) -> bool:
+    """Whether it is the memory file of a log, which is no capture by itself."""
+    return any(name.lower().endswith(MEMORY + packing) for packing in PACKINGS)
+
+
 def _lines(pattern: str) -> list[str]:
     """The patterns of a list, without empty lines."""
     if pattern == STDIN:
-        text = sys.stdin.read()
+        data = sys.stdin.buffer.read()
     else:
         try:
-            text = Path(pattern.removeprefix(LIST)).read_text(encoding="utf-8", errors="surrogateescape")
+            data = Path(pattern.removeprefix(LIST)).read_bytes()
         except OSError as error:
             what = f"cannot read the list: {error.strerror or error}"
             raise UsageError(what, location=pattern, hint="It has a pattern in each line.") from None
-    return [line for line in (one.strip("\r\n") for one in text.splitlines()) if line]
+    found = (os.fsdecode(line.removesuffix(b"\r")) for line in data.split(b"\n"))
+    return [line for line in found if line]
 
 
 def _base(paths: Iterable[Path]) -> Path:
     """The folder that all are in."""
-    return Path(os.path.commonpath([os.path.abspath(path.parent) for path in paths] or ["."]))
+    return Path(os.path.commonpath([os.path.abspath(path.parent) for path in paths]))
 
 
 def _counterpart(path: Path, base: Path, other: Path) -> Path | None:

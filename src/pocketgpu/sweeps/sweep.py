@@ -12,8 +12,9 @@ import contextlib
 import os
 import shutil
 import tempfile
-import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    captures = sources(patterns, work)
+    folder = Path(tempfile.mkdtemp(prefix="pocketgpu-sweep-") if out is None else os.fspath(out))
+    store = Store.open(folder, work, resume)
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,7 +24,7 @@ from pocketgpu.sweeps.child.keeper import Limits
 from pocketgpu.sweeps.engine import clusters
 from pocketgpu.sweeps.engine.dispatch import Dispatch
 from pocketgpu.sweeps.engine.worker import Result
-from pocketgpu.sweeps.model.rows import Row, Times
+from pocketgpu.sweeps.model.rows import Row, Times, renamed
 from pocketgpu.sweeps.model.task import Source, Task, What
 from pocketgpu.sweeps.results.store import Store
 
@@ -88,7 +89,8 @@ class Sweep:
         """Write the tables into the folder of results. Call it when the sweep is over."""
         from pocketgpu.sweeps.results.tables import write_tables
 
-        write_tables(self.store.folder, self.rows, [self.store.times[row.capture] for row in self.rows])
+        times = [self.store.times[row.capture] for row in self.rows if row.capture in self.store.times]
+        write_tables(self.store.folder, self.rows, times)
 
     def table(self) -> Any:
         """The rows as a table: a pandas DataFrame if pandas is installed, else one that Arrow's readers take."""
@@ -97,12 +99,15 @@ class Sweep:
         return frame_of(self.rows)
 
     def _cluster(self) -> Any:
+        from pocketgpu.sweeps.engine.kernels import share
+
         @contextlib.contextmanager
         def with_it(client: Any, again: Callable[[], Client] | None) -> Iterator[Any]:
             with client as one:
                 yield one, again
 
         if self._client is not None:
+            share(self._client)
             return with_it(contextlib.nullcontext(self._client), None)
         if self._scheduler is not None:
             address = self._scheduler
@@ -113,16 +118,18 @@ class Sweep:
         one = group[0]
         paths = [one.path] if one.other is None else [one.path, one.other]
         names = tuple(source.name for source in group)
+        places = tuple(os.path.abspath(path) for path in paths)
         if not self._ship:
-            return Task(key, names, tuple(os.path.abspath(path) for path in paths))
+            return Task(key, names, places)
         files: dict[str, bytes] = {}
         for side, found in (("a", one.files), ("b", one.other_files)):
             files |= {f"{side}/{path.name}": path.read_bytes() for path in found}
-        return Task(key, names, tuple(map(str, paths)), files)
+        return Task(key, names, places, files)
 
-    def _arrived(self, result: Result, group: Iterable[Source]) -> Iterator[Row]:
+    def _arrived(self, result: Result, group: Sequence[Source]) -> Iterator[Row]:
         for source in group:
-            row = self._row(result, source)
+            found = renamed(result.found, _names(group[0], source))
+            row = Row.from_json({"capture": source.name, "key": result.key, "work": self.what.work} | found)
             times = Times(
                 source.name, result.key, round(result.seconds, 6), result.frames, result.worker, result.tries,
                 result.first, result.started,
@@ -130,13 +137,20 @@ class Sweep:
             self.store.add(row, times, result.pictures)
             yield row
 
-    def _row(self, result: Result, source: Source) -> Row:
-        texts = dict(result.found)
-        for shown, name in ((os.path.abspath(source.path), source.name), (str(source.path), source.name)):
-            for key in ("message", "location", "hint"):
-                if key in texts:
-                    texts[key] = texts[key].replace(shown, name)
-        return Row.from_json({"capture": source.name, "key": result.key, "work": self.what.work} | texts)
+
+def _names(opened: Source, source: Source) -> dict[str, str]:
+    """What the texts about a capture call files: the capture that was opened stands for all with the same bytes, and
+    rows have the names that the sweep was given."""
+    name = Path(source.name)
+    found = {os.path.abspath(opened.path): source.name}
+    for one, other in zip(opened.files, source.files, strict=False):
+        found[os.path.abspath(one)] = (name.parent / other.name).as_posix()
+    if opened.other is not None and source.other is not None:
+        found[os.path.abspath(opened.other)] = source.other.as_posix()
+        found[f"{os.path.abspath(opened.other.parent)}/"] = f"{source.other.parent.as_posix()}/"
+    inside = "" if name.parent == Path() else f"{name.parent.as_posix().removesuffix('/')}/"
+    found[f"{os.path.abspath(opened.path.parent).removesuffix('/')}/"] = inside
+    return found
 
 
 def sweep(
@@ -158,10 +172,16 @@ def sweep(
     clusters.check_installed()
     patterns = [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
     work = What.parse(what, switches=dict(switches or {})) if isinstance(what, str) else what
+<<<<<<< HEAD
     folder = Path(tempfile.mkdtemp(prefix="pocketgpu-sweep-") if out is None else os.fspath(out))
     store = Store.open(folder, work, resume)
+=======
+    captures = sources(patterns, work)
+    kept = tempfile.TemporaryDirectory(prefix="pocketgpu-sweep-") if out is None else None
+    store = Store.open(Path(kept.name if kept is not None else os.fspath(out or "")), work, resume)
+>>>>>>> h8
     found = Sweep(
-        sources(patterns, work), work, store, Limits(timeout, memory), client=client, scheduler=scheduler,
+        captures, work, store, Limits(timeout, memory), client=client, scheduler=scheduler,
         workers=workers, ship=ship,
     )  # fmt: skip
     if out is None:

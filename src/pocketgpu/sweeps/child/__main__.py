@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import sys
 import threading
 import time
@@ -30,7 +31,7 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
     while (message := messages.read(requests)) is not None:
         data, _ = message
         begin = perf_counter()
-        found = do([Path(one) for one in data["paths"]], data["names"], What.from_json(data["what"]))
+        found = do([Path(one) for one in data["paths"]], What.from_json(data["what"]))
         answer: dict[str, Any] = {
             "found": found.data, "seconds": perf_counter() - begin, "frames": found.milliseconds, "first": first,
             "pictures": [*found.files],
@@ -47,6 +48,7 @@ def watch(parent: int) -> None:
 
 
 def main() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal; the worker ends this one
     threading.Thread(target=watch, args=(os.getppid(),), daemon=True).start()
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
@@ -54,7 +56,7 @@ def main() -> None:
         os.dup2(nothing.fileno(), 0)
     with contextlib.suppress(OSError):  # if memory runs out, the system ends this process first
         Path("/proc/self/oom_score_adj").write_text("1000")
-    with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
+    with contextlib.suppress(BrokenPipeError):
         serve(requests, answers)
 
 

@@ -1,7 +1,7 @@
 """Keeps a child process for a worker: starts it, gives it tasks, ends it when it takes too long or too much.
 
     with Keeper(Limits(seconds=60, bytes=2 << 30)) as keeper:
-        answer = keeper.ask({"paths": ["scene.pgc"], "names": ["scene.pgc"], "what": {"work": "check"}})
+        answer = keeper.ask({"paths": ["scene.pgc"], "what": {"work": "check"}})
 
 A capture that brings its process down so does no harm to the worker, and to no other capture.
 """
@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import monotonic
 from typing import IO, Any, Final, Self
@@ -25,6 +25,7 @@ from pocketgpu.displayed import line_of
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.sweeps.child import messages
 
+COMMAND: Final = (sys.executable, "-m", "pocketgpu.sweeps.child")
 LOOK: Final = 0.05
 """Seconds between two looks at the memory of a child."""
 _PAGE: Final = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
@@ -56,6 +57,7 @@ class Keeper:
         self._child: subprocess.Popen[bytes] | None = None
         self._answers: queue.SimpleQueue[messages.Message | None] = queue.SimpleQueue()
         self._errors: IO[bytes] | None = None
+        self._said = 0  # bytes that the child had printed before the task
 
     def __enter__(self) -> Self:
         return self
@@ -71,10 +73,18 @@ class Keeper:
         """The number of the child's process, None if there is none."""
         return None if self._child is None else self._child.pid
 
-    def ask(self, request: Mapping[str, Any]) -> messages.Message | Ended:
-        """Do a task. Returns the child's answer, or what became of it; the next task then gets a new child."""
+    def ask(
+        self, request: Mapping[str, Any], stopped: Callable[[], bool] = lambda: False
+    ) -> messages.Message | Ended:
+        """Do a task. Returns the child's answer, or what became of it; the next task then gets a new child.
+
+        stopped: asked now and then whether nobody wants the answer any more.
+        """
+        if stopped():
+            return Ended("lost", "its sweep was left")
         child = self._started()
-        assert child.stdin is not None
+        assert child.stdin is not None and self._errors is not None
+        self._said = os.fstat(self._errors.fileno()).st_size
         try:
             messages.write(child.stdin, request)
         except OSError:
@@ -84,6 +94,9 @@ class Keeper:
             with contextlib.suppress(queue.Empty):
                 answer = self._answers.get(timeout=LOOK)
                 return self._crashed(child) if answer is None else answer
+            if stopped():
+                self.close()
+                return Ended("lost", "its sweep was left")
             if monotonic() - begin > self.limits.seconds:
                 self.close()
                 return Ended("timeout", f"it took more than {self.limits.seconds:g} s")
@@ -101,9 +114,8 @@ class Keeper:
             self.close()
             self._errors = tempfile.TemporaryFile()  # noqa: SIM115  (closed by `close`)
             self._child = subprocess.Popen(
-                [sys.executable, "-m", "pocketgpu.sweeps.child"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                stderr=self._errors,
-            )  # fmt: skip
+                COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors
+            )
             self._answers = queue.SimpleQueue()
             assert self._child.stdout is not None
             # A thread reads, because waiting for a pipe with a limit of time is different on each system.
@@ -122,11 +134,11 @@ class Keeper:
         return Ended("crashed", f"its process ended with {code}{words}")
 
     def _last_words(self) -> str:
-        """The last line that the child printed."""
+        """The last line that the child printed during this task. Which tasks came before depends on the order of
+        arrival, and a row does not."""
         if self._errors is None:
             return ""
-        self._errors.seek(0, os.SEEK_END)
-        self._errors.seek(max(0, self._errors.tell() - _LAST_WORDS))
+        self._errors.seek(max(self._said, os.fstat(self._errors.fileno()).st_size - _LAST_WORDS))
         lines = self._errors.read().decode(errors="replace").split("\n")
         said = [line.strip() for line in lines if line.strip()]
         return f": {said[-1]}" if said else ""

@@ -12,14 +12,16 @@ import contextlib
 import itertools
 import queue
 import uuid
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
+from pocketgpu.errors import UsageError
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.sweeps.child.keeper import Limits
-from pocketgpu.sweeps.engine.worker import Result, Runner, run_tasks
+from pocketgpu.sweeps.engine.worker import Result, Runner, run_tasks, stop
 from pocketgpu.sweeps.model.task import Task, What
 
 if TYPE_CHECKING:
@@ -61,7 +63,7 @@ class Dispatch:
         self, client: Client, what: What, limits: Limits, run_batch: Runner = run_tasks,
         again: Callable[[], Client] | None = None,
     ) -> None:  # fmt: skip
-        self.client = client
+        self.client = self._given = client
         self._arguments = (what, limits)
         self._run_batch, self._again = run_batch, again
         self._waiting: deque[Task] = deque()
@@ -80,33 +82,50 @@ class Dispatch:
         """Do all tasks. `tasks` is read as they are sent, so that their files need not all be in memory."""
         source = iter(tasks)
         try:
-            self._send(source)
-            while self._flying:
+            while self._send(source) or self._flying:
                 over = [self._flying.pop(key) for key in self._ended() if key in self._flying]
                 results = self._gathered(over)
                 self._send(source)
                 for batch in over:
                     yield from self._results(batch, results)
-                self._send(source)
         finally:
-            with contextlib.suppress(Exception):  # the scheduler may be gone
+            self._stop()
+
+    def _stop(self) -> None:
+        """End what is on its way, as the sweep is left."""
+        with contextlib.suppress(Exception):  # the scheduler may be gone
+            if self._flying and self.client.status == "running":
                 self.client.cancel([batch.future for batch in self._flying.values()], force=True)
-            self._flying.clear()
+                self.client.run(stop, self._prefix, on_error="ignore")
+        self._flying.clear()
+        if self.client is not self._given:
+            with contextlib.suppress(Exception):
+                self.client.close(timeout=1)
 
     # -- sending ------------------------------------------------------------------------------------------------------
-    def _send(self, source: Iterator[Task]) -> None:
-        """Send batches until enough are on their way."""
+    def _send(self, source: Iterator[Task]) -> bool:
+        """Send batches until enough are on their way. Returns whether something may be left to send."""
+        if self.client.status != "running":  # what is sent now would be lost without a word
+            return True
         if monotonic() - self._counted > _COUNT:
-            self._threads = max(1, sum(self.client.nthreads().values()))
+            try:
+                self._threads = max(1, sum(self.client.nthreads().values()))
+            except (OSError, AttributeError):  # the connection has just gone
+                return True
             self._counted = monotonic()
         while len(self._flying) < AHEAD * self._threads:
             batch = self._next(source)
             if not batch:
-                return
+                return False
             key = f"{self._prefix}-{next(self._numbers)}"
-            future = self.client.submit(self._run_batch, batch, *self._arguments, key=key, pure=False)
+            with warnings.catch_warnings():  # files that are sent are large, and that is meant
+                warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
+                future = self.client.submit(
+                    self._run_batch, batch, *self._arguments, self._prefix, key=key, pure=False
+                )  # fmt: skip
             self._flying[key] = _Batch(batch, future)
             future.add_done_callback(lambda done: self._over.put(str(done.key)))
+        return True
 
     def _next(self, source: Iterator[Task]) -> list[Task]:
         """The next batch: tasks that together take BATCH_SECONDS. The first ones go alone, as their time is unknown."""
@@ -126,17 +145,15 @@ class Dispatch:
 
     # -- receiving ----------------------------------------------------------------------------------------------------
     def _ended(self) -> list[str]:
-        """Keys of batches that ended, at least one; after a loss of the connection, those that have to be sent again
-        are."""
-        while True:
-            with contextlib.suppress(queue.Empty):
-                found = [self._over.get(timeout=_LOOK)]
-                while not self._over.empty():
-                    found.append(self._over.get())
-                return found
-            if self.client.status in ("closed", "closing", "newly-created") or not self._flying:
-                self._reconnect()
-                return []
+        """Keys of batches that ended; none after a while, or after a loss of the connection."""
+        with contextlib.suppress(queue.Empty):
+            found = [self._over.get(timeout=_LOOK)]
+            while not self._over.empty():
+                found.append(self._over.get())
+            return found
+        if self.client.status in ("closed", "closing", "newly-created"):
+            self._reconnect()
+        return []
 
     def _gathered(self, over: list[_Batch]) -> dict[str, list[Result]]:
         """The results of batches that are finished, by key, in one request."""
@@ -191,7 +208,8 @@ class Dispatch:
     def _reconnect(self) -> None:
         """The scheduler is gone: wait for it, and send again what was on its way."""
         if self._again is None:
-            raise ConnectionError("the cluster is gone")
+            hint = "Start it again, and go on with the results that are there (--resume)."
+            raise UsageError("the scheduler of the cluster is gone", hint=hint)
         batches, self._flying = [*self._flying.values()], {}
         for batch in reversed(batches):
             self._return(batch)

@@ -53,6 +53,17 @@ def place_of(sha256: str) -> str:
     return f"pictures/{sha256[:2]}/{sha256}.png"
 
 
+def renamed(data: Any, names: Mapping[str, str]) -> Any:
+    """The same plain data; its texts have other names for files and folders, those first that come first."""
+    if isinstance(data, str):
+        for path, name in names.items():
+            data = data.replace(path, name)
+        return data
+    if isinstance(data, dict):
+        return {key: renamed(value, names) for key, value in data.items()}
+    return [renamed(one, names) for one in data] if isinstance(data, list) else data
+
+
 @dataclass(frozen=True, repr=False)
 class Row:
     """What a sweep found in one capture.
@@ -144,7 +155,7 @@ class Times:
         return line_of(self, f"{self.capture}: {self.seconds:.3f} s")
 
 
-__all__ = ["STATES", "Picture", "Row", "Times", "place_of"]
+__all__ = ["STATES", "Picture", "Row", "Times", "place_of", "renamed"]
 
 
 def __dir__() -> list[str]:

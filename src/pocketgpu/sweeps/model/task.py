@@ -93,12 +93,13 @@ class Source:
 class Task:
     """One task, as a worker gets it. names: the captures with these bytes; the first one is opened. paths: of the
     capture and, for `diff`, of the other. files: for workers that do not see the folder, their bytes by name, in a
-    folder `a` for the capture, `b` for the other."""
+    folder `a` for the capture, `b` for the other. version: of this package, which a worker must have too."""
 
     key: str
     names: tuple[str, ...]
     paths: tuple[str, ...]
     files: Mapping[str, bytes] | None = None
+    version: str = __version__
 
 
 __all__ = ["DIFF", "WORKS", "Source", "Task", "What"]

@@ -13,9 +13,11 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+import sys
+import weakref
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any, Final, Self, TypeVar
 
 from pocketgpu import __version__
 from pocketgpu.displayed import line_of
@@ -23,8 +25,15 @@ from pocketgpu.errors import CaptureError, UsageError
 from pocketgpu.sweeps.model.rows import Row, Times, place_of
 from pocketgpu.sweeps.model.task import What
 
+if sys.platform != "win32":
+    import fcntl
+
 SCHEMA: Final = "pocketgpu.sweep/1"
 ABOUT, ROWS, TIMES = "sweep.json", "rows.jsonl", "times.jsonl"
+_PARTIAL: Final = ".store.part"
+"""What is being written; a file gets its name when it is whole."""
+_PARTIALS: Final = ".*.part"
+_T = TypeVar("_T")
 
 
 class Store:
@@ -36,6 +45,14 @@ class Store:
         self.times: dict[str, Times] = {}
         self.about: dict[str, Any] = {}
         self._files: dict[str, IO[bytes]] = {}
+        self._twice: set[str] = set()
+        self._unlock: Callable[[], Any] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def __repr__(self) -> str:
         return line_of(self, f"{self.folder}: {len(self.rows)} rows")
@@ -50,17 +67,21 @@ class Store:
         """
         store = Store(folder)
         try:
-            store.about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+            data = (folder / ABOUT).read_bytes()
         except OSError as error:
             what = f"there are no results of a sweep: {error.strerror or error}"
             raise UsageError(what, location=str(folder), hint="Name the folder that --out made.") from None
-        except ValueError as error:
-            raise CaptureError(f"no JSON: {error}", file=str(folder / ABOUT), hint="Sweep again.") from None
-        for data in _lines(folder / ROWS):
-            row = Row.from_json(data)
+        try:
+            store.about = dict(json.loads(data))
+            if store.about["schema"] != SCHEMA:
+                raise ValueError(f"its schema is {store.about['schema']!r}")
+            What.from_json(store.about["what"])
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            what = f"it does not describe results of a sweep: {error}"
+            raise CaptureError(what, file=str(folder / ABOUT), hint="Sweep again into another folder.") from None
+        for row in _lines(folder / ROWS, Row.from_json):
             store.rows[row.capture] = row
-        for data in _lines(folder / TIMES):
-            times = Times.from_json(data)
+        for times in _lines(folder / TIMES, Times.from_json):
             store.times[times.capture] = times
         return store
 
@@ -78,24 +99,73 @@ class Store:
             cannot be written.
         """
         about = {"schema": SCHEMA, "version": __version__, "what": what.to_json()}
-        if (folder / ABOUT).exists():
-            store = Store.read(folder)
-            if not resume:
-                hint = "Go on with --resume, or choose another folder with --out."
-                raise UsageError("the folder has results of a sweep", location=str(folder), hint=hint)
-            if {key: store.about.get(key) for key in about} != about:
-                hint = "Use another folder, or the same version, work and options."
-                raise UsageError("the results in the folder are of another sweep", location=str(folder), hint=hint)
-        else:
-            store = Store(folder)
+        if (folder / ABOUT).exists() and not resume:
+            hint = "Go on with --resume, or choose another folder with --out."
+            raise UsageError("the folder has results of a sweep", location=str(folder), hint=hint)
+        store = Store(folder)
+        try:
+            store._begin()
+            if (folder / ABOUT).exists():
+                known = Store.read(folder)
+                if {key: known.about.get(key) for key in about} != about:
+                    hint = "Use another folder, or the same version, work and options."
+                    raise UsageError("the results in the folder are of another sweep", location=str(folder), hint=hint)
+                store.rows, store.times = known.rows, known.times
             store.about = about
-        with store._writing():
-            folder.mkdir(parents=True, exist_ok=True)
-            _replace(folder / ABOUT, json.dumps(about, indent=1).encode() + b"\n")
-            for name in (ROWS, TIMES):
-                _cut(folder / name)
-                store._files[name] = (folder / name).open("ab", buffering=0)
+            with store._writing():
+                for path in folder.glob(_PARTIALS):  # of a run that was killed
+                    path.unlink()
+                store._replace(folder / ABOUT, json.dumps(about, indent=1).encode() + b"\n")
+                for name in (ROWS, TIMES):
+                    store._tidy(name)
+        except BaseException:
+            store._release()
+            raise
         return store
+
+    def _begin(self) -> None:
+        """Make the folder, and be the only one who writes into it until `close`."""
+        with self._writing():
+            self.folder.mkdir(parents=True, exist_ok=True)
+        if sys.platform == "win32":
+            return
+        with self._writing():
+            handle = os.open(self.folder, os.O_RDONLY)
+        self._unlock = weakref.finalize(self, os.close, handle)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._release()
+            hint = "Wait for its end, or choose another folder with --out."
+            raise UsageError("another sweep writes into the folder", location=str(self.folder), hint=hint) from None
+        except OSError:  # a file system without locks
+            pass
+
+    def _release(self) -> None:
+        if self._unlock is not None:
+            self._unlock()
+            self._unlock = None
+
+    def _tidy(self, name: str) -> None:
+        """Remove a last line that is not whole, and lines that later ones replace."""
+        path = self.folder / name
+        if not path.exists():
+            return
+        data = path.read_bytes()
+        known: Mapping[str, Row | Times] = self.rows if name == ROWS else self.times
+        if data.count(b"\n") != len(known):
+            self._replace(path, b"".join(_line(one) for one in known.values()))
+        elif not data.endswith(b"\n") and data:
+            os.truncate(path, data.rfind(b"\n") + 1)
+
+    def _replace(self, path: Path, data: bytes) -> None:
+        """Write a file so that it is there whole or not at all."""
+        partial = self.folder / _PARTIAL
+        try:
+            partial.write_bytes(data)
+            os.replace(partial, path)
+        finally:
+            partial.unlink(missing_ok=True)
 
     def add(self, row: Row, times: Times | None, pictures: Mapping[str, bytes]) -> None:
         """Store a row. Its pictures come first, so that a row in the file has all of them.
@@ -107,32 +177,46 @@ class Store:
                 path = self.folder / place_of(sha256)
                 if not path.exists():
                     path.parent.mkdir(parents=True, exist_ok=True)
-                    _replace(path, data)
+                    self._replace(path, data)
             if times is not None:
-                self._append(TIMES, times.to_json())
+                self._append(TIMES, times)
                 self.times[row.capture] = times
-            self._append(ROWS, row.to_json())
+            self._append(ROWS, row)
         self.rows[row.capture] = row
 
-    def _append(self, name: str, data: Mapping[str, Any]) -> None:
+    def _append(self, name: str, one: Row | Times) -> None:
         """One line, written whole or not at all."""
-        line = memoryview(json.dumps(data).encode() + b"\n")
-        file = self._files[name]
+        line = memoryview(_line(one))
+        if one.capture in (self.rows if name == ROWS else self.times):
+            self._twice.add(name)
+        file = self._files.get(name)
+        if file is None:
+            if self._unlock is None:
+                self._begin()  # again after `close`
+            file = self._files[name] = (self.folder / name).open("ab", buffering=0)
         size = os.fstat(file.fileno()).st_size
         try:
             while line:
                 line = line[file.write(line) or 0 :]
-        except OSError:
-            with contextlib.suppress(OSError):  # `_cut` removes it later
+        except BaseException:
+            with contextlib.suppress(OSError):  # `_tidy` removes it later
                 os.ftruncate(file.fileno(), size)
             raise
 
     def close(self) -> None:
-        """Bring everything to the disk."""
-        files, self._files = self._files, {}
-        for file in files.values():
-            with file, self._writing():
-                os.fsync(file.fileno())
+        """Bring everything to the disk. A later `add` opens the folder again."""
+        try:
+            with self._writing(), contextlib.ExitStack() as stack:
+                for file in self._files.values():
+                    stack.enter_context(file)
+                for file in self._files.values():
+                    os.fsync(file.fileno())
+            with self._writing():
+                while self._twice:
+                    self._tidy(self._twice.pop())
+        finally:
+            self._files.clear()
+            self._release()
 
     def _writing(self) -> _Writing:
         return _Writing(self.folder)
@@ -155,38 +239,23 @@ class _Writing:
             ) from error
 
 
-def _lines(path: Path) -> Iterable[dict[str, Any]]:
-    """The JSON lines of a file; none if it is missing."""
+def _lines(path: Path, made: Callable[[Any], _T]) -> Iterable[_T]:
+    """What the lines of a file say; nothing if it is missing."""
     try:
         data = path.read_bytes()
     except FileNotFoundError:
         return
-    for number, line in enumerate(data[: data.rfind(b"\n") + 1].splitlines(), 1):
+    for number, line in enumerate(data[: data.rfind(b"\n") + 1].split(b"\n")[:-1], 1):
         try:
-            found = json.loads(line)
-        except ValueError as error:
+            found = made(json.loads(line))
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
             hint = "Remove this line, and go on with --resume."
-            raise CaptureError(f"line {number} is no JSON: {error}", file=str(path), hint=hint) from None
+            raise CaptureError(f"line {number} is no row: {error}", file=str(path), hint=hint) from None
         yield found
 
 
-def _cut(path: Path) -> None:
-    """Remove a last line that is not whole."""
-    if path.exists():
-        data = path.read_bytes()
-        end = data.rfind(b"\n") + 1
-        if end < len(data):
-            os.truncate(path, end)
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Write a file so that it is there whole or not at all."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        partial.write_bytes(data)
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+def _line(one: Row | Times) -> bytes:
+    return json.dumps(one.to_json()).encode() + b"\n"
 
 
 __all__ = ["Store"]

@@ -37,6 +37,8 @@ def write_tables(folder: Path, rows: Sequence[Row], times: Sequence[Times]) -> N
 
     :raises UsageError: the disk is full, or cannot be written.
     """
+    import duckdb
+
     tables: tuple[tuple[str, Sequence[Row | Times], dict[str, str]], ...] = (
         (RESULTS, rows, ROW_COLUMNS), (TIMES, times, TIMES_COLUMNS),
     )  # fmt: skip
@@ -45,9 +47,9 @@ def write_tables(folder: Path, rows: Sequence[Row], times: Sequence[Times]) -> N
         try:
             _relation(found, columns).write_parquet(str(partial), compression="zstd")
             partial.replace(folder / name)
-        except OSError as error:
+        except (OSError, duckdb.Error) as error:
             raise UsageError(
-                f"cannot write the table: {error.strerror or error}", location=str(folder / name),
+                f"cannot write the table: {getattr(error, 'strerror', None) or error}", location=str(folder / name),
                 hint="Make room, then go on with --resume.",
             ) from None
         finally:
@@ -68,8 +70,8 @@ def _relation(found: Sequence[Row | Times], columns: dict[str, str]) -> Any:
     typed = ", ".join(f'"{name}" {kind}' for name, kind in columns.items())
     connection.execute(f"CREATE TABLE found ({typed})")
     if found:
-        with tempfile.NamedTemporaryFile("w", suffix=".jsonl", encoding="utf-8") as file:
-            file.writelines(json.dumps(one.to_json()) + "\n" for one in sorted(found, key=lambda one: one.capture))
+        with tempfile.NamedTemporaryFile("wb", suffix=".jsonl") as file:
+            file.writelines(_line(one) for one in sorted(found, key=lambda one: one.capture))
             file.flush()
             given = ", ".join(f"{name}: '{kind}'" for name, kind in columns.items())
             connection.execute(
@@ -77,6 +79,11 @@ def _relation(found: Sequence[Row | Times], columns: dict[str, str]) -> Any:
                 f"columns = {{{given}}}, maximum_object_size = 1073741824)", [file.name],
             )  # fmt: skip
     return connection.table("found")
+
+
+def _line(one: Row | Times) -> bytes:
+    """A row as JSON. Names of files can have bytes that are no text; DuckDB would refuse them."""
+    return json.dumps(one.to_json(), ensure_ascii=False).encode(errors="replace") + b"\n"
 
 
 __all__ = ["ROW_COLUMNS", "TIMES_COLUMNS", "frame_of", "write_tables"]

@@ -24,7 +24,7 @@ WORKS: Final[Mapping[str, Work]] = {
 }  # fmt: skip
 
 
-def do(paths: Sequence[Path], names: Sequence[str], what: What) -> Found:
+def do(paths: Sequence[Path], what: What) -> Found:
     """Do the work on the capture at the first of `paths`; the second is what it is compared with.
 
     Every error is in what is found: state "refused" if the capture or the request is at fault, "failed" if it is this
@@ -36,7 +36,7 @@ def do(paths: Sequence[Path], names: Sequence[str], what: What) -> Found:
         found.opened(capture)
         WORKS[what.work](capture, what, paths[1] if len(paths) > 1 else None, found)
     except PocketGPUError as error:
-        found.refused(error, dict(zip(map(str, paths), names, strict=False)))
+        found.refused(error)
     except MemoryError:
         found.stopped("memory", "the system gave it no more memory")
     except Exception as error:

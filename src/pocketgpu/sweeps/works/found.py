@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from pocketgpu.errors import PocketGPUError
@@ -68,12 +68,9 @@ class Found:
             counts[name] = counts.get(name, 0) + int(count)
         self.add_events(frame.warnings)
 
-    def refused(self, error: PocketGPUError, names: Mapping[str, str]) -> None:
-        """Note an error of the capture or the request. names: what paths are called in the row; a worker may have the
-        files elsewhere."""
+    def refused(self, error: PocketGPUError) -> None:
+        """Note an error of the capture or the request."""
         texts = {"message": error.message, "location": error.location or "", "hint": error.hint or ""}
-        for path, name in names.items():
-            texts = {key: text.replace(path, name) for key, text in texts.items()}
         self.data |= {"state": "refused"} | texts
 
     def stopped(self, state: str, message: str) -> None:

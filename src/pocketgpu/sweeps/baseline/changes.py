@@ -15,8 +15,9 @@ from pocketgpu.wording import counted
 class PictureChange:
     """A picture that is not what it was. before, after: None if there was none, or is none now.
 
-    differing: how many of `pixels` differ; largest: the largest difference of a channel, of 255; box: (left, top, right,
-    bottom) around them, right and bottom excluded. All None where pixels could not be compared; `problem` says why.
+    differing: how many of `pixels` differ; largest: the largest difference of a channel, of 255; box: (left, top,
+    right, bottom) around them, right and bottom excluded. All None where pixels could not be compared; `problem` says
+    why.
     """
 
     before: Picture | None

@@ -121,10 +121,10 @@ def _notes(now: Notes, before: Notes, name: str) -> Iterator[NoteChange]:
         left = [_where(note) for note in ours]
         old = [note for note in theirs if not _taken(left, _where(note))]
         for index in range(max(len(fresh), len(old))):
-            note = fresh[index] if index < len(fresh) else None
+            one = fresh[index] if index < len(fresh) else None
             other = old[index] if index < len(old) else None
-            kind = "gone" if note is None else "new" if other is None else "moved"
-            shown = note if note is not None else other
+            kind = "gone" if one is None else "new" if other is None else "moved"
+            shown = one if one is not None else other
             assert shown is not None
             yield NoteChange(kind, str(shown.get(name, "")), shown, other if kind == "moved" else None)
 

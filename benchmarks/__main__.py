@@ -18,7 +18,7 @@ HERE = Path(__file__).resolve().parent
 NAMES = (
     "pixels", "shapes", "features", "shader", "draws", "startup", "first_picture", "captures", "layouts", "textures",
     "sampling", "channel", "decode", "sass", "vertices", "output", "draws_switch", "llvmpipe", "inspect_3ds",
-    "inspect_switch", "answers", "guests", "viewer",
+    "inspect_switch", "answers", "guests", "viewer", "sweep",
 )  # fmt: skip
 OUT = ROOT / "build" / "bench.json"
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from pocketgpu.maxwell.compute.texture_objects import Texture as Texture
     from pocketgpu.maxwell.gm20b import GM20B as GM20B
     from pocketgpu.pica.n3ds import N3DS as N3DS
+    from pocketgpu.sweeps.sweep import sweep as sweep
 
 __version__ = "0.1.0"
 
@@ -69,6 +70,7 @@ _HOMES: dict[str, tuple[str, str]] = {
     "open": ("pocketgpu.capture", "open"),
     "run": ("pocketgpu.guests", "run"),
     "surface": ("pocketgpu.surface", ""),
+    "sweep": ("pocketgpu.sweeps.sweep", "sweep"),
 }
 
 # `open` is not in the star import on purpose: it would hide the built-in function.
@@ -92,6 +94,7 @@ __all__ = [
     "debug",
     "errors",
     "run",
+    "sweep",
 ]
 
 

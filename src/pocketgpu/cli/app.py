@@ -48,6 +48,7 @@ COMMANDS = {
     "why": "Explain why a pixel has its colour, with all values; what happened to a draw; or what spoils a frame.",
     "decode": "List the command words of a recording or dump.",
     "check": "Find what works here and may not work on a console.",
+    "sweep": "Do one kind of work on any number of captures.",
     "diff": "Show where two captures differ, or one capture under two settings.",
     "state": "Show registers, textures, buffers, shaders and vertices at an event.",
     "who": "Show which event wrote an address last.",

@@ -15,7 +15,7 @@ from typing import Final
 
 from pocketgpu.digests import blake2b
 from pocketgpu.errors import UsageError
-from pocketgpu.sweeps.task import DIFF, Source, What
+from pocketgpu.sweeps.model.task import DIFF, Source, What
 
 PACKINGS: Final = ("", ".xz", ".zst", ".gz")
 ENDINGS: Final = (".ctf", ".gx.json", ".mxcap.zip", ".pgc", ".3dsx", ".nro", ".elf")

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import tempfile
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -21,9 +23,9 @@ from pocketgpu.sweeps.child.keeper import Limits
 from pocketgpu.sweeps.engine import clusters
 from pocketgpu.sweeps.engine.dispatch import Dispatch
 from pocketgpu.sweeps.engine.worker import Result
-from pocketgpu.sweeps.rows import Row, Times
-from pocketgpu.sweeps.store import Store
-from pocketgpu.sweeps.task import Source, Task, What
+from pocketgpu.sweeps.model.rows import Row, Times
+from pocketgpu.sweeps.model.task import Source, Task, What
+from pocketgpu.sweeps.results.store import Store
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -49,7 +51,6 @@ class Sweep:
         self._workers = workers or clusters.cores()
         self.dashboard: str | None = None
         """The address of the page about the cluster, once it runs, if there is one."""
-        self._kept: tempfile.TemporaryDirectory[str] | None = None
 
     def __repr__(self) -> str:
         return line_of(self, f"{self.what.work}, {len(self.store.rows)} of {len(self.sources)} captures")
@@ -83,9 +84,15 @@ class Sweep:
         finally:
             self.store.close()
 
+    def finish(self) -> None:
+        """Write the tables into the folder of results. Call it when the sweep is over."""
+        from pocketgpu.sweeps.results.tables import write_tables
+
+        write_tables(self.store.folder, self.rows, [self.store.times[row.capture] for row in self.rows])
+
     def table(self) -> Any:
         """The rows as a table: a pandas DataFrame if pandas is installed, else one that Arrow's readers take."""
-        from pocketgpu.sweeps.tables import frame_of
+        from pocketgpu.sweeps.results.tables import frame_of
 
         return frame_of(self.rows)
 
@@ -99,7 +106,7 @@ class Sweep:
             return with_it(contextlib.nullcontext(self._client), None)
         if self._scheduler is not None:
             address = self._scheduler
-            return with_it(clusters.existing(address), lambda: clusters.connect(address, clusters.AGAIN))
+            return with_it(clusters.existing(address), lambda: clusters.existing_again(address))
         return with_it(clusters.local(self._workers), None)
 
     def _task(self, key: str, group: list[Source]) -> Task:
@@ -151,13 +158,14 @@ def sweep(
     clusters.check_installed()
     patterns = [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
     work = What.parse(what, switches=dict(switches or {})) if isinstance(what, str) else what
-    kept = tempfile.TemporaryDirectory(prefix="pocketgpu-sweep-") if out is None else None
-    store = Store.open(Path(kept.name if kept is not None else os.fspath(out or "")), work, resume)
+    folder = Path(tempfile.mkdtemp(prefix="pocketgpu-sweep-") if out is None else os.fspath(out))
+    store = Store.open(folder, work, resume)
     found = Sweep(
         sources(patterns, work), work, store, Limits(timeout, memory), client=client, scheduler=scheduler,
         workers=workers, ship=ship,
     )  # fmt: skip
-    found._kept = kept
+    if out is None:
+        weakref.finalize(found, shutil.rmtree, folder, ignore_errors=True)
     return found
 
 

@@ -23,7 +23,7 @@ LOOK: Final = 1.0
 
 def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
     """Answer every request: `paths` and `what` of a task."""
-    from pocketgpu.sweeps.task import What
+    from pocketgpu.sweeps.model.task import What
     from pocketgpu.sweeps.works import do
 
     first = True

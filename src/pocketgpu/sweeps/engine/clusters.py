@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import urllib.request
 from collections.abc import Iterator
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pocketgpu.errors import UsageError
 
@@ -19,6 +20,8 @@ PATIENCE: Final = 10.0
 """Seconds to wait for a scheduler at the start."""
 AGAIN: Final = 60.0
 """Seconds to wait for a scheduler that went away."""
+_WAIT: Final = 1.0
+"""Seconds to wait for the page about a cluster."""
 _WORKER_BYTES: Final = 512 << 20
 """Memory of a worker process, without its child."""
 
@@ -71,15 +74,27 @@ def existing(address: str) -> Iterator[Client]:
             client.close()
 
 
+def existing_again(address: str) -> Client:
+    """A client of a scheduler that went away and is back.
+
+    :raises UsageError: it does not come back within AGAIN seconds.
+    """
+    return connect(address, AGAIN)
+
+
 def connect(address: str, patience: float) -> Client:
-    """A new client.
+    """A new client, of a scheduler that keeps kernels for its workers.
 
     :raises UsageError: nothing answers there within `patience` seconds.
     """
     from distributed import Client
 
+    from pocketgpu.sweeps.engine.kernels import share
+
     try:
-        return Client(address, timeout=patience)
+        client = Client(address, timeout=patience)
+        share(client)
+        return client
     except (OSError, TimeoutError, ValueError) as error:
         raise UsageError(
             f"no scheduler answers: {error}", location=address, hint="Start one with: dask scheduler"
@@ -88,8 +103,12 @@ def connect(address: str, patience: float) -> Client:
 
 def dashboard(client: Client) -> str | None:
     """The address of the page about the cluster, if there is one."""
-    services: dict[str, Any] = client.scheduler_info().get("services", {})
-    return str(client.dashboard_link) if "dashboard" in services else None
+    if client.cluster is not None and find_spec("bokeh") is None:
+        return None
+    link = str(client.dashboard_link)
+    with contextlib.suppress(OSError, ValueError), urllib.request.urlopen(link, timeout=_WAIT):
+        return link
+    return None
 
 
 def _be_quiet() -> None:
@@ -98,7 +117,7 @@ def _be_quiet() -> None:
         logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
-__all__ = ["check_installed", "connect", "cores", "dashboard", "existing", "local"]
+__all__ = ["check_installed", "connect", "cores", "dashboard", "existing", "existing_again", "local"]
 
 
 def __dir__() -> list[str]:

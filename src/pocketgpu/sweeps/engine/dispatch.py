@@ -14,12 +14,13 @@ import queue
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.sweeps.child.keeper import Limits
 from pocketgpu.sweeps.engine.worker import Result, Runner, run_tasks
-from pocketgpu.sweeps.task import Task, What
+from pocketgpu.sweeps.model.task import Task, What
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -35,6 +36,10 @@ TRIES: Final = 2
 """How often a task is sent whose worker goes away."""
 _LOOK: Final = 0.5
 """Seconds between two looks at the connection."""
+_COUNT: Final = 1.0
+"""Seconds between two looks how many workers there are."""
+_GATHER: Final = 60.0
+"""Seconds to wait for results that are there."""
 _WEIGHT: Final = 0.2
 """How much a new time changes the expected time of a task."""
 
@@ -65,6 +70,7 @@ class Dispatch:
         self._over: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._seconds: float | None = None  # expected, of a task
         self._numbers = itertools.count()
+        self._threads, self._counted = 1, float("-inf")
         self._prefix = f"pocketgpu-sweep-{uuid.uuid4().hex[:12]}"
 
     def __repr__(self) -> str:
@@ -76,10 +82,11 @@ class Dispatch:
         try:
             self._send(source)
             while self._flying:
-                for key in self._ended():
-                    batch = self._flying.pop(key, None)
-                    if batch is not None:
-                        yield from self._results(batch)
+                over = [self._flying.pop(key) for key in self._ended() if key in self._flying]
+                results = self._gathered(over)
+                self._send(source)
+                for batch in over:
+                    yield from self._results(batch, results)
                 self._send(source)
         finally:
             with contextlib.suppress(Exception):  # the scheduler may be gone
@@ -89,8 +96,10 @@ class Dispatch:
     # -- sending ------------------------------------------------------------------------------------------------------
     def _send(self, source: Iterator[Task]) -> None:
         """Send batches until enough are on their way."""
-        threads = max(1, sum(self.client.nthreads().values()))
-        while len(self._flying) < AHEAD * threads:
+        if monotonic() - self._counted > _COUNT:
+            self._threads = max(1, sum(self.client.nthreads().values()))
+            self._counted = monotonic()
+        while len(self._flying) < AHEAD * self._threads:
             batch = self._next(source)
             if not batch:
                 return
@@ -129,18 +138,31 @@ class Dispatch:
                 self._reconnect()
                 return []
 
-    def _results(self, batch: _Batch) -> list[Result]:
-        """The results of a batch that ended; none if its tasks have to be sent again."""
-        status = batch.future.status
-        if status == "finished":
-            try:
-                results: list[Result] = batch.future.result(timeout=60)
-            except Exception as error:  # the worker that had it is gone
-                return self._lost(batch, error)
+    def _gathered(self, over: list[_Batch]) -> dict[str, list[Result]]:
+        """The results of batches that are finished, by key, in one request."""
+        done = {str(batch.future.key): batch.future for batch in over if batch.future.status == "finished"}
+        if not done:
+            return {}
+        try:
+            found = self.client.gather(done, errors="skip", asynchronous=False)
+        except Exception:  # a worker that had some of them is gone: ask for each
+            found = {}
+            for key, future in done.items():
+                with contextlib.suppress(Exception):
+                    found[key] = future.result(timeout=_GATHER)
+        for results in found.values():
             self._learn(results)
-            return results
+        return dict(found)
+
+    def _results(self, batch: _Batch, gathered: dict[str, list[Result]]) -> list[Result]:
+        """The results of a batch that ended; none if its tasks have to be sent again."""
+        key, status = str(batch.future.key), batch.future.status
+        if key in gathered:
+            return gathered[key]
+        if status == "finished":
+            return self._lost(batch, ConnectionError("its result is gone"))
         if status == "error":
-            return self._lost(batch, batch.future.exception(timeout=60))
+            return self._lost(batch, batch.future.exception(timeout=_GATHER))
         self._return(batch)  # cancelled or lost: the scheduler was restarted
         return []
 

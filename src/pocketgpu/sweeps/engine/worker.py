@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.sweeps.child.keeper import Ended, Keeper, Limits
-from pocketgpu.sweeps.task import Task, What
+from pocketgpu.sweeps.model.task import Task, What
 
 TRIES: Final = 2
 """How often a task is begun whose process ends without an answer."""
@@ -26,6 +26,7 @@ AGAIN: Final = ("crashed", "memory")
 FULL: Final = 0.75
 """The part of the limit of memory at which a child is replaced after a task."""
 _keepers: dict[int, Keeper] = {}
+_exchange: Any = None
 _lock = threading.Lock()
 
 
@@ -51,7 +52,24 @@ Runner = Callable[[Sequence[Task], What, Limits], "list[Result]"]
 def run_tasks(tasks: Sequence[Task], what: What, limits: Limits) -> list[Result]:
     """Do tasks, one after another. Nothing that a capture does raises here."""
     keeper = _keeper(limits)
+    _share_kernels()
     return [_run(keeper, task, what) for task in tasks]
+
+
+def _share_kernels() -> None:
+    """Give and take compiled kernels, if this is a worker of a cluster whose scheduler keeps them."""
+    global _exchange
+    from distributed import get_worker
+
+    from pocketgpu.sweeps.engine.kernels import Exchange
+
+    try:
+        worker = get_worker()
+    except ValueError:  # no worker: a test, or a call in this process
+        return
+    if _exchange is None:
+        _exchange = Exchange()
+    _exchange.work(worker)
 
 
 def _keeper(limits: Limits) -> Keeper:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pocketgpu.errors import PocketGPUError
-from pocketgpu.sweeps.task import What
+from pocketgpu.sweeps.model.task import What
 from pocketgpu.sweeps.works.found import Found
 from pocketgpu.sweeps.works.of_captures import bench, check, diff, info, render, verify
 from pocketgpu.sweeps.works.opening import opened

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pocketgpu.errors import NoPictureError, UsageError
-from pocketgpu.sweeps.task import What
+from pocketgpu.sweeps.model.task import What
 from pocketgpu.sweeps.works.found import Found
 
 if TYPE_CHECKING:

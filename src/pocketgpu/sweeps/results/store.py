@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -19,8 +20,8 @@ from typing import IO, Any, Final
 from pocketgpu import __version__
 from pocketgpu.displayed import line_of
 from pocketgpu.errors import CaptureError, UsageError
-from pocketgpu.sweeps.rows import Row, Times, place_of
-from pocketgpu.sweeps.task import What
+from pocketgpu.sweeps.model.rows import Row, Times, place_of
+from pocketgpu.sweeps.model.task import What
 
 SCHEMA: Final = "pocketgpu.sweep/1"
 ABOUT, ROWS, TIMES = "sweep.json", "rows.jsonl", "times.jsonl"
@@ -122,7 +123,8 @@ class Store:
             while line:
                 line = line[file.write(line) or 0 :]
         except OSError:
-            os.ftruncate(file.fileno(), size)
+            with contextlib.suppress(OSError):  # `_cut` removes it later
+                os.ftruncate(file.fileno(), size)
             raise
 
     def close(self) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pocketgpu.errors import UsageError
-from pocketgpu.sweeps.rows import Row, Times
+from pocketgpu.sweeps.model.rows import Row, Times
 
 _TEXT, _NUMBER, _REAL = "VARCHAR", "BIGINT", "DOUBLE"
 ROW_COLUMNS: Final = {

@@ -1,0 +1,139 @@
+"""`pocketgpu sweep`: one kind of work on any number of captures, on all cores or a cluster."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from pocketgpu.cli.parts import terminal
+from pocketgpu.cli.parts.options import (
+    FrameSpan,
+    debug_option,
+    json_option,
+    parse_frame_span,
+    parsed,
+    set_option,
+)
+from pocketgpu.cli.parts.outcome import ExitCode, Outcome
+from pocketgpu.cli.parts.sweep_progress import SweepProgress
+from pocketgpu.wording import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pocketgpu.sweeps.model.rows import Row
+    from pocketgpu.sweeps.sweep import Sweep
+
+_UNITS: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+def _parse_bytes(text: str) -> int:
+    """`2G`, `512M` or a number of bytes. ValueError if not."""
+    found = re.fullmatch(r"([0-9]{1,15})([KMG]?)(i?B)?", text.strip(), re.IGNORECASE)
+    if found is None or int(found[1]) == 0:
+        raise ValueError(f"{text!r} is no size. Write 2G or 512M.")
+    return int(found[1]) * _UNITS[found[2].upper()]
+
+
+@click.command()
+@click.argument("patterns", nargs=-1, required=True, metavar="PATTERN...")
+@click.option(
+    "--do", "what", required=True, metavar="WORK",
+    help="render, check, bench, info or verify; or diff=FOLDER: compare with the captures there.",
+)  # fmt: skip
+@click.option("--out", required=True, metavar="DIR", help="Folder for the results; created if needed.")
+@click.option("--resume", is_flag=True, help="Go on with the results in the folder.")
+@click.option("--baseline", metavar="DIR", help="Results of an earlier sweep: show what changed since.")
+@click.option(
+    "--workers", type=click.IntRange(1, 4096), metavar="N", help="Worker processes of this computer.  [its cores]"
+)
+@click.option("--scheduler", metavar="ADDRESS", help="Use the Dask cluster there, such as tcp://host:8786.")
+@click.option("--ship", is_flag=True, help="Send captures to workers that do not see their folder.")
+@click.option(
+    "--timeout", type=click.FloatRange(min=0.1), default=300.0, show_default=True, metavar="S",
+    help="Seconds that a capture may take.",
+)  # fmt: skip
+@click.option(
+    "--memory", default="2G", show_default=True, metavar="SIZE", callback=parsed(_parse_bytes),
+    help="Memory that a capture may take.",
+)  # fmt: skip
+@click.option(
+    "--frames", metavar="A-B", callback=parsed(parse_frame_span), help="For render: only these frames of each capture."
+)
+@click.option(
+    "--repeat", type=click.IntRange(1, 10_000), default=5, show_default=True, metavar="N", help="For bench: passes."
+)
+@click.option("--report/--no-report", default=True, help="Write a page about the results into DIR/report.  [report]")
+@set_option
+@json_option
+@debug_option
+@click.pass_obj
+def sweep(
+    outcome: Outcome, patterns: tuple[str, ...], what: str, out: str, resume: bool, baseline: str | None,
+    workers: int | None, scheduler: str | None, ship: bool, timeout: float, memory: int, frames: FrameSpan | None,
+    repeat: int, report: bool, choices: dict[str, str],
+) -> None:  # fmt: skip
+    """Do one kind of work on any number of captures.
+
+    PATTERN is a capture, a folder, a glob such as 'captures/**/*.pgc', @FILE for a list with a pattern in each line, or
+    - for such a list from the standard input. Programs count as captures: they run for 60 frames.
+
+    Each capture runs in a child process of a worker. One that crashes, hangs or takes too much memory is a row that
+    says so; the others go on. Results are stored as they come: rows.jsonl, times.jsonl and pictures; results.parquet,
+    times.parquet and report/index.html at the end. After Ctrl-C or a crash --resume goes on.
+
+    The exit code is 1 if a capture failed, if a rule or a comparison found an error, or if pictures or findings are not
+    those of the baseline.
+    """
+    from pocketgpu.sweeps.model.task import What
+    from pocketgpu.sweeps.sweep import sweep as begin
+
+    span = None if frames is None else (frames.first, frames.last)
+    work = What.parse(what, switches=dict(choices), frames=span, repeat=repeat)
+    if span is not None and work.work != "render":
+        raise click.UsageError("--frames is for --do render.")
+    found = begin(
+        patterns, work, out=out, resume=resume, scheduler=scheduler, workers=workers, timeout=timeout, memory=memory,
+        ship=ship,
+    )  # fmt: skip
+    progress = SweepProgress(len(found), len(found) - len(found.todo))
+    with progress:
+        for row in found:
+            progress.add(row, found.dashboard)
+    found.finish()
+    outcome.extra |= _described(found, out)
+    lines = [_summary(found, out)]
+    failed = any(row.failed for row in found.rows)
+    outcome.show = lambda: terminal.say("\n".join(lines))
+    if failed:
+        raise click.exceptions.Exit(ExitCode.FINDINGS)
+
+
+def _described(found: Sweep, out: str) -> dict[str, Any]:
+    """The JSON of the whole sweep; its rows are in the folder."""
+    return {
+        "out": out, "work": found.what.work, "captures": len(found), "states": _states(found.rows),
+        "failed": [{"capture": row.capture, "state": row.state, "message": row.message} for row in found.rows
+                   if row.failed],
+    }  # fmt: skip
+
+
+def _states(rows: Sequence[Row]) -> dict[str, int]:
+    states: dict[str, int] = {}
+    for row in rows:
+        states[row.state] = states.get(row.state, 0) + 1
+    return states
+
+
+def _summary(found: Sweep, out: str) -> str:
+    """How many captures came to which end, and the first that failed."""
+    rows = found.rows
+    counts = ", ".join(f"{count} {state}" for state, count in sorted(_states(rows).items()))
+    lines = [f"{counted(len(rows), 'capture')}: {counts}"]
+    wrong = [row for row in rows if row.failed]
+    lines += [f"  {row}" for row in wrong[: terminal.MAX_ROWS]]
+    if len(wrong) > terminal.MAX_ROWS:
+        lines.append(f"  ... {len(wrong) - terminal.MAX_ROWS} more in {out}/rows.jsonl")
+    return "\n".join([*lines, f"results: {out}"])

@@ -1,0 +1,1 @@
+"""What goes to workers and comes back: tasks (`task`) and rows (`rows`)."""

@@ -1,0 +1,1 @@
+"""The folder of results: rows and pictures as they arrive (`store`), tables at the end (`tables`)."""

@@ -172,14 +172,9 @@ def sweep(
     clusters.check_installed()
     patterns = [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
     work = What.parse(what, switches=dict(switches or {})) if isinstance(what, str) else what
-<<<<<<< HEAD
+    captures = sources(patterns, work)
     folder = Path(tempfile.mkdtemp(prefix="pocketgpu-sweep-") if out is None else os.fspath(out))
     store = Store.open(folder, work, resume)
-=======
-    captures = sources(patterns, work)
-    kept = tempfile.TemporaryDirectory(prefix="pocketgpu-sweep-") if out is None else None
-    store = Store.open(Path(kept.name if kept is not None else os.fspath(out or "")), work, resume)
->>>>>>> h8
     found = Sweep(
         captures, work, store, Limits(timeout, memory), client=client, scheduler=scheduler,
         workers=workers, ship=ship,

@@ -12,9 +12,8 @@ import contextlib
 import os
 import shutil
 import tempfile
-    captures = sources(patterns, work)
-    folder = Path(tempfile.mkdtemp(prefix="pocketgpu-sweep-") if out is None else os.fspath(out))
-    store = Store.open(folder, work, resume)
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 

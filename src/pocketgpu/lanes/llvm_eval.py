@@ -114,7 +114,10 @@ class LLVMLang(Lang):
         self.check_closed()
         signature = ", ".join(["ptr noalias %arena"] + [f"{_ty(t, 1)} %a{i}" for i, t in enumerate(self.params)])
         head = [*sorted(self._declared), f"define void @{self.name}({signature}) #0 {{", "entry:", *self._slots]
-        tail = ["ret void", "}", 'attributes #0 = { nounwind "no-stack-arg-probe" }', *_WEIGHTS]
+        # Vectors on the stack that cross lines of the cache, or even pages, are slow. LLVM aligns what it spills only
+        # if it knows before that the stack is aligned.
+        aligned = f"alignstack={4 * self.register_lanes} " if self.lanes > 1 else ""
+        tail = ["ret void", "}", f'attributes #0 = {{ nounwind {aligned}"no-stack-arg-probe" }}', *_WEIGHTS]
         if self.hurried:
             head.insert(0, machine_code.HURRIED)
         return "\n".join([*head, "br label %body", "body:", *self._out, *tail]) + "\n"

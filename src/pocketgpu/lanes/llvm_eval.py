@@ -16,7 +16,7 @@ from typing import Any
 from pocketgpu.lanes import machine_code
 from pocketgpu.lanes.language import Lang
 from pocketgpu.lanes.primitives import Jump, Next
-from pocketgpu.lanes.values import BOOL, I32, I64, Array, Type, Value, Var, fail, place, text_of
+from pocketgpu.lanes.values import BOOL, F64, I32, I64, Array, Type, Value, Var, fail, place, text_of
 
 _SCALAR = {
     "bool": "i1",
@@ -343,14 +343,15 @@ class LLVMLang(Lang):
     def _pairs_of_words(self, places: Sequence[str]) -> list[Value]:
         """Two words at each of eight pointers."""
 
-        def half(order: Sequence[int]) -> Value:
-            r = "poison"
-            for i, lane in enumerate(order):
-                x = self._emit(f"load i64, ptr {places[lane]}, align 4", I64, 1)
-                r = self._emit(f"insertelement <4 x i64> {r}, i64 {x.raw}, i32 {i}", I64, 4).raw
-            return self._emit(f"bitcast <4 x i64> {r} to <8 x i32>", I32, 8)
+        def two(lane: int) -> Value:
+            """The words of two lanes. As f64, because LLVM has the second load inserted by the instruction itself."""
+            x, y = (self._emit(f"load double, ptr {place}, align 4", F64, 1).raw for place in places[lane : lane + 2])
+            x = self._emit(f"insertelement <2 x double> poison, double {x}, i32 0", F64, 2).raw
+            y = self._emit(f"insertelement <2 x double> {x}, double {y}, i32 1", F64, 2).raw
+            return self._emit(f"bitcast <2 x double> {y} to <4 x i32>", I32, 4)
 
-        a, b = half((0, 1, 4, 5)), half((2, 3, 6, 7))  # so that one instruction puts each word in order
+        # In this order one instruction puts each word in order.
+        a, b = (self._joined([two(first), two(first + 4)]) for first in (0, 2))
         return [self._shuffle(a, b, [n + i for i in (0, 2, 8, 10, 4, 6, 12, 14)]) for n in range(2)]
 
     def _fours_of_words(self, places: Sequence[str]) -> list[Value]:

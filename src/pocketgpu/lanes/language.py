@@ -398,6 +398,18 @@ class Lang(Primitives):
             raise fail(f"no gather of {count} words at {off!r}")
         return self._gather_words(off, count, self.low32(first) if first.type is I64 else first)
 
+    def gather_words_at(self, places: Value, lanes: int, count: int, base: Operand = 0) -> list[Value]:
+        """`count` (1, 2 or 4) consecutive words for each lane, as `gather_words`, whose offsets are words in memory
+        from `places` (a scalar) on. If these were stored a while ago, nothing waits for a vector that has them."""
+        at, first = self._offset(I32, places, False), self._offset(I32, base, False)
+        if count not in (1, 2, 4) or lanes < 2:
+            raise fail(f"no gather of {count} words for {lanes} lanes")
+        return self._gather_words_at(at, lanes, count, self.low32(first) if first.type is I64 else first)
+
+    def _gather_words_at(self, places: Value, lanes: int, count: int, base: Value) -> list[Value]:
+        off = self._load(I32, places, lanes)
+        return self._gather_words(off, count, base) if count > 1 else [self._gather(I32, self.binary("add", off, base))]
+
     def _gather_words(self, off: Value, count: int, base: Value) -> list[Value]:
         """Each word by itself."""
         return [self._gather(I32, self.binary("add", off, self.binary("add", base, 4 * n))) for n in range(count)]

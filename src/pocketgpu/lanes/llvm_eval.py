@@ -336,9 +336,35 @@ class LLVMLang(Lang):
             place = self._emit(f"lshr i64 {half}, 32" if i & 1 else f"and i64 {half}, 4294967295", I64, 1)
             places.append(self._name())
             self._out.append(f"{places[-1]} = getelementptr i8, ptr {start}, i64 {place.raw}")
-        read = self._pairs_of_words if count == 2 else self._fours_of_words
-        parts = [read(places[i : i + 8]) for i in range(0, n, 8)]
+        return self._words_of(places, count)
+
+    def _gather_words_at(self, places: Value, lanes: int, count: int, base: Value) -> list[Value]:
+        if self.fast_gather or lanes % 8:
+            return super()._gather_words_at(places, lanes, count, base)
+        start, first = self._pointer(base), self._pointer(places)
+        found = []
+        for i in range(lanes):
+            at, place = self._name(), self._name()
+            self._out.append(f"{at} = getelementptr i8, ptr {first}, i64 {I32.bytes * i}")
+            # Volatile, because LLVM would load a vector and take the offsets out of it.
+            word = self._convert("zext", self._emit(f"load volatile i32, ptr {at}, align {I32.bytes}", I32, 1), I64)
+            self._out.append(f"{place} = getelementptr i8, ptr {start}, i64 {word.raw}")
+            found.append(place)
+        return self._words_of(found, count)
+
+    def _words_of(self, places: Sequence[str], count: int) -> list[Value]:
+        """1, 2 or 4 words at each of some pointers (eight, or a multiple)."""
+        read = {1: self._single_words, 2: self._pairs_of_words, 4: self._fours_of_words}[count]
+        parts = [read(places[i : i + 8]) for i in range(0, len(places), 8)]
         return [self._joined([part[word] for part in parts]) for word in range(count)]
+
+    def _single_words(self, places: Sequence[str]) -> list[Value]:
+        """A word at each of some pointers."""
+        n, r = len(places), "poison"
+        for i, pointer in enumerate(places):
+            x = self._emit(f"load i32, ptr {pointer}, align 4", I32, 1)
+            r = self._emit(f"insertelement {_ty(I32, n)} {r}, i32 {x.raw}, i32 {i}", I32, n).raw
+        return [Value(self, r, I32, n)]
 
     def _pairs_of_words(self, places: Sequence[str]) -> list[Value]:
         """Two words at each of eight pointers."""

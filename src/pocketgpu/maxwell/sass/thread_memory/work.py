@@ -19,7 +19,7 @@ VECTOR = 4 * LANES
 STACK_ENTRIES = 256
 FAULTS = 32
 """Faults of a slot that are kept; further ones are counted, and kept if their instruction has none yet."""
-SCRATCH_VECTORS = 16
+SCRATCH_VECTORS = 19
 BARRIERS = 16
 BANK_SIZE = 1 << 16
 BANKS = 18

@@ -65,6 +65,8 @@ class Lang(Primitives):
     whose values stay in registers. NumPy takes all lanes at once."""
     fused = False
     """Whether the host has a fused multiply-add; `fma` computes it with integers where it has none."""
+    halves = False
+    """Whether the host converts to floats of 16 bits; without that there is no `to_half`."""
 
     def __init__(self, lanes: int) -> None:
         self.lanes = self.register_lanes = lanes
@@ -207,6 +209,12 @@ class Lang(Primitives):
         if self.fused:
             return self._fma(a, b, c)
         return fused.fma32(self, a, b, c) if a.type is F32 else fused.fma64(self, a, b, c)
+
+    def to_half(self, a: Value) -> Value:
+        """The bits of the nearest float of 16 bits, as an i32. Only if there are `halves`; NaNs may be any."""
+        if not self.halves:
+            raise fail("this host has no conversion to floats of 16 bits")
+        return self._to_half(self._need("to_half", a, F32))
 
     def popcount(self, a: Value) -> Value:
         """How many bits of an integer are set."""

@@ -16,7 +16,7 @@ from typing import Any
 from pocketgpu.lanes import machine_code
 from pocketgpu.lanes.language import Lang
 from pocketgpu.lanes.primitives import Jump, Next
-from pocketgpu.lanes.values import BOOL, F64, I32, I64, Array, Type, Value, Var, fail, place, text_of
+from pocketgpu.lanes.values import BOOL, F32, F64, I32, I64, Array, Type, Value, Var, fail, place, text_of
 
 _SCALAR = {
     "bool": "i1",
@@ -80,7 +80,8 @@ class LLVMLang(Lang):
     """Traces one kernel; `text()` is the finished module with the single function `name(ptr arena, scalars...)`.
 
     With a dict for `origins` the trace notes there which line of the kernel made which IR value. With `fast_gather`
-    it uses the gather instruction of the CPU, with `fused` its multiply-add. register_lanes: see `Lang`.
+    it uses the gather instruction of the CPU, with `fused` its multiply-add, with `halves` its conversion to
+    floats of 16 bits. register_lanes: see `Lang`.
     """
 
     def __init__(
@@ -92,11 +93,12 @@ class LLVMLang(Lang):
         fast_gather: bool = False,
         fused: bool = False,
         register_lanes: int = 8,
+        halves: bool = False,
     ) -> None:
         super().__init__(lanes)
         self.register_lanes = register_lanes
         self._origins = origins
-        self.fast_gather, self.fused = fast_gather, fused
+        self.fast_gather, self.fused, self.halves = fast_gather, fused, halves
         self.name, self.params = name, list(params)
         self._out: list[str] = []
         self._slots: list[str] = []
@@ -216,6 +218,12 @@ class LLVMLang(Lang):
     def _select(self, m: Value, a: Value, b: Value) -> Value:
         t = _ty(a.type, a.lanes)
         return self._emit(f"select {_ty(BOOL, m.lanes)} {m.raw}, {t} {a.raw}, {t} {b.raw}", a.type, a.lanes)
+
+    def _to_half(self, a: Value) -> Value:
+        kinds = [t if a.lanes == 1 else f"<{a.lanes} x {t}>" for t in ("half", "i16", "i32")]
+        half = self._emit(f"fptrunc {_ty(F32, a.lanes)} {a.raw} to {kinds[0]}", F32, a.lanes)
+        bits = self._emit(f"bitcast {kinds[0]} {half.raw} to {kinds[1]}", I32, a.lanes)
+        return self._emit(f"zext {kinds[1]} {bits.raw} to {kinds[2]}", I32, a.lanes)
 
     def _convert(self, how: str, a: Value, to: Type) -> Value:
         return self._emit(f"{_CONVERT[how]} {_ty(a.type, a.lanes)} {a.raw} to {_ty(to, a.lanes)}", to, a.lanes)

@@ -258,7 +258,7 @@ def plain_reads(request: Request, record: Record, here: Value, choices: Mapping[
             for part, bits in request.parts(here & ~left.value):
                 _Part(part, record, bits, choices).read(level, smooth, kind)
 
-        k.switch(kind, [partial(read, kind) for kind in range(kinds)])
+        k.switch(kind, [partial(read, number) for number in range(kinds)])
 
     def mipmapped() -> None:
         levels = _QuadLevels(request, record, choices)

@@ -50,8 +50,6 @@ OPERATIONS = {
     "int": ("add", "sub", "mul", "and", "or", "xor", "shl", "ashr", "lshr"),
     "bool": ("and", "or", "xor"),
 }
-
-
 ATOMICS = ("add", "and", "or", "xor", "min", "max", "umin", "umax", "xchg")
 
 
@@ -212,8 +210,6 @@ class Lang(Primitives):
 
     def to_half(self, a: Value) -> Value:
         """The bits of the nearest float of 16 bits, as an i32. Only if there are `halves`; NaNs may be any."""
-        if not self.halves:
-            raise fail("this host has no conversion to floats of 16 bits")
         return self._to_half(self._need("to_half", a, F32))
 
     def popcount(self, a: Value) -> Value:
@@ -407,12 +403,9 @@ class Lang(Primitives):
         return self._gather_words(off, count, self.low32(first) if first.type is I64 else first)
 
     def gather_words_at(self, places: Value, lanes: int, count: int, base: Operand = 0) -> list[Value]:
-        """`count` (1, 2 or 4) consecutive words for each lane, as `gather_words`, whose offsets are words in memory
-        from `places` (a scalar) on. If these were stored a while ago, nothing waits for a vector that has them."""
-        at, first = self._offset(I32, places, False), self._offset(I32, base, False)
-        if count not in (1, 2, 4) or lanes < 2:
-            raise fail(f"no gather of {count} words for {lanes} lanes")
-        return self._gather_words_at(at, lanes, count, self.low32(first) if first.type is I64 else first)
+        """`gather_words` of 1, 2 or 4 words, with offsets that were stored from `places` on, best a while ago: then
+        nothing waits for a vector that has them."""
+        return self._gather_words_at(self._offset(I32, places, False), lanes, count, self.fit(base, I32, 1))
 
     def _gather_words_at(self, places: Value, lanes: int, count: int, base: Value) -> list[Value]:
         off = self._load(I32, places, lanes)

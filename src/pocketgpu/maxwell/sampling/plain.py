@@ -266,7 +266,9 @@ def plain_reads(request: Request, record: Record, here: Value, choices: Mapping[
             one = _Part(part, record, bits, choices)
             left.value = left.value | (one.mipmapped(partial(levels.of, one)) << part.first)
 
-    cases = {r.NEAR: partial(single, False), r.SMOOTH: partial(single, True), r.MIPMAPPED: mipmapped}
+    cases: dict[int, Callable[[], None]] = {
+        r.NEAR: partial(single, False), r.SMOOTH: partial(single, True), r.MIPMAPPED: mipmapped,
+    }  # fmt: skip
     k.switch(record.word("PLAIN") - r.NEAR, [cases[kind] for kind in sorted(cases)])
     return left.value
 

@@ -4,9 +4,9 @@ Five kernels as NVIDIA's compiler made them, at sizes where one launch lasts lon
 memory, nbody, mandelbrot, a reduction whose blocks do little between their barriers, and a transpose through shared
 memory. A thread-instruction is an instruction times the lanes at work; they are counted in a separate launch. The C
 (`sass_reference.c`) has loops over blocks and threads outside, split at barriers, and the tiles; gcc compiles it with
--O3 -march=native -ffp-contract=off. Also measured: the cost of a launch that does next to nothing, the speed of a
-second thread, and how long compiling long kernels and finding their code in the cache take. Needs kernels of other
-programs, and a C compiler for the comparison.
+-O3 -march=native -ffp-contract=off, or for the level that POCKETGPU_LEVEL names, as our code then is. Also measured:
+the cost of a launch that does next to nothing, the speed of a second thread, and how long compiling long kernels and
+finding their code in the cache take. Needs kernels of other programs, and a C compiler for the comparison.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ from pocketgpu import RawModule
 
 KERNELS = SHARED / "kernels"
 SOURCE = Path(__file__).with_name("sass_reference.c")
-FLAGS = ("-O3", "-march=native", "-ffp-contract=off", "-shared", "-fPIC")
+LEVEL = os.environ.get("POCKETGPU_LEVEL") or "native"
+"""What the C is compiled for: the level of our code if one is set, so that both have the same instructions."""
+FLAGS = ("-O3", f"-march={LEVEL}", "-ffp-contract=off", "-shared", "-fPIC")
 RATIOS = {"sgemm": 2.0, "nbody": 5.0, "mandelbrot": 5.0, "reduction": 5.0, "transpose": 5.0}
 """The kernels, and how many times the C's time was promised."""
 RATE, OVERHEAD, COLD, CACHED = 2.0, 60.0, 1.5, 10.0

@@ -6,13 +6,16 @@ from collections.abc import Mapping
 
 
 class Struct:
-    """Named 32-bit words of a record: "NAME" takes one word, "NAME:n" takes n. `S.NAME` is a byte offset."""
+    """Named 32-bit words of a record: "NAME" takes one word, "NAME:n" takes n, "NAME:n@m" begins at a multiple of m
+    bytes. `S.NAME` is a byte offset."""
 
     def __init__(self, *names: str, start: int = 0) -> None:
         self._offsets: dict[str, int] = {}
         at = start
         for item in names:
-            name, _, count = item.partition(":")
+            field, _, aligned = item.partition("@")
+            name, _, count = field.partition(":")
+            at += -at % int(aligned or 1)
             self._offsets[name] = at
             at += 4 * int(count or 1)
         self.size = at

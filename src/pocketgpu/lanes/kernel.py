@@ -77,7 +77,7 @@ class Kernel:
 
         k = LLVMLang(
             self.name, list(self.params.values()), lanes, origins,
-            machine_code.fast_gather(lanes), machine_code.fused(), machine_code.best_lanes(),
+            machine_code.fast_gather(lanes), machine_code.fused(), machine_code.best_lanes(), machine_code.halves(),
         )  # fmt: skip
         self.body(k, *k.args(), **static)
         return k.text()

@@ -50,8 +50,6 @@ OPERATIONS = {
     "int": ("add", "sub", "mul", "and", "or", "xor", "shl", "ashr", "lshr"),
     "bool": ("and", "or", "xor"),
 }
-
-
 ATOMICS = ("add", "and", "or", "xor", "min", "max", "umin", "umax", "xchg")
 
 
@@ -65,6 +63,8 @@ class Lang(Primitives):
     whose values stay in registers. NumPy takes all lanes at once."""
     fused = False
     """Whether the host has a fused multiply-add; `fma` computes it with integers where it has none."""
+    halves = False
+    """Whether the host converts to floats of 16 bits; without that there is no `to_half`."""
 
     def __init__(self, lanes: int) -> None:
         self.lanes = self.register_lanes = lanes
@@ -207,6 +207,10 @@ class Lang(Primitives):
         if self.fused:
             return self._fma(a, b, c)
         return fused.fma32(self, a, b, c) if a.type is F32 else fused.fma64(self, a, b, c)
+
+    def to_half(self, a: Value) -> Value:
+        """The bits of the nearest float of 16 bits, as an i32. Only if there are `halves`; NaNs may be any."""
+        return self._to_half(self._need("to_half", a, F32))
 
     def popcount(self, a: Value) -> Value:
         """How many bits of an integer are set."""
@@ -397,6 +401,15 @@ class Lang(Primitives):
         if off.type is not I32 or count not in (2, 4):
             raise fail(f"no gather of {count} words at {off!r}")
         return self._gather_words(off, count, self.low32(first) if first.type is I64 else first)
+
+    def gather_words_at(self, places: Value, lanes: int, count: int, base: Operand = 0) -> list[Value]:
+        """`gather_words` of 1, 2 or 4 words, with offsets that were stored from `places` on, best a while ago: then
+        nothing waits for a vector that has them."""
+        return self._gather_words_at(self._offset(I32, places, False), lanes, count, self.fit(base, I32, 1))
+
+    def _gather_words_at(self, places: Value, lanes: int, count: int, base: Value) -> list[Value]:
+        off = self._load(I32, places, lanes)
+        return self._gather_words(off, count, base) if count > 1 else [self._gather(I32, self.binary("add", off, base))]
 
     def _gather_words(self, off: Value, count: int, base: Value) -> list[Value]:
         """Each word by itself."""

@@ -16,7 +16,7 @@ from typing import Any
 from pocketgpu.lanes import machine_code
 from pocketgpu.lanes.language import Lang
 from pocketgpu.lanes.primitives import Jump, Next
-from pocketgpu.lanes.values import BOOL, I32, I64, Array, Type, Value, Var, fail, place, text_of
+from pocketgpu.lanes.values import BOOL, F32, F64, I32, I64, Array, Type, Value, Var, fail, place, text_of
 
 _SCALAR = {
     "bool": "i1",
@@ -80,7 +80,8 @@ class LLVMLang(Lang):
     """Traces one kernel; `text()` is the finished module with the single function `name(ptr arena, scalars...)`.
 
     With a dict for `origins` the trace notes there which line of the kernel made which IR value. With `fast_gather`
-    it uses the gather instruction of the CPU, with `fused` its multiply-add. register_lanes: see `Lang`.
+    it uses the gather instruction of the CPU, with `fused` its multiply-add, with `halves` its conversion to
+    floats of 16 bits. register_lanes: see `Lang`.
     """
 
     def __init__(
@@ -92,11 +93,12 @@ class LLVMLang(Lang):
         fast_gather: bool = False,
         fused: bool = False,
         register_lanes: int = 8,
+        halves: bool = False,
     ) -> None:
         super().__init__(lanes)
         self.register_lanes = register_lanes
         self._origins = origins
-        self.fast_gather, self.fused = fast_gather, fused
+        self.fast_gather, self.fused, self.halves = fast_gather, fused, halves
         self.name, self.params = name, list(params)
         self._out: list[str] = []
         self._slots: list[str] = []
@@ -114,7 +116,10 @@ class LLVMLang(Lang):
         self.check_closed()
         signature = ", ".join(["ptr noalias %arena"] + [f"{_ty(t, 1)} %a{i}" for i, t in enumerate(self.params)])
         head = [*sorted(self._declared), f"define void @{self.name}({signature}) #0 {{", "entry:", *self._slots]
-        tail = ["ret void", "}", 'attributes #0 = { nounwind "no-stack-arg-probe" }', *_WEIGHTS]
+        # Vectors on the stack that cross lines of the cache, or even pages, are slow. LLVM aligns what it spills only
+        # if it knows before that the stack is aligned.
+        aligned = f"alignstack={4 * self.register_lanes} " if self.lanes > 1 else ""
+        tail = ["ret void", "}", f'attributes #0 = {{ nounwind {aligned}"no-stack-arg-probe" }}', *_WEIGHTS]
         if self.hurried:
             head.insert(0, machine_code.HURRIED)
         return "\n".join([*head, "br label %body", "body:", *self._out, *tail]) + "\n"
@@ -213,6 +218,12 @@ class LLVMLang(Lang):
     def _select(self, m: Value, a: Value, b: Value) -> Value:
         t = _ty(a.type, a.lanes)
         return self._emit(f"select {_ty(BOOL, m.lanes)} {m.raw}, {t} {a.raw}, {t} {b.raw}", a.type, a.lanes)
+
+    def _to_half(self, a: Value) -> Value:
+        kinds = [t if a.lanes == 1 else f"<{a.lanes} x {t}>" for t in ("half", "i16", "i32")]
+        half = self._emit(f"fptrunc {_ty(F32, a.lanes)} {a.raw} to {kinds[0]}", F32, a.lanes)
+        bits = self._emit(f"bitcast {kinds[0]} {half.raw} to {kinds[1]}", I32, a.lanes)
+        return self._emit(f"zext {kinds[1]} {bits.raw} to {kinds[2]}", I32, a.lanes)
 
     def _convert(self, how: str, a: Value, to: Type) -> Value:
         return self._emit(f"{_CONVERT[how]} {_ty(a.type, a.lanes)} {a.raw} to {_ty(to, a.lanes)}", to, a.lanes)
@@ -333,21 +344,48 @@ class LLVMLang(Lang):
             place = self._emit(f"lshr i64 {half}, 32" if i & 1 else f"and i64 {half}, 4294967295", I64, 1)
             places.append(self._name())
             self._out.append(f"{places[-1]} = getelementptr i8, ptr {start}, i64 {place.raw}")
-        read = self._pairs_of_words if count == 2 else self._fours_of_words
-        parts = [read(places[i : i + 8]) for i in range(0, n, 8)]
+        return self._words_of(places, count)
+
+    def _gather_words_at(self, places: Value, lanes: int, count: int, base: Value) -> list[Value]:
+        if self.fast_gather or lanes % 8:
+            return super()._gather_words_at(places, lanes, count, base)
+        start, first = self._pointer(base), self._pointer(places)
+        found = []
+        for i in range(lanes):
+            at, place = self._name(), self._name()
+            self._out.append(f"{at} = getelementptr i8, ptr {first}, i64 {I32.bytes * i}")
+            # Volatile, because LLVM would load a vector and take the offsets out of it.
+            word = self._convert("zext", self._emit(f"load volatile i32, ptr {at}, align {I32.bytes}", I32, 1), I64)
+            self._out.append(f"{place} = getelementptr i8, ptr {start}, i64 {word.raw}")
+            found.append(place)
+        return self._words_of(found, count)
+
+    def _words_of(self, places: Sequence[str], count: int) -> list[Value]:
+        """1, 2 or 4 words at each of some pointers (eight, or a multiple)."""
+        read = {1: self._single_words, 2: self._pairs_of_words, 4: self._fours_of_words}[count]
+        parts = [read(places[i : i + 8]) for i in range(0, len(places), 8)]
         return [self._joined([part[word] for part in parts]) for word in range(count)]
+
+    def _single_words(self, places: Sequence[str]) -> list[Value]:
+        """A word at each of some pointers."""
+        n, r = len(places), "poison"
+        for i, pointer in enumerate(places):
+            x = self._emit(f"load i32, ptr {pointer}, align 4", I32, 1)
+            r = self._emit(f"insertelement {_ty(I32, n)} {r}, i32 {x.raw}, i32 {i}", I32, n).raw
+        return [Value(self, r, I32, n)]
 
     def _pairs_of_words(self, places: Sequence[str]) -> list[Value]:
         """Two words at each of eight pointers."""
 
-        def half(order: Sequence[int]) -> Value:
-            r = "poison"
-            for i, lane in enumerate(order):
-                x = self._emit(f"load i64, ptr {places[lane]}, align 4", I64, 1)
-                r = self._emit(f"insertelement <4 x i64> {r}, i64 {x.raw}, i32 {i}", I64, 4).raw
-            return self._emit(f"bitcast <4 x i64> {r} to <8 x i32>", I32, 8)
+        def two(lane: int) -> Value:
+            """The words of two lanes. As f64, because LLVM has the second load inserted by the instruction itself."""
+            x, y = (self._emit(f"load double, ptr {place}, align 4", F64, 1).raw for place in places[lane : lane + 2])
+            x = self._emit(f"insertelement <2 x double> poison, double {x}, i32 0", F64, 2).raw
+            y = self._emit(f"insertelement <2 x double> {x}, double {y}, i32 1", F64, 2).raw
+            return self._emit(f"bitcast <2 x double> {y} to <4 x i32>", I32, 4)
 
-        a, b = half((0, 1, 4, 5)), half((2, 3, 6, 7))  # so that one instruction puts each word in order
+        # In this order one instruction puts each word in order.
+        a, b = (self._joined([two(first), two(first + 4)]) for first in (0, 2))
         return [self._shuffle(a, b, [n + i for i in (0, 2, 8, 10, 4, 6, 12, 14)]) for n in range(2)]
 
     def _fours_of_words(self, places: Sequence[str]) -> list[Value]:

@@ -78,6 +78,11 @@ def fused() -> bool:
     return host().fused
 
 
+def halves() -> bool:
+    """Whether code may convert to floats of 16 bits by an instruction."""
+    return host().halves
+
+
 def target() -> dict[str, Any]:
     """What the code is made for: cpu, features, triple, LLVM version."""
     with lock:

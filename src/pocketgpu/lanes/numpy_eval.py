@@ -177,6 +177,9 @@ class NumpyLang(Lang):
     def _fma(self, a: Value, b: Value, c: Value) -> Value:
         raise AssertionError("NumPy has no fused multiply-add")
 
+    def _to_half(self, a: Value) -> Value:
+        raise AssertionError("NumPy converts to floats of 16 bits with integers")
+
     def select(self, mask: Value | bool, a: Operand, b: Operand) -> Value:
         """As in every evaluator; see `binary`."""
         if mask.__class__ is Value and mask.type is BOOL and mask.lanes == 1:

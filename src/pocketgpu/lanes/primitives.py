@@ -62,6 +62,9 @@ class Primitives(ABC):
     def _fma(self, a: Value, b: Value, c: Value) -> Value: ...
 
     @abstractmethod
+    def _to_half(self, a: Value) -> Value: ...
+
+    @abstractmethod
     def _ballot(self, mask: Value) -> Value: ...
 
     @abstractmethod

@@ -53,6 +53,11 @@ class Target:
         return Target(level, "", level, _LANES.get(level, 8), level != "x86-64-v2", gathers)
 
     @property
+    def halves(self) -> bool:
+        """Whether the code may convert to floats of 16 bits by an instruction; every 64-bit ARM processor has one."""
+        return "f16c" in self.instructions or "neon" in self.instructions
+
+    @property
     def name(self) -> str:
         """A short name, which tells targets of levels apart."""
         return f"{self.cpu}-gathers" if self.gathers else self.cpu

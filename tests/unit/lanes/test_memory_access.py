@@ -123,3 +123,21 @@ def test_gathered_words(both: Any, lanes: int, count: int) -> None:
     for n in range(count):
         for at in (OUT, OUT + 0x1000):
             assert both.read(np.int32, at + 0x100 * n, lanes).tolist() == words[places + n].tolist()
+
+
+@pytest.mark.parametrize("lanes", [4, 8, 16, 32])
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_words_gathered_from_places_in_memory(both: Any, lanes: int, count: int) -> None:
+    """Several words for each lane, from places that were stored in the same run."""
+
+    @kernel(lanes=lanes, base=I32)
+    def gathered(k: Lang, base: Value) -> None:
+        k.store(I32, OUT + 0x800, ((k.iota() * 7) & 15) * 4)
+        for n, word in enumerate(k.gather_words_at(k.i32(OUT + 0x800), lanes, count, base)):
+            k.store(I32, OUT + 0x100 * n, word)
+
+    both.run(gathered, IN_A)
+    words = both.read(np.int32, IN_A, 32)
+    places = np.arange(lanes) * 7 & 15
+    for n in range(count):
+        assert both.read(np.int32, OUT + 0x100 * n, lanes).tolist() == words[places + n].tolist()

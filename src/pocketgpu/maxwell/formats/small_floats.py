@@ -20,6 +20,7 @@ _SCALE = 2.0**112  # between the exponent's bias of f32 and that of five bits
 _LARGEST_EXPONENT = 31
 _F32_MANTISSA = 23
 _INFINITY = 0x7F800000
+_NAN, _SIGN = 0x7FC00000, -(1 << 31)
 # Of floats of 16 bits: exponents, their lowest bits and signs of two in a word; the sign, and the rest where an f32 has
 # it.
 _EXPONENTS, _LOWEST, _SIGNS, _SIGN_AND_REST = 0x7C007C00, 0x04000400, 0x80008000, 0x8FFFE000
@@ -65,6 +66,9 @@ def float_to(k: Lang, v: Value, width: int) -> Value:
     """
     mantissa, signed = MANTISSA[width], width == 16
     word = k.bits_i32(v)
+    if signed and k.halves:
+        nan = k.bits_f32((word & _SIGN) | _NAN)
+        return k.to_half(k.select(v == v, v, nan))
     magnitude = word & 0x7FFFFFFF
     drop = _F32_MANTISSA - mantissa
     rounded = (magnitude + (magnitude.lsr(drop) & 1) + ((1 << (drop - 1)) - 1)).lsr(drop) - (112 << mantissa)

@@ -168,12 +168,12 @@ FRAGMENTS = Struct(
     "KILLED",  # ballot: pixels killed by the program
     "SAMPLE",  # the sample that the program runs for, -1: the whole pixel
     "MIN_Z", "MAX_Z",  # f32: the viewport's range, for depth that the program writes
-    f"DEPTH:{MAX_SAMPLES * LANES}",  # f32 vectors: window depth of each sample (after bias, not clamped)
+    f"DEPTH:{MAX_SAMPLES * LANES}@{VECTOR}",  # f32 vectors: window depth of each sample (after bias, not clamped)
     f"SAMPLE_MASK:{LANES}",  # a vector: the program's sample mask, all ones if it writes none
     f"PART:{LANES}",  # an f32 vector: the fraction of each pixel that a smooth polygon covers
     "OUTPUTS",  # offset of the program's R0; R n follows at VECTOR * n
     "PASSED:2",  # 64 bits: samples that passed all tests since it was set to 0
-    f"PLANES:{MAX_PLANES // GROUP * PLANE.size // 4}",  # those of the primitive, as programs read them
+    f"PLANES:{MAX_PLANES // GROUP * PLANE.size // 4}@{VECTOR}",  # those of the primitive, as programs read them
 )  # fmt: skip
 
 # -- targets -----------------------------------------------------------------------------------------------------------

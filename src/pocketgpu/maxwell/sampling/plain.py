@@ -3,6 +3,9 @@
 There nothing wraps, and the texels of a row lie side by side in memory: two are read together. Lanes are taken in
 parts that fit into registers; parts in which a lane reads elsewhere are left to `sample_quick`, and so are parts whose
 lanes read different levels of a texture with mipmaps.
+
+Of textures without mipmaps the places of all parts are found first, and stored as scratch vectors. Then loads of texels
+have their addresses at once, while computing these takes as long as the filter.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from pocketgpu.lanes import F32, I32, Value
+from pocketgpu.lanes import F32, I32, Lang, Value
 from pocketgpu.maxwell.sampling import coordinates as c
 from pocketgpu.maxwell.sampling import records as r
 from pocketgpu.maxwell.sampling.detail import Sampling
@@ -20,6 +23,8 @@ from pocketgpu.maxwell.sampling.records import RECORD
 from pocketgpu.maxwell.sampling.texels import decoded
 
 Values = tuple[Value, ...]
+Reader = Callable[[int, int, int], list[Value]]
+"""Gives so many words of each lane, of the texel so many down and to the right."""
 
 
 class _Level:
@@ -56,6 +61,11 @@ class _Place:
         self.inside = inside[0] & inside[1]
         self.outside = ~k.ballot(self.inside)
 
+    def tell(self, k: Lang) -> None:
+        """Tell observers."""
+        for name, value in zip(("x", "y", "part_x", "part_y"), (*self.texels, *self.parts), strict=True):
+            k.probe(f"texture.{name}", value)
+
 
 class _Part(Sampling):
     """Some lanes of a call. bits: the lanes as a ballot. Readers return the lanes that are left."""
@@ -68,25 +78,47 @@ class _Part(Sampling):
         """A coordinate in texels."""
         return self.request.take(r.V_X + axis, F32) * level.sides[axis]
 
-    def near(self) -> Value:
-        """The texels at the coordinates."""
-        level = _Level(self.record)
-        texels = [c.texel_at(self.k, self._scaled(axis, level)) for axis in range(2)]
-        place = _Place(self.request, level, texels, [self.request.splat(0)] * 2, 0)
-        return self._unless(place.outside, lambda: self._put(self._by_kind(partial(self._one, place))))
+    def find(self, level: _Level, smooth: bool, size: Value) -> Value:
+        """Find and store where the lanes read on the only level. smooth: between texels. size: bytes of a texel."""
+        k, request = self.k, self.request
+        if smooth:
+            at = self._positions(level)
+            place = self._between(level, at)
+            for axis in range(2):
+                request.put(r.V_POSITION + axis, at[axis], None)
+        else:
+            texels = [c.texel_at(k, self._scaled(axis, level)) for axis in range(2)]
+            place = _Place(request, level, texels, [request.splat(0)] * 2, 0)
+        # Lanes that do not read may be anywhere.
+        start = place.texels[1] * (level.width * size) + place.texels[0] * size
+        request.put(r.V_PLACE, k.select(place.inside, start, 0), None)
+        bad = place.outside & self.bits
+        for _ in k.when(bad == 0):
+            self._tell(None)
+            place.tell(k)
+        return k.select(bad == 0, k.i32(0), self.bits)
 
-    def _between(self, level: _Level) -> _Place:
-        at = [c.places(self.k, self._scaled(axis, level), True, self.choices) for axis in range(2)]
+    def read(self, level: _Level, smooth: bool, kind: int) -> None:
+        """Read texels of a storage kind at the places that `find` has stored, and return values to the instruction."""
+        request, size = self.request, r.TEXEL_BYTES[kind]
+        places, row = request.scratch(r.V_PLACE), level.width * size
+
+        def words(count: int, down: int, right: int) -> list[Value]:
+            start = level.start + right * size
+            return self.k.gather_words_at(places, request.lanes, count, start + row if down else start)
+
+        if smooth:
+            parts = [request.take(r.V_POSITION + axis) & 255 for axis in range(2)]
+            self._put(self._whole(kind, self._four(words, parts, kind)))
+        else:
+            self._put(self._one(words, kind))
+
+    def _positions(self, level: _Level) -> list[Value]:
+        """The coordinates in 1/256 of a texel."""
+        return [c.places(self.k, self._scaled(axis, level), True, self.choices) for axis in range(2)]
+
+    def _between(self, level: _Level, at: Sequence[Value]) -> _Place:
         return _Place(self.request, level, [one >> 8 for one in at], [one & 255 for one in at], 1)
-
-    def smooth(self) -> Value:
-        """Between texels."""
-        place = self._between(_Level(self.record))
-
-        def read(kind: int) -> Values:
-            return self._whole(kind, self._four(place, kind))
-
-        return self._unless(place.outside, lambda: self._put(self._by_kind(read)))
 
     def mipmapped(self, raw: Callable[[], Value]) -> Value:
         """Between texels of one level or two. raw: gives `raw_level`."""
@@ -96,20 +128,34 @@ class _Part(Sampling):
         number = k.lane(first, 0)
         others = ~k.ballot(first == number)
         mixed = k.ballot(part != 0) & self.bits
-        one, two = (self._between(_Level(self.record, at)) for at in (number, k.min(number + 1, last)))
+        levels = [_Level(self.record, at) for at in (number, k.min(number + 1, last))]
+        one, two = (self._between(level, self._positions(level)) for level in levels)
         outside = others | one.outside | k.select(mixed != 0, two.outside, 0)
 
+        def four(place: _Place, kind: int) -> Values:
+            place.tell(k)
+            return self._four(self._reader(place, kind), place.parts, kind)
+
         def read(kind: int) -> Values:
-            upper = self._four(one, kind)
+            upper = four(one, kind)
 
             def both() -> Values:
-                lower, share = self._four(two, kind), k.to_f32(part) * (1.0 / 256.0)
+                lower, share = four(two, kind), k.to_f32(part) * (1.0 / 256.0)
                 mix = [a + (b - a) * share for a, b in zip(upper, lower, strict=True)]
                 return tuple(k.select(part != 0, m, a) for m, a in zip(mix, upper, strict=True))
 
             return self._whole(kind, k.branch(mixed != 0, both, lambda: upper))
 
-        return self._unless(outside, lambda: self._put(self._by_kind(read), level))
+        bad = outside & self.bits
+
+        def run() -> None:
+            self._tell(level)
+            cases = [partial(read, kind) for kind in range(len(r.TEXEL_BYTES))]
+            values: Values = k.switch(self.record.word("KIND"), cases)
+            self._put(values)
+
+        k.branch(bad == 0, run, lambda: None, usual=True)
+        return k.select(bad == 0, k.i32(0), self.bits)
 
     def _whole(self, kind: int, values: Sequence[Value]) -> Values:
         """Values of filtered sums."""
@@ -117,24 +163,14 @@ class _Part(Sampling):
             return tuple(values)
         return tuple(divided(self.k, total, 255 * CODE_ONE) for total in values)
 
-    def _unless(self, outside: Value, read: Callable[[], None]) -> Value:
-        """Read, unless there are lanes for which that would be wrong."""
-        k = self.k
-        bad = outside & self.bits
-        k.branch(bad == 0, read, lambda: None, usual=True)
-        return k.select(bad == 0, k.i32(0), self.bits)
+    def _tell(self, level: Value | None) -> None:
+        """Tell observers which lanes read, and the level of detail."""
+        self.k.probe("texture.lanes", self.lanes)
+        self.k.probe("texture.level", self.request.splat(0.0, F32) if level is None else level)
 
-    def _by_kind(self, read: Callable[[int], Values]) -> Callable[[], Values]:
-        """What a function gives for the storage kind of the texture."""
-        cases = [partial(read, kind) for kind in range(len(r.TEXEL_BYTES))]
-        return lambda: self.k.switch(self.record.word("KIND"), cases)
-
-    def _put(self, read: Callable[[], Values], level: Value | None = None) -> None:
+    def _put(self, values: Values) -> None:
         """Return values to the instruction."""
         k, request = self.k, self.request
-        k.probe("texture.lanes", self.lanes)
-        k.probe("texture.level", request.splat(0.0, F32) if level is None else level)
-        values = read()
 
         def put(mask: Value | None) -> None:
             for n, value in enumerate(values):
@@ -142,46 +178,42 @@ class _Part(Sampling):
 
         k.branch(self.bits == k.i32(request.whole()), lambda: put(None), lambda: put(self.lanes), usual=True)
 
-    def _words(self, place: _Place, index: Value, kind: int, count: int, row: int = 0, column: int = 0) -> list[Value]:
-        """`count` texels from those of some numbers on, as words. row, column: so many after these."""
-        k, size = self.k, r.TEXEL_BYTES[kind]
-        start = place.level.start + column * size
-        if row:
-            start = start + place.level.width * (row * size)
-        at, words = index * size, count * size // 4
-        return [k.gather(I32, at + start)] if words == 1 else k.gather_words(at, words, start)
-
-    def _index(self, place: _Place) -> Value:
-        """Number of a texel in the level's copy."""
-        for name, value in zip(("x", "y", "part_x", "part_y"), (*place.texels, *place.parts), strict=True):
-            self.k.probe(f"texture.{name}", value)
+    def _reader(self, place: _Place, kind: int) -> Reader:
+        """Reads around a place."""
+        k, level, size = self.k, place.level, r.TEXEL_BYTES[kind]
         # Lanes that do not read may be anywhere.
-        return self.k.select(place.inside, place.texels[1] * place.level.width + place.texels[0], 0)
+        at = k.select(place.inside, place.texels[1] * level.width + place.texels[0], 0) * size
 
-    def _one(self, place: _Place, kind: int) -> Values:
+        def words(count: int, down: int, right: int) -> list[Value]:
+            start = level.start + right * size
+            start = start + level.width * size if down else start
+            return [k.gather(I32, at + start)] if count == 1 else k.gather_words(at, count, start)
+
+        return words
+
+    def _one(self, words: Reader, kind: int) -> Values:
         """One texel."""
-        k = self.k
-        words = self._words(place, self._index(place), kind, 1)
+        k, found = self.k, words(r.TEXEL_BYTES[kind] // 4, 0, 0)
         if kind != r.UNORM8:
-            return tuple(k.bits_f32(word) for word in decoded(self.request, kind, words))
-        k.probe("texture.texel", words[0])
-        return tuple(divided(k, k.to_f32(words[0].lsr(8 * n) & 255), 255.0) for n in range(4))
+            return tuple(k.bits_f32(word) for word in decoded(self.request, kind, found))
+        k.probe("texture.texel", found[0])
+        return tuple(divided(k, k.to_f32(found[0].lsr(8 * n) & 255), 255.0) for n in range(4))
 
-    def _four(self, place: _Place, kind: int) -> Values:
+    def _four(self, words: Reader, parts: Sequence[Value], kind: int) -> Values:
         """Four texels, filtered; of UNORM8 sums of weights (CODE_ONE in all) times codes."""
-        k, size, index = self.k, r.TEXEL_BYTES[kind] // 4, self._index(place)
-        words: list[Value] = []
-        for row in range(2):
+        k, size = self.k, r.TEXEL_BYTES[kind] // 4
+        found: list[Value] = []
+        for down in range(2):
             if size <= 2:
-                words += self._words(place, index, kind, 2, row)
+                found += words(2 * size, down, 0)
             else:
-                words += self._words(place, index, kind, 1, row) + self._words(place, index, kind, 1, row, 1)
+                found += words(size, down, 0) + words(size, down, 1)
         if kind == r.UNORM8:
-            for word in words:
+            for word in found:
                 k.probe("texture.texel", word)
-            return tuple(filtered_codes(k, words, *place.parts))
-        texels = [decoded(self.request, kind, words[n : n + size]) for n in range(0, 4 * size, size)]
-        return tuple(filtered_numbers(k, [[k.bits_f32(word) for word in one] for one in texels], *place.parts))
+            return tuple(filtered_codes(k, found, *parts))
+        texels = [decoded(self.request, kind, found[n : n + size]) for n in range(0, 4 * size, size)]
+        return tuple(filtered_numbers(k, [[k.bits_f32(word) for word in one] for one in texels], *parts))
 
 
 class _QuadLevels:
@@ -214,22 +246,29 @@ class _QuadLevels:
 
 def plain_reads(request: Request, record: Record, here: Value, choices: Mapping[str, str]) -> Value:
     """The reads of some lanes (a ballot) of a call from one texture, as f32. Returns the lanes that are left."""
-    k = request.k
-    left = k.var(0)
+    k, left, kinds = request.k, request.k.var(0), len(r.TEXEL_BYTES)
 
-    def each(read: Callable[[_Part], Value]) -> None:
+    def single(smooth: bool) -> None:
+        level, kind = _Level(record), record.word("KIND")
+        size: Value = k.switch(kind, [partial(k.i32, size) for size in r.TEXEL_BYTES])
         for part, bits in request.parts(here):
-            left.value = left.value | (read(_Part(part, record, bits, choices)) << part.first)
+            left.value = left.value | (_Part(part, record, bits, choices).find(level, smooth, size) << part.first)
+
+        def read(kind: int) -> None:
+            for part, bits in request.parts(here & ~left.value):
+                _Part(part, record, bits, choices).read(level, smooth, kind)
+
+        k.switch(kind, [partial(read, number) for number in range(kinds)])
 
     def mipmapped() -> None:
         levels = _QuadLevels(request, record, choices)
-        each(lambda part: part.mipmapped(lambda: levels.of(part)))
+        for part, bits in request.parts(here):
+            one = _Part(part, record, bits, choices)
+            left.value = left.value | (one.mipmapped(partial(levels.of, one)) << part.first)
 
     cases: dict[int, Callable[[], None]] = {
-        r.NEAR: partial(each, _Part.near),
-        r.SMOOTH: partial(each, _Part.smooth),
-        r.MIPMAPPED: mipmapped,
-    }
+        r.NEAR: partial(single, False), r.SMOOTH: partial(single, True), r.MIPMAPPED: mipmapped,
+    }  # fmt: skip
     k.switch(record.word("PLAIN") - r.NEAR, [cases[kind] for kind in sorted(cases)])
     return left.value
 

@@ -104,6 +104,8 @@ V_GRADIENTS = 8
 V_DATA = 4
 """Data of a surface's store or atomic operation, four words from here on."""
 V_RESULT = 12
+V_PLACE, V_POSITION = 16, 17
+"""Of plain reads: where lanes read, and positions along x and y."""
 
 # Kernels, by their index in a launch's record.
 SAMPLE, FETCH, GATHER, QUERY, SURFACE, SAMPLE_QUICK, SAMPLE_RARE = range(TEXTURE_KERNELS)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pocketgpu.lanes import F32, I32, I64, Lang, Value, kernel
+from pocketgpu.lanes.values import Var
 from pocketgpu.maxwell.graphics.primitives.layout import plane_bytes, plane_offset
 from pocketgpu.maxwell.graphics.primitives.planes import move
 from pocketgpu.maxwell.graphics.primitives.shapes import FADE_LINE, FADE_NONE, FADE_POLYGON, room
@@ -35,7 +36,9 @@ from pocketgpu.maxwell.graphics.records import (
 from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, LANES, VECTOR
 
 STRIP_BITS = 3
-"""Rows of a strip: 8. Pixels that share a cache line are in the same strip."""
+"""Rows of a strip: 8, or a multiple. Pixels that share a cache line are in the same strip."""
+_MORE_BITS, _FEWEST_STRIPS = 2, 4
+"""Strips of small shapes have up to 32 rows, if a region has about so many of them for each thread."""
 _BLOCK_X, _BLOCK_Y = BLOCK_WIDTH.bit_length() - 1, BLOCK_HEIGHT.bit_length() - 1
 _WINDOWS = 8
 _TOGETHER = 256
@@ -60,6 +63,7 @@ class _Raster:
         self.viewports = of(RASTER.VIEWPORTS)
         self.saved = k.array(MAX_SAMPLES, I32, lanes=1)
         put = lambda word, v: k.store(I32, fragments + word, v)
+        self.strip_bits: Value = k.i32(STRIP_BITS)
         put(FRAGMENTS.SAMPLES, self.count)
         put(FRAGMENTS.SAMPLE, -1)
         put(FRAGMENTS.KILLED, 0)
@@ -85,20 +89,38 @@ class _Raster:
         k = self.k
         top, bottom = k.var(k.i32((1 << 31) - 1)), k.var(k.i32(-(1 << 31)))
         for _ in k.when(wide):
-            for shape in self._each(at, end):
-                top.value = k.min(top.value, k.load(I32, shape + SHAPE.TOP))
-                bottom.value = k.max(bottom.value, k.load(I32, shape + SHAPE.BOTTOM))
-        strip, last = self._own(top.value, part, parts), bottom.value >> STRIP_BITS
+            self._reach(at, end, top, bottom)
+        strip, last = self._own(top.value, part, parts), bottom.value >> self.strip_bits
         strip = k.select(wide, strip, last)
         current = k.var(strip)
         for _ in k.loop(lambda: current.value <= last):
             for shape in self._each(at, end):
                 upper, lower = k.load(I32, shape + SHAPE.TOP), k.load(I32, shape + SHAPE.BOTTOM)
-                first, final = self._own(upper, part, parts), lower >> STRIP_BITS
+                first, final = self._own(upper, part, parts), lower >> self.strip_bits
                 begins = k.select(wide, k.max(first, current.value), first)
                 final = k.select(wide, k.min(final, current.value), final)
                 self._shape(shape, begins, final, parts)
             current.value = current.value + parts
+
+    def choose_strips(self, at: Value, end: Value, wide: Value, parts: Value) -> None:
+        """Choose how high strips are for all shapes of a region: low ones where these are wide, or few of them. Threads
+        that share small shapes need not take as many of them twice if strips are high."""
+        k = self.k
+        bits = k.var(k.i32(STRIP_BITS))
+        for _ in k.when(~wide & (parts > 1)):
+            top, bottom = k.var(k.i32((1 << 31) - 1)), k.var(k.i32(-(1 << 31)))
+            self._reach(at, end, top, bottom)
+            each = k.udiv(k.max(bottom.value - top.value, 0), parts * _FEWEST_STRIPS)
+            for more in range(1, _MORE_BITS + 1):
+                bits.value = k.select(each >= 1 << (STRIP_BITS + more), STRIP_BITS + more, bits.value)
+        self.strip_bits = bits.value
+
+    def _reach(self, at: Value, end: Value, top: Var, bottom: Var) -> None:
+        """Widen a range of rows by those of shapes."""
+        k = self.k
+        for shape in self._each(at, end):
+            top.value = k.min(top.value, k.load(I32, shape + SHAPE.TOP))
+            bottom.value = k.max(bottom.value, k.load(I32, shape + SHAPE.BOTTOM))
 
     def _each(self, at: Value, end: Value) -> Iterator[Value]:
         """The SHAPE records in a piece of memory."""
@@ -109,7 +131,7 @@ class _Raster:
 
     def _own(self, row: Value, part: Value, parts: Value) -> Value:
         """The first strip of this thread that is not above a row of pixels."""
-        first = row >> STRIP_BITS
+        first = row >> self.strip_bits
         ahead = part - (first - self.k.udiv(first, parts) * parts)
         return first + self.k.select(ahead < 0, ahead + parts, ahead)
 
@@ -122,8 +144,8 @@ class _Raster:
             coverage = Coverage(k, self.raster, shape)
             self._take(shape)
             for _ in k.loop(lambda: strip.value <= last):
-                upper = k.max(top, strip.value << STRIP_BITS)
-                lower = k.min(bottom, (strip.value << STRIP_BITS) + ((1 << STRIP_BITS) - 1))
+                upper = k.max(top, strip.value << self.strip_bits)
+                lower = k.min(bottom, ((strip.value + 1) << self.strip_bits) - 1)
                 for row in k.range(upper >> _BLOCK_Y, (lower >> _BLOCK_Y) + 1):
                     y = row << _BLOCK_Y
                     low, high = coverage.span(y)
@@ -326,7 +348,7 @@ class _Raster:
 def raster_shapes(
     k: Lang, raster: Value, region: Value, slot: Value, fragments: Value, part: Value, parts: Value, *, multi: bool
 ) -> None:  # fmt: skip
-    """Draw the shapes of a region into the strips of 8 rows whose number is `part` modulo `parts`.
+    """Draw the shapes of a region into the strips of rows whose number is `part` modulo `parts`.
 
     raster: offset of a RASTER record. region: of a REGION that `set_up` has filled. slot: of the thread's slot
     (`sass.work.BLOCK`) for the pixel program. fragments: of the thread's FRAGMENTS record. multi: whether there are
@@ -336,6 +358,7 @@ def raster_shapes(
     at = k.var(k.load(I32, region + REGION.AT))
     end = k.load(I32, region + REGION.SHAPES_END)
     wide = k.load(I32, region + REGION.AREA) > _WIDE * k.udiv(end - at.value, k.i32(room(SHAPE.size)))
+    work.choose_strips(at.value, end, wide, parts)
     for _ in k.loop(lambda: at.value < end):
         after = k.min(at.value + _TOGETHER * room(SHAPE.size), end)
         work.shapes(at.value, after, wide, part, parts)

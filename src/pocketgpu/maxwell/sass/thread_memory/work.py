@@ -19,7 +19,7 @@ VECTOR = 4 * LANES
 STACK_ENTRIES = 256
 FAULTS = 32
 """Faults of a slot that are kept; further ones are counted, and kept if their instruction has none yet."""
-SCRATCH_VECTORS = 16
+SCRATCH_VECTORS = 19
 BARRIERS = 16
 BANK_SIZE = 1 << 16
 BANKS = 18
@@ -78,7 +78,7 @@ BLOCK = Struct(
     "EMITTED_AT",  # vectors: how many vertices each lane has emitted; and for each of these stream and end of strip
     "FRAGMENTS",  # the record of the block of pixels
     "PIXEL_X", "PIXEL_Y",  # f32: centre of the block's first pixel, from the origin of the primitive
-    f"CENTRE_X:{LANES}", f"CENTRE_Y:{LANES}",  # f32 vectors: where inputs of pixels are taken by default
+    f"CENTRE_X:{LANES}@{VECTOR}", f"CENTRE_Y:{LANES}",  # f32 vectors: where inputs of pixels are taken by default
     f"ARRIVED:{BARRIERS}", f"EXPECTED:{BARRIERS}", f"COUNT:{BARRIERS}", f"ALL:{BARRIERS}", f"SOME:{BARRIERS}",
     f"FAULT_LIST:{8 * FAULTS}",
 )  # fmt: skip

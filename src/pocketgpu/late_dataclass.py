@@ -91,13 +91,13 @@ _FEW = 16
 
 class _Plan(NamedTuple):
     """What `_Init` asks the fields for. given: names that a call may give; places: those of them that need no name.
-    values, makers: what fields get that are not given. wanted: how many get a value."""
+    values, makers: what fields get that are not given. names: of all that get a value, in order."""
 
     given: frozenset[str]
     places: tuple[str, ...]
     values: tuple[tuple[str, Any], ...]
     makers: tuple[tuple[str, Callable[[], Any]], ...]
-    wanted: int
+    names: tuple[str, ...]
     finishes: bool
 
 
@@ -124,9 +124,12 @@ class _Init:
             tuple([one.name for one in given if not one.kw_only]),
             tuple([(one.name, one.default) for one in fields if one.default is not absent]),
             tuple([(one.name, one.default_factory) for one in fields if one.default_factory is not absent]),
-            sum(one.init or one.default is not absent or one.default_factory is not absent for one in fields),
+            tuple([
+                one.name for one in fields
+                if one.init or one.default is not absent or one.default_factory is not absent
+            ]),
             hasattr(self.cls, "__post_init__"),
-        )
+        )  # fmt: skip
         return plan
 
     def __call__(self, instance: Any, /, *values: Any, **named: Any) -> None:
@@ -135,20 +138,20 @@ class _Init:
         found = dict(zip(plan.places, values, strict=False))
         found |= named
         fits = len(found) == len(values) + len(named) and plan.given >= named.keys()
-        if fits and len(found) < plan.wanted:
+        if fits and len(found) < len(plan.names):
             for name, value in plan.values:
                 found.setdefault(name, value)
             for name, make in plan.makers:
                 if name not in found:
                     found[name] = make()
-            fits = len(found) == plan.wanted
+            fits = len(found) == len(plan.names)
         if not fits:
             self.left = 0
             getattr(self.cls, "__init__")(instance, *values, **named)  # noqa: B009  (mypy allows no call by name)
             return
         store = object.__setattr__ if self.frozen else setattr
-        for name, value in found.items():
-            store(instance, name, value)
+        for name in plan.names:
+            store(instance, name, found[name])
         if plan.finishes:
             instance.__post_init__()
 

@@ -57,6 +57,7 @@ class Snapshot:
     """The contents of guest memory at one moment; make it with :meth:`Arena.snapshot`.
 
     Holds the pages that are not zero. Snapshots of one memory share the bytes of pages that did not change in between.
+    versions: of the pages at the start that were in use; those of others were 0.
     """
 
     pages: Mapping[int, bytes]
@@ -70,6 +71,10 @@ class Snapshot:
         """The bytes of a page."""
         return self.pages.get(number, _ZERO_PAGE)
 
+    def version(self, number: int) -> int:
+        """The version of a page."""
+        return int(self.versions[number]) if number < len(self.versions) else 0
+
     @property
     def size(self) -> int:
         """Bytes of guest memory kept, shared ones counted in full."""
@@ -77,7 +82,15 @@ class Snapshot:
 
     def bytes_beside(self, other: Snapshot) -> int:
         """At most how many bytes it keeps that another snapshot of the same memory does not share."""
-        return int(np.count_nonzero(self.versions != other.versions)) * PAGE_SIZE + self.versions.nbytes
+        return int(np.count_nonzero(_differ(self.versions, other.versions))) * PAGE_SIZE + self.versions.nbytes
+
+
+def _differ(one: NDArray[np.uint32], other: NDArray[np.uint32]) -> NDArray[np.bool_]:
+    """Which versions differ; those that one of them does not have are 0."""
+    known = min(len(one), len(other))
+    found = one[:known] != other[:known]
+    rest = one[known:] if len(one) > known else other[known:]
+    return np.concatenate([found, rest != 0]) if len(rest) else found
 
 
 class Readable(Protocol):
@@ -189,7 +202,7 @@ class Arena:
         """Whether nobody wrote these pages since memory was cleared, so that they are zero. versions: theirs."""
         if self._shared is not None and self._shared.pages[first : first + count].any():
             return False
-        return versions.tobytes() == self._blank.versions[first : first + count].tobytes()
+        return not _differ(versions, self._blank.versions[first : first + count]).any()
 
     def copied(self, offset: int, size: int) -> list[bytes]:
         """A copy of an arena range in blocks, for `holds`."""
@@ -212,7 +225,7 @@ class Arena:
             self._era += 1
             self.page_versions[self.page_versions != 0] = 1
             self.version = 1
-            self._blank = Snapshot({}, np.zeros_like(self.page_versions), self._era, self._token)
+            self._blank = Snapshot({}, np.zeros(0, np.uint32), self._era, self._token)
         self.version += 1
         return self.version
 
@@ -274,8 +287,14 @@ class Arena:
 
     # Snapshots
 
+    @property
+    def _used_pages(self) -> int:
+        """How many pages at the start, at least, may have bytes that are not zero."""
+        return len(self.page_versions)
+
     def _snapshot_of(self, pages: Mapping[int, bytes]) -> Snapshot:
-        return Snapshot(pages, self.page_versions.copy(), self._era, self._token, self._state())
+        versions = self.page_versions[: self._used_pages].copy()
+        return Snapshot(pages, versions, self._era, self._token, self._state())
 
     def _state(self) -> object:
         """The state that a snapshot keeps besides the bytes."""
@@ -291,9 +310,9 @@ class Arena:
 
     def _changed_since(self, snapshot: Snapshot) -> NDArray[np.int64]:
         """The same as an array: of all that a program may write it has 100,000 pages."""
-        now, then = self.page_versions, snapshot.versions
-        changed = now != 0 if snapshot.era != self._era else now != then
-        shared = self._shared
+        then, shared = snapshot.versions, self._shared
+        now = self.page_versions if shared is not None else self.page_versions[: max(self._used_pages, len(then))]
+        changed = now != 0 if snapshot.era != self._era else _differ(now, then)
         if shared is not None and (snapshot is not self._last or self.epoch != shared.epoch_of_last):
             changed |= shared.pages
         return np.flatnonzero(changed)
@@ -313,7 +332,7 @@ class Arena:
             else:
                 pages[page] = now
         # Others do not stamp what they write, and a snapshot tells by stamps what it shares with the next.
-        unstamped = [page for page in differ if self.page_versions[page] == self._last.versions[page]]
+        unstamped = [page for page in differ if self.page_versions[page] == self._last.version(page)]
         if unstamped:
             self.page_versions[unstamped] = self._next_version()
         self._set_last(pages)

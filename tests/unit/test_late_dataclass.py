@@ -139,6 +139,7 @@ def test_init_is_compiled_when_it_is_used_often_or_looked_up() -> None:
     for n in range(100):
         one = One(n) if n % 2 else One(number=n, text="some")
         assert (one.number, one.text) == (n, "none" if n % 2 else "some")
+        assert list(vars(One(text="x", number=n))) == ["number", "text"]  # the order of the fields, as Python's own
         assert inspect.isfunction(One.__dict__["__init__"]) == (n >= 8)
     for wrong in ((), (1, 2)):
         with pytest.raises(TypeError, match="__init__"):

@@ -60,16 +60,15 @@ MODELS = ("old", "new")
 LINES = ("PSC0", "PSC1", "PDC0", "PDC1", "PPF", "P3D")
 """The machine's interrupts."""
 _SHOWN = np.array(
-    [
+    sorted(
         block.base + offset
         for block in (EXTERNAL, LCD)
         for name, offset in block.places
         if name.startswith(("PDC", "LCD"))
-    ],
+    ),
     np.uint32,
 )
-"""Registers that affect what screens show."""
-_DISPLAY = (int(_SHOWN.min()), int(_SHOWN.max()))
+"""Registers that affect what screens show, by address."""
 _REGISTERS = (
     (EXTERNAL.base, EXTERNAL.base + max(hole.end for hole in HOLES)),
     *((one.base, one.end) for one in IO_RANGES if one.contains(LCD.base)),
@@ -204,9 +203,8 @@ class N3DS(Observed[Observer]):
         """Register writes; those of displays are reported separately, in their place between the others."""
         for one in self.observers:
             one.writes_start(addresses, values)
-        display = (addresses >= _DISPLAY[0]) & (addresses <= _DISPLAY[1])
-        if display.any():
-            display &= np.isin(addresses, _SHOWN, kind="table")  # the other kind imports `numpy.ma`
+        # Not `isin`: its table would reach from the LCDs to the GPU, 2 MiB for each call.
+        display = _SHOWN[_SHOWN.searchsorted(addresses) % len(_SHOWN)] == addresses
         if not display.any():
             self._external.write(addresses, values)
             return

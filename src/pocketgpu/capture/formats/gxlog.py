@@ -85,14 +85,14 @@ def start_state() -> InitialState:
     value, the shader units are empty."""
     external, lcd, core = (np.zeros(count, np.uint32) for count in (0x400, 0x400, 0x300))
     for block, words in ((EXTERNAL, external), (LCD, lcd)):
-        for register in block:
-            words[register.offset // 4] = register.reset
+        for offset, reset in block.resets:
+            words[offset // 4] = reset
     for name, value in CORE_START.items():
-        core[PICA[name].offset] = value
+        core[PICA.offset_of(name)] = value
     for offset, value, mask in start_writes():
-        written = EXTERNAL.get(offset)
+        written = EXTERNAL.name_of(offset)
         # Selects are accepted by the hardware and read as 0 afterwards; the 3D core has its own registers.
-        if written is not None and not written.name.endswith("_SELECT"):
+        if written is not None and not written.endswith("_SELECT"):
             external[offset // 4] = (int(external[offset // 4]) & ~mask) | (value & mask)
     assert EXTERNAL_BANK.stride == LCD_BANK.stride == 1
     return InitialState.of(external=external, lcd=lcd, pica=core)

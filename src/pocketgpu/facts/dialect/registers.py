@@ -364,13 +364,16 @@ class BoundField:
 
 
 class Slot:
-    """A place in a block: its offset, its names, and its register, which is made at its first use."""
+    """A place in a block: its offset, its names and reset value, and its register, which is made at its first use."""
 
-    __slots__ = ("_made", "_make", "names", "number", "offset")
+    __slots__ = ("_made", "_make", "names", "number", "offset", "reset")
 
-    def __init__(self, offset: int, names: Sequence[str], make: Callable[[Slot], Register], number: int = 0) -> None:
+    def __init__(
+        self, offset: int, names: Sequence[str], make: Callable[[Slot], Register], reset: int, number: int = 0
+    ) -> None:
         self.offset = offset
         self.names = names
+        self.reset = reset
         self.number = number
         self._make = make
         self._made: Register | None = None
@@ -399,7 +402,7 @@ class RegisterBlock:
         if callable(registers):
             self._slots = registers
         else:
-            places = [Slot(one.offset, (one.name, *one.aliases), _already(one)) for one in registers]
+            places = [Slot(one.offset, (one.name, *one.aliases), _already(one), one.reset) for one in registers]
             self._slots = lambda: places
             self._index  # noqa: B018
 
@@ -425,6 +428,16 @@ class RegisterBlock:
     def places(self) -> Iterator[tuple[str, int]]:
         """Name and offset of all registers, in the order of the table. No register is made for this."""
         return ((slot.names[0], offset) for offset, slot in self._index[0].items())
+
+    @property
+    def resets(self) -> Iterator[tuple[int, int]]:
+        """Offset and reset value of all registers. No register is made for this."""
+        return ((offset, slot.reset) for offset, slot in self._index[0].items())
+
+    def name_of(self, offset: int) -> str | None:
+        """The name of the register with that offset, or None. The register is not made for this."""
+        slot = self._index[0].get(offset)
+        return None if slot is None else slot.names[0]
 
     def offset_of(self, name: str) -> int:
         """The offset of a register by name or alias. The register is not made for this. Raises KeyError."""

@@ -67,8 +67,8 @@ class _RegisterRow:
         if also and self.marks.known:
             texts = [each for text in texts for each in (text, also + text)]
         columns = [self._texts(text) for text in texts]
-        for number, (offset, *names) in enumerate(zip(self.offsets, *columns, strict=True)):
-            yield Slot(offset, names, make, number)
+        for number, (offset, reset, *names) in enumerate(zip(self.offsets, self._resets(), *columns, strict=True)):
+            yield Slot(offset, names, make, reset, number)
 
     def register(self, slot: Slot) -> Register:
         """The register of a place."""
@@ -80,7 +80,7 @@ class _RegisterRow:
             slot.names[0],
             tuple(slot.names[1:]),
             Late(lambda: self._fields(slot.number)),
-            int(self._text(entry["reset"] or "0", slot.number), 0),
+            slot.reset,
             marks.access,
             int(entry["writable"] or "0xffffffff", 0),
             marks.trigger,
@@ -102,6 +102,13 @@ class _RegisterRow:
         if count > 1 and "{id}" not in text:
             return names_of(text)
         return [self._text(text, number) for number in range(count)]
+
+    def _resets(self) -> Sequence[int]:
+        """The reset value of each element."""
+        text = self.entry["reset"] or "0"
+        if "{" not in text:
+            return [int(text, 0)] * len(self.offsets)
+        return [int(one, 0) for one in self._texts(text)]
 
     def _text(self, text: str, number: int) -> str:
         if "{id}" in text:

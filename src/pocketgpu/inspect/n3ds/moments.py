@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -71,8 +72,9 @@ class N3dsMoment(Moment):
         return player.machine
 
     def registers(self) -> dict[str, int]:
-        words = self.machine.registers
-        return {r.name: int(words[r.offset]) for r in PICA if r.offset < len(words)}
+        words = self.machine.registers.tolist()
+        places = sorted(PICA.places, key=itemgetter(1))
+        return {name: words[offset] for name, offset in places if offset < len(words)}
 
     def read(self, address: int, size: int) -> bytes:
         return self.machine.memory.read(address, size)

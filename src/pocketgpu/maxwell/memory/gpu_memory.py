@@ -521,6 +521,10 @@ class GpuMemory(Arena):
         """Arena offset of the end of the highest backing since the last reset."""
         return self._top
 
+    @property
+    def _used_pages(self) -> int:
+        return self._top >> PAGE_SHIFT
+
     def open_version(self) -> int:
         """Begin a new version, with which kernels stamp their writes from now on (`page_table.stamp`)."""
         self.look()  # stamps of what others wrote must be older
@@ -573,5 +577,6 @@ class GpuMemory(Arena):
     def reset(self, keep_pages: bool = False) -> None:
         """Remove all backings and mappings, zero all bytes. The work area stays, and older snapshots stay valid."""
         self._forget_mappings()
-        self._backings, self._free, self._top = {}, [], page_table.PHYSICAL
+        self._backings, self._free = {}, []
         self._clear(page_table.PHYSICAL, keep_pages)
+        self._top = page_table.PHYSICAL  # now that all that was used is zero

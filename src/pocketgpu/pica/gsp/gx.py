@@ -10,6 +10,7 @@ Source: 3dbrew GSP Shared Memory (GX commands), GPU/External Registers (the regi
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 from pocketgpu.errors import GuestMemoryError
 from pocketgpu.facts.external import EXTERNAL
@@ -50,9 +51,15 @@ _START = EXTERNAL.field("PPF_CONTROL.start").mask
 
 def _in_units(path: str, value: int) -> int:
     """An address or size in bytes, in the unit of a register field; extra bits are dropped."""
-    block = EXTERNAL if path.partition(".")[0] in EXTERNAL else PICA
-    field = block.field(path)
-    return value // field.scale << field.lo & field.mask
+    scale, lo, mask = _units_of(path)
+    return value // scale << lo & mask
+
+
+@cache
+def _units_of(path: str) -> tuple[int, int, int]:
+    """Bytes of a unit, lowest bit and mask of a register field."""
+    field = (EXTERNAL if path.partition(".")[0] in EXTERNAL else PICA).field(path)
+    return field.scale, field.lo, field.mask
 
 
 class GxProcessor:

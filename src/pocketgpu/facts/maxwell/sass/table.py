@@ -32,6 +32,7 @@ import os
 import re
 from collections.abc import Sequence
 from functools import cache, cached_property
+from itertools import count
 from typing import Any, Final
 
 from pocketgpu.facts.dialect.late import Late
@@ -98,30 +99,30 @@ class Member:
     text: str
 
 
+def _member(value: int, item: str) -> Member | None:
+    """The member that an item of a line of enums.tsv describes."""
+    if item == "!":
+        return None
+    if item.startswith("("):
+        return Member(value, item[1:-1], "")
+    short, _, text = item.partition("=")
+    return Member(value, short, text or short)
+
+
 @dataclass(frozen=True)
 class Enum:
     """An enumeration: members by value; values without a member are invalid."""
 
     name: str
-    listed: tuple[Member | None, ...]
+    listed: Sequence[Member | None]
     rest: str | None = None
 
     @staticmethod
     def parse(name: str, line: str) -> Enum:
         """From a line of enums.tsv."""
-        listed: list[Member | None] = []
-        rest = None
-        for value, item in enumerate(line.split()):
-            if item.startswith("*"):
-                rest = item[1:]
-            elif item == "!":
-                listed.append(None)
-            elif item.startswith("("):
-                listed.append(Member(value, item[1:-1], ""))
-            else:
-                short, _, text = item.partition("=")
-                listed.append(Member(value, short, text or short))
-        return Enum(name, tuple(listed), rest)
+        items = line.split()
+        rest = items.pop()[1:] if items and items[-1].startswith("*") else None
+        return Enum(name, Late(lambda: tuple(map(_member, count(), items))), rest)
 
     def member(self, value: int) -> Member | None:
         """The member of a value, or None."""

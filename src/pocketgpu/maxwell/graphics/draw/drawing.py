@@ -8,7 +8,8 @@ tessellation, geometry programs or transform feedback run stage by stage (late_s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,11 +33,13 @@ from pocketgpu.maxwell.graphics.input.vertex_records import INPUT, INPUT_PAGE, V
 from pocketgpu.maxwell.graphics.primitives.layout import SCRATCH_SIZE
 from pocketgpu.maxwell.graphics.programs.programs import Programs
 from pocketgpu.maxwell.graphics.records import ATTRIBUTE_SPACE, FRAGMENTS, PRIMITIVES, REGION, VERTICES
-from pocketgpu.maxwell.graphics.stages import late_stages
-from pocketgpu.maxwell.graphics.stages.late_stages import LateStages
+from pocketgpu.maxwell.graphics.stages import chain
 from pocketgpu.maxwell.graphics.stages.stream_out import STREAM_OUT, StreamOut
 from pocketgpu.maxwell.sampling.store import Textures
 from pocketgpu.maxwell.sass.thread_memory.work import LANES, VECTOR
+
+if TYPE_CHECKING:
+    from pocketgpu.maxwell.graphics.stages.late_stages import LateStages
 
 next_piece = late("pocketgpu.maxwell.graphics.input.vertex_stage", "next_piece")
 run_vertices = late("pocketgpu.maxwell.graphics.input.vertex_stage", "run_vertices")
@@ -60,9 +63,9 @@ MOST_AREA = 1 << 27
 """The most pixels in the boxes of a draw's shapes, in units of 256: 37,000 times those of the console's screen. Both
 limits are far beyond what a frame has time for. They prevent a draw from running for hours."""
 _PAGE_VECTORS = ATTRIBUTE_SPACE // 4 + 4
-_THREAD_ROOM = max(INPUT_PAGE + _PAGE_VECTORS * VECTOR, late_stages.THREAD_ROOM)
+_THREAD_ROOM = max(INPUT_PAGE + _PAGE_VECTORS * VECTOR, chain.THREAD_ROOM)
 AREA_SIZE = (
-    PROGRAMS_SIZE + REGION_SIZE + late_stages.AREA_SIZE + prepare.AREA_SIZE
+    PROGRAMS_SIZE + REGION_SIZE + chain.AREA_SIZE + prepare.AREA_SIZE
     + VertexRoom(0, CAPACITY, _PAGE_VECTORS).size + quick_table.AREA_SIZE + 8 * MIB
 )  # fmt: skip
 """Bytes of the work area that drawing takes."""
@@ -116,10 +119,7 @@ class Drawing:
         srgb, tables = take(len(srgb_tables())), srgb_tables()
         self.memory.arena[srgb : srgb + len(tables)] = np.frombuffer(tables, np.uint8)
         self._rooms = [take(_THREAD_ROOM) for _ in range(self.threads)]
-        late = take(late_stages.AREA_SIZE)
-        self.late = LateStages(
-            self.memory, self.engine, self.programs.stages, host.workers, late, self._rooms, host.choices
-        )
+        self._late = take(chain.AREA_SIZE)
         self._fragments = [take(FRAGMENTS.size) for _ in range(self.threads)]
         shapes = take(REGION_SIZE)
         self.stream_out = StreamOut(self.memory, self.engine, stream)
@@ -140,7 +140,7 @@ class Drawing:
         )
         """The store of prepared draws."""
         self.preparer = Preparer(
-            host, self.programs, textures, self.vertex_input, self.late, prepared, srgb, self.quick.clear
+            host, self.programs, textures, self.vertex_input, lambda: self.late, prepared, srgb, self.quick.clear
         )
         self.preparer.tier = tier
         self.plan: Plan | None = None
@@ -148,6 +148,16 @@ class Drawing:
 
     def __repr__(self) -> str:
         return f"Drawing(tier={self.tier!r}, {self.quick!r})"
+
+    @cached_property
+    def late(self) -> LateStages:
+        """What runs the stages between the vertex program and the raster."""
+        from pocketgpu.maxwell.graphics.stages.late_stages import LateStages  # most programs have no such stages
+
+        return LateStages(
+            self.memory, self.engine, self.programs.stages, self.host.workers, self._late, self._rooms,
+            self.host.choices,
+        )  # fmt: skip
 
     def forget(self) -> None:
         """Drop everything that was prepared."""
@@ -358,7 +368,7 @@ class Drawing:
         wanted: tuple[int, ...] = (0,)
         if plan.chain is not None:
             vertices, primitives = self.late.vertices, self.late.primitives
-            wanted = tuple(range(late_stages.STREAMS)) if streams else (chosen,)
+            wanted = tuple(range(chain.STREAMS)) if streams else (chosen,)
         while words[INPUT.MORE >> 2]:
             following(self.room.input)
             counters.add("VS_INVOCATIONS", self._shade(plan))

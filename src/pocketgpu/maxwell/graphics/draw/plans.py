@@ -27,7 +27,7 @@ from pocketgpu.maxwell.graphics.programs.programs import StageProgram
 from pocketgpu.maxwell.graphics.raster import raster_state
 from pocketgpu.maxwell.graphics.raster.raster_state import PixelInputs, RasterEncoder
 from pocketgpu.maxwell.graphics.records import RASTER, VIEWPORT, VIEWPORT_COUNT
-from pocketgpu.maxwell.graphics.stages.late_stages import Chain
+from pocketgpu.maxwell.graphics.stages.chain import Chain
 from pocketgpu.maxwell.graphics.stages.stream_out import StreamOut
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 

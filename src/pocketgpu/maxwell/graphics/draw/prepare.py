@@ -9,6 +9,7 @@ that the draw depends on.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +37,10 @@ from pocketgpu.maxwell.graphics.input.vertex_input import InputShape, VertexInpu
 from pocketgpu.maxwell.graphics.programs.programs import Programs, StageProgram
 from pocketgpu.maxwell.graphics.raster.raster_state import RasterEncoder
 from pocketgpu.maxwell.graphics.records import MAP_WORDS, PATCH_LIST, PRIMITIVES, RASTER
-from pocketgpu.maxwell.graphics.stages.late_stages import LateStages
 from pocketgpu.maxwell.sampling.store import Pools, Textures
+
+if TYPE_CHECKING:
+    from pocketgpu.maxwell.graphics.stages.late_stages import LateStages
 
 AREA_SIZE = MAX_PLANS * PLAN_ROOM + 8 * MAP_WORDS
 """Bytes of the work area for plans and maps."""
@@ -59,12 +62,13 @@ class Preparer:
     """Prepares the draws of one machine.
 
     :param at: arena offset of AREA_SIZE bytes. srgb: of `srgb_tables`.
+    :param late: returns what runs the stages of a chain.
     :param given_up: called before plans are dropped and their records reused.
     """
 
     def __init__(
-        self, host: EngineHost, programs: Programs, textures: Textures, vertex_input: VertexInput, late: LateStages,
-        at: int, srgb: int, given_up: Callable[[], None],
+        self, host: EngineHost, programs: Programs, textures: Textures, vertex_input: VertexInput,
+        late: Callable[[], LateStages], at: int, srgb: int, given_up: Callable[[], None],
     ) -> None:  # fmt: skip
         self.host, self.memory, self.engine = host, host.memory, host.engine
         self.programs, self.textures, self.vertex_input, self.late = programs, textures, vertex_input, late
@@ -210,10 +214,11 @@ class Preparer:
         if chain is not None:
             self.memory.words(self._output_map, MAP_WORDS)[:] = chain.output.read
             name, slots = topology.name(draw.topology), self.vertex_input.room.slots
-            reason = self.late.begin(chain, state, name, *lists, slots, self._output_map)
+            late = self.late()
+            reason = late.begin(chain, state, name, *lists, slots, self._output_map)
             if reason:
                 raise UsageError(reason)
-            lists = (self.late.vertices, self.late.primitives)
+            lists = (late.vertices, late.primitives)
         elif self.memory.words(self._lists[1] + PRIMITIVES.KIND, 1)[0] == PATCH_LIST:
             raise UsageError("patches without a tessellation program")
         if plan.lists != lists:

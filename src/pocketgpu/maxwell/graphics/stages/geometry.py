@@ -31,7 +31,6 @@ from pocketgpu.maxwell.graphics.records import (
     FLAG_EDGE2,
     LINE_LIST,
     PAGE_SLOTS,
-    PAGE_ZERO,
     POINT_LIST,
     PRIMITIVE_COLUMNS,
     PRIMITIVE_FLAGS,
@@ -46,20 +45,17 @@ from pocketgpu.maxwell.graphics.records import (
     V5,
     VERTICES,
 )
+from pocketgpu.maxwell.graphics.stages.chain import (
+    INVOCATION_PAGE,
+    INVOCATION_VECTORS,
+    INVOCATIONS,
+    TABLE,
+    addresses_of,
+)
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
-from pocketgpu.maxwell.sass.stages.attributes import ENDS_STRIP, MOST_VERTICES
-from pocketgpu.maxwell.sass.stages.stage import PRIMITIVE_ID, TESS_U, TESS_V
+from pocketgpu.maxwell.sass.stages.attributes import ENDS_STRIP
 from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, LANES, LAUNCH, VECTOR
 from pocketgpu.struct_words import Struct
-
-INVOCATION_WORDS = (PRIMITIVE_ID, TESS_U, TESS_V)
-INVOCATION_VECTORS = PAGE_SLOTS // VECTOR + len(INVOCATION_WORDS)
-"""The page with an invocation's inputs for stages after the vertex stage: these words, in this order."""
-TABLE, INVOCATIONS, PATCHES, INVOCATION_PAGE = (
-    n * VECTOR for n in (0, MOST_VERTICES, MOST_VERTICES + 1, MOST_VERTICES + 2)
-)
-THREAD_ROOM = INVOCATION_PAGE + INVOCATION_VECTORS * VECTOR
-"""Room of a thread for stages after the vertex stage: columns of vertices, numbers, columns of patches, that page."""
 
 GEOMETRY = Struct(
     "LAUNCH", "VERTICES_IN", "PRIMITIVES_IN",  # offsets of records; the latter two are the inputs
@@ -78,19 +74,6 @@ _KINDS = {
     _TOPOLOGIES.POINTLIST: POINT_LIST, _TOPOLOGIES.LINESTRIP: LINE_LIST, _TOPOLOGIES.TRIANGLESTRIP: TRIANGLE_LIST,
 }  # fmt: skip
 _EDGES = FLAG_EDGE0 | FLAG_EDGE1 | FLAG_EDGE2
-
-
-def with_invocation(read: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The map of inputs for a stage after the vertex stage: that of the vertices, and of the invocation's own page."""
-    table = read.copy()
-    for i, address in enumerate(INVOCATION_WORDS):
-        table[address >> 2] = PAGE_SLOTS + i * VECTOR
-    return table
-
-
-def addresses_of(layout: PageLayout) -> list[int]:
-    """The words that a page has slots for, in the order of the slots."""
-    return [int(word) << 2 for word in np.flatnonzero(layout.read != PAGE_ZERO)]
 
 
 def columns_of(k: Lang, vertices: Value, numbers: Value) -> Value:

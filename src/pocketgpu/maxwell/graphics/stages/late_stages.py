@@ -1,37 +1,24 @@
 """The stages of a draw between the vertex program and the raster: tessellation, geometry, transform feedback.
 
-A `Chain` is the programs of a draw with the layouts between them: where each reads what the one before it wrote.
-`LateStages.pieces` runs them for the primitives of a piece of the draw and stops after each list that is ready to be
-written or drawn.
+`LateStages.pieces` runs the programs of a `Chain` for the primitives of a piece of the draw and stops after each list
+that is ready to be written or drawn.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pocketgpu.lanes import Engine, Kernel
-from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common.report import Counters
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.graphics.input.vertex_records import MAX_PATCH, TOPOLOGIES
-from pocketgpu.maxwell.graphics.programs.headers import Header, PageLayout, layout_of, patch_layout
-from pocketgpu.maxwell.graphics.programs.programs import StageLaunch, StageProgram
+from pocketgpu.maxwell.graphics.programs.programs import StageLaunch
 from pocketgpu.maxwell.graphics.records import PATCH_LIST, PRIMITIVES, VERTICES
-from pocketgpu.maxwell.graphics.stages.geometry import (
-    THREAD_ROOM,
-    GeometryRoom,
-    GeometryStage,
-    addresses_of,
-    list_geometry,
-    run_geometry,
-    with_invocation,
-)
+from pocketgpu.maxwell.graphics.stages.chain import AREA_SIZE, CONTROL, EVALUATION, GEOMETRY, VECTORS, Chain
+from pocketgpu.maxwell.graphics.stages.geometry import GeometryRoom, GeometryStage, list_geometry, run_geometry
 from pocketgpu.maxwell.graphics.stages.tessellation import (
-    LEVEL_LAYOUT,
     TESSELLATION,
     TessellationRoom,
     TessellationStage,
@@ -43,73 +30,6 @@ from pocketgpu.maxwell.graphics.stages.tessellation import (
 from pocketgpu.maxwell.memory.gpu_memory import GpuMemory
 from pocketgpu.maxwell.sass.thread_memory.work import VECTOR
 from pocketgpu.workers import Workers
-
-CONTROL, EVALUATION, GEOMETRY = 2, 3, 4
-"""Numbers of these stages in the pipeline."""
-STREAMS = 4
-_VECTORS = 1 << 17
-"""Vectors of each of the two rooms."""
-AREA_SIZE = TessellationRoom(0, _VECTORS).size + GeometryRoom(0, _VECTORS).size + 8192
-"""Bytes of the work area for the stages, without the rooms of threads (THREAD_ROOM bytes each)."""
-
-
-@dataclass(frozen=True)
-class Chain:
-    """Layouts and maps of a draw's programs. vertices: outputs of the vertex program; headers by pipeline number."""
-
-    vertices: PageLayout
-    headers: Mapping[int, Header]
-
-    @staticmethod
-    def of(programs: Mapping[int, StageProgram], vertices: PageLayout) -> Chain | None:
-        """The chain of a draw's programs; None if there is none of these stages.
-
-        A control program without an evaluation program after it is left out, as nothing uses its outputs.
-        """
-        found = {n: programs[n].header for n in (CONTROL, EVALUATION, GEOMETRY) if n in programs}
-        if EVALUATION not in found:
-            found.pop(CONTROL, None)
-        return Chain(vertices, found) if found else None
-
-    @cached_property
-    def layouts(self) -> dict[int, PageLayout]:
-        """The outputs of each stage. A pass-through program keeps those of the stage before it."""
-        found: dict[int, PageLayout] = {}
-        before = self.vertices
-        for n in sorted(self.headers):
-            header = self.headers[n]
-            passed = addresses_of(before) if header.pass_through else ()
-            found[n] = before = layout_of((*header.outputs, *passed))
-        return found
-
-    @cached_property
-    def output(self) -> PageLayout:
-        """The outputs of the last stage."""
-        return self.layouts[max(self.layouts)]
-
-    @cached_property
-    def patches(self) -> PageLayout:
-        """Words of patches."""
-        return patch_layout(self.headers[CONTROL]) if CONTROL in self.headers else LEVEL_LAYOUT
-
-    @cached_property
-    def inputs(self) -> dict[int, NDArray[np.int32]]:
-        """IN_MAP of each stage."""
-        found, before = {}, self.vertices
-        for n in sorted(self.headers):
-            found[n] = with_invocation(before.read)
-            before = self.layouts[n]
-        return found
-
-    def before(self, n: int) -> PageLayout:
-        """The outputs of the stage before."""
-        earlier = [m for m in self.headers if m < n]
-        return self.layouts[max(earlier)] if earlier else self.vertices
-
-    @property
-    def wants_neighbours(self) -> bool:
-        """Whether neighbours of lines and triangles are used: by a geometry program without tessellation."""
-        return GEOMETRY in self.headers and EVALUATION not in self.headers
 
 
 class LateStages:
@@ -124,9 +44,11 @@ class LateStages:
     ) -> None:  # fmt: skip
         self.memory, self.engine, self.stages, self.workers, self.rooms = memory, engine, stages, workers, rooms
         start = (area + VECTOR - 1) & -VECTOR
-        first = TessellationRoom(start, _VECTORS)
+        first = TessellationRoom(start, VECTORS)
+        second = GeometryRoom(start + first.size, VECTORS)
+        assert second.start + second.size <= area + AREA_SIZE
         self.tessellation = TessellationStage(memory, engine, first, choices)
-        self.geometry = GeometryStage(memory, engine, GeometryRoom(start + first.size, _VECTORS), choices)
+        self.geometry = GeometryStage(memory, engine, second, choices)
         self._chain: Chain | None = None
         self.vertices = self.primitives = 0
         """Offsets of the VERTICES and PRIMITIVES records with the output."""
@@ -243,4 +165,4 @@ class LateStages:
         return self._word(primitives + PRIMITIVES.COUNT)
 
 
-__all__ = ["AREA_SIZE", "STREAMS", "THREAD_ROOM", "Chain", "LateStages"]
+__all__ = ["LateStages"]

@@ -18,7 +18,7 @@ from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.threed.topology import last_provokes
 from pocketgpu.maxwell.graphics import records
 from pocketgpu.maxwell.graphics.input.vertex_stage import clear_page
-from pocketgpu.maxwell.graphics.programs.headers import Header, PageLayout, layout_of
+from pocketgpu.maxwell.graphics.programs.headers import Header, PageLayout
 from pocketgpu.maxwell.graphics.programs.run_stage import run_stage
 from pocketgpu.maxwell.graphics.records import (
     LINE_LIST,
@@ -31,18 +31,18 @@ from pocketgpu.maxwell.graphics.records import (
     V0,
     VERTICES,
 )
-from pocketgpu.maxwell.graphics.stages.geometry import (
+from pocketgpu.maxwell.graphics.stages.chain import (
     INVOCATION_PAGE,
     INVOCATION_VECTORS,
     INVOCATIONS,
+    LEVEL_LAYOUT,
+    LEVELS,
     PATCHES,
     TABLE,
-    columns_of,
-    primitive_words,
 )
+from pocketgpu.maxwell.graphics.stages.geometry import columns_of, primitive_words
 from pocketgpu.maxwell.graphics.stages.tessellator import (
     ISOLINES,
-    LEVELS,
     MOST_POINTS,
     MOST_PRIMITIVES,
     OUT_POINTS,
@@ -210,10 +210,6 @@ def run_evaluation(k: Lang, record: Value, slot: Value, room: Value, first: Valu
         put(BLOCK.OUT_AT, out)
         put(BLOCK.NUMBER, get("FIRST") + k.lane(patch, 0))
         run_stage(k, launch, slot, k.ballot(some))
-
-
-LEVEL_LAYOUT = layout_of(range(0, 4 * LEVELS, 4))
-"""The page of patches without a control program: only levels, from registers."""
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ from pocketgpu.maxwell.graphics.records import (
     V1,
     V2,
 )
+from pocketgpu.maxwell.graphics.stages.chain import LEVELS
 
 _DOMAINS, _SPACINGS, _OUTPUTS = (
     B197.values(f"SET_TESSELLATION_PARAMETERS.{name}") for name in ("DOMAIN_TYPE", "SPACING", "OUTPUT_PRIMITIVES")
@@ -45,8 +46,6 @@ ONE = 1 << 16
 _HALF, _TWO_THIRDS = ONE >> 1, 0xAAAA
 _ROW = MAX_LEVEL + 2
 _INNER_U, _INNER_V = 4, 5
-LEVELS = 6
-"""Four outer levels, then two inner ones."""
 _ABOVE_ONE = 1.0 + 1.0 / ONE
 _EDGES = FLAG_EDGE0 | FLAG_EDGE1 | FLAG_EDGE2 | FLAG_BEGINS
 MOST_POINTS, MOST_PRIMITIVES = 4608, 9216

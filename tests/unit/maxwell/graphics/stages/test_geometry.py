@@ -24,15 +24,8 @@ from pocketgpu.maxwell.graphics.records import (
     TRIANGLE_LIST,
     VERTICES,
 )
-from pocketgpu.maxwell.graphics.stages.geometry import (
-    THREAD_ROOM,
-    GeometryRoom,
-    GeometryStage,
-    list_geometry,
-    run_geometry,
-    with_invocation,
-)
-from pocketgpu.maxwell.graphics.stages.late_stages import Chain
+from pocketgpu.maxwell.graphics.stages.chain import THREAD_ROOM, Chain, with_invocation
+from pocketgpu.maxwell.graphics.stages.geometry import GeometryRoom, GeometryStage, list_geometry, run_geometry
 
 POINTS, LINE_STRIP, TRIANGLE_STRIP = 1, 6, 7
 X = 0x70

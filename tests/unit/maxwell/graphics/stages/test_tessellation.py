@@ -12,7 +12,7 @@ from pocketgpu.facts.maxwell import B197
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.graphics.programs.headers import layout_of, patch_layout
 from pocketgpu.maxwell.graphics.records import PRIMITIVE_COLUMNS, PRIMITIVE_ID, PRIMITIVES, V0
-from pocketgpu.maxwell.graphics.stages.geometry import THREAD_ROOM, with_invocation
+from pocketgpu.maxwell.graphics.stages.chain import THREAD_ROOM, with_invocation
 from pocketgpu.maxwell.graphics.stages.tessellation import (
     TESSELLATION,
     TessellationRoom,

@@ -6,6 +6,7 @@ Memory is the arena itself, seen through one view for each element type.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 
 from pocketgpu.lanes.language import OPERATIONS, Lang
 from pocketgpu.lanes.primitives import Jump, Next
-from pocketgpu.lanes.values import BOOL, F32, F64, I32, Array, Operand, Type, Value, Var, fail
+from pocketgpu.lanes.values import BOOL, F32, F64, I32, I64, Array, Operand, Type, Value, Var, fail
 
 _DTYPES: dict[str, Any] = {
     "bool": np.bool_, "i32": np.int32, "i64": np.int64, "f32": np.float32, "f64": np.float64,
@@ -32,16 +33,24 @@ _OPERATORS: dict[str, Any] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul,
     "and": operator.and_, "or": operator.or_, "xor": operator.xor,
 }  # fmt: skip
-_BY_KIND: dict[str, dict[str, Any]] = {
-    kind: {op: (_BINARY if kind == "float" else _OPERATORS)[op] for op in names if op in _BINARY}
-    for kind, names in OPERATIONS.items()
+_BY_TYPE: dict[str, dict[str, Any]] = {
+    type.name: {op: (_BINARY if type.kind == "float" else _OPERATORS)[op] for op in names if op in _BINARY}
+    for type in (BOOL, I32, I64, F32, F64)
+    for names in [OPERATIONS[type.kind]]
 }
+for _type in (I32, I64):
+    _BY_TYPE[_type.name] |= {
+        "shl": lambda x, y, most=_type.bits - 1: x << (y & most),
+        "ashr": lambda x, y, most=_type.bits - 1: x >> (y & most),
+    }
 _COMPARE: dict[str, Any] = {
     "eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
 }  # fmt: skip
-_CONSTANTS: dict[tuple[int, str], Any] = {}
-"""NumPy's numbers for whole ones, by type."""
-_MOST_CONSTANTS = 1 << 14
+_CONSTANTS: dict[tuple[Any, str], Any] = {}
+"""NumPy's numbers for Python's, by type: for whole ones, and for floats in types of floats, but not for -0.0."""
+_PATTERNS: dict[tuple[Any, ...], Any] = {}
+"""Arrays of whole numbers, by type. Nobody writes into them."""
+_MOST_CONSTANTS, _MOST_PATTERNS = 1 << 14, 1 << 10
 _UNARY: dict[str, Any] = {"neg": np.negative, "floor": np.floor, "sqrt": np.sqrt, "abs": np.abs}
 _REDUCE = {"or": "any", "and": "all", "min": "min", "max": "max"}
 """Methods of arrays and of NumPy's scalars."""
@@ -65,6 +74,15 @@ def _below_highest(x: Any, bits: int) -> Any:
 _COUNTS: dict[str, Any] = {
     "ctpop": lambda x, bits: x, "ctlz": _below_highest, "cttz": lambda x, bits: ~x & (x - x.dtype.type(1)),
 }  # fmt: skip
+
+
+
+def _is_minus(x: float) -> bool:
+    return math.copysign(1.0, x) < 0
+
+
+_class_of = operator.attrgetter("__class__")
+_NOTHING: Iterator[None] = iter(())
 
 
 class ArenaViews:
@@ -98,8 +116,8 @@ class NumpyLang(Lang):
         self._views, self._functions, self._on_probe = views.views, functions, on_probe
 
     def const(self, x: float | int | bool, type: Type, lanes: int = 1) -> Value:
-        if x.__class__ is not int:
-            return super().const(x, type, lanes)
+        if x.__class__ is not int and (x.__class__ is not float or type.kind != "float" or (not x and _is_minus(x))):
+            return super().const(x, type, lanes)  # -0.0 has the key of 0.0
         raw = _CONSTANTS.get((x, type.name))  # kernels ask for the same ones again and again
         if raw is None:
             raw = super().const(x, type, lanes).raw
@@ -107,17 +125,47 @@ class NumpyLang(Lang):
                 _CONSTANTS[x, type.name] = raw
         return Value(self, raw, type, lanes)
 
+    def pattern(self, xs: Sequence[int] | Sequence[float], type: Type = I32) -> Value:
+        """As in every evaluator, but an array of whole numbers is made once."""
+        if not type.is_int or set(map(_class_of, xs)) != {int}:
+            return super().pattern(xs, type)
+        return self._kept_pattern((type.name, self.lanes, *xs), super().pattern, xs, type)
+
+    def pattern_of(self, xs: Sequence[int] | Sequence[float], type: Type = I32) -> Value:
+        """See `pattern`."""
+        if not type.is_int or set(map(_class_of, xs)) != {int}:
+            return super().pattern_of(xs, type)
+        return self._kept_pattern((type.name, 0, *xs), super().pattern_of, xs, type)
+
+    def _kept_pattern(self, key: tuple[Any, ...], make: Callable[..., Value], xs: Sequence[float], type: Type) -> Value:
+        raw = _PATTERNS.get(key)
+        if raw is None:
+            raw = make(xs, type).raw
+            if raw.ndim and len(_PATTERNS) < _MOST_PATTERNS:
+                raw.flags.writeable = False
+                _PATTERNS[key] = raw
+        return Value(self, raw, type, len(raw) if raw.ndim else 1)
+
     def binary(self, op: str, a: Operand, b: Operand) -> Value:
         """As in every evaluator; the usual cases are decided here, as most time of a long run goes into them."""
-        if b.__class__ is int and a.__class__ is Value:
-            b = self.const(b, a.type, a.lanes)
-        if a.__class__ is Value and b.__class__ is Value and a.type is b.type:
-            function = _BY_KIND[a.type.kind].get(op)
+        if a.__class__ is Value:
+            type = a.type
+            function = _BY_TYPE[type.name].get(op)
             if function is not None:
-                if b.lanes in (a.lanes, 1):
-                    return Value(self, function(a.raw, b.raw), a.type, a.lanes)
-                if a.lanes == 1:
-                    return Value(self, function(a.raw, b.raw), a.type, b.lanes)
+                if b.__class__ is Value:
+                    if b.type is type:
+                        if b.lanes in (a.lanes, 1):
+                            return Value(self, function(a.raw, b.raw), type, a.lanes)
+                        if a.lanes == 1:
+                            return Value(self, function(a.raw, b.raw), type, b.lanes)
+                elif b.__class__ is int or b.__class__ is bool:
+                    raw = _CONSTANTS.get((b, type.name))
+                    if raw is None:
+                        raw = self.const(b, type).raw
+                    return Value(self, function(a.raw, raw), type, a.lanes)
+                elif b.__class__ is float and type.kind == "float":
+                    raw = self.const(b, type).raw
+                    return Value(self, function(a.raw, raw), type, a.lanes)
         return super().binary(op, a, b)
 
     def compare(self, op: str, a: Operand, b: Operand) -> Value:
@@ -129,6 +177,14 @@ class NumpyLang(Lang):
             if function is not None and (a.lanes == b.lanes or b.lanes == 1):
                 return Value(self, function(a.raw, b.raw), BOOL, a.lanes)
         return super().compare(op, a, b)
+
+    def min(self, a: Operand, b: Operand) -> Value:
+        a, b = self._pair("min", a, b)
+        return self._select(self.compare("lt", a, b), a, b)
+
+    def max(self, a: Operand, b: Operand) -> Value:
+        a, b = self._pair("max", a, b)
+        return self._select(self.compare("gt", a, b), a, b)
 
     def _const(self, x: Any, type: Type, lanes: int) -> Value:
         return Value(self, _DTYPES[type.name](x), type, lanes)
@@ -182,11 +238,14 @@ class NumpyLang(Lang):
 
     def select(self, mask: Value | bool, a: Operand, b: Operand) -> Value:
         """As in every evaluator; see `binary`."""
-        if mask.__class__ is Value and mask.type is BOOL and mask.lanes == 1:
+        if mask.__class__ is Value and mask.type is BOOL:
             if b.__class__ is int and a.__class__ is Value:
                 b = self.const(b, a.type, a.lanes)
-            if a.__class__ is Value and b.__class__ is Value and a.type is b.type and a.lanes == b.lanes:
-                return Value(self, a.raw if mask.raw else b.raw, a.type, a.lanes)
+            if (
+                a.__class__ is Value and b.__class__ is Value and a.type is b.type
+                and a.lanes == b.lanes and mask.lanes in (a.lanes, 1)
+            ):  # fmt: skip
+                return self._select(mask, a, b)
         return super().select(mask, a, b)
 
     def _select(self, m: Value, a: Value, b: Value) -> Value:
@@ -310,6 +369,27 @@ class NumpyLang(Lang):
         a.slot[self._bounded(a, i)] = x.raw
 
     # -- control flow -------------------------------------------------------------------------------------------
+    def when(self, c: Value | bool, usual: bool | None = None) -> Iterator[None]:
+        """As in every evaluator. What does not run opens nothing."""
+        if c.__class__ is Value and c.type is BOOL and c.lanes == 1 and not c.raw:
+            return _NOTHING
+        return super().when(c, usual)
+
+    def branch(
+        self, c: Value | bool, then: Callable[[], Any], otherwise: Callable[[], Any], usual: bool | None = None
+    ) -> Any:
+        """As in every evaluator, without a number between the condition and the way."""
+        if isinstance(c, bool):
+            return then() if c else otherwise()
+        return self._case(then if self._scalar_condition("branch", c).raw else otherwise)
+
+    def switch(self, selector: Value | int, cases: Sequence[Callable[[], Any]]) -> Any:
+        """As in every evaluator; see `branch`."""
+        if selector.__class__ is Value and selector.lanes == 1 and selector.type is I32 and cases:
+            i = int(selector.raw)
+            return self._case(cases[i if 0 <= i < len(cases) else -1])
+        return super().switch(selector, cases)
+
     def _when(self, c: Value, usual: bool | None) -> Iterator[None]:
         if c.raw:
             yield

@@ -21,36 +21,25 @@ class LaneError(TypeError):
 class Type:
     """A value or memory type. `value` is the type a load gives: narrow integers widen to I32."""
 
-    __slots__ = ("bits", "kind", "name", "signed")
+    __slots__ = ("bits", "bytes", "is_int", "kind", "name", "signed", "value")
 
-    def __init__(self, name: str, kind: str, bits: int, signed: bool = True) -> None:
+    def __init__(self, name: str, kind: str, bits: int, signed: bool = True, value: Type | None = None) -> None:
         self.name, self.kind, self.bits, self.signed = name, kind, bits, signed
+        self.bytes, self.is_int, self.value = bits // 8, kind == "int", value or self
 
     def __repr__(self) -> str:
         return self.name
 
-    @property
-    def bytes(self) -> int:
-        return self.bits // 8
 
-    @property
-    def value(self) -> Type:
-        return self if self.kind == "float" or self.bits >= 32 else I32
-
-    @property
-    def is_int(self) -> bool:
-        return self.kind == "int"
-
-
-BOOL = Type("bool", "bool", 1)
 I32 = Type("i32", "int", 32)
+BOOL = Type("bool", "bool", 1, value=I32)
 I64 = Type("i64", "int", 64)
 F32 = Type("f32", "float", 32)
 F64 = Type("f64", "float", 64)
-U8 = Type("u8", "memory", 8, signed=False)
-I8 = Type("i8", "memory", 8)
-U16 = Type("u16", "memory", 16, signed=False)
-I16 = Type("i16", "memory", 16)
+U8 = Type("u8", "memory", 8, signed=False, value=I32)
+I8 = Type("i8", "memory", 8, value=I32)
+U16 = Type("u16", "memory", 16, signed=False, value=I32)
+I16 = Type("i16", "memory", 16, value=I32)
 
 Operand = Any  # a Value, or a Python number that takes the other operand's type
 

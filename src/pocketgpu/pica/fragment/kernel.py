@@ -10,6 +10,7 @@ Source: 3dbrew GPU/Internal Registers; the fill rule is part of the edge functio
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from pocketgpu.facts.pica_enums import FRAGMENT_MODE, SCISSOR, TEXENV_SOURCE
@@ -33,6 +34,13 @@ TILE = 8
 TEXELS = TILE * TILE
 MOST_TILES_AT_ONCE = 10
 """Of the oracle: it has a lane for each of their pixels."""
+
+
+@cache
+def _of_lanes(lanes: int) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """Column and row of each lane in its tile, and the number of the tile."""
+    texels = [i % TEXELS for i in range(lanes)]
+    return tuple(map(morton_x, texels)), tuple(map(morton_y, texels)), tuple(i // TEXELS for i in range(lanes))
 
 
 class FragmentDraw:
@@ -61,8 +69,8 @@ class FragmentDraw:
         self.alpha_reference = live("FRAGOP_ALPHA_TEST.reference")
         self.excluded = self._excluded(state("SCISSORTEST_MODE.mode") == SCISSOR.OUTSIDE, head("HEIGHT"))
         self.fragments = k.var(k.splat(0))
-        self.column = k.pattern([morton_x(i % TEXELS) for i in range(k.lanes)])
-        self.row = k.pattern([morton_y(i % TEXELS) for i in range(k.lanes)])
+        columns, rows, _ = _of_lanes(k.lanes)
+        self.column, self.row = k.pattern(columns), k.pattern(rows)
         self.tiles_at_once = max(k.lanes // TEXELS, 1)
         """Neighbours in a row of tiles whose pixels are lanes together."""
         self.samplers: dict[int, Sampler] = {}
@@ -186,7 +194,7 @@ def _tiles(
     first: column of the (first) tile. sides: columns of the leftmost and rightmost tile that are drawn.
     """
     k, many = draw.k, draw.tiles_at_once > 1
-    tx = first + k.pattern([i // TEXELS for i in range(k.lanes)]) if many else first
+    tx = first + k.pattern(_of_lanes(k.lanes)[2]) if many else first
     wide = [(k.to_i64(a), k.to_i64(b)) for a, b in steps]
     x0, y0 = k.to_i64(tx * TILE), k.to_i64(ty * TILE)
     corner = [a * x0 + b * y0 + e for (a, b), e in zip(wide, c, strict=True)]

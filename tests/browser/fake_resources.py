@@ -88,7 +88,7 @@ def _formats(given: dict[str, str]) -> Any:
     return {
         "formats": [{"name": "RGBA8", "bits": 32}, {"name": "I8", "bits": 8}], "layouts": ["tiled", "linear"],
         "first": ["RGBA8", "tiled"], "event": _event(0), "writes": [{"address": "0x18000000", "size": 4096}],
-        "reads": [{"address": "0x18010000", "size": 64}],
+        "reads": [{"address": "0x18010000", "size": 64}], "start": "0x18000000",
     }  # fmt: skip
 
 

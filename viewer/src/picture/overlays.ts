@@ -2,6 +2,7 @@
 
 import { html, nothing, type TemplateResult } from "lit";
 import type { PictureInfo, RequestError } from "../shared/api";
+import { store } from "../events/store";
 import { Latest } from "../shared/latest";
 import { cssColour } from "../mesh/colours";
 import { ranged, readNumbers, type Limits, type NumberPicture } from "./depth";
@@ -70,7 +71,10 @@ export class Overlays {
       void this.counting.ask((signal) => readOverdraw(place, over, signal), (found) => this.take(() => (this.overdraw = found)));
     }
     if (this.wired && !this.wireframe) {
-      void this.wiring.ask((signal) => readWireframe(place, info.name, signal), (found) => this.take(() => (this.wireframe = found)));
+      void this.wiring.ask(
+        async (signal) => ((await store.isDraw(place)) === false ? null : readWireframe(place, info.name, signal)),
+        (found) => this.take(() => (this.wireframe = found)),
+      );
     }
     if (this.limits && !this.numbers && info.kind !== "colour") this.readNumbers();
   }

@@ -291,7 +291,7 @@ export class MeshPanel extends Panel {
   private registers(mesh: MeshData): TemplateResult {
     const inputs = inputsOf(mesh);
     return html`<select aria-label="Input register" @change=${(event: Event) => this.setSpace("input", (event.target as HTMLSelectElement).value)}>
-      ${inputs.map(({ name }) => html`<option value=${name} ?selected=${name === (this.register || inputs[0]?.name)}>${name}</option>`)}
+      ${inputs.map(({ name }) => html`<option value=${name} .selected=${name === (this.register || inputs[0]?.name)}>${name}</option>`)}
     </select>`;
   }
 

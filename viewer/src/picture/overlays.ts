@@ -119,8 +119,8 @@ export class Overlays {
       <label title="How many fragments each pixel got, before any test"
         >overdraw
         <select aria-label="Overdraw" ?disabled=${!target} @change=${(event: Event) => this.setOver((event.target as HTMLSelectElement).value)}>
-          <option value="" ?selected=${!this.over}>off</option>
-          ${OVER.map((one) => html`<option value=${one} ?selected=${one === this.over} title=${OVER_TITLES[one]}>${one}</option>`)}
+          <option value="" .selected=${!this.over}>off</option>
+          ${OVER.map((one) => html`<option value=${one} .selected=${one === this.over} title=${OVER_TITLES[one]}>${one}</option>`)}
         </select></label
       >
       <label title="The edges of the draw's triangles, coloured by what becomes of each"

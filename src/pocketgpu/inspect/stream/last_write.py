@@ -26,8 +26,8 @@ def word_after(run: Inspection, register: str, place: Address) -> RegisterWord |
 
     :raises UsageError: there is no such register or place.
     """
-    stream, end = run.stream, extent_of(run, place)[1]
-    rows = stream.rows[:end]
+    stream = run.stream
+    rows = stream.rows[: _end(run, place)]
     # Patterns write the element of an array as NAME[1]. `of_registers` refuses a name that does not exist.
     written = np.flatnonzero(select.of_registers(rows, [re.sub(r"\((\d+)\)$", r"[\1]", register)]))
     if not len(written):
@@ -38,6 +38,18 @@ def word_after(run: Inspection, register: str, place: Address) -> RegisterWord |
     at = int(own[-1])
     event, address = stream.event_at(at), int(rows["address"][at])
     return RegisterWord(register, event, stream.line_of(at, extent_of(run, event)), address or None, value)
+
+
+def _end(run: Inspection, place: Address) -> int:
+    """The row after the last one that was read when the machine is at a place."""
+    if place.pass_ is not None:
+        place = run.pass_of(place).events[-1].address
+    first, end = extent_of(run, place)
+    if not place.names_event:
+        return end
+    # A list or a submission has the words of all its draws, and the machine has not read any of them.
+    later = filter(None, map(run.stream.range_of, run.events(place.frame)[run.event(place).number + 1 :]))
+    return first if any(other <= end for _, other in later) else end
 
 
 def extent_of(run: Inspection, place: Address) -> Extent:

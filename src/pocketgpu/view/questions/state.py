@@ -8,7 +8,6 @@ from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.view.questions.asking import Asked, Json, Question
 from pocketgpu.view.questions.parameters import Parameters
 
-
 EVERY: Final = "nothing"
 """What registers are compared with if all of them are wanted, not only those that differ."""
 

@@ -68,6 +68,15 @@ def test_a_texel_of_a_float_format_has_its_number(shared_dir: Path) -> None:
         texture.sampled(part, part.width, 0)
 
 
+def test_memory_that_is_not_mapped_yet_has_its_first_write(shared_dir: Path) -> None:
+    run = pocketgpu.debug(shared_dir / "captures/switch/ex07_mesh_lighting_320x180.mxcap.zip")
+    blit = next(one for one in run.events(0) if one.kind == "transfer")
+    start = blit.writes[0].address
+    assert not run.seek("f0/e0").mapped(start, 4) and run.seek(blit.address).mapped(start, 4)
+    found = run.contacts(start, 4, "f0/e0")
+    assert found.written is None and found.next is not None and found.next.number <= blit.number
+
+
 def test_memory_begins_where_something_is(sides: tuple[TestClient, Inspection]) -> None:
     client, run = sides
     for at in ("f0", *(str(one.address) for one in run.events(0)[-3:])):

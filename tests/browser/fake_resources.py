@@ -54,7 +54,7 @@ def _texel(given: dict[str, str]) -> Any:
     if given.get("order") == "memory":
         x, y = y, x
     return {"x": x, "y": y, "address": f"0x{0x20001000 + 4 * (y * side + x):x}", "size": 4, "data": "01020304",
-            "color": [1, 2, 3, 4], "mapped": []}  # fmt: skip
+            "color": [1, 2, 3, 4], "value": [0.5, 2, "nan", 0.8125], "mapped": []}  # fmt: skip
 
 
 def _table(given: dict[str, str]) -> Any:
@@ -88,7 +88,7 @@ def _formats(given: dict[str, str]) -> Any:
     return {
         "formats": [{"name": "RGBA8", "bits": 32}, {"name": "I8", "bits": 8}], "layouts": ["tiled", "linear"],
         "first": ["RGBA8", "tiled"], "event": _event(0), "writes": [{"address": "0x18000000", "size": 4096}],
-        "reads": [{"address": "0x18010000", "size": 64}],
+        "reads": [{"address": "0x18010000", "size": 64}], "start": "0x18000000",
     }  # fmt: skip
 
 

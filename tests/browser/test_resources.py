@@ -133,10 +133,17 @@ def test_what_has_no_resources(page: Any) -> None:
 
 # -- links of answers -------------------------------------------------------------------------------------------------
 def test_an_answer_leads_to_a_texel(page: Any) -> None:
+    tab(page, "Resources")
+    # A level that was chosen by hand gives way to that of the link.
+    level = page.get_by_label("Level, layer or slice")
+    for name in ("unit0.level1", "unit0"):
+        level.select_option(name)
     page.get_by_role("button", name="Unfold all").click()
     page.locator("pg-why a.ref", has_text="unit0.level1 3,2").click()
     shows(page, "pg-resources", "pg-texture", opaque(texture("unit0.level1", "texels")))
     page.locator("pg-texture .texel", has_text="3,2 1 2 3 4").wait_for()
+    page.locator("pg-texture .texel", has_text="value 0.5  2  nan  0.8125").wait_for()
+    assert level.input_value() == "unit0.level1"
     texture_view = "document.querySelector('pg-resources').renderRoot.querySelector('pg-texture')"
     page.wait_for_function(f"() => String({texture_view}.view.mark) === '3,2'")
     assert at(page) == "f0/d2"

@@ -92,6 +92,12 @@ test("an event that is no draw tells what it is and what it touches", () => {
   ]);
 });
 
+test("parts of an event's fact are below its name", () => {
+  const facts = { kind: "copy", ids: [1, 2], registers: { OFFSET_IN_LOWER: "0x04940000" }, empty: null };
+  const answer = describeEvent({ address: "f0/e1", title: "copy", facts });
+  expect(answer.text).toBe("kind: copy\nids: 1, 2\nregisters\n  OFFSET_IN_LOWER: 0x04940000\nempty: null");
+});
+
 test("a word whose value is not the word says so, unless it is data", () => {
   const register = { id: "0x200", name: "SET_ZT_SELECT", old: "0x00000000", new: "0x00000001" };
   const immediate = { word: "0x80010200", what: "immediate", register };

@@ -151,3 +151,9 @@ describe("100,000 events", () => {
     expect(tree.row(tree.rowOf("f0/d99999"))!.address).toBe("f0/d99999");
   });
 });
+
+test("it says which addresses are in draws, and nothing about events that are not there", () => {
+  const tree = opened();
+  expect(["f0/d0", "f0/e2", "f0/d1/v3", "f0/e0", "f0/e1"].map((one) => tree.isDraw(one))).toEqual([true, true, true, false, false]);
+  expect(["f0", "f0/p0", "f0/d99", "f1/d0", "f9/d0", "x"].map((one) => tree.isDraw(one))).toEqual([null, null, null, null, null, null]);
+});

@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 from support.view_desk import ask, refused
 
 import pocketgpu
+from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.inspection import Inspection
 
 DATA = Path(pocketgpu.__file__).parent / "data"
@@ -47,12 +48,43 @@ def test_a_texel_has_its_bytes_and_its_address_in_both_orders(sides: tuple[TestC
     assert (one["x"], one["y"], one["address"], one["size"]) == (5, 3, f"{place.address:#x}", place.size)
     assert one["data"] == run.seek(at).read(place.address, place.size).hex()
     assert one["color"] == texture.pixels(part)[3, 5].tolist()
+    assert one["value"] == pytest.approx([n / 255 for n in one["color"]], abs=1 / 255)
     stored = ask(client, "texel", **query, x=5, y=3, order="memory")
     assert texture.stored(part)[3, 5].tolist() == stored["color"]
     assert stored["color"] == texture.pixels(part)[stored["y"], stored["x"]].tolist()
     assert "no texel" in refused(client, "texel", **query, x=part.width, y=0)["message"]
     assert "no part" in refused(client, "texture", **{**query, "part": "x"})["message"]
     assert "no texture" in refused(client, "texture", **{**query, "of": "x"})["message"]
+
+
+def test_a_texel_of_a_float_format_has_its_number(shared_dir: Path) -> None:
+    run = pocketgpu.debug(shared_dir / "captures/switch/mesa_texkinds_320x180.mxcap.zip")
+    texture = next(one for one in run.seek("f0/d0").textures.values() if one.facts.format == "ZF32")
+    part = texture.parts[0]
+    place = texture.place(part, 4, 3)
+    number = np.frombuffer(run.seek("f0/d0").read(place.address, place.size), "<f4")[0]
+    assert texture.sampled(part, 4, 3)[0] == number and number not in (0, 1)
+    with pytest.raises(UsageError, match="no texel"):
+        texture.sampled(part, part.width, 0)
+
+
+def test_memory_that_is_not_mapped_yet_has_its_first_write(shared_dir: Path) -> None:
+    run = pocketgpu.debug(shared_dir / "captures/switch/ex07_mesh_lighting_320x180.mxcap.zip")
+    blit = next(one for one in run.events(0) if one.kind == "transfer")
+    start = blit.writes[0].address
+    assert not run.seek("f0/e0").mapped(start, 4) and run.seek(blit.address).mapped(start, 4)
+    found = run.contacts(start, 4, "f0/e0")
+    assert found.written is None and found.next is not None and found.next.number <= blit.number
+
+
+def test_memory_begins_where_something_is(sides: tuple[TestClient, Inspection]) -> None:
+    client, run = sides
+    for at in ("f0", *(str(one.address) for one in run.events(0)[-3:])):
+        found = ask(client, "memory-formats", at=at)
+        begun = int(found["start"], 16)
+        assert run.seek(at).mapped(begun, 1)
+        if found["writes"]:
+            assert found["start"] == found["writes"][0]["address"]
 
 
 def test_tables_of_buffers(sides: tuple[TestClient, Inspection]) -> None:

@@ -89,6 +89,10 @@ def test_state_and_words(sides: tuple[TestClient, Inspection]) -> None:
     assert ask(client, "state", at=str(last.address), since=str(first.address))["changes"] == [
         one.to_json() for one in moment.changes(first.address)
     ]
+    every = ask(client, "state", at=str(last.address), since="nothing")["changes"]
+    assert {one["register"]: int(one["new"], 16) for one in every} == moment.registers()
+    differing = [one["register"] for one in every if one["old"] != one["new"]]
+    assert sorted(differing) == sorted(one.register for one in moment.changes("reset") if not one.table)
     lines = ask(client, "words", at=str(last.address))["lines"]
     assert lines == [json.loads(line) for line in run.words_of(last)] and len(lines) > 1
 

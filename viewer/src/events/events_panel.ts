@@ -221,7 +221,7 @@ export class EventsPanel extends Panel {
         )}
         <select aria-label="Cost beside the events" title="What draws cost, beside the events" @change=${(event: Event) => this.setCost((event.target as HTMLSelectElement).value)}>
           <option value="">no costs</option>
-          ${COSTS.map((one) => html`<option value=${one} ?selected=${one === this.cost}>${one}</option>`)}
+          ${COSTS.map((one) => html`<option value=${one} .selected=${one === this.cost}>${one}</option>`)}
         </select>
       </div>
       ${this.working(store.opening, store.frames, store.costs)}

@@ -57,6 +57,12 @@ class Store extends EventTarget {
     if (parsed) await this.need(parsed.frame);
   }
 
+  /** Whether an address is that of a draw, or of something in one; null if it names no event that is there. */
+  async isDraw(address: string): Promise<boolean | null> {
+    await this.needFor(address);
+    return this.tree.isDraw(address);
+  }
+
   /** Ask what `check` finds in a frame, once; after what the panels ask. */
   async needFindings(number: number): Promise<void> {
     await this.need(number);

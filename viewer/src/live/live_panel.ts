@@ -469,7 +469,7 @@ export class LivePanel extends Panel {
       <label>
         Size
         <select @change=${(event: Event) => this.setScale(event)}>
-          ${SCALES.map((scale) => html`<option value=${scale} ?selected=${scale === this.scale}>${scale ? `${scale}×` : "fit"}</option>`)}
+          ${SCALES.map((scale) => html`<option value=${scale} .selected=${scale === this.scale}>${scale ? `${scale}×` : "fit"}</option>`)}
         </select>
       </label>
       ${this.about(status)}

@@ -16,6 +16,8 @@ export interface FormatsAnswer {
   formats: { name: string; bits: number }[];
   layouts: string[];
   first: [string, string];
+  /** An address to begin with. */
+  start: string | null;
   event: EventName | null;
   writes: Bytes[];
   reads: Bytes[];

@@ -75,6 +75,7 @@ export class MemoryPanel extends Panel {
         margin-right: 12px;
       }
       .value {
+        display: inline-block;
         margin-right: 14px;
         white-space: nowrap;
       }
@@ -117,9 +118,8 @@ export class MemoryPanel extends Panel {
         (answer) => {
           this.known = answer;
           // Something to look at, where nothing was chosen yet, and nobody is writing an address.
-          const first = [...answer.writes, ...answer.reads][0];
           const typed = this.renderRoot.querySelector<HTMLInputElement>(".go input")?.value;
-          if (!this.marked && !typed && first) this.marked = { address: parseInt(first.address, 16), size: 1 };
+          if (!this.marked && !typed && answer.start) this.marked = { address: parseInt(answer.start, 16), size: 1 };
           this.askContacts();
         },
       );

@@ -98,10 +98,10 @@ export class MemoryPicture extends LitElement {
         <label>width ${this.number("width", this.width, (value) => (this.width = value))}</label>
         <label>height ${this.number("height", this.height, (value) => (this.height = value))}</label>
         <select aria-label="Format" @change=${(event: Event) => this.set(() => (this.format = (event.target as HTMLSelectElement).value))}>
-          ${known?.formats.map(({ name, bits }) => html`<option value=${name} ?selected=${name === this.format} title=${`${bits} bits a texel`}>${name}</option>`)}
+          ${known?.formats.map(({ name, bits }) => html`<option value=${name} .selected=${name === this.format} title=${`${bits} bits a texel`}>${name}</option>`)}
         </select>
         <select aria-label="Layout" @change=${(event: Event) => this.set(() => (this.layout = (event.target as HTMLSelectElement).value))}>
-          ${known?.layouts.map((one) => html`<option value=${one} ?selected=${one === this.layout}>${one}</option>`)}
+          ${known?.layouts.map((one) => html`<option value=${one} .selected=${one === this.layout}>${one}</option>`)}
         </select>
         ${channelButtons(this.channel, (one) => this.set(() => ((this.channel = one), void this.paint())))} ${zoomButtons(() => this.view)}
       </div>

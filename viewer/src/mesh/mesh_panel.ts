@@ -2,6 +2,7 @@
 
 import { html, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { parseAddress, placeOfText } from "../shared/address";
+import { store } from "../events/store";
 import { askBytes } from "../shared/api";
 import { checkBox } from "../shared/check_box";
 import { Panel } from "../shared/panel";
@@ -18,6 +19,7 @@ import { inputsOf, place, SPACES, type Placed, type Space } from "./space";
 import { meshStyles } from "./styles";
 import { emittedTable, shownTriangles, triangleTable, verdictCounts, vertexTable, type Table } from "./table";
 
+const NO_DRAW = "Only draws have a mesh. Select one, such as with j and k.";
 /** While a key is held down the selection follows when it rests. */
 const REST_MS = 120;
 const SPACE_TITLES: Record<Space, [string, string]> = {
@@ -78,16 +80,21 @@ export class MeshPanel extends Panel {
     if (parsed && parsed.draw === undefined && parsed.event === undefined) {
       this.latest.stop();
       this.latest.error = null;
-      this.about = "Only draws have a mesh. Select one, such as with j and k.";
+      this.about = NO_DRAW;
       this.arrange(false);
       return;
     }
     this.requestUpdate();
     void this.latest
       .ask(
-        async (signal) => readMesh(await askBytes("/api/mesh", "mesh", { at }, signal)),
+        async (signal) => ((await store.isDraw(at)) === false ? null : readMesh(await askBytes("/api/mesh", "mesh", { at }, signal))),
         (mesh) => {
           this.mesh = mesh;
+          if (!mesh) {
+            this.about = NO_DRAW;
+            this.arrange(false);
+            return;
+          }
           if (this.which === "emitted" && !mesh.emitted) this.which = "vertices";
           this.cursor = 0;
           this.parts.points = this.wantsPoints || mesh.vertices.count <= MOST_POINTS;
@@ -284,7 +291,7 @@ export class MeshPanel extends Panel {
   private registers(mesh: MeshData): TemplateResult {
     const inputs = inputsOf(mesh);
     return html`<select aria-label="Input register" @change=${(event: Event) => this.setSpace("input", (event.target as HTMLSelectElement).value)}>
-      ${inputs.map(({ name }) => html`<option value=${name} ?selected=${name === (this.register || inputs[0]?.name)}>${name}</option>`)}
+      ${inputs.map(({ name }) => html`<option value=${name} .selected=${name === (this.register || inputs[0]?.name)}>${name}</option>`)}
     </select>`;
   }
 

@@ -2,6 +2,7 @@
 
 import { html, nothing, type TemplateResult } from "lit";
 import type { PictureInfo, RequestError } from "../shared/api";
+import { store } from "../events/store";
 import { Latest } from "../shared/latest";
 import { cssColour } from "../mesh/colours";
 import { ranged, readNumbers, type Limits, type NumberPicture } from "./depth";
@@ -70,7 +71,10 @@ export class Overlays {
       void this.counting.ask((signal) => readOverdraw(place, over, signal), (found) => this.take(() => (this.overdraw = found)));
     }
     if (this.wired && !this.wireframe) {
-      void this.wiring.ask((signal) => readWireframe(place, info.name, signal), (found) => this.take(() => (this.wireframe = found)));
+      void this.wiring.ask(
+        async (signal) => ((await store.isDraw(place)) === false ? null : readWireframe(place, info.name, signal)),
+        (found) => this.take(() => (this.wireframe = found)),
+      );
     }
     if (this.limits && !this.numbers && info.kind !== "colour") this.readNumbers();
   }
@@ -115,8 +119,8 @@ export class Overlays {
       <label title="How many fragments each pixel got, before any test"
         >overdraw
         <select aria-label="Overdraw" ?disabled=${!target} @change=${(event: Event) => this.setOver((event.target as HTMLSelectElement).value)}>
-          <option value="" ?selected=${!this.over}>off</option>
-          ${OVER.map((one) => html`<option value=${one} ?selected=${one === this.over} title=${OVER_TITLES[one]}>${one}</option>`)}
+          <option value="" .selected=${!this.over}>off</option>
+          ${OVER.map((one) => html`<option value=${one} .selected=${one === this.over} title=${OVER_TITLES[one]}>${one}</option>`)}
         </select></label
       >
       <label title="The edges of the draw's triangles, coloured by what becomes of each"

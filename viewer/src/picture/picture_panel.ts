@@ -239,7 +239,8 @@ export class PicturePanel extends Panel {
         ${channelButtons(this.channel, (one) => this.setChannel(one))} ${zoomButtons(() => this.view)}
       </div>
       ${this.overlays.bar(info)} ${this.working(this.picture, this.earlier, this.pixel, ...this.overlays.latests)}
-      ${this.problem(this.latest.error ?? this.picture.error ?? this.pixel.error ?? this.overlays.error)}
+      ${this.problem(this.latest.error ?? this.picture.error ?? this.pixel.error)}
+      ${this.overlays.error ? html`<div class="note" role="status">${this.overlays.error.message}</div>` : nothing}
       ${this.mode !== "after" ? this.problem(this.earlier.error) : nothing}
       ${this.latest.state === "idle" && !this.latest.error && !this.pictures.length && this.place
         ? html`<div class="note">There is no picture here.</div>`

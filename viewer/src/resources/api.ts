@@ -51,6 +51,8 @@ export interface TexelAnswer {
   size: number;
   data: string;
   color: [number, number, number, number];
+  /** As programs get it. JSON has no infinity and no NaN: they are texts. */
+  value: (number | string)[];
 }
 
 export interface TableAnswer {
@@ -82,4 +84,9 @@ export function partText(part: TexturePart, texture: TextureInfo): string {
     texture.depth > 1 ? `slice ${part.z}` : "",
   ].filter(Boolean);
   return `${words.join(", ") || "all"}: ${part.width}x${part.height}`;
+}
+
+/** A component of a texel: as many digits as a float of 32 bits has. */
+export function componentText(value: number | string): string {
+  return typeof value === "string" || Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(7)));
 }

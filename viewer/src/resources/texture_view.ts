@@ -11,7 +11,7 @@ import { problem, working } from "../shared/panel";
 import { radio, radioKey } from "../shared/radio";
 import { showPanel } from "../shared/show_panel";
 import { panelStyles } from "../shared/styles";
-import { partText, textureText, type TexelAnswer, type TextureInfo, type TexturePart } from "./api";
+import { componentText, partText, textureText, type TexelAnswer, type TextureInfo, type TexturePart } from "./api";
 
 type Order = "texels" | "memory";
 
@@ -166,8 +166,8 @@ export class TextureView extends LitElement {
         </details>
       </div>
       <div class="bar">
-        <select aria-label="Level, layer or slice" .value=${part?.name ?? ""} @change=${(event: Event) => this.choose(event)}>
-          ${texture.parts.map((one) => html`<option value=${one.name} ?selected=${one === part}>${partText(one, texture)}</option>`)}
+        <select aria-label="Level, layer or slice" @change=${(event: Event) => this.choose(event)}>
+          ${texture.parts.map((one) => html`<option value=${one.name} .selected=${one === part}>${partText(one, texture)}</option>`)}
         </select>
         ${texture.more ? html`<span class="dim">${texture.more} more are not listed</span>` : nothing}
         <span class="group" role="radiogroup" aria-label="Order" @keydown=${radioKey}>
@@ -203,6 +203,7 @@ export class TextureView extends LitElement {
       part && { width: part.width, height: part.height, pixels },
       texel
         ? html`<span class="texel"><span class="dim">texel</span> ${texel.x},${texel.y} ${texel.color.join(" ")}</span
+            ><span class="texel"><span class="dim">value</span> ${texel.value.map(componentText).join("  ")}</span
             ><span class="texel"><span class="dim">bytes</span> ${texel.data} <span class="dim">at</span> ${this.link(texel.address, texel.size, texel.address)}</span>`
         : nothing,
     );

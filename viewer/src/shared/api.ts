@@ -53,6 +53,8 @@ export interface Reference {
 
 export interface WhyAnswer {
   address?: string;
+  /** What the answer is about, if that is not its address. */
+  note?: string;
   because?: string;
   conclusion?: string[];
   proved?: boolean;

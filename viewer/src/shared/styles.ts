@@ -65,6 +65,7 @@ export const panelStyles = css`
   .note {
     padding: 8px 10px;
     color: var(--dim);
+    overflow-wrap: anywhere;
   }
   input[type="text"],
   input[type="search"],

@@ -1,7 +1,7 @@
 // The panel of state: what is set at the selection in short, and which registers differ from an earlier place.
 
 import { css, html, nothing, type TemplateResult } from "lit";
-import { parseAddress, placeOfText } from "../shared/address";
+import { parseAddress, placeOfText, toFragment } from "../shared/address";
 import { askJson, type StateAnswer } from "../shared/api";
 import { checkBox } from "../shared/check_box";
 import { Latest } from "../shared/latest";
@@ -13,6 +13,8 @@ import { factsTableStyles, panelStyles } from "../shared/styles";
 import { changesHead, changesStyles, changesTable } from "./changes_view";
 import "./flow_view";
 import type { FlowStage } from "./flow";
+import { store } from "../events/store";
+import { leadToWord } from "../why/references";
 import { rowsOf, type StateRow } from "./rows";
 
 export class StatePanel extends Panel {
@@ -39,9 +41,14 @@ export class StatePanel extends Panel {
 
   private readonly list = new RowsList(this);
   private answer: StateAnswer | null = null;
+  /** What the answer compares with. */
+  private answered = "";
   private rows: StateRow[] = [];
   private filter = "";
-  private mode: "previous" | "reset" | "address" = "previous";
+  private mode: "previous" | "reset" | "address" | "nothing" = "previous";
+  private readonly word = new Latest(() => this.requestUpdate());
+  /** Why a register leads nowhere. */
+  private unwritten = "";
   private since = "";
   private view: "registers" | "flow" = "registers";
   private readonly flow = new Latest(() => this.requestUpdate());
@@ -53,6 +60,7 @@ export class StatePanel extends Panel {
     super.disconnectedCallback();
     if (this.flow.state !== "idle") this.flowAsked = "";
     this.flow.stop();
+    this.word.stop();
   }
 
   protected selected(): void {
@@ -74,7 +82,10 @@ export class StatePanel extends Panel {
       return;
     }
     void this.flow.ask(
-      (signal) => askJson<{ stages: FlowStage[] }>("/api/flow", "flow", { at }, signal),
+      async (signal) =>
+        (await store.isDraw(place)) === false
+          ? { stages: [] }
+          : askJson<{ stages: FlowStage[] }>("/api/flow", "flow", { at }, signal),
       (answer) => {
         this.stages = answer.stages;
       },
@@ -125,10 +136,14 @@ export class StatePanel extends Panel {
     const since = this.mode === "address" ? this.since.trim() : this.mode;
     if (!at || !since || `${at} ${since}` === this.asked) return;
     this.asked = `${at} ${since}`;
+    this.unwritten = "";
+    // A question about a word goes on: its answer is what selects another place.
+    if (this.word.state === "idle") this.word.error = null;
     void this.latest.ask(
       (signal) => askJson<StateAnswer>("/api/state", "state", { at, since }, signal),
       (answer) => {
         this.answer = answer;
+        this.answered = since;
         this.rows = rowsOf(answer.changes, this.filter);
       },
     );
@@ -151,6 +166,7 @@ export class StatePanel extends Panel {
             <option value="previous">previous draw</option>
             <option value="reset">reset</option>
             <option value="address">address</option>
+            <option value="nothing">(all registers)</option>
           </select></label
         >
         ${this.mode === "address"
@@ -166,9 +182,10 @@ export class StatePanel extends Panel {
         ${searchField("Filter registers", "Filter registers, fields and values", this.filter, (text) =>
           this.setFilter(text),
         )}
-        <span class="dim mono">${answer ? `${answer.changes.length} changed` : ""}</span>
+        <span class="dim mono">${answer ? `${answer.changes.length} ${this.answered === "nothing" ? "registers" : "changed"}` : ""}</span>
       </div>
-      ${this.working()} ${this.problem(this.latest.error)}
+      ${this.working(this.word)} ${this.problem(this.latest.error)} ${this.problem(this.word.error)}
+      ${this.unwritten ? html`<div class="note" role="alert">${this.unwritten}</div>` : nothing}
       ${answer?.summary.length
         ? html`<div class="summary mono" tabindex="0" role="region" aria-label="Summary of the state">
             <table>
@@ -177,8 +194,24 @@ export class StatePanel extends Panel {
           </div>`
         : nothing}
       ${answer?.missing ? html`<div class="note">${linked(answer.missing)}</div>` : nothing}
-      ${changesHead("before", "now")} ${changesTable(this.list, answer ? this.rows : [], answer ? none : "")}
+      ${changesHead(this.answered === "nothing" ? "at reset" : "before", "now")}
+      ${changesTable(this.list, answer ? this.rows : [], answer ? none : "", {
+        href: toFragment(selection.address),
+        follow: (register) => this.follow(register),
+      })}
     `;
+  }
+
+  /** Show the word that gave a register the value that it has here. */
+  private follow(register: string): void {
+    const at = placeOfText(selection.address);
+    void this.word.ask(
+      (signal) => leadToWord({ line: 0, at, register }, signal),
+      (found) => {
+        this.unwritten = found ? "" : `No word of the capture up to ${at} writes ${register}.`;
+        if (found) this.openPanel("words");
+      },
+    );
   }
 
   private setMode(mode: typeof this.mode): void {

@@ -1,6 +1,6 @@
 // Events that are no draws have no reason. What they are and what they touch is told instead.
 
-import { parseAddress } from "../shared/address";
+import { parseAddress, placeOfText } from "../shared/address";
 import { askJson, RequestError, type WhyAnswer } from "../shared/api";
 import { store } from "../events/store";
 
@@ -18,6 +18,7 @@ export async function explain(at: string, signal: AbortSignal): Promise<WhyAnswe
     return await askJson<WhyAnswer>("/api/why", "why", { at }, signal);
   } catch (error) {
     const parsed = parseAddress(at);
+    if (error instanceof RequestError && parsed?.rest?.some((part) => part.startsWith("v"))) return aroundVertex(at, signal);
     if (!(error instanceof RequestError) || !parsed || parsed.pixel || parsed.rest) throw error;
     if (parsed.event !== undefined) {
       try {
@@ -33,14 +34,27 @@ export async function explain(at: string, signal: AbortSignal): Promise<WhyAnswe
   }
 }
 
+/** What is known of the draw that a vertex belongs to: it has no reason of its own. */
+async function aroundVertex(at: string, signal: AbortSignal): Promise<WhyAnswer> {
+  const around = await explain(placeOfText(at), signal);
+  const note = `Shader steps through the program of this vertex, Mesh has its values. This is about all of ${around.address}:`;
+  return { ...around, address: at, note };
+}
+
 /** An event as an answer: its title, then its facts and the memory that it touches. */
 export function describe(event: EventAnswer): WhyAnswer {
-  const lines = Object.entries(event.facts ?? {}).map(
-    ([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`,
-  );
+  const lines = Object.entries(event.facts ?? {}).flatMap(([name, value]) => factLines(name, value));
   for (const name of ["writes", "reads"] as const) {
     const spans = event[name] ?? [];
     if (spans.length) lines.push(name, ...spans.map(({ address, size }) => `  ${address}+0x${size.toString(16)}`));
   }
   return { address: event.address, because: event.title, text: lines.join("\n") };
+}
+
+/** A fact as lines: parts of it are below its name. */
+function factLines(name: string, value: unknown, lead = ""): string[] {
+  if (typeof value !== "object" || value === null) return [`${lead}${name}: ${String(value)}`];
+  const parts = Object.entries(value);
+  if (Array.isArray(value) && value.every((one) => typeof one !== "object")) return [`${lead}${name}: ${value.join(", ")}`];
+  return [`${lead}${name}`, ...parts.flatMap(([part, inside]) => factLines(part, inside, `${lead}  `))];
 }

@@ -159,6 +159,7 @@ export class WhyPanel extends Panel {
   private shown(answer: WhyAnswer): TemplateResult {
     const conclusion = answer.conclusion ?? [];
     return html`
+      ${answer.note ? html`<p class="note">${linked(answer.note)}</p>` : nothing}
       ${answer.because ? html`<p class="because">${linked(answer.because)}</p>` : nothing}
       ${conclusion.length
         ? html`<ul class="conclusion mono">

@@ -55,6 +55,12 @@ def change(name: str, old: int, new: int, register: Register | None = None) -> C
     return Change(name, old, new, tuple(parts))
 
 
+def in_full(name: str, old: int, new: int, register: Register | None = None) -> Change:
+    """A register with all its fields, whether they differ or not."""
+    fields = [field for field in (register.fields if register is not None else ()) if not field.view]
+    return Change(name, old, new, tuple((one.name, one.text(old), one.text(new)) for one in fields))
+
+
 def changes_between(
     old: Mapping[str, int], new: Mapping[str, int], lookup: Callable[[str], Register | None] | None = None
 ) -> list[Change]:

@@ -216,17 +216,17 @@ class Inspection(ABC):
 
     @abstractmethod
     def word_of(self, register: str, place: Address | str) -> RegisterWord | None:
-        """The word of the command stream that gave a register the value that a draw has; for other events, that the
-        draw before has. None if no word did.
+        """The word of the command stream that gave a register the value that a draw has, or that it has after another
+        event, a pass or a frame. None if no word did.
 
         :raises UsageError: there is no such register or event.
         """
 
     def draw_of_word(self, place: Address | str) -> Address | None:
-        """The draw whose registers `word_of` is about."""
+        """The draw whose registers `word_of` is about; None if the place is something else."""
         address = as_address(place).place
         event = self.event(address) if address.names_event else None
-        return event.address if event is not None and event.draw is not None else self.draw_before(address)
+        return event.address if event is not None and event.draw is not None else None
 
     # -- moments ------------------------------------------------------------------------------------------------------
     @abstractmethod

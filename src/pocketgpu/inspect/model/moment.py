@@ -143,6 +143,11 @@ class Moment(ABC):
         """Registers that differ from those at another place; "previous": the draw before, "reset": at power-on."""
         return []
 
+    def every_register(self) -> list[Change]:
+        """All registers that `changes` is about, with all their fields, whether they differ or not. Old values are
+        those at reset or power-on."""
+        return []
+
     def unlike(self, other: Moment) -> list[Change]:
         """Registers that differ from those of a moment of another run of the same console, whose values are the old
         ones."""

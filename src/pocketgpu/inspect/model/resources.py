@@ -158,6 +158,15 @@ class Texture(Displayed, ABC):
     def texel_bytes(self) -> int:
         """Bytes that hold a texel or, of a compressed format, a block of texels."""
 
+    def sampled(self, part: TexturePart, x: int, y: int) -> list[float]:
+        """The four components of a texel as programs get them without filtering: numbers of the format, whole ones of
+        a format of integers.
+
+        :raises UsageError: as `pixels`, or there is no such texel.
+        """
+        part.check(x, y)
+        return [component / 255 for component in self.pixels(part)[y, x].tolist()]
+
     def part(self, name: str) -> TexturePart:
         """The part of a name.
 

@@ -209,9 +209,12 @@ class N3dsInspection(Inspection):
 
     def word_of(self, register: str, place: Address | str) -> RegisterWord | None:
         from pocketgpu.inspect.decode.last_write import word_of
+        from pocketgpu.inspect.stream.last_write import word_after
 
         draw = self.draw_of_word(place)
-        return None if draw is None else word_of(self.capture, register, draw)
+        if draw is None:
+            return word_after(self, register, as_address(place).place)
+        return word_of(self.capture, register, draw)
 
     def stored_by(self, app: App, event: Event, answer: Answer | None = None) -> Written | None:
         from pocketgpu.inspect.n3ds.queued import stored_by

@@ -12,7 +12,7 @@ from pocketgpu.capture.driver import Position
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.pica import PICA
 from pocketgpu.inspect.model.address import Address
-from pocketgpu.inspect.model.changes import Change, changes_between
+from pocketgpu.inspect.model.changes import Change, changes_between, in_full
 from pocketgpu.inspect.model.event import Event, Range
 from pocketgpu.inspect.model.meshes import Mesh, mesh_of
 from pocketgpu.inspect.model.moment import Moment
@@ -175,6 +175,10 @@ class N3dsMoment(Moment):
             old, old_tables = other.registers(), other.tables()
         staged = self.programs.keys() >= {"geometry"}
         return [*changes_between(old, mine), *table_changes(old_tables, tables, geometry=staged)]
+
+    def every_register(self) -> list[Change]:
+        mine = self.registers()
+        return [in_full(one.name, one.reset, mine[one.name], one) for one in PICA if one.name in mine]
 
     def unlike(self, other: Moment) -> list[Change]:
         if not isinstance(other, N3dsMoment):

@@ -16,7 +16,7 @@ from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.answer import Answer
-from pocketgpu.inspect.model.event import Event, Pass
+from pocketgpu.inspect.model.event import Event, Pass, Range
 from pocketgpu.inspect.model.inspection import FrameAnswer, Inspection, as_address, draw_of, of_frame, refuse_unshown
 from pocketgpu.inspect.switch.recorder import Recorder, TickTrace
 from pocketgpu.maxwell.host.layout import CLASS_FILES
@@ -202,7 +202,9 @@ class SwitchInspection(Inspection):
         return None
 
     def bytes_at(self, address: int, size: int = 1, at: Address | str | None = None) -> Bytes:
-        """See `Inspection`. Bytes that are mapped at several addresses are found at all of them."""
+        """See `Inspection`. Bytes that are mapped at several addresses are found at all of them. Where nothing is mapped
+        yet, the bytes are those that events touch at this address later."""
+        from pocketgpu.inspect.model.touching import BytesAt
         from pocketgpu.inspect.switch.touches import BytesInArena
 
         if at is None:
@@ -212,7 +214,7 @@ class SwitchInspection(Inspection):
             tick = self.tick_of(at)
         self.player.go(self.player.at(tick))
         spots = [(at, length) for at, length in self.player.machine.memory.spans(address, size) if at is not None]
-        return BytesInArena(self.recorder, spots)
+        return BytesInArena(self.recorder, spots) if spots else BytesAt(Range(address, size))
 
     def _writers(
         self, address: int, size: int, before: Address | str | None
@@ -286,9 +288,12 @@ class SwitchInspection(Inspection):
 
     def word_of(self, register: str, place: Address | str) -> RegisterWord | None:
         from pocketgpu.inspect.decode.last_write import word_of
+        from pocketgpu.inspect.stream.last_write import word_after
 
         draw = self.draw_of_word(place)
-        return None if draw is None else word_of(self.capture, register, draw)
+        if draw is None:
+            return word_after(self, register, as_address(place).place)
+        return word_of(self.capture, register, draw)
 
     def stored_by(self, app: App, event: Event, answer: Answer | None = None) -> Written | None:
         from pocketgpu.inspect.switch.queued import stored_by

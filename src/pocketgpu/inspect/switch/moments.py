@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pocketgpu.errors import UsageError
 from pocketgpu.facts.maxwell import B0B5, B1C0, B197, CLASSES, TWOD
 from pocketgpu.inspect.model.address import Address
-from pocketgpu.inspect.model.changes import Change, change
+from pocketgpu.inspect.model.changes import Change, change, in_full
 from pocketgpu.inspect.model.event import Event, Range
 from pocketgpu.inspect.model.moment import Moment
 from pocketgpu.inspect.model.resources import ConstantBuffer
@@ -111,6 +111,11 @@ class SwitchMoment(Moment):
             to = inspection.draw_before(self.address) or "reset"
         there = inspection.registers(0 if to == "reset" else inspection.tick_of(to), class_id, self.channel)
         return self._changed(class_id, there)
+
+    def every_register(self) -> list[Change]:
+        block = CLASSES[self._class]
+        here, there = self.words(self._class), self._inspection.registers(0, self._class, self.channel)
+        return [in_full(label, int(there[n]), int(here[n]), block.get(n)) for label, n in block.labels]
 
     def unlike(self, other: Moment) -> list[Change]:
         return self._changed(self._class, other.words(self._class)) if isinstance(other, SwitchMoment) else []

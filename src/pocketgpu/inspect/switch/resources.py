@@ -162,6 +162,11 @@ class HandleTexture(Texture):
         pixels = self._known().picture(machine.memory, machine.engine, part.level, part.layer, part.z)
         return np.ascontiguousarray(pixels, np.uint8)
 
+    def sampled(self, part: TexturePart, x: int, y: int) -> list[float]:
+        part.check(x, y)
+        found: list[float] = self.array(part.level, part.layer, part.z)[y, x].tolist()
+        return found
+
     @property
     def texel_bytes(self) -> int:
         return self._known().format.bytes

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Final
 
 from pocketgpu.errors import UsageError
+from pocketgpu.inspect.model.event import Event
 from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.inspect.model.moment import Moment
 from pocketgpu.inspect.model.touching import named
@@ -60,10 +61,24 @@ def _formats(given: Parameters) -> Question:
         moment = run.seek(at.place)
         event = moment.event
         sides = {"writes": (), "reads": ()} if event is None else {"writes": event.writes, "reads": event.reads}
-        touched = {name: [one.to_json() for one in ranges[:MOST_READS]] for name, ranges in sides.items()}
-        return {**moment.memory_formats.to_json(), "event": named(event), **touched}
+        touched = {name: [one.to_json() for one in dict.fromkeys(ranges[:MOST_READS])] for name, ranges in sides.items()}
+        start = _start(run, at.frame, event)
+        return {
+            **moment.memory_formats.to_json(), "event": named(event), **touched,
+            "start": None if start is None else f"{start:#x}",
+        }  # fmt: skip
 
     return question
+
+
+def _start(run: Inspection, frame: int, event: Event | None) -> int | None:
+    """An address to begin with: of what the event touches, else the last event of the frame before it that touches
+    anything. None if none does."""
+    events = run.events(frame)
+    for one in reversed(events if event is None else events[: event.number + 1]):
+        for part in (*one.writes, *one.reads):
+            return part.address
+    return None
 
 
 def _picture(given: Parameters) -> Question:

@@ -136,7 +136,7 @@ def _texel(given: Parameters) -> Question:
         color = found.pixels(one)[row, column].tolist()
         return {
             "x": column, "y": row, "address": f"{address:#x}", "size": size, "data": data.hex(), "color": color,
-            **known,
+            "value": found.sampled(one, column, row), **known,
         }  # fmt: skip
 
     return question

@@ -8,15 +8,19 @@ from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.view.questions.asking import Asked, Json, Question
 from pocketgpu.view.questions.parameters import Parameters
 
+EVERY: Final = "nothing"
+"""What registers are compared with if all of them are wanted, not only those that differ."""
+
 
 def _state(given: Parameters) -> Question:
     at, since = given.at(), given.text("since", "previous")
 
     def question(run: Inspection) -> Json:
         moment = run.seek(at.place)
+        changes = moment.every_register() if since == EVERY else moment.changes(since)
         return {
             "summary": [{"name": name, "text": text} for name, text in moment.summary.to_json().items()],
-            "changes": [one.to_json() for one in moment.changes(since)],
+            "changes": [one.to_json() for one in changes],
             "missing": moment.missing,
         }
 

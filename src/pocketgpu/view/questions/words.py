@@ -78,25 +78,11 @@ class _View:
 
     def _sifted(self, run: Inspection, text: str) -> Sifted:
         from pocketgpu.inspect.stream import Sift
+        from pocketgpu.inspect.stream.last_write import extent_of
 
         stream = run.stream
-        rows = None if self._within is None else _extent(run, self._within)
+        rows = None if self._within is None else extent_of(run, self._within)
         return stream.sifted(Sift(text.strip(), self._changed, self._issued, rows))
-
-
-def _extent(run: Inspection, place: Address) -> Extent:
-    """The rows of an event, a pass or a frame; none at the row where an event happens that has none."""
-    stream = run.stream
-    if place.pass_ is not None:
-        found = [extent for event in run.pass_of(place).events if (extent := stream.range_of(event)) is not None]
-        if found:
-            return min(first for first, _ in found), max(end for _, end in found)
-    if not place.names_event:
-        run.events(place.frame)  # a missing frame is reported
-        return stream.frame_range(place.frame)
-    event = run.event(place)
-    extent = stream.range_of(event)
-    return (stream.row_after(event),) * 2 if extent is None else extent
 
 
 def _progress(sifted: Sifted) -> dict[str, Any]:
@@ -138,8 +124,10 @@ def _place(given: Parameters) -> Question:
     line, kept = _number(given, "line"), _number(given, "row")
 
     def question(run: Inspection) -> Json:
+        from pocketgpu.inspect.stream.last_write import extent_of
+
         stream, sifted = run.stream, view.of(run)
-        first, end = _extent(run, at)
+        first, end = extent_of(run, at)
         row = first if line is None else stream.row_of(line, (first, end))
         return {
             "first": first, "end": end, "row": row, "index": sifted.index(row),
@@ -175,11 +163,13 @@ def _event(given: Parameters) -> Question:
     row = given.number("row")
 
     def question(run: Inspection) -> Json:
+        from pocketgpu.inspect.stream.last_write import extent_of
+
         stream = run.stream
         if row >= len(stream):
             raise UsageError(f"there is no row {row}", location="row", hint=f"There are {len(stream):,}.")
         at = stream.event_at(row)
-        return {"at": str(at), "line": stream.line_of(row, _extent(run, at))}
+        return {"at": str(at), "line": stream.line_of(row, extent_of(run, at))}
 
     return question
 

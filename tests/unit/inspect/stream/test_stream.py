@@ -20,9 +20,12 @@ from pocketgpu.inspect.decode import decode
 from pocketgpu.inspect.decode.emit import ROWS
 from pocketgpu.inspect.decode.rows import EFFECTS, ISSUED
 from pocketgpu.inspect.decode.uniforms import Uniform, UniformsAt
+from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.inspection import Inspection
+from pocketgpu.inspect.model.references import RegisterWord
 from pocketgpu.inspect.stream import CommandStream, Sift
 from pocketgpu.inspect.stream import command_stream as opened_streams
+from pocketgpu.inspect.stream.last_write import extent_of
 from pocketgpu.inspect.stream.layout import SLICE
 
 DATA = Path(pocketgpu.__file__).parent / "data"
@@ -142,6 +145,25 @@ def test_the_word_of_a_register_is_that_line_of_its_event() -> None:
         assert extent is not None
         row = run.stream.row_of(word.line, extent)
         assert int(run.stream.rows["address"][row]) == word.address
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=name)
+def test_events_that_are_no_draws_have_the_words_of_their_registers(path: Path) -> None:
+    """A register after any event, a pass or the frame is what its word left there. What units clear again has no
+    word."""
+    run = opened(path)
+    places = [one.address for one in run.events(0) if one.draw is None][-8:]
+    for place in [*places, Address.parse("f0/p0"), Address.parse("f0")]:
+        changes = [one for one in run.seek(place).changes() if not one.table]
+        found = [(one, word) for one in changes if (word := run.word_of(one.register, place))]
+        assert sum(one.new == word.value for one, word in found) >= len(found) - 1, place
+        for one, word in found:
+            lines = [json.loads(line) for line in run.stream.lines_at(np.array([row_of(run, word)]))]
+            assert lines[0].get("register", {}).get("name") == one.register or "macro" in lines[0].get("effects", ())
+
+
+def row_of(run: Inspection, word: RegisterWord) -> int:
+    return run.stream.row_of(word.line, extent_of(run, word.event))
 
 
 # -- looking for words ------------------------------------------------------------------------------------------------

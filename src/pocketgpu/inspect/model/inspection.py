@@ -337,8 +337,9 @@ class Inspection(ABC):
     # -- answers ------------------------------------------------------------------------------------------------------
     def trace(self, place: Address | str, most: int | None = None) -> Trace:
         """The steps of a program in a draw or launch (`stepping`): of a vertex, f1/d17/v5; on a 3DS of a primitive in a
-        geometry program, f1/d17/t3; on a Switch of the last fragment on a pixel of a draw's target, f1/d17/px8,9, and
-        of a thread of a launch, f0/e9/b0,0,0/t3,0,0.
+        geometry program, f1/d17/t3; on a Switch of a run of a tessellation control, evaluation or geometry program,
+        f1/d17/t3/tc2, f1/d17/t3/te7, f1/d17/t3/gs0, of the last fragment on a pixel of a draw's target, f1/d17/px8,9,
+        and of a thread of a launch, f0/e9/b0,0,0/t3,0,0.
 
         most: how many steps are kept.
 

@@ -6,8 +6,9 @@ from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.steppable import Steppable
 from pocketgpu.inspect.model.vertices import Corner, Primitive
+from pocketgpu.inspect.switch.primitives.later import late_programs
 from pocketgpu.maxwell.engines.threed import topology
-from pocketgpu.maxwell.engines.threed.draws import Draw
+from pocketgpu.maxwell.engines.threed.draws import STAGES, Draw
 from pocketgpu.maxwell.graphics.draw.plans import PIXEL
 
 _NUMBERS = 1 << 32
@@ -26,6 +27,7 @@ class DrawCorners:
             self._runs = []
         stages = {one.stage for one in draw.shaders}
         self._shaded = min(stages, default=PIXEL) != PIXEL
+        self._late = late_programs(stages)
 
     def places(self, number: int) -> list[int]:
         """The places of a primitive's vertices in the draw. number: as programs read it."""
@@ -44,8 +46,13 @@ class DrawCorners:
         corners = tuple(
             Corner(at.at(vertex=place), int(self._numbers[place])) for place in self.places(number)
         )  # fmt: skip
-        runs = tuple(Steppable(f"vertex program of {at}", one.address) for one in corners) if self._shaded else ()
-        return Primitive(at.at(primitive=number), corners, runs)
+        own = at.at(primitive=number)
+        runs = [
+            Steppable(f"{STAGES[stage]} program of {at}", own.at(late=(letter, 0)))
+            for stage, (letter, _) in reversed(self._late.items())
+        ]
+        runs += [Steppable(f"vertex program of {at}", one.address) for one in corners] if self._shaded else []
+        return Primitive(own, corners, tuple(runs))
 
 
 __all__ = ["DrawCorners"]

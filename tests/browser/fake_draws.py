@@ -48,6 +48,12 @@ def answers(width: int, height: int, markup: str, many: int) -> dict[str, Any]:
             ("triangles", "primitive", "i32", 1, [0, 1]),
         ])  # fmt: skip
 
+    def primitive(given: Given) -> Any:
+        """Every pixel belongs to the second primitive."""
+        place = "/".join(given["at"].split("/")[:2])
+        vertices = [{"address": f"{place}/v{n}", "number": 7 + n} for n in (0, 2, 3)]
+        return {"primitive": {"address": f"{place}/t1", "vertices": vertices, "programs": []}}
+
     def overdraw(given: Given) -> bytes:
         most = {"draw": 1, "pass": 3, "frame": 40}[given["over"]]
         counts = [most if n < 5 else min(1, most - 1) if n < 9 else 0 for n in range(width * height)]
@@ -83,4 +89,7 @@ def answers(width: int, height: int, markup: str, many: int) -> dict[str, Any]:
             ("draws", "primitives", "u32", 1, list(draws)), ("draws", "fragments", "u32", 1, [1000 * n for n in draws]),
         ])  # fmt: skip
 
-    return {"mesh": mesh, "overdraw": overdraw, "numbers": numbers, "findings": findings, "costs": costs}
+    return {
+        "mesh": mesh, "primitive": primitive, "overdraw": overdraw, "numbers": numbers, "findings": findings,
+        "costs": costs,
+    }  # fmt: skip

@@ -19,11 +19,15 @@ def _programs(given: dict[str, str]) -> Any:
     if "/px" in at and "/d" not in at:
         return {"programs": [{"program": f"pixel program {MARKUP}", "address": "f0/d2/px5,6", "parts": []}]}
     place = "/".join(at.split("/")[:2])
+    runs = [
+        {"program": f"vertex program {MARKUP}", "address": f"{place}/v{n}", "parts": []}
+        for n in (3, 4, 5) if "/px" in at
+    ]  # fmt: skip
     parts = {"vertex program": ("v", "vertex", [24]), "pixel program": ("px", "pixel", [40, 24])}
     return {"programs": [
         {"program": name, "address": place, "parts": [{"letter": letter, "name": what, "limits": limits}]}
         for name, (letter, what, limits) in parts.items()
-    ]}  # fmt: skip
+    ] + runs}  # fmt: skip
 
 
 def _run(at: str) -> str:

@@ -165,6 +165,14 @@ def test_the_mesh_follows_the_selection(watched: Watched, fake: Fake) -> None:
     page.evaluate("location.hash = 'f0/d2/t1'")
     page.locator("pg-mesh .row.chosen", has_text="t1").wait_for()
     assert page.evaluate("document.querySelector('pg-mesh').mesh.address") == "f0/d2"
+    # The primitive of a pixel is marked, and its pixel stays selected.
+    page.evaluate("location.hash = 'f0/d2/v0'")
+    page.locator("pg-mesh .row.chosen", has_text="v0").wait_for()
+    blue = settled(page, "found.pink > 20")["blue"]
+    page.evaluate("location.hash = 'f0/d2/px5,6'")
+    page.locator("pg-mesh .row.chosen", has_text="t1").wait_for()
+    settled(page, f"found.blue < {blue // 2}")
+    wait_at(page, "f0/d2/px5,6")
 
 
 def test_without_webgl_the_table_stays(browser: Any, fake: Fake) -> None:

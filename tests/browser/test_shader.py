@@ -67,6 +67,16 @@ def test_a_pixel_of_a_picture_leads_to_the_draw(watched: Watched, fake: Fake) ->
     wait_at(page, "f0/d2/px5,6")
     at_step(page, 0)
     assert page.get_by_label("pixel program: pixel, 0 to 39, 0 to 23").input_value() == "5,6"
+    # What ran for the pixel's primitive stays there while its vertices are stepped through.
+    runs = page.locator("pg-shader a[href^='#f0/d2/v']")
+    assert runs.all_inner_texts() == ["f0/d2/v3", "f0/d2/v4", "f0/d2/v5"]
+    for n in (1, 2):
+        runs.nth(n).click()
+        run = f"f0/d2/v{n + 3}"
+        wait_at(page, run)
+        page.wait_for_function("run => document.querySelector('pg-shader').tracing?.trace.address === run", arg=run)
+        page.locator("pg-shader a[aria-current=true]", has_text=run).wait_for()
+        assert runs.count() == 3
 
 
 def test_why_leads_to_the_program(watched: Watched, fake: Fake) -> None:

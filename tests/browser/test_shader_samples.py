@@ -97,13 +97,20 @@ def test_the_graph_has_the_blocks_of_the_program(opened: tuple[Inspection, Any])
 
 def test_a_pixel_leads_to_its_program(opened: tuple[Inspection, Any]) -> None:
     run, page = opened
-    programs = run.why("f0/px200,120").programs
+    answer = run.why("f0/px200,120")
+    assert len(answer.programs) >= 3
     page.evaluate("location.hash = 'f0/px200,120'")
-    if not programs:
-        page.locator("pg-shader .note", has_text="Nothing here runs a program").wait_for()
-        return
-    page.locator("pg-shader a", has_text=str(programs[0].address)).click()
-    wanted = run.trace(programs[0].address)
+    page.locator("pg-shader").get_by_role("link", name=str(answer.programs[0].address), exact=True).click()
+    wanted = run.trace(answer.programs[0].address)
+    page.locator("pg-shader .steps", has_text=f"of {len(wanted)}").wait_for()
+    # For a pixel of a draw, the vertices of its primitive are offered.
+    pixel = next(touch.pixel for touch in reversed(answer.way) if touch.pixel is not None)
+    primitive = run.primitive(pixel)
+    assert primitive is not None and len(primitive.corners) == 3
+    page.evaluate("address => location.hash = address", str(pixel))
+    vertex = str(primitive.corners[1].address)
+    page.locator("pg-shader").get_by_role("link", name=vertex, exact=True).click()
+    wanted = run.trace(vertex)
     page.locator("pg-shader .steps", has_text=f"of {len(wanted)}").wait_for()
 
 

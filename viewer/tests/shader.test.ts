@@ -4,7 +4,8 @@ import { backEdges, drawn, layersOf, layOut } from "../src/shared/graph_layout";
 
 const BLOCK = { width: 216, height: 58 };
 import { Newest } from "../src/shader/newest";
-import { chosenIn, namesRun, placeFor, rangeOf, runOf } from "../src/shader/programs";
+import { byProgram } from "../src/shared/runs";
+import { chosenIn, holdsFor, namesRun, placeFor, rangeOf, runOf } from "../src/shader/programs";
 import { groupsOf, linesOf, shownAs } from "../src/shader/registers";
 
 const later = (): Promise<void> => new Promise((done) => setTimeout(done));
@@ -31,6 +32,10 @@ describe("addresses of runs", () => {
     expect(placeFor("f0/d1/v3")).toBe("f0/d1");
     expect(placeFor("f0/e9/b0,0,0/t3,0,0")).toBe("f0/e9");
     expect(placeFor("f0/top/px3,4")).toBe("f0/top/px3,4");
+    expect(placeFor("f0/d1/px3,4")).toBe("f0/d1/px3,4");
+    expect(placeFor("f0/d1/t8")).toBe("f0/d1/t8");
+    expect(placeFor("f0/e9/px3,4/s5")).toBe("f0/e9/px3,4");
+    expect(placeFor("f0/p1/px3,4")).toBeNull();
     expect(placeFor("f0")).toBeNull();
     expect(placeFor("nonsense")).toBeNull();
   });
@@ -44,6 +49,19 @@ describe("addresses of runs", () => {
     // A primitive has one number, a thread three.
     expect(namesRun("f0/e9/t3", [thread])).toBe(false);
     expect(chosenIn("f0/e9/b1,2,0/t3,0,0", thread)).toEqual(["1,2,0", "3,0,0"]);
+  });
+
+  it("hold for the runs that they name", () => {
+    const run = { program: "vertex program", address: "f0/d1/v3", parts: [] };
+    expect(holdsFor("f0/d1/px3,4", [vertex, run], "f0/d1/v3")).toBe(true);
+    expect(holdsFor("f0/d1/px3,4", [vertex, run], "f0/d1/v4")).toBe(false);
+    expect(holdsFor("f0/d1", [vertex], "f0/d1/v4")).toBe(true);
+    expect(holdsFor("f0/d2/px3,4", [vertex, run], "f0/d1/v3")).toBe(false);
+    expect(holdsFor(null, [vertex, run], "f0/d1/v3")).toBe(false);
+    expect(byProgram([run, { ...run, program: "other" }, { ...run, address: "f0/d1/v9" }])).toEqual([
+      { program: "vertex program", addresses: ["f0/d1/v3", "f0/d1/v9"] },
+      { program: "other", addresses: ["f0/d1/v3"] },
+    ]);
   });
 
   it("are made of the fields", () => {

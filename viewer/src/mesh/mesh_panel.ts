@@ -3,8 +3,9 @@
 import { html, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { parseAddress, placeOfText } from "../shared/address";
 import { store } from "../events/store";
-import { askBytes } from "../shared/api";
+import { askBytes, askJson } from "../shared/api";
 import { checkBox } from "../shared/check_box";
+import { Latest } from "../shared/latest";
 import { Panel } from "../shared/panel";
 import { radio, radioKey } from "../shared/radio";
 import { RowsList } from "../shared/rows_list";
@@ -55,6 +56,9 @@ export class MeshPanel extends Panel {
   private shown: Uint32Array = new Uint32Array(0);
   private cursor = 0;
   private resting: ReturnType<typeof setTimeout> | undefined;
+  private readonly finder = new Latest(() => this.requestUpdate());
+  /** The address that `finder` was last asked about, and the primitive of its pixel. */
+  private pixel: { at: string; primitive?: string | undefined } = { at: "" };
   /** Places that are no draw have no mesh. */
   private about = "";
 
@@ -65,10 +69,13 @@ export class MeshPanel extends Panel {
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     clearTimeout(this.resting);
+    this.finder.stop();
+    this.pixel = { at: "" };
   }
 
   protected selected(): void {
     const at = placeOfText(selection.address);
+    this.find();
     if (at === this.asked) {
       this.follow();
       return;
@@ -124,9 +131,29 @@ export class MeshPanel extends Panel {
   }
 
   // -- the selection ----------------------------------------------------------------------------------------------------
-  /** The vertex or the primitive that is selected. */
+  /** Look for the primitive of a pixel of a draw. */
+  private find(): void {
+    const at = selection.run;
+    const parsed = parseAddress(at);
+    if (at === this.pixel.at) return;
+    this.pixel = { at };
+    if (!parsed?.pixel || parsed.draw === undefined) {
+      this.finder.stop();
+      return;
+    }
+    void this.finder.ask(
+      (signal) => askJson<{ primitive: { address: string } | null }>("/api/primitive", "mesh primitive", { at }, signal),
+      ({ primitive }) => {
+        this.pixel = { at, primitive: primitive?.address };
+        this.follow();
+      },
+    );
+  }
+
+  /** The vertex or the primitive that is selected, or the primitive of the pixel that is. */
   private get chosen(): { vertex?: number; primitive?: number } {
-    for (const part of parseAddress(selection.address)?.rest ?? []) {
+    const address = this.pixel.at === selection.run ? (this.pixel.primitive ?? selection.address) : selection.address;
+    for (const part of parseAddress(address)?.rest ?? []) {
       const match = /^([vt])(\d+)$/.exec(part);
       if (match) return match[1] === "v" ? { vertex: Number(match[2]) } : { primitive: Number(match[2]) };
     }
@@ -158,8 +185,8 @@ export class MeshPanel extends Panel {
     const { mesh, placed } = this;
     if (!mesh || !placed) return;
     const { vertex, primitive } = this.chosen;
-    const triangle = primitive === undefined ? undefined : this.trianglesOf(primitive)[0];
-    const corners = triangle === undefined ? null : Array.from(mesh.corners.subarray(triangle * 3, triangle * 3 + 3));
+    const triangles = primitive === undefined ? [] : this.trianglesOf(primitive);
+    const corners = triangles.length ? triangles.flatMap((one) => Array.from(mesh.corners.subarray(one * 3, one * 3 + 3))) : null;
     // Rows of the places are vertices of addresses, or those that a later program emits.
     const fits = mesh.emitted ? !placed.named : true;
     this.view?.mark(vertex !== undefined && placed.named ? [vertex] : [], fits ? corners : null);
@@ -182,7 +209,7 @@ export class MeshPanel extends Panel {
       selection.select(`${this.mesh!.address}/t${number}`);
       return;
     }
-    // Triangles of a geometry program have no address: they are marked, and no more.
+    // Without a number a triangle has no address: it is marked, and no more.
     if (!this.mesh || !this.mesh.primitive.length || triangle >= this.mesh.triangles.count) return;
     if (this.which !== "triangles") this.setTable("triangles");
     this.goTo(this.shown.indexOf(triangle));
@@ -277,7 +304,7 @@ export class MeshPanel extends Panel {
           <button title="From the front, as in the picture (1)" @click=${() => this.view?.fit(false)}>front</button>
         </span>
       </div>
-      ${this.working()} ${this.problem(this.latest.error)}
+      ${this.working(this.finder)} ${this.problem(this.latest.error)} ${this.problem(this.finder.error)}
       ${this.about ? html`<div class="note">${this.about}</div>` : nothing}
       <pg-mesh-view
         ?hidden=${!mesh}

@@ -112,9 +112,9 @@ export class MeshView extends LitElement {
     this.redraw();
   }
 
-  mark(vertices: number[], triangle: number[] | null): void {
-    this.marked = [vertices, triangle];
-    this.scene?.mark(vertices, triangle);
+  mark(vertices: number[], triangles: number[] | null): void {
+    this.marked = [vertices, triangles];
+    this.scene?.mark(vertices, triangles);
     this.redraw();
   }
 

@@ -1,6 +1,6 @@
 // The programs that can be stepped through at the selection, and which run the selection's address names.
 
-import { parseAddress } from "../shared/address";
+import { parseAddress, placeOf, placeOfText } from "../shared/address";
 import type { Part, Steppable } from "./api";
 
 /** The numbers of a part in an address's parts, "8,9" for px; null where it has none of the letter. */
@@ -25,14 +25,28 @@ export function namesRun(address: string, programs: readonly Steppable[]): boole
   );
 }
 
-/** What `programs` is asked about: a pixel of a picture as it is, everything else by its draw or launch; null: nothing. */
+/**
+ * What `programs` is asked about: pixels, and primitives of draws, as they are, everything else by its draw or launch; null:
+ * nothing.
+ */
 export function placeFor(address: string): string | null {
   const parsed = parseAddress(address);
   if (!parsed) return null;
-  if (parsed.draw !== undefined) return `f${parsed.frame}/d${parsed.draw}`;
-  if (parsed.event !== undefined) return `f${parsed.frame}/e${parsed.event}`;
-  return parsed.pixel ? address : null;
+  const place = placeOf(parsed);
+  if (parsed.pixel) return parsed.pass === undefined ? [place, parsed.screen, `px${parsed.pixel.join(",")}`].filter(Boolean).join("/") : null;
+  const primitive = parsed.rest?.find((part) => PRIMITIVE.test(part));
+  if (parsed.draw !== undefined && primitive) return `${place}/${primitive}`;
+  return parsed.draw !== undefined || parsed.event !== undefined ? place : null;
 }
+
+/** Whether what was told of a place holds for another one, too: programs of a draw hold for the runs that they name. */
+export function holdsFor(place: string | null, programs: readonly Steppable[], run: string): boolean {
+  if (place === null) return false;
+  const next = placeFor(run);
+  return next === place || (next !== null && placeOfText(next) === placeOfText(place) && programs.some((one) => one.address === run));
+}
+
+const PRIMITIVE = /^t\d+$/;
 
 /** The address of a run, from the texts of the fields; null where one is no list of so many numbers. */
 export function runOf(program: Steppable, texts: readonly string[]): string | null {

@@ -7,12 +7,13 @@ import { checkBox } from "../shared/check_box";
 import { Latest } from "../shared/latest";
 import { Panel } from "../shared/panel";
 import { RowsList } from "../shared/rows_list";
+import { byProgram } from "../shared/runs";
 import { searchField } from "../shared/search_field";
 import { selection } from "../shared/selection";
 import { panelStyles } from "../shared/styles";
 import type { Kind, Steppable, TraceAnswer } from "./api";
 import "./graph_view";
-import { chosenIn, namesRun, placeFor, rangeOf, runOf } from "./programs";
+import { chosenIn, holdsFor, namesRun, placeFor, rangeOf, runOf } from "./programs";
 import { FORMATS, linesOf, type Format } from "./registers";
 import { shaderStyles } from "./shader_styles";
 import { registersView, stepView } from "./step_view";
@@ -60,7 +61,7 @@ export class ShaderPanel extends Panel {
       this.programs = [];
       this.latest.stop();
       this.forget();
-    } else if (place === this.place && !this.latest.error) this.follow(run, step);
+    } else if (holdsFor(this.place, this.programs, run) && !this.latest.error) this.follow(run, step);
     else {
       this.forget();
       this.place = null;
@@ -152,13 +153,18 @@ export class ShaderPanel extends Panel {
   private chooser(): TemplateResult | typeof nothing {
     if (!this.programs.length) return nothing;
     return html`<div class="bar" role="group" aria-label="What to step through">
-      ${this.programs.map((program) =>
-        program.parts.length
-          ? this.form(program)
-          : html`<span>${program.program}: <a class="mono" href=${toFragment(program.address)}>${program.address}</a></span>`,
+      ${this.programs.filter((program) => program.parts.length).map((program) => this.form(program))}
+      ${byProgram(this.programs.filter((program) => !program.parts.length)).map(
+        ({ program, addresses }) =>
+          html`<span><span class="dim">${program}</span>${addresses.map((one) => this.link(one))}</span>`,
       )}
       ${this.tracing ? this.views() : nothing}
     </div>`;
+  }
+
+  private link(address: string): TemplateResult {
+    const current = address === selection.run;
+    return html` <a class="mono" href=${toFragment(address)} aria-current=${current ? "true" : nothing}>${address}</a>`;
   }
 
   private form(program: Steppable): TemplateResult {

@@ -15,7 +15,7 @@ export interface Address {
   rest?: string[];
 }
 
-const PART = /^(px|[fdepvtbs])(\d{1,9}(?:,\d{1,9}){0,2})$/;
+const PART = /^(px|tc|te|gs|[fdepvtbs])(\d{1,9}(?:,\d{1,9}){0,2})$/;
 
 const MEMORY = /^mem0x([0-9a-f]{1,10})(?:\+0x([0-9a-f]{1,8}))?$/i;
 
@@ -96,7 +96,7 @@ export function placeOfText(text: string): string {
 }
 
 const LINK =
-  /(?<![\w/#.])f\d{1,9}(?:\/(?:top-right|top|bottom|screen|px\d{1,9},\d{1,9}|b\d{1,9},\d{1,9},\d{1,9}|t\d{1,9}(?:,\d{1,9},\d{1,9})?|mem0x[0-9a-f]{1,10}(?:\+0x[0-9a-f]{1,8})?|[depvs]\d{1,9}))*(?![\w/])/g;
+  /(?<![\w/#.])f\d{1,9}(?:\/(?:top-right|top|bottom|screen|px\d{1,9},\d{1,9}|b\d{1,9},\d{1,9},\d{1,9}|t\d{1,9}(?:,\d{1,9},\d{1,9})?|mem0x[0-9a-f]{1,10}(?:\+0x[0-9a-f]{1,8})?|(?:tc|te|gs|[depvs])\d{1,9}))*(?![\w/])/g;
 
 export interface Piece {
   text: string;

@@ -5,6 +5,7 @@ import { parseAddress, placeOfText, toFragment, withoutMemory } from "../shared/
 import { calm, type Reference, type WhyAnswer } from "../shared/api";
 import { Latest } from "../shared/latest";
 import { Panel, linked } from "../shared/panel";
+import { byProgram } from "../shared/runs";
 import { showPanel } from "../shared/show_panel";
 import { selection } from "../shared/selection";
 import { panelStyles } from "../shared/styles";
@@ -175,13 +176,13 @@ export class WhyPanel extends Panel {
 
   /** Links to the programs that ran, which bring the panel that steps through them to the front. */
   private programs(answer: WhyAnswer): TemplateResult | typeof nothing {
-    const programs = answer.programs ?? [];
+    const programs = byProgram(answer.programs ?? []);
     if (!programs.length) return nothing;
     return html`<ul class="programs">
       ${programs.slice(0, MOST_PROGRAMS).map(
-        ({ program, address }) => html`<li>
+        ({ program, addresses }) => html`<li>
           Step through the ${program}:
-          <a class="mono" href=${toFragment(address)} @click=${() => showPanel("shader")}>${address}</a>
+          ${addresses.map((one) => html`<a class="mono" href=${toFragment(one)} @click=${() => showPanel("shader")}>${one}</a> `)}
         </li>`,
       )}
       ${programs.length > MOST_PROGRAMS ? html`<li class="dim">and ${programs.length - MOST_PROGRAMS} more</li>` : nothing}

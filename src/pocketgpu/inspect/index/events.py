@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.model.references import RegisterWord
     from pocketgpu.inspect.model.steppable import Steppable
     from pocketgpu.inspect.model.touching import Bytes, Contacts
+    from pocketgpu.inspect.model.vertices import Primitive
     from pocketgpu.inspect.stepping.trace import Trace
     from pocketgpu.inspect.stream.command_stream import CommandStream
 
@@ -193,6 +194,12 @@ class IndexedEvents(Inspection):
 
     def programs_at(self, place: Address | str) -> list[Steppable]:
         return self._run.programs_at(place)
+
+    def primitive(self, place: Address | str) -> Primitive | None:
+        return self._run.primitive(place)
+
+    def answered(self, place: Address | str) -> Any:
+        return self._run.answered(place)
 
     def overdraw(self, place: Address | str, over: Over = "draw") -> Overdraw:
         return self._run.overdraw(place, over)

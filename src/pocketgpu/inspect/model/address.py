@@ -4,6 +4,8 @@
     f3/e412         event 412 of frame 3              f3/p2         pass 2 of frame 3
     f1/px200,120    a pixel of the picture            f1/bottom/px10,20, f1/top-right/px…, f1/screen/px…
     f1/d17/px8,9    a pixel of a draw's target        f1/d17/v5, f1/d17/t3    a vertex, a primitive of a draw
+    f1/d17/t3/tc2   thread 2 of the tessellation control program for patch 3
+    f1/d17/t3/te7, f1/d17/t3/gs0    point 7 of the evaluation program there, run 0 of the geometry program there
     f1/e9/b0,1,0/t3,0,0    a block and a thread of a launch        …/s12     a step of a program
     f3/d17/mem0x18000000   memory after draw 17                    f3/mem0x18000000+0x10   16 bytes of it
 
@@ -28,10 +30,12 @@ SCREENS = ("top", "top-right", "bottom", "screen")
 """Names of screens; a Switch has only "screen"."""
 _FORMS = (
     "Such as f3, f3/d17, f3/e412, f3/p2, f1/px200,120, f1/bottom/px10,20, f1/d17/px8,9, f1/d17/v5, "
-    "f1/e9/b0,0,0/t3,0,0, f1/d17/mem0x18000000."
+    "f1/d17/t3/tc2, f1/e9/b0,0,0/t3,0,0, f1/d17/mem0x18000000."
 )
-_PART = re.compile(r"(px|[fdepvtbs])(\d{1,9}(?:,\d{1,9}){0,2})")
+_PART = re.compile(r"(px|tc|te|gs|[fdepvtbs])(\d{1,9}(?:,\d{1,9}){0,2})")
 _MEMORY = re.compile(r"mem0x([0-9a-f]{1,10})(?:\+0x([0-9a-f]{1,8}))?", re.IGNORECASE)
+LATE = ("tc", "te", "gs")
+"""Later programs of primitives in addresses: tessellation control, tessellation evaluation, geometry."""
 _COUNTS = {"px": (2,), "b": (3,), "t": (1, 3)}
 
 
@@ -42,6 +46,7 @@ class Address(Displayed):
     draw, event, `pass_`: numbers within the frame. pixel: (x, y) of a screen or, with draw or event, of its target.
     vertex, primitive: position in the order in which the draw names them. block, thread: of a launch.
     step: how many instructions of a program have run. memory: address and size of bytes, physical or of the GPU.
+    late: a run of a later program for the primitive: one of LATE, and its number.
     """
 
     frame: int
@@ -56,6 +61,7 @@ class Address(Displayed):
     thread: tuple[int, int, int] | None = None
     step: int | None = None
     memory: tuple[int, int] | None = None
+    late: tuple[str, int] | None = None
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -89,8 +95,12 @@ class Address(Displayed):
                 raise UsageError(f"an address begins with a frame, and has one: '{text}'", hint=_FORMS)
             if kind == "t" and len(numbers) == 1:
                 put("primitive", numbers[0], part)
+            elif kind in LATE:
+                put("late", (kind, numbers[0]), part)
             else:
                 put(_FIELDS[kind], numbers if kind in _COUNTS else numbers[0], part)
+        if "late" in found and "primitive" not in found:
+            raise UsageError(f"'{text}' names a run of a later program, but no primitive", hint=_FORMS)
         if sum(name in found for name in ("draw", "event", "pass_", "screen")) > 1:
             raise UsageError(f"'{text}' names more than one thing of a frame", hint=_FORMS)
         return cls(**found)  # type: ignore[arg-type]
@@ -121,6 +131,8 @@ class Address(Displayed):
         for letter, one in (("v", self.vertex), ("t", self.primitive)):
             if one is not None:
                 parts.append(f"{letter}{one}")
+        if self.late is not None:
+            parts.append(f"{self.late[0]}{self.late[1]}")
         for letter, several in (("px", self.pixel), ("b", self.block), ("t", self.thread)):
             if several is not None:
                 parts.append(letter + ",".join(map(str, several)))

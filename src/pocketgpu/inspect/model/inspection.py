@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.model.overdraw import Over, Overdraw
     from pocketgpu.inspect.model.references import RegisterWord
     from pocketgpu.inspect.model.steppable import Steppable
+    from pocketgpu.inspect.model.vertices import Primitive
     from pocketgpu.inspect.model.why import Fragment
     from pocketgpu.inspect.stepping.trace import Trace
     from pocketgpu.inspect.stream.command_stream import CommandStream
@@ -54,6 +55,7 @@ class Inspection(ABC):
     most_traced: ClassVar[int]
     """Steps that `traced` keeps: as many as take some seconds."""
     _traced: tuple[Address, Trace] | None = None
+    _answered: tuple[Address, Any] | None = None
     _stream: CommandStream | None = None
     _opening_stream: InSteps[CommandStream] | None = None
     frames: FrameAnswer | None = None
@@ -335,8 +337,9 @@ class Inspection(ABC):
     # -- answers ------------------------------------------------------------------------------------------------------
     def trace(self, place: Address | str, most: int | None = None) -> Trace:
         """The steps of a program in a draw or launch (`stepping`): of a vertex, f1/d17/v5; on a 3DS of a primitive in a
-        geometry program, f1/d17/t3; on a Switch of the last fragment on a pixel of a draw's target, f1/d17/px8,9, and
-        of a thread of a launch, f0/e9/b0,0,0/t3,0,0.
+        geometry program, f1/d17/t3; on a Switch of a run of a tessellation control, evaluation or geometry program,
+        f1/d17/t3/tc2, f1/d17/t3/te7, f1/d17/t3/gs0, of the last fragment on a pixel of a draw's target, f1/d17/px8,9,
+        and of a thread of a launch, f0/e9/b0,0,0/t3,0,0.
 
         most: how many steps are kept.
 
@@ -357,15 +360,53 @@ class Inspection(ABC):
         return self._traced[1]
 
     def programs_at(self, place: Address | str) -> list[Steppable]:
-        """The programs that can be stepped through at a draw or launch; for a pixel of a picture those of the fragments
-        that gave it its colour.
+        """The programs that can be stepped through at a draw or launch. For one of its pixels or primitives, also the
+        runs for that; for a pixel of a picture, the runs for the fragments that gave it its colour.
 
         :raises UsageError: there is no such place.
         """
-        address = as_address(place)
+        address = as_address(place).at(step=None)
         if address.names_event:
-            return self._programs_of(address.place)
-        return list(self.why(address).programs) if address.pixel is not None else []
+            primitive = self.primitive(address)
+            return [*self._programs_of(address.place), *(() if primitive is None else primitive.runs)]
+        return list(self.answered(address).programs) if address.pixel is not None else []
+
+    def primitive(self, place: Address | str) -> Primitive | None:
+        """The primitive of a draw that an address names, with its vertices. For a pixel of the draw, f1/d17/px8,9, that
+        of the last fragment there that was written, or of the last one; None if there is none. Other places name none.
+
+        :raises UsageError: there is no such draw, primitive or pixel.
+        """
+        address = as_address(place)
+        if not address.names_event or self.event(address.place).draw is None:
+            return None
+        if address.primitive is not None:
+            return self._primitive_of(self.event(address.place), address.primitive)
+        if address.pixel is None:
+            return None
+        event = self.event(address.place)
+        touches = self.answered(event.address.at(pixel=address.pixel)).touches
+        return next((one.primitive for one in reversed(touches) if one.event.address == event.address), None)
+
+    def _primitive_of(self, event: Event, number: int) -> Primitive:
+        """`primitive` of a draw, by its number.
+
+        :raises UsageError: the draw has no such primitive.
+        """
+        at = event.address.at(primitive=number)
+        raise UsageError(f"primitives of a {self.capture.console} cannot be named", location=str(at))
+
+    def answered(self, place: Address | str) -> Any:
+        """Like `why`, without `every`. The answer is kept until another one is asked for, as a viewer asks for the same
+        one in several places.
+
+        :raises UsageError: see `why`.
+        """
+        address = as_address(place)
+        if self._answered is None or self._answered[0] != address:
+            self._answered = None
+            self._answered = address, self.why(address)
+        return self._answered[1]
 
     def _programs_of(self, place: Address) -> list[Steppable]:
         """`programs_at` for the address of an event."""
@@ -384,7 +425,7 @@ class Inspection(ABC):
             raise UsageError("only draws have stages that make colours", location=str(address), hint="Such as f1/d17.")
         fragment = None
         if address.pixel is not None:
-            touches = [one for one in self.why(address).all_touches() if one.event.address == event.address]
+            touches = [one for one in self.answered(address).all_touches() if one.event.address == event.address]
             fragment = next((one for touch in reversed(touches) for one in reversed(touch.fragments)), None)
         return self._colour_flow(address, fragment)
 

@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.displayed import Displayed, table_html, title_html
+from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.elements import Element
 from pocketgpu.inspect.model.fates import Fates
+from pocketgpu.inspect.model.steppable import Steppable
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
 
@@ -164,8 +166,55 @@ class Vertices(Displayed):
         return title_html(str(self)) + table_html(("number", *names), rows, shown)
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class Corner(Displayed):
+    """A vertex of a primitive. address: f1/d17/v5. number: in the buffers, the index of an indexed draw."""
+
+    address: Address
+    number: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"address": str(self.address), "number": self.number}
+
+    def __str__(self) -> str:
+        return str(self.address)
+
+
+@dataclass(frozen=True, repr=False)
+class Primitive(Displayed):
+    """A primitive that a draw names, with its vertices in the order of the draw.
+
+    address: f1/d17/t8. corners: its vertices; without those that came with an earlier draw, and empty where the list of
+    vertices has other things in it. runs: of programs that worked on it, the last stage first.
+    """
+
+    address: Address
+    corners: tuple[Corner, ...] = ()
+    runs: tuple[Steppable, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "address": str(self.address), "vertices": [one.to_json() for one in self.corners],
+            "programs": [one.to_json() for one in self.runs],
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        return f"{self.address}: {self.said}" if self.corners else str(self.address)
+
+    @property
+    def said(self) -> str:
+        """Its vertices as text."""
+        names = ", ".join(map(str, self.corners))
+        text = f"{'vertex' if len(self.corners) == 1 else 'vertices'} {names}"
+        if all(one.number == one.address.vertex for one in self.corners):
+            return text
+        return f"{text} ({', '.join(str(one.number) for one in self.corners)} in the buffers)"
+
+
 def _flat(values: Any) -> list[float]:
     return [float(value) for value in np.ravel(values)]
 
 
-__all__ = ["Attribute", "IndexBuffer", "Per", "VertexBuffer", "Vertices"]
+__all__ = ["Attribute", "Corner", "IndexBuffer", "Per", "Primitive", "VertexBuffer", "Vertices"]

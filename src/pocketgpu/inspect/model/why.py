@@ -17,6 +17,7 @@ from pocketgpu.inspect.model.event import Event, Range
 from pocketgpu.inspect.model.references import Link
 from pocketgpu.inspect.model.stage import Stage
 from pocketgpu.inspect.model.steppable import Steppable
+from pocketgpu.inspect.model.vertices import Corner, Primitive
 from pocketgpu.late_dataclass import dataclass
 
 MOST_NAMES = 12
@@ -52,7 +53,7 @@ class Fragment(Displayed):
     numbers of the samples that it covers; passed: of those that passed all tests. fate: what happened to it, in one
     line. written: whether it wrote its colour. before, after: bytes of the samples in the target, as hexadecimal.
     stages: the stages that it reached, in order. proved: whether its values lead to the bytes that the machine's own
-    code writes.
+    code writes. origin: the primitive with its vertices; None if they were not looked for.
     """
 
     primitive: int
@@ -65,6 +66,7 @@ class Fragment(Displayed):
     passed: list[int] = field(default_factory=list)
     stages: list[Stage] = field(default_factory=list)
     proved: bool = True
+    origin: Primitive | None = None
 
     def stage(self, name: str) -> Stage | None:
         """The stage of a name; None if the fragment did not reach it."""
@@ -75,6 +77,7 @@ class Fragment(Displayed):
             "primitive": self.primitive, "front": self.front, "samples": self.samples, "passed": self.passed,
             "fate": self.fate, "written": self.written, "before": self.before, "after": self.after,
             "proved": self.proved, "stages": [stage.to_json() for stage in self.stages],
+            "vertices": [one.to_json() for one in self.corners],
         }  # fmt: skip
 
     def __str__(self) -> str:
@@ -88,8 +91,15 @@ class Fragment(Displayed):
         change = f"  ({_bytes(self.before)} to {_bytes(self.after)})" if self.before != self.after else ""
         which = f" ({', '.join(about)})" if about else ""
         yield f"primitive {self.primitive}{which}: {self.fate}{change}"
+        if self.origin is not None and self.origin.corners:
+            yield f"  {self.origin.said}"
         for stage in self.told:
             yield from (f"  {line}" for line in stage.text)
+
+    @property
+    def corners(self) -> Sequence[Corner]:
+        """The vertices of its primitive, as far as they are known."""
+        return () if self.origin is None else self.origin.corners
 
     @property
     def told(self) -> list[Stage]:
@@ -159,6 +169,21 @@ class Touch(Displayed):
     def writer(self) -> Fragment | None:
         """The last fragment that wrote its colour."""
         return next((one for one in reversed(self.fragments) if one.written), None)
+
+    @property
+    def primitive(self) -> Primitive | None:
+        """The primitive of the last fragment that wrote its colour, or of the last one; None without fragments."""
+        fragment = self.writer or (self.fragments[-1] if self.fragments else None)
+        return None if fragment is None else fragment.origin
+
+    @property
+    def programs(self) -> list[Steppable]:
+        """The programs that ran for its fragments: that of the pixel, and those that made `primitive`."""
+        found = []
+        if self.x is not None and self.y is not None and any(one.stage(PROGRAM) for one in self.fragments):
+            at = self.event.address.at(pixel=(self.x, self.y))
+            found.append(Steppable(f"pixel program of {self.event.address}", at))
+        return found if self.primitive is None else [*found, *self.primitive.runs]
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -258,14 +283,13 @@ class Why(Answer):
 
     @property
     def programs(self) -> list[Steppable]:
-        """The programs of fragments, the last one first: each draw once, on the pixel that it drew."""
+        """The programs that ran for fragments, the last draw first: of each draw that of the pixel, and those that made
+        the primitive of its last fragment that was written, or of its last one."""
         found: dict[Address, Steppable] = {}
-        for touch in self.all_touches():
-            if touch.x is None or touch.y is None or not any(one.stage(PROGRAM) for one in touch.fragments):
-                continue
-            at = touch.event.address.at(pixel=(touch.x, touch.y))
-            found[at] = Steppable(f"pixel program of {touch.event.address}", at)
-        return [*found.values()][::-1]
+        for touch in [*self.all_touches()][::-1]:
+            for one in touch.programs:
+                found.setdefault(one.address, one)
+        return [*found.values()]
 
     @property
     def fragments(self) -> list[Fragment]:

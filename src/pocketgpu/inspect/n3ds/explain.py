@@ -313,6 +313,7 @@ def explain(draw: DrawOnPixel, probes: FragmentProbes) -> Fragment:
     sides = [[part[::-1].hex() for part in side] for side in (probes.before, probes.after)]
     (color, depth), (color_after, depth_after) = sides
     found = Fragment(probes.primitive, fate, written, [color], [color_after], passed=[0] if written else [])
+    found.origin = probes.origin
     for name, values in sections(draw, probes).items():
         passed = bool(values.get("passed", True))
         lost = []

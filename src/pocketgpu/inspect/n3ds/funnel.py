@@ -32,8 +32,8 @@ from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
 from pocketgpu.inspect.n3ds.explain import leaves_colour, named
 from pocketgpu.inspect.n3ds.fragment_count import SIDES, FragmentCount, FragmentCounter
 from pocketgpu.inspect.n3ds.history import DrawOnPixel, primitives_of
+from pocketgpu.inspect.n3ds.primitives.triangle_fates import PLANES, POSITION, PROGRAM, TriangleFates, fates_of
 from pocketgpu.inspect.n3ds.programs import Program
-from pocketgpu.inspect.n3ds.triangle_fates import PLANES, POSITION, PROGRAM, TriangleFates, fates_of
 from pocketgpu.inspect.n3ds.vertices import VertexWatch
 from pocketgpu.pica.core.layout import PACKET
 from pocketgpu.pica.core.observer import Run
@@ -146,7 +146,7 @@ class _FunnelWatch(DrawWatcher):
         low, high = (int(head[getattr(PACKET, f"{which}_TRIANGLE") // 4]) for which in ("FIRST", "LAST"))
         if high > low and first < end:
             wanted = np.ones(high - low, bool)
-            numbers = primitives_of(work.triangles(low, high), self.about.state)
+            numbers = primitives_of(work.triangles(low, high))
             if self.primitive is not None:
                 wanted = numbers == self.primitive
             self._records += int(wanted.sum())
@@ -385,7 +385,8 @@ def _need_triangle(address: Address, event: Event, watch: _FunnelWatch) -> None:
     if watch.staged:
         raise UsageError(
             "the triangles of this draw have no numbers: a geometry program makes them", location=str(address),
-            hint=f"{address.place} explains the whole draw.",
+            hint=f"{address.place} explains the whole draw; 'pocketgpu shader step CAPTURE {address}' shows what the "
+            "program does for this primitive.",
         )  # fmt: skip
     if address.primitive >= watch.total:
         raise UsageError(

@@ -7,6 +7,7 @@ old bytes back and the draw runs as always. Both must leave the same bytes.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from functools import cached_property
 from typing import Any
@@ -14,8 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.facts.pica_enums import GEOMETRY_STAGE
+from pocketgpu.errors import UsageError
+from pocketgpu.inspect.model.address import Address
+from pocketgpu.inspect.model.event import Event
+from pocketgpu.inspect.model.vertices import Primitive
 from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
+from pocketgpu.inspect.n3ds.primitives.corners import DrawCorners
+from pocketgpu.inspect.n3ds.primitives.geometry_runs import TriangleOwners
 from pocketgpu.inspect.n3ds.resources.targets import RegisterWords, buffer_formats, untiled
 from pocketgpu.lanes import Engine, Value
 from pocketgpu.late_dataclass import dataclass
@@ -27,25 +33,30 @@ from pocketgpu.pica.fragment.kernel import draw_fragments
 from pocketgpu.pica.front.draw_target import make_target
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.primitives.assembly import CHAINED
+from pocketgpu.wording import there_are
 
 Probe = dict[str, list[Any]]
 _HEAD = {
     name: getattr(PACKET, name) // 4
-    for name in ("COLOR", "DEPTH", "WIDTH", "HEIGHT", "RECT", "FIRST_TRIANGLE", "LAST_TRIANGLE")
-}
+    for name in (
+        "COLOR", "DEPTH", "WIDTH", "HEIGHT", "RECT", "FIRST_TRIANGLE", "LAST_TRIANGLE", "KIND", "IMMEDIATE_COUNT",
+    )
+}  # fmt: skip
 _WORD = {
     name: getattr(TRIANGLE, name) // 4
-    for name in ("MIN_X", "MAX_X", "MIN_Y", "MAX_Y", "A", "B", "C", "PRIMITIVE", "START")
+    for name in ("MIN_X", "MAX_X", "MIN_Y", "MAX_Y", "A", "B", "C", "PRIMITIVE", "CARRIED")
 }
 _BOX = slice(_WORD["MIN_X"], _WORD["MAX_Y"] + 1)
 
 
 @dataclass
 class FragmentProbes:
-    """The probed values of a fragment on the pixel. primitive: number in the draw. probes: values by name, in the order
-    in which they were computed. before, after: bytes of colour and depth before and after it. scissored: it is where
-    the draw may not write, and was not shaded."""
+    """The probed values of a fragment on the pixel.
+
+    primitive: number of its triangle in the draw. probes: values by name, in the order in which they were computed.
+    before, after: bytes of colour and depth before and after it. scissored: it is where the draw may not write, and was
+    not shaded. origin: the primitive with its vertices.
+    """
 
     primitive: int
     edges: tuple[int, int, int]
@@ -53,6 +64,7 @@ class FragmentProbes:
     after: tuple[bytes, bytes]
     probes: Probe = field(default_factory=dict)
     scissored: bool = False
+    origin: Primitive | None = None
 
     def last(self, name: str, otherwise: Any = None) -> Any:
         """The last value of a name; `otherwise` if there was none."""
@@ -100,10 +112,10 @@ class DrawOnPixel:
 class PixelWatch(DrawWatcher):
     """Watches what the draws of a frame do to a pixel. offset: arena offset of the pixel.
 
-    wanted: numbers of the draws to look at. `found` has those of them that draw to the pixel, in order.
+    wanted: the draws to look at, by their numbers. `found` has those of them that draw to the pixel, in order.
     """
 
-    def __init__(self, machine: N3DS, offset: int, wanted: set[int]) -> None:
+    def __init__(self, machine: N3DS, offset: int, wanted: Mapping[int, Address]) -> None:
         self.machine, self.offset, self.wanted = machine, offset, wanted
         self.found: list[DrawOnPixel] = []
         self._work, self._runner = machine.work, machine.runner
@@ -116,7 +128,7 @@ class PixelWatch(DrawWatcher):
     # -- draws run ----------------------------------------------------------------------------------------------------
     def look(self, packets: DrawPackets, numbers: range, run: Run) -> None:
         """See `DrawWatcher`."""
-        if not self.wanted & set(numbers):
+        if not self.wanted.keys() & set(numbers):
             run(0, len(numbers))
             return
         self._first, self._looking = numbers.start - packets.start, True
@@ -185,9 +197,9 @@ class PixelWatch(DrawWatcher):
         found.shift = self.offset - self._texels(packet)[0].start
         self.found.append(found)
         records, covering, edges = self._covering(head, x, row)
-        numbers = primitives_of(records, found.state)
         if not len(covering):
             return
+        corners = self._corners(packet)
         inside = rect[0] <= x <= rect[1] and rect[2] <= row <= rect[3]
         static = self._runner.fragment_code(packet)
         found.powers = static["powers_of_two"]
@@ -199,10 +211,11 @@ class PixelWatch(DrawWatcher):
         self._lane = int(tile_order(x & 7, row & 7, tiles))
         for place, edge in zip(covering.tolist(), edges.tolist(), strict=True):
             record = records[place]
-            primitive = int(numbers[place])
+            primitive, carried = int(record[_WORD["PRIMITIVE"]]), int(record[_WORD["CARRIED"]])
+            origin = None if corners.staged else corners.primitive(self.wanted[found.draw], primitive, carried)
             now = self._bytes(packet)
             if not inside:
-                found.fragments.append(FragmentProbes(primitive, tuple(edge), now, now, scissored=True))
+                found.fragments.append(FragmentProbes(primitive, tuple(edge), now, now, scissored=True, origin=origin))
                 continue
             box = record[_BOX].copy()
             record[_BOX] = (x, x, row, row)
@@ -212,10 +225,17 @@ class PixelWatch(DrawWatcher):
             self._oracle.get(draw_fragments, **static)(self._work.packet(packet), 0, 1)
             record[_BOX] = box
             head[:] = kept_head
-            found.fragments.append(FragmentProbes(primitive, tuple(edge), now, self._bytes(packet), self._probes))
+            after = self._bytes(packet)
+            found.fragments.append(FragmentProbes(primitive, tuple(edge), now, after, self._probes, origin=origin))
         counter[:] = counted
         for place, old in zip(color_depth, before, strict=True):
             self._arena[place] = np.frombuffer(old, np.uint8)
+
+    def _corners(self, packet: int) -> DrawCorners:
+        """What names the vertices of a packet's draw."""
+        head = self._work.head(packet)
+        kind, sent = (int(head[_HEAD[name]]) for name in ("KIND", "IMMEDIATE_COUNT"))
+        return DrawCorners(self._work.registers(packet).copy(), kind, sent, self.machine.memory)
 
     def _overlapping(self, packet: int) -> bool:
         target = make_target(self.machine.memory, StaticRegisters(RegisterWords(self._work.registers(packet))))
@@ -247,11 +267,81 @@ class PixelWatch(DrawWatcher):
         self._probes.setdefault(name, []).append(one.item())
 
 
-def primitives_of(records: NDArray[np.int32], get: StaticRegisters) -> NDArray[np.int64]:
-    """The numbers (n,) of the primitives of triangle records (n, words) within their draw."""
-    numbers, starts = (records[:, _WORD[name]].astype(np.int64) for name in ("PRIMITIVE", "START"))
-    if get("GEOSTAGE_CONFIG.mode") == GEOMETRY_STAGE.ON:
-        return numbers
-    chained = get("PRIMITIVE_CONFIG.mode") in CHAINED
-    before: NDArray[np.int64] = np.maximum(starts - 2, 0) if chained else starts // 3
-    return numbers + before
+def primitives_of(records: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The numbers (n,) of the primitives of triangle records (n, words) within their draw. Triangles that a geometry
+    program emits count by themselves."""
+    return records[:, _WORD["PRIMITIVE"]].astype(np.int64)
+
+
+class PrimitiveWatch(DrawWatcher):
+    """Finds out how primitives of one draw are numbered: `primitive` then has any of them, with its vertices."""
+
+    def __init__(self, machine: N3DS, draw: int) -> None:
+        self.machine, self._draw = machine, draw
+        self._corners: DrawCorners | None = None
+        self._before = 0
+        self._owners: NDArray[np.int64] | None = None
+        self._ran: int | None = None
+
+    def look(self, packets: DrawPackets, numbers: range, run: Run) -> None:
+        """See `DrawWatcher`. The draw runs alone, so that what the unit holds before it can be read."""
+        if self._draw not in numbers:
+            run(0, len(numbers))
+            return
+        place, end = self._draw - numbers.start, len(numbers)
+        if place:
+            run(0, place)
+        kind, sent = int(packets.kinds[place]), int(packets.immediate[place])
+        corners = DrawCorners(packets.registers[place].copy(), kind, sent, self.machine.memory)
+        self._corners, self._before = corners, self._held(packets.start + place, corners)
+        if corners.staged:
+            with TriangleOwners(self.machine, corners.own_uniforms) as owners:
+                run(place, place + 1)
+            self._owners, self._ran = owners.owners, owners.count
+            place += 1
+        if place < end:
+            run(place, end)
+
+    def _held(self, packet: int, corners: DrawCorners) -> int:
+        """How many vertices, or registers, the units hold of earlier draws, and do not drop."""
+        work = self.machine.work
+        if work.head(packet)[PACKET.RESTART // 4]:
+            return 0
+        if not corners.staged:
+            return work.control("CARRY")
+        mode = StaticRegisters(RegisterWords(corners.registers))("GSH_MISC0.mode")
+        return int(work.geometry("FILLED")[0]) if mode == int(work.geometry("MODE")[0]) else 0
+
+    @property
+    def count(self) -> int:
+        """How many primitives there are; of a geometry program, those that it ran for."""
+        assert self._corners is not None
+        return self._corners.count_of(self._before) if self._ran is None else self._ran
+
+    def owner(self, triangle: int) -> int | None:
+        """The primitive that emitted a triangle of the draw; None if that is not known."""
+        known = self._owners is not None and triangle < len(self._owners)
+        return int(self._owners[triangle]) if known and self._owners is not None else None
+
+    def primitive(self, draw: Address, number: int) -> Primitive:
+        """A primitive of the draw, whose address is `draw`."""
+        assert self._corners is not None
+        return self._corners.primitive(draw, number, self._before)
+
+
+def primitive_of(
+    machine: N3DS, watch: Callable[[Event, DrawWatcher], None], event: Event, number: int
+) -> Primitive:  # fmt: skip
+    """A primitive of a draw, by its number. watch: plays the frame of an event up to it.
+
+    :raises UsageError: the draw has no such primitive.
+    """
+    assert event.draw is not None
+    found = PrimitiveWatch(machine, event.draw)
+    watch(event, found)
+    if number >= found.count:
+        raise UsageError(
+            f"the draw has no primitive {number}", location=str(event.address.at(primitive=number)),
+            hint=there_are(found.count, "primitive", f"{event.address}/t0"),
+        )  # fmt: skip
+    return found.primitive(event.address, number)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.model.overdraw import Over, Overdraw
     from pocketgpu.inspect.model.references import RegisterWord
     from pocketgpu.inspect.model.steppable import Steppable
+    from pocketgpu.inspect.model.vertices import Primitive
     from pocketgpu.inspect.model.why import Fragment
     from pocketgpu.inspect.n3ds.moments import N3dsMoment
     from pocketgpu.inspect.n3ds.programs import Program as DrawProgram
@@ -179,6 +180,11 @@ class N3dsInspection(Inspection):
         from pocketgpu.inspect.n3ds.stepping import programs_at
 
         return programs_at(self, place)
+
+    def _primitive_of(self, event: Event, number: int) -> Primitive:
+        from pocketgpu.inspect.n3ds.history import primitive_of
+
+        return primitive_of(self.player.machine, self.watch, event, number)
 
     def _colour_flow(self, address: Address, fragment: Fragment | None) -> list[FlowStage]:
         from pocketgpu.inspect.n3ds.colour_flow import colour_flow

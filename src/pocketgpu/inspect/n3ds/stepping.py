@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -18,22 +17,20 @@ from pocketgpu.facts.pica_enums import GEOMETRY_MODE, GEOMETRY_STAGE
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.steppable import Part, Steppable
 from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
+from pocketgpu.inspect.n3ds.primitives.geometry_runs import InputsOfPrimitive
 from pocketgpu.inspect.stepping import Trace, trace_vertex
 from pocketgpu.inspect.stepping.n3ds import MOST
-from pocketgpu.lanes import I32, I64, Engine, run_once
+from pocketgpu.lanes import run_once
 from pocketgpu.pica.core.layout import (
     CHUNK,
     CONTROL,
     KIND_IMMEDIATE,
     MOST_LANES,
-    PACKET_REGISTERS,
-    UNIFORMS_SIZE,
 )  # fmt: skip
 from pocketgpu.pica.core.observer import Run
 from pocketgpu.pica.core.registers import field
 from pocketgpu.pica.front.packets import DrawPackets
 from pocketgpu.pica.n3ds import N3DS
-from pocketgpu.pica.primitives.geometry import MOST_EMITTED
 from pocketgpu.pica.shader import Program
 from pocketgpu.pica.shader.shader_choices import rules_of, with_end
 from pocketgpu.pica.vertex.fetch import shade_vertices
@@ -143,7 +140,7 @@ def trace_primitive_of(
     program = _program(machine, packets, place, "G")
     wanted = address.primitive
     assert wanted is not None
-    taken = _PrimitiveSpy(machine, _get(registers, "GSH_MISC0.mode") != GEOMETRY_MODE.POINT, wanted)
+    taken = InputsOfPrimitive(machine, _get(registers, "GSH_MISC0.mode") != GEOMETRY_MODE.POINT, wanted)
     with taken:
         run()
     if taken.found is None:
@@ -155,68 +152,6 @@ def trace_primitive_of(
     )  # fmt: skip
     trace.lane, trace.address = f"primitive {wanted}", str(address)
     return trace
-
-
-class _CallbackRelay:
-    """The callback of an engine's geometry stages. One for each engine, as callbacks are never removed."""
-
-    def __init__(self, engine: Engine) -> None:
-        self.target: Callable[..., None] | None = None
-        self.handle = engine.callback(self._call, I64, I64, I64, I32, I64)
-
-    def _call(self, *arguments: int) -> None:
-        if self.target is not None:
-            self.target(*arguments)
-
-
-_relays: WeakKeyDictionary[Engine, _CallbackRelay] = WeakKeyDictionary()
-
-
-class _PrimitiveSpy:
-    """Sits between the geometry stage and the unit while a draw runs, and keeps the inputs of one primitive."""
-
-    def __init__(self, machine: N3DS, own: bool, wanted: int) -> None:
-        self._own, self._wanted = own, wanted
-        self._programs = machine.runner.geometry_programs
-        self._work = machine.work
-        self._engine = machine.runner.engine
-        self._run = self._programs.interpreter(own)
-        self.found: tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], int] | None = None
-        self.count = 0
-        self._done = 0
-        """Primitives of batches that are complete."""
-
-    def __enter__(self) -> None:
-        relay = _relays.get(self._engine)
-        if relay is None:
-            relay = _relays[self._engine] = _CallbackRelay(self._engine)
-        self._relay, handle = relay, relay.handle
-        relay.target = self._primitives
-        self._programs.stand_in = handle
-
-    def __exit__(self, *_: object) -> None:
-        self._relay.target = None
-        self._programs.stand_in = None
-
-    def _primitives(self, inputs: int, uniforms: int, packet: int, count: int, emit: int) -> None:
-        """Called instead of the program, for several primitives; the first ones of a batch may come twice."""
-        arena, layout = self._work.arena, self._work.layout
-        first = (inputs - layout.geometry_in) // 4
-        if first == 0:
-            self._done = self.count
-        number = self._done + first
-        at = self._wanted - number
-        if 0 <= at < count:
-            rows = arena[layout.geometry_in :][: 4 * 64 * CHUNK].view(np.float32).reshape(16, 4, CHUNK)
-            start = uniforms + at * UNIFORMS_SIZE * self._own
-            shown = packet + PACKET_REGISTERS + 4 * field("VSH_BOOLUNIFORM.bools").register.offset
-            bools = int(arena[shown : shown + 4].view(np.uint32)[0]) & 0xFFFF
-            floats = arena[start : start + UNIFORMS_SIZE].view(np.float32)
-            self.found = rows[:, :, first + at].copy()[None], floats.copy(), bools
-        self._run(inputs, uniforms, packet, count, emit)
-        again = int(self._work.geometry("TOP")[0]) > MOST_EMITTED and count > 1
-        if not again:
-            self.count = number + count
 
 
 def _program(machine: N3DS, packets: DrawPackets, place: int, unit: str) -> Program:

@@ -18,9 +18,10 @@ from pocketgpu.facts.pica_enums import GEOMETRY_MODE, GEOMETRY_STAGE, PRIMITIVE
 from pocketgpu.facts.shader_isa import SEMANTICS
 from pocketgpu.inspect.model.vertices import Attribute, Vertices
 from pocketgpu.inspect.n3ds.draw_watcher import DrawWatcher
-from pocketgpu.inspect.n3ds.judged_triangles import judged
+from pocketgpu.inspect.n3ds.primitives.geometry_runs import TriangleOwners
+from pocketgpu.inspect.n3ds.primitives.judged_triangles import judged
+from pocketgpu.inspect.n3ds.primitives.triangle_fates import DEPTHS, fates_of, window_of
 from pocketgpu.inspect.n3ds.resources.targets import RegisterWords
-from pocketgpu.inspect.n3ds.triangle_fates import DEPTHS, fates_of, window_of
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.pica.core.layout import (
     CHUNK,
@@ -87,6 +88,8 @@ class VertexWatch(DrawWatcher):
     def __init__(self, machine: N3DS, wanted: set[int], judge: bool = False) -> None:
         self.machine, self.wanted, self._judge = machine, wanted, judge
         self.found: dict[int, Vertices] = {}
+        self._owners = np.zeros(0, np.int64)
+        """The primitive that emitted each triangle of the last draw that has a geometry program."""
         self._work, self._runner = machine.work, machine.runner
         self._arena, self._layout = self._work.arena, self._work.layout
 
@@ -113,7 +116,9 @@ class VertexWatch(DrawWatcher):
         found, records = self._look(packet)
         self._bring_back(before)
         if staged:
-            records = self._emitted(packet)
+            with TriangleOwners(self.machine, self._get(packet)("GSH_MISC0.mode") != GEOMETRY_MODE.POINT) as owners:
+                records = self._emitted(packet)
+            self._owners = owners.owners
             found.emitted = _semantics(records, self._get(packet))
             found.triangles = triangles_of(0, len(records))
             self._bring_back(before)
@@ -122,8 +127,9 @@ class VertexWatch(DrawWatcher):
     def _add_fates(self, found: Vertices, packet: int, positions: NDArray[np.float32]) -> None:
         place = self._work.packet(packet)
         numbers = np.arange(len(found.triangles))
-        if found.emitted is not None:  # triangles of a geometry program have no numbers
-            numbers = np.full(len(found.triangles), -1)
+        if found.emitted is not None:  # the primitives that emitted them
+            known = self._owners[: len(numbers)]
+            numbers = np.concatenate([known, np.full(len(numbers) - len(known), -1)])
         corners = positions[found.triangles] if len(numbers) else np.zeros((0, 3, 4), np.float32)
         found.fates = judged(fates_of(self.machine, place, corners), self._get(packet), numbers)
         found.window = window_of(self.machine, place)

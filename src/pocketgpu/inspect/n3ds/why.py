@@ -18,7 +18,7 @@ from pocketgpu.inspect.model.event import Event, Range
 from pocketgpu.inspect.model.inspection import draw_of
 from pocketgpu.inspect.model.why import Fragment, History, Touch, Why
 from pocketgpu.inspect.n3ds.explain import DEPTH_ONLY, explain
-from pocketgpu.inspect.n3ds.history import DrawOnPixel, PixelWatch
+from pocketgpu.inspect.n3ds.history import DrawOnPixel, PixelWatch, PrimitiveWatch
 from pocketgpu.inspect.n3ds.pixel_sources import move_of, shown_at, sources_of
 from pocketgpu.inspect.n3ds.resources.targets import target_of
 from pocketgpu.pica.fragment.combiners import STAGES
@@ -247,10 +247,23 @@ class _BackWalk:
         assert offset is not None
         for index in sorted({event.frame for event in events if event.draw is not None}):
             draws = {event.draw: event for event in events if event.frame == index and event.draw is not None}
-            watch = PixelWatch(self._machine, offset, set(draws))
+            watch = PixelWatch(self._machine, offset, {draw: event.address for draw, event in draws.items()})
             self._run.watch(max(draws.values(), key=lambda event: event.number), watch)
-            found |= {(index, one.draw): one for one in watch.found}
+            for one in watch.found:
+                self._find_origins(draws[one.draw], one)
+                found[index, one.draw] = one
         return found
+
+    def _find_origins(self, event: Event, seen: DrawOnPixel) -> None:
+        """The primitives of fragments whose triangles a geometry program emitted."""
+        if all(fragment.origin is not None for fragment in seen.fragments):
+            return
+        watch = PrimitiveWatch(self._machine, seen.draw)
+        self._run.watch(event, watch)
+        for fragment in seen.fragments:
+            owner = watch.owner(fragment.primitive)
+            if owner is not None:
+                fragment.primitive, fragment.origin = owner, watch.primitive(event.address, owner)
 
     def explain_missing(self, answer: Why, frame: int, number: int | None) -> None:
         """If no draw had a fragment on the pixel: the fate of the last draw to its target, or where draws go."""

@@ -21,10 +21,20 @@ from pocketgpu.inspect.stepping.warps import MOST, Choose, LaneWatch
 from pocketgpu.lanes import Engine
 from pocketgpu.maxwell.graphics.input.vertex_records import ELEMENTS, INPUT_PAGE, WANTED
 from pocketgpu.maxwell.graphics.programs.programs import Programs, StageLaunch
-from pocketgpu.maxwell.graphics.records import FRAGMENTS, LANE_X, LANE_Y
+from pocketgpu.maxwell.graphics.records import (
+    FRAGMENTS,
+    LANE_X,
+    LANE_Y,
+    PAGE_SLOTS,
+    PRIMITIVE_ID,
+    PRIMITIVES,
+    VERTICES,
+)
+from pocketgpu.maxwell.graphics.stages.geometry import GEOMETRY
+from pocketgpu.maxwell.graphics.stages.tessellation import TESSELLATION
 from pocketgpu.maxwell.sass.launch.code import Code
 from pocketgpu.maxwell.sass.launch.launcher import Launcher
-from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, LANES, LAUNCH
+from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, LANES, LAUNCH, WARP, WARPS
 from pocketgpu.maxwell.sass.warp.interpreter import interpret_warp
 
 Words = np.ndarray[Any, np.dtype[np.uint32]]
@@ -69,6 +79,83 @@ def vertex_of(words: Words, element: int) -> Choose:
         return next((n for n, number in enumerate(numbers) if number == element and wanted >> n & 1), None)
 
     return choose
+
+
+def thread_of_patch(words: Words, primitive: int, number: int) -> Choose:
+    """Chooses thread `number` of the control program for a patch, by its primitive id."""
+
+    def choose(launch: int, slot: int, warp: int) -> int | None:
+        own = _ids(words, slot) == primitive
+        own &= _invocations(words, slot) == number
+        return _first(own & _active(words, launch, slot, warp))
+
+    return choose
+
+
+def point_of_patch(words: Words, stage: int, primitive: int, number: int) -> Choose:
+    """Chooses point `number` of a patch in warps of the evaluation program.
+
+    stage: offset of the TESSELLATION record.
+    """
+
+    def choose(launch: int, slot: int, warp: int) -> int | None:
+        own = (_ids(words, slot) == primitive) & _active(words, launch, slot, warp)
+        if not own.any():
+            return None
+        record = stage + TESSELLATION.VERTICES
+        pages, size = (int(words[(record + at) // 4]) for at in (VERTICES.PAGES, VERTICES.PAGE_SIZE))
+        first = (int(words[(slot + BLOCK.OUT_AT) // 4]) - pages) // size * LANES
+        patches = words[int(words[(stage + TESSELLATION.POINT_PATCH) // 4]) // 4 :][: first + LANES]
+        # The points of a patch lie side by side.
+        lane = int(np.argmax(patches == patches[first + int(np.argmax(own))])) + number - first
+        return lane if 0 <= lane < LANES and own[lane] else None
+
+    return choose
+
+
+def run_of_geometry(words: Words, stage: int, primitive: int, number: int) -> Choose:
+    """Chooses run `number` of the geometry program for a primitive, by its id.
+
+    It runs for each primitive that the tessellator makes of a patch, and as many times for each as the program says.
+    stage: offset of the GEOMETRY record.
+    """
+
+    def choose(launch: int, slot: int, warp: int) -> int | None:
+        invocations, primitives = (
+            int(words[(stage + at) // 4]) for at in (GEOMETRY.INVOCATIONS, GEOMETRY.PRIMITIVES_IN)
+        )
+        count, columns, stride = (
+            int(words[(primitives + at) // 4]) for at in (PRIMITIVES.COUNT, PRIMITIVES.COLUMNS, PRIMITIVES.STRIDE)
+        )
+        rows = np.flatnonzero(words[(columns + PRIMITIVE_ID * stride) // 4 :][:count] == primitive)
+        if number // invocations >= len(rows):
+            return None
+        wanted = int(rows[number // invocations]) * invocations + number % invocations
+        lane = wanted - int(words[(slot + BLOCK.NUMBER) // 4])
+        return lane if 0 <= lane < LANES and _active(words, launch, slot, warp)[lane] else None
+
+    return choose
+
+
+def _ids(words: Words, slot: int) -> Words:
+    """The primitive ids of the lanes of a stage after the vertex stage."""
+    page = int(words[(slot + BLOCK.IN_AT) // 4])
+    return words[(page + PAGE_SLOTS) // 4 :][:LANES]
+
+
+def _invocations(words: Words, slot: int) -> Words:
+    return words[int(words[(slot + BLOCK.INVOCATIONS_AT) // 4]) // 4 :][:LANES]
+
+
+def _active(words: Words, launch: int, slot: int, warp: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """The lanes that a warp begins with."""
+    at = slot + WARPS + warp * int(words[(launch + LAUNCH.WARP_STRIDE) // 4])
+    found: np.ndarray[Any, np.dtype[np.bool_]] = int(words[(at + WARP.ACTIVE) // 4]) >> np.arange(LANES) & 1 != 0
+    return found
+
+
+def _first(lanes: np.ndarray[Any, np.dtype[np.bool_]]) -> int | None:
+    return int(np.argmax(lanes)) if lanes.any() else None
 
 
 @contextmanager
@@ -148,4 +235,7 @@ def _interpreter(engine: Engine) -> int:
     return engine.handle(interpret_warp)
 
 
-__all__ = ["pixel_of", "thread_of", "vertex_of", "watch_launches", "watch_stage"]
+__all__ = [
+    "pixel_of", "point_of_patch", "run_of_geometry", "thread_of", "thread_of_patch", "vertex_of", "watch_launches",
+    "watch_stage",
+]  # fmt: skip

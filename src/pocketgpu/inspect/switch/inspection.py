@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.model.references import RegisterWord
     from pocketgpu.inspect.model.steppable import Steppable
     from pocketgpu.inspect.model.touching import Bytes
+    from pocketgpu.inspect.model.vertices import Primitive
     from pocketgpu.inspect.model.why import Fragment
     from pocketgpu.inspect.stepping.trace import Trace as Steps
     from pocketgpu.inspect.stream.command_stream import CommandStream
@@ -268,6 +269,11 @@ class SwitchInspection(Inspection):
         from pocketgpu.inspect.switch.stepping import programs_at
 
         return programs_at(self, place)
+
+    def _primitive_of(self, event: Event, number: int) -> Primitive:
+        from pocketgpu.inspect.switch.vertices import primitive_of
+
+        return primitive_of(self, event, number)
 
     def _colour_flow(self, address: Address, fragment: Fragment | None) -> list[FlowStage]:
         from pocketgpu.inspect.switch.summary import colour_flow

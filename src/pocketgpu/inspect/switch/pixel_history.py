@@ -11,8 +11,10 @@ from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.model.why import History, Touch
 from pocketgpu.inspect.switch.explain import Explainer
 from pocketgpu.inspect.switch.fragments import MOST, FragmentWatch
+from pocketgpu.inspect.switch.primitives.corners import DrawCorners
 from pocketgpu.inspect.switch.surfaces import Surface
 from pocketgpu.inspect.switch.touches import Candidate, Spot, Track, overlaps
+from pocketgpu.inspect.switch.vertices import fresh
 from pocketgpu.inspect.switch.watched import Watch
 from pocketgpu.maxwell.engines.common.action_log import Blit, Clear
 from pocketgpu.maxwell.engines.threed.draws import Draw
@@ -154,6 +156,10 @@ class TouchWalk:
                 assert surface is not None
                 explainer = Explainer(self._watch, self._inspection.recorder, surface, touch.tick - 1)
                 fragments = [explainer.fragment(seen) for seen in watch.seen]
+                if fragments:
+                    corners = DrawCorners(fresh(trace.what))
+                    for one in fragments:
+                        one.origin = corners.primitive(event.address, one.primitive)
                 proved = all(one.proved for one in fragments)
                 final = next((one.after for one in reversed(fragments) if one.after), None)
                 if watch.total <= MOST and final is not None:

@@ -1,4 +1,5 @@
-"""Steps of programs in a Switch recording: of a vertex, of a fragment, of a thread of a launch.
+"""Steps of programs in a Switch recording: of a vertex, of what later programs do with a primitive, of a fragment, of
+a thread of a launch.
 
 The draw or launch is replayed with an observer of one lane. Programs run on the interpreter for that. Afterwards the
 machine continues from a checkpoint, so the replay leaves no trace.
@@ -6,6 +7,7 @@ machine continues from a checkpoint, so the replay leaves no trace.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,20 +15,31 @@ import numpy as np
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.steppable import Part, Steppable
-from pocketgpu.inspect.stepping.machines import pixel_of, vertex_of, watch_launches, watch_stage
+from pocketgpu.inspect.stepping.machines import (
+    Words,
+    pixel_of,
+    point_of_patch,
+    run_of_geometry,
+    thread_of_patch,
+    vertex_of,
+    watch_launches,
+    watch_stage,
+)
 from pocketgpu.inspect.stepping.trace import Trace
-from pocketgpu.inspect.stepping.warps import MOST
+from pocketgpu.inspect.stepping.warps import MOST, Choose
+from pocketgpu.inspect.switch.primitives.later import LATE_PROGRAMS, late_programs
 from pocketgpu.inspect.switch.threads import check_thread, first_of_row
 from pocketgpu.inspect.switch.vertices import fresh
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
 from pocketgpu.maxwell.engines.threed.draws import STAGES, Draw
 from pocketgpu.maxwell.graphics.draw.plans import PIXEL
+from pocketgpu.maxwell.graphics.stages.late_stages import CONTROL, EVALUATION, LateStages
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     from pocketgpu.inspect.switch.inspection import SwitchInspection
 
-_HINT = "Such as f1/d17/v5, f1/d17/px8,9 or f0/e9/b0,0,0/t3,0,0."
+_HINT = "Such as f1/d17/v5, f1/d17/t3/gs0, f1/d17/px8,9 or f0/e9/b0,0,0/t3,0,0."
 _MOST_FRAGMENTS = 64
 """Most fragments on one pixel that are traced; the last of them is returned."""
 
@@ -42,12 +55,10 @@ def trace_of(inspection: SwitchInspection, address: Address, most: int | None = 
         return _thread(inspection, what, address, tick, most)
     if not isinstance(what, Draw):
         raise UsageError("this event runs no program", location=str(address), hint=_HINT)
-    if address.primitive is not None:
+    if sum(one is not None for one in (address.vertex, address.primitive, address.pixel)) != 1:
         raise UsageError(
-            "control, evaluation and geometry programs cannot be traced", location=str(address), hint=_HINT
+            "this address names no vertex, primitive or pixel of the draw", location=str(address), hint=_HINT
         )
-    if (address.vertex is None) == (address.pixel is None):
-        raise UsageError("this address names no vertex or pixel of the draw", location=str(address), hint=_HINT)
     return _lane(inspection, what, address, tick, most)
 
 
@@ -65,6 +76,9 @@ def programs_at(inspection: SwitchInspection, address: Address) -> list[Steppabl
     first = min(stages, default=PIXEL)
     if first != PIXEL:
         found.append(Steppable(f"{STAGES[first]} program", place, (Part("v", "vertex", (what.count,)),)))
+    for stage, (letter, name) in late_programs(stages).items():
+        parts = Part("t", "primitive", (None,)), Part(letter, name, (None,))
+        found.append(Steppable(f"{STAGES[stage]} program", place, parts))
     if PIXEL in stages:
         sizes = [(one.width // one.grid[0], one.height // one.grid[1]) for one, _ in trace.surfaces[:1]]
         limits = sizes[0] if sizes else (None, None)
@@ -107,6 +121,10 @@ def _lane(inspection: SwitchInspection, draw: Draw, address: Address, tick: int,
         if address.vertex >= len(numbers):
             raise UsageError(f"the draw has {counted(len(numbers), 'vertex', 'vertices')}", location=str(address))
         choose, lane, runs = vertex_of(words, int(numbers[address.vertex])), f"vertex {address.vertex}", 1
+    elif address.primitive is not None:
+        pipeline, number = _late_of(address, stages)
+        choose, runs = _late_lane(machine.drawing.late, words, pipeline, address.primitive, number), 1
+        lane = f"primitive {address.primitive}, {LATE_PROGRAMS[pipeline][1]} {number}"
     else:
         assert address.pixel is not None
         pipeline = PIXEL
@@ -131,8 +149,37 @@ def _lane(inspection: SwitchInspection, draw: Draw, address: Address, tick: int,
         trace = watch.traces[-1]
         trace.address = str(address)
         return trace
-    what = "no fragment of the draw is on this pixel" if address.vertex is None else "the vertex was never shaded"
+    if address.primitive is not None:
+        what = "the program has no such run for this primitive"
+    else:
+        vertex = address.vertex is not None
+        what = "the vertex was never shaded" if vertex else "no fragment of the draw is on this pixel"
     raise UsageError(what, location=str(address), hint=f"'why {address.place}' shows what happened to the draw.")
+
+
+def _late_of(address: Address, stages: Collection[int]) -> tuple[int, int]:
+    """The stage that an address names, and the number of its run. A primitive alone names the last stage's first run.
+
+    :raises UsageError: the draw has no such program.
+    """
+    programs = late_programs(stages)
+    letter, number = address.late or ("", 0)
+    found = [stage for stage, (own, _) in programs.items() if letter in ("", own)]
+    if not found:
+        what = next((STAGES[stage] for stage, (own, _) in LATE_PROGRAMS.items() if own == letter), "later")
+        raise UsageError(
+            f"the draw has no {what} program", location=str(address),
+            hint=f"'{address.place}' has {', '.join(STAGES[stage] for stage in sorted(stages)) or 'no'} programs.",
+        )  # fmt: skip
+    return found[-1], number
+
+
+def _late_lane(late: LateStages, words: Words, stage: int, primitive: int, number: int) -> Choose:
+    if stage == CONTROL:
+        return thread_of_patch(words, primitive, number)
+    if stage == EVALUATION:
+        return point_of_patch(words, late.tessellation.room.record, primitive, number)
+    return run_of_geometry(words, late.geometry.room.record, primitive, number)
 
 
 __all__ = ["programs_at", "trace_of"]

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.elements import Element
 from pocketgpu.inspect.model.fates import Fates, together
-from pocketgpu.inspect.model.vertices import Attribute, IndexBuffer, VertexBuffer, Vertices
+from pocketgpu.inspect.model.vertices import Attribute, IndexBuffer, Primitive, VertexBuffer, Vertices
+from pocketgpu.inspect.switch.primitives.corners import DrawCorners
 from pocketgpu.inspect.switch.primitives.primitive_fates import depths_of, fates_of, window_of
 from pocketgpu.maxwell.engines.threed import vertices
 from pocketgpu.maxwell.engines.threed.draws import Draw
@@ -25,6 +27,7 @@ from pocketgpu.maxwell.host.observer import Observer
 from pocketgpu.maxwell.memory.gpu_memory import PartlyReadable
 
 if TYPE_CHECKING:
+    from pocketgpu.inspect.model.event import Event
     from pocketgpu.inspect.switch.inspection import SwitchInspection
 
 _NAMES = {0x64: "layer", 0x68: "viewport", 0x6C: "point_size"}
@@ -114,6 +117,21 @@ def vertices_of(inspection: SwitchInspection, draw: Draw, tick: int) -> Vertices
         draw.topology_name, emitted_by="its evaluation or geometry program", fates=together(listener.fates),
         window=listener.window, depths=listener.depths,
     )  # fmt: skip
+
+
+def primitive_of(inspection: SwitchInspection, event: Event, number: int) -> Primitive:
+    """A primitive of a draw with its vertices.
+
+    :raises UsageError: the draw has no such primitive.
+    """
+    tick = inspection.tick_of(event.address)
+    draw = inspection.recorder.traces[tick - 1].what
+    assert isinstance(draw, Draw)
+    inspection.player.go(inspection.player.at(tick))
+    found = DrawCorners(fresh(draw)).primitive(event.address, number)
+    if not found.corners:
+        raise UsageError(f"the draw has no primitive {number}", location=str(found.address))
+    return found
 
 
 def _vector(address: int) -> str:

@@ -67,6 +67,7 @@ CONTROL = Struct(
     # the vertex side; zero at the start of a batch: from VERTEX_ENTRY to TRIANGLES
     "VERTEX_ENTRY", "VERTEX_START", "VERTEX_STAGE", "TRIANGLES", "AREA",
     "SHADE_COUNT", "NAN_PRODUCTS", "VERTEX_FAULTS", "CARRY", "CARRY_PARITY", "NEXT_PRIMITIVE", "CLIPPED",
+    "CARRIED", "ASSEMBLED",  # of the current draw: vertices that it began with, primitives of earlier pieces
     "VERTEX_STATUS", "GROUP_WORDS", "LOWEST_VERTEX",
     # the geometry stage; the first two count uploads of float uniforms and writes to the booleans
     "GS_UPLOADS", "GS_BOOLS", "PIECE", "PIECE_VERTICES", "ASSEMBLE_COUNT",
@@ -107,9 +108,11 @@ VERTEX_FLOATS = 24
 VERTEX_SIZE = 128
 
 # A triangle ready to be rasterised; BASE, D1, D2 hold one float per semantic: value = base + d1*e1 + d2*e2.
-# PRIMITIVE: the primitive it is (part) of, counted from vertex START of the draw on.
+# PRIMITIVE: the primitive of the draw that it is (part) of. CARRIED: with how many vertices of earlier draws the draw
+# began.
 TRIANGLE = Struct(
-    "MIN_X", "MAX_X", "MIN_Y", "MAX_Y", "A:3", "B:3", "PRIMITIVE", "START", "C:6", "BASE:24", "D1:24", "D2:24", "END:2",
+    "MIN_X", "MAX_X", "MIN_Y", "MAX_Y", "A:3", "B:3", "PRIMITIVE", "CARRIED", "C:6", "BASE:24", "D1:24", "D2:24",
+    "END:2",
 )  # fmt: skip
 TRIANGLE_SIZE = 384
 assert TRIANGLE.size <= TRIANGLE_SIZE

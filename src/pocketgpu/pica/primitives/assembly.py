@@ -72,9 +72,9 @@ class Setup:
         self.flip = live("FRAMEBUFFER_DIM.flip") != 0
         # The pixels that may be drawn, in memory coordinates: first x, last x, first y, last y.
         self.rect = [k.load(I32, packet + PACKET.RECT + 4 * i) for i in range(4)]
-        self.start = k.load(I32, layout.control + C.VERTEX_START)
+        self.carried = k.load(I32, layout.control + C.CARRIED)
         self.number = k.i32(0)
-        """The current primitive, counted in its piece."""
+        """The current primitive, counted in its draw."""
         self.count = k.var(k.load(I32, layout.control + C.TRIANGLES))
         self.area = k.var(k.load(I32, layout.control + C.AREA))  # pixels in the bounding boxes of all triangles made
         self.corners = k.array(MAX_CORNERS, I32, lanes=1)
@@ -248,7 +248,7 @@ class Setup:
             for name, value in (("MIN_X", left), ("MAX_X", right), ("MIN_Y", first), ("MAX_Y", last)):
                 put(name, value)
             put("PRIMITIVE", self.number)
-            put("START", self.start)
+            put("CARRIED", self.carried)
             scale = 1.0 / k.to_f32(area)
             shifts = []
             for e, (i, j) in enumerate(((1, 2), (2, 0), (0, 1))):
@@ -318,6 +318,7 @@ def assemble(
     staged = live("GEOSTAGE_CONFIG.mode") == GEOMETRY_STAGE.ON
     mode = k.select(staged, PRIMITIVE.TRIANGLES, live("PRIMITIVE_CONFIG.mode"))
     carried, parity = control("CARRY"), control("CARRY_PARITY")
+    assembled = control("ASSEMBLED")
     total = carried + count
     strip, fan = mode == PRIMITIVE.TRIANGLE_STRIP, mode == PRIMITIVE.TRIANGLE_FAN
     chained = strip | fan
@@ -342,7 +343,7 @@ def assemble(
         first = k.select(chained, t, t * 3)
         a = k.select(fan, 0, k.select(odd, first + 1, first))
         b = k.select(odd, first, first + 1)
-        setup.number = t
+        setup.number = assembled + t
         setup.primitive([record(a), record(b), record(first + 2)])
         next_one.value = t + 1
     store("TRIANGLES", setup.count.value)
@@ -358,6 +359,7 @@ def assemble(
                 for g, value in enumerate(groups):
                     k.store(F32, layout.carry + VERTEX_SIZE * i + 32 * g, value)
         store("CARRY", left)
+        store("ASSEMBLED", assembled + primitives)
         store("CARRY_PARITY", (parity + primitives) & 1)
         store("NEXT_PRIMITIVE", -1)
 

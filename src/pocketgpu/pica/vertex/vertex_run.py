@@ -72,6 +72,8 @@ class _Pieces:
             for _ in k.when(restart | self.staged):  # geometry programs emit whole triangles
                 self.put("CARRY", 0)
                 self.put("CARRY_PARITY", 0)
+            self.put("CARRIED", self.get("CARRY"))
+            self.put("ASSEMBLED", 0)
             for _ in k.when(restart | (mode != self.unit("MODE"))):
                 self.empty_unit()
             self.put_unit("MODE", mode)

@@ -1,4 +1,5 @@
-"""Request `mesh`: the vertices and triangles of a draw, before and after its programs, as arrays of numbers."""
+"""Requests `mesh`: the vertices and triangles of a draw, before and after its programs, as arrays of numbers; and
+`primitive`: the primitive that an address names."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.inspect.model.moment import Moment
 from pocketgpu.inspect.model.pictures import TargetPart
 from pocketgpu.inspect.model.vertices import Vertices
@@ -78,7 +80,17 @@ def _mesh(given: Parameters) -> Question:
     return lambda run: mesh_answer(run.seek(at.place))
 
 
-ASKED: Final = {"mesh": Asked(_mesh, slow=True)}
+def _primitive(given: Parameters) -> Question:
+    at = given.at()
+
+    def question(run: Inspection) -> Json:
+        found = run.primitive(at.at(step=None))
+        return {"primitive": None if found is None else found.to_json()}
+
+    return question
+
+
+ASKED: Final = {"mesh": Asked(_mesh, slow=True), "primitive": Asked(_primitive, slow=True)}
 
 
 __all__ = ["ASKED", "MOST_VERTICES", "mesh_answer"]

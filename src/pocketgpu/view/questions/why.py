@@ -17,7 +17,7 @@ def _why(given: Parameters) -> Question:
     at = given.at()
 
     def question(run: Inspection) -> Json:
-        answer = run.why(at)
+        answer = run.answered(at)
         programs = [one.to_json() for one in answer.programs]
         links = [one.to_json() for one in answer.links()[:MOST_LINKS]]
         return {**answer.to_json(), "text": answer.text(), "programs": programs, "links": links}

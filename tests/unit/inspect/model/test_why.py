@@ -144,7 +144,7 @@ def test_an_answer_as_data() -> None:
     assert (written["event"], written["number"], written["depth_from"]) == ("f1/d2", "f1/e5", "f1/e2")
     assert written["fragments"] == [{
         "primitive": 3, "front": None, "samples": [0], "passed": [0], "fate": "is written", "written": True,
-        "before": ["00"], "after": ["ff"], "proved": True, "stages": [],
+        "before": ["00"], "after": ["ff"], "proved": True, "stages": [], "vertices": [],
     }]  # fmt: skip
     (source,) = written["sources"]
     assert source["pixel"] == place and source["events"] == [COPY.to_json()] and COPY.to_json()["depth_from"] is None

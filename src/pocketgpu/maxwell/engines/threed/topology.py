@@ -19,6 +19,9 @@ _WORDS = {
     "TRIANGLESTRIP": "TRIANGLE_STRIP", "TRIANGLEFAN": "TRIANGLE_FAN", "PATCH": "PATCH",
 }  # fmt: skip
 
+MOST_CORNERS = 32
+"""Most vertices of a primitive that `corners` names; a patch has no more."""
+
 
 @cache
 def begin_names() -> dict[int, str]:
@@ -78,6 +81,44 @@ def primitives(topology: int, vertices: int, patch: int) -> int:
         case "PATCH":
             return n // patch if patch else 0
     return 0
+
+
+def corners(topology: int, vertices: int, patch: int, number: int) -> list[int]:
+    """The places of the vertices of primitive `number` in an unbroken run of `vertices`, in order; without neighbours,
+    and of a polygon the first MOST_CORNERS."""
+    i = number
+    match name(topology):
+        case "POINTS":
+            return [i]
+        case "LINES":
+            return [2 * i, 2 * i + 1]
+        case "LINE_LOOP":
+            return [i, (i + 1) % max(vertices, 1)]
+        case "LINE_STRIP":
+            return [i, i + 1]
+        case "TRIANGLES":
+            return [3 * i, 3 * i + 1, 3 * i + 2]
+        case "TRIANGLE_STRIP":
+            return [i, i + 1, i + 2]
+        case "TRIANGLE_FAN":
+            return [0, i + 1, i + 2]
+        case "QUADS":
+            return [*range(4 * i, 4 * i + 4)]
+        case "QUAD_STRIP":
+            return [*range(2 * i, 2 * i + 4)]
+        case "POLYGON":
+            return [*range(min(vertices, MOST_CORNERS))]
+        case "LINELIST_ADJCY":
+            return [4 * i + 1, 4 * i + 2]
+        case "LINESTRIP_ADJCY":
+            return [i + 1, i + 2]
+        case "TRIANGLELIST_ADJCY":
+            return [*range(6 * i, 6 * i + 6, 2)]
+        case "TRIANGLESTRIP_ADJCY":
+            return [*range(2 * i, 2 * i + 6, 2)]
+        case "PATCH":
+            return [*range(patch * i, patch * (i + 1))]
+    return []
 
 
 def runs(indices: NDArray[np.uint32], restart: int | None) -> list[NDArray[np.uint32]]:

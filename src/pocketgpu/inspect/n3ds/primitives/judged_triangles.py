@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from pocketgpu.events import sized
 from pocketgpu.facts.pica_enums import SCISSOR
 from pocketgpu.inspect.model.fates import Fates, FateTable
-from pocketgpu.inspect.n3ds.triangle_fates import PLANES, POSITION, PROGRAM, TriangleFates
+from pocketgpu.inspect.n3ds.primitives.triangle_fates import PLANES, POSITION, PROGRAM, TriangleFates
 from pocketgpu.pica.core.registers import StaticRegisters
 from pocketgpu.pica.primitives.assembly import USER_PLANE
 

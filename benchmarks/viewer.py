@@ -98,7 +98,7 @@ class Visit:
     """One page of a running viewer."""
 
     def __init__(self, browser: Any) -> None:
-        self.context = browser.new_context(viewport={"width": 1440, "height": 900})
+        self.context = browser.fresh(viewport={"width": 1440, "height": 900})
         self.context.add_init_script(PROBE)
         self.page = self.context.new_page()
         self.page.set_default_timeout(browsing.LIMIT)

@@ -11,6 +11,7 @@ from support.view_desk import Arrays, unpack
 
 import pocketgpu
 from pocketgpu.inspect.model.inspection import Inspection
+from pocketgpu.view.questions.arrays import Arrays as Answer
 from pocketgpu.view.questions.mesh import mesh_answer
 
 DATA = Path(__file__).resolve().parents[3] / "src/pocketgpu/data"
@@ -52,6 +53,24 @@ def test_a_mesh_is_bounded_and_says_so(sides: tuple[TestClient, Inspection]) -> 
     assert header["vertices"] == {"count": 10, "all": len(moment.vertices)}
     assert header["triangles"]["count"] == len(arrays["triangles", "corners"]) < header["triangles"]["all"]
     assert arrays["triangles", "corners"].max(initial=0) < 10 and len(arrays["outputs", "position"]) == 10
+
+
+def test_pictures_of_few_runs_are_sent_as_runs() -> None:
+    flat = np.repeat(np.array([7, 9, 0xFFFFFFFF], "<u4"), [500, 1, 99])
+    depth = np.full((10, 10), np.nan, "<f4").ravel()
+    mixed = np.arange(600, dtype="<u4")
+    answer = Answer()
+    for name, values in (("flat", flat), ("depth", depth), ("mixed", mixed)):
+        answer.add("pixels", name, values, runs=True)
+    answer.add("pixels", "plain", flat)
+    described = answer.found
+    assert [one.get("rows") for one in described] == [600, 100, None, None]
+    assert [one["offset"] for one in described] == [0, 6 * 4, 8 * 4, 608 * 4]
+    _, arrays = unpack(answer.answer({}).data)
+    assert np.array_equal(arrays["pixels", "flat"].ravel(), flat)
+    assert np.array_equal(arrays["pixels", "depth"].ravel(), depth, equal_nan=True)
+    assert np.array_equal(arrays["pixels", "mixed"].ravel(), mixed)
+    assert np.array_equal(arrays["pixels", "plain"].ravel(), flat)
 
 
 def test_numbers_are_those_of_the_picture(sides: tuple[TestClient, Inspection]) -> None:

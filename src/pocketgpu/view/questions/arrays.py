@@ -1,8 +1,8 @@
 """Answers of many numbers: a header in JSON, and arrays after it.
 
 The answer has 4 bytes with the header's length, the header, and from the next multiple of 4 on the arrays,
-little-endian, at the offsets that the header's `arrays` names. Pictures of few runs of equal numbers are sent as runs: a
-browser takes four milliseconds for each megabyte.
+little-endian, at the offsets that the header's `arrays` names. Pictures of few runs of equal numbers are sent as runs:
+a browser takes four milliseconds for each megabyte.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ class Arrays:
         """The header and the arrays. tagged: whether it gets a tag."""
         text = json.dumps({**header, "arrays": self.found}, allow_nan=False, separators=(",", ":")).encode()
         length = len(text).to_bytes(_WORD, "little")
-        data = b"".join([length, text, bytes(-len(text) % _WORD), *(memoryview(one).cast("B") for one in self._parts if one.size)])
+        parts = (memoryview(one).cast("B") for one in self._parts if one.size)
+        data = b"".join([length, text, bytes(-len(text) % _WORD), *parts])
         tag = blake2b(data, digest_size=TAG_BYTES).hexdigest() if tagged else ""
         return Buffer(data, "application/octet-stream", tag)
 

@@ -2,14 +2,14 @@
 
 import { html, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { parseAddress, placeOfText } from "../shared/address";
-import { askBytes } from "../shared/api";
 import { checkBox } from "../shared/check_box";
 import { Panel } from "../shared/panel";
 import { radio, radioKey } from "../shared/radio";
 import { RowsList } from "../shared/rows_list";
 import { selection } from "../shared/selection";
 import { panelStyles } from "../shared/styles";
-import { readMesh, type MeshData } from "./api";
+import { type MeshData } from "./api";
+import { askMesh } from "./asking";
 import { COLOURINGS, cornerColours, cssColour, without, type Colouring } from "./colours";
 import "./mesh_view";
 import type { MeshView } from "./mesh_view";
@@ -85,7 +85,7 @@ export class MeshPanel extends Panel {
     this.requestUpdate();
     void this.latest
       .ask(
-        async (signal) => readMesh(await askBytes("/api/mesh", "mesh", { at }, signal)),
+        (signal) => askMesh(at, signal),
         (mesh) => {
           this.mesh = mesh;
           if (this.which === "emitted" && !mesh.emitted) this.which = "vertices";

@@ -1,7 +1,7 @@
 """The part of the benchmark of the viewer about programs that run: pictures in a second, as the page draws them.
 
-The program, the server and Chromium share the processors. A picture counts when it is in the canvas; those that the page
-has no time for are left out by the server, while the program keeps its pace as far as it can.
+The program, the server and Chromium share the processors. A picture counts when it is in the canvas; those that the
+page has no time for are left out by the server, while the program keeps its pace as far as it can.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ PROGRAMS: Final = (
     ("live 1280x720, Switch, fitted to its panel", "switch/large.nro", "0", LARGE),
     ("live, 3DS, both screens", "n3ds/scene.elf", "1", SMALL),
 )
-"""What it is called; a program with another picture in each frame; how large the page shows it (0: as it fits); pictures
-in a second."""
+"""What it is called; a program with another picture in each frame; how large the page shows it (0: as it fits); and
+pictures in a second."""
 
 Viewing = Callable[[str, Path], AbstractContextManager[str]]
 

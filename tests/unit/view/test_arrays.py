@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from starlette.testclient import TestClient
 from support.view_desk import Arrays, unpack
 
 import pocketgpu
 from pocketgpu.inspect.model.inspection import Inspection
+from pocketgpu.view.questions import marks
 from pocketgpu.view.questions.arrays import Arrays as Answer
 from pocketgpu.view.questions.mesh import mesh_answer
 
@@ -98,9 +100,17 @@ def test_overdraw_and_costs_are_those_of_the_inspection(sides: tuple[TestClient,
     assert client.get("/api/overdraw", params={"at": str(at), "over": "all"}).status_code == 400
 
 
-def test_findings_are_those_of_check(sides: tuple[TestClient, Inspection]) -> None:
+def test_findings_are_those_of_check_in_slices(
+    sides: tuple[TestClient, Inspection], monkeypatch: pytest.MonkeyPatch
+) -> None:
     client, run = sides
-    found = client.get("/api/findings", params={"frame": 0}).json()
+    monkeypatch.setattr(marks, "PATIENCE", 0.0)
+    asked = 1
+    while not (found := client.get("/api/findings", params={"frame": 0}).json())["ready"]:
+        assert found == {"frame": 0, "ready": False}
+        asked += 1
+    assert asked > 3
+    assert client.get("/api/findings", params={"frame": 0}).json() == found, "kept"
     report = pocketgpu.inspect.rules.checker.check(run.capture, frame=0)
     assert [one["message"] for one in found["findings"]] == [one.message for one in report.findings]
     assert all(one["address"].startswith("f0") for one in found["findings"])

@@ -93,6 +93,17 @@ class Desk:
         found: T = self._between[make]
         return found
 
+    def kept(self, name: str, make: Callable[[Inspection], T]) -> T:
+        """What `make` makes of a side. It is kept until a side changes.
+
+        :raises UsageError: nothing is there.
+        """
+        key = name, make
+        if key not in self._between:
+            self._between[key] = make(self.side(name))
+        found: T = self._between[key]
+        return found
+
     def put(self, name: str, opened: AbstractContextManager[Inspection], title: str = "") -> Inspection:
         """Put an inspection on a side, in place of what is there. It is entered now. title: see `title`."""
         with ExitStack() as stack:

@@ -55,7 +55,7 @@ class Arrays:
         """The header and the arrays. tagged: whether it gets a tag."""
         text = json.dumps({**header, "arrays": self.found}, allow_nan=False, separators=(",", ":")).encode()
         length = len(text).to_bytes(_WORD, "little")
-        parts = (memoryview(one).cast("B") for one in self._parts if one.size)
+        parts = (memoryview(one.data).cast("B") for one in self._parts if one.size)
         data = b"".join([length, text, bytes(-len(text) % _WORD), *parts])
         tag = blake2b(data, digest_size=TAG_BYTES).hexdigest() if tagged else ""
         return Buffer(data, "application/octet-stream", tag)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import runpy
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -159,7 +160,7 @@ def test_large_pictures_change_everywhere() -> None:
         if app.present_count > before:
             shown.append(app.screens["screen"].array.copy())
     assert text_of(app).endswith("done\n") and len(shown) == 3
-    for one, other in zip(shown, shown[1:], strict=False):
+    for one, other in pairwise(shown):
         assert one.shape == (720, 1280, 3)
         blurred = (one != other).any(axis=2)
         assert blurred.any(axis=1).all() and blurred.any(axis=0).all(), "in each row and column"

@@ -124,6 +124,21 @@ SCROLL: Final = """async ({panel, top}) => {
 """Scrolls the rows of a panel, and waits until they are painted; returns how many are in the document."""
 
 
+WATCH_PICTURES: Final = """async (seconds) => {
+    const panel = document.querySelector("pg-live");
+    const {screens} = panel, draw = screens.draw.bind(screens);
+    let pictures = 0;
+    screens.draw = (some, pixels) => { draw(some, pixels); pictures += pixels.length > 0; };
+    const first = panel.status.frame, begin = performance.now();
+    await new Promise((done) => setTimeout(done, 1000 * seconds));
+    const passed = (performance.now() - begin) / 1000;
+    screens.draw = draw;
+    const size = panel.status.screens.map(({width, height}) => `${width}x${height}`).join(" and ");
+    return {pictures: pictures / passed, frames: (panel.status.frame - first) / passed, size};
+}"""
+"""Pictures that the page draws of a program that runs, and frames that it runs, in a second; the size as sent."""
+
+
 class MainThread:
     """The work of a page's main thread, as Chromium counts it: scripts, layout, painting, everything."""
 
@@ -139,4 +154,6 @@ class MainThread:
         return 1e3 * next(float(one["value"]) for one in metrics if one["name"] == "TaskDuration")
 
 
-__all__ = ["CHOOSE", "GO", "PROBE", "SCROLL", "STEPS_OF_OPENING", "USABLE", "WATCH_CLICK", "MainThread"]
+__all__ = [
+    "CHOOSE", "GO", "PROBE", "SCROLL", "STEPS_OF_OPENING", "USABLE", "WATCH_CLICK", "WATCH_PICTURES", "MainThread",
+]  # fmt: skip

@@ -1,4 +1,4 @@
-"""`pocketgpu view` with a real browser: command to page, click to answer, event to picture, scrolling.
+"""`pocketgpu view` with a real browser: command to page, click to answer, event to picture, scrolling, live programs.
 
 Each recording is opened by the command. The browser runs already, with an empty tab, whose cache has nothing of the
 page. Compiled code and indexes are in a cache of the benchmark, which earlier runs fill (`--cache`). All times end in
@@ -6,9 +6,9 @@ the page, with a painted picture (`page_probe.py`), and count on the wall: serve
 time, so a busy machine shows. Scrolling counts in processor time of the page's main thread.
 
 Needs Chromium, playwright and the built page. All recordings of other programs take some fifteen minutes; `--only
-'ex0* proctex*'` takes those whose names match, `--only none` only scrolls, `--trace` lists what the page asked, `--raw
-FILE` keeps what was found, and goes on where an earlier run with that file was interrupted. Without recordings the
-samples are measured.
+'ex0* proctex*'` takes those whose names match, `--only none` none; `--skip-scrolling` and `--skip-live` leave out the
+other parts; `--trace` lists what the page asked, `--raw FILE` keeps what was found, and goes on where an earlier run
+with that file was interrupted. Without recordings the samples are measured.
 """
 
 from __future__ import annotations
@@ -33,9 +33,11 @@ from urllib.parse import urlsplit
 
 from common import ROOT, SHARED, Report, run  # puts `tests` on the path
 from page_probe import CHOOSE, GO, PROBE, SCROLL, STEPS_OF_OPENING, USABLE, WATCH_CLICK, MainThread
+from viewer_live import measure_live
 
 from browser import browsing  # isort: skip
 from browser.fake_server import MANY, Fake  # isort: skip
+from browser.fake_stream import COUNT  # isort: skip
 
 OPEN, EVENT, CLICK, WORST_CLICK = 2500.0, 100.0, {"3DS": 150.0, "Switch": 300.0}, 600.0
 """Milliseconds. Clicks: the median of recordings, by console; and any one."""
@@ -46,8 +48,11 @@ STEPS = 30
 """Of each kind: some rows, a screen of rows, anywhere."""
 PATIENCE = 30.0
 ROW_HEIGHT = 20
-TABLES = (("tree of 100,000 events", "pg-events", "f1/d0", MANY),)
-"""What is scrolled: its panel, an address of the made-up capture, how many rows it has."""
+TABLES = (
+    ("tree of 100,000 events", "pg-events", "", "f1/d0", MANY),
+    ("stream of 1,000,000 words", "pg-words", "Words", "f1/d7", COUNT),
+)
+"""What is scrolled: its panel, the tab that brings it to the front, an address of the made-up capture, its rows."""
 
 
 @dataclass
@@ -98,7 +103,7 @@ class Visit:
     """One page of a running viewer."""
 
     def __init__(self, browser: Any) -> None:
-        self.context = browser.new_context(viewport={"width": 1440, "height": 900})
+        self.context = browser.fresh(viewport={"width": 1440, "height": 900})
         self.context.add_init_script(PROBE)
         self.page = self.context.new_page()
         self.page.set_default_timeout(browsing.LIMIT)
@@ -239,10 +244,12 @@ def scrolled(report: Report, page: Any, what: str, panel: str, rows: int) -> Non
 def measure_scrolling(report: Report, browser: Any) -> None:
     server = Fake(browsing.PAGE)
     try:
-        for what, panel, place, rows in TABLES:
+        for what, panel, tab, place, rows in TABLES:
             with browsing.watching(browser) as watched:
                 page = watched.open(f"{server.url}#{place}")
-                page.locator(f"{panel} .row.chosen").first.wait_for()
+                if tab:
+                    page.get_by_role("tab", name=tab).click()
+                page.locator(f"{panel} .row").first.wait_for()
                 page.wait_for_timeout(500)
                 scrolled(report, page, what, panel, rows)
     finally:
@@ -284,6 +291,8 @@ def measure(report: Report, arguments: argparse.Namespace) -> None:
     with browsing.chromium() as browser:
         if not arguments.skip_scrolling:
             measure_scrolling(report, browser)
+        if not arguments.skip_live:
+            measure_live(report, lambda: Visit(browser), viewing, cache)
         print(HEAD, file=sys.stderr, flush=True)
         several = kept(arguments.raw)
         known = [one.name for one in several]
@@ -301,5 +310,5 @@ def measure(report: Report, arguments: argparse.Namespace) -> None:
 if __name__ == "__main__":
     run(
         "viewer", measure, only="", clicks=3, events=7, opens=2, cache="", raw="", trace=False,
-        **{"skip-scrolling": False},
+        **{"skip-scrolling": False, "skip-live": False},
     )

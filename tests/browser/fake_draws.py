@@ -76,7 +76,7 @@ def answers(width: int, height: int, markup: str, many: int) -> dict[str, Any]:
                 "explanation": f"because {n}", "hint": f"do {n}", "source": "a test", "count": n,
             }  # fmt: skip
 
-        return {"frame": int(given["frame"]), "findings": [
+        return {"frame": int(given["frame"]), "ready": True, "findings": [
             found("/d1", "warning", 1), found("/d1", "note", 2), found("/d4", "error", 3), found("", "note", 4),
         ]}  # fmt: skip
 

@@ -56,5 +56,9 @@ def unpack(data: bytes) -> tuple[dict[str, Any], Arrays]:
     arrays: Arrays = {}
     for one, end in zip(described, ends, strict=True):
         numbers = np.frombuffer(body[one["offset"] : end], TYPES[one["type"]])
+        if "rows" in one:
+            lengths, values = numbers.reshape(2, -1)
+            numbers = np.repeat(values, lengths.view("<u4"))
+            assert len(numbers) == one["rows"] * one["components"]
         arrays[one["of"], one["name"]] = numbers.reshape(-1, one["components"])
     return header, arrays

@@ -7,6 +7,7 @@ import { Layout, PANELS } from "./layout";
 import { fromFragment, parseAddress } from "./shared/address";
 import { download, Superseded } from "./shared/api";
 import { notes } from "./notes/store";
+import { progress } from "./shared/progress";
 import { selection } from "./shared/selection";
 import { SHOW_PANEL } from "./shared/show_panel";
 import { setTheme, theme, type Theme } from "./theme";
@@ -79,7 +80,9 @@ export class App extends LitElement {
     if (!store.capture || this.progress) return;
     this.progress = new EventSource("/api/progress");
     this.progress.onmessage = (event: MessageEvent<string>) => {
-      const { busy, panel } = JSON.parse(event.data) as { busy: boolean; panel?: string };
+      const heard = JSON.parse(event.data) as { busy: boolean; panel?: string; done?: number; of?: number };
+      progress.heard(heard);
+      const { busy, panel } = heard;
       this.busy = busy ? (panel ?? "…") : "";
       this.requestUpdate();
     };

@@ -44,6 +44,14 @@ GuestConsole: TypeAlias = Console[Any, Any, Any]
 """A console of any kind."""
 
 
+class _GivenUp(Exception):
+    """What is done is to be given up. error: what was raised."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
 @dataclass(frozen=True)
 class Recorded:
     """A part of a run, recorded. first: the frame in which it begins. last: the frames that there were at its end.
@@ -229,9 +237,14 @@ class App:
         self.console.inputs = inputs
         self.frames(frame - self.frame_count)
 
-    def recorded_from(self, frame: int, most_bytes: int | None = None) -> Recorded:
+    def recorded_from(
+        self, frame: int, most_bytes: int | None = None, progress: Callable[[int, int], None] = lambda done, of: None
+    ) -> Recorded:
         """A recording from where a frame began until now, with memory and registers as they were then. The run goes
         back and comes here again for it, with the same input. It begins somewhat later if the GPU has work left then.
+
+        progress: called on the way with the number of frames that have run again, and of all that have to. What it
+        raises gives the recording up: the run is here again, soon if checkpoints are kept, and the error goes on.
 
         :raises UsageError: the frame is not over yet, the recording would have more than `most_bytes` of what was
             written to memory, or the GPU is never done from there on.
@@ -239,29 +252,64 @@ class App:
         if not 0 <= frame <= self.frame_count:
             raise UsageError(f"frame {frame} is not over yet", hint=f"There are {self.frame_count}.")
         console, ended = self.console, self.end is not None or self._failed
-        kernel, steps, now = console.kernel, console.kernel.steps, self.frame_count
+        steps, now = console.kernel.steps, self.frame_count
         self._stop_recording()
+        heard = 0
+
+        def told() -> None:
+            nonlocal heard
+            done = self.frame_count - frame
+            if done > heard:
+                heard = done
+                try:
+                    progress(done, now - frame)
+                except BaseException as error:
+                    raise _GivenUp(error) from error
+
+        try:
+            return self._record_again(frame, steps, ended, most_bytes, told)
+        except _GivenUp as given_up:
+            self._go_back(now)
+            while console.kernel.steps < steps and self._step():
+                pass
+            if ended:
+                with suppress(PocketGPUError):  # the run has ended so before, too
+                    self._step()
+            raise given_up.error from None
+
+    def _record_again(
+        self, frame: int, steps: int, ended: bool, most_bytes: int | None, told: Callable[[], None]
+    ) -> Recorded:
+        """Go back to a frame, and record until the kernel has made so many steps. told: called after each."""
+        console, kernel, now = self.console, self.console.kernel, self.frame_count
         self._go_back(frame)
         going = True
         while going and kernel.steps < steps and not console.settled:
             going = self._step()
+            told()
         if not console.settled:
             raise UsageError(f"the GPU has work left from frame {frame} on, so no recording can begin there")
         begun, before, recorder = self.frame_count, console.frames_begun, console.recorder()
         fits = True
-        with suppress(PocketGPUError):  # the run has ended so before, too
-            while going and kernel.steps < steps:
-                going = self._step()
-                if fits and most_bytes is not None and recorder.stored_bytes > most_bytes:
-                    fits = False
-                    recorder.stop()
-            if going and ended:
-                self._step()
-        if not fits and most_bytes is not None:
-            raise UsageError(f"the recording would be larger than {counted(most_bytes, 'byte')}", hint="Begin later.")
-        contents = recorder.contents({"title": self.program.name, "program": self.program.name})
-        recorder.stop()
-        return Recorded(contents, begun, now, before)
+        try:
+            with suppress(PocketGPUError):  # the run has ended so before, too
+                while going and kernel.steps < steps:
+                    going = self._step()
+                    told()
+                    if fits and most_bytes is not None and recorder.stored_bytes > most_bytes:
+                        fits = False
+                        recorder.stop()
+                if going and ended:
+                    self._step()
+            if not fits and most_bytes is not None:
+                hint = "Begin later."
+                raise UsageError(f"the recording would be larger than {counted(most_bytes, 'byte')}", hint=hint)
+            return Recorded(
+                recorder.contents({"title": self.program.name, "program": self.program.name}), begun, now, before
+            )
+        finally:
+            if fits:
+                recorder.stop()
 
     @property
     def history(self) -> History:

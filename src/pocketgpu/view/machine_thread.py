@@ -21,6 +21,7 @@ from functools import partial
 from typing import Any, Generic, TypeVar
 
 from pocketgpu.displayed import line_of
+from pocketgpu.view.working import Working
 from pocketgpu.wording import counted
 
 MOST_WAITING = 64
@@ -53,12 +54,15 @@ class MachineThread(Generic[Run]):
         the error.
     :param idle: called on that thread while no question waits. It returns after how many seconds it has to be called
         again; None: after the next question.
+    :param working: what questions that take long tell of.
     """
 
     def __init__(
-        self, make: Callable[[], AbstractContextManager[Run]], idle: Callable[[Run], float | None] | None = None
-    ) -> None:
+        self, make: Callable[[], AbstractContextManager[Run]], idle: Callable[[Run], float | None] | None = None,
+        working: Working | None = None,
+    ) -> None:  # fmt: skip
         self._make, self._idle = make, idle
+        self.working = working or Working()
         self._waiting: OrderedDict[str, tuple[Callable[[Run], Any], Future[Any], bool]] = OrderedDict()
         self._state = threading.Condition()
         self._ended = False

@@ -122,6 +122,7 @@ class Routes:
         asked = asked_of(name, version, notes, is_live)
         routes = [Route(f"/api/{path}", self._route(one)) for path, one in asked.items()]
         routes.append(Route("/api/progress", self._progress))
+        routes.append(Route("/api/live/give-up", self._give_up))
         routes.append(Route("/api/live/frames", LiveStreams(machine, self._streams, runs).answer))
         files = Mount("/", StaticFiles(directory=page, html=True, follow_symlink=False))
         self.app = Starlette(routes=[*routes, files], lifespan=self._lifespan)
@@ -160,36 +161,47 @@ class Routes:
 
         return answer
 
+    async def _give_up(self, request: Request) -> Response:
+        """Give up what takes long. No question: it would wait for what it is about."""
+        return _json({"given_up": self._machine.working.give_up()})
+
     async def _progress(self, request: Request) -> Response:
         return StreamingResponse(self._steps(request), media_type="text/event-stream", headers=_NO_STORE)
 
     async def _steps(self, request: Request) -> AsyncIterator[str]:
         """What the machine begins and ends, until the reader is gone."""
         loop, steps = asyncio.get_running_loop(), asyncio.Queue[str | None]()
+        asker = ""
 
-        def put(panel: str) -> None:
+        def put(step: Json) -> None:
             if steps.qsize() < _MOST_STEPS:  # a slow reader misses some
-                steps.put_nowait(panel)
+                steps.put_nowait(json.dumps(step))
 
         def heard(panel: str) -> None:
-            loop.call_soon_threadsafe(put, panel)
+            nonlocal asker
+            asker = panel.partition(", ")[2]
+            loop.call_soon_threadsafe(put, {"busy": bool(panel), "panel": asker})
+
+        def worked(done: int, of: int) -> None:
+            loop.call_soon_threadsafe(put, {"busy": True, "panel": asker, "done": done, "of": of})
 
         self._machine.listeners.append(heard)
+        self._machine.working.listeners.append(worked)
         self._streams.append(steps)
         try:
             while not await request.is_disconnected():
                 try:
-                    asker = await asyncio.wait_for(steps.get(), _ALIVE)
+                    step = await asyncio.wait_for(steps.get(), _ALIVE)
                 except TimeoutError:
                     yield ": still here\n\n"
                     continue
-                if asker is None:
+                if step is None:
                     return
-                panel = asker.partition(", ")[2]
-                yield f"data: {json.dumps({'busy': bool(asker), 'panel': panel})}\n\n"
+                yield f"data: {step}\n\n"
         finally:
             self._streams.remove(steps)
             self._machine.listeners.remove(heard)
+            self._machine.working.listeners.remove(worked)
 
 
 __all__ = ["Routes"]

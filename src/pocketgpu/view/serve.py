@@ -94,8 +94,10 @@ def serve_program(
     def make() -> MachineThread[Desk]:
         from pocketgpu.view.machine_thread import MachineThread
         from pocketgpu.view.questions.live import live_desk, work
+        from pocketgpu.view.working import Working
 
-        return MachineThread(lambda: live_desk(start, switches), work)
+        working = Working()
+        return MachineThread(lambda: live_desk(start, switches, working), work, working)
 
     serve_desk(make, name, place, is_live=True, runs=runs)
 

@@ -1,11 +1,15 @@
 """Makes scene_data.h: programs of scene.c as our assembler makes them, headers of its texture, and numbers of methods.
 
     PYTHONPATH=../../../src python3 make_scene.py > scene_data.h
+    PYTHONPATH=../../../src python3 make_scene.py 1280 720 > large_data.h
+
+Who includes the second one before scene.c has larger pictures.
 """
 
 from __future__ import annotations
 
 import struct
+import sys
 from collections.abc import Iterable
 
 import numpy as np
@@ -15,7 +19,10 @@ from pocketgpu.builder.values import encode_register
 from pocketgpu.facts.maxwell import B06F, B197
 from pocketgpu.facts.maxwell.headers import TIC, TSC
 
-WIDTH, HEIGHT, TEXELS, FONT_TEXELS = 320, 180, 16, 256
+WIDTH, HEIGHT = map(int, sys.argv[1:] or (320, 180))
+TEXELS, FONT_TEXELS = 16, 256
+BLOCK_ROWS = 128
+"""Of the blocks that the buffers consist of."""
 VERTEX = "ALD.128 R0, a[0x80]\nALD.64 R4, a[0x90]\nAST.128 a[0x70], R0\nAST.64 a[0x80], R4\nEXIT"
 PIXEL = """
     IPA.PASS R5, a[0x7c], RZ
@@ -56,6 +63,7 @@ def words(data: bytes) -> tuple[int, ...]:
 
 def main() -> None:
     print("/* Made by make_scene.py. */")
+    print("#ifndef SCENE_DATA\n#define SCENE_DATA")
     for name in METHODS:
         method = B197[name]
         print(f"#define {name} 0x{(method(0) if method.count > 1 else method).word:03X}")
@@ -76,6 +84,8 @@ def main() -> None:
     }
     for name, (table, method, fields) in values.items():
         print(f"#define {name} 0x{int(encode_register(table[method], fields)):08X}u")
+    rows = -(-HEIGHT // BLOCK_ROWS) * BLOCK_ROWS
+    print(f"enum {{ ROWS_OF_IMAGE = {rows} }};")
     print(f"enum {{ WIDTH = {WIDTH}, HEIGHT = {HEIGHT}, TEXELS = {TEXELS}, CLASS_3D = 0x{B197.class_id:X} }};")
     texture = words(struct.pack("<8I", *TIC["PITCH"].pack(HEADER)))
     low = words(struct.pack("<8I", *TIC["PITCH"].pack({"ADDRESS_BITS31TO5": 1})))
@@ -99,6 +109,7 @@ def main() -> None:
     state.method("SET_COLOR_TARGET_THIRD_DIMENSION", 0, 1, 0, 0)
     state.method("SET_CLEAR_SURFACE_CONTROL", USE_SCISSOR0=False)
     print(array("state", np.asarray(state.words).tolist()))
+    print("#endif")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
 #include "services.h"
 #include "scene_data.h"
 
-enum { FRAMES = 4, IMAGE = 4 * WIDTH * 256, DATA = 0x20000, PADDING = 48, HOST_CHANNEL = 0, SYNCPOINT_SHIFT = 8 };
+enum { FRAMES = 4, IMAGE = 4 * WIDTH * ROWS_OF_IMAGE, DATA = 0x20000, PADDING = 48, HOST_CHANNEL = 0, SYNCPOINT_SHIFT = 8 };
 enum { RGBA8 = 1, GENERIC = 0xFE, COMPRESSED = 0xDB, FIXED = 1, CACHED = 4, MODIFY = 0x100, ERROR_EVENT = 3 };
 /* Where things lie in the block of data. */
 enum { COMMANDS = 0, VERTICES = 0x10000, TEXTURE = 0x11000, HEADERS = 0x12000, SAMPLERS = 0x12100, CONSTANTS = 0x12200,

@@ -1,4 +1,6 @@
 /* Made by make_scene.py. */
+#ifndef SCENE_DATA
+#define SCENE_DATA
 #define SET_COLOR_TARGET_A 0x200
 #define SET_COLOR_TARGET_WIDTH 0x202
 #define SET_COLOR_CLEAR_VALUE 0x360
@@ -36,6 +38,7 @@
 #define ACQUIRE 0x00001001u
 #define WAIT_SYNCPOINT 0x00000010u
 #define INCREMENT 0x00000001u
+enum { ROWS_OF_IMAGE = 256 };
 enum { WIDTH = 320, HEIGHT = 180, TEXELS = 16, CLASS_3D = 0xB197 };
 enum { ADDRESS_LOW = 1, ADDRESS_HIGH = 2 };
 static const u32 texture_header[] = {
@@ -76,3 +79,4 @@ static const u32 state[] = {
     0x01400000, 0x00B40000, 0x90180700, 0x20020458, 0x38200000, 0x38800800, 0x20050204, 0x000000D5, 0x00000040, 0x00000001,
     0x00000000, 0x00000000, 0x8000043E,
 };
+#endif

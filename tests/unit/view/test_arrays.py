@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from starlette.testclient import TestClient
 from support.view_desk import Arrays, unpack
 
 import pocketgpu
 from pocketgpu.inspect.model.inspection import Inspection
+from pocketgpu.view.questions import marks
+from pocketgpu.view.questions.arrays import Arrays as Answer
 from pocketgpu.view.questions.mesh import mesh_answer
 
 DATA = Path(__file__).resolve().parents[3] / "src/pocketgpu/data"
@@ -54,6 +57,24 @@ def test_a_mesh_is_bounded_and_says_so(sides: tuple[TestClient, Inspection]) -> 
     assert arrays["triangles", "corners"].max(initial=0) < 10 and len(arrays["outputs", "position"]) == 10
 
 
+def test_pictures_of_few_runs_are_sent_as_runs() -> None:
+    flat = np.repeat(np.array([7, 9, 0xFFFFFFFF], "<u4"), [500, 1, 99])
+    depth = np.full((10, 10), np.nan, "<f4").ravel()
+    mixed = np.arange(600, dtype="<u4")
+    answer = Answer()
+    for name, values in (("flat", flat), ("depth", depth), ("mixed", mixed)):
+        answer.add("pixels", name, values, runs=True)
+    answer.add("pixels", "plain", flat)
+    described = answer.found
+    assert [one.get("rows") for one in described] == [600, 100, None, None]
+    assert [one["offset"] for one in described] == [0, 6 * 4, 8 * 4, 608 * 4]
+    _, arrays = unpack(answer.answer({}).data)
+    assert np.array_equal(arrays["pixels", "flat"].ravel(), flat)
+    assert np.array_equal(arrays["pixels", "depth"].ravel(), depth, equal_nan=True)
+    assert np.array_equal(arrays["pixels", "mixed"].ravel(), mixed)
+    assert np.array_equal(arrays["pixels", "plain"].ravel(), flat)
+
+
 def test_numbers_are_those_of_the_picture(sides: tuple[TestClient, Inspection]) -> None:
     client, run = sides
     at = run.draws(0)[4].address
@@ -79,9 +100,17 @@ def test_overdraw_and_costs_are_those_of_the_inspection(sides: tuple[TestClient,
     assert client.get("/api/overdraw", params={"at": str(at), "over": "all"}).status_code == 400
 
 
-def test_findings_are_those_of_check(sides: tuple[TestClient, Inspection]) -> None:
+def test_findings_are_those_of_check_in_slices(
+    sides: tuple[TestClient, Inspection], monkeypatch: pytest.MonkeyPatch
+) -> None:
     client, run = sides
-    found = client.get("/api/findings", params={"frame": 0}).json()
+    monkeypatch.setattr(marks, "PATIENCE", 0.0)
+    asked = 1
+    while not (found := client.get("/api/findings", params={"frame": 0}).json())["ready"]:
+        assert found == {"frame": 0, "ready": False}
+        asked += 1
+    assert asked > 3
+    assert client.get("/api/findings", params={"frame": 0}).json() == found, "kept"
     report = pocketgpu.inspect.rules.checker.check(run.capture, frame=0)
     assert [one["message"] for one in found["findings"]] == [one.message for one in report.findings]
     assert all(one["address"].startswith("f0") for one in found["findings"])

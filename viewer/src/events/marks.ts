@@ -28,7 +28,11 @@ export type Cost = (typeof COSTS)[number];
 export type CostTable = Record<Cost, Map<number, number>>;
 
 export async function readFindings(frame: number, signal: AbortSignal): Promise<Finding[]> {
-  return (await askJson<{ findings: Finding[] }>("/api/findings", "findings", { frame }, signal)).findings;
+  for (;;) {
+    const answer = await askJson<{ findings?: Finding[] }>("/api/findings", "findings", { frame }, signal);
+    // The server looks for them in slices, so that what panels ask comes between.
+    if (answer.findings) return answer.findings;
+  }
 }
 
 export async function readCosts(frame: number, signal: AbortSignal): Promise<CostTable> {

@@ -278,6 +278,14 @@ export class EventTree {
     return frame.loaded ? null : frame.number;
   }
 
+  /** Whether an address names a draw, or a place in one; null: its event is not known. */
+  isDraw(address: string): boolean | null {
+    const parsed = parseAddress(address);
+    const frame = parsed && this.frames[parsed.frame];
+    const event = frame?.loaded?.events[this.findEvent(frame, parsed?.draw, parsed?.event)];
+    return event ? event.draw !== null : null;
+  }
+
   /** The row of an address, or of the nearest thing around it that has one; -1 if there is none. */
   rowOf(address: string): number {
     const parsed = parseAddress(address);

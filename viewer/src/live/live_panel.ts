@@ -4,6 +4,7 @@ import { css, html, nothing, type PropertyValues, type TemplateResult } from "li
 import { store } from "../events/store";
 import { askJson, download, RequestError, Superseded } from "../shared/api";
 import { Panel, linked } from "../shared/panel";
+import { progress } from "../shared/progress";
 import { selection } from "../shared/selection";
 import { panelStyles } from "../shared/styles";
 import { command, type Command, type LiveAnswer, type LiveControls, type LiveStatus } from "./api";
@@ -14,6 +15,8 @@ import { Screens } from "./screens";
 
 /** Keys of the panel, where the console has none of that code. */
 const COMMANDS: Record<string, "toggle" | "step" | "back"> = { Space: "toggle", Period: "step", Comma: "back" };
+/** The name with which a recording is asked for. */
+const SAVING = "live-record";
 const TEXT_MS = 1000;
 const AGAIN_MS = 1000;
 const RESIZED_MS = 300;
@@ -124,6 +127,21 @@ export class LivePanel extends Panel {
         white-space: pre;
         font-variant-numeric: tabular-nums;
       }
+      .saving {
+        flex: none;
+        display: flex;
+        flex-wrap: wrap;
+        align-items: center;
+        gap: 4px 10px;
+        padding: 4px 8px;
+        border-bottom: 1px solid var(--line);
+        background: var(--raised);
+      }
+      .saving progress {
+        flex: 1 1 120px;
+        max-width: 320px;
+        accent-color: var(--accent);
+      }
       .more {
         display: flex;
         flex-wrap: wrap;
@@ -144,6 +162,7 @@ export class LivePanel extends Panel {
   private seen = 0;
   private events: string[] = [];
   private saving = false;
+  private givenUp = false;
   private step = 1;
   private wrote = 0;
   private reading: AbortController | null = null;
@@ -152,10 +171,12 @@ export class LivePanel extends Panel {
   private sending = false;
   private readonly sizes = new ResizeObserver(() => this.fit());
   private readonly drop = (): void => this.release();
+  private readonly onProgress = (): void => this.requestUpdate();
 
   override connectedCallback(): void {
     super.connectedCallback();
     addEventListener("blur", this.drop);
+    progress.addEventListener("change", this.onProgress);
     void store.open().then(() => {
       if (this.isConnected && store.capture?.live) void this.follow();
     });
@@ -164,6 +185,7 @@ export class LivePanel extends Panel {
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     removeEventListener("blur", this.drop);
+    progress.removeEventListener("change", this.onProgress);
     this.release();
     this.sizes.disconnect();
     this.stream?.abort();
@@ -282,17 +304,40 @@ export class LivePanel extends Panel {
 
   private async save(from: number): Promise<void> {
     this.saving = true;
+    this.givenUp = false;
     this.requestUpdate();
     try {
-      await download("/api/live/record", "live-record", { from });
+      await download("/api/live/record", SAVING, { from });
       if (from) await this.tell("mark");
       this.fail(null);
     } catch (error) {
-      if (!(error instanceof Superseded)) this.fail(error instanceof RequestError ? error : new RequestError(String(error)));
+      if (!this.givenUp && !(error instanceof Superseded)) this.fail(error instanceof RequestError ? error : new RequestError(String(error)));
     } finally {
       this.saving = false;
       this.requestUpdate();
     }
+  }
+
+  /** The program runs again for a recording; that takes as long as it was played. */
+  private async giveUp(): Promise<void> {
+    this.givenUp = true;
+    try {
+      await askJson("/api/live/give-up", "");
+    } catch (error) {
+      this.fail(error instanceof RequestError ? error : new RequestError(String(error)));
+    }
+  }
+
+  private savingBar(): TemplateResult | typeof nothing {
+    if (!this.saving) return nothing;
+    const part = progress.part?.panel === SAVING ? progress.part : null;
+    const text = part ? `frame ${part.done.toLocaleString("en")} of ${part.of.toLocaleString("en")}` : "";
+    return html`<div class="saving" role="status">
+      <span>Saving: the program runs again for the recording</span>
+      <progress aria-label="Saving" max=${part?.of ?? 1} .value=${part?.done ?? 0}></progress>
+      <span class="numbers">${text}</span>
+      <button type="button" class="give-up" ?disabled=${this.givenUp} @click=${() => void this.giveUp()}>Cancel</button>
+    </div>`;
   }
 
   private record(): void {
@@ -404,7 +449,7 @@ export class LivePanel extends Panel {
     const status = this.status;
     if (!status || !this.controls) return html`${this.problem(this.failure)}<div class="note">the program is not there yet</div>`;
     return html`
-      ${this.bar(status)} ${this.problem(this.failure)}
+      ${this.bar(status)} ${this.savingBar()} ${this.problem(this.failure)}
       <div
         class="screens"
         tabindex="0"

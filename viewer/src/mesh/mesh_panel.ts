@@ -3,7 +3,7 @@
 import { html, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { parseAddress, placeOfText } from "../shared/address";
 import { store } from "../events/store";
-import { askBytes, askJson } from "../shared/api";
+import { askJson } from "../shared/api";
 import { checkBox } from "../shared/check_box";
 import { Latest } from "../shared/latest";
 import { Panel } from "../shared/panel";
@@ -11,7 +11,8 @@ import { radio, radioKey } from "../shared/radio";
 import { RowsList } from "../shared/rows_list";
 import { selection } from "../shared/selection";
 import { panelStyles } from "../shared/styles";
-import { readMesh, type MeshData } from "./api";
+import { type MeshData } from "./api";
+import { askMesh } from "./asking";
 import { COLOURINGS, cornerColours, cssColour, without, type Colouring } from "./colours";
 import "./mesh_view";
 import type { MeshView } from "./mesh_view";
@@ -94,7 +95,7 @@ export class MeshPanel extends Panel {
     this.requestUpdate();
     void this.latest
       .ask(
-        async (signal) => ((await store.isDraw(at)) === false ? null : readMesh(await askBytes("/api/mesh", "mesh", { at }, signal))),
+        async (signal) => ((await store.isDraw(at)) === false ? null : askMesh(at, signal)),
         (mesh) => {
           this.mesh = mesh;
           if (!mesh) {

@@ -1,7 +1,7 @@
 // The wireframe of a draw over a picture of its target: edges of triangles in pixels of the picture.
 
-import { askBytes } from "../shared/api";
-import { clipPositions, readMesh, type MeshData } from "../mesh/api";
+import { clipPositions, type MeshData } from "../mesh/api";
+import { askMesh } from "../mesh/asking";
 
 /** Ends of lines, four numbers each (x and y of both ends), with the triangle of each three. */
 export interface Wireframe {
@@ -16,7 +16,7 @@ const MOST_TRIANGLES = 20_000;
 const NEAREST = 1e-4;
 
 export async function readWireframe(at: string, of: string, signal: AbortSignal): Promise<Wireframe> {
-  return wireframeOf(readMesh(await askBytes("/api/mesh", "wireframe", { at }, signal)), of);
+  return wireframeOf(await askMesh(at, signal), of);
 }
 
 /** The edges of all triangles that are in front of the eye; edges that pass it are cut there. */

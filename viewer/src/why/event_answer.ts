@@ -12,8 +12,17 @@ interface EventAnswer {
   reads?: { address: string; size: number }[];
 }
 
+/** Whether an address names an event that draws nothing: it has no reason. False as well if that is not known. */
+function drawsNothing(at: string): boolean {
+  const parsed = parseAddress(at);
+  return parsed?.event !== undefined && !parsed.pixel && !parsed.rest && store.tree.isDraw(at) === false;
+}
+
 /** The answer of `why`, or a description of the event or pass where there is none to be had. */
 export async function explain(at: string, signal: AbortSignal): Promise<WhyAnswer> {
+  await store.needFor(at);
+  signal.throwIfAborted();
+  if (drawsNothing(at)) return describe(await askJson<EventAnswer>("/api/event", "why", { at }, signal));
   try {
     return await askJson<WhyAnswer>("/api/why", "why", { at }, signal);
   } catch (error) {

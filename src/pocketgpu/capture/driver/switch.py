@@ -364,7 +364,10 @@ class SwitchPlayer(Player[SwitchDriver]):
 
     # -- seeking ------------------------------------------------------------------------------------------------------
     def finish_frame(self, frame: int) -> None:
-        """Continue from the last tick passed to `heard` until a frame has been shown."""
+        """Continue from the last tick passed to `heard` until a frame has been shown. The machine stays where it is if
+        that frame was passed before."""
+        if frame < self.finished:
+            return
         if self.diverged or self.tick < self._heard_ticks:
             self.go(self.at(self._heard_ticks))
         self._heard_at = perf_counter()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pocketgpu.displayed import Displayed, table_html, title_html
 from pocketgpu.errors import UsageError
+from pocketgpu.inspect.decode.in_steps import InSteps, finished
 from pocketgpu.inspect.model.rules import SEVERITIES, Found, Rule, RuleFinding
 from pocketgpu.late_dataclass import dataclass
 
@@ -92,13 +93,34 @@ def check(
 
     :raises NoPictureError: the capture has nothing to run.
     """
+    return finished(
+        checking(capture, rules, evaluator=evaluator, progress=progress, frame=frame, program=program)
+    )
+
+
+def checking(
+    capture: Capture,
+    rules: Sequence[Rule] | None = None,
+    *,
+    evaluator: str = "llvm",
+    progress: Callable[[int], None] = lambda _: None,
+    frame: int | None = None,
+    program: App | None = None,
+) -> InSteps[Report]:
+    """What `check` does, in steps.
+
+    :raises NoPictureError: the capture has nothing to run.
+    """
     from pocketgpu.inspect.rules.registry import RULES
 
     chosen = tuple(rule for rule in (RULES if rules is None else rules) if rule.console == capture.console)
-    record = _WATCHING[capture.console](capture, evaluator, progress, frame)
+    record = yield from _WATCHING[capture.console](capture, evaluator, progress, frame)
     if program is not None and capture.console in _RUNNING:
         record.live = _RUNNING[capture.console](program.fresh(), capture.frame_count)
-    findings = [finding for rule in chosen for finding in _merged(rule, rule.look(record))]
+    findings = []
+    for rule in chosen:
+        findings += _merged(rule, rule.look(record))
+        yield
     order = {name: n for n, name in enumerate(SEVERITIES)}
     findings.sort(key=lambda finding: (order[finding.rule.severity], _place(finding.at)))
     return Report(chosen, tuple(findings))
@@ -116,16 +138,20 @@ def _flushes_switch(program: App, frames: int) -> list[Found]:
     return flushes_of(program, frames)
 
 
-def _watch_3ds(capture: Capture, evaluator: str, progress: Callable[[int], None], frame: int | None) -> Any:
-    from pocketgpu.inspect.rules.n3ds.watch import watch
+def _watch_3ds(
+    capture: Capture, evaluator: str, progress: Callable[[int], None], frame: int | None
+) -> InSteps[Any]:  # fmt: skip
+    from pocketgpu.inspect.rules.n3ds.watch import watching
 
-    return watch(capture, evaluator, progress, frame)
+    return watching(capture, evaluator, progress, frame)
 
 
-def _watch_switch(capture: Capture, evaluator: str, progress: Callable[[int], None], frame: int | None) -> Any:
-    from pocketgpu.inspect.rules.switch.watch import watch
+def _watch_switch(
+    capture: Capture, evaluator: str, progress: Callable[[int], None], frame: int | None
+) -> InSteps[Any]:  # fmt: skip
+    from pocketgpu.inspect.rules.switch.watch import watching
 
-    return watch(capture, evaluator, progress, frame)
+    return watching(capture, evaluator, progress, frame)
 
 
 _RUNNING: Mapping[str, Callable[[App, int], list[Found]]] = {
@@ -159,7 +185,7 @@ def _place(at: str) -> tuple[tuple[int, ...], str]:
     return numbers, at
 
 
-__all__ = ["SCHEMA", "Report", "check", "choose"]
+__all__ = ["SCHEMA", "Report", "check", "checking", "choose"]
 
 
 def __dir__() -> list[str]:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
-from pocketgpu.displayed import Displayed
+from pocketgpu.displayed import Displayed, line_of
 from pocketgpu.errors import UsageError
+from pocketgpu.inspect.decode.in_steps import InSteps, finished
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.inspect.model.rules import RuleFinding
-from pocketgpu.inspect.rules.checker import check
+from pocketgpu.inspect.rules.checker import checking
 from pocketgpu.late_dataclass import dataclass
+from pocketgpu.wording import counted
+
+MOST_FRAMES: Final = 16
+"""Frames whose marks are kept."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,9 +42,54 @@ def marks_of(run: Inspection, frame: int) -> list[Mark]:
 
     :raises UsageError: there is no such frame.
     """
+    return finished(marking(run, frame))
+
+
+def marking(run: Inspection, frame: int) -> InSteps[list[Mark]]:
+    """What `marks_of` does, in steps: whoever does them can use the inspection between two of them.
+
+    :raises UsageError: there is no such frame.
+    """
     run.events(frame)
+    report = yield from checking(run.capture, frame=frame)
     whole = Address(frame)
-    return [Mark(_place_of(one.at, whole), one) for one in check(run.capture, frame=frame).findings]
+    return [Mark(_place_of(one.at, whole), one) for one in report.findings]
+
+
+class Marks:
+    """The marks of an inspection, frame by frame. Those of the last frames are kept."""
+
+    def __init__(self, run: Inspection) -> None:
+        self._run = run
+        self._known: dict[int, list[Mark]] = {}
+        self._begun: tuple[int, InSteps[list[Mark]]] | None = None
+
+    def __repr__(self) -> str:
+        return line_of(self, f"{counted(len(self._known), 'frame')} looked at")
+
+    def step(self, frame: int) -> list[Mark] | None:
+        """Do a step for a frame, if anything is left to do; returns its marks once they are there. What was begun for
+        another frame is given up.
+
+        :raises UsageError: there is no such frame.
+        """
+        if frame in self._known:
+            return self._known[frame]
+        if self._begun is None or self._begun[0] != frame:
+            self._begun = frame, marking(self._run, frame)
+        try:
+            next(self._begun[1])
+        except StopIteration as end:
+            self._begun = None
+            while len(self._known) >= MOST_FRAMES:
+                del self._known[next(iter(self._known))]
+            found: list[Mark] = end.value
+            self._known[frame] = found
+            return found
+        except BaseException:
+            self._begun = None
+            raise
+        return None
 
 
 def _place_of(at: str, whole: Address) -> Address:
@@ -51,4 +101,4 @@ def _place_of(at: str, whole: Address) -> Address:
     return found.place if found.frame == whole.frame else whole
 
 
-__all__ = ["Mark", "marks_of"]
+__all__ = ["Mark", "Marks", "marking", "marks_of"]

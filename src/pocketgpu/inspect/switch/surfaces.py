@@ -233,18 +233,22 @@ class TargetPicture:
 
 
 def _mixed(words: NDArray[np.uint32], across: int, down: int) -> NDArray[np.uint32]:
-    """The mean of each grid of samples, whose four bytes are channels."""
-    # Two channels are added at once, in 16 bits of a word each.
-    low = np.uint32(0xFF00FF)
+    """The mean of each grid of samples, whose four bytes are channels. Rows are of whole grids."""
+    # Two channels are added at once, in 16 bits each; samples of two columns, in a word of 64 bits.
+    shift, low, wide = np.uint32(8), np.uint32(0xFF00FF), np.uint64(0xFF00FF)
     half, places = np.uint32(across * down // 2 * 0x10001), np.uint32((across * down).bit_length() - 1)
-    totals = []
-    for shift in (np.uint32(0), np.uint32(8)):
-        parts = [words[j::down, i::across] >> shift & low for j in range(down) for i in range(across)]
-        total = parts[0] + half
-        for part in parts[1:]:
-            total += part
-        totals.append((total >> places & low) << shift)
-    found: NDArray[np.uint32] = totals[0] | totals[1]
+    pairs = words.view(np.uint64)
+    mask = wide | wide << np.uint64(32)
+    found: NDArray[np.uint32] = np.zeros((), np.uint32)
+    for high in (False, True):
+        total = (pairs[::down] >> np.uint64(shift) if high else pairs[::down]) & mask
+        for row in range(1, down):
+            total += (pairs[row::down] >> np.uint64(shift) if high else pairs[row::down]) & mask
+        columns = total.view(np.uint32)
+        while columns.shape[1] > words.shape[1] // across:
+            columns = columns[:, ::2] + columns[:, 1::2]
+        mean = (columns + half) >> places & low
+        found = mean << shift | found if high else mean
     return found
 
 

@@ -333,15 +333,18 @@ class LiveRun:
         if recent is not None:
             recent.pinned = frame
 
-    def contents(self, first: int = 0) -> Contents:
-        """A recording from a frame on until now. The program goes back and comes here again for it.
+    def contents(
+        self, first: int = 0, progress: Callable[[int, int], None] = lambda done, of: None
+    ) -> Contents:  # fmt: skip
+        """A recording from a frame on until now. The program goes back and comes here again for it. progress: as for
+        `App.recorded_from`.
 
         :raises UsageError: there is no such frame, or the recording would be too large.
         """
         self.stand()
         if self.frame and first >= self.frame:
             raise UsageError(f"frame {first} is not over yet", location="from", hint=f"There are {self.frame}.")
-        return self.app.recorded_from(first, MOST_RECORDED).contents
+        return self.app.recorded_from(first, MOST_RECORDED, progress).contents
 
     def capture(self) -> Capture | None:
         """A recording with the frame that is shown, and some before it; None if the last recording has it."""

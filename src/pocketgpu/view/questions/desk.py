@@ -19,6 +19,7 @@ from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.late_dataclass import dataclass
+from pocketgpu.view.working import Working
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
@@ -50,6 +51,8 @@ class Desk:
         """What is on the other side at first: the second capture of the command line; None without one."""
         self.live: LiveRun | None = None
         """The program that runs, if one is open."""
+        self.working = Working()
+        """What questions that take long tell of."""
 
     def __repr__(self) -> str:
         return line_of(self, ", ".join(f"{name}: {run}" for name, (run, _) in self._sides.items()))
@@ -91,6 +94,17 @@ class Desk:
         if make not in self._between:
             self._between[make] = make(self.side(MAIN), self.side(OTHER))
         found: T = self._between[make]
+        return found
+
+    def kept(self, name: str, make: Callable[[Inspection], T]) -> T:
+        """What `make` makes of a side. It is kept until a side changes.
+
+        :raises UsageError: nothing is there.
+        """
+        key = name, make
+        if key not in self._between:
+            self._between[key] = make(self.side(name))
+        found: T = self._between[key]
         return found
 
     def put(self, name: str, opened: AbstractContextManager[Inspection], title: str = "") -> Inspection:

@@ -17,6 +17,7 @@ from pocketgpu.view.questions.parameters import Parameters
 if TYPE_CHECKING:
     from pocketgpu.guests import App
     from pocketgpu.view.live.live_run import LiveRun
+    from pocketgpu.view.working import Working
 
 _RESERVED: Final = ("tab", "panel", "turn", "side")
 """Parameters that are no controls."""
@@ -24,11 +25,14 @@ _SUFFIX: Final = ".pgc"
 
 
 @contextmanager
-def live_desk(start: Callable[[], App], choices: Mapping[str, str]) -> Iterator[Desk]:
-    """A desk with a program that stands before its first frame."""
+def live_desk(
+    start: Callable[[], App], choices: Mapping[str, str], working: Working | None = None
+) -> Iterator[Desk]:  # fmt: skip
+    """A desk with a program that stands before its first frame. working: what saving a recording tells of."""
     from pocketgpu.view.live.live_run import LiveRun
 
     with desk_of() as desk:
+        desk.working = working or desk.working
         desk.live = LiveRun(start, choices)
         _look(desk)
         yield desk
@@ -119,14 +123,16 @@ def _mark(given: Parameters) -> Callable[[LiveRun], None]:
 
 
 def _record(given: Parameters) -> DeskQuestion:
-    """A file with the program's frames from `from` on. Memory and registers before them are in it."""
+    """A file with the program's frames from `from` on. Memory and registers before them are in it. It takes long, and
+    can be given up."""
     first = given.number("from", 0)
 
     def question(desk: Desk) -> Download:
         from pocketgpu.capture.formats.pgc.encoder import encode
 
         run = _run_of(desk)
-        contents = run.contents(first)
+        with desk.working.begun():
+            contents = run.contents(first, desk.working.tell)
         last = max(first, run.frame - 1)
         _look(desk)
         name = f"{run.app.program.name} f{first}-f{last}{_SUFFIX}"

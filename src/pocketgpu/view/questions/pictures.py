@@ -60,7 +60,7 @@ def _look(given: Parameters) -> Question:
         moment, arrays = run.seek(at.place), Arrays()
         shown = shown_first(moment, wanted)
         if shown is not None:
-            arrays.add("pixels", "rgba", np.ascontiguousarray(shown.pixels).view("<u4").ravel())
+            arrays.add("pixels", "rgba", np.ascontiguousarray(shown.pixels).view("<u4").ravel(), runs=True)
         pictures = [_info(one) for one in moment.pictures.values()]
         return arrays.answer({"pictures": pictures, "shown": shown and shown.name}, tagged=False)
 
@@ -89,7 +89,7 @@ def _numbers(given: Parameters) -> Question:
                 f"{name} has no single number for each pixel", location=str(at), hint="Depth and stencil have one."
             )
         arrays = Arrays()
-        arrays.add("pixels", picture.kind, picture.numbers.astype(np.float32).ravel())
+        arrays.add("pixels", picture.kind, picture.numbers.astype(np.float32).ravel(), runs=True)
         return arrays.answer({"name": name, "width": picture.width, "height": picture.height})
 
     return question
@@ -100,7 +100,7 @@ def _overdraw(given: Parameters) -> Question:
 
     def question(run: Inspection) -> Buffer:
         found, arrays = run.overdraw(at.place, over), Arrays()
-        arrays.add("pixels", "fragments", found.counts.ravel())
+        arrays.add("pixels", "fragments", found.counts.ravel(), runs=True)
         return arrays.answer(found.to_json())
 
     return question

@@ -241,6 +241,8 @@ def test_ticks_of_a_switch_are_heard_once() -> None:
     assert len(ends) == 2 and player.tick == len(heard)
     assert player.at(ends[0]) == Position(1) and player.proper(Position(0, ends[0])) == Position(1)
     player.go(player.at(3))
+    player.finish_frame(0)
+    assert player.tick == 3  # it was heard before, so who asks does not move the machine
     player.go(Position(2))
     assert player.tick == len(heard) == ends[1]
 

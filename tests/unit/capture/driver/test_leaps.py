@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pocketgpu import capture
+from pocketgpu.capture.driver.checkpoints import Position
 from pocketgpu.capture.driver.switch import SwitchPlayer
 from pocketgpu.lanes import background
 from pocketgpu.maxwell.host.observer import Observer
@@ -61,6 +62,7 @@ def test_observers_hear_of_every_draw(player: SwitchPlayer) -> None:
             run()
 
     player.finish_frame(0)
+    player.go(Position(1))
     last = player.tick
     player.go(player.at(3))
     observer, made = Counting(), player.machine.drawing.quick.made

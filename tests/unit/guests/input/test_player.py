@@ -83,3 +83,43 @@ def test_many_statements_are_no_burden() -> None:
         player.add([Statement(frame, frame + 1, KEYS, ("A",))])
         assert player.at(frame).keys == {"A"}
     assert perf_counter() - start < 10
+
+
+def held_by(frames: list[dict[str, tuple[float | str, ...]]]) -> Player:
+    """A player that holds what a list has for each frame, told as a page tells it: once in every frame."""
+    player = Player(CONTROLS)
+    for frame, held in enumerate(frames):
+        for control, values in held.items():
+            player.hold(Statement(frame, frame, control, values))
+    return player
+
+
+def test_what_is_held_on_is_one_statement() -> None:
+    player = held_by([{KEYS: ("A",)}] * 5 + [{KEYS: ("A", "B")}] * 2 + [{}] * 3 + [{KEYS: ("A", "B")}])
+    assert [str(one) for one in player.statements] == ["0-4: A", "5-6: A+B", "10: A+B"]
+    assert [player.at(frame).keys for frame in (4, 5, 7, 10)] == [{"A"}, {"A", "B"}, set(), {"A", "B"}]
+
+
+def test_controls_are_held_apart() -> None:
+    player = held_by([{KEYS: ("A",), "touch": (1.0, 2.0)}, {KEYS: ("A",)}, {KEYS: ("A",), "touch": (1.0, 2.0)}])
+    assert [str(one) for one in player.statements] == ["0-2: A", "0: touch 1,2", "2: touch 1,2"]
+
+
+def test_a_frame_that_was_asked_for_gets_what_is_held_later() -> None:
+    player = Player(CONTROLS)
+    for frame in range(200):
+        player.hold(Statement(frame, frame, KEYS, ("A" if frame % 50 < 25 else "B",)))
+        assert player.at(frame).keys == {"A" if frame % 50 < 25 else "B"}
+    assert len(player.statements) == 8
+    for frame in (10, 30, 199, 0):  # and again, after going back
+        assert player.at(frame).keys == slow(list(player.statements), frame).keys == (
+            {"A"} if frame % 50 < 25 else {"B"}
+        )
+
+
+def test_what_has_no_end_is_not_prolonged() -> None:
+    player = Player(CONTROLS)
+    player.hold(Statement(0, None, "slider", (0.5,)))
+    player.hold(Statement(4, None, "slider", (0.5,)))
+    player.hold(Statement(5, 5, "slider", (0.5,)))
+    assert len(player.statements) == 3 and player.at(9).values["slider"] == (0.5,)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import runpy
+import sys
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -139,10 +141,29 @@ def test_a_channel_that_waits_for_ever_does_not_stop_the_program() -> None:
         assert event.id == "channel.deadlock" and "to become 0x4d2" in event.message
 
 
-def test_the_data_of_the_scene_is_made_again(capsys: pytest.CaptureFixture[str]) -> None:
-    """The programs and headers in scene_data.h are what the assembler and the tables give."""
+@pytest.mark.parametrize(("file", "size"), [("scene_data.h", ()), ("large_data.h", ("1280", "720"))])
+def test_the_data_of_the_scene_is_made_again(
+    file: str, size: tuple[str, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The programs and headers in these files are what the assembler and the tables give."""
+    monkeypatch.setattr(sys, "argv", ["make_scene.py", *size])
     runpy.run_path(str(PROGRAMS / "make_scene.py"), run_name="__main__")
-    assert capsys.readouterr().out == (PROGRAMS / "scene_data.h").read_text()
+    assert capsys.readouterr().out == (PROGRAMS / file).read_text()
+
+
+def test_large_pictures_change_everywhere() -> None:
+    app = pocketgpu.run(PROGRAMS / "large.nro", arguments=("3",))
+    shown = []
+    while app.end is None:
+        before = app.present_count
+        app.frames(1)
+        if app.present_count > before:
+            shown.append(app.screens["screen"].array.copy())
+    assert text_of(app).endswith("done\n") and len(shown) == 3
+    for one, other in pairwise(shown):
+        assert one.shape == (720, 1280, 3)
+        blurred = (one != other).any(axis=2)
+        assert blurred.any(axis=1).all() and blurred.any(axis=0).all(), "in each row and column"
 
 
 @pytest.mark.parametrize("name", ["framebuffer.nro", "scene.nro", "windows.nro"])

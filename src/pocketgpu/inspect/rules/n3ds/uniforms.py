@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.capture.driver import drive
 from pocketgpu.facts.pica_enums import GEOMETRY_MODE, GEOMETRY_STAGE
+from pocketgpu.inspect.decode.in_steps import InSteps
 from pocketgpu.inspect.n3ds.programs import Program
 from pocketgpu.inspect.n3ds.resources.targets import RegisterWords
 from pocketgpu.late_dataclass import dataclass
@@ -114,9 +115,9 @@ class _UniformWatch(Undrawn):
         one.last = self._frame
 
 
-def unset_uniforms(trace: N3DSTrace, frames: int) -> list[UnsetUniform]:
-    """Uniforms that draws of the first frames of a capture read and nobody wrote, in order of draws. One frame more
-    than it has: also draws after the last."""
+def unset_uniforms(trace: N3DSTrace, frames: int) -> InSteps[list[UnsetUniform]]:
+    """Uniforms that draws of the first frames of a capture read and nobody wrote, in order of draws, found in steps.
+    One frame more than it has: also draws after the last."""
     driver = drive(trace)
     watch = _UniformWatch(driver.machine)
     for _, bank, _ in UNITS:
@@ -125,7 +126,8 @@ def unset_uniforms(trace: N3DSTrace, frames: int) -> list[UnsetUniform]:
         rows[(rows == 0).all(axis=1)] = _MARK
     driver.machine.observe(watch)
     for _ in range(frames):
-        driver.play_on()
+        for _ in driver.steps():
+            yield
     return list(watch.found.values())
 
 

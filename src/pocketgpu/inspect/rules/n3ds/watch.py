@@ -20,6 +20,7 @@ from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.gsp import FLUSH_REGIONS, PROCESS_LIST, REQUEST_DMA, command_of
 from pocketgpu.facts.pica import PICA
 from pocketgpu.facts.pica_enums import GEOMETRY_STAGE
+from pocketgpu.inspect.decode.in_steps import InSteps
 from pocketgpu.inspect.model.event import Event, Range
 from pocketgpu.inspect.model.funnel import Funnel
 from pocketgpu.inspect.n3ds.inventory.draw_state import MOST_STATES
@@ -274,12 +275,12 @@ class Watch(Recorder):
             self.record.machine_events.append(replace(event, at=event.at or f"f{frame}"))
 
 
-def watch(
+def watching(
     capture: Capture, evaluator: str = "llvm", progress: Callable[[int], None] = lambda _: None,
     frame: int | None = None,
-) -> N3dsRecord:  # fmt: skip
-    """Run a capture and note what rules read. progress: called after each frame. frame: the only one that is noted; the
-    run ends with it, and memory that earlier frames wrote counts as written. None: all frames.
+) -> InSteps[N3dsRecord]:  # fmt: skip
+    """Run a capture and note what rules read, in steps. progress: called after each frame. frame: the only one that is
+    noted; the run ends with it, and memory that earlier frames wrote counts as written. None: all frames.
 
     What comes after the last frame counts as one more.
 
@@ -294,13 +295,14 @@ def watch(
     for index in range(end):
         if index == frame:
             noted.begin_again()
-        driver.play_on()
+        for _ in driver.steps():
+            yield
         if index < trace.frame_count:
             progress(index)
         else:
             noted.take_machine_events(index)
     noted.record.whys = _Asked(capture, evaluator)
-    noted.record.unset = unset_uniforms(trace, end)
+    noted.record.unset = yield from unset_uniforms(trace, end)
     if frame is not None:
         noted.record.unset = [one for one in noted.record.unset if one.last >= frame]
     return noted.record
@@ -328,4 +330,4 @@ class _Asked:
         return found
 
 
-__all__ = ["Watch", "watch"]
+__all__ = ["Watch", "watching"]

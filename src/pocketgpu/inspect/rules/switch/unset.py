@@ -14,6 +14,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from pocketgpu.capture.driver import drive
+from pocketgpu.inspect.decode.in_steps import InSteps
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.threed.draws import Draw
@@ -113,8 +114,8 @@ class _Second(Observer):
             run()
 
 
-def unset_words(log: ChannelLog, suspects: Suspects, evaluator: str) -> list[Suspect]:
-    """The suspects that nobody had written when their draw came, in the order of the run."""
+def unset_words(log: ChannelLog, suspects: Suspects, evaluator: str) -> InSteps[list[Suspect]]:
+    """The suspects that nobody had written when their draw came, in the order of the run, found in steps."""
     words = {
         offset: one
         for offset, one in suspects.words.items()
@@ -130,7 +131,7 @@ def unset_words(log: ChannelLog, suspects: Suspects, evaluator: str) -> list[Sus
     for frame in range(max(one.frame for one in words.values()) + 1):
         watch.frame, watch.number = frame, 0
         for _ in driver.steps():
-            pass
+            yield
     return watch.found
 
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from pocketgpu.arena import PAGE_SHIFT, PAGE_SIZE, Snapshot
 from pocketgpu.capture.driver.switch import SwitchDriver
 from pocketgpu.errors import NoPictureError, UsageError
+from pocketgpu.inspect.decode.in_steps import InSteps
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.model.funnel import Funnel
 from pocketgpu.inspect.rules.switch.draw_faults import DrawFaults
@@ -305,12 +306,12 @@ def _targets(state: State) -> tuple[tuple[str, Range], ...]:
     return tuple(found)
 
 
-def watch(
+def watching(
     capture: Capture, evaluator: str = "llvm", progress: Callable[[int], None] = lambda _: None,
     frame: int | None = None,
-) -> SwitchRecord:  # fmt: skip
-    """Replay a log, also after its last present, and note what rules read. frame: the only one that is noted; the
-    replay ends with it. None: all."""
+) -> InSteps[SwitchRecord]:  # fmt: skip
+    """Replay a log, also after its last present, and note what rules read, in steps. frame: the only one that is noted;
+    the replay ends with it. None: all."""
     log = cast("ChannelLog", capture.trace)
     if not log.submissions:
         raise NoPictureError("the capture has no submissions", location=capture.path, hint="Record until it draws.")
@@ -324,6 +325,7 @@ def watch(
         watch.frame, watch.draws = index, 0
         for _ in driver.steps():
             watch.take()
+            yield
         watch.take()
         if index < log.frame_count:
             present = log.presents[index]
@@ -333,7 +335,8 @@ def watch(
                 base = backing.offset + present.offset
             watch.shown(present, base)
             progress(index)
-    watch.record.unset = [(one.text, one.at) for one in unset_words(log, watch.suspects, evaluator)]
+    unset = yield from unset_words(log, watch.suspects, evaluator)
+    watch.record.unset = [(one.text, one.at) for one in unset]
     watch.record.whys = _Asked(capture, evaluator)
     return watch.record
 
@@ -360,4 +363,4 @@ class _Asked:
         return found
 
 
-__all__ = ["Watch", "watch"]
+__all__ = ["Watch", "watching"]

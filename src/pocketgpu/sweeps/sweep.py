@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import tempfile
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -49,7 +51,6 @@ class Sweep:
         self._workers = workers or clusters.cores()
         self.dashboard: str | None = None
         """The address of the page about the cluster, once it runs, if there is one."""
-        self._kept: tempfile.TemporaryDirectory[str] | None = None
 
     def __repr__(self) -> str:
         return line_of(self, f"{self.what.work}, {len(self.store.rows)} of {len(self.sources)} captures")
@@ -171,13 +172,14 @@ def sweep(
     patterns = [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
     work = What.parse(what, switches=dict(switches or {})) if isinstance(what, str) else what
     captures = sources(patterns, work)
-    kept = tempfile.TemporaryDirectory(prefix="pocketgpu-sweep-") if out is None else None
-    store = Store.open(Path(kept.name if kept is not None else os.fspath(out or "")), work, resume)
+    folder = Path(tempfile.mkdtemp(prefix="pocketgpu-sweep-") if out is None else os.fspath(out))
+    store = Store.open(folder, work, resume)
     found = Sweep(
         captures, work, store, Limits(timeout, memory), client=client, scheduler=scheduler,
         workers=workers, ship=ship,
     )  # fmt: skip
-    found._kept = kept
+    if out is None:
+        weakref.finalize(found, shutil.rmtree, folder, ignore_errors=True)
     return found
 
 

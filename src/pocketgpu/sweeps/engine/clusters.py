@@ -52,7 +52,7 @@ def local(workers: int) -> Iterator[Client]:
     with (
         LocalCluster(
             n_workers=workers, threads_per_worker=1, processes=True, memory_limit=_WORKER_BYTES,
-            dashboard_address=":0" if find_spec("bokeh") else None, silence_logs=logging.CRITICAL,
+            dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL,
         ) as cluster,
         Client(cluster, direct_to_workers=True) as client,
     ):

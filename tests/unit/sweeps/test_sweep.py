@@ -156,12 +156,12 @@ def test_a_capture_that_takes_too_much_memory_is_a_row(client: Client, tmp_path:
 
 @pytest.mark.parametrize("times", [1, 2])
 def test_a_child_that_is_killed(client: Client, tmp_path: Path, times: int) -> None:
-    path = long_scene(tmp_path / "long.ctf.xz", 1000 if times == 2 else 50)
+    path = long_scene(tmp_path / "long.ctf.xz")
     quick = scenes(tmp_path, 3)
     found: list[Sweep] = []
     thread = threading.Thread(
         target=lambda: found.append(
-            run(client, path, *quick, what=What("bench", repeat=MANY), timeout=600)
+            run(client, path, *quick, what=What("bench", repeat=MANY if times == 2 else 40), timeout=600)
         )
     )
     until(lambda: all(not children(pid) for pid in worker_pids(client)) or client.run(end_children))

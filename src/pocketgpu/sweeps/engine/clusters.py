@@ -22,6 +22,7 @@ AGAIN: Final = 60.0
 """Seconds to wait for a scheduler that went away."""
 _WAIT: Final = 1.0
 """Seconds to wait for the page about a cluster."""
+_PRELOAD: Final = "pocketgpu.sweeps.engine.preload"
 _WORKER_BYTES: Final = 512 << 20
 """Memory of a worker process, without its child."""
 
@@ -53,6 +54,7 @@ def local(workers: int) -> Iterator[Client]:
         LocalCluster(
             n_workers=workers, threads_per_worker=1, processes=True, memory_limit=_WORKER_BYTES,
             dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL,
+            preload=[_PRELOAD],
         ) as cluster,
         Client(cluster, direct_to_workers=True) as client,
     ):

@@ -19,8 +19,8 @@ from support.plain_scenes import plain_scene
 
 DATA = ROOT / "src" / "pocketgpu" / "data"
 SAMPLES = (DATA / "sample.ctf.xz", DATA / "sample_switch.mxcap.zip")
-LONG = 10_000
-"""Passes of `bench` that no test waits for."""
+MANY = 200
+"""Passes of `bench`: a scene takes part of a second, a long scene minutes."""
 
 
 # captures
@@ -35,8 +35,8 @@ def scenes(folder: Path, count: int, first: int = 0) -> list[Path]:
     return paths
 
 
-def long_scene(path: Path, frames: int = 300) -> Path:
-    """A recording whose `bench` with LONG passes takes minutes."""
+def long_scene(path: Path, frames: int = 1000) -> Path:
+    """A recording whose `bench` with MANY passes takes minutes."""
     path.parent.mkdir(parents=True, exist_ok=True)
     plain_scene(path, range(frames))
     return path
@@ -220,7 +220,7 @@ class Nodes:
 
 
 __all__ = [
-    "DATA", "LONG", "SAMPLES", "Nodes", "alive", "by_capture", "children", "command", "environment", "family",
+    "DATA", "MANY", "SAMPLES", "Nodes", "alive", "by_capture", "children", "command", "environment", "family",
     "free_port", "kill", "lines", "long_scene", "pictures_are_whole", "scenes", "started", "swept", "told", "until",
     "workshops",
 ]  # fmt: skip

@@ -21,11 +21,14 @@ from pathlib import Path
 from time import monotonic
 from typing import IO, Any, Final, Self
 
+import pocketgpu
 from pocketgpu.displayed import line_of
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.sweeps.child import messages
 
-COMMAND: Final = (sys.executable, "-m", "pocketgpu.sweeps.child")
+COMMAND: Final = (sys.executable, "-P", "-m", "pocketgpu.sweeps.child")
+"""-P: what lies in the working folder of a worker is no module."""
+_SOURCE: Final = str(Path(pocketgpu.__file__).parents[1])
 LOOK: Final = 0.05
 """Seconds between two looks at the memory of a child."""
 _PAGE: Final = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
@@ -114,7 +117,7 @@ class Keeper:
             self.close()
             self._errors = tempfile.TemporaryFile()  # noqa: SIM115  (closed by `close`)
             self._child = subprocess.Popen(
-                COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors
+                COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, env=_environment()
             )
             self._answers = queue.SimpleQueue()
             assert self._child.stdout is not None
@@ -155,6 +158,12 @@ class Keeper:
         if self._errors is not None:
             self._errors.close()
             self._errors = None
+
+
+def _environment() -> dict[str, str]:
+    """Of a child: it finds this package where the worker found it, also if that was by a relative path."""
+    before = os.environ.get("PYTHONPATH")
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([_SOURCE, *([before] if before else [])])}
 
 
 def _read_all(stream: IO[bytes], answers: queue.SimpleQueue[messages.Message | None]) -> None:

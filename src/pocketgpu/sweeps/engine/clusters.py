@@ -22,6 +22,7 @@ AGAIN: Final = 60.0
 """Seconds to wait for a scheduler that went away."""
 _WAIT: Final = 1.0
 """Seconds to wait for the page about a cluster."""
+_PRELOAD: Final = "pocketgpu.sweeps.engine.preload"
 _WORKER_BYTES: Final = 512 << 20
 """Memory of a worker process, without its child."""
 
@@ -52,7 +53,8 @@ def local(workers: int) -> Iterator[Client]:
     with (
         LocalCluster(
             n_workers=workers, threads_per_worker=1, processes=True, memory_limit=_WORKER_BYTES,
-            dashboard_address=":0" if find_spec("bokeh") else None, silence_logs=logging.CRITICAL,
+            dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL,
+            preload=[_PRELOAD],
         ) as cluster,
         Client(cluster, direct_to_workers=True) as client,
     ):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.sweeping import LONG, alive, environment, kill, long_scene, scenes, until
+from support.sweeping import MANY, alive, environment, kill, long_scene, scenes, until
 
 from pocketgpu.sweeps.child.keeper import Ended, Keeper, Limits, resident
 from pocketgpu.sweeps.model.task import What
@@ -47,7 +47,7 @@ def test_a_task_that_takes_too_long_is_ended_and_the_next_one_runs(keeper: Keepe
     assert pid is not None
     keeper.limits = Limits(0.4, ROOMY.bytes)
     long = long_scene(tmp_path / "long.ctf.xz")
-    assert keeper.ask(request(long, "bench", repeat=LONG)) == Ended("timeout", "it took more than 0.4 s")
+    assert keeper.ask(request(long, "bench", repeat=MANY)) == Ended("timeout", "it took more than 0.4 s")
     assert alive([pid]) == []
     keeper.limits = ROOMY
     assert not isinstance(keeper.ask(request(long, "info")), Ended)
@@ -72,7 +72,7 @@ def test_a_child_that_grew_is_replaced_after_its_task(keeper: Keeper, tmp_path: 
 def test_a_child_that_is_killed_is_a_crash_and_the_next_task_gets_another(keeper: Keeper, tmp_path: Path) -> None:
     found: list[Any] = []
     long = long_scene(tmp_path / "long.ctf.xz")
-    thread = threading.Thread(target=lambda: found.append(keeper.ask(request(long, "bench", repeat=LONG))))
+    thread = threading.Thread(target=lambda: found.append(keeper.ask(request(long, "bench", repeat=MANY))))
     thread.start()
     pid = until(lambda: keeper.pid)
     kill(pid)

@@ -7,7 +7,7 @@ from typing import Any
 
 from pocketgpu.displayed import line_of
 from pocketgpu.late_dataclass import dataclass
-from pocketgpu.sweeps.rows import Picture, Row
+from pocketgpu.sweeps.model.rows import Picture, Row
 from pocketgpu.wording import counted
 
 
@@ -115,8 +115,8 @@ class TimeChange:
         }  # fmt: skip
 
     def __str__(self) -> str:
-        band = "" if self.band is None else f" (noise up to {self.band:.2f}x)"
-        return f"{self.before:.2f} ms -> {self.after:.2f} ms, {self.ratio:.2f}x{band}"
+        band = "" if self.band is None else f" (noise {self.band:.2f}x)"
+        return f"{self.before:.2f} -> {self.after:.2f} ms, {self.ratio:.2f}x{band}"
 
     def __repr__(self) -> str:
         return line_of(self, str(self))

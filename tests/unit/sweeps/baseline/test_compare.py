@@ -20,7 +20,7 @@ from pocketgpu.sweeps.baseline import compare as compare_module
 from pocketgpu.sweeps.baseline.compare import compare
 from pocketgpu.sweeps.baseline.comparison import Comparison
 from pocketgpu.sweeps.baseline.names import matched, relative
-from pocketgpu.sweeps.store import Store
+from pocketgpu.sweeps.results.store import Store
 
 NAMES = st.lists(
     st.lists(st.sampled_from(["a", "b", "scene", "x.pgc", "é"]), min_size=1, max_size=4).map("/".join), unique=True
@@ -55,7 +55,7 @@ def test_equal_pictures_are_not_read(tmp_path: Path) -> None:
         path.write_bytes(b"broken")
     found = compare(new, old)
     assert not found.failed and found.changes == [] and found.counts == {}
-    assert str(found) == f"1 capture compared with {old.folder}: no change"[:80] or "..." in str(found)
+    assert next(found.lines()) == "1 capture compared: no change"
 
 
 @settings(max_examples=25, deadline=None)

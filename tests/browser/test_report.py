@@ -120,10 +120,10 @@ def test_filters_order_and_rules(browser: Browser, report: Path) -> None:
         page.locator("#head").get_by_role("button", name="Time").click()
         assert names(page)[0] == "scene0040.pgc" and page.locator(".row .slower").first.inner_text().startswith("3.9")
         page.get_by_role("tab", name="Findings by rule").click()
-        table = page.locator("table.rules").first
+        table = page.locator("table.rules").first  # the crashed one has no findings
         cells = [row.split("\t")[1:4] for row in table.locator("tbody tr").all_inner_texts()]
         assert [[cell.strip() for cell in row] for row in cells] == [
-            ["new-rule", "1", "1"], ["texture-size", "666", "666"], ["depth-clear", "333", "333"],
+            ["new-rule", "1", "1"], ["texture-size", "665", "665"], ["depth-clear", "333", "333"],
         ]  # fmt: skip
         table.get_by_role("button", name="depth-clear").click()
         assert count.inner_text() == f"333 of {ROWS:,} captures"
@@ -229,6 +229,7 @@ def test_narrow_windows(browser: Browser, report: Path, width: int) -> None:
             assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= width + 1
         # Every control has a name.
         unnamed = page.evaluate("""() => [
-            ...document.querySelectorAll("button, input, select, [role=grid], [role=tabpanel]")].filter(one => one.checkVisibility() && !one.textContent.trim() && !one.getAttribute("aria-label")
-                && !one.labels?.length && !one.getAttribute("aria-labelledby")).map(one => one.outerHTML)""")
+            ...document.querySelectorAll("button, input, select, [role=grid], [role=tabpanel]")
+        ].filter(one => one.checkVisibility() && !one.textContent.trim() && !one.getAttribute("aria-label")
+            && !one.labels?.length && !one.getAttribute("aria-labelledby")).map(one => one.outerHTML)""")
         assert json.dumps(unnamed) == "[]"

@@ -167,6 +167,10 @@ def test_a_change_to_the_worse_fails(tmp_path: Path) -> None:
     assert found.failed and kinds(found) == ("worse", "values")
     crashed = {"state": "crashed", "message": "SIGSEGV"}
     assert both(tmp_path / "2", {}, crashed).failed
+    wrong = {"findings": (finding("r"),)}
+    assert "worse" in kinds(both(tmp_path / "4", wrong, crashed)) and not both(tmp_path / "5", crashed, wrong).failed
+    refused = {"state": "refused", "message": "damaged"}
+    assert both(tmp_path / "6", refused, crashed).failed and not both(tmp_path / "7", crashed, refused).failed
     again = both(tmp_path / "3", crashed, crashed | {"message": "SIGBUS"})
     assert not again.failed and kinds(again) == ("state",)
 

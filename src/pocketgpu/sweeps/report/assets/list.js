@@ -159,7 +159,7 @@ report.list = (() => {
     });
     data.kinds.forEach((kind, bit) => {
       const many = rows.kinds.filter((one) => one & (1 << bit)).length;
-      if (many) chip(by("kinds"), BADGES[kind], many, (on) => (filter.kinds = on ? filter.kinds | (1 << bit) : filter.kinds & ~(1 << bit)), kind);
+      if (many) chip(by("kinds"), BADGES[kind], many, (on) => (filter.kinds = on ? filter.kinds | (1 << bit) : filter.kinds & ~(1 << bit)), `kind-${kind}`);
     });
     options(by("console"), data.consoles, new Set(rows.console));
     options(by("work"), data.works, new Set(rows.work));

@@ -14,7 +14,7 @@
 golden fails the test; `--update-goldens` writes missing goldens and those that differ. Failures are in a folder
 (`pocketgpu-report`; `--pocketgpu-report` or the setting `pocketgpu_report` name another):
 
-    index.html       all failures with their pictures inside
+    index.html       all failures with their pictures; with the extra `sweep` it has filters and a slider
     TEST.png         one failure: ours, golden, difference
     candidates/      rendered pictures, under the paths of their goldens in the project
 
@@ -444,7 +444,7 @@ class Reporter:
     def pytest_sessionfinish(self) -> None:
         if self._config.getoption("collectonly", False):
             return
-        from pocketgpu.inspect.pages.report_folder import write_report
+        from pocketgpu.sweeps.report.findings import write_report
 
         try:
             hint = f"If these are right: run pytest {UPDATE_OPTION}, or copy what is in candidates/ over the project."

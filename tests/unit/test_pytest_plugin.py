@@ -28,8 +28,12 @@ COLOURS = [0x112233, 0x445566, 0x778899]
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A project with a recording of three frames in a folder of tests."""
+    """A project with a recording of three frames in a folder of tests. Its reports are plain pages, as if what the page
+    of sweeps needs were not installed."""
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    (tmp_path / "conftest.py").write_text(
+        "from pocketgpu.sweeps.report import files\nfiles.NEEDED = ('a_package_that_is_not_there',)\n"
+    )
     (tmp_path / "tests").mkdir()
     plain_scene(tmp_path / "tests" / "scene.ctf", COLOURS)
     return tmp_path
@@ -155,6 +159,33 @@ def test_caught_before(pocketgpu_render, assert_frame, broken_afterwards):
     assert (ours == np.array([0x44, 0x55, 0x66])).all() and (golden == np.array([0x44, 0x54, 0x66])).all()
     (sheet,) = (project / "out").glob("*test_frames*.png")
     assert np.array(Image.open(sheet))[16:, :400].tolist() == ours.tolist()
+
+
+def test_the_page_of_sweeps_shows_failures_if_it_can(project: Path, run: Run) -> None:
+    for name in ("jinja2", "plotly"):
+        pytest.importorskip(name)
+    (project / "tests" / "test_it.py").write_text("""
+import pytest
+
+@pytest.mark.parametrize("name", ["</script><b>", "two"])
+def test_it(pocketgpu_render, assert_frame, name):
+    assert_frame(pocketgpu_render("scene.ctf", 1), "f1.png")
+""")
+    paint(project / "tests" / "f1.png", 0x445466)
+    assert counts(run()) == {"failed": 2}
+    report = project / "pocketgpu-report"
+    plain = (report / "index.html").read_text("utf-8")
+    assert "pip install pocketgpu[sweep]" in plain.replace("&#x27;", "'") and not (report / "rows").exists()
+    (project / "conftest.py").unlink()
+    assert counts(run()) == {"failed": 2}
+    text = (report / "index.html").read_text("utf-8")
+    assert "2 pictures are not as expected" in text and "</script><b>" not in text and "update-goldens" in text
+    details = (report / "rows" / "0.js").read_text("ascii")
+    assert "f1/screen" in details or "f1/top" in details
+    assert "96,000 of 96,000 pixels differ, by 1 at most" in details and "tests/f1.png" in details
+    assert len(list((report / "pictures").rglob("*.png"))) == 2 and len(list((report / "differences").iterdir())) == 1
+    assert len(list(report.glob("*.png"))) == 2 and (report / "candidates" / "tests" / "f1.png").exists()
+    assert counts(run("--update-goldens")) == {"passed": 2} and files(report) == []
 
 
 def test_workers_share_one_report_from_a_cold_cache(project: Path, run: Run) -> None:

@@ -165,12 +165,13 @@ class Expected:
 
     def write(self, junit_file: str | None, report: str | None, capture: str, command: str = "render") -> None:
         """Write the JUnit file and the report, if requested. command: what made the pictures."""
-        from pocketgpu.inspect.pages.report_folder import write_report
+        from pocketgpu.sweeps.report.findings import write_report
 
         cases = list(self.cases)
         if report is not None:
             try:
-                sheets = write_report(Path(report), [finding for _, finding in self._findings], _HINT)
+                findings = [finding for _, finding in self._findings]
+                sheets = write_report(Path(report), findings, _HINT, noun="picture")
             except OSError as error:
                 what = f"cannot write the report: {error.strerror or error}"
                 raise UsageError(what, location=report, hint="Choose another place with --report.") from error

@@ -37,10 +37,25 @@ def write_report(folder: Path, findings: Sequence[Finding], hint: str = "") -> d
     be written.
     """
     clear(folder)
-    sheets: dict[int, Path] = {}
     if not findings:
-        return sheets
+        return {}
+    files, sheets = files_of(folder, findings)
+    files[PAGE] = page(findings, title_of(findings), hint).encode()
+    begin(folder, files)
+    for name, data in files.items():
+        store(folder / name, data)
+    return sheets
+
+
+def title_of(findings: Sequence[Finding]) -> str:
+    """What a page about findings is called."""
+    return "1 picture is not as expected" if len(findings) == 1 else f"{len(findings)} pictures are not as expected"
+
+
+def files_of(folder: Path, findings: Sequence[Finding]) -> tuple[dict[str, bytes], dict[int, Path]]:
+    """Sheets and candidates by their place in the folder, and the path of the sheet of each finding that has one."""
     files: dict[str, bytes] = {}
+    sheets: dict[int, Path] = {}
     for index, found in enumerate(findings):
         if found.pictures:
             name = _file_name(found, files)
@@ -56,12 +71,7 @@ def write_report(folder: Path, findings: Sequence[Finding], hint: str = "") -> d
                 if place in files:
                     place = f"{OUTSIDE}/{hashlib.sha256(found.golden.encode()).hexdigest()[:8]}-{golden.name}"
             files[place] = ours
-    title = "1 picture is not as expected" if len(findings) == 1 else f"{len(findings)} pictures are not as expected"
-    files[PAGE] = page(findings, title, hint).encode()
-    begin(folder, files)
-    for name, data in files.items():
-        store(folder / name, data)
-    return sheets
+    return files, sheets
 
 
 def begin(folder: Path, names: Iterable[str]) -> None:
@@ -117,4 +127,6 @@ def _file_name(found: Finding, taken: dict[str, bytes]) -> str:
     return f"{name}.png"
 
 
-__all__ = ["CANDIDATES", "MANIFEST", "OUTSIDE", "PAGE", "begin", "clear", "store", "write_report"]
+__all__ = [
+    "CANDIDATES", "MANIFEST", "OUTSIDE", "PAGE", "begin", "clear", "files_of", "store", "title_of", "write_report",
+]  # fmt: skip

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from pocketgpu.displayed import line_of
 from pocketgpu.late_dataclass import dataclass
-from pocketgpu.sweeps.rows import Picture, Row
+from pocketgpu.sweeps.model.rows import Picture, Row
 from pocketgpu.wording import counted
+
+_RANKS: Final = {"done": 0, "refused": 2}
+_WRONG: Final = 1
+"""How bad ends are: done, done with an error found, refused, all others."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -115,8 +119,8 @@ class TimeChange:
         }  # fmt: skip
 
     def __str__(self) -> str:
-        band = "" if self.band is None else f" (noise up to {self.band:.2f}x)"
-        return f"{self.before:.2f} ms -> {self.after:.2f} ms, {self.ratio:.2f}x{band}"
+        band = "" if self.band is None else f" (noise {self.band:.2f}x)"
+        return f"{self.before:.2f} -> {self.after:.2f} ms, {self.ratio:.2f}x{band}"
 
     def __repr__(self) -> str:
         return line_of(self, str(self))
@@ -151,8 +155,9 @@ class Change:
 
     @property
     def worse(self) -> bool:
-        """Whether the work was done before and is not now, or found no error before and does now."""
-        return self.row.failed and not self.before.failed
+        """Whether the work was done before and is not now, or found no error before and does now. That a capture is
+        refused is better than that this package fails on it."""
+        return _rank(self.row) > _rank(self.before)
 
     @property
     def failed(self) -> bool:
@@ -186,6 +191,11 @@ class Change:
 
     def __repr__(self) -> str:
         return line_of(self, f"{self.capture}: {', '.join(self.kinds) or 'the same'}")
+
+
+def _rank(row: Row) -> int:
+    """How bad the end of a task is."""
+    return _RANKS.get(row.state, len(_RANKS) + 1) if row.state != "done" or not row.wrong else _WRONG
 
 
 __all__ = ["Change", "NoteChange", "PictureChange", "TimeChange"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from pocketgpu.errors import UsageError
@@ -18,8 +18,8 @@ from pocketgpu.sweeps.baseline.comparison import Comparison
 from pocketgpu.sweeps.baseline.names import matched
 from pocketgpu.sweeps.baseline.noise import Band, band_of
 from pocketgpu.sweeps.baseline.pixels import Found, Pair, compared
-from pocketgpu.sweeps.rows import Row, Times
-from pocketgpu.sweeps.store import Store
+from pocketgpu.sweeps.model.rows import Row, Times
+from pocketgpu.sweeps.results.store import Store
 
 MEASURING: Final = "bench"
 """The work whose times are the best of several passes. Others measure each frame once."""
@@ -47,19 +47,23 @@ def compare(store: Store, baseline: Store, progress: Callable[[int, int], None] 
     pixels = compared(different, baseline.folder, store.folder, progress)
     times, band, timed = _times(pairs, store.times, baseline.times, ours.work == MEASURING)
     changes = [
-        Change(
-            row, before, tuple(_counted(one, pixels) for one in pictures[row.capture]),
-            tuple(_notes(row.findings, before.findings, "rule")), tuple(_notes(row.events, before.events, "id")),
-            tuple(_values(row, before)), times.get(row.capture),
-        )
+        _change(row, before, [_counted(one, pixels) for one in pictures[row.capture]], times.get(row.capture))
         for row, before in pairs
-    ]  # fmt: skip
+    ]
     matched_names = set(names.values())
     return Comparison(
         store.folder, baseline.folder, tuple(changes), tuple(name for name, other in names.items() if other is None),
         tuple(name for name in sorted(baseline.rows) if name not in matched_names), timed, band,
         tuple(_remarks(store, baseline)),
     )  # fmt: skip
+
+
+def _change(row: Row, before: Row, pictures: Iterable[PictureChange], time: TimeChange | None) -> Change:
+    """What changed of a capture. What stopped half-way has not all findings, events and counts, so they say nothing."""
+    if not row.state == before.state == "done":
+        return Change(row, before, tuple(pictures), time=time)
+    findings, events = _notes(row.findings, before.findings, "rule"), _notes(row.events, before.events, "id")
+    return Change(row, before, tuple(pictures), tuple(findings), tuple(events), tuple(_values(row, before)), time)
 
 
 def _remarks(store: Store, baseline: Store) -> Iterator[str]:
@@ -146,9 +150,7 @@ def _where(note: Mapping[str, Any]) -> str:
 
 
 def _values(row: Row, before: Row) -> Iterator[tuple[str, Any, Any]]:
-    """Counts, details and features that changed. What stopped half-way has no counts to compare."""
-    if not row.state == before.state == "done":
-        return
+    """Counts, details and features that changed."""
     if row.frames != before.frames:
         yield "frames", before.frames, row.frames
     for what, ours, theirs in (("counts", row.counts, before.counts), ("detail", row.detail, before.detail)):

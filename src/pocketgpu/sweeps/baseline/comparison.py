@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
 from pocketgpu.displayed import Displayed, plain
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.sweeps.baseline.changes import Change
+from pocketgpu.sweeps.baseline.names import relative
 from pocketgpu.sweeps.baseline.noise import FEWEST, Band
 from pocketgpu.wording import counted
 
@@ -78,18 +80,19 @@ class Comparison(Displayed):
         """The result for a terminal of 80 columns."""
         sides = f", {len(self.new):,} new, {len(self.missing):,} missing" if self.new or self.missing else ""
         changed = f"{len(self.changes):,} changed" if self.changes else "no change"
-        yield _cut(f"{counted(len(self.matched), 'capture', form=',')} compared with {self.baseline}: {changed}{sides}")
+        yield f"{counted(len(self.matched), 'capture', form=',')} compared: {changed}{sides}"
+        yield _cut(f"  with {self.baseline}")
         for kind, count in self.counts.items():
             yield f"  {count:>6,}  {_MEANINGS[kind]}"
-        yield from _part("also", ((remark, "") for remark in self.remarks), len(self.remarks))
+        yield from self._part("also", ((remark, "") for remark in self.remarks), len(self.remarks))
         yield from self._about_states()
         yield from self._about_pictures()
         yield from self._about_notes("findings")
         yield from self._about_notes("events")
         yield from self._about_values()
         yield from self._about_times()
-        yield from _part("new captures", ((name, "") for name in self.new), len(self.new))
-        yield from _part("missing captures", ((name, "") for name in self.missing), len(self.missing))
+        yield from self._part("new captures", ((name, "") for name in self.new), len(self.new))
+        yield from self._part("missing captures", ((name, "") for name in self.missing), len(self.missing))
 
     def _about_states(self) -> Iterator[str]:
         found = [one for one in self.matched if one.state or one.message or one.worse]
@@ -99,7 +102,7 @@ class Comparison(Displayed):
             state = "" if one.state is None else f"{one.state[0]} -> {one.state[1]}: "
             return f"{state}{one.row.message}" if one.row.message or state else "it found an error"
 
-        yield from _part("states", ((one.capture, what(one)) for one in found), len(found))
+        yield from self._part("states", ((one.capture, what(one)) for one in found), len(found))
 
     def _about_pictures(self) -> Iterator[str]:
         found = [one for one in self.matched if one.pictures]
@@ -109,18 +112,18 @@ class Comparison(Displayed):
             worst = max(one.pictures, key=lambda picture: picture.differing or 0)
             more = f", and {len(one.pictures) - 1:,} more" if len(one.pictures) > 1 else ""
             rows.append((one.capture, f"{worst}{more}"))
-        yield from _part("pictures", rows, len(rows))
+        yield from self._part("pictures", rows, len(rows))
 
     def _about_notes(self, what: str) -> Iterator[str]:
         rows = [(one.capture, str(note)) for one in self.matched for note in getattr(one, what)]
-        yield from _part(what, rows, len(rows))
+        yield from self._part(what, rows, len(rows))
 
     def _about_values(self) -> Iterator[str]:
         rows = [
             (one.capture, f"{name}: {_short(before)} -> {_short(after)}")
             for one in self.matched for name, before, after in one.values
         ]  # fmt: skip
-        yield from _part("counts and details", rows, len(rows))
+        yield from self._part("counts and details", rows, len(rows))
 
     def _about_times(self) -> Iterator[str]:
         if not self.timed:
@@ -128,29 +131,37 @@ class Comparison(Displayed):
         times = [(one.capture, one.time) for one in self.matched if one.time is not None]
         if self.band.factors is None:
             whole = [sum(time.before for _, time in times), sum(time.after for _, time in times)]
-            yield f"times: {whole[0]:.2f} ms -> {whole[1]:.2f} ms in all; fewer than {FEWEST} captures do not tell"
-            yield "  a change from noise"
+            yield f"times: {whole[0]:.2f} ms -> {whole[1]:.2f} ms in all"
+            yield f"  fewer than {FEWEST} captures do not tell a change from noise"
             return
         outside = sorted(((name, time) for name, time in times if time.outside), key=lambda one: -_size(one[1].ratio))
-        yield f"times of {counted(self.timed, 'capture', form=',')}: all together {self.band.common:.2f}x; a machine"
-        yield "  or its load does that, too. Ratios below are without it."
-        yield from _part("times outside of the noise", ((name, str(time)) for name, time in outside), len(outside))
+        yield f"times of {counted(self.timed, 'capture', form=',')}: all together {self.band.common:.2f}x"
+        yield "  That may be the machine or its load. Ratios of captures are without it."
+        yield from self._part("times outside of the noise", ((name, str(time)) for name, time in outside), len(outside))
+
+
+    def _part(self, title: str, rows: Iterable[tuple[str, str]], count: int) -> Iterator[str]:
+        """A title, and at most MOST_LINES lines with a name and what is said about it."""
+        if not count:
+            return
+        yield f"{title}:"
+        for number, (name, text) in enumerate(rows):
+            if number == MOST_LINES:
+                yield f"  ... {count - MOST_LINES:,} more"
+                return
+            if text:
+                name = self.places.get(name, name)
+            yield _cut(f"  {_named(name):{_NAME}}  {text}" if text else f"  {name}")
+
+    @cached_property
+    def places(self) -> dict[str, str]:
+        """Names of captures without the folder that all are in."""
+        names = [one.capture for one in self.matched]
+        return dict(zip(names, relative(names), strict=True))
 
 
 def _size(ratio: float) -> float:
     return max(ratio, 1 / ratio)
-
-
-def _part(title: str, rows: Iterable[tuple[str, str]], count: int) -> Iterator[str]:
-    """A title, and at most MOST_LINES lines with a name and what is said about it."""
-    if not count:
-        return
-    yield f"{title}:"
-    for number, (name, text) in enumerate(rows):
-        if number == MOST_LINES:
-            yield f"  ... {count - MOST_LINES:,} more"
-            return
-        yield _cut(f"  {_named(name):{_NAME}}  {text}" if text else f"  {name}").rstrip()
 
 
 def _named(name: str) -> str:

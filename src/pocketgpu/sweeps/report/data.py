@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from pocketgpu.sweeps.baseline.changes import Change, NoteChange
+from pocketgpu.sweeps.model.rows import STATES, Row
 from pocketgpu.sweeps.report.commands import file_word, is_address, joined
 from pocketgpu.sweeps.report.contents import FILE, Contents
 from pocketgpu.sweeps.report.shown import Pictures, entries, thumbnail_of, thumbnail_place
-from pocketgpu.sweeps.rows import STATES, Row
 
 PART: Final = 50
 """Rows in a file of details."""
@@ -43,8 +43,8 @@ class Data:
         contents = self._contents
         columns: dict[str, list[Any]] = {
             name: [] for name in (
-                "capture", "state", "console", "work", "frames", "ms", "before", "ratio", "band", "notes", "message", "kinds",
-                "thumbnail", "features",
+                "capture", "state", "console", "work", "frames", "ms", "before", "ratio", "band", "notes", "message",
+                "kinds", "thumbnail", "features",
             )
         }  # fmt: skip
         consoles: dict[str, int] = {}

@@ -17,8 +17,8 @@ from pocketgpu.inspect.pictures.comparing import Pixels, as_pixels, difference, 
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.sweeps.baseline.changes import Change, PictureChange
 from pocketgpu.sweeps.baseline.pixels import is_digest
+from pocketgpu.sweeps.model.rows import Picture, Row
 from pocketgpu.sweeps.report.contents import Contents, Source
-from pocketgpu.sweeps.rows import Picture, Row
 
 MOST_CHANGED: Final = 32
 """Most pictures of a row that changed and are shown."""
@@ -62,10 +62,11 @@ class Pictures:
     def of(self, row: Row, change: Change | None) -> tuple[list[Shown], int]:
         """The pictures of a row, frame by frame, and how many were left out."""
         changed = () if change is None else change.pictures
-        chosen = {(one.shown.frame, one.shown.screen): one for one in _spread(changed, MOST_CHANGED)}
-        others = [one for one in row.pictures if (one.frame, one.screen) not in chosen and is_digest(one.sha256)]
+        places = {(one.shown.frame, one.shown.screen) for one in changed}
+        others = [one for one in row.pictures if (one.frame, one.screen) not in places and is_digest(one.sha256)]
+        chosen = _spread(changed, MOST_CHANGED)
         kept = _spread(others, max(0, MOST_SHOWN - len(chosen)))
-        found = [Shown(one) for one in kept] + [self._changed(one) for one in chosen.values()]
+        found = [Shown(one) for one in kept] + [self._changed(one) for one in chosen]
         for one in found:
             self._add(one)
         left = len(others) - len(kept) + len(changed) - len(chosen)

@@ -83,7 +83,7 @@ const report = (() => {
   const severity = (text) => (["error", "warning", "note"].includes(text) ? text : "note");
 
   return {
-    data, rows, count, el, plain, lines, number, counted, milliseconds, load, arrived, details, command, copyButton,
+    nonce, data, rows, count, el, plain, lines, number, counted, milliseconds, load, arrived, details, command, copyButton,
     picturePlace, severity, by: (id) => document.getElementById(id),
   };
 })();

@@ -90,7 +90,7 @@ report.list = (() => {
     const outside = ratio !== null && band !== null && (ratio > band || ratio < 1 / band);
     const cells = {
       capture: el("span.cell.capture", { role: "gridcell", title: name },
-        el("span.name", {}, el("span.folder", {}, name.slice(0, cut)), el("b", {}, name.slice(cut))),
+        el("span.name", {}, el("b", {}, name.slice(cut)), el("span.folder", {}, name.slice(0, cut))),
         el("span.dim.line", {}, plain(rows.message[index]) || data.consoles[rows.console[index]])),
       state: el("span.cell.c-state", { role: "gridcell" }, el(`span.state.${state}`, {}, state)),
       kinds: el("span.cell.badges.c-kinds", { role: "gridcell" }, ...badges(index)),
@@ -100,12 +100,12 @@ report.list = (() => {
       ratio: el(`span.cell.end.c-ratio${outside ? (ratio > 1 ? ".slower" : ".faster") : ""}`, { role: "gridcell" }, ratio === null ? "" : `${ratio.toFixed(2)}x`),
     };
     return el("div.row", {
-      role: "row", id: `row-${index}`, "aria-rowindex": at + 1, "aria-selected": index === chosen,
+      role: "row", id: `row-${index}`, "aria-rowindex": at + 1, "aria-selected": String(index === chosen),
       click: () => choose(index),
     }, el("span.cell.thumb", { role: "gridcell" }, picture), ...COLUMNS.map(([column]) => cells[column]));
   }
 
-  /** Choose a row. by hand: the list shows it. */
+  /** Choose a row, and scroll to it. quiet: without telling others. */
   function choose(index, quiet = false) {
     chosen = index;
     const at = shown.indexOf(index);
@@ -159,7 +159,7 @@ report.list = (() => {
     });
     data.kinds.forEach((kind, bit) => {
       const many = rows.kinds.filter((one) => one & (1 << bit)).length;
-      if (many) chip(by("kinds"), BADGES[kind], many, (on) => (filter.kinds = on ? filter.kinds | (1 << bit) : filter.kinds & ~(1 << bit)), kind);
+      if (many) chip(by("kinds"), BADGES[kind], many, (on) => (filter.kinds = on ? filter.kinds | (1 << bit) : filter.kinds & ~(1 << bit)), `kind-${kind}`);
     });
     options(by("console"), data.consoles, new Set(rows.console));
     options(by("work"), data.works, new Set(rows.work));
@@ -179,7 +179,10 @@ report.list = (() => {
     by("scroll").closest(".list").classList.toggle("compared", data.compared);
     scroll.addEventListener("scroll", () => draw(), { passive: true });
     scroll.addEventListener("keydown", onKey);
-    new ResizeObserver(() => draw()).observe(scroll);
+    new ResizeObserver(() => {
+      by("head").style.paddingRight = `${10 + scroll.offsetWidth - scroll.clientWidth}px`;
+      draw();
+    }).observe(scroll);
     renew();
   }
 

@@ -11,7 +11,6 @@ report.plots = (() => {
   // Plotly takes some HTML in texts: nothing of a report may be any.
   const safe = (text) => plain(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
   const short = (text) => safe(text.length > MOST_LETTERS ? `...${text.slice(-MOST_LETTERS + 3)}` : text);
-  const colour = (name) => getComputedStyle(document.body).getPropertyValue(name).trim();
 
   function colours() {
     // A variable with light-dark() has to be asked of an element that uses it.
@@ -62,7 +61,7 @@ report.plots = (() => {
       traces: [{ type: "scatter", mode: "markers", x: sorted.map((_, at) => at), y: sorted.map(([, ms]) => ms),
         hovertext: sorted.map(([index]) => safe(rows.capture[index])), hovertemplate: "%{hovertext}<br>%{y:.2f} ms<extra></extra>",
         marker: { size: 5, color: use.accent, opacity: 0.7 } }],
-      layout: layout(use, { xaxis: { title: { text: data.noun } }, yaxis: { type: "log", title: { text: "ms" } } }) };
+      layout: layout(use, { xaxis: { title: { text: data.noun } }, yaxis: { type: "log", dtick: "D2", title: { text: "ms" } } }) };
   }
 
   function against(use, points, left) {
@@ -77,7 +76,7 @@ report.plots = (() => {
         { type: "scatter", mode: "markers", x: both.map(([index]) => rows.before[index]), y: both.map(([, ms]) => ms),
           hovertext: both.map(([index]) => `${safe(rows.capture[index])}<br>${rows.ratio[index]}x`), hovertemplate: "%{hovertext}<br>%{x:.2f} -> %{y:.2f} ms<extra></extra>",
           marker: { size: 6, opacity: 0.8, color: both.map((one) => (outside(one) > 0 ? use.bad : outside(one) < 0 ? use.good : use.accent)) } }],
-      layout: layout(use, { xaxis: { type: "log", title: { text: "ms of the baseline" } }, yaxis: { type: "log", title: { text: "ms now" } } }) };
+      layout: layout(use, { xaxis: { type: "log", dtick: "D2", title: { text: "ms of the baseline" } }, yaxis: { type: "log", dtick: "D2", title: { text: "ms now" } } }) };
   }
 
   function versions(use) {
@@ -86,7 +85,7 @@ report.plots = (() => {
     return { title: "Time by version", note: `All ${data.noun}s of each sweep. The box has the middle half.`, rows: [],
       traces: found.map(([name, values], at) => ({ type: "box", name: safe(name) || String(at), y: values.filter((value) => value > 0), boxpoints: "outliers",
         marker: { size: 3, color: at === found.length - 1 ? use.accent : use.dim } })),
-      layout: layout(use, { yaxis: { type: "log", title: { text: "ms" } } }) };
+      layout: layout(use, { yaxis: { type: "log", dtick: "D2", title: { text: "ms" } } }) };
   }
 
   function features(use) {
@@ -101,12 +100,23 @@ report.plots = (() => {
       layout: layout(use, { yaxis: { type: "category", tickvals: bars.map(([index]) => String(index)), ticktext: bars.map(([index]) => short(data.features[index])) } }) };
   }
 
+  /** Plotly makes style elements; the policy of the page lets those in that carry its number. */
+  function letStylesIn() {
+    const make = document.createElement.bind(document);
+    document.createElement = (name, ...options) => {
+      const found = make(name, ...options);
+      if (String(name).toLowerCase() === "style") found.nonce = report.nonce;
+      return found;
+    };
+  }
+
   // -- drawing ------------------------------------------------------------------------------------------------------
   /** Draw all, the first time and when the colours change. onChoose: called with the row of a point. */
   async function draw(onChoose) {
     const holder = by("plots");
     if (!ready) {
       holder.replaceChildren(el("p.note", { role: "status" }, "The plots are being drawn."));
+      letStylesIn();
       ready = load(holder.dataset.script);
     }
     try {
@@ -131,5 +141,5 @@ report.plots = (() => {
     holder.dataset.drawn = String(plots.length);
   }
 
-  return { draw, get begun() { return ready !== null; }, colour };
+  return { draw, get begun() { return ready !== null; } };
 })();

@@ -321,14 +321,6 @@ export class EventTree {
     return previous ? addressOf(frame.number, previous) : earlier;
   }
 
-  /** Whether an address is that of a draw, or of something in one; null if it names no event that was read. */
-  isDraw(address: string): boolean | null {
-    const parsed = parseAddress(address);
-    const frame = parsed && this.frames[parsed.frame];
-    const event = frame ? this.findEvent(frame, parsed.draw, parsed.event) : -1;
-    return event < 0 ? null : frame!.loaded!.events[event]!.draw !== null;
-  }
-
   /** The address of the last event of a pass; null where the address names none. */
   lastOf(address: string): string | null {
     const parsed = parseAddress(address);

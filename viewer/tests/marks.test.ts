@@ -72,13 +72,12 @@ describe("costs in the tree", () => {
     expect(found.most).toEqual({ vertices: 9, primitives: 3, fragments: 300 });
   });
 
-  it("and findings of 100,000 events take little time", () => {
+  it("and findings of 100,000 events are added up", () => {
     const many = 100_000;
     const found = tree(many);
-    const start = performance.now();
     found.setCosts(1, costs(Array.from({ length: many }, (_, n) => n)));
     found.setMarks(1, Array.from({ length: 50 }, (_, n) => finding(`f1/d${n * 1000}`)));
-    expect(performance.now() - start).toBeLessThan(1000);
+    expect(found.most.fragments).toBe(100 * (many - 1));
     expect(found.findingsAt("f1")).toHaveLength(50);
   });
 

@@ -33,7 +33,8 @@ from pocketgpu.inspect.switch.vertices import fresh
 from pocketgpu.maxwell.engines.compute.queue_metadata import Launch
 from pocketgpu.maxwell.engines.threed.draws import STAGES, Draw
 from pocketgpu.maxwell.graphics.draw.plans import PIXEL
-from pocketgpu.maxwell.graphics.stages.late_stages import CONTROL, EVALUATION, LateStages
+from pocketgpu.maxwell.graphics.stages.chain import CONTROL, EVALUATION
+from pocketgpu.maxwell.graphics.stages.late_stages import LateStages
 from pocketgpu.wording import counted
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Final
 
 from pocketgpu.inspect.model.address import LATE
-from pocketgpu.maxwell.graphics.stages.late_stages import CONTROL, EVALUATION, GEOMETRY
+from pocketgpu.maxwell.graphics.stages.chain import CONTROL, EVALUATION, GEOMETRY
 
 LATE_PROGRAMS: Final = dict(
     zip((CONTROL, EVALUATION, GEOMETRY), zip(LATE, ("thread", "point", "run"), strict=True), strict=True)

@@ -14,11 +14,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable
-from functools import cache, partial
+from functools import partial
 from operator import attrgetter, ge, gt, le, lt
 from reprlib import recursive_repr
-from types import CodeType, FunctionType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
@@ -85,20 +84,8 @@ def _add_methods(cls: type, show: bool, eq: bool, order: bool, frozen: bool, slo
             setattr(cls, name, method)
 
 
-_FEW = 16
+_FEW = 8
 """So many objects of a class are made without compiling anything: that takes as long as dozens of them."""
-
-
-class _Plan(NamedTuple):
-    """What `_Init` asks the fields for. given: names that a call may give; places: those of them that need no name.
-    values, makers: what fields get that are not given. names: of all that get a value, in order."""
-
-    given: frozenset[str]
-    places: tuple[str, ...]
-    values: tuple[tuple[str, Any], ...]
-    makers: tuple[tuple[str, Callable[[], Any]], ...]
-    names: tuple[str, ...]
-    finishes: bool
 
 
 class _Init:
@@ -110,49 +97,39 @@ class _Init:
     def __init__(self, cls: type, frozen: bool) -> None:
         self.cls, self.frozen = cls, frozen
         self.left = _FEW
-        self.plan: _Plan | None = None
+        self.plan: tuple[list[str], dict[str, dataclasses.Field[Any]]] | None = None
 
     def __repr__(self) -> str:
         return f"<__init__ of {self.cls.__qualname__}, not compiled>"
 
-    def _planned(self) -> _Plan:
-        fields = dataclasses.fields(self.cls)
-        given = [one for one in fields if one.init]
-        absent = dataclasses.MISSING
-        self.plan = plan = _Plan(
-            frozenset([one.name for one in given]),
-            tuple([one.name for one in given if not one.kw_only]),
-            tuple([(one.name, one.default) for one in fields if one.default is not absent]),
-            tuple([(one.name, one.default_factory) for one in fields if one.default_factory is not absent]),
-            tuple([
-                one.name for one in fields
-                if one.init or one.default is not absent or one.default_factory is not absent
-            ]),
-            hasattr(self.cls, "__post_init__"),
-        )  # fmt: skip
-        return plan
-
     def __call__(self, instance: Any, /, *values: Any, **named: Any) -> None:
         """Make one of the first objects. Arguments that do not fit are left to the compiled method."""
-        plan = self.plan or self._planned()
-        found = dict(zip(plan.places, values, strict=False))
-        found |= named
-        fits = len(found) == len(values) + len(named) and plan.given >= named.keys()
-        if fits and len(found) < len(plan.names):
-            for name, value in plan.values:
-                found.setdefault(name, value)
-            for name, make in plan.makers:
-                if name not in found:
-                    found[name] = make()
-            fits = len(found) == len(plan.names)
-        if not fits:
+        if self.plan is None:
+            fields = dataclasses.fields(self.cls)
+            names = [one.name for one in fields if one.init and not one.kw_only]
+            self.plan = names, {one.name: one for one in fields}
+        names, fields_by_name = self.plan
+        given = dict(zip(names, values, strict=False))
+        fits = len(values) <= len(names) and not given.keys() & named.keys()
+        given |= named
+        store = object.__setattr__ if self.frozen else setattr
+        done = {}
+        for name, one in fields_by_name.items():
+            if one.init and name in given:
+                done[name] = given.pop(name)
+            elif one.default is not dataclasses.MISSING:
+                done[name] = one.default
+            elif one.default_factory is not dataclasses.MISSING:
+                done[name] = one.default_factory()
+            elif one.init:
+                fits = False
+        if not fits or given:
             self.left = 0
             getattr(self.cls, "__init__")(instance, *values, **named)  # noqa: B009  (mypy allows no call by name)
             return
-        store = object.__setattr__ if self.frozen else setattr
-        for name in plan.names:
-            store(instance, name, found[name])
-        if plan.finishes:
+        for name, value in done.items():
+            store(instance, name, value)
+        if hasattr(self.cls, "__post_init__"):
             instance.__post_init__()
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
@@ -169,56 +146,31 @@ class _Init:
 def _compiled_init(cls: type, frozen: bool) -> Any:
     """`__init__` with a parameter for each field, as Python's own has it."""
     known: dict[str, Any] = {"__name__": cls.__module__, "_set": object.__setattr__, "_absent": _ABSENT}
-    names: dict[str, str] = {}
     plain, keywords, body = ["_self"], list[str](), list[str]()
-    defaults, named = list[Any](), dict[str, Any]()
     for number, one in enumerate(dataclasses.fields(cls)):
-        value = param = f"_{number}"
-        names[param] = one.name
-        default = one.default
-        if default is not dataclasses.MISSING:
-            known[f"_default{number}"] = default
+        value, default = one.name, ""
+        if one.default is not dataclasses.MISSING:
+            known[f"_default{number}"] = one.default
+            default = f"=_default{number}"
         elif one.default_factory is not dataclasses.MISSING:
             known[f"_make{number}"] = one.default_factory
-            default = _ABSENT
-            value = f"_make{number}() if {param} is _absent else {param}"
-        has_default = default is not dataclasses.MISSING
+            default = "=_absent"
+            value = f"_make{number}() if {one.name} is _absent else {one.name}"
         if one.init:
-            (keywords if one.kw_only else plain).append(param)
-            if has_default and one.kw_only:
-                named[one.name] = default
-            elif has_default:
-                defaults.append(default)
-        elif has_default:
-            value = f"_make{number}()" if default is _ABSENT else f"_default{number}"
+            (keywords if one.kw_only else plain).append(one.name + default)
+        elif default:
+            value = default[1:] if default != "=_absent" else f"_make{number}()"
         else:
             continue
-        body.append(f"_set(_self, {param!r}, {value})" if frozen else f"_self.{param} = {value}")
+        body.append(f"_set(_self, {one.name!r}, {value})" if frozen else f"_self.{one.name} = {value}")
     if hasattr(cls, "__post_init__"):
         body.append("_self.__post_init__()")
     parameters = ", ".join([*plain, "*", *keywords] if keywords else plain)
-    code = _code_of("\n ".join([f"def __init__({parameters}):", *(body or ["pass"])]))
-    made = FunctionType(
-        code.replace(
-            co_varnames=tuple([names.get(one, one) for one in code.co_varnames]),
-            co_names=tuple([names.get(one, one) for one in code.co_names]),
-            co_consts=tuple([names.get(one, one) if isinstance(one, str) else one for one in code.co_consts]),
-        ),
-        known, "__init__", tuple(defaults),
-    )  # fmt: skip
-    made.__kwdefaults__ = named or None
-    made.__module__, made.__qualname__ = cls.__module__, f"{cls.__qualname__}.__init__"
+    exec("\n ".join([f"def __init__({parameters}):", *(body or ["pass"])]), known)
+    made = known["__init__"]
+    made.__qualname__ = f"{cls.__qualname__}.__init__"
     made.__annotations__ = {one.name: one.type for one in dataclasses.fields(cls) if one.init} | {"return": None}
     return made
-
-
-@cache
-def _code_of(text: str) -> CodeType:
-    """The code of a function. Classes whose fields differ only in their names share it, which is most of them."""
-    known: dict[str, Any] = {}
-    exec(text, known)
-    code: CodeType = known["__init__"].__code__
-    return code
 
 
 class _Absent:

@@ -257,6 +257,29 @@ def test_there_is_an_end_to_mappings(memory: GpuMemory, monkeypatch: pytest.Monk
     assert MAX_MAPPINGS > 3
 
 
+def test_snapshots_of_little_and_of_much_memory_bring_back_each_other(memory: GpuMemory) -> None:
+    """A snapshot keeps versions of the pages in use; more or fewer may be when it is restored."""
+    few = memory.allocate(4 * PAGE)
+    memory.store(few.offset, b"few")
+    little = memory.snapshot()
+    many = memory.allocate(64 * PAGE)
+    memory.store(many.offset + 60 * PAGE, b"many")
+    much = memory.snapshot()
+    assert len(little.versions) < len(much.versions) < len(memory.page_versions)
+    assert much.bytes_beside(little) == PAGE + much.versions.nbytes
+    assert little.bytes_beside(much) == PAGE + little.versions.nbytes
+    memory.release(many)
+    none = memory.snapshot()
+    for _ in range(2):
+        for kept, found in ((little, b"\0\0\0\0"), (much, b"many"), (none, b"\0\0\0\0"), (much, b"many")):
+            memory.restore(kept)
+            assert memory.arena[many.offset + 60 * PAGE :][:4].tobytes() == found
+            assert memory.arena[few.offset :][:3].tobytes() == b"few"
+            assert memory.snapshot().pages == kept.pages
+    memory.reset(keep_pages=True)
+    assert not memory.arena[few.offset : many.offset + 64 * PAGE].any()
+
+
 def test_snapshots_bring_back_bytes_and_mappings(memory: GpuMemory) -> None:
     first = memory.map(BASE, 2 * PAGE)
     memory.map(BASE + 64 * TABLE, PAGE, first.backing, PAGE)

@@ -23,6 +23,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu import garbage
 from pocketgpu.errors import UsageError
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.wording import counted
@@ -120,6 +121,7 @@ class Arena:
         size = work_offset + work_size
         if size >= ARENA_LIMIT:
             raise UsageError(f"an arena of {counted(size, 'byte')} does not fit below 2 GiB")
+        garbage.look()
         self.size, self.guest_end = size, guest_end
         self.work_offset, self.work_size = work_offset, work_size
         if sys.platform == "win32":

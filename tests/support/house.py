@@ -100,6 +100,12 @@ def dependencies() -> tuple[tuple[Module, Module], ...]:
     return tuple(sorted(found, key=lambda pair: (pair[0].place, pair[1].place)))
 
 
+def forget() -> None:
+    """Forget the modules: their trees take some hundred megabytes."""
+    for kept in (modules, by_name, dependencies):
+        kept.cache_clear()
+
+
 def circles(edges: Iterable[Edge]) -> set[frozenset[str]]:
     """Nodes of a graph that can reach each other: each set is one or more circles that hang together."""
     after: dict[str, set[str]] = defaultdict(set)

@@ -12,6 +12,24 @@ _GROWTH = 64 << 20
 """Bytes by which a process may have grown until its garbage is collected."""
 
 
+def resident() -> int:
+    """Resident bytes of this process; elsewhere than on Linux always enough to look for garbage."""
+    place = Path("/proc/self/statm")
+    if not place.exists():
+        return 1 << 62
+    return int(place.read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def settled() -> int:
+    """Resident bytes once what nobody holds any more went back to the system."""
+    gc.collect()
+    if sys.platform == "linux":
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of glibc, which keeps what was freed
+        if trim is not None:
+            trim(0)
+    return resident()
+
+
 class Resident:
     """Watches how much memory the process has."""
 
@@ -24,19 +42,5 @@ class Resident:
         Machines are in circles of references and have hundreds of megabytes each, but few objects, by whose number
         Python decides when to look for garbage.
         """
-        if self._now() < self._least + _GROWTH:
-            return
-        gc.collect()
-        if sys.platform == "linux":
-            trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of glibc, which keeps what was freed
-            if trim is not None:
-                trim(0)
-        self._least = self._now()
-
-    @staticmethod
-    def _now() -> int:
-        """Resident bytes; elsewhere than on Linux always enough to look for garbage."""
-        place = Path("/proc/self/statm")
-        if not place.exists():
-            return 1 << 62
-        return int(place.read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        if resident() >= self._least + _GROWTH:
+            self._least = settled()

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 
+import pytest
 from support.house import (
     ROOT,
     circles,
     console_tests,
     dependencies,
     foreign_privates,
+    forget,
     functions,
     has_reason,
     modules,
@@ -31,6 +34,12 @@ FACTORIES = ("inspect/inspection.py", "capture/driver/", "inspect/diff/compare.p
 
 ORDER = ("facts", "lanes", "pica", "maxwell", "capture", "guests", "builder", "inspect", "sweeps", "cli")
 """Rooms at the top, from the ground up: a room imports rooms before it only."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forgotten() -> Iterator[None]:
+    yield
+    forget()
 
 
 # imports

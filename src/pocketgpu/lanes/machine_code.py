@@ -118,10 +118,13 @@ def compile_object(text: str) -> bytes:
 def _free(passes: Any) -> None:
     """Free passes: a third of a megabyte each time. llvmlite means to, but `ObjectRef`, the first base class of
     `ModulePassManager`, hides the method of the second one."""
+    from llvmlite.binding import ffi
     from llvmlite.binding.newpassmanagers import NewPassManager
 
-    if type(passes)._dispose is not NewPassManager._dispose and not passes.closed:
-        NewPassManager._dispose(passes)
+    kind = type(passes)
+    hidden = kind.__mro__.index(ffi.ObjectRef) < kind.__mro__.index(NewPassManager) and "_dispose" not in vars(kind)
+    if hidden and not passes.closed:
+        ffi.lib.LLVMPY_DisposeNewModulePassManger(passes)
         passes.detach()
 
 

@@ -172,7 +172,7 @@ FRAGMENTS = Struct(
     f"SAMPLE_MASK:{LANES}",  # a vector: the program's sample mask, all ones if it writes none
     f"PART:{LANES}",  # an f32 vector: the fraction of each pixel that a smooth polygon covers
     "OUTPUTS",  # offset of the program's R0; R n follows at VECTOR * n
-    "PASSED:2",  # 64 bits: samples that passed all tests since it was set to 0
+    "PASSED:2@8",  # 64 bits: samples that passed all tests since it was set to 0
     f"PLANES:{MAX_PLANES // GROUP * PLANE.size // 4}@{VECTOR}",  # those of the primitive, as programs read them
 )  # fmt: skip
 

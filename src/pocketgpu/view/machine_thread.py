@@ -21,7 +21,7 @@ from functools import partial
 from typing import Any, Generic, TypeVar
 
 from pocketgpu.displayed import line_of
-from pocketgpu.view.working import Working
+from pocketgpu.view.questions.working import Working
 from pocketgpu.wording import counted
 
 MOST_WAITING = 64

@@ -135,7 +135,7 @@ export class LivePanel extends Panel {
         color: var(--bad);
       }
       .record[aria-pressed="true"]::before {
-        content: "● ";
+        content: "● " / "";
         color: var(--bad);
       }
       .about {

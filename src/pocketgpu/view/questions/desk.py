@@ -19,7 +19,7 @@ from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.late_dataclass import dataclass
-from pocketgpu.view.working import Working
+from pocketgpu.view.questions.working import Working
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture

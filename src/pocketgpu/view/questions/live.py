@@ -17,7 +17,7 @@ from pocketgpu.view.questions.parameters import Parameters
 if TYPE_CHECKING:
     from pocketgpu.guests import App
     from pocketgpu.view.live.live_run import LiveRun
-    from pocketgpu.view.working import Working
+    from pocketgpu.view.questions.working import Working
 
 _RESERVED: Final = ("tab", "panel", "turn", "side")
 """Parameters that are no controls."""

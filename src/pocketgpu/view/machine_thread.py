@@ -54,7 +54,7 @@ class MachineThread(Generic[Run]):
         the error.
     :param idle: called on that thread while no question waits. It returns after how many seconds it has to be called
         again; None: after the next question.
-    :param working: what questions that take long tell of.
+    :param working: what questions that take long report to.
     """
 
     def __init__(

@@ -28,7 +28,7 @@ _SUFFIX: Final = ".pgc"
 def live_desk(
     start: Callable[[], App], choices: Mapping[str, str], working: Working | None = None
 ) -> Iterator[Desk]:  # fmt: skip
-    """A desk with a program that stands before its first frame. working: what saving a recording tells of."""
+    """A desk with a program that stands before its first frame. working: what saving a recording reports to."""
     from pocketgpu.view.live.live_run import LiveRun
 
     with desk_of() as desk:

@@ -221,3 +221,19 @@ def test_a_capture_has_no_program(browser: Any) -> None:
         page = watched.open(link)
         page.locator("pg-events .row").first.wait_for()
         assert page.locator("pg-live").count() == 0 and page.get_by_role("tab", name="Program").count() == 0
+
+
+def test_saving_tells_how_far_it_is_and_can_be_given_up(browser: Any) -> None:
+    with opened(browser, "n3ds/scene.elf") as page:
+        page.evaluate("fetch('/api/live/step?frames=600')")
+        wait(page, "s.frame === 600")
+        press(page, "Save all")
+        page.locator("pg-live .saving", has_text=" of 600").wait_for()
+        part = page.evaluate("document.querySelector('pg-live').renderRoot.querySelector('progress').position")
+        assert 0 < part < 1
+        page.locator("pg-live .saving").get_by_role("button", name="Cancel").click()
+        page.locator("pg-live .saving").wait_for(state="detached")
+        wait(page, 's.frame === 600 && s.state === "standing"')
+        assert page.locator("pg-live .problem").count() == 0
+        press(page, "Step")
+        wait(page, "s.frame === 601")

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { LiveControls } from "../src/live/api";
+import { actionName, keyName } from "../src/live/controls_view";
 import { Held } from "../src/live/held";
 import { Messages, opaque } from "../src/live/messages";
 
@@ -75,4 +76,11 @@ test("a gamepad holds keys and pushes sticks upwards; a stick at rest does nothi
   expect(held.values()).toEqual({ keys: "A+UP", stick: "0.5,0.5" });
   held.gamepad([], [0.05, 0.1]);
   expect(held.values()).toEqual({});
+});
+
+test("keys and what they do are named as people call them", () => {
+  expect(["left_stick 0,1", "circle -1,0", "circle 0.5,1", "A", "ZL"].map(actionName)).toEqual([
+    "left stick ↑", "circle ←", "circle 0.5,1", "A", "ZL",
+  ]);
+  expect(["KeyW", "ArrowUp", "ShiftLeft", "Digit3", "Enter"].map(keyName)).toEqual(["W", "↑", "Shift", "3", "Enter"]);
 });

@@ -21,7 +21,7 @@ from functools import partial
 from typing import Any, Generic, TypeVar
 
 from pocketgpu.displayed import line_of
-from pocketgpu.view.working import Working
+from pocketgpu.view.questions.working import Working
 from pocketgpu.wording import counted
 
 MOST_WAITING = 64
@@ -54,7 +54,7 @@ class MachineThread(Generic[Run]):
         the error.
     :param idle: called on that thread while no question waits. It returns after how many seconds it has to be called
         again; None: after the next question.
-    :param working: what questions that take long tell of.
+    :param working: what questions that take long report to.
     """
 
     def __init__(

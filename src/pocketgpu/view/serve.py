@@ -94,7 +94,7 @@ def serve_program(
     def make() -> MachineThread[Desk]:
         from pocketgpu.view.machine_thread import MachineThread
         from pocketgpu.view.questions.live import live_desk, work
-        from pocketgpu.view.working import Working
+        from pocketgpu.view.questions.working import Working
 
         working = Working()
         return MachineThread(lambda: live_desk(start, switches, working), work, working)

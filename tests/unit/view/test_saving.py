@@ -17,8 +17,8 @@ from pocketgpu.view.machine_thread import MachineThread
 from pocketgpu.view.questions.desk import Desk
 from pocketgpu.view.questions.live import live_desk, work
 from pocketgpu.view.questions.notes_file import Notes
+from pocketgpu.view.questions.working import Working
 from pocketgpu.view.routes import Routes
-from pocketgpu.view.working import Working
 
 pytest.importorskip("unicorn", reason="needs the extra 'guest'")
 GUESTS = Path(__file__).resolve().parents[2] / "guests"

@@ -38,7 +38,7 @@ export interface LiveControl {
   name: string;
   span: "held" | "lasting" | "once";
   text: boolean;
-  values: { name: string; low: number; high: number; whole: boolean }[];
+  values: { name: string; low: number; high: number; whole: boolean; start: number }[];
 }
 
 export interface LiveDisplay {

@@ -12,15 +12,23 @@ export function keyName(code: string): string {
   return arrow ?? code.replace(/^(Key|Digit)/, "").replace(/^Shift(Left|Right)$/, "Shift");
 }
 
+const DIRECTIONS: Record<string, string> = { "0,1": "↑", "0,-1": "↓", "-1,0": "←", "1,0": "→" };
+
+/** What a key does, for people: "left_stick 0,1" is left stick ↑. */
+export function actionName(does: string): string {
+  const push = /^(\w+) (-?[\d.]+,-?[\d.]+)$/.exec(does);
+  return push ? `${push[1]!.replaceAll("_", " ")} ${DIRECTIONS[push[2]!] ?? push[2]!}` : does;
+}
+
 export function keyTable(controls: LiveControls): TemplateResult {
   const rows = new Map(controls.keyboard.map(({ code, does }) => [keyName(code), does]));
   const touched = controls.displays.find((one) => one.touched);
-  return html`<p>The focus must be on the screens. A gamepad works where the browser tells of one.</p>
+  const entry = (name: string, does: string): TemplateResult => html`<div><kbd>${name}</kbd><span>${does}</span></div>`;
+  return html`<p>Click the screens first: keys go where the focus is. Gamepads work, too.</p>
     <div class="keys">
-      ${[...rows].map(([name, does]) => html`<div><kbd>${name}</kbd> ${does}</div>`)}
-      ${touched ? html`<div><kbd>pointer</kbd> touches ${touched.name}</div>` : nothing}
-      <div><kbd>Space</kbd> run, stand</div>
-      <div><kbd>. ,</kbd> a frame on, a frame back</div>
+      ${[...rows].map(([name, does]) => entry(name, actionName(does)))}
+      ${touched ? entry("pointer", `touches ${touched.name}`) : nothing} ${entry("Space", "run, pause")} ${entry(".", "a frame on")}
+      ${entry(",", "a frame back")}
     </div>`;
 }
 
@@ -36,10 +44,16 @@ function slider(control: LiveControl, held: Held, changed: () => void): Template
   const [value] = control.values;
   if (!value || control.values.length > 1) return nothing;
   const move = (event: Event): void => {
-    held.lasting.set(control.name, (event.target as HTMLInputElement).value);
+    const input = event.target as HTMLInputElement;
+    held.lasting.set(control.name, input.value);
+    (input.nextElementSibling as HTMLOutputElement).value = input.value;
     changed();
   };
-  return html`<label>${control.name} <input type="range" min=${value.low} max=${value.high} step="0.05" @input=${move} /></label>`;
+  const now = held.lasting.get(control.name) ?? String(value.start);
+  return html`<label
+    >${control.name} <input type="range" min=${value.low} max=${value.high} step="0.05" .value=${now} @input=${move} />
+    <output class="numbers" .value=${now}></output></label
+  >`;
 }
 
 function once(control: LiveControl, tell: Tell): TemplateResult {

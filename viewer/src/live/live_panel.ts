@@ -17,6 +17,8 @@ import { Screens } from "./screens";
 const COMMANDS: Record<string, "toggle" | "step" | "back"> = { Space: "toggle", Period: "step", Comma: "back" };
 /** The name with which a recording is asked for. */
 const SAVING = "live-record";
+/** As the buttons call them. */
+const STATES = { running: "running", standing: "paused", ended: "ended" } as const;
 const TEXT_MS = 1000;
 const AGAIN_MS = 1000;
 const RESIZED_MS = 300;
@@ -51,7 +53,7 @@ export class LivePanel extends Panel {
         flex: 1 1 0;
         min-height: 80px;
         overflow: auto;
-        background: var(--field);
+        background: var(--well);
         outline-offset: -2px;
         touch-action: none;
       }
@@ -100,17 +102,41 @@ export class LivePanel extends Panel {
         color: var(--dim);
       }
       .keys {
-        columns: 20ch;
+        columns: 17ch;
+        column-gap: 12px;
         margin-bottom: 8px;
       }
       .keys div {
+        display: flex;
+        gap: 6px;
+        align-items: baseline;
         break-inside: avoid;
+        padding: 1px 0;
       }
       kbd {
-        display: inline-block;
-        min-width: 8ch;
+        flex: none;
+        min-width: 5ch;
+        padding: 0 3px;
+        border: 1px solid var(--line);
+        border-radius: 3px;
+        background: var(--field);
         font: var(--mono);
+        text-align: center;
         color: var(--strong);
+      }
+      .state {
+        font-weight: 600;
+        color: var(--strong);
+      }
+      .state.running {
+        color: var(--good);
+      }
+      .state.ended {
+        color: var(--bad);
+      }
+      .record[aria-pressed="true"]::before {
+        content: "● " / "";
+        color: var(--bad);
       }
       .about {
         margin-left: auto;
@@ -143,6 +169,7 @@ export class LivePanel extends Panel {
         accent-color: var(--accent);
       }
       .more {
+        padding: 4px 0 8px;
         display: flex;
         flex-wrap: wrap;
         gap: 6px 12px;
@@ -479,7 +506,9 @@ export class LivePanel extends Panel {
       </details>
       <details>
         <summary>Keys and controls</summary>
-        <div class="fold">${keyTable(this.controls)} ${extraControls(this.controls, this.held!, () => this.send(), (what, values) => void this.tell(what, values))}</div>
+        <div class="fold">
+          ${extraControls(this.controls, this.held!, () => this.send(), (what, values) => void this.tell(what, values))} ${keyTable(this.controls)}
+        </div>
       </details>
     `;
   }
@@ -518,7 +547,9 @@ export class LivePanel extends Panel {
         </select>
       </label>
       ${this.about(status)}
-      <span class="numbers">${`${status.state}  frame ${status.frame.toLocaleString("en")}${running ? `  ${status.fps.toFixed(1)} of ${this.controls!.rate} fps` : ""}`}</span>
+      <span class="numbers"
+        ><span class="state ${status.state}">${STATES[status.state]}</span>${`  frame ${status.frame.toLocaleString("en")}${running ? `  ${status.fps.toFixed(1)} of ${this.controls!.rate} fps` : ""}`}</span
+      >
     </div>`;
   }
 
@@ -530,8 +561,9 @@ export class LivePanel extends Panel {
 
   /** How far it goes back, and which frames the other panels have. */
   private about({ state, reach, recorded, frame }: LiveStatus): TemplateResult {
-    const back = reach === null ? "" : `back to ${reach.toLocaleString("en")} (${(frame - reach).toLocaleString("en")} frames)`;
-    const panels = state === "running" || !recorded ? "" : `f0 of the other panels is frame ${recorded[0].toLocaleString("en")}`;
+    const frames = reach === null || state === "running" ? "" : ` (${(frame - reach).toLocaleString("en")} frames)`;
+    const back = reach === null ? "" : `back to ${reach.toLocaleString("en")}${frames}`;
+    const panels = state === "running" ? "pause to look inside" : !recorded ? "" : `f0 of the other panels is frame ${recorded[0].toLocaleString("en")}`;
     return html`<span class="about">${[back, panels].filter(Boolean).join("; ")}</span>`;
   }
 

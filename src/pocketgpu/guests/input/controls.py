@@ -22,12 +22,14 @@ class Span(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A number that a control takes, from `low` to `high`. whole: without fractions."""
+    """A number that a control takes, from `low` to `high`. whole: without fractions. start: where it is before anybody
+    moves it, if it stays where it is put."""
 
     name: str
     low: float
     high: float
     whole: bool = False
+    start: float = 0
 
     def __str__(self) -> str:
         return f"{self.name} {self.low:g} to {self.high:g}"

@@ -6,6 +6,7 @@ from typing import Final
 
 from pocketgpu.guests.input.controls import ANSWERS, LETTERS, Control, Controls, Span, Value, pushed
 from pocketgpu.guests.input.player import Actions
+from pocketgpu.guests.n3ds.abi import pages
 from pocketgpu.guests.n3ds.services.hid import DEGREE, GRAVITY, KEYS, Input
 
 STICK: Final = 156
@@ -19,8 +20,8 @@ CONTROLS: Final = Controls(
             "touch", Span.HELD, (Value("x", 0, _WIDTH - 1, whole=True), Value("y", 0, _HEIGHT - 1, whole=True))
         ),
         Control("circle", Span.HELD, (Value("x", -1, 1), Value("y", -1, 1))),
-        Control("slider", Span.LASTING, (Value("position", 0, 1),)),
-        Control("volume", Span.LASTING, (Value("position", 0, 1),)),
+        Control("slider", Span.LASTING, (Value("position", 0, 1, start=pages.SLIDER),)),
+        Control("volume", Span.LASTING, (Value("position", 0, 1, start=1),)),
         Control("acceleration", Span.HELD, tuple(Value(axis, -4, 4) for axis in "xyz")),
         Control("rotation", Span.HELD, tuple(Value(axis, -2000, 2000) for axis in "xyz")),
         *ANSWERS,

@@ -401,7 +401,10 @@ class LiveRun:
             "others": [
                 {
                     "name": one.name, "span": one.span.value, "text": one.text,
-                    "values": [{"name": v.name, "low": v.low, "high": v.high, "whole": v.whole} for v in one.values],
+                    "values": [
+                        {"name": v.name, "low": v.low, "high": v.high, "whole": v.whole, "start": v.start}
+                        for v in one.values
+                    ],
                 }
                 for one in controls.others
             ],

@@ -19,7 +19,7 @@ from pocketgpu.displayed import line_of
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.late_dataclass import dataclass
-from pocketgpu.view.working import Working
+from pocketgpu.view.questions.working import Working
 
 if TYPE_CHECKING:
     from pocketgpu.capture import Capture
@@ -52,7 +52,7 @@ class Desk:
         self.live: LiveRun | None = None
         """The program that runs, if one is open."""
         self.working = Working()
-        """What questions that take long tell of."""
+        """What questions that take long report to."""
 
     def __repr__(self) -> str:
         return line_of(self, ", ".join(f"{name}: {run}" for name, (run, _) in self._sides.items()))

@@ -17,7 +17,7 @@ from pocketgpu.view.questions.parameters import Parameters
 if TYPE_CHECKING:
     from pocketgpu.guests import App
     from pocketgpu.view.live.live_run import LiveRun
-    from pocketgpu.view.working import Working
+    from pocketgpu.view.questions.working import Working
 
 _RESERVED: Final = ("tab", "panel", "turn", "side")
 """Parameters that are no controls."""
@@ -28,7 +28,7 @@ _SUFFIX: Final = ".pgc"
 def live_desk(
     start: Callable[[], App], choices: Mapping[str, str], working: Working | None = None
 ) -> Iterator[Desk]:  # fmt: skip
-    """A desk with a program that stands before its first frame. working: what saving a recording tells of."""
+    """A desk with a program that stands before its first frame. working: what saving a recording reports to."""
     from pocketgpu.view.live.live_run import LiveRun
 
     with desk_of() as desk:

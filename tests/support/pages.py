@@ -49,6 +49,7 @@ ELSEWHERE = {
 """Blocks that another test runs."""
 ENDS_WITH = {
     "run crash.elf": 1,
+    "sweep our-captures --do render": 1,
     "diff scene.ctf.xz other.ctf.xz": 1,
     "diff scene.ctf.xz --switch-b": 1,
     "diff scene.ctf.xz --frame 0 --force-b": 1,
@@ -135,10 +136,19 @@ def _squares(path: Path) -> None:
     path.write_bytes(assemble_maxwell(path.read_text(encoding="utf-8")).code)
 
 
+def _captures(path: Path) -> None:
+    """A folder of recordings, one of which is cut short."""
+    path.mkdir(exist_ok=True)
+    shutil.copy(DATA / "sample.ctf.xz", path / "city.ctf.xz")
+    _converted(path / "scene.pgc")
+    (path / "cut.pgc").write_bytes((path / "scene.pgc").read_bytes()[:5000])
+
+
 STAND_INS: dict[str, Callable[[Path], None]] = {
     "scene.ctf.xz": _copy("sample.ctf.xz"),
     "app.3dsx": lambda path: shutil.copy(ROOT / "tests/guests/n3ds/console.elf", path) and None,
     "app.nro": lambda path: shutil.copy(ROOT / "tests/guests/switch/scene.nro", path) and None,
+    "our-captures": _captures,
     "crash.elf": lambda path: shutil.copy(ROOT / "tests/guests/n3ds/faults.elf", path) and None,
     "other.ctf.xz": lambda path: shutil.copy(ROOT / "tests/unit/promises/data/scene_3ds.pgc", path) and None,
     "scene.mxcap.zip": _copy("sample_switch.mxcap.zip"),

@@ -22,10 +22,15 @@ from pocketgpu.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
+    from pocketgpu.sweeps.baseline.comparison import Comparison
     from pocketgpu.sweeps.model.rows import Row
+    from pocketgpu.sweeps.results.store import Store
     from pocketgpu.sweeps.sweep import Sweep
 
+REPORT: Final = "report"
+"""The folder of the report in that of the results."""
 _UNITS: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -84,16 +89,20 @@ def sweep(
     says so; the others go on. Results are stored as they come: rows.jsonl, times.jsonl and pictures; results.parquet,
     times.parquet and report/index.html at the end. After Ctrl-C or a crash --resume goes on.
 
-    The exit code is 1 if a capture failed, if a rule or a comparison found an error, or if pictures or findings are not
-    those of the baseline.
+    The exit code is 1 if a capture failed, or if a rule or a comparison found an error. With --baseline it is 1 if
+    pictures or findings changed, or a capture came to a worse end.
     """
+    from pathlib import Path
+
     from pocketgpu.sweeps.model.task import What
+    from pocketgpu.sweeps.results.store import Store
     from pocketgpu.sweeps.sweep import sweep as begin
 
     span = None if frames is None else (frames.first, frames.last)
     work = What.parse(what, switches=dict(choices), frames=span, repeat=repeat)
     if span is not None and work.work != "render":
         raise click.UsageError("--frames is for --do render.")
+    before = None if baseline is None else Store.read(Path(baseline))
     found = begin(
         patterns, work, out=out, resume=resume, scheduler=scheduler, workers=workers, timeout=timeout, memory=memory,
         ship=ship,
@@ -105,10 +114,42 @@ def sweep(
     found.finish()
     outcome.extra |= _described(found, out)
     lines = [_summary(found, out)]
-    failed = any(row.failed for row in found.rows)
+    comparison = None if before is None else _compared(found, before)
+    if comparison is not None:
+        outcome.extra["comparison"] = comparison.to_json()
+        lines += ["", str(comparison), ""]
+    if report:
+        outcome.extra["report"] = page = str(_reported(found, comparison))
+        lines.append(f"report: {page}")
+    failed = any(row.failed for row in found.rows) if comparison is None else comparison.failed
     outcome.show = lambda: terminal.say("\n".join(lines))
     if failed:
         raise click.exceptions.Exit(ExitCode.FINDINGS)
+
+
+def _compared(found: Sweep, before: Store) -> Comparison:
+    """What changed since an earlier sweep."""
+    from pocketgpu.sweeps.baseline.compare import compare
+
+    progress = terminal.Progress()
+    try:
+        return compare(found.store, before, lambda done, count: progress.show(f"comparing {done} of {count}"))
+    finally:
+        terminal.clear_progress()
+
+
+def _reported(found: Sweep, comparison: Comparison | None) -> Path:
+    """Write the report; returns its page."""
+    from pocketgpu.sweeps.report.report import write_report
+
+    progress = terminal.Progress()
+    try:
+        return write_report(
+            found.store.folder / REPORT, found.store, comparison,
+            progress=lambda done, count: progress.show(f"report: {done} of {count}"),
+        )  # fmt: skip
+    finally:
+        terminal.clear_progress()
 
 
 def _described(found: Sweep, out: str) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import hashlib
 import io
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
 from pocketgpu.inspect.pages.findings import OURS, Finding, page
@@ -58,21 +58,30 @@ def write_report(folder: Path, findings: Sequence[Finding], hint: str = "") -> d
             files[place] = ours
     title = "1 picture is not as expected" if len(findings) == 1 else f"{len(findings)} pictures are not as expected"
     files[PAGE] = page(findings, title, hint).encode()
-    # The list is written first, so that files of a killed run are removed, too.
-    store(folder / MANIFEST, "".join(f"{name}\n" for name in files).encode())
+    begin(folder, files)
     for name, data in files.items():
         store(folder / name, data)
     return sheets
 
 
-def clear(folder: Path) -> None:
+def begin(folder: Path, names: Iterable[str]) -> None:
+    """Begin a report with files of these names: remove those of the previous one that have other names.
+
+    The list is written before the files, so that files of a killed run are removed, too.
+    """
+    kept = list(names)
+    clear(folder, kept)
+    store(folder / MANIFEST, "".join(f"{name}\n" for name in kept).encode())
+
+
+def clear(folder: Path, but: Iterable[str] = ()) -> None:
     """Remove what `write_report` wrote there, and nothing else."""
     manifest = folder / MANIFEST
     try:
         names = manifest.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError):
         return
-    for name in names:
+    for name in set(names).difference(but):
         path = PurePosixPath(name)
         if name and not Path(name).is_absolute() and ".." not in path.parts:
             with contextlib.suppress(OSError):
@@ -108,4 +117,4 @@ def _file_name(found: Finding, taken: dict[str, bytes]) -> str:
     return f"{name}.png"
 
 
-__all__ = ["CANDIDATES", "MANIFEST", "OUTSIDE", "PAGE", "clear", "store", "write_report"]
+__all__ = ["CANDIDATES", "MANIFEST", "OUTSIDE", "PAGE", "begin", "clear", "store", "write_report"]

@@ -253,7 +253,7 @@ def force_kernels(entries: list[Any], dask_scheduler: Any = None) -> None:
 
 
 __all__ = [
-    "DATA", "MANY", "SAMPLES", "Nodes", "alive", "by_capture", "children", "command", "environment", "exchange_often", "family", "force_kernels",
-    "free_port", "kernels_held", "kill", "lines", "long_scene", "offer_kernels", "pictures_are_whole", "scenes", "started", "swept", "told", "until",
-    "workshops",
+    "DATA", "MANY", "SAMPLES", "Nodes", "alive", "by_capture", "children", "command", "environment", "exchange_often",
+    "family", "force_kernels", "free_port", "kernels_held", "kill", "lines", "long_scene", "offer_kernels",
+    "pictures_are_whole", "scenes", "started", "swept", "told", "until", "workshops",
 ]  # fmt: skip

@@ -25,6 +25,10 @@ COMMANDS: dict[str, str] = {
         "CAPTURE REST --port --host --notes --no-browser --switch-b --force --paused --sd --font --elf --arg --set"
         " --debug"
     ),
+    "sweep": (
+        "PATTERNS --do --out --resume --baseline --workers --scheduler --ship --timeout --memory --frames --repeat"
+        " --report --no-report --set --json --debug"
+    ),
     "events": "CAPTURE ADDRESS --draws --graph --perfetto --set --json --debug",
     "why": "CAPTURE ADDRESS --all --html --force --set --json --debug",
     "decode": (

@@ -196,7 +196,14 @@ class Nodes:
 
     def scheduler(self, prefix: Sequence[str] = (), **env: str) -> subprocess.Popen[bytes]:
         words = ["distributed.cli.dask_scheduler", "--host", self.host, "--port", str(self.port), "--no-dashboard"]
-        return self._start(words, prefix, env)
+        process = self._start(words, prefix, env)
+        until(self._answers)
+        return process
+
+    def _answers(self) -> bool:
+        with contextlib.suppress(OSError), socket.create_connection((self.host, self.port), 1):
+            return True
+        return False
 
     def worker(
         self, prefix: Sequence[str] = (), host: str | None = None, name: str = "", **env: str
@@ -219,8 +226,34 @@ class Nodes:
             process.wait()
 
 
+# what runs in workers and schedulers of `Nodes`, which find this module
+
+
+def exchange_often() -> None:
+    """In a worker: exchange kernels before every batch."""
+    from pocketgpu.sweeps.engine import kernels
+
+    kernels.OFTEN = 0.0  # type: ignore[misc]
+
+
+def kernels_held(dask_scheduler: Any = None) -> list[str]:
+    """In a scheduler: the keys of the kernels that it keeps."""
+    return sorted(entry[0] for entry in dask_scheduler.plugins["pocketgpu-kernels"]._entries)
+
+
+def offer_kernels(entries: list[Any], dask_scheduler: Any = None) -> list[str]:
+    """In a scheduler: what it keeps after a worker has offered entries."""
+    dask_scheduler.plugins["pocketgpu-kernels"].exchange([tuple(entry) for entry in entries], 0)
+    return kernels_held(dask_scheduler)
+
+
+def force_kernels(entries: list[Any], dask_scheduler: Any = None) -> None:
+    """In a scheduler: it gives away what it should not have taken."""
+    dask_scheduler.plugins["pocketgpu-kernels"]._entries[:0] = [tuple(entry) for entry in entries]
+
+
 __all__ = [
-    "DATA", "MANY", "SAMPLES", "Nodes", "alive", "by_capture", "children", "command", "environment", "family",
-    "free_port", "kill", "lines", "long_scene", "pictures_are_whole", "scenes", "started", "swept", "told", "until",
-    "workshops",
+    "DATA", "MANY", "SAMPLES", "Nodes", "alive", "by_capture", "children", "command", "environment", "exchange_often",
+    "family", "force_kernels", "free_port", "kernels_held", "kill", "lines", "long_scene", "offer_kernels",
+    "pictures_are_whole", "scenes", "started", "swept", "told", "until", "workshops",
 ]  # fmt: skip

@@ -59,12 +59,12 @@ def plain(folder: Path) -> dict[str, dict[str, Any]]:
     assert err.splitlines()[-1].startswith("13 of 13 captures, ") and "1 failed" in err
     assert pictures_are_whole(folder / "plain")
     files = {path.name for path in (folder / "plain").iterdir()}
-    assert files >= {"rows.jsonl", "times.jsonl", "results.parquet", "times.parquet", "sweep.json", "pictures"}
+    assert files >= {"report", "results.parquet", "times.parquet", "sweep.json", "times.jsonl", "pictures"}
     return by_capture(folder / "plain")
 
 
 def test_a_sweep_that_is_killed_goes_on(folder: Path, plain: dict[str, Any]) -> None:
-    words = ("in", "--do", "render", "--out", "killed", "--workers", "2")
+    words = ("in", "--no-report", "--do", "render", "--out", "killed", "--workers", "2")
     out = folder / "killed"
     with started("sweep", *words, cwd=folder) as process:
         until(lambda: len(lines(out)) >= 3)
@@ -94,7 +94,7 @@ def test_a_sweep_that_is_interrupted(folder: Path, tmp_path: Path, reach: str) -
     """With a capture that hangs, and processes that all get the signal as from a terminal."""
     long_scene(tmp_path / "in" / "z.ctf.xz")
     scenes(tmp_path / "in", 3)
-    words = ("in", "--do", "bench", "--repeat", str(MANY), "--out", "out", "--workers", "2")
+    words = ("in", "--no-report", "--do", "bench", "--repeat", str(MANY), "--out", "out", "--workers", "2")
     with started("sweep", *words, cwd=tmp_path) as process:
         until(lambda: len(lines(tmp_path / "out")) == 3 and workshops(process.pid))
         pids = family(process.pid)
@@ -148,7 +148,7 @@ def test_a_full_disk(folder: Path, plain: dict[str, Any], tmp_path: Path) -> Non
     with small_disk(disk, 256 << 10):
         filler = disk / "filler"
         filler.write_bytes(bytes(200 << 10))
-        words = ("in", "--do", "render", "--out", str(disk / "out"), "--workers", "1")
+        words = ("in", "--no-report", "--do", "render", "--out", str(disk / "out"), "--workers", "1")
         code, _, err = swept(*words, cwd=folder)
         check_full(folder, disk / "out", code, err)
         filler.unlink()
@@ -178,7 +178,7 @@ if __name__ == "__main__":
 
 def test_a_file_that_cannot_grow(folder: Path, plain: dict[str, Any], tmp_path: Path) -> None:
     """As on a full disk, where no small disk can be mounted."""
-    words = ("in", "--do", "render", "--out", str(tmp_path / "out"), "--workers", "1")
+    words = ("in", "--no-report", "--do", "render", "--out", str(tmp_path / "out"), "--workers", "1")
     program = LIMITED.format(words=words)
     (tmp_path / "limited.py").write_text(program)
     done = subprocess.run(
@@ -193,7 +193,7 @@ def test_progress_on_a_terminal(folder: Path, tmp_path: Path) -> None:
     """A bar with what is done, the rate, the time left and failures; then what the sweep found."""
     shutil.copytree(folder / "in", tmp_path / "in")
     screen, other = pty.openpty()
-    words = ("in", "--do", "info", "--out", "out", "--workers", "1")
+    words = ("in", "--no-report", "--do", "info", "--out", "out", "--workers", "1")
     env = {"TERM": "xterm", "COLUMNS": "100"}
     with started("sweep", *words, cwd=tmp_path, stdout=other, stderr=other, env=env) as process:
         os.close(other)

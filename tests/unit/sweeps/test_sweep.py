@@ -47,9 +47,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "deep" / "cut too.ctf.xz").write_bytes(whole[:-9])
     (place / "flipped.ctf.xz").write_bytes(damage(whole, range(12), random.Random(1)))
     shutil.copy(ROOT / "tests" / "guests" / "n3ds" / "faults.3dsx", place)
-    (place / "log.gx.json").write_text(
-        json.dumps({"virt_to_phys": [], "events": [{"type": "memory", "phys": 0x20000000, "offset": 0, "size": 4}]})
-    )
+    load = {"type": "memory", "phys": 0x20000000, "offset": 0, "size": 4}
+    (place / "log.gx.json").write_text(json.dumps({"version": 1, "virt_to_phys": [], "events": [load]}))
     return place
 
 

@@ -26,6 +26,10 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
     "bench": ("bench scene.ctf.xz --repeat 5",),
     "info": ("info scene.ctf.xz", "info scene.mxcap.zip --json"),
     "view": ("view scene.ctf.xz", "view scene.pgc f1/d3"),
+    "sweep": (
+        "sweep scene.ctf.xz scene.mxcap.zip --do render --out before --workers 2",
+        "sweep '**/scene.*' --do render --out after --baseline before --frames 0-1",
+    ),
     "events": ("events scene.ctf.xz f1", "events scene.ctf.xz f1/d3"),
     "why": ("why scene.ctf.xz f1/px200,120", "why scene.ctf.xz f1/d3", "why scene.ctf.xz f1/d3/t5"),
     "decode": (

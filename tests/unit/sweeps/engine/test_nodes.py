@@ -1,0 +1,219 @@
+"""A scheduler and workers as processes of their own: they restart, see no captures, lie in other networks."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.sweeping import (
+    Nodes,
+    alive,
+    by_capture,
+    environment,
+    exchange_often,
+    force_kernels,
+    kernels_held,
+    lines,
+    offer_kernels,
+    pictures_are_whole,
+    scenes,
+    until,
+)
+
+from pocketgpu.errors import UsageError
+from pocketgpu.sweeps.engine import clusters, kernels
+from pocketgpu.sweeps.model.task import What
+from pocketgpu.sweeps.sweep import sweep
+from pocketgpu.sweeps.works import do
+
+pytest.importorskip("distributed")
+
+linux_root = pytest.mark.skipif(
+    sys.platform != "linux" or os.geteuid() != 0, reason="namespaces need Linux and its administrator"
+)
+
+
+@pytest.fixture
+def nodes(tmp_path: Path) -> Iterator[Nodes]:
+    with Nodes(tmp_path / "nodes") as one:
+        yield one
+
+
+def expected(paths: list[Path], what: What) -> dict[str, Any]:
+    """What each work finds in this process."""
+    found = {}
+    for path in paths:
+        data = json.loads(json.dumps(do([path], what).data))
+        found[str(path)] = data
+    return found
+
+
+def is_whole(out: Path, paths: list[Path], what: What) -> None:
+    """Every capture has one row, with what the work finds."""
+    rows, known = by_capture(out), expected(paths, what)
+    assert set(rows) == set(known)
+    for name, data in known.items():
+        assert {key: rows[name][key] for key in data} == data
+
+
+def test_a_scheduler_that_is_restarted_in_mid_sweep(nodes: Nodes, tmp_path: Path) -> None:
+    """Its workers, too, are others afterwards; nothing is lost, and nothing is there twice."""
+    paths, what, out = scenes(tmp_path / "in", 16), What("bench", repeat=400), tmp_path / "out"
+    scheduler, worker = nodes.scheduler(), nodes.worker()
+    rows = iter(sweep(paths, what, scheduler=nodes.address, out=out))
+    arrived = [next(rows) for _ in range(3)]
+    for process in (scheduler, worker):
+        process.kill()
+        process.wait()
+    nodes.scheduler()
+    nodes.worker()
+    arrived += rows
+    assert sorted(row.capture for row in arrived) == sorted(map(str, paths))
+    assert {row.state for row in arrived} == {"done"}
+    is_whole(out, paths, What("bench", repeat=1))
+    until(lambda: alive([worker.pid, scheduler.pid]) == [])
+
+
+def test_a_scheduler_that_does_not_come_back(
+    nodes: Nodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import dask
+
+    monkeypatch.setattr(clusters, "AGAIN", 0.5)
+    scheduler = nodes.scheduler()
+    worker = nodes.worker()
+    out = tmp_path / "out"
+    with dask.config.set({"distributed.comm.timeouts.connect": "1s"}):
+        found = sweep(scenes(tmp_path / "in", 8), What("bench", repeat=400), scheduler=nodes.address, out=out)
+        rows = iter(found)
+        next(rows)
+        scheduler.kill()
+        worker.kill()
+        with pytest.raises(UsageError, match="no scheduler answers"):
+            list(rows)
+    assert len(lines(out)) == len(found.rows) >= 1  # and the folder can be gone on with
+    assert sweep(tmp_path / "in", What("bench", repeat=400), out=out, resume=True).rows == found.rows
+
+
+@linux_root
+def test_workers_that_do_not_see_the_captures(nodes: Nodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`ship` sends them. Rows are those of a sweep on this computer."""
+    monkeypatch.chdir(tmp_path)
+    paths = [path.relative_to(tmp_path) for path in scenes(tmp_path / "in", 3)]
+    Path("in/cut.ctf.xz").write_bytes(paths[0].read_bytes()[:-7])
+    paths.append(Path("in/cut.ctf.xz"))
+    hidden = ["unshare", "--mount", "sh", "-c", f"mount -t tmpfs tmpfs '{tmp_path / 'in'}' && exec \"$@\"", "sh"]
+    if subprocess.run([*hidden, "true"], capture_output=True).returncode:
+        pytest.skip("no namespace of mounts")
+    nodes.scheduler()
+    nodes.worker(hidden)
+    blind = list(sweep(paths[:1], "render", scheduler=nodes.address))
+    assert [row.state for row in blind] == ["refused"]  # it does not see it
+    found = sweep(paths, "render", scheduler=nodes.address, ship=True, out="out")
+    list(found)
+    known = expected(paths, What("render"))
+    for row in found.rows:
+        data = row.to_json()
+        assert {key: data[key] for key in known[row.capture]} == known[row.capture]
+    assert [row.state for row in found.rows] == ["refused", "done", "done", "done"]
+    assert pictures_are_whole(Path("out"))
+    for text in ("/tmp", str(tmp_path), "pocketgpu-"):
+        assert text not in Path("out/rows.jsonl").read_text()
+
+
+def ip(*words: str) -> None:
+    done = subprocess.run(["ip", *words], capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip(f"no network can be made: {done.stderr.strip()}")
+
+
+@linux_root
+def test_workers_in_another_network(tmp_path: Path) -> None:
+    """Two namespaces with a wire between them, as two machines."""
+    name, net = f"pgpu{os.getpid() % 100000}", f"10.231.{os.getpid() % 250}"
+    try:
+        ip("netns", "add", name)
+    except FileNotFoundError:
+        pytest.skip("there is no program ip")
+    try:
+        ip("link", "add", f"{name}a", "type", "veth", "peer", "name", f"{name}b")
+        ip("link", "set", f"{name}b", "netns", name)
+        ip("addr", "add", f"{net}.1/24", "dev", f"{name}a")
+        ip("link", "set", f"{name}a", "up")
+        ip("-n", name, "addr", "add", f"{net}.2/24", "dev", f"{name}b")
+        ip("-n", name, "link", "set", f"{name}b", "up")
+        paths = scenes(tmp_path / "in", 3)
+        with Nodes(tmp_path / "nodes", f"{net}.1") as nodes:
+            nodes.scheduler()
+            nodes.worker(["ip", "netns", "exec", name], host=f"{net}.2")
+            found = sweep(paths, "render", scheduler=nodes.address, ship=True, out=tmp_path / "out")
+            assert sorted(row.state for row in found) == ["done"] * 3
+        is_whole(tmp_path / "out", paths, What("render"))
+    finally:
+        subprocess.run(["ip", "netns", "del", name], capture_output=True)
+        subprocess.run(["ip", "link", "del", f"{name}a"], capture_output=True)
+
+
+WATCHED = """
+import os
+from llvmlite import binding
+
+
+def told(*words, before=binding.parse_assembly):
+    with open(os.environ["COMPILED"], "a") as file:
+        file.write("%d bytes\\n" % len(words[0]))
+    return before(*words)
+
+
+binding.parse_assembly = told
+"""
+"""Notes every module that a process compiles."""
+
+
+def test_a_worker_gets_compiled_kernels_of_another(nodes: Nodes, tmp_path: Path) -> None:
+    """Two workers with folders of their own, as on two machines. The second one compiles nothing."""
+    (tmp_path / "watch").mkdir()
+    (tmp_path / "watch" / "sitecustomize.py").write_text(WATCHED)
+    path = os.pathsep.join([str(tmp_path / "watch"), environment()["PYTHONPATH"]])
+    (scene, other) = scenes(tmp_path / "in", 2)
+    nodes.scheduler()
+
+    def worker(name: str) -> Any:
+        return nodes.worker(
+            name=name, POCKETGPU_CACHE=str(tmp_path / name), COMPILED=str(tmp_path / f"{name}.txt"), PYTHONPATH=path
+        )
+
+    def kept(name: str) -> set[str]:
+        return {one.name for one in (tmp_path / name).glob("*.o")}
+
+    def compiled(name: str) -> int:
+        file = tmp_path / f"{name}.txt"
+        return len([line for line in file.read_text().splitlines() if line != "0 bytes"]) if file.exists() else 0
+
+    first = worker("first")
+    (row,) = sweep(scene, "render", scheduler=nodes.address)
+    assert row.state == "done" and len(kept("first")) >= 3 and compiled("first") >= 1
+    with clusters.existing(nodes.address) as client:
+        assert kernels.share(client)  # once more: what it has stays
+        client.run(exchange_often)
+        for _ in range(2):  # the first tells what it has, the second gives what it was asked for
+            list(sweep(other, "info", client))
+        held = client.run_on_scheduler(kernels_held)
+        assert {f"{key}.o" for key in held} == kept("first")
+        # Neither what is damaged nor what could name another file is taken.
+        bad = [("ab" * 20, b"no digest", b"code"), ("../" + "ab" * 19, kernels.digest_of(b"code"), b"code")]
+        assert client.run_on_scheduler(offer_kernels, entries=bad) == held
+        client.run_on_scheduler(force_kernels, entries=bad)
+    first.kill()
+    first.wait()
+    worker("second")
+    (again,) = sweep(scene, "render", scheduler=nodes.address)
+    assert again == row
+    assert kept("second") == kept("first") and compiled("second") == 0
+    assert not any(one.name.startswith("ab" * 19) for one in tmp_path.rglob("*.o"))

@@ -177,6 +177,7 @@ report.list = (() => {
       by("head").append(button);
     }
     by("scroll").closest(".list").classList.toggle("compared", data.compared);
+    by("scroll").closest(".list").classList.toggle("bare", !rows.thumbnail.some((one) => one));
     scroll.addEventListener("scroll", () => draw(), { passive: true });
     scroll.addEventListener("keydown", onKey);
     new ResizeObserver(() => {

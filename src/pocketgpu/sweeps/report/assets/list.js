@@ -208,7 +208,7 @@ report.list = (() => {
 
   /** Show the rows with a rule only. */
   function showRule(rule) {
-    by("filters").reset();
+    for (const name of ["text", "console", "work", "rule"]) by(name).value = "";
     clear();
     by("rule").value = String(rule);
     filter.rule = String(rule);

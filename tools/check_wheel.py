@@ -1,4 +1,5 @@
-"""Check the wheel in dist/: built once more from the same tree it is the same bytes, and it is small enough.
+"""Check the wheel in dist/: built once more from the same tree it is the same bytes, it is small enough, and it has the
+files of the report that are no Python.
 
     python tools/check_wheel.py [dist/pocketgpu-0.1.0-py3-none-any.whl]
 
@@ -16,6 +17,7 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+ASSETS = ROOT / "src/pocketgpu/sweeps/report/assets"
 MEGABYTE = 1_000_000
 MOST_PACKED, MOST_INSTALLED = 15 * MEGABYTE, 60 * MEGABYTE
 """Bytes of the wheel, and of what pip installs of it: without dependencies, with Python's byte code."""
@@ -43,6 +45,14 @@ def difference(one: Path, other: Path) -> str:
     return f"files differ: {', '.join(names)}" if names else "the files are the same, their archive is not"
 
 
+def lacking(wheel: Path) -> list[str]:
+    """Files of the report's page that the wheel does not have."""
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    wanted = [path.relative_to(ROOT / "src").as_posix() for path in ASSETS.iterdir()]
+    return sorted(name for name in wanted if name not in names)
+
+
 def installed_bytes(wheel: Path) -> int:
     """Bytes of all files that pip makes of a wheel."""
     with tempfile.TemporaryDirectory() as place:
@@ -66,7 +76,9 @@ def main() -> int:
         print(f"{what}: {size / MEGABYTE:.1f} MB, at most {most / MEGABYTE:.0f} MB")
     print(f"of it code made ahead of time: {kernels / MEGABYTE:.1f} MB")
     print(f"built again: {different or 'the same bytes'}")
-    return int(bool(different) or packed > MOST_PACKED or installed > MOST_INSTALLED)
+    missing = lacking(wheel)
+    print(f"of the report: {', '.join(missing) + ' missing' if missing else 'all files'}")
+    return int(bool(different or missing) or packed > MOST_PACKED or installed > MOST_INSTALLED)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ from pocketgpu.late_dataclass import dataclass
 from pocketgpu.sweeps.model.rows import Picture, Row
 from pocketgpu.wording import counted
 
+_USELESS: Final = 10
+"""From this band on its size says nothing any more: there is only noise."""
 _RANKS: Final = {"done": 0, "refused": 2}
 _WRONG: Final = 1
 """How bad ends are: done, done with an error found, refused, all others."""
@@ -120,6 +122,8 @@ class TimeChange:
 
     def __str__(self) -> str:
         band = "" if self.band is None else f" (noise {self.band:.2f}x)"
+        if self.band is not None and self.band > _USELESS:
+            band = f" (noise of more than {_USELESS}x)"
         return f"{self.before:.2f} -> {self.after:.2f} ms, {self.ratio:.2f}x{band}"
 
     def __repr__(self) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from pocketgpu.displayed import Displayed, plain
 from pocketgpu.late_dataclass import dataclass
-from pocketgpu.sweeps.baseline.changes import Change
+from pocketgpu.sweeps.baseline.changes import Change, PictureChange
 from pocketgpu.sweeps.baseline.names import relative
 from pocketgpu.sweeps.baseline.noise import FEWEST, Band
 from pocketgpu.wording import counted
@@ -110,8 +110,8 @@ class Comparison(Displayed):
         rows = []
         for one in found:
             worst = max(one.pictures, key=lambda picture: picture.differing or 0)
-            more = f", and {len(one.pictures) - 1:,} more" if len(one.pictures) > 1 else ""
-            rows.append((one.capture, f"{worst}{more}"))
+            more = f", {len(one.pictures) - 1:,} more" if len(one.pictures) > 1 else ""
+            rows.append((one.capture, f"{_compact(worst)}{more}"))
         yield from self._part("pictures", rows, len(rows))
 
     def _about_notes(self, what: str) -> Iterator[str]:
@@ -158,6 +158,13 @@ class Comparison(Displayed):
         """Names of captures without the folder that all are in."""
         names = [one.capture for one in self.matched]
         return dict(zip(names, relative(names), strict=True))
+
+
+def _compact(picture: PictureChange) -> str:
+    """A picture's change in half a line."""
+    if picture.differing is None:
+        return str(picture)
+    return f"{picture.address} {picture.differing:,}/{picture.pixels:,} pixels by {picture.largest}"
 
 
 def _size(ratio: float) -> float:

@@ -177,6 +177,7 @@ report.list = (() => {
       by("head").append(button);
     }
     by("scroll").closest(".list").classList.toggle("compared", data.compared);
+    by("scroll").closest(".list").classList.toggle("bare", !rows.thumbnail.some((one) => one));
     scroll.addEventListener("scroll", () => draw(), { passive: true });
     scroll.addEventListener("keydown", onKey);
     new ResizeObserver(() => {
@@ -207,7 +208,7 @@ report.list = (() => {
 
   /** Show the rows with a rule only. */
   function showRule(rule) {
-    by("filters").reset();
+    for (const name of ["text", "console", "work", "rule"]) by(name).value = "";
     clear();
     by("rule").value = String(rule);
     filter.rule = String(rule);

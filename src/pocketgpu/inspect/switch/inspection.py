@@ -202,8 +202,8 @@ class SwitchInspection(Inspection):
         return None
 
     def bytes_at(self, address: int, size: int = 1, at: Address | str | None = None) -> Bytes:
-        """See `Inspection`. Bytes that are mapped at several addresses are found at all of them. Where nothing is mapped
-        yet, the bytes are those that events touch at this address later."""
+        """See `Inspection`. Bytes that are mapped at several addresses are found at all of them. Where nothing is
+        mapped yet, the bytes are those that events touch at this address later."""
         from pocketgpu.inspect.model.touching import BytesAt
         from pocketgpu.inspect.switch.touches import BytesInArena
 

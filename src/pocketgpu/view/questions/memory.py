@@ -61,7 +61,9 @@ def _formats(given: Parameters) -> Question:
         moment = run.seek(at.place)
         event = moment.event
         sides = {"writes": (), "reads": ()} if event is None else {"writes": event.writes, "reads": event.reads}
-        touched = {name: [one.to_json() for one in dict.fromkeys(ranges[:MOST_READS])] for name, ranges in sides.items()}
+        touched = {
+            name: [one.to_json() for one in dict.fromkeys(ranges[:MOST_READS])] for name, ranges in sides.items()
+        }
         start = _start(run, at.frame, event)
         return {
             **moment.memory_formats.to_json(), "event": named(event), **touched,

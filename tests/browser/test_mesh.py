@@ -226,9 +226,12 @@ def test_the_wireframe_lies_over_the_target(watched: Watched, fake: Fake) -> Non
     assert ends[:4] == [WIDTH / 4, 3 * HEIGHT / 4, 3 * WIDTH / 4, 3 * HEIGHT / 4]
     assert len({group["colour"] for group in page.evaluate(lines)["groups"]}) == 2
     assert fake.asked and sum("/api/mesh" in path for path in fake.asked) == 1
-    page.keyboard.press("j")
-    page.wait_for_function("() => document.querySelector('pg-picture').place !== 'f0/d2'")
-    page.wait_for_function(f"() => ({lines})()?.ends.length === 24")
+    page.evaluate("location.hash = 'f0/e0'")  # no draw
+    place = "document.querySelector('pg-picture').place"
+    page.wait_for_function(f"() => {place} === 'f0/e0' && ({lines})() === null")
+    page.evaluate("location.hash = 'f0/d3'")
+    page.wait_for_function(f"() => {place} === 'f0/d3' && ({lines})()?.ends.length === 24")
+    assert page.locator("pg-picture .problem").count() == 0
     page.get_by_label("Wireframe").uncheck()
     page.wait_for_function(f"() => ({lines})() === null")
 

@@ -77,6 +77,10 @@ def test_a_pixel_has_the_address_that_why_explains(sides: tuple[TestClient, Insp
             assert bytes(shown).hex() in first and first.startswith(pixel["address"]), (pixel, first)
             checked += 1
     assert checked == 12
+    pictures = run.seek(draw).pictures
+    assert {"depth", "stencil"} <= pictures.keys()
+    for part in ("depth", "stencil"):
+        assert pictures[part].at(5, 7) == pictures["target"].at(5, 7)
 
 
 def test_state_and_words(sides: tuple[TestClient, Inspection]) -> None:

@@ -17,6 +17,9 @@ import { addressOf, look, pixelOf, readBefore, readPicture, type Picture } from 
 
 type Mode = "after" | "before" | "difference";
 
+/** Said of a clicked pixel that has no address. */
+const UNEXPLAINED = "Why explains screens after a frame, and the first target after a draw";
+
 export class PicturePanel extends Panel {
   static override styles = [
     panelStyles,
@@ -271,7 +274,8 @@ export class PicturePanel extends Panel {
               : nothing}`
         : nothing}
       ${this.overlays.status(pixelIndex(view, picture))}
-      ${this.values?.values.map(({ name, value }) => html`<span><span class="dim">${name}</span> ${textOf(value)}</span>`)}`,
+      ${this.values?.values.map(({ name, value }) => html`<span><span class="dim">${name}</span> ${textOf(value)}</span>`)}
+      ${this.values && this.values.address === null ? html`<span class="dim">${UNEXPLAINED}</span>` : nothing}`,
     );
   }
 

@@ -56,16 +56,21 @@ def target_pictures(
     surfaces: Sequence[Surface], load: Callable[[Surface], TargetPicture], draw: Address | None
 ) -> Iterator[TargetPart]:
     """The pictures of targets in the order of outputs, then of depth. load: reads one. draw: the address of the draw
-    that has just happened: of its first target `why` explains pixels."""
-    colours = 0
+    that has just happened: of its first target `why` explains pixels, which depth and stencil of that size share."""
+    colours, first = 0, None
     for surface in surfaces:
         kinds = [_KINDS[part.name] for part in surface.format.components if part.name in _KINDS]
         if not kinds:
             name, explained = f"target {colours}" if colours else "target", None if colours else draw
             yield SwitchTargetPart(surface, load, name, "colour", explained)
-            colours += 1
+            colours, first = colours + 1, first or surface
+        shared = first is not None and _pixels(first) == _pixels(surface)
         for kind in sorted(kinds):
-            yield SwitchTargetPart(surface, load, kind, kind, None)
+            yield SwitchTargetPart(surface, load, kind, kind, draw if shared else None)
+
+
+def _pixels(surface: Surface) -> tuple[int, int, tuple[int, int]]:
+    return surface.width, surface.height, surface.grid
 
 
 __all__ = ["target_pictures"]

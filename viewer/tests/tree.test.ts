@@ -108,10 +108,6 @@ test("stepping goes from event to event and to folded frames", () => {
   expect(tree.row(tree.nextEvent(tree.rowOf("f0/d0"), -1))!.address).toBe("f0/e1");
   expect(tree.nextFolded(tree.rowOf("f0/d0"), -1)).toBe(-1);
 });
-
-test("the event before does not depend on folds and filters", () => {
-  const tree = opened(2);
-  tree.setFilter({ text: "nothing", drawsOnly: false });
   tree.load(answer(1, 2));
   expect(tree.before("f0/d1")).toBe("f0/d0");
   expect(tree.before("f0/d2")).toBe("f0/e4");

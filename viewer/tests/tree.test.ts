@@ -50,7 +50,6 @@ test("columns may come in another order", () => {
   tree.load({ frame: 0, passes: [], columns: ["title", "kind", "event", "pass", "draw"], rows: [["a", "draw", 7, null, 4]] as never });
   tree.setOpen(0, true);
   expect(tree.row(1)).toMatchObject({ address: "f0/d4", title: "a", kind: "draw" });
-});
 
 test("folding a pass hides its events", () => {
   const tree = opened();
@@ -107,15 +106,6 @@ test("stepping goes from event to event and to folded frames", () => {
   expect(tree.row(tree.nextFolded(last, 1))!.address).toBe("f1");
   expect(tree.row(tree.nextEvent(tree.rowOf("f0/d0"), -1))!.address).toBe("f0/e1");
   expect(tree.nextFolded(tree.rowOf("f0/d0"), -1)).toBe(-1);
-});
-  tree.load(answer(1, 2));
-  expect(tree.before("f0/d1")).toBe("f0/d0");
-  expect(tree.before("f0/d2")).toBe("f0/e4");
-  expect(tree.before("f0/p1")).toBe("f0/d1");
-  expect(tree.before("f0/e0")).toBeNull();
-  expect(tree.before("f1/e0")).toBe("f0");
-  expect(tree.before("f1")).toBe("f0");
-  expect(tree.before("f0")).toBeNull();
 });
 
 test("the parent of a row is the pass or the frame around it", () => {

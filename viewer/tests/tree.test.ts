@@ -50,6 +50,7 @@ test("columns may come in another order", () => {
   tree.load({ frame: 0, passes: [], columns: ["title", "kind", "event", "pass", "draw"], rows: [["a", "draw", 7, null, 4]] as never });
   tree.setOpen(0, true);
   expect(tree.row(1)).toMatchObject({ address: "f0/d4", title: "a", kind: "draw" });
+});
 
 test("folding a pass hides its events", () => {
   const tree = opened();

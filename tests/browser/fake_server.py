@@ -178,6 +178,11 @@ def place(at: str) -> tuple[int, int | None]:
 def picture(given: dict[str, str]) -> bytes:
     """Bytes that depend on the place; each draw changed one pixel. Alpha is not 255 anywhere."""
     frame, done = place(given["at"])
+    if given.get("before"):
+        if given["at"] in ("f0", "f0/e0", "f0/p0"):
+            raise Refused("nothing comes before this")
+        events = [row for row in rows(frame) if f"f{frame}/d{row[1]}" == given["at"]]
+        done = (done or 0) - bool(events)
     data = bytearray((n * 7 + frame) & 0xFF for n in range(WIDTH * HEIGHT * 4))
     for draw in range(min(WIDTH, 6 if done is None else done)):
         data[draw * 4 : draw * 4 + 4] = bytes((255 - draw, draw, 128, 77))

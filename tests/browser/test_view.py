@@ -124,6 +124,12 @@ def test_the_difference_counts_what_the_bytes_say(opened: tuple[str, Any, Watche
     before, after = (answer(page, "picture", at=at, of="target") for at in ("f0/d4", "f0/d5"))
     count = sum(before[at : at + 4] != after[at : at + 4] for at in range(0, len(after), 4))
     page.locator("pg-picture .changed", has_text=f"{count:,} pixels differ").wait_for()
+    assert answer(page, "picture", at="f0/d5", of="target", before="1") == before
+    # The first event of a pass has a target that was not bound before it.
+    select(page, "f0/p1")
+    first, last = (answer(page, "picture", at="f0/p1", of="target", **more) for more in ({"before": "1"}, {}))
+    count = sum(first[at : at + 4] != last[at : at + 4] for at in range(0, len(last), 4))
+    page.locator("pg-picture .changed", has_text=f"{count:,} pixels differ").wait_for()
     page.get_by_role("radio", name="after").click()
 
 

@@ -6,6 +6,8 @@ test("addresses name frames, draws, events, passes and pixels", () => {
   expect(parseAddress("f3/d17/px8,9")).toEqual({ frame: 3, draw: 17, pixel: [8, 9] });
   expect(parseAddress("f3/e412")).toEqual({ frame: 3, event: 412 });
   expect(parseAddress("f3/top-right/px8,9")).toEqual({ frame: 3, screen: "top-right", pixel: [8, 9] });
+  expect(parseAddress("f1/d2/t3/gs4")).toEqual({ frame: 1, draw: 2, rest: ["t3", "gs4"] });
+  expect(findAddresses("at f1/d2/t3/tc4 and f1/d2/t3/te12.").map((one) => one.address)).toEqual([undefined, "f1/d2/t3/tc4", undefined, "f1/d2/t3/te12", undefined]);
   expect(parseAddress("f1/e9/b0,1,0/t3,0,0")).toEqual({ frame: 1, event: 9, rest: ["b0,1,0", "t3,0,0"] });
 });
 

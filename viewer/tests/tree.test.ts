@@ -109,19 +109,6 @@ test("stepping goes from event to event and to folded frames", () => {
   expect(tree.nextFolded(tree.rowOf("f0/d0"), -1)).toBe(-1);
 });
 
-test("the event before does not depend on folds and filters", () => {
-  const tree = opened(2);
-  tree.setFilter({ text: "nothing", drawsOnly: false });
-  tree.load(answer(1, 2));
-  expect(tree.before("f0/d1")).toBe("f0/d0");
-  expect(tree.before("f0/d2")).toBe("f0/e4");
-  expect(tree.before("f0/p1")).toBe("f0/d1");
-  expect(tree.before("f0/e0")).toBeNull();
-  expect(tree.before("f1/e0")).toBe("f0");
-  expect(tree.before("f1")).toBe("f0");
-  expect(tree.before("f0")).toBeNull();
-});
-
 test("the parent of a row is the pass or the frame around it", () => {
   const tree = opened(2);
   expect(tree.row(tree.parentOf(tree.rowOf("f0/d1")))!.address).toBe("f0/p0");

@@ -304,23 +304,6 @@ export class EventTree {
     return best;
   }
 
-  /** The address of the event before that of an address, whatever is folded or filtered; null if it is the first one. */
-  before(address: string): string | null {
-    const parsed = parseAddress(address);
-    const frame = parsed && this.frames[parsed.frame];
-    if (!parsed || !frame) return null;
-    const earlier = frame.number > 0 ? `f${frame.number - 1}` : null;
-    if (parsed.draw === undefined && parsed.event === undefined && parsed.pass === undefined) return earlier;
-    let event = this.findEvent(frame, parsed.draw, parsed.event);
-    if (parsed.pass !== undefined) {
-      const pass = this.findPass(frame, parsed.pass);
-      event = pass === undefined ? -1 : (frame.loaded?.passes[pass]?.events[0] ?? -1);
-    }
-    if (event < 0) return null;
-    const previous = frame.loaded!.events[event - 1];
-    return previous ? addressOf(frame.number, previous) : earlier;
-  }
-
   /** The address of the last event of a pass; null where the address names none. */
   lastOf(address: string): string | null {
     const parsed = parseAddress(address);

@@ -3,7 +3,6 @@
 import { parseAddress } from "../shared/address";
 import { askBytes, askJson, RequestError, type PictureInfo } from "../shared/api";
 import { unpack } from "../shared/packed";
-import { store } from "../events/store";
 
 type Bytes = Uint8ClampedArray<ArrayBuffer>;
 
@@ -81,15 +80,7 @@ function fitting(pixels: Bytes, info: PictureInfo, at: string): Picture {
   return { info, pixels };
 }
 
-/** The picture of the same name after the event before. Where there is none to compare with, an error says so. */
+/** The picture as it was before the event: targets in the layout that they have now. Where there is none, an error says so. */
 export async function readBefore(at: string, info: PictureInfo, signal: AbortSignal): Promise<Picture> {
-  await store.needFor(at);
-  const before = store.tree.before(at);
-  if (!before) throw new RequestError("nothing comes before this", at);
-  const same = (await listPictures(before, "pictures-before", signal)).find((one) => one.name === info.name);
-  if (!same) throw new RequestError(`there is no picture "${info.name}" before this event`, before);
-  if (same.width !== info.width || same.height !== info.height || same.title !== info.title) {
-    throw new RequestError(`"${info.name}" is another surface before this event: ${same.title}`, before);
-  }
-  return readPicture(before, same, "picture-before", signal);
+  return fitting(await askBytes("/api/picture", "picture-before", { at, of: info.name, before: "1" }, signal), info, at);
 }

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.model.forcing import Forcing
     from pocketgpu.inspect.model.moment import Moment
     from pocketgpu.inspect.model.overdraw import Over, Overdraw
+    from pocketgpu.inspect.model.pictures import MomentPicture
     from pocketgpu.inspect.model.references import RegisterWord
     from pocketgpu.inspect.model.steppable import Steppable
     from pocketgpu.inspect.model.touching import Bytes, Contacts
@@ -194,6 +195,9 @@ class IndexedEvents(Inspection):
 
     def programs_at(self, place: Address | str) -> list[Steppable]:
         return self._run.programs_at(place)
+
+    def picture_before(self, place: Address | str, name: str) -> MomentPicture:
+        return self._run.picture_before(place, name)
 
     def primitive(self, place: Address | str) -> Primitive | None:
         return self._run.primitive(place)

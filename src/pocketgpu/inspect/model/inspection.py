@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pocketgpu.inspect.model.costs import Costs
     from pocketgpu.inspect.model.forcing import Forcing
     from pocketgpu.inspect.model.overdraw import Over, Overdraw
+    from pocketgpu.inspect.model.pictures import MomentPicture
     from pocketgpu.inspect.model.references import RegisterWord
     from pocketgpu.inspect.model.steppable import Steppable
     from pocketgpu.inspect.model.vertices import Primitive
@@ -258,6 +259,27 @@ class Inspection(ABC):
         if event is not None and event.number:
             return Address(address.frame, event=event.number - 1)
         return Address(address.frame - 1) if address.frame else None
+
+    def picture_before(self, place: Address | str, name: str) -> MomentPicture:
+        """A picture of a moment, as it was right before its event: of a render target in the layout that it has after
+        the event, also where it was not bound before.
+
+        :raises UsageError: nothing comes before, or there is no such picture of the same size.
+        """
+        address = as_address(place).place
+        earlier = self.before(address)
+        if earlier is None:
+            raise UsageError("nothing comes before this", location=str(address))
+        moment, then = self.seek(address), self.seek(earlier)
+        found = moment.targets_at(then).get(name)
+        if found is not None:
+            return found
+        now, old = moment.pictures.get(name), then.pictures.get(name)
+        if now is None or old is None:
+            raise UsageError(f'there is no picture "{name}" before this event', location=str(earlier))
+        if (now.width, now.height, now.title) != (old.width, old.height, old.title):
+            raise UsageError(f'"{name}" is another surface before this event: {old.title}', location=str(earlier))
+        return old
 
     def who_wrote(self, address: int, size: int = 1, before: Address | str | None = None) -> Event | None:
         """The last event that wrote, or may have written, any of these bytes. before: look only at events before this

@@ -93,8 +93,13 @@ class Moment(ABC):
         found += self._target_pictures(None if event is None or event.draw is None else event.address)
         return {one.name: one for one in found}
 
-    def _target_pictures(self, draw: Address | None) -> Iterator[MomentPicture]:
-        """Pictures of the render targets. draw: the address of the draw that has just happened; None after others."""
+    def targets_at(self, earlier: Moment) -> dict[str, MomentPicture]:
+        """The render targets of this moment, by name, with the bytes that their memory had at an earlier moment."""
+        return {one.name: one for one in self._target_pictures(None, earlier)}
+
+    def _target_pictures(self, draw: Address | None, earlier: Moment | None = None) -> Iterator[MomentPicture]:
+        """Pictures of the render targets. draw: the address of the draw that has just happened; None after others.
+        earlier: the moment whose bytes they show; None: this one."""
         return iter(())
 
     @property

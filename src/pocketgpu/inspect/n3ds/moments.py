@@ -98,17 +98,21 @@ class N3dsMoment(Moment):
 
     @property
     def target(self) -> Target | None:
+        return self._target_at(self)
+
+    def _target_at(self, moment: N3dsMoment) -> Target | None:
+        """The target of this moment, in the memory of another one."""
         machine = self.machine
-        return target_of(_Memory(self), machine.registers, machine.choices)
+        return target_of(_Memory(moment), machine.registers.copy(), machine.choices)
 
     @property
     def screens(self) -> dict[str, Screen]:
         return self.machine.screens
 
-    def _target_pictures(self, draw: Address | None) -> Iterator[MomentPicture]:
+    def _target_pictures(self, draw: Address | None, earlier: Moment | None = None) -> Iterator[MomentPicture]:
         from pocketgpu.inspect.n3ds.target_pictures import target_pictures
 
-        target = self.target
+        target = self._target_at(earlier if isinstance(earlier, N3dsMoment) else self)
         return iter(()) if target is None else target_pictures(target, draw)
 
     @property

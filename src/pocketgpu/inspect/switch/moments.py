@@ -189,10 +189,11 @@ class SwitchMoment(Moment):
         found = next((one for one in self.surfaces() if one.slot is None), None)
         return None if found is None else self.picture(found)
 
-    def _target_pictures(self, draw: Address | None) -> Iterator[MomentPicture]:
+    def _target_pictures(self, draw: Address | None, earlier: Moment | None = None) -> Iterator[MomentPicture]:
         from pocketgpu.inspect.switch.target_pictures import target_pictures
 
-        return target_pictures(self.surfaces(), self.picture, draw)
+        moment = earlier if isinstance(earlier, SwitchMoment) else self
+        return target_pictures(self.surfaces(), moment.picture, draw)
 
     @property
     def screens(self) -> dict[str, Picture]:

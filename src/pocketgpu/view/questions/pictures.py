@@ -69,8 +69,13 @@ def _look(given: Parameters) -> Question:
 
 def _picture(given: Parameters) -> Question:
     at, name, form = given.at(), given.text("of"), given.choice("form", FORMS, "rgba")
-    most = given.number("most", 0)
-    return lambda run: pixels_of(smaller(_named(run, at, name).pixels, most), form)
+    most, before = given.number("most", 0), given.choice("before", ("0", "1"), "0") == "1"
+
+    def question(run: Inspection) -> Pixels:
+        found = run.picture_before(at, name) if before else _named(run, at, name)
+        return pixels_of(smaller(found.pixels, most), form)
+
+    return question
 
 
 def smaller(pixels: np.ndarray, most: int) -> np.ndarray:

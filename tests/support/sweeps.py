@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.pictures import to_png
-from pocketgpu.sweeps.rows import Picture, Row, Times
-from pocketgpu.sweeps.store import Store
-from pocketgpu.sweeps.task import What
+from pocketgpu.sweeps.model.rows import Picture, Row, Times
+from pocketgpu.sweeps.model.task import What
+from pocketgpu.sweeps.results.store import Store
 
 Pixels = NDArray[np.uint8]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from pocketgpu.displayed import line_of
 from pocketgpu.late_dataclass import dataclass
-from pocketgpu.sweeps.rows import Picture, Row
+from pocketgpu.sweeps.model.rows import Picture, Row
 from pocketgpu.wording import counted
 
 

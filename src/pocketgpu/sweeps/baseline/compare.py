@@ -18,8 +18,8 @@ from pocketgpu.sweeps.baseline.comparison import Comparison
 from pocketgpu.sweeps.baseline.names import matched
 from pocketgpu.sweeps.baseline.noise import Band, band_of
 from pocketgpu.sweeps.baseline.pixels import Found, Pair, compared
-from pocketgpu.sweeps.rows import Row, Times
-from pocketgpu.sweeps.store import Store
+from pocketgpu.sweeps.model.rows import Row, Times
+from pocketgpu.sweeps.results.store import Store
 
 MEASURING: Final = "bench"
 """The work whose times are the best of several passes. Others measure each frame once."""

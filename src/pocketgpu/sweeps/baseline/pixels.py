@@ -11,7 +11,7 @@ from typing import Final
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.pictures.comparing import Comparison, Pixels, compare, read_picture
 from pocketgpu.sweeps.engine.clusters import cores
-from pocketgpu.sweeps.rows import place_of
+from pocketgpu.sweeps.model.rows import place_of
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 Pair = tuple[str, str]

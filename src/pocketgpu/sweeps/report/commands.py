@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from pocketgpu.sweeps.task import What
+from pocketgpu.sweeps.model.task import What
 
 _PLAIN: Final = re.compile(r"[\x20-\x7e]")
 _ADDRESS: Final = re.compile(r"f\d{1,9}(?:/[a-z0-9][a-z0-9,+-]{0,60}){0,4}")

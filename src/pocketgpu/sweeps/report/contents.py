@@ -9,7 +9,7 @@ from pathlib import Path
 from pocketgpu.displayed import line_of
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.sweeps.baseline.changes import Change
-from pocketgpu.sweeps.rows import Row, Times
+from pocketgpu.sweeps.model.rows import Row, Times
 
 Source = Callable[[str], "Path | bytes | None"]
 """Where the PNG file of a picture is, or what is in it, by its digest; None if there is none."""

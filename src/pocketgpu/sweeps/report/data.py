@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from pocketgpu.sweeps.baseline.changes import Change, NoteChange
+from pocketgpu.sweeps.model.rows import STATES, Row
 from pocketgpu.sweeps.report.commands import file_word, is_address, joined
 from pocketgpu.sweeps.report.contents import FILE, Contents
 from pocketgpu.sweeps.report.shown import Pictures, entries, thumbnail_of, thumbnail_place
-from pocketgpu.sweeps.rows import STATES, Row
 
 PART: Final = 50
 """Rows in a file of details."""

@@ -12,11 +12,11 @@ from typing import Final
 from pocketgpu.errors import UsageError
 from pocketgpu.sweeps.baseline.comparison import Comparison
 from pocketgpu.sweeps.baseline.pixels import picture_path
+from pocketgpu.sweeps.model.rows import Times
 from pocketgpu.sweeps.report.commands import choices, quoted, sweep_command
 from pocketgpu.sweeps.report.contents import Contents, Source
 from pocketgpu.sweeps.report.files import missing, write_folder
-from pocketgpu.sweeps.rows import Times
-from pocketgpu.sweeps.store import Store
+from pocketgpu.sweeps.results.store import Store
 from pocketgpu.wording import counted
 
 LIST: Final = "captures.txt"

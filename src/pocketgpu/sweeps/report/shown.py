@@ -17,8 +17,8 @@ from pocketgpu.inspect.pictures.comparing import Pixels, as_pixels, difference, 
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.sweeps.baseline.changes import Change, PictureChange
 from pocketgpu.sweeps.baseline.pixels import is_digest
+from pocketgpu.sweeps.model.rows import Picture, Row
 from pocketgpu.sweeps.report.contents import Contents, Source
-from pocketgpu.sweeps.rows import Picture, Row
 
 MOST_CHANGED: Final = 32
 """Most pictures of a row that changed and are shown."""

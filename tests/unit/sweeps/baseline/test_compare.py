@@ -20,7 +20,7 @@ from pocketgpu.sweeps.baseline import compare as compare_module
 from pocketgpu.sweeps.baseline.compare import compare
 from pocketgpu.sweeps.baseline.comparison import Comparison
 from pocketgpu.sweeps.baseline.names import matched, relative
-from pocketgpu.sweeps.store import Store
+from pocketgpu.sweeps.results.store import Store
 
 NAMES = st.lists(
     st.lists(st.sampled_from(["a", "b", "scene", "x.pgc", "é"]), min_size=1, max_size=4).map("/".join), unique=True

@@ -23,7 +23,7 @@ from pocketgpu.sweeps.child.keeper import Limits
 from pocketgpu.sweeps.engine import clusters
 from pocketgpu.sweeps.engine.dispatch import Dispatch
 from pocketgpu.sweeps.engine.worker import Result
-from pocketgpu.sweeps.model.rows import Row, Times, renamed
+from pocketgpu.sweeps.model.rows import LOST, Row, Times, renamed
 from pocketgpu.sweeps.model.task import Source, Task, What
 from pocketgpu.sweeps.results.store import Store
 
@@ -65,9 +65,13 @@ class Sweep:
 
     @property
     def todo(self) -> list[Source]:
-        """The captures without a row, or whose bytes have changed since."""
-        rows = self.store.rows
-        return [one for one in self.sources if one.name not in rows or rows[one.name].key != one.key(self.what)]
+        """The captures without a row, those that were lost with their worker, and those whose bytes have changed."""
+
+        def over(one: Source) -> bool:
+            row = self.store.rows.get(one.name)
+            return row is not None and row.key == one.key(self.what) and row.state != LOST
+
+        return [one for one in self.sources if not over(one)]
 
     def __iter__(self) -> Iterator[Row]:
         """Run it: yields every row as its task ends."""

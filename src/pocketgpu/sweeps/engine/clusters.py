@@ -23,7 +23,7 @@ AGAIN: Final = 60.0
 _WAIT: Final = 1.0
 """Seconds to wait for the page about a cluster."""
 _PRELOAD: Final = "pocketgpu.sweeps.engine.preload"
-_WORKER_BYTES: Final = 512 << 20
+_WORKER_BYTES: Final = 2 << 30
 """Memory of a worker process, without its child."""
 
 

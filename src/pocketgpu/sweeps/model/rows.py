@@ -16,7 +16,8 @@ from pocketgpu.wording import counted
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-STATES: Final = ("done", "refused", "failed", "crashed", "timeout", "memory", "lost")
+LOST: Final = "lost"
+STATES: Final = ("done", "refused", "failed", "crashed", "timeout", "memory", LOST)
 """What became of a task.
 
 done: it ran. refused: the capture is damaged, or has nothing to do the work on; the message says what. failed: an error

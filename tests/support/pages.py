@@ -49,7 +49,8 @@ ELSEWHERE = {
 """Blocks that another test runs."""
 ENDS_WITH = {
     "run crash.elf": 1,
-    "sweep our-captures --do render": 1,
+    "sweep our-captures --do render --out before": 1,
+    "sweep our-captures --do check": 1,
     "diff scene.ctf.xz other.ctf.xz": 1,
     "diff scene.ctf.xz --switch-b": 1,
     "diff scene.ctf.xz --frame 0 --force-b": 1,

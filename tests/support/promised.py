@@ -33,6 +33,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         "errors",
         "open",
         "run",
+        "sweep",
     ),
     "pocketgpu.builder": ("Buffer", "CaptureBuilder", "CommandList", "assemble"),
     "pocketgpu.builder.matrices": ("UPRIGHT", "perspective"),
@@ -49,6 +50,8 @@ NAMES: dict[str, tuple[str, ...]] = {
     "pocketgpu.facts.pica": ("PICA",),
     "pocketgpu.facts.timing": (),
     "pocketgpu.inspect.address": ("Address",),
+    "pocketgpu.sweeps.model.rows": ("Row",),
+    "pocketgpu.sweeps.sweep": ("Sweep",),
     "pocketgpu.inspect.capture_info": ("CaptureInfo", "examine"),
     "pocketgpu.inspect.decode": (
         "BLOCKS",
@@ -308,6 +311,8 @@ MEMBERS: dict[str, tuple[str, ...]] = {
     "(a fault of a launch)": ("block", "buffer", "buffer_offset", "line", "thread"),
     "(the buffer of a fault)": ("name",),
     "pocketgpu.pica.shader.Program": ("run",),
+    "pocketgpu.sweeps.sweep.Sweep": ("rows", "table"),
+    "pocketgpu.sweeps.model.rows.Row": ("capture", "findings", "frames", "state"),
     "pocketgpu.pica.shader.Outputs": ("address", "conditions", "emit", "hung"),
     "pocketgpu.pica.shader.Emission": ("count", "prim_emit", "states", "vertex_id", "vertices", "winding"),
     "pocketgpu.inspect.inspection.Inspection": (

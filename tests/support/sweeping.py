@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +94,11 @@ def started(*words: str | os.PathLike[str], cwd: Path, **more: Any) -> Iterator[
     """`pocketgpu WORDS` in a session of its own, whose processes are all gone afterwards."""
     variables = environment(**more.pop("env", {}))
     options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | more
-    process = subprocess.Popen(command(*words), cwd=cwd, env=variables, start_new_session=True, **options)
+    # A background job of a shell ignores SIGINT, and so would what it starts.
+    heard = partial(signal.signal, signal.SIGINT, signal.default_int_handler)
+    process = subprocess.Popen(
+        command(*words), cwd=cwd, env=variables, start_new_session=True, preexec_fn=heard, **options
+    )
     try:
         yield process
     finally:
@@ -131,7 +136,7 @@ def children(pid: int) -> list[int]:
 
 
 def family(pid: int) -> list[int]:
-    """A process and all that come of it."""
+    """A process and all that it started."""
     return [pid, *(one for child in children(pid) for one in family(child))]
 
 
@@ -153,7 +158,7 @@ def alive(pids: Sequence[int]) -> list[int]:
 
 
 def workshops(pid: int) -> list[int]:
-    """The child processes of workers among what comes of a process."""
+    """The child processes of workers among what a process started."""
     return [one for one in family(pid) if "pocketgpu.sweeps.child" in told(one)]
 
 

@@ -35,7 +35,7 @@ FOREIGN = frozenset(
     {"__name__", "any", "arange", "array", "array_equal", "astype", "count_nonzero", "dtype", "executable", "float32"}
     | {"flatnonzero", "isnan", "items", "join", "loads", "nbytes", "ones", "read_bytes", "repeat", "run", "save"}
     | {"shape", "splitlines", "startswith", "stdout", "sum", "to_bytes", "tobytes", "tolist", "uint8", "unique"}
-    | {"fromfile", "uint32", "write_bytes", "zeros"}
+    | {"fromfile", "scale", "sql", "uint32", "write_bytes", "zeros"}
 )
 
 

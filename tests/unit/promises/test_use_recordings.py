@@ -184,3 +184,14 @@ def test_words_of_a_dump_are_decoded(tmp_path: Path) -> None:
     assert "TEXENV0_SOURCE" in "\n".join(decoded.lines()) and "list" in decoding.KINDS
     (tmp_path / "dump.bin").write_bytes(words.tobytes())
     assert (decode_file(tmp_path / "dump.bin", "pica").rows["word"] == decoded.rows["word"]).all()
+
+
+def test_a_sweep_gives_rows_and_a_table(tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    pytest.importorskip("duckdb")
+    sweep = pocketgpu.sweep([str(path) for path in FILES.values()], "check", workers=1, out=tmp_path / "out")
+    rows = list(sweep)
+    assert {row.capture for row in rows} == {str(path) for path in FILES.values()}
+    assert {row.state for row in rows} == {"done"} and {row.frames for row in sweep.rows} == {2}
+    assert all(isinstance(finding["rule"], str) for row in rows for finding in row.findings)
+    assert len(sweep.table()) == len(FILES)

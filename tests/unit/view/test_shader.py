@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -124,9 +125,12 @@ def test_why_names_the_programs_that_ran(sides: tuple[TestClient, Inspection]) -
     why = run.why("f0/px200,120")
     found = ask(client, "why", at="f0/px200,120")["programs"]
     drawn = [touch.event.address for touch in why.all_touches() if any(one.stage(PROGRAM) for one in touch.fragments)]
-    assert len(found) == len(set(drawn))
+    pixels = [one for one in found if "/px" in one["address"]]
+    assert len(pixels) == len(set(drawn))
+    vertices = [one for one in found if one not in pixels]
+    assert vertices and all(re.fullmatch(r"f\d+/d\d+/v\d+", one["address"]) for one in vertices)
     assert ask(client, "programs", at="f0/px200,120")["programs"] == found
-    for one in found:
+    for one in pixels:
         trace = run.trace(one["address"])
         fragments = [
             fragment for touch in why.all_touches() for fragment in touch.fragments

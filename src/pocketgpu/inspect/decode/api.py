@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from pocketgpu.displayed import MOST_ROWS, line_of, table_html, title_html
 from pocketgpu.errors import CaptureError, UsageError
+from pocketgpu.in_steps import InSteps, finished
 from pocketgpu.inspect.decode import jsonl, listing, select, tables
 from pocketgpu.inspect.decode.consoles import CONSOLES
-from pocketgpu.inspect.decode.in_steps import InSteps, finished
 from pocketgpu.inspect.decode.rows import GARBAGE, ISSUED, Rows, Words
 from pocketgpu.inspect.decode.stream import (
     GX,

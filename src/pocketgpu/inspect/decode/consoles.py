@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Protocol
 
-from pocketgpu.inspect.decode.in_steps import InSteps
+from pocketgpu.in_steps import InSteps
 from pocketgpu.inspect.decode.rows import Rows
 from pocketgpu.inspect.decode.stream import Stream
 from pocketgpu.late_dataclass import dataclass

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.facts.choices import DEFAULTS, departures
+from pocketgpu.in_steps import InSteps, finished
 from pocketgpu.inspect.decode import maxwell_kernel as kernel
-from pocketgpu.inspect.decode.in_steps import InSteps, finished
 from pocketgpu.inspect.decode.maxwell_effects import effect_table
 from pocketgpu.inspect.decode.rows import ROW, Rows
 from pocketgpu.inspect.decode.stream import Stream

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pocketgpu.capture.driver import drive
 from pocketgpu.facts.list_entry import header_columns
 from pocketgpu.facts.pica import PICA
-from pocketgpu.inspect.decode.in_steps import InSteps
+from pocketgpu.in_steps import InSteps
 from pocketgpu.inspect.decode.pica_kernel import WORD_LIMIT
 from pocketgpu.inspect.decode.pica_tracer import PicaState, PicaTracer
 from pocketgpu.inspect.decode.rows import Words

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from pocketgpu.facts.choices import DEFAULTS, departures
 from pocketgpu.facts.external import EXTERNAL, LCD
 from pocketgpu.facts.pica import COUNT, PICA
+from pocketgpu.in_steps import InSteps, finished
 from pocketgpu.inspect.decode import pica_kernel as kernel
-from pocketgpu.inspect.decode.in_steps import InSteps, finished
 from pocketgpu.inspect.decode.rows import Rows, Words
 from pocketgpu.inspect.decode.stream import Stream
 from pocketgpu.inspect.decode.tracer import TracerArena, finish_draws

@@ -14,7 +14,7 @@ import numpy as np
 
 from pocketgpu.capture.driver import drive
 from pocketgpu.facts.maxwell.pushbuffers import segment_of
-from pocketgpu.inspect.decode.in_steps import InSteps
+from pocketgpu.in_steps import InSteps
 from pocketgpu.inspect.decode.maxwell_tracer import MaxwellState, MaxwellTracer, channel_bytes
 from pocketgpu.inspect.decode.rows import EFFECTS
 from pocketgpu.inspect.decode.stream import GPFIFO, PUSHBUFFER, SUBMISSION, Stream, StreamBuilder

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.errors import UsageError
+from pocketgpu.in_steps import InSteps
 from pocketgpu.inspect.decode.emit import CONTROL, ROW_SIZE, SEGMENT_SIZE
-from pocketgpu.inspect.decode.in_steps import InSteps
 from pocketgpu.inspect.decode.rows import EFFECTS, ROW, Rows
 from pocketgpu.inspect.decode.stream import Stream
 

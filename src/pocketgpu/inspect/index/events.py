@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pocketgpu.capture import Capture
     from pocketgpu.guests import App
     from pocketgpu.guests.writers import Written
-    from pocketgpu.inspect.decode.in_steps import InSteps
+    from pocketgpu.in_steps import InSteps
     from pocketgpu.inspect.decode.uniforms import Uniform
     from pocketgpu.inspect.model.answer import Answer
     from pocketgpu.inspect.model.colour_flow import FlowStage

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pocketgpu.displayed import Displayed, table_html, title_html
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.decode.in_steps import InSteps, finished
+from pocketgpu.in_steps import InSteps, finished
 from pocketgpu.inspect.model.rules import SEVERITIES, Found, Rule, RuleFinding
 from pocketgpu.late_dataclass import dataclass
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from pocketgpu.displayed import Displayed, line_of
 from pocketgpu.errors import UsageError
-from pocketgpu.inspect.decode.in_steps import InSteps, finished
+from pocketgpu.in_steps import InSteps, finished
 from pocketgpu.inspect.model.address import Address
 from pocketgpu.inspect.model.inspection import Inspection
 from pocketgpu.inspect.model.rules import RuleFinding

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.displayed import line_of
+from pocketgpu.in_steps import InSteps
 from pocketgpu.inspect.decode import jsonl, select
 from pocketgpu.inspect.decode.api import gathering_stream
 from pocketgpu.inspect.decode.consoles import CONSOLES
 from pocketgpu.inspect.decode.emit import ROWS
-from pocketgpu.inspect.decode.in_steps import InSteps
 from pocketgpu.inspect.decode.rows import Rows
 from pocketgpu.inspect.decode.stream import Stream
 from pocketgpu.inspect.model.address import Address

@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketgpu.in_steps import InSteps
 from pocketgpu.inspect.decode import select
-from pocketgpu.inspect.decode.in_steps import InSteps
 from pocketgpu.inspect.decode.names import named
 from pocketgpu.inspect.decode.rows import (
     ADDRESS,

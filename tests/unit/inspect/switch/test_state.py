@@ -150,7 +150,7 @@ def test_steps_of_vertices_fragments_and_threads(run: SwitchInspection) -> None:
     ("place", "says"),
     [
         ("f0/d1/v6", "the draw has 6 vertices"), ("f0/d1/px0,0", "no fragment of the draw"),
-        ("f0/d1/t1", "control, evaluation and geometry"), ("f0/d1", "no vertex or pixel"), ("f0", "no draw or launch"),
+        ("f0/d1/t1", "no later program"), ("f0/d1", "no vertex, primitive or pixel"), ("f0", "no draw or launch"),
         ("f0/e0/v1", "runs no program"), ("launch", "no thread"), ("launch/b9,0,0/t0,0,0", "no block 9,0,0"),
     ],
 )  # fmt: skip

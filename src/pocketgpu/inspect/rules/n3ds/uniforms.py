@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pocketgpu.capture.driver import drive
 from pocketgpu.facts.pica_enums import GEOMETRY_MODE, GEOMETRY_STAGE
-from pocketgpu.inspect.decode.in_steps import InSteps
+from pocketgpu.in_steps import InSteps
 from pocketgpu.inspect.n3ds.programs import Program
 from pocketgpu.inspect.n3ds.resources.targets import RegisterWords
 from pocketgpu.late_dataclass import dataclass

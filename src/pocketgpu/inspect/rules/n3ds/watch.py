@@ -20,7 +20,7 @@ from pocketgpu.facts.external import EXTERNAL
 from pocketgpu.facts.gsp import FLUSH_REGIONS, PROCESS_LIST, REQUEST_DMA, command_of
 from pocketgpu.facts.pica import PICA
 from pocketgpu.facts.pica_enums import GEOMETRY_STAGE
-from pocketgpu.inspect.decode.in_steps import InSteps
+from pocketgpu.in_steps import InSteps
 from pocketgpu.inspect.model.event import Event, Range
 from pocketgpu.inspect.model.funnel import Funnel
 from pocketgpu.inspect.n3ds.inventory.draw_state import MOST_STATES

@@ -14,7 +14,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from pocketgpu.capture.driver import drive
-from pocketgpu.inspect.decode.in_steps import InSteps
+from pocketgpu.in_steps import InSteps
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.threed.draws import Draw

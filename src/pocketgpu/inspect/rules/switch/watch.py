@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pocketgpu.arena import PAGE_SHIFT, PAGE_SIZE, Snapshot
 from pocketgpu.capture.driver.switch import SwitchDriver
 from pocketgpu.errors import NoPictureError, UsageError
-from pocketgpu.inspect.decode.in_steps import InSteps
+from pocketgpu.in_steps import InSteps
 from pocketgpu.inspect.model.event import Range
 from pocketgpu.inspect.model.funnel import Funnel
 from pocketgpu.inspect.rules.switch.draw_faults import DrawFaults

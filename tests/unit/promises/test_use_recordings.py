@@ -29,6 +29,8 @@ from pocketgpu.inspect.decode import (
 from pocketgpu.inspect.describe import Bits, Explanation, Match, explain, resolve, search
 from pocketgpu.inspect.maxwell_info import MaxwellInfo
 from pocketgpu.inspect.maxwell_info import examine as examine_switch
+from pocketgpu.sweeps.model.rows import Row
+from pocketgpu.sweeps.sweep import Sweep
 
 DATA = Path(__file__).resolve().parent / "data"
 FILES = {"3DS": DATA / "scene_3ds.pgc", "Switch": DATA / "scene_switch.pgc"}
@@ -191,6 +193,7 @@ def test_a_sweep_gives_rows_and_a_table(tmp_path: Path) -> None:
     pytest.importorskip("duckdb")
     sweep = pocketgpu.sweep([str(path) for path in FILES.values()], "check", workers=1, out=tmp_path / "out")
     rows = list(sweep)
+    assert isinstance(sweep, Sweep) and all(isinstance(row, Row) for row in rows)
     assert {row.capture for row in rows} == {str(path) for path in FILES.values()}
     assert {row.state for row in rows} == {"done"} and {row.frames for row in sweep.rows} == {2}
     assert all(isinstance(finding["rule"], str) for row in rows for finding in row.findings)

@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import logging
 import statistics
+import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -59,13 +60,13 @@ def swept(paths: Sequence[str], workers: int) -> tuple[float, float, list[float]
         return start, whole, costs, refused
 
 
-def sleeping(tasks: Sequence[Task], what: What, limits: Limits) -> list[Result]:
+def sleeping(tasks: Sequence[Task], what: What, limits: Limits, sweep: str) -> list[Result]:
     """What a worker of the large cluster does: it sleeps."""
     found = []
     for task in tasks:
         seconds = float(task.paths[0])
         sleep(seconds)
-        found.append(Result(task.key, {}, {}, seconds, (), False, 1, "", ""))
+        found.append(Result(task.key, {"state": "done"}, {}, seconds, (), False, 1, "", ""))
     return found
 
 
@@ -80,7 +81,7 @@ def busy(seconds: float, each: int) -> float:
         begin = perf_counter()
         done = list(Dispatch(client, What("render"), Limits(60, 1), sleeping).run(tasks))
         whole = perf_counter() - begin
-    assert len(done) == len(tasks)
+    assert [one.found["state"] for one in done] == ["done"] * len(tasks)
     return 100 * seconds * each / whole
 
 
@@ -93,6 +94,7 @@ def measure(report: Report, arguments: argparse.Namespace) -> None:
             for workers in WORKERS:
                 start, whole, costs, refused = swept(paths, workers)
                 seconds[workers].append(whole)
+                print(f"{workers} workers: {whole:.1f} s for {len(paths)} captures", file=sys.stderr, flush=True)
                 report.notes.append(f"{workers} workers: {start:.2f} s to start; {refused} captures refused")
                 for cost in costs:
                     report.add("a task beside its work", cost, "ms", target=OVERHEAD, more=False)

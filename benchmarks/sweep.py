@@ -86,6 +86,8 @@ def busy(seconds: float, each: int) -> float:
 
 
 def measure(report: Report, arguments: argparse.Namespace) -> None:
+    report.add(f"{MANY} workers, tasks of {LONG} s: busy", busy(LONG, 20), "%", target=BUSY)
+    report.add(f"{MANY} workers, tasks of {SHORT} s: busy", busy(SHORT, 1000), "%", target=BUSY)
     with tempfile.TemporaryDirectory() as folder:
         place = Path(arguments.folder or folder)
         paths = [str(path) for path in make(place, arguments.count)]
@@ -103,8 +105,6 @@ def measure(report: Report, arguments: argparse.Namespace) -> None:
         report.add(f"{len(paths)} captures, {workers} workers", statistics.median(rates), "/s", best=max(rates))
     pairs = [one / two for one, two in zip(seconds[1], seconds[2], strict=True)]
     report.add("two workers, times one", statistics.median(pairs), "x", best=max(pairs), target=SCALING)
-    report.add(f"{MANY} workers, tasks of {LONG} s: busy", busy(LONG, 20), "%", target=BUSY)
-    report.add(f"{MANY} workers, tasks of {SHORT} s: busy", busy(SHORT, 400), "%", target=BUSY)
 
 
 if __name__ == "__main__":

@@ -70,7 +70,10 @@ class Pictures:
         for one in found:
             self._add(one)
         left = len(others) - len(kept) + len(changed) - len(chosen)
-        return sorted(found, key=lambda one: (one.picture.frame, one.picture.screen)), left
+        # In the order of the console, which has its main screen first.
+        screens = {screen: number for number, screen in enumerate(dict.fromkeys(one.screen for one in row.pictures))}
+        found.sort(key=lambda one: (one.picture.frame, screens.get(one.picture.screen, len(screens))))
+        return found, left
 
     def _changed(self, change: PictureChange) -> Shown:
         before, after = change.before, change.after

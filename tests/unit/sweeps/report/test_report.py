@@ -20,9 +20,11 @@ from support.sweeps import Made, event, finding, painted, sweep_of
 from pocketgpu.errors import UsageError
 from pocketgpu.inspect.pages.findings import Finding, hold, measures
 from pocketgpu.sweeps.baseline.compare import compare
+from pocketgpu.sweeps.model.rows import Picture, Row
 from pocketgpu.sweeps.model.task import What
 from pocketgpu.sweeps.report import files, findings, shown
 from pocketgpu.sweeps.report.commands import file_word, is_address, quoted, sweep_command
+from pocketgpu.sweeps.report.contents import Contents, no_pictures
 from pocketgpu.sweeps.report.report import write_report
 from pocketgpu.sweeps.results.store import Store
 
@@ -217,3 +219,15 @@ def test_findings_of_tests_are_rows(tmp_path: Path) -> None:
     assert not (tmp_path / "r" / "assets" / "plotly.min.js").exists()  # there is nothing to plot
     assert findings.write_report(tmp_path / "r", []) == {}
     assert [path for path in (tmp_path / "r").rglob("*") if path.is_file()] == []
+
+
+def test_the_main_screen_comes_first_and_stands_for_its_row() -> None:
+    pictures = tuple(
+        Picture(frame, screen, 400, 240, f"{frame}{number}" * 32)
+        for frame in range(3) for number, screen in enumerate(("top", "bottom"))
+    )  # fmt: skip
+    row = Row("a.pgc", "k", "render", "done", pictures=pictures)
+    found, left = shown.Pictures(Contents("", [row], no_pictures)).of(row, None)
+    assert [one.picture for one in found] == list(pictures) and left == 0
+    chosen = shown.thumbnail_of(found)
+    assert chosen is not None and chosen.address == "f1/top"

@@ -32,6 +32,7 @@ from pocketgpu.inspect.rules.checker import check
 from pocketgpu.inspect.stepping import trace_primitive, trace_vertex
 from pocketgpu.pica.pdc import display_mode
 from pocketgpu.pica.shader import Program
+from pocketgpu.sweeps.model.rows import Row
 
 SAMPLES = Path(pocketgpu.__file__).parent / "data"
 PROGRAMS = Path(__file__).resolve().parents[1] / "guests" / "n3ds"
@@ -147,6 +148,7 @@ def of_tools(folder: Path) -> Iterator[Any]:
     app.until_text("Hello")
     yield from (app, app.program, app.capture())
     yield pocketgpu.Event("warning", "list.bad", BAD * 100, at="f0")
+    yield from (pocketgpu.sweep(SCENES / "scene_3ds.pgc"), Row(BAD, "", "render", "refused", message=BAD * 100))
 
 
 @pytest.fixture(scope="module")

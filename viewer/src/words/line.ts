@@ -12,9 +12,6 @@ export interface WordColumns {
   text: string;
 }
 
-/** What a row shows until its line has come. */
-export const WAITING: WordColumns = { address: "", word: "…", kind: "", changed: false, register: "", text: "" };
-
 /** Kinds of rows whose word is the value. */
 const PLAIN = ["parameter", "issued"];
 /** Effects of words that are data: the register that they are written to holds no value. */

@@ -10,7 +10,7 @@ import { searchField } from "../shared/search_field";
 import { selection } from "../shared/selection";
 import { panelStyles } from "../shared/styles";
 import type { FindAnswer, StreamRow, View } from "./api";
-import { addressOf, columnsOf, WAITING } from "./line";
+import { addressOf, columnsOf } from "./line";
 import { StreamTable } from "./stream";
 import { rowStyles } from "./styles";
 
@@ -288,15 +288,14 @@ export class WordsPanel extends Panel {
     const row = this.table.rows.get(index);
     const marked = row !== undefined && row.row === this.marked;
     const id = `word-${index}`;
-    // A row that waits has the elements of one that came: only their texts change when it comes.
-    const columns = row ? columnsOf(row.line) : WAITING;
-    const begins = row?.line.position === 0;
-    const classes = row ? ["row"] : ["row", "waiting"];
+    if (!row) return html`<div id=${id} class="row waiting" role="row" aria-rowindex=${index + 1}><span role="gridcell">…</span></div>`;
+    const columns = columnsOf(row.line);
+    const classes = ["row"];
     if (columns.changed) classes.push("changed");
     if (columns.kind) classes.push("other");
-    if (row?.hit) classes.push("hit");
-    if (row && this.extent && row.row >= this.extent[0] && row.row < this.extent[1]) classes.push("inside");
-    if (begins && row.line.what !== "issued") classes.push("begin");
+    if (row.hit) classes.push("hit");
+    if (this.extent && row.row >= this.extent[0] && row.row < this.extent[1]) classes.push("inside");
+    if (row.line.position === 0 && row.line.what !== "issued") classes.push("begin");
     if (marked) classes.push("marked");
     return html`<div
       id=${id}
@@ -304,11 +303,11 @@ export class WordsPanel extends Panel {
       role="row"
       aria-rowindex=${index + 1}
       aria-selected=${marked ? "true" : "false"}
-      title=${begins ? `list ${row.line.list} begins` : `${columns.register} ${columns.text}`.trim()}
+      title=${row.line.position === 0 ? `list ${row.line.list} begins` : `${columns.register} ${columns.text}`.trim()}
       @click=${() => this.choose(index)}
     >
-      <span class="place" role="gridcell">${row ? this.place(row, this.table.rows.get(index - 1)) : nothing}</span>
-      <span class="address" role="gridcell">${row?.line.what === "issued" ? "  ↳ macro" : columns.address}</span>
+      <span class="place" role="gridcell">${this.place(row, this.table.rows.get(index - 1))}</span>
+      <span class="address" role="gridcell">${row.line.what === "issued" ? "  ↳ macro" : columns.address}</span>
       <span class="word" role="gridcell">${columns.word}</span>
       <span class="mark" role="gridcell" title=${columns.changed ? "changed since the last draw" : nothing}>${columns.changed ? "*" : ""}</span>
       <span class="register" role="gridcell">${columns.register}</span>

@@ -22,6 +22,7 @@ from typing import Final
 
 import numpy as np
 from common import SHARED
+from support.promised_scenes import PROGRAM
 
 import pocketgpu
 from pocketgpu.builder import Buffer, CaptureBuilder, CommandList, assemble
@@ -39,19 +40,6 @@ DRAWS: Final = 3
 ENDINGS: Final = (".ctf.xz", ".mxcap.zip")
 LARGE: Final = "1280x720"
 """Recordings that are cut into whole frames only: their draws store a whole target."""
-PROGRAM: Final = """
-    .out o0 position
-    .out o1 color
-    .out o2 texcoord0
-    main:
-        dp4 o0.x, c0, v0
-        dp4 o0.y, c1, v0
-        dp4 o0.z, c2, v0
-        dp4 o0.w, c3, v0
-        mov o1, v1
-        mov o2, v2
-        end
-"""
 
 
 def cuts() -> Iterator[tuple[str, Path, Keep]]:

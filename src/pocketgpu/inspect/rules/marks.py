@@ -46,7 +46,7 @@ def marks_of(run: Inspection, frame: int) -> list[Mark]:
 
 
 def marking(run: Inspection, frame: int) -> InSteps[list[Mark]]:
-    """What `marks_of` does, in steps: whoever does them can use the inspection between two of them.
+    """What `marks_of` does, in steps. The inspection can be used for other questions between two steps.
 
     :raises UsageError: there is no such frame.
     """

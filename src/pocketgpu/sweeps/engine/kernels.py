@@ -3,8 +3,8 @@
 Workers of one machine share the private cache of the user (`lanes/object_cache.py`). A worker of another machine would
 compile what is there already. So the scheduler of a cluster keeps kernels by their key: between batches a worker offers
 what is new in its cache, and takes what others made. A key says which processor the code is for. Both sides check the
-form of the key and a digest. A cluster trusts whoever reaches its scheduler, with or without kernels: who can
-send tasks can run any code.
+form of the key and a digest. A scheduler checks nobody, with or without kernels: everybody who can connect to it can
+run any code.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a report is about, whoever asks for it: rows, what changed, and where their pictures are."""
+"""What a report shows, of a sweep or of tests: rows, what changed, and where their pictures are."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pocketgpu.inspect.model.positions import numbers_of, same_place
+from pocketgpu.inspect.model.vertices import numbers_of, same_place
 
 
 def test_values_and_ranges_of_the_axes_that_are_asked_for() -> None:

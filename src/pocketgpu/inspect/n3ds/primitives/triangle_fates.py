@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketgpu.inspect.model.positions import numbers_of, same_place
 from pocketgpu.inspect.model.stage import Loss
+from pocketgpu.inspect.model.vertices import numbers_of, same_place
 from pocketgpu.lanes import Value
 from pocketgpu.lanes.numpy_eval import ArenaViews, NumpyLang
 from pocketgpu.lanes.values import F32, I64

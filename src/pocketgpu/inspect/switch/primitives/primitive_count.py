@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketgpu.distinct import distinct
-from pocketgpu.inspect.model.positions import numbers_of, same_place
 from pocketgpu.inspect.model.stage import Loss
+from pocketgpu.inspect.model.vertices import numbers_of, same_place
 from pocketgpu.inspect.switch.primitives.causes import culling_registers, empty_scissor, target_size
 from pocketgpu.inspect.switch.primitives.viewports import column, vertex_output, viewports_of
 from pocketgpu.late_dataclass import dataclass

@@ -132,6 +132,7 @@ RASTER = Struct(
     # registers with alpha, which smooth lines, points and polygons fade.
     "DEPTH_WANTED", "TEST:2", "WRITE:2", "OUTPUT", "EARLY", "PROGRAM", "ALPHAS",
     "UNSEEN",  # whether the program does not run, because nothing depends on it
+    "COLUMN_BITS",  # threads share the pixels in columns of 2^n; 0: in strips of rows
 )  # fmt: skip
 """Everything that set-up and raster need of a draw. `RasterEncoder` fills it, except for places and handles."""
 REGION = Struct(
@@ -171,6 +172,8 @@ FRAGMENTS = Struct(
     f"DEPTH:{MAX_SAMPLES * LANES}@{VECTOR}",  # f32 vectors: window depth of each sample (after bias, not clamped)
     f"SAMPLE_MASK:{LANES}",  # a vector: the program's sample mask, all ones if it writes none
     f"PART:{LANES}",  # an f32 vector: the fraction of each pixel that a smooth polygon covers
+    # Masks of x and y: where a pixel lies in a column and a strip of the thread's own; all ones if all pixels are.
+    "COLUMN", "STRIP",
     "OUTPUTS",  # offset of the program's R0; R n follows at VECTOR * n
     "PASSED:2@8",  # 64 bits: samples that passed all tests since it was set to 0
     f"PLANES:{MAX_PLANES // GROUP * PLANE.size // 4}@{VECTOR}",  # those of the primitive, as programs read them

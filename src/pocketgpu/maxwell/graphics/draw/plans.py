@@ -21,7 +21,7 @@ from pocketgpu.maxwell.engines.common.windows import Window
 from pocketgpu.maxwell.graphics.input.vertex_input import InputShape
 from pocketgpu.maxwell.graphics.output.records import OUTPUT
 from pocketgpu.maxwell.graphics.output.state import Code, OutputState
-from pocketgpu.maxwell.graphics.output.targets import Target
+from pocketgpu.maxwell.graphics.output.targets import Target, column_bits
 from pocketgpu.maxwell.graphics.programs.headers import Header, PageLayout, layout_of
 from pocketgpu.maxwell.graphics.programs.programs import StageProgram
 from pocketgpu.maxwell.graphics.raster import raster_state
@@ -199,7 +199,7 @@ def make_plan(
     own = {
         "VIEWPORTS": plan.viewports, "INPUTS": plan.table, "INPUT_GROUPS": inputs.groups,
         "DEPTH_WANTED": int(output.zeta is not None), "OUTPUT": plan.output_record, "EARLY": int(output.early),
-        "UNSEEN": int(not (output.seen or plan.stores)),
+        "COLUMN_BITS": column_bits(plan.targets), "UNSEEN": int(not (output.seen or plan.stores)),
         "ALPHAS": raster_state.alpha_registers([] if header is None else header.target_registers),
     }  # fmt: skip
     for name, value in (own | dict(places)).items():

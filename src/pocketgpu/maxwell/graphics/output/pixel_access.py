@@ -128,6 +128,7 @@ class TargetBlock:
         self, k: Lang, surface: Value, fragments: Value, bytes: Number, grid: tuple[Number, Number], linear: bool | None
     ) -> None:
         self.k, self.surface, self.bytes, self.grid = k, surface, bytes, grid
+        self._fragments = fragments
         self._x, self._y = (k.load(I32, fragments + at) for at in (FRAGMENTS.X, FRAGMENTS.Y))
         self._layer = k.load(I32, fragments + FRAGMENTS.LAYER) + self._word(TARGET.FIRST_LAYER)
         self._linear = linear
@@ -144,7 +145,7 @@ class TargetBlock:
         cut: Value = k.branch((right >= BLOCK_WIDTH) & (below >= BLOCK_HEIGHT), lambda: k.i32(-1), edge)
         return k.select(exists, cut, 0)
 
-    def origin(self, right: int = 0, down: int = 0) -> Value:
+    def origin(self, right: Number = 0, down: Number = 0) -> Value:
         """Offset (i64) of the first sample of the block. right, down: of another one, so many pixels away."""
         k = self.k
         x, y = ((self._x + right) << self.grid[0]) * self.bytes, (self._y + down) << self.grid[1]
@@ -194,15 +195,24 @@ class WideBlock(TargetBlock):
         self._runs, self._places = _runs(bytes, grid)
 
     def expect_next(self) -> None:
-        """Ask for the bytes of the blocks to the right and below, of which one mostly comes next."""
+        """Ask for the bytes of the blocks to the right and below, of which one mostly comes next.
+
+        Not for another thread's: on processors that share no cache, that doubled the time of large shapes.
+        """
         k, size = self.k, unit_of(self.bytes).bytes
-        for distance in ((BLOCK_WIDTH, 0), (0, BLOCK_HEIGHT)):
+        right, down = (
+            k.select((at + step) & k.load(I32, self._fragments + mask) != 0, step, k.i32(0))
+            for at, step, mask in (
+                (self._x, BLOCK_WIDTH, FRAGMENTS.COLUMN), (self._y, BLOCK_HEIGHT, FRAGMENTS.STRIP)
+            )
+        )  # fmt: skip
+        for distance in ((right, 0), (0, down)):
             for at, run in zip(self.places(*distance), self._runs, strict=True):
                 if run.first % _CACHE_LINE == 0:
                     for line in range(0, run.count * size, _CACHE_LINE):
                         k.prefetch(at + line)
 
-    def places(self, right: int = 0, down: int = 0) -> list[Value]:
+    def places(self, right: Number = 0, down: Number = 0) -> list[Value]:
         """Offsets of the runs, for `load` and `store`. right, down: see `origin`."""
         origin, k = self.origin(right, down), self.k
         if all(run.across == run.down == 0 for run in self._runs):

@@ -6,13 +6,15 @@ layers is a register (in words), so there may be gaps between a target's layers.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from pocketgpu.facts.maxwell import B197
 from pocketgpu.facts.maxwell.formats import COLOR_TARGET, DEPTH, PixelLayout
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.engines.common.state import State
 from pocketgpu.maxwell.engines.threed.clear import COLOR_FORMATS, LAYOUTS, THIRD_DIMENSIONS
 from pocketgpu.maxwell.graphics.records import MAX_TARGETS, TARGET
-from pocketgpu.maxwell.memory.blocklinear import MAX_BLOCK_LOG2, Layout
+from pocketgpu.maxwell.memory.blocklinear import GOB_WIDTH, MAX_BLOCK_LOG2, Layout
 
 _ZT_LAYERS = B197.values("SET_ZT_SIZE_C.CONTROL")
 
@@ -42,6 +44,30 @@ class Target:
     def record(self, offset: int) -> list[int]:
         """The words of a TARGET record for a target whose first byte is at an arena offset."""
         return [offset if name == "BASE" else dict(self.words)[name] for name in TARGET.offsets]
+
+
+_HIGH = 2
+"""log2 of the GOBs of a block from which threads share columns: each piece of a column is 2 KiB of memory, or more."""
+_LEAST_COLUMN = 5
+"""log2 of the least pixels of a column."""
+
+
+def column_bits(targets: Sequence[Target]) -> int:
+    """log2 of the pixels of columns that threads share, 0 if they share rows.
+
+    Where pixels of two threads are side by side in memory, each processor fetches ahead what the other one is about to
+    write: with strips of 8 rows that is every 512 bytes, and large shapes took twice as long on processors that share no
+    cache. A block is one GOB wide and lies in one piece, so columns of blocks are apart. In pitch layout, or in blocks
+    that are not high, they are not.
+    """
+    if not all(_in_high_blocks(dict(target.words)) for target in targets):
+        return 0
+    widths = [GOB_WIDTH // target.format.bytes for target in targets]
+    return max([_LEAST_COLUMN, *(width.bit_length() - 1 for width in widths)]) if widths else 0
+
+
+def _in_high_blocks(words: Mapping[str, int]) -> bool:
+    return not words["PITCH"] and words["BLOCK_HEIGHT"] >= _HIGH
 
 
 Events = list[tuple[str, str]]

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pocketgpu.lanes import F32, I32, I64, Lang, Value, kernel
-from pocketgpu.lanes.values import Var
 from pocketgpu.maxwell.graphics.primitives.layout import plane_bytes, plane_offset
 from pocketgpu.maxwell.graphics.primitives.planes import move
 from pocketgpu.maxwell.graphics.primitives.shapes import FADE_LINE, FADE_NONE, FADE_POLYGON, room
@@ -38,7 +37,10 @@ from pocketgpu.maxwell.sass.thread_memory.work import BLOCK, LANES, VECTOR
 STRIP_BITS = 3
 """Rows of a strip: 8, or a multiple. Pixels that share a cache line are in the same strip."""
 _MORE_BITS, _FEWEST_STRIPS = 2, 4
-"""Strips of small shapes have up to 32 rows, if a region has about so many of them for each thread."""
+"""Strips or columns that threads share are up to four times as large for small shapes, if a region has about so many of
+them for each thread."""
+_ALL_COLUMNS = 30
+"""Bits of columns: pixels of all columns of a target are in the first."""
 _BLOCK_X, _BLOCK_Y = BLOCK_WIDTH.bit_length() - 1, BLOCK_HEIGHT.bit_length() - 1
 _WINDOWS = 8
 _TOGETHER = 256
@@ -64,6 +66,7 @@ class _Raster:
         self.saved = k.array(MAX_SAMPLES, I32, lanes=1)
         put = lambda word, v: k.store(I32, fragments + word, v)
         self.strip_bits: Value = k.i32(STRIP_BITS)
+        self.column_bits: Value = k.i32(_ALL_COLUMNS)
         put(FRAGMENTS.SAMPLES, self.count)
         put(FRAGMENTS.SAMPLE, -1)
         put(FRAGMENTS.KILLED, 0)
@@ -80,8 +83,36 @@ class _Raster:
         return self.k.load(I32, self.fragments + word)
 
     # -- shapes ---------------------------------------------------------------------------------------------------
-    def shapes(self, at: Value, end: Value, wide: Value, part: Value, parts: Value) -> None:
-        """The shapes in a piece of memory in the strips of this thread. Each pixel sees them in order.
+    def share(self, at: Value, end: Value, wide: Value, part: Value, parts: Value) -> None:
+        """Choose this thread's pixels of the shapes of a region: strips of rows whose number is `part` modulo `parts`;
+        or columns, where targets have blocks that are a column each (RASTER.COLUMN_BITS)."""
+        k = self.k
+        wanted = self.of(RASTER.COLUMN_BITS)
+        by_columns = (parts > 1) & (wanted != 0)
+        bits = k.var(k.select(by_columns, wanted, k.i32(STRIP_BITS)))
+        for _ in k.when(~wide & (parts > 1)):
+            # Threads that share small shapes need not take as many of them twice if strips or columns are large.
+            first, last = k.var(k.i32((1 << 31) - 1)), k.var(k.i32(-(1 << 31)))
+            for shape in self._each(at, end):
+                low, high = (
+                    k.select(by_columns, k.load(I32, shape + across), k.load(I32, shape + down))
+                    for across, down in ((SHAPE.LEFT, SHAPE.TOP), (SHAPE.RIGHT, SHAPE.BOTTOM))
+                )
+                first.value, last.value = k.min(first.value, low), k.max(last.value, high)
+            each = k.udiv(k.max(last.value - first.value, 0), parts * _FEWEST_STRIPS)
+            least = bits.value
+            for more in range(1, _MORE_BITS + 1):
+                bits.value = k.select(each >= k.i32(1) << (least + more), least + more, bits.value)
+        self.strip_bits = k.select(by_columns, STRIP_BITS, bits.value)
+        self.column_bits = k.select(by_columns, bits.value, _ALL_COLUMNS)
+        within, anywhere = (k.i32(1) << bits.value) - 1, k.i32(-1)
+        k.store(I32, self.fragments + FRAGMENTS.COLUMN, k.select(by_columns, within, anywhere))
+        k.store(I32, self.fragments + FRAGMENTS.STRIP, k.select(~by_columns & (parts > 1), within, anywhere))
+        self.strips = k.select(by_columns, 0, part), k.select(by_columns, 1, parts)
+        self.columns = k.select(by_columns, part, k.i32(0)), k.select(by_columns, parts, k.i32(1))
+
+    def shapes(self, at: Value, end: Value, wide: Value) -> None:
+        """This thread's pixels of the shapes in a piece of memory. Each pixel sees them in order.
 
         wide: take the strips one after the other, with all shapes of the piece in each, so that a strip's pixels stay
         in the cache; else the shapes, with all strips of each, which is quicker if they are small.
@@ -89,38 +120,20 @@ class _Raster:
         k = self.k
         top, bottom = k.var(k.i32((1 << 31) - 1)), k.var(k.i32(-(1 << 31)))
         for _ in k.when(wide):
-            self._reach(at, end, top, bottom)
-        strip, last = self._own(top.value, part, parts), bottom.value >> self.strip_bits
+            for shape in self._each(at, end):
+                top.value = k.min(top.value, k.load(I32, shape + SHAPE.TOP))
+                bottom.value = k.max(bottom.value, k.load(I32, shape + SHAPE.BOTTOM))
+        strip, last = self._own(top.value, self.strip_bits, self.strips), bottom.value >> self.strip_bits
         strip = k.select(wide, strip, last)
         current = k.var(strip)
         for _ in k.loop(lambda: current.value <= last):
             for shape in self._each(at, end):
                 upper, lower = k.load(I32, shape + SHAPE.TOP), k.load(I32, shape + SHAPE.BOTTOM)
-                first, final = self._own(upper, part, parts), lower >> self.strip_bits
+                first, final = self._own(upper, self.strip_bits, self.strips), lower >> self.strip_bits
                 begins = k.select(wide, k.max(first, current.value), first)
                 final = k.select(wide, k.min(final, current.value), final)
-                self._shape(shape, begins, final, parts)
-            current.value = current.value + parts
-
-    def choose_strips(self, at: Value, end: Value, wide: Value, parts: Value) -> None:
-        """Choose how high strips are for all shapes of a region: low ones where these are wide, or few of them. Threads
-        that share small shapes need not take as many of them twice if strips are high."""
-        k = self.k
-        bits = k.var(k.i32(STRIP_BITS))
-        for _ in k.when(~wide & (parts > 1)):
-            top, bottom = k.var(k.i32((1 << 31) - 1)), k.var(k.i32(-(1 << 31)))
-            self._reach(at, end, top, bottom)
-            each = k.udiv(k.max(bottom.value - top.value, 0), parts * _FEWEST_STRIPS)
-            for more in range(1, _MORE_BITS + 1):
-                bits.value = k.select(each >= 1 << (STRIP_BITS + more), STRIP_BITS + more, bits.value)
-        self.strip_bits = bits.value
-
-    def _reach(self, at: Value, end: Value, top: Var, bottom: Var) -> None:
-        """Widen a range of rows by those of shapes."""
-        k = self.k
-        for shape in self._each(at, end):
-            top.value = k.min(top.value, k.load(I32, shape + SHAPE.TOP))
-            bottom.value = k.max(bottom.value, k.load(I32, shape + SHAPE.BOTTOM))
+                self._shape(shape, begins, final)
+            current.value = current.value + self.strips[1]
 
     def _each(self, at: Value, end: Value) -> Iterator[Value]:
         """The SHAPE records in a piece of memory."""
@@ -129,29 +142,47 @@ class _Raster:
             yield place.value
             place.value = place.value + room(SHAPE.size)
 
-    def _own(self, row: Value, part: Value, parts: Value) -> Value:
-        """The first strip of this thread that is not above a row of pixels."""
-        first = row >> self.strip_bits
-        ahead = part - (first - self.k.udiv(first, parts) * parts)
-        return first + self.k.select(ahead < 0, ahead + parts, ahead)
+    def _own(self, pixel: Value, bits: Value, whose: tuple[Value, Value]) -> Value:
+        """The first strip or column of this thread that does not end before a row or column of pixels.
 
-    def _shape(self, shape: Value, first: Value, last: Value, parts: Value) -> None:
+        whose: (part, parts) of this thread.
+        """
+        k, (part, parts), first = self.k, whose, pixel >> bits
+
+        def following() -> Value:
+            ahead = part - (first - k.udiv(first, parts) * parts)
+            return first + k.select(ahead < 0, ahead + parts, ahead)
+
+        found: Value = k.branch(parts > 1, following, lambda: first)
+        return found
+
+    def _shape(self, shape: Value, first: Value, last: Value) -> None:
         """The blocks of a shape in some strips of this thread."""
         k = self.k
-        top, bottom = k.load(I32, shape + SHAPE.TOP), k.load(I32, shape + SHAPE.BOTTOM)
         strip = k.var(first)
-        for _ in k.when(first <= last):
+        columns = self._own(k.load(I32, shape + SHAPE.LEFT), self.column_bits, self.columns)
+        some = columns << self.column_bits <= k.load(I32, shape + SHAPE.RIGHT)
+        for _ in k.when((first <= last) & some):
+            top, bottom = k.load(I32, shape + SHAPE.TOP), k.load(I32, shape + SHAPE.BOTTOM)
             coverage = Coverage(k, self.raster, shape)
             self._take(shape)
             for _ in k.loop(lambda: strip.value <= last):
                 upper = k.max(top, strip.value << self.strip_bits)
                 lower = k.min(bottom, ((strip.value + 1) << self.strip_bits) - 1)
                 for row in k.range(upper >> _BLOCK_Y, (lower >> _BLOCK_Y) + 1):
-                    y = row << _BLOCK_Y
-                    low, high = coverage.span(y)
-                    for column in k.range(low >> _BLOCK_X, (high >> _BLOCK_X) + 1):
-                        self._block(coverage, shape, column << _BLOCK_X, y)
-                strip.value = strip.value + parts
+                    self._row(coverage, shape, row << _BLOCK_Y)
+                strip.value = strip.value + self.strips[1]
+
+    def _row(self, coverage: Coverage, shape: Value, y: Value) -> None:
+        """The blocks of a shape in this thread's columns of the row of blocks at pixel row `y`."""
+        k, (low, high) = self.k, coverage.span(y)
+        column = k.var(self._own(low, self.column_bits, self.columns))
+        for _ in k.loop(lambda: column.value << self.column_bits <= high):
+            left = k.max(low, column.value << self.column_bits)
+            right = k.min(high, ((column.value + 1) << self.column_bits) - 1)
+            for block in k.range(left >> _BLOCK_X, (right >> _BLOCK_X) + 1):
+                self._block(coverage, shape, block << _BLOCK_X, y)
+            column.value = column.value + self.columns[1]
 
     def _take(self, shape: Value) -> None:
         """Load what all blocks of a shape share."""
@@ -348,7 +379,7 @@ class _Raster:
 def raster_shapes(
     k: Lang, raster: Value, region: Value, slot: Value, fragments: Value, part: Value, parts: Value, *, multi: bool
 ) -> None:  # fmt: skip
-    """Draw the shapes of a region into the strips of rows whose number is `part` modulo `parts`.
+    """Draw one of `parts` parts of the pixels of the shapes of a region; each has strips of rows, or columns.
 
     raster: offset of a RASTER record. region: of a REGION that `set_up` has filled. slot: of the thread's slot
     (`sass.work.BLOCK`) for the pixel program. fragments: of the thread's FRAGMENTS record. multi: whether there are
@@ -358,8 +389,8 @@ def raster_shapes(
     at = k.var(k.load(I32, region + REGION.AT))
     end = k.load(I32, region + REGION.SHAPES_END)
     wide = k.load(I32, region + REGION.AREA) > _WIDE * k.udiv(end - at.value, k.i32(room(SHAPE.size)))
-    work.choose_strips(at.value, end, wide, parts)
+    work.share(at.value, end, wide, part, parts)
     for _ in k.loop(lambda: at.value < end):
         after = k.min(at.value + _TOGETHER * room(SHAPE.size), end)
-        work.shapes(at.value, after, wide, part, parts)
+        work.shapes(at.value, after, wide)
         at.value = after

@@ -131,14 +131,16 @@ def test_a_mesh_covers_every_pixel_once(raster: Raster, samples: int) -> None:
     np.testing.assert_array_equal(found.samples, samples)
 
 
-def test_threads_share_strips(raster: Raster) -> None:
+@pytest.mark.parametrize("column_bits", [0, 4, 5])
+@pytest.mark.parametrize("count", [1, 30])
+def test_threads_share_strips_or_columns(raster: Raster, column_bits: int, count: int) -> None:
     rng = np.random.default_rng(9)
-    at = clip_of(rng.uniform(-5, 70, (90, 2)), rng.uniform(-1, 1, 90))
-    at = {0x70: at, 0x80: rng.uniform(-1, 1, (90, 3)).astype(np.float32)}
-    list_of = np.arange(90).reshape(-1, 3)
+    at = clip_of(rng.uniform(-5, 70, (3 * count, 2)), rng.uniform(-1, 1, 3 * count))
+    at = {0x70: at, 0x80: rng.uniform(-1, 1, (3 * count, 3)).astype(np.float32)}
+    list_of = np.arange(3 * count).reshape(-1, 3)
     one = raster.draw(registers(), at, list_of)
     for parts in (2, 3, 5):
-        several = raster.draw(registers(), at, list_of, parts=parts)
+        several = raster.draw(registers(), at, list_of, parts=parts, words={"COLUMN_BITS": column_bits})
         for name in ("samples", "depth", "inputs"):
             np.testing.assert_array_equal(getattr(one, name), getattr(several, name))
 

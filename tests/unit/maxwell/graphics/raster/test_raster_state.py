@@ -46,7 +46,7 @@ def test_places_are_left_alone() -> None:
     RasterEncoder({}).encode(state, MAP, again, np.full_like(viewports, 77))
     sizes = dict(zip(RASTER.offsets, np.diff([*RASTER.offsets.values(), RASTER.size]) // 4, strict=True))
     places = ("VERTICES", "PRIMITIVES", "VIEWPORTS", "INPUTS", "INPUT_GROUPS", "DEPTH_WANTED", "TEST", "WRITE",
-              "OUTPUT", "EARLY", "PROGRAM", "ALPHAS", "UNSEEN")  # fmt: skip
+              "OUTPUT", "EARLY", "PROGRAM", "ALPHAS", "UNSEEN", "COLUMN_BITS")  # fmt: skip
     for name, at in RASTER.offsets.items():
         part = slice(at // 4, at // 4 + sizes[name])
         np.testing.assert_array_equal(again[part], 77 if name in places else raster[part], err_msg=name)

@@ -56,7 +56,7 @@ def column_bits(targets: Sequence[Target]) -> int:
     """log2 of the pixels of columns that threads share, 0 if they share rows.
 
     Where pixels of two threads are side by side in memory, each processor fetches ahead what the other one is about to
-    write: with strips of 8 rows that is every 512 bytes, and large shapes took twice as long on processors that share no
+    write. With strips of 8 rows that is every 512 bytes: large shapes took twice as long on processors that share no
     cache. A block is one GOB wide and lies in one piece, so columns of blocks are apart. In pitch layout, or in blocks
     that are not high, they are not.
     """

@@ -25,6 +25,7 @@ from twins.player import FRAMES, Player, phases
 from twins.theirs import Twin, context
 
 from pocketgpu.capture.formats import mxcap
+from pocketgpu.lanes import background
 
 FOLDER = SHARED / "captures" / "switch"
 THREADS = 2
@@ -52,6 +53,12 @@ def _in_turns(repeat: int, *frames: Callable[[], float]) -> list[list[tuple[floa
             if number >= 0:
                 series.append((best, processor))
     return found
+
+
+def _compile(log: mxcap.ChannelLog) -> None:
+    """Have all code of a recording in memory before the first frame that counts, specialised code included."""
+    Player(log, THREADS)
+    background.wait()
 
 
 class _Comparison:
@@ -101,12 +108,13 @@ def measure(report: Report, arguments: argparse.Namespace) -> None:
             report.notes.append(f"{path.name} is not there: nothing measured")
             continue
         log = mxcap.parse(path.read_bytes(), file=path.name)
+        _compile(log)
         frame, picture = recorded.opengl(gl, recorded.recorded(log))
         found.add(name, Player(log, THREADS), frame, picture)
     for make in five.SCENES:
         scene = make()
         log = recording(scene)
-        Player(log, THREADS)  # so that all code is in memory before the first frame that counts
+        _compile(log)
         twin = Twin(gl, scene)
         if found.add(scene.name, Player(log, THREADS), twin.frame, twin.picture):
             parts = phases(scene, THREADS)

@@ -69,12 +69,7 @@ class Lang(Primitives):
     def __init__(self, lanes: int) -> None:
         self.lanes = self.register_lanes = lanes
         self._open: list[tuple[str, Line]] = []  # (kind, place) of the control flow being written
-        self.hurried = False
         self._graphs: list[tuple[int, int]] = []  # (constructs open in a block, blocks) of the graphs being written
-
-    def hurry(self) -> None:
-        """Have the compiler use few passes: the code is made sooner and may run slower. For long kernels."""
-        self.hurried = True
 
     # -- constants and coercion ---------------------------------------------------------------------------------
     def const(self, x: float | int | bool, type: Type, lanes: int = 1) -> Value:

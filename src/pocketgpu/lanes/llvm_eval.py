@@ -119,6 +119,7 @@ class LLVMLang(Lang):
         # Vectors on the stack that cross lines of the cache, or even pages, are slow. LLVM aligns what it spills only
         # if it knows before that the stack is aligned.
         aligned = f"alignstack={4 * self.register_lanes} " if self.lanes > 1 else ""
+        aligned += machine_code.in_order() if self.takes_turns else ""
         tail = ["ret void", "}", f'attributes #0 = {{ nounwind {aligned}"no-stack-arg-probe" }}', *_WEIGHTS]
         if self.hurried:
             head.insert(0, machine_code.HURRIED)

@@ -83,6 +83,11 @@ def halves() -> bool:
     return host().halves
 
 
+def in_order() -> str:
+    """The attribute of a function whose instructions are ordered as for a processor that runs them in their order."""
+    return '"tune-cpu"="atom" ' if host().level else ""
+
+
 def target() -> dict[str, Any]:
     """What the code is made for: cpu, features, triple, LLVM version."""
     with lock:

@@ -34,6 +34,19 @@ may follow: what the condition usually is."""
 class Primitives(ABC):
     """Operations of an evaluator. Each is described at the word of `Lang` that ends in it."""
 
+    hurried = takes_turns = False
+
+    # -- what only the compiler needs to know -----------------------------------------------------------------------
+    def hurry(self) -> None:
+        """Have the compiler use few passes: the code is made sooner and may run slower. For long kernels."""
+        self.hurried = True
+
+    def take_turns(self) -> None:
+        """Have the compiler order instructions as for a processor that runs them in their order. So chains of which
+        each step waits for the one before take turns. For code that computes several of them at once."""
+        self.takes_turns = True
+
+    # -- operations -------------------------------------------------------------------------------------------------
     @abstractmethod
     def _const(self, x: Any, type: Type, lanes: int) -> Value: ...
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pocketgpu.lanes import I32, I64, Engine, Jump, LaneError, Lang, Value, kernel
+from pocketgpu.lanes.target import Target, making_for
 
 OUT = 4096
 
@@ -150,3 +151,28 @@ def test_mistakes_are_told() -> None:
 
     with pytest.raises(LaneError, match="not what is open inside"):
         Engine(np.zeros(8192, np.uint8), "llvm").get(inside)
+
+
+@kernel(lanes=16, rounds=I32)
+def two_chains(k: Lang, rounds: Value) -> None:
+    """Two sums that wait for themselves."""
+    k.take_turns()
+    one, other = k.var(k.iota()), k.var(k.iota() + 5)
+    for _ in k.range(0, rounds):
+        one.value = one.value * 3 + 1
+        other.value = other.value * 5 + one.value
+    k.store(I32, OUT, one.value)
+    k.store(I32, OUT + 64, other.value)
+
+
+def test_chains_that_take_turns() -> None:
+    """Only the order of instructions depends on it, and only where code is made for a level."""
+    found = []
+    for evaluator in ("llvm", "numpy"):
+        arena = np.zeros(1 << 16, np.uint8)
+        Engine(arena, evaluator).get(two_chains)(7)
+        found.append(arena.tobytes())
+    assert found[0] == found[1] and any(found[0])
+    for target, tuned in ((Target.of_level("x86-64-v3"), True), (Target("generic", "", "", 8, True, False), False)):
+        with making_for(target):
+            assert ("tune-cpu" in two_chains.trace(16, {})) is tuned

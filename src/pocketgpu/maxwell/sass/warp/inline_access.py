@@ -8,6 +8,8 @@ the quick form has no calls, and values can stay in the registers of the host.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import reduce
+from operator import or_
 
 from pocketgpu.lanes import I32, I64, Lang, Value, Var
 from pocketgpu.late_dataclass import dataclass
@@ -133,7 +135,12 @@ class NotedPages:
         k = self.k
         if self.number is None:
             return k.i32(0) != 0, [k.i32(0), k.i32(0)]
-        found, places = (self.bits.value & self.bit) != 0, []
+        inside, places = self.inside(addresses)
+        return ((self.bits.value & self.bit) != 0) & inside, places
+
+    def inside(self, addresses: list[Value]) -> tuple[Value, list[Value]]:
+        """(whether both addresses are in these pages, which are noted, their places in the arena)."""
+        k, found, places = self.k, self.k.i32(0) == 0, []
         for va, at in zip(addresses, self._words(), strict=True):
             place = va - k.load(I64, at + NOTED.START)
             found = found & place.below(k.to_i64(k.load(I32, at + NOTED.BYTES)))
@@ -232,8 +239,8 @@ def row_addresses(k: Lang, lows: Pair, highs: Pair, offset: int) -> list[Value]:
 
 
 def aligned(k: Lang, addresses: list[Value]) -> Value:
-    """Whether both addresses are those of words."""
-    return (k.low32(addresses[0] | addresses[1]) & 3) == 0
+    """Whether addresses are those of words."""
+    return (k.low32(reduce(or_, addresses)) & 3) == 0
 
 
 class GlobalRow(RowPlaces):

@@ -116,6 +116,51 @@ class KnownAddresses:
         self.bits.value = self.bits.value | self.k.select(known, self._keys[GLOBAL_ROW, one.dest], 0)
 
 
+class SureAddresses(KnownAddresses):
+    """The same where the code needs certain bits to be set, and leaves otherwise: then it is known what others become.
+
+    bits: those at the beginning, as they were found. needed: those of them that must be set.
+    """
+
+    needed = _cleared = _set = 0
+
+    def begin(self, bits: Value, sums: Iterable[Sum]) -> None:
+        """Begin with what is known so far. sums: of a stretch of code, which need the bits of their bases."""
+        self.bits.value = bits
+        self.needed = self._cleared = self._set = 0
+        self._sums = list(sums)
+
+    def need(self, bits: int) -> Value:
+        """Whether bits are set (a scalar)."""
+        bits &= ~self._set
+        self.needed |= bits
+        return self.k.i32(0) != 0 if bits & self._cleared else (self.bits.value & bits) == bits
+
+    def need_bases(self) -> Value:
+        """Whether what is added to is known, at the beginning (a scalar)."""
+        bases = {one.base for one in self._sums} - {one.dest for one in self._sums if one.dest != one.base}
+        return self.need(sum(self._keys[GLOBAL_ROW, n] for n in bases))
+
+    def write(self, n: int) -> None:
+        bits = self._bases.get(n, 0)
+        self._cleared, self._set = self._cleared | bits, self._set & ~bits
+
+    def before_sum(self, one: Sum) -> None:
+        bit = self._keys[GLOBAL_ROW, one.base]
+        self._sure = bit & (self._set | self.needed & ~self._cleared)
+
+    def after_sum(self, one: Sum) -> None:
+        if self._sure:
+            self._set |= self._keys[GLOBAL_ROW, one.dest]
+
+    def now(self) -> Value | None:
+        """What is known now; None: what was known at the beginning."""
+        cleared = self._cleared & ~self._set
+        if not cleared and not self._set & ~self.needed:
+            return None
+        return self.bits.value & ~cleared | self._set
+
+
 def sums_of(flow: Flow, block: CodeBlock) -> list[Sum]:
     """The additions of a block that add the same to the addresses of all lanes."""
     found: list[Sum] = []

@@ -9,10 +9,10 @@ store is what one after the other would have stored.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from pocketgpu.lanes import I32, I64, Lang, Value
+from pocketgpu.lanes import I32, Lang, Value
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.maxwell.sass.program.control import ENDS, Action, action_of
 from pocketgpu.maxwell.sass.program.flow import CodeBlock, Flow
@@ -20,7 +20,7 @@ from pocketgpu.maxwell.sass.program.registers import ALL, reads_words, registers
 from pocketgpu.maxwell.sass.program.steps import ALWAYS, Step
 from pocketgpu.maxwell.sass.semantics import OPERATIONS
 from pocketgpu.maxwell.sass.thread_memory.access import WarpPlace
-from pocketgpu.maxwell.sass.thread_memory.work import LANES, LAUNCH, WARP
+from pocketgpu.maxwell.sass.thread_memory.work import WARP
 from pocketgpu.maxwell.sass.warp.functions import called
 from pocketgpu.maxwell.sass.warp.inline_access import (
     GLOBAL_ROW,
@@ -30,7 +30,7 @@ from pocketgpu.maxwell.sass.warp.inline_access import (
     aligned,
     row_addresses,
 )
-from pocketgpu.maxwell.sass.warp.known_addresses import KnownAddresses, sums_of
+from pocketgpu.maxwell.sass.warp.known_addresses import Sum, SureAddresses, sums_of
 from pocketgpu.maxwell.sass.warp.variable_machine import VariableMachine
 
 if TYPE_CHECKING:
@@ -146,8 +146,11 @@ class PairedMachine(VariableMachine):
     places: of rows in global memory, by instruction. twin: the other warp. same: instructions that load the same rows.
     """
 
-    def __init__(self, k: Lang, place: WarpPlace, flow: Flow) -> None:
+    def __init__(
+        self, k: Lang, place: WarpPlace, flow: Flow, inline: Iterable[Mapping[int, InlineAccess]]
+    ) -> None:  # fmt: skip
         super().__init__(k, place, flow)
+        self.known = self.sure = SureAddresses(k, flow.steps, inline)
         self.places: dict[int, RowPlaces] = {}
         self.twin: PairedMachine | None = None
         self.same: set[int] = set()
@@ -165,23 +168,26 @@ class PairedMachine(VariableMachine):
         found = self._loaded[step.index] = super().shared_words(step, access)
         return found
 
-    def take_up(self) -> None:
-        """A stretch begins."""
+    def take_up(self, sums: Iterable[Sum]) -> None:
+        """A stretch with some sums of addresses begins."""
         self.places, self._loaded, self.twin, self.same = {}, {}, None, set()
-        self.known.bits.value = self.k.load(I32, self.place.word(WARP.KNOWN))
+        self.sure.begin(self.k.load(I32, self.place.word(WARP.KNOWN)), self.sure.passes(sums))
 
     def check(self, accesses: list[tuple[Step, InlineAccess]]) -> Value:
         """Whether accesses are simple (a scalar)."""
-        k, known = self.k, self.known
-        bits, wanted, good = known.bits.value, 0, k.i32(0) == 0
+        k, known = self.k, self.sure
+        wanted, all_addresses, good = 0, list[Value](), k.i32(0) == 0
         for step, access in accesses:
             wanted |= known.bit(step, access) if access.asks else 0
             if access.kind == GLOBAL_ROW:
                 addresses = row_addresses(k, self.firsts(step.base), self.firsts(step.base + 1), step.offset)
-                found, places = known.pages(self.place, step).look(addresses)
-                good = good & found & aligned(k, addresses)
+                pages = known.pages(self.place, step)
+                wanted |= pages.bit
+                found, places = pages.inside(addresses)
+                good, all_addresses = good & found, [*all_addresses, *addresses]
                 self.places[step.index] = RowPlaces(k, places)
-        return good & ((bits & wanted) == wanted)
+        good = known.need(wanted) & good
+        return good & aligned(k, all_addresses) if all_addresses else good
 
     def execute(self, step: Step) -> None:
         """An instruction, for all lanes."""
@@ -200,10 +206,9 @@ class WarpPair:
         self.row, self.record = row, k.var(row.first_record)
         """record: of the second warp."""
         second = WarpPlace(k, row.place.launch, row.place.slot, row.warp, self.record)
-        self.machines = [PairedMachine(k, place, row.flow) for place in (row.place, second)]
+        self.machines = [PairedMachine(k, place, row.flow, row.inline.values()) for place in (row.place, second)]
         for machine in self.machines:
             machine.active = lambda: k.i32(-1)
-            machine.known = KnownAddresses(k, row.flow.steps, row.inline.values())
 
     def run(self, stretch: Stretch) -> None:
         """A stretch for both warps, and what they leave in their records at the barrier."""
@@ -228,7 +233,9 @@ class WarpPair:
         for machine in self.machines:
             machine.settle_all(words)
             machine.put_away(kept, row.k.i32(-1))
-            self._leave(machine, stretch.count)
+            known = machine.sure.now()
+            if known is not None:
+                row.k.store(I32, machine.place.word(WARP.KNOWN), known)
 
     def _begin(self, stretch: Stretch) -> Value:
         """Begin a stretch; returns whether both warps can go on together (a scalar)."""
@@ -236,11 +243,11 @@ class WarpPair:
         self.record.value = row.record.value + row.stride
         sums = [one for block in stretch.blocks for one in sums_of(row.flow, block)]
         first = [(step, access) for _, step, access, computed in stretch.accesses() if not computed]
-        good = (row.warp.value + 1 < row.warps.value) & ((row.place.of_launch(LAUNCH.THREADS) & (LANES - 1)) == 0)
+        good = row.k.i32(0) == 0
         for machine in self.machines:
             machine.begin(stretch.inline, {}, sums, ALL)
-            machine.take_up()
-            good = good & machine.check(first)
+            machine.take_up(sums)
+            good = good & machine.sure.need_bases() & machine.check(first)
         return good & self._share(first) if stretch.early == len(stretch.steps) else good
 
     def _share(self, accesses: list[tuple[Step, InlineAccess]]) -> Value:
@@ -264,13 +271,6 @@ class WarpPair:
     def _unless(self, good: Value, stretch: Stretch) -> None:
         """Go on with the first warp alone, from the beginning of the stretch: nothing has been stored."""
         self.row.k.escape(~good, self.row.after_barrier[stretch.first])
-
-    @staticmethod
-    def _leave(machine: PairedMachine, steps: int) -> None:
-        """Leave in the record what is not in registers."""
-        k, place = machine.k, machine.place
-        k.store(I32, place.word(WARP.KNOWN), machine.known.bits.value)
-        k.store(I64, place.word(WARP.STEPS), k.load(I64, place.word(WARP.STEPS)) + k.i64(steps))
 
 
 __all__ = ["PairedMachine", "Stretch", "WarpPair", "stretches"]

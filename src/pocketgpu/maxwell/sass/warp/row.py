@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pocketgpu.lanes import I32, Jump, Lang, Next, Value, kernel
+from pocketgpu.lanes import I32, I64, Jump, Lang, Next, Value, kernel
 from pocketgpu.maxwell.sass.program.flow import CodeBlock, Flow
 from pocketgpu.maxwell.sass.program.flow_of import flow_of
 from pocketgpu.maxwell.sass.program.residence import Residence
@@ -21,6 +21,7 @@ from pocketgpu.maxwell.sass.thread_memory.work import (
     BARRIERS,
     BLOCK,
     DONE,
+    LANES,
     LAUNCH,
     READY,
     ROW_GOES_ON,
@@ -64,6 +65,10 @@ class Row(Specialised):
         super().__init__(WarpPlace(k, launch, slot, self.warp, self.record), flow, count, half_rows=half_rows)
         self.warps = k.var(0)
         """How many warps run in a row; 0: one by itself."""
+        self.paired = k.var(0)
+        """How many of them may run two at a time."""
+        self.pair_steps = k.var(k.i64(0))
+        """Steps of those since the row was released last; the record of the first warp has them afterwards."""
         self.begun_at, self.here, self.arrived = k.var(_BEGINNING), k.var(_APART), k.var(_APART)
         """Where all warps went on last; where this one is; where the first one is."""
         self.barriers: dict[int, int] = {}
@@ -73,10 +78,16 @@ class Row(Specialised):
         self.spent = k.var(0)
         """Steps of this call."""
 
+    def run(self) -> None:
+        self.k.take_turns()
+        super().run()
+
     def _enter(self) -> Next:
         k, p = self.k, self.place
         self.warps.value = p.of_block(BLOCK.ROW)
         p.put_of_block(BLOCK.ROW, k.i32(0))
+        if self.pairs:
+            self.paired.value = k.select((p.of_launch(LAUNCH.THREADS) & (LANES - 1)) == 0, self.warps.value, 0)
         way = super()._enter()
         self.begun_at.value = k.select(k.load(I32, p.word(WARP.STARTED)) == 0, _BEGINNING, self.resume.value)
         return way
@@ -154,6 +165,7 @@ class Row(Specialised):
 
     def _released(self) -> Next:
         """All warps are at the barrier: it opens."""
+        self._count_pairs()
         self.begun_at.value = self.arrived.value
         self.warp.value = 0
         self.record.value = self.first_record
@@ -162,18 +174,30 @@ class Row(Specialised):
     def _on(self) -> Next:
         self._take_up()
         points = tuple(self.after_barrier)
+        alone = Jump(self.begun_at.value, (*self.after_barrier.values(), self.fresh), points)
+        if not self.pairs:
+            return alone
         nodes = (*(self.pairs.get(i, self.after_barrier[i]) for i in points), self.fresh)
-        return Jump(self.begun_at.value, nodes, points)
+        return (self.warp.value + 1 < self.paired.value, Jump(self.begun_at.value, nodes, points), alone)
 
     def _pair(self, pair: WarpPair, stretch: Stretch) -> Next:
         """A stretch for this warp and the next one, or for this one only."""
-        warps = self.warps.value
+        k, warps = self.k, self.warps.value
         pair.run(stretch)
-        self.spent.value = self.spent.value + 2 * stretch.count
+        self.pair_steps.value = self.pair_steps.value + k.i64(2 * stretch.count)
         self.arrived.value = stretch.following  # all warps of the row began at the same place: none can come to another
         self.warp.value = warp = self.warp.value + 2
         self.record.value = self.record.value + 2 * self.stride
-        return (warp + 1 < warps, self.pairs[stretch.first], (warp < warps, self.on, self.released), True)
+        way = (warp < warps, self.on, self.released)
+        return (warp + 1 < self.paired.value, self.pairs[stretch.first], way, True)
+
+    def _count_pairs(self) -> None:
+        """Count the steps of pairs, which were not counted yet."""
+        if self.pairs:
+            k, at, steps = self.k, self.first_record + WARP.STEPS, self.pair_steps.value
+            k.store(I64, at, k.load(I64, at) + steps)
+            self.spent.value = self.spent.value + k.low32(steps)
+            self.pair_steps.value = k.i64(0)
 
     def _fresh(self) -> Next:
         """The beginning of the program, for another warp than the first one."""
@@ -189,6 +213,7 @@ class Row(Specialised):
     def _parted(self) -> Next:
         """Warps do not meet. Those before this one wait; those after it are ready where they were left."""
         k = self.k
+        self._count_pairs()
         for _ in k.when(self.arrived.value >= 0):
             for warp in k.range(0, self.warp.value):
                 self._mark(self.first_record + warp * self.stride, self.arrived.value)

@@ -76,7 +76,7 @@ def busy(seconds: float, each: int) -> float:
 
     tasks = [Task(f"{seconds}-{number}", ("",), (str(seconds),)) for number in range(MANY * each)]
     # No limit of memory: each worker would take the whole process for its own, and pause for good.
-    cluster = LocalCluster(n_workers=MANY, threads_per_worker=1, processes=False, dashboard_address=None,
+    cluster = LocalCluster(n_workers=MANY, threads_per_worker=1, processes=False, dashboard_address=":0",
                            memory_limit=0, silence_logs=logging.CRITICAL)  # fmt: skip
     with cluster, Client(cluster) as client:
         begin = perf_counter()

@@ -116,6 +116,25 @@ def test_a_sweep_that_is_interrupted(folder: Path, tmp_path: Path, reach: str) -
         assert len(by_capture(tmp_path / "out")) == 3
 
 
+def test_captures_that_took_too_much_run_again_with_more(folder: Path, tmp_path: Path) -> None:
+    shutil.copy(folder / "in" / "scene000.ctf.xz", tmp_path / "a.ctf.xz")
+    words = ("--do", "render", "--out", "out", "--workers", "1", "--no-report")
+    assert swept("a.ctf.xz", *words, cwd=tmp_path)[0] == 0
+    shutil.copy(folder / "in" / "scene001.ctf.xz", tmp_path / "b.ctf.xz")
+    code, text, err = swept("*.xz", *words, "--resume", "--memory", "8M", cwd=tmp_path)
+    assert code == 1 and "b.ctf.xz: memory: it took more than 8 MiB" in text and "not run again" not in text, err
+    before = by_capture(tmp_path / "out")
+    code, text, err = swept("*.xz", *words, "--resume", cwd=tmp_path)
+    assert code == 1 and "not run again: 1 memory (--resume --retry memory runs them)" in text, err
+    assert by_capture(tmp_path / "out") == before
+    code, text, err = swept("*.xz", *words, "--resume", "--retry", "timeout,memory", cwd=tmp_path)
+    assert code == 0 and "2 captures: 2 done" in text and "not run again" not in text, err
+    after = by_capture(tmp_path / "out")
+    assert after["a.ctf.xz"] == before["a.ctf.xz"] and after["b.ctf.xz"]["state"] == "done"
+    assert len(after) == len(by_capture(tmp_path / "out", "times.jsonl")) == 2
+    assert pictures_are_whole(tmp_path / "out")
+
+
 @contextlib.contextmanager
 def small_disk(place: Path, size: int) -> Iterator[None]:
     place.mkdir()
@@ -228,6 +247,9 @@ def test_without_the_extra(
         (["{in}", "--do", "diff=nowhere"], "no such folder to compare with"),
         (["{in}", "--do", "info", "--set", "no.such=1"], "no.such"),
         (["{in}", "--do", "info", "--workers", "0"], "--workers"),
+        (["{in}", "--do", "info", "--retry", "timeout"], "--retry is for --resume"),
+        (["{in}", "--do", "info", "--resume", "--retry", "timeout,slow"], "'slow' is no end of a capture"),
+        (["{in}", "--do", "info", "--patience", "5"], "--patience is for --scheduler"),
         (["--do", "info"], "PATTERN"),
     ],
 )

@@ -236,6 +236,22 @@ def test_a_task_that_takes_every_worker_down_is_a_lost_row(client: Client) -> No
     until(lambda: len(client.nthreads()) == 2)
 
 
+def test_a_worker_that_cannot_start_its_child_is_told_apart(client: Client) -> None:
+    from pocketgpu.sweeps.child.keeper import Limits
+    from pocketgpu.sweeps.engine.dispatch import Dispatch
+
+    tasks = [Task("k", ("a",), ("a",))]
+    (found,) = Dispatch(client, What("info"), Limits(60, 1 << 30), run_batch=out_of_processes).run(tasks)
+    assert found.found == {
+        "state": "lost", "message": "its worker cannot do it: BlockingIOError: [Errno 11] no more processes"
+    }  # fmt: skip
+    assert found.tries == 2
+
+
+def out_of_processes(tasks: list[Task], what: What, limits: Any, sweep: str) -> list[Any]:
+    raise BlockingIOError(11, "no more processes")
+
+
 def allow_failures(count: int, dask_scheduler: Any = None) -> int:
     before: int = dask_scheduler.allowed_failures
     dask_scheduler.allowed_failures = count
@@ -277,6 +293,35 @@ def test_a_sweep_goes_on_where_another_ended_and_sees_what_changed(client: Clien
     assert len(kept) == 3 and kept[str(paths[0])]["key"] == kept[str(paths[2])]["key"]
     assert len(by_capture(tmp_path / "out", "times.jsonl")) == 3
     assert list(sweep([tmp_path / "in"], "info", client, out=tmp_path / "out", resume=True)) == []
+
+
+def test_captures_that_failed_run_again_if_that_is_asked_for(client: Client, tmp_path: Path) -> None:
+    paths = [*map(str, scenes(tmp_path / "in", 3)), str(long_scene(tmp_path / "in" / "long.ctf.xz"))]
+    out, what = tmp_path / "out", "info"
+    run(client, *map(Path, paths[:2]), what=what, out=out)
+    begun = {name: one["started"] for name, one in by_capture(out, "times.jsonl").items()}
+    client.run(end_children)  # new ones take more than that before they have begun
+    found = sweep(paths, what, client, out=out, resume=True, memory=8 << 20)
+    assert [row.state for row in found] == ["memory"] * 2
+    assert list(sweep(paths, what, client, out=out, resume=True)) == []
+    assert list(sweep(paths, what, client, out=out, resume=True, retry=("timeout", "crashed"))) == []
+    found = sweep(paths, what, client, out=out, resume=True, retry="memory", memory=8 << 20)
+    assert [one.name for one in found.todo] == sorted(paths[2:])
+    assert sorted(row.capture for row in found) == sorted(paths[2:])
+    assert found.todo == [] and list(found) == []  # once in a sweep, however it ends
+    found = sweep(paths, what, client, out=out, resume=True, retry="memory")
+    rows = iter(found)
+    first = next(rows)
+    rows.close()  # left early: the other row is still there
+    kept = by_capture(out)
+    assert sorted(one["state"] for one in kept.values()) == ["done"] * 3 + ["memory"]
+    found = sweep(paths, what, client, out=out, resume=True, retry=("memory", "timeout"))
+    assert [row.capture for row in found] == [name for name in paths[2:] if name != first.capture]
+    assert {one["state"] for one in by_capture(out).values()} == {"done"} and len(by_capture(out)) == 4
+    times = by_capture(out, "times.jsonl")
+    assert len(times) == 4 and {name: times[name]["started"] for name in begun} == begun  # those did not run again
+    with pytest.raises(UsageError, match="no row has the state 'slow'"):
+        sweep(paths, what, client, out=out, resume=True, retry="slow")
 
 
 def test_results_as_a_table_and_as_files(client: Client, tmp_path: Path) -> None:

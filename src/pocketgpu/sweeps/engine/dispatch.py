@@ -15,9 +15,11 @@ import uuid
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
+from pocketgpu import __version__
 from pocketgpu.errors import UsageError
 from pocketgpu.late_dataclass import dataclass
 from pocketgpu.sweeps.child.keeper import Limits
@@ -81,6 +83,7 @@ class Dispatch:
         self._threads, self._counted = 1, float("-inf")
         self._alone: float | None = None  # since when there is no worker
         self._said = False
+        self._known: set[str] = set()  # workers that were checked
         self._prefix = f"pocketgpu-sweep-{uuid.uuid4().hex[:12]}"
 
     def __repr__(self) -> str:
@@ -122,6 +125,7 @@ class Dispatch:
                 return True
             self._threads, self._counted = max(1, sum(threads.values())), monotonic()
             self._watch(bool(threads))
+            self._check({*threads})
         while len(self._flying) < AHEAD * self._threads:
             batch = self._next(source)
             if not batch:
@@ -150,6 +154,23 @@ class Dispatch:
         if seconds > SILENT and not self._said:
             self._said = True
             warnings.warn(f"no worker at {address}, waiting for one: {WORKER} {address}", stacklevel=2)
+
+    def _check(self, workers: set[str]) -> None:
+        """Whether workers that have come can run this package. One without it could not even read its tasks, and they
+        would wait there for ever."""
+        fresh, self._known = workers - self._known, workers
+        if not fresh:
+            return
+        try:
+            found = self.client.run(import_module, run_tasks.__module__, workers=[*fresh], on_error="return")
+        except (OSError, KeyError, ValueError):  # one has just gone
+            self._known = workers - fresh
+            return
+        for address, answer in sorted(found.items()):
+            if isinstance(answer, ImportError):
+                hint = f"Install it there: pip install 'pocketgpu[sweep]=={__version__}'. Then go on with --resume."
+                what = f"a worker has no pocketgpu: {type(answer).__name__}: {answer}"
+                raise UsageError(what, location=address, hint=hint)
 
     def _address(self) -> str:
         scheduler = self.client.scheduler
@@ -246,11 +267,11 @@ class Dispatch:
 
 
 def _why_lost(error: BaseException, tries: int) -> dict[str, str]:
-    """What a row says about a batch that Dask gave up. A worker that is there and raises cannot run this package."""
+    """What a row says about a batch that Dask gave up. A worker that is there and raises cannot start its child."""
     name = type(error).__name__
     if isinstance(error, ConnectionError | TimeoutError) or name in _GONE:
         return {"message": f"its worker went away {tries} times ({name})"}
-    return {"message": f"its worker cannot do it: {name}: {error}", "hint": "Install the same pocketgpu there."}
+    return {"message": f"its worker cannot do it: {name}: {error}"}
 
 
 __all__ = ["Dispatch"]

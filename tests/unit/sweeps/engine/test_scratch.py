@@ -18,7 +18,10 @@ from pocketgpu.sweeps.engine.scratch import Scratch, sweep_up
 from pocketgpu.sweeps.model.task import What
 from pocketgpu.sweeps.sweep import Sweep, sweep
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no locks of folders")
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="no locks of folders"),
+    pytest.mark.filterwarnings("ignore:no worker at"),
+]
 
 
 @pytest.fixture

@@ -63,6 +63,12 @@ def plain(folder: Path) -> dict[str, dict[str, Any]]:
     return by_capture(folder / "plain")
 
 
+def test_a_baseline_that_does_not_fit_is_said_before_the_work(folder: Path, plain: dict[str, Any]) -> None:
+    code, _, err = swept("in", "--do", "check", "--out", "other", "--baseline", "plain", cwd=folder)
+    assert code == 2 and "the baseline is of the work render, the sweep of check" in err
+    assert not (folder / "other").exists()
+
+
 def test_a_sweep_that_is_killed_goes_on(folder: Path, plain: dict[str, Any]) -> None:
     words = ("in", "--no-report", "--do", "render", "--out", "killed", "--workers", "2")
     out = folder / "killed"
@@ -107,6 +113,7 @@ def test_a_sweep_that_is_interrupted(folder: Path, tmp_path: Path, reach: str) -
         _, err = process.communicate(timeout=60)
         assert process.returncode == 130 and time.monotonic() - begin < 20
         assert b"Traceback" not in err and b"rror" not in err, err.decode()
+        assert b"note: 3 of 4 captures are in out; --resume goes on" in err
         until(lambda: alive(pids) == [], 10)
     assert {one["state"] for one in lines(tmp_path / "out")} == {"done"}
     if reach == "main":

@@ -114,6 +114,7 @@ def sweep(
     """
     from pathlib import Path
 
+    from pocketgpu.sweeps.baseline.compare import check_fits
     from pocketgpu.sweeps.model.task import What
     from pocketgpu.sweeps.results.store import Store
     from pocketgpu.sweeps.sweep import sweep as begin
@@ -127,6 +128,8 @@ def sweep(
     if patience is not None and scheduler is None:
         raise click.UsageError("--patience is for --scheduler.")
     before = None if baseline is None else Store.read(Path(baseline))
+    if before is not None:
+        check_fits(work, before)  # before hours of work
     found = begin(
         patterns, work, out=out, resume=resume, scheduler=scheduler, workers=workers, timeout=timeout, memory=memory,
         ship=ship, retry=retry or (), patience=patience,
@@ -134,9 +137,14 @@ def sweep(
     todo = {one.name for one in found.todo}
     kept = [row for row in found.rows if row.capture not in todo]
     progress = SweepProgress(len(found), len(kept))
-    with progress:
-        for row in found:
-            progress.add(row, found.dashboard)
+    try:
+        with progress:
+            for row in found:
+                progress.add(row, found.dashboard)
+    except KeyboardInterrupt:
+        rows = len(found.rows)
+        terminal.print_note(f"{rows} of {counted(len(found), 'capture')} are in {out}; --resume goes on")
+        raise
     found.finish()
     outcome.extra |= _described(found, out)
     lines = [_summary(found, out), *_kept(kept)]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from browser.browsing import Browser, missing, watching
+from support.house import ROOT
 from support.sweeps import Made, event, finding, painted
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
@@ -214,6 +217,27 @@ def test_hostile_names_are_text(browser: Browser, report: Path) -> None:
         assert HOSTILE in page.locator("#rules").inner_text()
         page.get_by_role("tab", name="About").click()
         assert said == []
+
+
+VIEWER = ROOT / "viewer"
+COMPILER = VIEWER / "node_modules" / ".bin" / "tsc"
+
+
+@pytest.mark.skipif(not COMPILER.exists(), reason="the packages of the viewer are not installed")
+def test_the_scripts_have_the_types_that_are_written_down(tmp_path: Path) -> None:
+    def checked(project: Path) -> str:
+        done = subprocess.run([COMPILER, "--noEmit", "-p", project], cwd=VIEWER, capture_output=True, text=True)
+        return done.stdout if done.returncode else ""
+
+    assert checked(VIEWER / "tsconfig.report.json") == ""
+    # And what has another type is found.
+    shutil.copy(VIEWER / "report.d.ts", tmp_path)
+    (tmp_path / "a.js").write_text("report.counted(report.rows.capture[0], 'row');\n")
+    base = {"extends": str(VIEWER / "tsconfig.report.json"), "include": ["report.d.ts", "a.js"]}
+    text = (tmp_path / "report.d.ts").read_text() + "\ndeclare const report: Report;\n"
+    (tmp_path / "report.d.ts").write_text(text)
+    (tmp_path / "tsconfig.json").write_text(json.dumps(base))
+    assert "Argument of type 'string' is not assignable to parameter of type 'number'" in checked(tmp_path)
 
 
 @pytest.mark.parametrize("width", [420, 800])

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
+from support.house import ROOT
 from support.sweeps import Made, event, finding, painted, sweep_of
 
 from pocketgpu.errors import UsageError
@@ -95,6 +96,28 @@ def test_a_report_has_all_files_and_no_others(tmp_path: Path) -> None:
         for name in ("src", "href"):
             if attributes.get(name):
                 assert (tmp_path / "r" / str(attributes[name])).is_file(), (tag, attributes)
+
+
+def fields(interface: str) -> tuple[set[str], set[str]]:
+    """The fields that a type of the scripts has, and those of them that may be missing."""
+    text = (ROOT / "viewer" / "report.d.ts").read_text("utf-8")
+    found = re.search(rf"^interface {interface} {{$(.*?)^}}$", text, re.DOTALL | re.MULTILINE)
+    assert found
+    names = re.findall(r"^  (\w+)(\??):", found[1], re.MULTILINE)
+    return {name for name, _ in names}, {name for name, optional in names if optional}
+
+
+def test_the_types_of_the_scripts_are_those_of_the_data(tmp_path: Path) -> None:
+    new, old = two(tmp_path)
+    write_report(tmp_path / "r", new, compare(new, old))
+    data, (row,) = page_data(tmp_path / "r"), details(tmp_path / "r")
+    for interface, found in (
+        ("Data", [data]), ("Columns", [data["rows"]]), ("Rule", data["rules"]), ("Details", [row]),
+        ("Shown", row["pictures"]), ("Notes", [row["findings"], row["events"]]),
+    ):  # fmt: skip
+        every, optional = fields(interface)
+        assert found and set().union(*found) == every, interface
+        assert all(every - optional <= one.keys() for one in found), interface
 
 
 def test_pictures_are_kept_and_what_is_old_goes(tmp_path: Path) -> None:

@@ -219,6 +219,32 @@ def test_hostile_names_are_text(browser: Browser, report: Path) -> None:
         assert said == []
 
 
+@pytest.mark.parametrize(
+    ("paths", "folders"),
+    [
+        (["/a/b/one.pgc", "/a/bc/two.pgc"], ["b/", "bc/"]), (["/a/one.pgc", "b/two.pgc"], ["/a/", "b/"]),
+        (["a/b/one.pgc", "a/two.pgc"], ["b/", ""]), (["one.pgc", "two.pgc"], ["", ""]),
+        (["/one.pgc", "/two.pgc"], ["", ""]),
+    ],
+)  # fmt: skip
+def test_the_folder_that_all_are_in_is_not_repeated(
+    browser: Browser, tmp_path: Path, paths: list[str], folders: list[str]
+) -> None:
+    from pocketgpu.sweeps.report.report import write_report
+
+    made = Made(tmp_path / "a")
+    for path in paths:
+        made.add(path, {"f0/top": painted(1)})
+    page_path = write_report(tmp_path / "report", made.done())
+    with watching(browser) as watched:
+        watched.spoil()
+        page = watched.page
+        opened(page, page_path)
+        assert names(page) == ["one.pgc", "two.pgc"]
+        assert page.locator("#scroll .row .folder").all_inner_texts() == folders
+        page.locator("#details h2", has_text=paths[0]).wait_for()  # there it is whole
+
+
 VIEWER = ROOT / "viewer"
 COMPILER = VIEWER / "node_modules" / ".bin" / "tsc"
 

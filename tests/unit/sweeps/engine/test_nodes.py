@@ -111,9 +111,11 @@ def test_a_cluster_without_workers_is_said(nodes: Nodes, tmp_path: Path, monkeyp
     monkeypatch.setattr(dispatch, "SILENT", 0.5)
     paths = scenes(tmp_path / "in", 2)
     nodes.scheduler()
-    with pytest.warns(UserWarning, match=f"no worker at {nodes.address}, waiting for one: dask worker") as said:
-        with pytest.raises(UsageError, match="there was no worker for 2 s") as caught:
-            list(sweep(paths, "info", scheduler=nodes.address, out=tmp_path / "out", patience=2))
+    with (
+        pytest.warns(UserWarning, match=f"no worker at {nodes.address}, waiting for one: dask worker") as said,
+        pytest.raises(UsageError, match="there was no worker for 2 s") as caught,
+    ):
+        list(sweep(paths, "info", scheduler=nodes.address, out=tmp_path / "out", patience=2))
     assert len(said) == 1 and caught.value.location == nodes.address
     assert "dask worker" in str(caught.value.hint) and "--resume" in str(caught.value.hint)
     found = sweep(paths, What("bench", repeat=MANY), scheduler=nodes.address)

@@ -100,7 +100,7 @@ const report = /** @type {Report} */ (/** @type {() => Base} */ (() => {
   // The folder that all rows are in says nothing in a list of them.
   const folders = rows.capture.map((name) => name.slice(0, name.lastIndexOf("/") + 1));
   let common = folders[0] ?? "";
-  for (const one of folders) while (!one.startsWith(common)) common = common.slice(0, common.lastIndexOf("/", common.length - 2) + 1);
+  for (const one of folders) while (!one.startsWith(common)) common = common.slice(0, common.slice(0, -1).lastIndexOf("/") + 1);
   /** @type {Base["shortName"]} */
   const shortName = (index) => rows.capture[index].slice(common.length);
 

@@ -119,6 +119,7 @@ def test_filters_order_and_rules(browser: Browser, report: Path) -> None:
         page.wait_for_timeout(50)
         page.locator("#rule").select_option("new-rule")
         assert names(page) == ["scene0050.pgc"]
+        assert page.locator("#scroll .c-notes.wrong").count() == 1  # its new finding is an error
         page.get_by_role("button", name="Reset").click()
         page.locator("#head").get_by_role("button", name="Time").click()
         assert names(page)[0] == "scene0040.pgc" and page.locator(".row .slower").first.inner_text().startswith("3.9")

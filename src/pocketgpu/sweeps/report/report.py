@@ -20,6 +20,8 @@ from pocketgpu.sweeps.results.store import Store
 from pocketgpu.wording import counted
 
 LIST: Final = "captures.txt"
+AGAIN: Final = "-again"
+"""What the folder of the same sweep is called, behind the name of this one."""
 _MOST_WORDS: Final = 4
 """Captures up to which the command names them itself."""
 _MOST_WORKERS: Final = 8
@@ -56,6 +58,8 @@ def contents_of(store: Store, comparison: Comparison | None, folder: Path, comma
     patterns = " ".join(quoted(row.capture) for row in rows)
     if len(rows) > _MOST_WORDS:
         patterns = quoted(f"@{folder / LIST}")
+    # The folder of this one is full.
+    again, baseline = f"{store.folder}{AGAIN}", "" if comparison is None else str(comparison.baseline)
     version = str(store.about.get("version", ""))
     facts = [("version", version), ("work", what.work), *_facts(store.times)]
     facts += [(name, f"{value}") for name, value in what.switches.items()]
@@ -63,7 +67,7 @@ def contents_of(store: Store, comparison: Comparison | None, folder: Path, comma
         facts.append((f"not in {LIST}", f"{counted(left, 'capture')} with a line break in the name"))
     contents = Contents(
         f"{what.work} of {counted(len(rows), 'capture', form=',')}", rows, _source(store.folder),
-        command=command or sweep_command(what, patterns, str(store.folder)), facts=facts, options=choices(what),
+        command=command or sweep_command(what, patterns, again, baseline), facts=facts, options=choices(what),
         times=store.times, versions=[(version, _milliseconds(store))],
     )  # fmt: skip
     if comparison is not None:

@@ -174,6 +174,7 @@ def test_addresses_and_commands() -> None:
     assert not any(map(is_address, ("", "x", "f0; rm", "f0/$(x)", "f0\n", None, "f0/<b>")))
     what = What("render", switches={"a": "b c"}, frames=(2, None))
     assert sweep_command(what, "'x y'", "o") == "pocketgpu sweep 'x y' --do render --set 'a=b c' --frames 2- --out o"
+    assert sweep_command(What("check"), "x", "-o", "old one").endswith("--do check --baseline 'old one' --out ./-o")
 
 
 def test_the_command_names_a_list_of_many_captures(tmp_path: Path) -> None:
@@ -181,7 +182,7 @@ def test_the_command_names_a_list_of_many_captures(tmp_path: Path) -> None:
     write_report(tmp_path / "r", sweep_of(tmp_path / "a", [{"capture": name} for name in names], "check"))
     assert (tmp_path / "r" / "captures.txt").read_text().splitlines() == names
     text = (tmp_path / "r" / "index.html").read_text("utf-8")
-    assert f"pocketgpu sweep @{tmp_path}/r/captures.txt --do check" in text
+    assert f"pocketgpu sweep @{tmp_path}/r/captures.txt --do check --out {tmp_path}/a-again" in text
 
 
 def test_what_is_shown_is_bounded(tmp_path: Path) -> None:

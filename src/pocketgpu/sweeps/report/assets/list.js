@@ -15,6 +15,7 @@ report.list = (() => {
   // -- what the rows say, made once ---------------------------------------------------------------------------------
   const totals = rows.notes.map((notes) =>
     notes.reduce((sum, [rule, many]) => sum + (data.rules[rule].kind === "rule" ? many : 0), 0));
+  const wrong = rows.notes.map((notes) => notes.some(([rule]) => data.rules[rule].kind === "rule" && data.rules[rule].severity === "error"));
   const events = rows.notes.map((notes, index) => notes.reduce((sum, [, many]) => sum + many, 0) - totals[index]);
   const searched = rows.capture.map((name, index) =>
     [name, rows.message[index], ...rows.notes[index].map(([rule]) => data.rules[rule].name)].join("\n").toLowerCase());
@@ -27,7 +28,7 @@ report.list = (() => {
     ["capture", "Name", (index) => rows.capture[index]],
     ["state", "State", (index) => rows.state[index]],
     ["kinds", "Changed", (index) => -rows.kinds[index].toString(2).replace(/0/g, "").length],
-    ["notes", "Findings", (index) => -totals[index]],
+    ["notes", "Findings", (index) => -totals[index] - (wrong[index] ? 1e9 : 0)],
     ["frames", "Frames", (index) => -rows.frames[index]],
     ["ms", "ms", (index) => -(rows.ms[index] ?? -1)],
     ["ratio", "Time", (index) => -Math.abs(Math.log(rows.ratio[index] ?? 1))],
@@ -105,7 +106,9 @@ report.list = (() => {
         el("span.dim.line", {}, plain(rows.message[index]) || data.consoles[rows.console[index]])),
       state: el("span.cell.c-state", { role: "gridcell" }, el(`span.state.${state}`, {}, state)),
       kinds: el("span.cell.badges.c-kinds", { role: "gridcell" }, ...badges(index)),
-      notes: el("span.cell.end.c-notes", { role: "gridcell" }, totals[index] ? number(totals[index]) : ""),
+      notes: el(`span.cell.end.c-notes${wrong[index] ? ".wrong" : ""}`, {
+        role: "gridcell", title: wrong[index] ? "with an error" : null,
+      }, totals[index] ? number(totals[index]) : ""),
       frames: el("span.cell.end.c-frames", { role: "gridcell" }, number(rows.frames[index])),
       ms: el("span.cell.end.c-ms", { role: "gridcell" }, rows.ms[index] === null ? "" : milliseconds(rows.ms[index])),
       ratio: el(`span.cell.end.c-ratio${outside ? (ratio > 1 ? ".slower" : ".faster") : ""}`, { role: "gridcell" }, ratio === null ? "" : `${ratio.toFixed(2)}x`),

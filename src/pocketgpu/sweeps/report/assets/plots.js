@@ -53,8 +53,9 @@ report.plots = (() => {
   /** @param {Colours} use @param {Point[]} times @returns {Plot | null} */
   function slowest(use, times) {
     if (!times.length) return null;
+    const once = data.works.includes("bench") ? "" : " Each was measured once: the first of a kind includes compiling (--do bench does not).";
     const bars = times.slice(0, MOST_BARS).reverse();
-    return { title: `Slowest ${data.noun}s`, note: "Milliseconds of all frames. Select a bar to see it in the list.", height: 80 + bars.length * 18,
+    return { title: `Slowest ${data.noun}s`, note: `Milliseconds of all frames.${once} Select a bar to see it in the list.`, height: 80 + bars.length * 18,
       rows: bars.map(([index]) => index),
       traces: [{ type: "bar", orientation: "h", x: bars.map(([, ms]) => ms), y: bars.map(([index]) => String(index)),
         hovertext: bars.map(([index]) => safe(shortName(index))), hovertemplate: "%{hovertext}<br>%{x:.2f} ms<extra></extra>", marker: { color: use.accent } }],

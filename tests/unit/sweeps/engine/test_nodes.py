@@ -25,6 +25,7 @@ from support.sweeping import (
     offer_kernels,
     pictures_are_whole,
     scenes,
+    started,
     swept,
     until,
 )
@@ -59,9 +60,10 @@ def expected(paths: list[Path], what: What) -> dict[str, Any]:
     return found
 
 
-def is_whole(out: Path, paths: list[Path], what: What) -> None:
-    """Every capture has one row, with what the work finds."""
-    rows, known = by_capture(out), expected(paths, what)
+def is_whole(out: Path, paths: list[Path], what: What, base: Path = Path()) -> None:
+    """Every capture has one row, with what the work finds. base: where the names begin."""
+    rows = by_capture(out)
+    known = {str(path): expected([base / path], what)[str(base / path)] for path in paths}
     assert set(rows) == set(known)
     for name, data in known.items():
         assert {key: rows[name][key] for key in data} == data
@@ -83,6 +85,26 @@ def test_a_scheduler_that_is_restarted_in_mid_sweep(nodes: Nodes, tmp_path: Path
     assert {row.state for row in arrived} == {"done"}
     is_whole(out, paths, What("bench", repeat=1))
     until(lambda: alive([worker.pid, scheduler.pid]) == [])
+
+
+@pytest.mark.parametrize("killed", ["worker", "scheduler"])
+def test_the_command_goes_on_when_processes_are_killed(nodes: Nodes, tmp_path: Path, killed: str) -> None:
+    """With captures that are sent, over TCP: each has one row and one line of times, with what the work finds."""
+    paths, out = scenes(tmp_path / "in", 16), tmp_path / "out"
+    scheduler, worker = nodes.scheduler(), nodes.worker()
+    words = ("in", "--do", "bench", "--repeat", "400", "--out", "out", "--scheduler", nodes.address, "--ship")
+    with started("sweep", *words, "--no-report", cwd=tmp_path) as process:
+        until(lambda: len(lines(out)) >= 3)
+        (worker if killed == "worker" else scheduler).kill()
+        worker.wait(60)  # Dask ends workers whose scheduler is gone
+        if killed == "scheduler":
+            scheduler.wait()
+            nodes.scheduler()
+        nodes.worker()
+        said, errors = process.communicate(timeout=120)
+    assert process.returncode == 0 and b"16 captures: 16 done" in said, errors.decode()
+    is_whole(out, [path.relative_to(tmp_path) for path in paths], What("bench", repeat=1), tmp_path)
+    assert set(by_capture(out, "times.jsonl")) == set(by_capture(out))
 
 
 def test_a_scheduler_that_does_not_come_back(

@@ -157,7 +157,7 @@ class Dispatch:
 
     def _check(self, workers: set[str]) -> None:
         """Whether workers that have come can run this package. One without it could not even read its tasks, and they
-        would wait there for ever."""
+        would wait there forever."""
         fresh, self._known = workers - self._known, workers
         if not fresh:
             return

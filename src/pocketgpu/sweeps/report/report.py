@@ -21,7 +21,7 @@ from pocketgpu.wording import counted
 
 LIST: Final = "captures.txt"
 AGAIN: Final = "-again"
-"""What the folder of the same sweep is called, behind the name of this one."""
+"""What the folder of the same sweep is called, after the name of this one."""
 _MOST_WORDS: Final = 4
 """Captures up to which the command names them itself."""
 _MOST_WORKERS: Final = 8

@@ -95,11 +95,13 @@ class Sweep:
             self.store.close()
 
     def finish(self) -> None:
-        """Write the tables into the folder of results. Call it when the sweep is over."""
+        """Write the tables into the folder of results, with all rows that are there, also of captures that an earlier run
+        named and this one does not. Call it when the sweep is over."""
         from pocketgpu.sweeps.results.tables import write_tables
 
-        times = [self.store.times[row.capture] for row in self.rows if row.capture in self.store.times]
-        write_tables(self.store.folder, self.rows, times)
+        rows = [*self.store.rows.values()]
+        times = [self.store.times[row.capture] for row in rows if row.capture in self.store.times]
+        write_tables(self.store.folder, rows, times)
 
     def table(self) -> Any:
         """The rows as a table: a pandas DataFrame if pandas is installed, else one that Arrow's readers take."""

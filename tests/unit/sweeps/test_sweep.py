@@ -335,6 +335,18 @@ def test_results_as_a_table_and_as_files(client: Client, tmp_path: Path) -> None
     assert list(table.columns)[:2] == ["capture", "key"] and len(table) == 3
 
 
+def test_a_folder_that_is_filled_in_two_sweeps(client: Client, tmp_path: Path) -> None:
+    """As where a corpus comes in parts: the table has what rows.jsonl has."""
+    duckdb = pytest.importorskip("duckdb")
+    paths, out = scenes(tmp_path / "in", 3), tmp_path / "out"
+    run(client, *paths[1:], what="info", out=out)
+    second = sweep(paths[0], "info", client, out=out, resume=True)
+    assert [row.capture for row in second] == [str(paths[0])] and len(second.rows) == 1
+    second.finish()
+    stored = duckdb.read_parquet(str(out / "results.parquet")).select("capture").fetchall()
+    assert stored == [(str(path),) for path in paths]
+
+
 def test_a_worker_of_another_version_is_told_apart(client: Client, tmp_path: Path) -> None:
     from pocketgpu.sweeps.child.keeper import Limits
     from pocketgpu.sweeps.engine.worker import run_tasks

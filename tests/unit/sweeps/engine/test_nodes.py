@@ -281,7 +281,7 @@ def test_a_worker_gets_compiled_kernels_of_another(nodes: Nodes, tmp_path: Path)
 
     first = worker("first")
     (row,) = sweep(scene, "render", scheduler=nodes.address)
-    assert row.state == "done" and len(kept("first")) >= 3 and compiled("first") >= 1
+    assert row.state == "done" and len(kept("first")) >= 1 and compiled("first") >= 1
     with clusters.existing(nodes.address) as client:
         assert kernels.share(client)  # once more: what it has stays
         client.run(exchange_often)
